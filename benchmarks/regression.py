@@ -10,8 +10,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.steps import finished
 from dpbayes.experiments.regression.design import RegressionStudy, precision_grid
 from dpbayes.experiments.regression.scenario import RegressionScenario, records_of
-from dpbayes.experiments.regression.split import SplitTable
-from dpbayes.experiments.regression.study import regression_curves
+from dpbayes.experiments.regression.study import SplitTable, regression_curves
 from dpbayes.model.regression import ScaledRegression
 
 RECORDS, FEATURES, PRECISIONS, REPEATS = 370_000, 14, 20, 100

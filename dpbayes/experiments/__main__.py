@@ -9,7 +9,7 @@ from dpbayes.experiments.commands import accuracy, calibration, hellinger, least
 
 
 def _printed(run: Callable[[argparse.Namespace], str]) -> Callable[[argparse.Namespace], int]:
-    """Return the run of a command that prints what the run of an experiment returns."""
+    """Return a command's function that prints the text of an experiment."""
 
     def print_text(args: argparse.Namespace) -> int:
         print(run(args))
@@ -44,7 +44,7 @@ COMMANDS = {
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run one experiment; what stands in its way is one sentence on the error stream and exit code 2."""
+    """Run one experiment; an error is one sentence on the error stream and exit code 2."""
     return run_command(COMMANDS, words, program="python -m dpbayes.experiments", about=__doc__, metavar="experiment")
 
 

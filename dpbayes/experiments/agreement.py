@@ -1,4 +1,4 @@
-"""What an observer sees of releases who knows of no mechanism: do their tables agree, and look like counts?"""
+"""Properties of releases that an observer sees without knowledge of the mechanism: agreement, whole numbers, signs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 
 _WHOLE = 1e-6
-"""Numbers so close to a whole one are whole: floating point moves them."""
+"""Numbers this close to a whole number count as whole, because of rounding."""
 
 
 def sharing_families(network: Network, node: int) -> tuple[int, ...]:
-    """Return the nodes whose families hold `node`, itself first."""
+    """Return the nodes whose families contain `node`, itself first."""
     return (node, *(k for k, family in enumerate(network.families) if node in family and k != node))
 
 
@@ -33,14 +33,14 @@ def said_of(network: Network, updates: FloatArray, *, node: int, families: Seque
 
 
 def largest_gap(said: FloatArray) -> FloatArray:
-    """Return the largest less the smallest of `said` (..., k), 0 where only floating point tells them apart: (...)."""
+    """Return the range of `said` (..., k); 0 if it is only rounding: (...)."""
     gaps: FloatArray = np.ptp(said, axis=-1)
     return np.where(gaps > 1e-9 * np.abs(said).max(axis=-1), gaps, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Noticed:
-    """What shows in simulated releases of n records, of each release by itself.
+    """Visible properties of simulated releases of n records, for each release.
 
     `totals` (releases, |I|) of the nodes' tables, the share of cells that are whole numbers, `whole_cells` (releases,),
     and whether any is negative, `any_negative` (releases,); `said` (releases, families), as `said_of` has it.
@@ -63,22 +63,22 @@ class Noticed:
 
     @property
     def total(self) -> Estimate:
-        """The mean total of a table, in records; n in truth."""
+        """The mean total of a table, in records; n for true tables."""
         return Estimate.of(self.totals.mean(axis=-1))
 
     @property
     def spread(self) -> Estimate:
-        """How far the largest total of a release's tables is from its smallest on average, in records; 0 in truth."""
+        """The mean range of the totals of a release's tables, in records; 0 for true tables."""
         return Estimate.of(largest_gap(self.totals))
 
     @property
     def whole(self) -> Estimate:
-        """The share of cells that are whole numbers; all in truth."""
+        """The share of cells that are whole numbers; 1 for true tables."""
         return Estimate.of(self.whole_cells)
 
     @property
     def negative(self) -> Estimate:
-        """The share of releases with a negative cell; none in truth."""
+        """The share of releases with a negative cell; 0 for true tables."""
         return Estimate.share(int(self.any_negative.sum()), draws=len(self.any_negative))
 
 
@@ -91,7 +91,7 @@ def noticed(
     node: int = 0,
     families: Sequence[int] = (0,),
 ) -> Noticed:
-    """Simulate releases of the same counts; keep what shows, and what some families' tables say of a node of theirs."""
+    """Simulate releases of the same counts; return their properties, and some families' counts of one node."""
     network, parts = counts.network, []
     block = max(1, BLOCK // network.cell_count)
     for start in range(0, releases, block):

@@ -1,4 +1,4 @@
-"""What each arrow of a network costs in error: of every mechanism, on the same planned tables with and without it."""
+"""The increase of the error through each arrow of a network, on the same planned tables with and without it."""
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ Arrow = tuple[str, str]
 
 
 class Payer(NamedTuple):
-    """An arrow and a mechanism that pays for it, by their places."""
+    """The indices of an arrow and of a mechanism."""
 
     arrow: int
     mechanism: int
@@ -25,31 +25,31 @@ class Payer(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ArrowPrices:
-    """Errors as the network is drawn (mechanisms, tables), and without each arrow (arrows, mechanisms, tables)."""
+    """Errors of the drawn network (mechanisms, tables), and without each arrow (arrows, mechanisms, tables)."""
 
     drawn: FloatArray
     without: FloatArray
 
     @cached_property
     def prices(self) -> FloatArray:
-        """By how much the error of each table's release is smaller without an arrow: (arrows, mechanisms, tables)."""
+        """The decrease of the error of each table's release without an arrow: (arrows, mechanisms, tables)."""
         return np.asarray(self.drawn - self.without)
 
     @cached_property
     def dearest(self) -> Payer:
-        """The arrow that costs most, and the mechanism that pays this, as far as is known."""
+        """The arrow with the largest mean price, and the mechanism for which it is largest."""
         means = self.prices.mean(axis=-1)
         arrow, mechanism = np.unravel_index(np.argmax(means), means.shape)
         return Payer(int(arrow), int(mechanism))
 
     @property
     def is_clear(self) -> bool:
-        """Whether the dearest arrow costs anything that is not too near to call, by the rule of `is_near`."""
+        """Whether the price of the dearest arrow is clearly above zero, by the rule of `is_near`."""
         return not is_near(self.prices[self.dearest], self.least)
 
     @property
     def near(self) -> tuple[Payer, ...]:
-        """The others that may cost as much, the dearest first, by the same rule on the same tables."""
+        """The other arrows and mechanisms whose price is not clearly lower, the dearest first."""
         means = self.prices.mean(axis=-1)
         order = (Payer(*map(int, np.unravel_index(place, means.shape))) for place in np.argsort(-means, axis=None))
         most = self.prices[self.dearest]
@@ -58,30 +58,30 @@ class ArrowPrices:
 
     @property
     def drawn_error(self) -> float:
-        """The error of the mechanism that pays most, as the network is drawn."""
+        """The error of the mechanism with the largest price on the drawn network."""
         return float(self.drawn[self.dearest.mechanism].mean())
 
     @property
     def least(self) -> float:
-        """The error that is left of it without the dearest arrow."""
+        """The error of this mechanism without the dearest arrow."""
         return float(self.without[self.dearest].mean())
 
 
 @dataclass(frozen=True, eq=False)
 class ArrowErrors:
-    """Errors of releases of a network as it is drawn, and without each of the arrows that are in by now."""
+    """Errors of releases of the drawn network, and without each of the arrows computed so far."""
 
     drawn: PlannedErrors
     without: Mapping[Arrow, PlannedErrors]
 
     @property
     def prices(self) -> ArrowPrices:
-        """What the arrows, in the order of `without`, cost the probabilities that are left; there must be one."""
+        """The prices of the arrows in the order of `without`, of which there must be at least one."""
         return ArrowPrices(self.drawn.cells, np.stack([errors.cells for errors in self.without.values()]))
 
     @property
     def of_answer(self) -> "ArrowErrors | None":
-        """The errors of what is asked, in place of those over all cells; None where nothing is."""
+        """The errors of the answers, in place of the errors over all cells; None without a question."""
         drawn = self.drawn.of_answer
         without = {arrow: errors.of_answer for arrow, errors in self.without.items()}
         without_of_answer = {arrow: errors for arrow, errors in without.items() if errors is not None}
@@ -96,10 +96,10 @@ def arrow_errors(
     *,
     at_once: int,
 ) -> Work[ArrowErrors]:
-    """Work out the errors on the network as it is drawn, then without each arrow, as `planned_errors` does.
+    """Compute the errors on the drawn network and then without each arrow, as `planned_errors` does.
 
-    `mechanisms_on` a network, drawn or shorter, are the same in the same order. Every step has some tables of one
-    network. Errors: InputError of `planned_errors`.
+    `mechanisms_on` returns the same mechanisms in the same order for every network. Every step covers some tables of
+    one network. Errors: InputError of `planned_errors`.
     """
     networks = 1 + len(arrows)
 
@@ -116,7 +116,7 @@ def arrow_errors(
 
 
 def without_arrow(tables: Counts, parent: str, child: str) -> Counts:
-    """Return the counts of the network without an arrow, of the same tables: those of the child's family add up."""
+    """Return the counts of the same tables for the network without an arrow, by adding up the child's counts."""
     network = tables.network
     shorter, node = network.without_edge(parent, child), network.index(child)
     axis = network.families[node].index(network.index(parent))

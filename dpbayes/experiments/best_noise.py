@@ -1,9 +1,9 @@
-"""Which noise on counts is the least at one promise: in cells, over graphs, on residuals and in an answer.
+"""Comparison of the mechanisms' noise at one guarantee: in cells, over graphs, on residuals and in an answer.
 
-Everything here is public: noise depends on the network and on the promise, and answers are those of synthetic records.
+All results are public. The noise depends only on the network and the guarantee, and answers use synthetic records.
 
-Mechanisms that promise a delta stand beside Laplace noise that makes use of the same delta: what the worst pair of
-tables really loses at that delta allows Laplace noise a larger epsilon of its own, as the audit finds it.
+Mechanisms with a delta are compared with Laplace noise that uses the same delta. At this delta, the audit finds a
+smaller privacy loss of the worst pair of tables, so Laplace noise can use a larger epsilon parameter.
 """
 
 import math
@@ -31,29 +31,29 @@ from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import NAMED, chain, empty, full, load_named, naive_bayes, tree
 
 BASELINE = LaplaceUpdates
-"""The paper's Laplace noise, which all are compared with."""
+"""The paper's Laplace noise, with which all mechanisms are compared."""
 
 _RECORDS = 1
-"""Records of the tables whose loss is looked at: counts and coefficients of any number of records lose the same."""
+"""Records of the audited tables; the privacy loss does not depend on the number of records."""
 
 MOST_NODES = 40
-"""Nodes of the graphs compared: of a larger ready network the search for the best noise takes half a minute."""
+"""Most nodes of a compared graph; for a larger one, the search for the best noise takes half a minute."""
 
 
 @dataclass(frozen=True)
 class Promise:
-    """What all that is compared promises: (epsilon, delta), or epsilon alone where a mechanism needs no delta.
+    """The guarantee of all compared mechanisms: (epsilon, delta), or epsilon alone if a mechanism has no delta.
 
-    Fourier noise comes without its lift, t = 0: that keeps counts from being negative and moves every answer.
+    Fourier noise has no lift, t = 0, because the lift moves every answer.
     """
 
     epsilon: float
     delta: float
 
     def mechanism(self, kind: type[Any], network: Network, weights: tuple[float, ...] = ()) -> Any:
-        """Return the mechanism of a class that promises this, its noise shared out by the weights if it can be.
+        """Return a mechanism with this guarantee, whose noise is divided by the weights if the mechanism supports it.
 
-        Errors: InputError where the network is not for it.
+        Errors: InputError if the mechanism does not fit the network.
         """
         values = {"epsilon": self.epsilon, "delta": self.delta, "t": 0.0}
         shared = {"weights": weights} if takes_weights(kind) else {}
@@ -61,17 +61,17 @@ class Promise:
 
 
 def noisy_kinds() -> tuple[type[Any], ...]:
-    """Return the mechanisms that say how much noise is in a cell, in the order of the registry."""
+    """Return the mechanisms that state the noise in a cell, in the order of the registry."""
     return tuple(kind for kind in MECHANISMS if hasattr(kind, "node_noise_sd"))
 
 
 def needs_delta(kind: type[Any]) -> bool:
-    """Return whether mechanisms of a class promise nothing without a delta."""
+    """Return whether the guarantee of a class of mechanisms needs a delta."""
     return "delta" in parameters_of(kind)
 
 
 def is_searched(kind: type[Any]) -> bool:
-    """Return whether the best scales of a class's noise are searched, which takes long on a network of many nodes."""
+    """Return whether a class searches for its best noise scales, which takes long on a network with many nodes."""
     return hasattr(kind, "design")
 
 
@@ -79,9 +79,9 @@ def is_searched(kind: type[Any]) -> bool:
 class CellNoise:
     """A mechanism and its noise: the root mean square over all cells of the standard deviations, in counts.
 
-    Cells count by the `weights` of their tables, if there are any. `recounted` is the same mechanism with an epsilon of
-    its own that is as large as the promise's delta allows: itself where it needs a delta anyway, None while nobody has
-    worked it out.
+    Cells are weighted by the `weights` of their tables, if there are any. `recounted` is the same mechanism with the
+    largest epsilon parameter that the promise's delta allows; the mechanism itself if it has a delta, and None while
+    it is not computed.
     """
 
     mechanism: Any
@@ -95,40 +95,40 @@ class CellNoise:
 
     @property
     def is_pure(self) -> bool:
-        """Whether it promises epsilon without a delta."""
+        """Whether it guarantees epsilon without a delta."""
         return not needs_delta(type(self.mechanism))
 
     @property
     def noise(self) -> float:
-        """Noise at the promise itself, without the delta where it needs none."""
+        """The noise at the promise, without use of the delta if the mechanism needs none."""
         return noise_per_cell(self.mechanism, self.weights)
 
     @property
     def noise_with_delta(self) -> float:
-        """Noise where the delta is made use of; NaN while nobody has worked it out."""
+        """The noise with use of the delta; NaN while it is not computed."""
         return np.nan if self.recounted is None else noise_per_cell(self.recounted, self.weights)
 
     @property
     def least_noise(self) -> float:
-        """Noise where the delta is made use of, or at the promise itself while nobody has worked that out."""
+        """The noise with use of the delta, or at the promise while that is not computed."""
         return self.noise if self.recounted is None else self.noise_with_delta
 
     def in_tables(self, nodes: BoolArray) -> float:
-        """Return `least_noise` over the cells of some nodes' tables alone, all alike."""
+        """Return `least_noise` over the cells of some nodes' tables, with equal weights."""
         mechanism = self.recounted or self.mechanism
         return noise_per_cell(mechanism, tuple(nodes.astype(np.float64).tolist()))
 
 
 def noise_per_cell(mechanism: Any, weights: tuple[float, ...] = ()) -> float:
-    """Return the root mean square over all cells of a mechanism's noise, in counts; each by its table's weight."""
+    """Return the root mean square of a mechanism's noise over all cells, in counts, weighted by table."""
     return rms_over_cells(mechanism.prior.network, mechanism.node_noise_sd, weights)
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Every mechanism's noise at one promise, and why some cannot be run on the network, by their labels.
+    """Every mechanism's noise at one promise, and by label the reasons why some do not fit the network.
 
-    `weights` say how much the error in each node's table counts; none where all count alike.
+    `weights` are the weights of the errors in the nodes' tables; empty for equal weights.
     """
 
     promise: Promise
@@ -148,18 +148,18 @@ class Comparison:
 
     @cached_property
     def best(self) -> CellNoise:
-        """The least noise where the delta is made use of, as far as that is worked out."""
+        """The least noise with use of the delta, as far as it is computed."""
         return min(self.noises, key=lambda noise: noise.least_noise)
 
     @property
     def is_noisy(self) -> bool:
-        """Whether there is anything to hide: a network of nodes with one state each needs no noise."""
+        """Whether there is noise: a network whose nodes have one state each needs none."""
         return self.laplace.noise > 0
 
     def factor(self, noise: CellNoise) -> float:
-        """Return how many times less noise it is than Laplace's, each as it promises without or with its delta.
+        """Return Laplace noise divided by this noise; both without delta, or both with delta.
 
-        NaN while Laplace noise with the delta is not worked out.
+        NaN while Laplace noise with the delta is not computed.
         """
         if noise.is_pure:
             return self.laplace.noise / noise.noise
@@ -174,11 +174,11 @@ def compare_steps(
     recount: Sequence[type[Any]] | None = None,
     weights: tuple[float, ...] = (),
 ) -> Work[Comparison]:
-    """Work out the noise of all mechanisms, or of some `kinds`, then of all or those in `recount` what delta allows.
+    """Compute the noise of all mechanisms, or of some `kinds`; then, for all or those in `recount`, with the delta.
 
-    With `weights` the noise is shared out by them where a mechanism can, and cells count by them in every mechanism.
-    The best scales of noise are searched once for a network and weights, round by round, which takes seconds on one of
-    many nodes.
+    With `weights`, mechanisms that support it divide their noise by them, and cells are weighted by them in every
+    mechanism. The best scales of noise are searched once for a network and weights, in steps; the search takes seconds
+    on a network with many nodes.
     """
     kinds = noisy_kinds() if kinds is None else kinds
     so_far = Comparison(promise, (), {}, weights)
@@ -204,7 +204,7 @@ def _with(so_far: Comparison, kind: type[Any], network: Network) -> Work[Compari
     try:
         mechanism = so_far.promise.mechanism(kind, network, so_far.weights)
         yield from part_of(searched(mechanism), 0.0, 1.0)
-        _ = mechanism.node_noise_sd  # or finds that it cannot
+        _ = mechanism.node_noise_sd  # raises an InputError if it cannot be computed
     except InputError as error:
         return replace(so_far, refused={**so_far.refused, kind.label: str(error)})
     noise = CellNoise(mechanism, mechanism if needs_delta(kind) else None, so_far.weights)
@@ -212,9 +212,9 @@ def _with(so_far: Comparison, kind: type[Any], network: Network) -> Work[Compari
 
 
 def recount_steps(mechanism: Any, promise: Promise) -> Work[Any]:
-    """Find the mechanism with the largest epsilon of its own that is found to lose no more than the promise.
+    """Find the mechanism with the largest epsilon parameter whose privacy loss, by the audit, satisfies the promise.
 
-    Where that cannot be worked out it is the mechanism itself, which keeps the promise without its delta.
+    If this cannot be computed, the result is the mechanism itself, which satisfies the promise without the delta.
     """
     if not mechanism.node_noise_sd.any():
         return mechanism
@@ -227,7 +227,7 @@ def recount_steps(mechanism: Any, promise: Promise) -> Work[Any]:
 
 @dataclass(frozen=True, eq=False)
 class GraphComparison:
-    """A graph's name, its size, and how many times less noise than Laplace's each mechanism adds, by label."""
+    """A graph's name and size, and by label Laplace noise divided by the noise of each mechanism."""
 
     name: str
     nodes: int
@@ -243,7 +243,7 @@ class GraphComparison:
 def compared_graphs() -> Mapping[str, Network]:
     """Return the graphs compared, by name: templates, then published networks of up to MOST_NODES nodes.
 
-    They are the same objects each time, so that what was searched for one is searched once.
+    Every call returns the same objects, so that each search is done once.
     """
     templates = {
         "no arrows, 12": empty(12),
@@ -258,7 +258,7 @@ def compared_graphs() -> Mapping[str, Network]:
 
 
 def graph_steps(promise: Promise) -> Work[tuple[GraphComparison, ...]]:
-    """Compare the mechanisms on one graph after the other; the first, a small one, in one step."""
+    """Compare the mechanisms on all graphs; the first graph, a small one, takes one step."""
     graphs = list(compared_graphs().items())
     compared: tuple[GraphComparison, ...] = (compared_on(*graphs[0], promise),)
     for k, (name, network) in enumerate(graphs[1:], start=1):
@@ -283,8 +283,8 @@ def _compared_on(name: str, network: Network, promise: Promise) -> Work[GraphCom
 class ResidualNoise:
     """The sets A of nodes within a family, smallest first, and the noise on their residuals.
 
-    `sds` are standard deviations (sets,) of every number of a residual, by the mechanism's label, as its recipient
-    knows them best: of noise in cells after least squares. `holders` (sets,) says how many families hold a set.
+    `sds` are the standard deviations (sets,) of every number of a residual by the mechanism's label; for noise in
+    cells, after a least-squares fit. `holders` (sets,) is the number of families that contain a set.
     """
 
     sets: tuple[tuple[str, ...], ...]
@@ -293,7 +293,7 @@ class ResidualNoise:
 
 
 def residual_noise(comparison: Comparison, network: Network) -> ResidualNoise:
-    """Return the noise on residuals of every mechanism that tells it, at the promise itself."""
+    """Return the noise on residuals of every mechanism that states it, at the promise."""
     members, slots = network.closure.members, network.closure.slots
     holders = np.bincount(slots, minlength=len(members))
     kept = [k for k, mask in enumerate(members) if mask and network.residuals.shares[k] > 0]
@@ -312,9 +312,9 @@ def residual_noise(comparison: Comparison, network: Network) -> ResidualNoise:
 def answer_error(
     mechanism: Any, counts: Counts, question: Question, rng: np.random.Generator, *, releases: int
 ) -> Estimate:
-    """Return the root mean square, over simulated releases, of what noise moves an answer by; counts taken as real.
+    """Return the root mean square error of an answer over simulated releases, for a naive recipient.
 
-    Generators of one seed give a mechanism and itself with another epsilon the same draws, so that the two compare.
+    Generators with the same seed give the same random numbers to a mechanism at two epsilons, for a paired comparison.
     """
     exact = float(question.answers(mechanism.prior.updated(counts).mean))
     release = simulated(mechanism, counts, rng, (releases,))

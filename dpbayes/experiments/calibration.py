@@ -1,12 +1,11 @@
-"""Simulation-based calibration: if theta is drawn from the prior, its rank in an honest posterior is uniform.
+"""Simulation-based calibration: if theta is sampled from the prior, its rank in a calibrated posterior is uniform.
 
-A table is drawn from theta, a release from the table; P(value < theta) under the posterior is the rank. Nothing here
-is private, and there is no real table. [Talts18]
+A table is sampled from theta, and a release from the table. The rank is P(value < theta) under the posterior. There is
+no real table. [Talts18]
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,9 @@ from scipy import special
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.looks import BOUND, PRIVATE, Curve, Look
 from dpbayes.base.randomness import stream
-from dpbayes.base.steps import Partial, Work, slices
+from dpbayes.base.steps import Partial, Work, part_of, slices
 from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.experiments.least_epsilon.tables import joint_counts
 from dpbayes.mechanisms import (
     ConsistentLaplace,
     GaussianResiduals,
@@ -35,26 +35,26 @@ from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.noise_aware import POINTS
-from dpbayes.sources.named_networks import load_named
+from dpbayes.sources.named_networks import chain, load_named, naive_bayes
 from dpbayes.sources.synthetic import sample_dataset
 
 LEVELS = (0.5, 0.8, 0.95)
-"""Levels of the central intervals whose coverage is told."""
+"""Levels of the central intervals whose coverage is reported."""
 
 _JOINT = 1 << 14
-"""Most joint states of a network whose table is drawn at once."""
+"""Most joint states of a network whose table is sampled at once."""
 
 _AT_ONCE = 360
-"""Cells of all releases of a step."""
+"""Most cells of all releases of one step."""
 
 
 PosteriorMechanism = Mechanism[ReleasedPosterior]
-"""A mechanism whose releases tell what was added."""
+"""A mechanism whose releases state their noise."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A mechanism, with its network and prior, and the number of records. `name` is what a table calls it."""
+    """A mechanism with its network and prior, and the number of records; `name` is its name in tables."""
 
     name: str
     mechanism: Mechanism[ReleasedPosterior]
@@ -62,17 +62,17 @@ class Trial:
 
 
 Reader = Callable[[Trial, Release[ReleasedPosterior], FloatArray], FloatArray]
-"""Returns P(value < theta) of cells (C,) under what it concludes from releases of a setting: ranks (releases, C)."""
+"""Returns the ranks (releases, C): P(value < theta) of cells (C,) under the posteriors of a setting's releases."""
 
 
 def as_real(setting: Trial, release: Release[ReleasedPosterior], theta: FloatArray) -> FloatArray:
-    """Take noisy counts for counts, as the papers do."""
+    """Return the ranks of a naive recipient, who treats noisy counts as exact counts, as the papers do."""
     posterior, cells = release.posterior, free_cells(setting.mechanism.prior.network)
     return np.asarray(special.betainc(posterior.alpha[..., cells], posterior.rest[..., cells], theta[..., cells]))
 
 
 def aware(points: int = POINTS) -> Reader:
-    """Return the reader that takes the noise into account, with so many points a row."""
+    """Return the noise-aware reader, with so many points per row."""
 
     def read(setting: Trial, release: Release[ReleasedPosterior], theta: FloatArray) -> FloatArray:
         cells = free_cells(setting.mechanism.prior.network)
@@ -87,9 +87,9 @@ AWARE = Look("noise-aware", PRIVATE)
 
 
 def readings(points: int = POINTS) -> dict[Look, Reader]:
-    """Return the ways to read a release that are compared.
+    """Return the compared readers of releases.
 
-    A quarter of the points takes a quarter of the time; its intervals are 1% too narrow.
+    With a quarter of the points, the time is a quarter, and intervals are 1% too narrow.
     """
     return {AS_REAL: as_real, AWARE: aware(points)}
 
@@ -105,20 +105,20 @@ def free_cells(network: Network) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """P(value < theta) under the posterior, by release and cell (R, C): uniform where the posterior is honest.
+    """P(value < theta) under the posterior, by release and cell (R, C): uniform if the posterior is calibrated.
 
-    Cells of one release depend on each other; so every number comes with the error of independent releases.
+    Cells of one release are dependent, so standard errors are computed from independent releases.
     """
 
     values: FloatArray
 
     def coverage(self, level: float) -> Estimate:
-        """Return how often the central interval of this level holds the truth."""
+        """Return how often the central interval of this level contains the true value."""
         return Estimate.of((np.abs(self.values - 0.5) <= level / 2).mean(axis=-1))
 
     @property
     def spread(self) -> Estimate:
-        """Return the mean square of the ranks as normal scores: 1 if honest, above where intervals are too narrow."""
+        """Return the mean square of the ranks as normal scores: 1 if calibrated, larger if intervals are too narrow."""
         scores = special.ndtri(np.clip(self.values, 1e-12, 1 - 1e-12))
         return Estimate.of((scores**2).mean(axis=-1))
 
@@ -126,7 +126,7 @@ class Ranks:
 def ranks(
     setting: Trial, readers: Sequence[Reader], rng: np.random.Generator, *, releases: int
 ) -> Work[tuple[Ranks, ...]]:
-    """Return the ranks of so many truths under every reader of the same releases, in steps."""
+    """Return the ranks of so many true values under every reader of the same releases, in steps."""
     parts: list[list[FloatArray]] = [[] for _ in readers]
     prior = setting.mechanism.prior
     for part in slices(releases, _AT_ONCE // prior.network.cell_count):
@@ -142,13 +142,13 @@ def ranks(
 def drawn_counts(network: Network, cpts: FloatArray, n: int, rng: np.random.Generator) -> IntArray:
     """Draw the counts of a table of n records from each of many CPTs (R, K): (R, K).
 
-    In forests a node's table depends on its parent's column only through how often each state is in it; small networks
-    have few joint states; of others the records are drawn, table by table.
+    In a forest, a node's table depends on its parent's column only through the counts of the parent's states. Small
+    networks have few joint states. For other networks, the records of each table are sampled.
     """
     if all(len(family) <= 2 for family in network.families):
         return _forest_counts(network, cpts, n, rng)
     if int(np.prod(network.cards)) <= _JOINT:
-        return _joint_counts(network, cpts, n, rng)
+        return joint_counts(network, cpts, n, rng)
     return np.stack([count(network, sample_dataset(network, theta, n, rng)).values for theta in cpts])
 
 
@@ -165,37 +165,19 @@ def _forest_counts(network: Network, cpts: FloatArray, n: int, rng: np.random.Ge
     return counts
 
 
-def _joint_counts(network: Network, cpts: FloatArray, n: int, rng: np.random.Generator) -> IntArray:
-    cards = [int(card) for card in network.cards]
-    codes = np.indices(cards).reshape(len(cards), -1)
-    cells = []
-    for node, family in enumerate(network.families):
-        index = np.zeros(codes.shape[1], dtype=np.int64)
-        for member in family:
-            index = index * cards[member] + codes[member]
-        cells.append(index + network.cell_offsets[node])
-    chances = np.prod([cpts[:, index] for index in cells], axis=0)
-    joint = rng.multinomial(n, chances / chances.sum(axis=-1, keepdims=True))
-    counts = np.zeros(cpts.shape, dtype=np.int64)
-    for index in cells:
-        for cell in np.unique(index):
-            counts[:, cell] = joint[:, index == cell].sum(axis=-1)
-    return counts
-
-
 # Many settings
 
 
 @dataclass(frozen=True, eq=False)
 class CalibrationStudy:
-    """Ranks under every way to read a release, setting after setting; what is not done yet is missing."""
+    """Ranks under every reader for each setting computed so far."""
 
     settings: tuple[Trial, ...]
     looks: tuple[Look, ...]
     ranks: tuple[tuple[Ranks, ...], ...]
 
     def frame(self) -> pd.DataFrame:
-        """Return coverage and spread with their standard errors: a line for every setting and way to read."""
+        """Return coverage and spread with their standard errors: a row for every setting and reader."""
         return pd.DataFrame(
             [
                 self._line(setting, look, look_ranks)
@@ -220,7 +202,7 @@ class CalibrationStudy:
         return line
 
     def curves(self, level: float = 0.95) -> tuple[Curve, ...]:
-        """Return coverage against epsilon for every way to read, where settings differ in epsilon alone."""
+        """Return coverage against epsilon for every reader, for settings that differ only in epsilon."""
         done = self.settings[: len(self.ranks)]
         epsilons = np.array([setting.mechanism.certified.epsilon for setting in done])
         order = np.argsort(epsilons)
@@ -238,40 +220,30 @@ class CalibrationStudy:
 def calibrate(
     settings: Sequence[Trial], *, seed: int, releases: int, readers: Mapping[Look, Reader] | None = None
 ) -> Work[CalibrationStudy]:
-    """Return the ranks of all settings, in steps; a setting's numbers do not depend on which others there are."""
+    """Return the ranks of all settings, in steps; the numbers of a setting do not depend on other settings."""
     readers = readings() if readers is None else readers
     settings, looks = tuple(settings), tuple(readers)
     done: list[tuple[Ranks, ...]] = []
     for k, setting in enumerate(settings):
+        yield Partial(k / len(settings), CalibrationStudy(settings, looks, tuple(done)))
         labels = ("calibration", setting.name, setting.n, repr(setting.mechanism.certified.epsilon))
         work = ranks(setting, tuple(readers.values()), stream(seed, *labels), releases=releases)
-        while True:
-            try:
-                step = next(work)
-            except StopIteration as end:
-                done.append(end.value)
-                break
-            share = step.share if isinstance(step, Partial) else step
-            if share < 1:
-                yield Partial((k + share) / len(settings), CalibrationStudy(settings, looks, tuple(done)))
-        yield Partial((k + 1) / len(settings), CalibrationStudy(settings, looks, tuple(done)))
+        done.append((yield from part_of(work, k / len(settings), (k + 1) / len(settings))))
     return CalibrationStudy(settings, looks, tuple(done))
 
 
 EPSILONS = tuple(float(epsilon) for epsilon in np.geomspace(0.1, 100, 7))
-"""Where coverage against epsilon is told."""
+"""The epsilons at which coverage is reported."""
 
 
 def combinations() -> tuple[Trial, ...]:
     """Return the settings whose calibration is tested and printed."""
-    asia, six = load_named("asia")[0], _chain(6)
+    asia, six = load_named("asia")[0], chain(6)
     names = [f"v{k}" for k in range(5)]
     above = [("v0", "v1"), ("v0", "v2"), ("v1", "v3"), ("v1", "v4")]
     ternary = Network.from_edges(names, above, dict.fromkeys(names, "abc"))
     edges = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")]
     mixed = Network.from_edges("abcd", edges, {"a": "xyz", "b": ("only",), "c": "01", "d": "0123"})
-    features = [f"x{k}" for k in range(16)]
-    bayes = Network.from_edges(["y", *features], [("y", feature) for feature in features])
     whole, printed = Noise.WHOLE, Calibration.AS_PRINTED
     return (
         Trial("Asia, Laplace", LaplaceUpdates(prior=asia, epsilon=1.0), 50),
@@ -286,22 +258,17 @@ def combinations() -> tuple[Trial, ...]:
         Trial("chain of 6, alpha 0.3", LaplaceUpdates(prior=Dirichlets.symmetric(six, 0.3), epsilon=1.0), 200),
         Trial("ternary tree, Laplace", LaplaceUpdates(prior=ternary, epsilon=1.0), 1000),
         Trial("mixed states, Laplace", LaplaceUpdates(prior=mixed, epsilon=0.3), 300),
-        Trial("naive Bayes 16, Laplace", LaplaceUpdates(prior=bayes, epsilon=1.0), 1000),
+        Trial("naive Bayes 16, Laplace", LaplaceUpdates(prior=naive_bayes(16), epsilon=1.0), 1000),
         Trial("Asia, consistent Laplace", ConsistentLaplace(prior=asia, epsilon=1.0), 1000),
         Trial("Asia, weighted Fourier", WeightedFourier(prior=asia, epsilon=1.0), 1000),
         Trial("mixed states, Gaussian", GaussianUpdates(prior=mixed, epsilon=1.0), 1000),
         Trial("mixed states, Gaussian residuals", GaussianResiduals(prior=mixed, epsilon=1.0, noise=whole), 1000),
-        Trial("two nodes, whole Laplace", LaplaceUpdates(prior=_chain(2), epsilon=0.3, noise=whole), 50),
+        Trial("two nodes, whole Laplace", LaplaceUpdates(prior=chain(2), epsilon=0.3, noise=whole), 50),
     )
 
 
 def against_epsilon(
     name: str, mechanism: Callable[[float], PosteriorMechanism], n: int, *, epsilons: tuple[float, ...] = EPSILONS
 ) -> tuple[Trial, ...]:
-    """Return settings that differ in epsilon alone, for `CalibrationStudy.curves`."""
+    """Return settings that differ only in epsilon, for `CalibrationStudy.curves`."""
     return tuple(Trial(name, mechanism(epsilon), n) for epsilon in epsilons)
-
-
-def _chain(size: int) -> Network:
-    names = [f"v{k}" for k in range(size)]
-    return Network.from_edges(names, pairwise(names))

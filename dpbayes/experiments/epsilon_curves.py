@@ -1,6 +1,6 @@
 """Simulated releases of one table along a grid of epsilons: their KL divergence from the exact posterior, their signs.
 
-Curator only: everything here is computed from true counts.
+For the curator only: all results are computed from true counts.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,16 +18,16 @@ from dpbayes.model.counts import Counts
 
 @dataclass(frozen=True, eq=False)
 class EpsilonCurves:
-    """What R simulated releases at each of E epsilons come to.
+    """Results of R simulated releases at each of E epsilons.
 
     Attributes:
         epsilons: The grid (E,), rising.
-        divergence: KL(exact || private) in nats, summed over the rows: (E, R). Of the posteriors where the mechanism
-            releases one; else of the predictive probabilities, which every mechanism releases.
-        of_posteriors: Which of the two `divergence` is.
-        limited: Share of the released counts that are at or beyond the limits of a count, 0 and n: (E, R). NaN where
-            no counts are released.
-        non_negative: Whether all released counts are non-negative: (E, R). False where no counts are released.
+        divergence: KL(exact || private) in nats, summed over the rows: (E, R). It is the divergence of the posteriors
+            if the mechanism releases one, and otherwise of the predictive probabilities.
+        of_posteriors: Whether `divergence` is that of the posteriors.
+        limited: Share of the released counts that are at or beyond the limits of a count, 0 and n: (E, R). NaN if no
+            counts are released.
+        non_negative: Whether all released counts are non-negative: (E, R). False if no counts are released.
     """
 
     epsilons: FloatArray
@@ -61,14 +61,14 @@ def epsilon_curves(
         mechanism_at: The mechanism at an epsilon.
         counts: The true counts of its network.
         epsilons: A rising grid of at least one epsilon.
-        rng: Where the seed of the simulation comes from.
-        releases: How many releases to simulate at each epsilon.
+        rng: The generator of the simulation's seed.
+        releases: The number of simulated releases at each epsilon.
 
     Returns:
         The curves, after steps of one epsilon each; every step has the curves up to its epsilon.
 
     Raises:
-        InputError: For an empty grid, and where the mechanism cannot be run.
+        InputError: For an empty grid, and if the mechanism cannot be used.
     """
     if not len(epsilons):
         raise InputError("The grid must have at least one value of epsilon.")

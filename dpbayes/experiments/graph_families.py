@@ -1,4 +1,4 @@
-"""What privacy costs families of graphs of one size: chain, tree, naive Bayes, random graphs of growing density."""
+"""The noise on families of graphs of one size: chain, tree, naive Bayes, and random graphs of growing density."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -21,22 +21,22 @@ from dpbayes.theory.zhang16.fourier import certified_noise, noise_ratio, printed
 
 LAPLACE, CERTIFIED = "Laplace", "Fourier, proved"
 PURE = (LAPLACE, CERTIFIED)
-"""The columns of a frame of costs with noise that is promised without a delta, and proved."""
+"""The columns of a frame of costs whose noise has a proved epsilon without a delta."""
 
 LEAST_NODES, MOST_NODES = 2, 24
-"""Within these every random graph has its sensitivity found exactly in milliseconds."""
+"""With these numbers of nodes, the exact sensitivity of a random graph takes milliseconds."""
 
 MOST_GRAPHS = 12
 MOST_ARROWS = 3.0
 """Most arrows per node of a random graph."""
 
 STEPS = 15
-"""Densities of random graphs at most."""
+"""The largest number of densities of random graphs."""
 
 
 @dataclass(frozen=True, eq=False)
 class GraphCosts:
-    """Costs of a batch of binary graphs of equal size at epsilon 1; all noise falls like 1/epsilon.
+    """Costs of a batch of binary graphs of equal size at epsilon 1; all noise is proportional to 1/epsilon.
 
     `arrows` and `largest` are the average and the largest number of parents, `closure` |N_I|, `overlap` O and `exact`
     whether it is exact. Noise is the mean sd over cells, in counts, `by_node` first averaged within nodes; `scale` is
@@ -72,7 +72,7 @@ class GraphCosts:
 
 
 def means_by_density(records: pd.DataFrame) -> pd.DataFrame:
-    """Return the means over records of as many arrows per node, each with its standard error; NaN of one record."""
+    """Return means over records with equal arrows per node, with standard errors; NaN for a single record."""
     by_density = records.groupby("arrows per node")
     errors = by_density.sem().add_prefix("standard error: ")
     return pd.concat([by_density.mean(), errors], axis=1).reset_index()
@@ -114,9 +114,9 @@ def named_families(nodes: int) -> dict[str, Network]:
 
 
 def growing_graphs(nodes: int, rng: np.random.Generator, *, arrows: Sequence[int]) -> list[Network]:
-    """Return one graph for each of the `arrows` numbers: the first so many of all possible arrows in a random order.
+    """Return one graph for each of the numbers `arrows`: the first arrows of a random order of all possible arrows.
 
-    The nodes' order is fixed, so no graph has a cycle; each alone is uniform among those of its number of arrows.
+    The order of the nodes is fixed, so no graph has a cycle. Each graph is uniform among those with as many arrows.
     """
     names = tuple(f"x{i}" for i in range(1, nodes + 1))
     possible = list(itertools.combinations(names, 2))
@@ -125,13 +125,13 @@ def growing_graphs(nodes: int, rng: np.random.Generator, *, arrows: Sequence[int
 
 
 def arrow_numbers(nodes: int) -> list[int]:
-    """Return growing numbers of arrows, from none to MOST_ARROWS per node or all that are possible."""
+    """Return growing numbers of arrows, from none to MOST_ARROWS per node or all possible arrows."""
     most = min(MOST_ARROWS * nodes, nodes * (nodes - 1) / 2)
     return [int(number) for number in np.unique(np.round(np.linspace(0, most, STEPS)))]
 
 
 def random_costs(nodes: int, rng: np.random.Generator, *, graphs: int) -> GraphCosts:
-    """Return the costs of `graphs` growing random graphs (graphs, densities); more graphs keep the first ones."""
+    """Return the costs of `graphs` growing random graphs (graphs, densities); the first do not depend on `graphs`."""
     numbers = arrow_numbers(nodes)
     drawn = [network for _ in range(graphs) for network in growing_graphs(nodes, rng, arrows=numbers)]
     flat = costs_of(drawn)
@@ -144,14 +144,14 @@ def random_costs(nodes: int, rng: np.random.Generator, *, graphs: int) -> GraphC
 
 
 UNIT = Promise(1.0, 1e-5)
-"""The promise at which the noise of mechanisms is worked out over graphs; others only change its size."""
+"""The promise at which the noise on graphs is computed; another promise only scales the noise."""
 
 
 @dataclass(frozen=True, eq=False)
 class FamilyNoise:
-    """Mean sd over cells, in counts, under mechanisms by class, as far as it is worked out by now.
+    """Mean sd over cells, in counts, by class of mechanism, as far as it is computed.
 
-    Of the families (families,), of random graphs (graphs, densities). `exact` says whether every worst record is found.
+    `families` (families,) and `random` graphs (graphs, densities). `exact` is whether all sensitivities are exact.
     """
 
     families: Mapping[type[Any], FloatArray]
@@ -160,15 +160,15 @@ class FamilyNoise:
 
     @property
     def graphs(self) -> int:
-        """How many random graphs of each density are worked out."""
+        """The number of random graphs of each density that are computed."""
         return min((len(noise) for noise in self.random.values()), default=0)
 
 
 def family_noise(nodes: int, rng: np.random.Generator, *, graphs: int, kinds: Sequence[type[Any]]) -> Work[FamilyNoise]:
-    """Work out the noise of mechanisms at `UNIT` on the graphs of `random_costs` with this generator, families first.
+    """Compute the noise of mechanisms at `UNIT` on the graphs of `random_costs` with this generator, families first.
 
-    One random graph grows from step to step, of which each is a round of a search or less; there is more to show
-    whenever one is full grown.
+    The graphs of one random order are computed in steps of at most one round of a search. There is a new result when
+    all densities of an order are computed.
     """
     networks = [network for _ in range(graphs) for network in growing_graphs(nodes, rng, arrows=arrow_numbers(nodes))]
     densities = len(arrow_numbers(nodes))
@@ -197,7 +197,7 @@ def family_noise(nodes: int, rng: np.random.Generator, *, graphs: int, kinds: Se
 
 
 def noise_factor(kind: type[Any], nodes: int, promise: Promise) -> float:
-    """Return by what the noise of a mechanism at a promise exceeds that at `UNIT`; it is the same on every graph."""
+    """Return the ratio of a mechanism's noise at a promise to that at `UNIT`; it is the same on every graph."""
     line = chain(nodes)
     return _mean_noise(promise.mechanism(kind, line)) / _mean_noise(UNIT.mechanism(kind, line))
 
@@ -219,9 +219,9 @@ def _mean_noise(mechanism: Any) -> float:
 
 
 def crossing(x: FloatArray, ratio: FloatArray) -> float | None:
-    """Return where `ratio` (points,) first rises above 1, between points in a straight line; None where it never does.
+    """Return where `ratio` (points,) first rises above 1, by linear interpolation; None if it never does.
 
-    The first x if it starts above 1 already.
+    The result is the first x if the ratio starts above 1.
     """
     above = np.flatnonzero(ratio > 1)
     if not len(above):
@@ -235,8 +235,8 @@ def crossing(x: FloatArray, ratio: FloatArray) -> float | None:
 def mean_crossing(x: FloatArray, ratios: FloatArray) -> Estimate | None:
     """Return where the mean over graphs of `ratios` (graphs, points) rises above 1, with its standard error.
 
-    That is the standard error of the mean ratio there, divided by the slope; NaN for a single graph. None as in
-    `crossing`, and no error where the mean starts above 1.
+    The standard error is that of the mean ratio there, divided by the slope; NaN for a single graph. None as in
+    `crossing`; the error is 0 if the mean starts above 1.
     """
     mean = ratios.mean(axis=0)
     where = crossing(x, mean)

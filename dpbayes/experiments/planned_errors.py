@@ -1,7 +1,8 @@
-"""How far from exact releases leave the probabilities of a network, before there is a table: of every mechanism.
+"""The expected error of a network's probabilities under every mechanism, before there is a table.
 
-Tables are planned from public probabilities, and a release of each is simulated: no record is looked at. Noise per cell
-is a means; what decides are rows with few records, what is known besides of a count, and how the release is read.
+Tables are planned from public probabilities, and one release of each table is simulated. No record is used. The noise
+per cell does not determine the error alone: rows with few records, public knowledge about counts, and the kind of
+recipient matter too.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,15 +22,15 @@ from dpbayes.model.query import query
 from dpbayes.posteriors.noise_model import Reading
 
 CERTAIN = 2.0
-"""So many standard errors the least error must be below every other one, for its mechanism to be named."""
+"""The least error is named only if it is below every other error by at least so many standard errors..."""
 
 MARGIN = 0.03
-"""And by such a share of it: a table that comes true is one of those planned, and not their average."""
+"""...and by this share of the least error, because a real table differs from the average of the planned tables."""
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Counts (T, K) of planned tables, how releases are read, and what is asked besides: a target and what is given."""
+    """Counts (T, K) of planned tables, the kind of recipient, and optionally a question: a target and its evidence."""
 
     tables: Counts
     reading: Reading
@@ -56,8 +57,8 @@ class Plan:
 class PlannedErrors:
     """Mean |private - exact| over all cells, a release of each planned table: `cells` (mechanisms, tables).
 
-    `nodes` (mechanisms, tables, nodes) is the same over the cells of each node alone. `answers` (mechanisms, tables) is
-    that over the states of what is asked, None where nothing is; of an answer there are no `nodes`.
+    `nodes` (mechanisms, tables, nodes) is the same over the cells of each node. `answers` (mechanisms, tables) is the
+    same over the states of the question's target; None without a question. Errors of answers have no `nodes`.
     """
 
     mechanisms: tuple[Any, ...]
@@ -72,26 +73,26 @@ class PlannedErrors:
 
     @property
     def standard_errors(self) -> FloatArray:
-        """How exactly it is known: (mechanisms,)."""
+        """The standard errors of `means`: (mechanisms,)."""
         return standard_error(self.cells.T)
 
     @property
     def least(self) -> int:
-        """The mechanism with the least error as far as is known, by its place."""
+        """The index of the mechanism with the least mean error so far."""
         return int(np.argmin(self.means))
 
     @property
     def near(self) -> tuple[int, ...]:
-        """The others whose error may be as small: what is expected is too near to call, or the tables differ too much.
+        """The indices of the other mechanisms whose errors are not clearly larger.
 
-        The tables are the same for all, so that differences are of pairs.
+        All mechanisms use the same tables, so the differences are of pairs.
         """
         best, others = self.cells[self.least], np.delete(np.arange(len(self.cells)), self.least)
         return tuple(int(k) for k in others if is_near(self.cells[k] - best, float(best.mean())))
 
     @property
     def of_answer(self) -> "PlannedErrors | None":
-        """The errors of what is asked, in place of those over all cells; None where nothing is."""
+        """The errors of the answers, in place of the errors over all cells; None without a question."""
         return None if self.answers is None else PlannedErrors(self.mechanisms, self.answers)
 
     @property
@@ -101,7 +102,7 @@ class PlannedErrors:
 
     @property
     def farthest(self) -> tuple[int, ...]:
-        """The node that the mechanism with the least error leaves farthest off, and those too near to it to call."""
+        """The node with the largest error under the best mechanism, and nodes whose error is not clearly smaller."""
         if self.nodes is None:
             return ()
         errors = self.nodes[self.least]
@@ -111,7 +112,7 @@ class PlannedErrors:
 
 
 def is_near(differences: FloatArray, least: float) -> bool:
-    """Return whether differences of errors (tables,), of pairs, are too near to 0 to call, beside the least error."""
+    """Return whether paired differences of errors (tables,) show no clear difference, given the least error."""
     if len(differences) < 2:
         return True
     error = float(standard_error(differences[:, None])[0])
@@ -121,9 +122,9 @@ def is_near(differences: FloatArray, least: float) -> bool:
 def planned_errors(
     plan: Plan, mechanisms: Sequence[Any], rng: Callable[[int], np.random.Generator], *, at_once: int
 ) -> Work[PlannedErrors]:
-    """Work out the errors of all mechanisms on some tables after the others; `rng` is asked for one of each mechanism.
+    """Compute the errors of all mechanisms on some tables at a time; `rng` returns the generator of each mechanism.
 
-    Every step has more tables. Mechanisms that do not tell their noise are read as they are. Errors: InputError of
+    Every step adds tables. Releases that do not state their noise are read naively. Errors: InputError of
     `Release.noise_aware_means`.
     """
     streams = [rng(place) for place in range(len(mechanisms))]
@@ -153,7 +154,7 @@ class TableErrors(NamedTuple):
 
 
 def errors_of(plan: Plan, mechanism: Any, rng: np.random.Generator) -> TableErrors:
-    """Return the errors of a release of every table; that of the answer is 0 where nothing is asked."""
+    """Return the errors of one release of every table; the error of the answer is 0 without a question."""
     exact = mechanism.prior.updated(plan.tables).mean
     private = read_as(simulated(mechanism, plan.tables, rng), plan.reading, plan.points)
     errors = np.abs(private - exact)
@@ -167,7 +168,7 @@ def errors_of(plan: Plan, mechanism: Any, rng: np.random.Generator) -> TableErro
 
 
 def read_as(release: Release[Any], reading: Reading, points: int) -> FloatArray:
-    """Return the probabilities (T, K) that releases stand for, with the noise in mind where it is told."""
+    """Return the probabilities (T, K) that a recipient concludes; noise-aware if the release states its noise."""
     outcome = release.outcome
     if reading is Reading.NOISE_AWARE and release.tells_noise:
         cells = np.arange(release.outcome.prior.network.cell_count)

@@ -1,4 +1,4 @@
-"""Many possible releases of one posterior, beside the exact one. For the curator only: nothing here is private."""
+"""Simulated releases of one posterior, compared with the exact posterior. Not private: for the curator only."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ from dpbayes.posteriors.mixtures import DirichletMixtures
 
 @dataclass(frozen=True, eq=False)
 class ReadReleases:
-    """What posteriors come to that know of the noise of many releases: `mean` (releases, K), `kl_rows` (releases, m).
+    """Results of the noise-aware posteriors of many releases: `mean` (releases, K) and `kl_rows` (releases, m).
 
-    The posteriors themselves are not kept: those of many releases are large.
+    The posteriors are not kept, because those of many releases are large.
     """
 
     mean: FloatArray
@@ -33,8 +33,7 @@ class ReadReleases:
 class ReleaseStudy:
     """The exact posterior (K,) and a batch of simulated releases of it.
 
-    Where the releases are read so, `aware` holds the posteriors (releases, K) that know of the noise, or of many
-    releases what these come to.
+    For a noise-aware recipient, `aware` contains the noise-aware posteriors (releases, K), or their results.
     """
 
     exact: Dirichlets
@@ -47,17 +46,17 @@ class ReleaseStudy:
         return len(self.release.numbers)
 
     def read(self, releases: ReadReleases) -> "ReleaseStudy":
-        """Return the study of the releases that were read, as they were."""
+        """Return the study of the first releases with these results of their noise-aware posteriors."""
         return ReleaseStudy(self.exact, self.release.part(slice(0, len(releases.mean))), releases)
 
     def knowing_noise(self, releases: int, *, points: int) -> "ReleaseStudy":
-        """Return the study of the first releases, read by someone who knows of the noise. Errors: InputError."""
+        """Return the study of the first releases for a noise-aware recipient. Errors: InputError."""
         part = self.release.part(slice(0, releases))
         return ReleaseStudy(self.exact, part, part.noise_aware(points=points))
 
     @cached_property
     def private(self) -> FloatArray:
-        """The CPTs that every release stands for: (releases, K)."""
+        """The CPTs that the recipient concludes from every release: (releases, K)."""
         return self.release.outcome.probabilities if self.aware is None else self.aware.mean
 
     @cached_property
@@ -83,7 +82,7 @@ class ReleaseStudy:
 
     @property
     def is_posterior(self) -> bool:
-        """Whether a release holds a posterior; others hold CPTs without a law around them."""
+        """Whether a release is a posterior; other releases are CPTs without a distribution."""
         return isinstance(self.release.outcome, ReleasedPosterior)
 
     @cached_property
@@ -124,9 +123,9 @@ def study_release(
 
 
 def read_releases(study: ReleaseStudy, *, releases: int, points: int, at_once: int) -> Work[ReadReleases]:
-    """Read the first releases as someone who knows of the noise, in steps of so many; each has what was read by then.
+    """Compute the noise-aware posteriors of the first releases in steps; every step has the results so far.
 
-    No more than one step's posteriors are held at once. Errors: those of `Release.noise_aware`.
+    Only the posteriors of one step are in memory. Errors: those of `Release.noise_aware`.
     """
     cells, rows = study.exact.network.cell_count, study.exact.network.row_count
     so_far = ReadReleases(np.empty((0, cells)), np.empty((0, rows)))
@@ -141,9 +140,9 @@ def read_releases(study: ReleaseStudy, *, releases: int, points: int, at_once: i
 
 @dataclass(frozen=True, eq=False)
 class ReadCell:
-    """One cell of many releases under the posteriors that know of their noise.
+    """One cell of many releases under their noise-aware posteriors.
 
-    `means` (releases,); `covered` (releases,) is how much of the exact posterior each credible interval holds.
+    `means` (releases,); `covered` (releases,) is the mass of the exact posterior in each credible interval.
     """
 
     means: FloatArray
@@ -153,7 +152,7 @@ class ReadCell:
 def read_cell(
     study: ReleaseStudy, cell: int, *, level: float, releases: int, points: int, at_once: int
 ) -> Work[ReadCell]:
-    """Read one cell of the first releases as someone who knows of the noise, in steps of so many; each has those read.
+    """Compute one cell of the noise-aware posteriors of the first releases in steps; every step has those so far.
 
     Errors: those of `Release.noise_aware_cells`.
     """
@@ -169,7 +168,7 @@ def read_cell(
 
 
 def drawn_values(study: ReleaseStudy, cell: int) -> FloatArray:
-    """Return what every release says of one cell where it says it N times: (releases, N)."""
+    """Return the N released samples of one cell in every release: (releases, N)."""
     outcome = study.release.outcome
     if isinstance(outcome, SampledCpts):
         return outcome.draws[..., cell]
@@ -177,9 +176,9 @@ def drawn_values(study: ReleaseStudy, cell: int) -> FloatArray:
 
 
 def interval_coverage(exact: Dirichlets, cell: int, interval: tuple[FloatArray, FloatArray]) -> FloatArray:
-    """Return how much of the exact posterior of one cell lies in each private credible interval, low and high (...,).
+    """Return the mass of one cell's exact posterior in each private credible interval, low and high (...,).
 
-    An honest private posterior would hold its level of it on average.
+    For a calibrated private posterior, the average mass is its level.
     """
     low, high = interval
     exact_a, exact_b = exact.alpha[cell], exact.rest_of(cell)
@@ -191,9 +190,9 @@ def interval_coverage(exact: Dirichlets, cell: int, interval: tuple[FloatArray, 
 def density_grid(
     posteriors: list[Dirichlets], cell: int, *, points: int = 161, within: tuple[float, float] | None = None
 ) -> FloatArray:
-    """Return points in (0, 1) that are even, and dense where the posteriors (K,) have their mass: (grid,).
+    """Return points in (0, 1), evenly spaced, and denser where the posteriors (K,) have their mass: (grid,).
 
-    `within` is the mean and the standard deviation of one more law to be dense at.
+    `within` is the mean and the standard deviation of another distribution with dense points.
     """
     even = np.linspace(0, 1, points)
     levels = np.linspace(0.001, 0.999, 41)

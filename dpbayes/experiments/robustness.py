@@ -1,4 +1,4 @@
-"""How far one replaced record moves a posterior as the prior concentrates: exact, as printed, and as proved."""
+"""The change of a posterior by one replaced record, against the prior's strength: exact, as stated, and as proved."""
 
 import enum
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from dpbayes.theory.dimitrakakis14.game import (
 
 
 class RecordFamily(enum.Enum):
-    """What the records are."""
+    """The distribution of the records."""
 
     EXPONENTIAL = "exponential"
     NORMAL = "normal"
@@ -31,11 +31,11 @@ class RecordFamily(enum.Enum):
 
 @dataclass(frozen=True)
 class NeighbourTables:
-    """Two hypothetical tables of `records` records that differ in one; table x is said, y has the one replaced.
+    """Two hypothetical tables x and y of `records` records that differ in one record.
 
-    Exponential: all records are `value`, one is `value + distance` in y; rate ~ Exp(lambda). Normal of mean 0 and
-    unknown precision: the same, precision ~ Exp(lambda). Binomial: `share` of the records are 1 but at least one, and
-    one of those is 0 in y; probability ~ Beta(a, a).
+    Exponential: all records are `value`, and one is `value + distance` in y; rate ~ Exp(lambda). Normal with mean 0 and
+    unknown precision: the same records, precision ~ Exp(lambda). Binomial: `share` of the records, at least one, are 1,
+    and one of these is 0 in y; probability ~ Beta(a, a).
     """
 
     family: RecordFamily
@@ -58,7 +58,7 @@ class NeighbourTables:
 
     @property
     def ones(self) -> int:
-        """How many records of a binomial x are 1."""
+        """The number of records in a binomial x that are 1."""
         return max(1, round(self.records * self.share))
 
     def pair(self, prior: ArrayLike) -> Pair:
@@ -84,10 +84,10 @@ class NeighbourTables:
 
 @dataclass(frozen=True, eq=False)
 class Robustness:
-    """Everything against the prior's strength, `prior` (...): c, divergences in nats, answers of the query model.
+    """All curves against the prior's strength, `prior` (...): c, divergences in nats, answers of the query model.
 
     `exact` is KL(x || y), `reverse` KL(y || x); `printed` and `proved` bound both. `least` and `most` bracket the
-    answers that an attacker needs, `promised` is after how many the paper says that x and y can be told apart.
+    number of answers that an attacker needs; `promised` is the number of answers that the paper states to suffice.
     """
 
     prior: FloatArray
@@ -107,12 +107,12 @@ class Robustness:
 
     @property
     def broken(self) -> BoolArray:
-        """Where a divergence is above the printed bound (...)."""
+        """Whether a divergence exceeds the paper's bound (...)."""
         return self.moved > self.printed * (1 + 1e-9)
 
     @property
     def too_few(self) -> BoolArray:
-        """Where an attacker needs more answers than the paper says suffice (...)."""
+        """Whether an attacker needs more answers than the paper states (...)."""
         return too_few_answers(self.promised, self.least)
 
 
@@ -139,7 +139,7 @@ def robustness(tables: NeighbourTables, prior: ArrayLike, *, error: float) -> Ro
 
 
 def prior_grid(low: float, high: float, *, points: int = 121) -> FloatArray:
-    """Return strengths of the prior in equal ratios (points,). Errors: InputError unless 0 < low < high."""
+    """Return strengths of the prior, evenly spaced on a log scale (points,). Errors: InputError unless low < high."""
     if not 0 < low < high:
         raise InputError("The weakest prior has to be weaker than the strongest.")
     return np.geomspace(low, high, points)

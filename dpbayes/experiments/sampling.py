@@ -1,4 +1,4 @@
-"""Posterior sampling: what trimming a CPT row keeps of it, what more draws buy, and the query game as it is played."""
+"""Posterior sampling: the effect of trimming a CPT row, of more samples, and simulated query games."""
 
 import enum
 import math
@@ -20,7 +20,7 @@ from dpbayes.posteriors.trimmed import log_odds_quantile
 from dpbayes.theory.dimitrakakis14.game import BetaPair, GammaPair, NormalPair, Pair
 
 _LATTICE = 512
-"""Points over the other decisions of a long row, behind the density of one of its states."""
+"""Lattice points over the other decisions of a long row, for the density of one state."""
 
 # One row, trimmed
 
@@ -54,12 +54,12 @@ class RowState:
         return float(self.row.mean[self.state])
 
     def region(self, bound: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Least and largest probability of the state once all log-odds are within +-bound (...,)."""
+        """Return the least and the largest probability of the state if all log-odds are within +-bound (...,)."""
         steps, edge = len(self.path[0]), np.asarray(bound, dtype=np.float64)
         return np.exp(steps * special.log_expit(-edge)), np.exp(steps * special.log_expit(edge))
 
     def exact_mass_within(self, bound: float) -> float:
-        """The share of the exact posterior of this state that lies in the region."""
+        """Return the mass of this state's exact posterior within the region."""
         if not len(self.path[0]):
             return 1.0
         a, b = self.row.alpha[self.state], self.row.rest[self.state]
@@ -67,7 +67,7 @@ class RowState:
         return float(np.clip(special.betainc(a, b, high) - special.betainc(a, b, low), 0.0, 1.0))
 
     def trimmed_moments(self, bound: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Mean and variance of the state's probability in one trimmed draw, for bounds (...,)."""
+        """Return mean and variance of the state's probability in one trimmed sample, for bounds (...,)."""
         a, b = self.path
         rule = log_odds_rule(a, b, np.asarray(bound, dtype=np.float64)[..., None])
         theta = special.expit(rule.nodes)
@@ -77,14 +77,14 @@ class RowState:
         return mean, mean**2 * np.expm1(np.log1p(spread).sum(axis=-1))
 
     def error_of_mean(self, bound: ArrayLike, draws: ArrayLike) -> FloatArray:
-        """Root mean square distance of the mean of N trimmed draws from the exact posterior mean (...,)."""
+        """Return the RMS distance of the mean of N trimmed samples from the exact posterior mean (...,)."""
         mean, variance = self.trimmed_moments(bound)
         return np.sqrt((mean - self.mean) ** 2 + variance / np.asarray(draws))
 
     def trimmed_density(self, bound: float, theta: FloatArray) -> FloatArray:
-        """Density of the state's probability in one trimmed draw at theta (grid,), 0 outside the region.
+        """Return the density of the state's probability in one trimmed sample at theta (grid,); 0 outside the region.
 
-        A row of two states has a trimmed Beta. In a longer one the other decisions are averaged over on a lattice.
+        A row of two states has a trimmed Beta density. For a longer row, the other decisions are averaged on a lattice.
         """
         a, b = self.path
         if not len(a):
@@ -102,7 +102,7 @@ class RowState:
         return density
 
     def sample(self, bound: float, rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
-        """Draw the state's probability from the trimmed posterior: (*size,)."""
+        """Sample the state's probability from the trimmed posterior: (*size,)."""
         if len(self.alpha) == 1:
             return np.ones(size)
         drawn: FloatArray = sample_trimmed(self.row, bound, rng, size)[..., self.state]
@@ -110,13 +110,13 @@ class RowState:
 
 
 def exact_mass_within(posterior: Dirichlets, bound: float) -> FloatArray:
-    """Return the share of every cell's exact posterior that lies in its region, as `RowState` has it: (K,)."""
+    """Return the mass of every cell's exact posterior within the region of `RowState`: (K,)."""
     network = posterior.network
     changes = np.zeros(network.cell_count + 1, dtype=np.int64)
     spans = Decisions(network).spans.reshape(-1, 3)
     np.add.at(changes, spans[:, 0], 1)
     np.add.at(changes, spans[:, 2], -1)
-    steps = np.cumsum(changes[:-1])  # decisions on the way to each cell
+    steps = np.cumsum(changes[:-1])  # decisions that lead to each cell
     inside = np.ones(network.cell_count)
     split = steps > 0
     low, high = (np.exp(steps[split] * special.log_expit(edge)) for edge in (-bound, bound))
@@ -126,7 +126,7 @@ def exact_mass_within(posterior: Dirichlets, bound: float) -> FloatArray:
 
 
 def _additive_steps(dimensions: int) -> FloatArray:
-    """The additive recurrence of low discrepancy whose base generalises the golden ratio (dimensions,)."""
+    """Return the steps of an additive low-discrepancy sequence (dimensions,); its base generalises the golden ratio."""
     base = 2.0
     for _ in range(60):
         base = (1 + base) ** (1 / (dimensions + 1))
@@ -149,7 +149,7 @@ def certified_omega(network: Network, *, epsilon: ArrayLike, draws: ArrayLike) -
 
 
 def printed_omega(network: Network, *, epsilon: ArrayLike) -> FloatArray:
-    """Return exp(-epsilon/2) (...,), NaN where it leaves nothing to draw from. [Zhang16] Appendix C.2."""
+    """Return exp(-epsilon/2) (...,); NaN if the allowed region is empty. [Zhang16] Appendix C.2."""
     value = np.asarray(epsilon, dtype=np.float64)
     return np.where(value > 2 * _depth(network) * math.log(2), np.exp(-value / 2), np.nan)
 
@@ -159,7 +159,7 @@ def _depth(network: Network) -> int:
 
 
 def best_draws(errors: FloatArray, draws: IntArray) -> IntArray:
-    """Return the number of draws with the least error along the last axis (...,), the smallest of equals."""
+    """Return the number of samples with the least error along the last axis (...,), the smallest if several do."""
     return draws[errors.argmin(axis=-1)]
 
 
@@ -167,7 +167,7 @@ def best_draws(errors: FloatArray, draws: IntArray) -> IntArray:
 
 
 class Family(enum.Enum):
-    """What the answers are draws from."""
+    """The distribution of the answers."""
 
     NETWORK = "network, trimmed"
     BINOMIAL = "binomial"
@@ -180,10 +180,11 @@ class Family(enum.Enum):
 class Tables:
     """Two hypothetical tables of `records` records that differ in one, and the prior.
 
-    Network and binomial: `successes` of the records in x, one fewer in y (or one more, if x has none), in each of
-    `columns` columns; Beta(concentration, concentration). Exponential: all records 1, one of them 1 + `distance` in y;
-    rate ~ Exp(concentration). Laplace around a known centre: the same of the records' distances from it, which are
-    exponential of rate 1/scale. Normal of variance 1: all records 0, one `distance` in y; mean ~ N(0, 1/concentration).
+    Network and binomial: `successes` of the records in x, and one fewer in y (or one more, if x has none), in each of
+    `columns` columns; Beta(concentration, concentration). Exponential: all records are 1, and one is 1 + `distance` in
+    y; rate ~ Exp(concentration). Laplace around a known centre: the same for the distances from it, which are
+    exponential with rate 1/scale. Normal with variance 1: all records are 0, and one is `distance` in y; mean ~
+    N(0, 1/concentration).
     """
 
     records: int
@@ -194,7 +195,7 @@ class Tables:
 
 
 def pair_of(family: Family, tables: Tables, *, bound: float = math.inf, records: ArrayLike | None = None) -> Pair:
-    """Return the posteriors of the two tables; `records` (...,) replaces n, with the share of successes kept."""
+    """Return the posteriors of the two tables; `records` (...,) replaces n with the same share of successes."""
     n = np.asarray(tables.records if records is None else records, dtype=np.float64)
     prior = tables.concentration
     if family in (Family.EXPONENTIAL, Family.LAPLACE):
@@ -215,16 +216,16 @@ def pair_of(family: Family, tables: Tables, *, bound: float = math.inf, records:
 
 
 def answering(columns: int, *, epsilon: float, calibration: Calibration) -> PosteriorSampler:
-    """Return the mechanism that draws one answer about `columns` binary columns. Errors: InputError as it raises."""
+    """Return the mechanism that samples one answer about `columns` binary columns. Errors: those of the mechanism."""
     network = Network.from_edges([f"column {i}" for i in range(1, columns + 1)], [])
     return PosteriorSampler(prior=Dirichlets.symmetric(network), epsilon=epsilon, calibration=calibration)
 
 
 @dataclass(frozen=True, eq=False)
 class GameStudy:
-    """Simulated games: `log_odds` (J, G) for the true table after 1..J answers; the first half of G is played with x.
+    """Simulated games: `log_odds` (J, G) for the true table after 1..J answers; x is true in the first half of G.
 
-    The true table is x or y with even odds, and so is the attacker's prior.
+    The true table is x or y with equal probability, and the attacker's prior is the same.
     """
 
     log_odds: FloatArray
@@ -238,7 +239,8 @@ class GameStudy:
     def right(self) -> FloatArray:
         """How often the likelier table is the true one, after every number of answers (J,).
 
-        By the mean of the attacker's own probability for the likelier table: the same expectation, less spread.
+        The estimate is the mean of the attacker's probability for the likelier table, which has the same expectation
+        and a smaller variance.
         """
         return special.expit(np.abs(self.log_odds)).mean(axis=1)
 
@@ -249,12 +251,12 @@ class GameStudy:
         return special.expit(np.abs(self.log_odds)).std(axis=1, ddof=1) / math.sqrt(games)
 
     def above(self, ceilings: FloatArray) -> float:
-        """The share of games in which the attacker's probability is ever above its ceiling (J,)."""
+        """Return the share of games in which the attacker's probability exceeds its ceiling (J,) at any time."""
         return float((self.belief > ceilings[:, None] * (1 + 1e-12)).any(axis=0).mean())
 
 
 def play(pair: Pair, rng: np.random.Generator, *, answers: int, games: int) -> GameStudy:
-    """Simulate `games` games of `answers` answers, half of them with either table; more answers keep the first ones."""
+    """Simulate `games` games of `answers` answers, half with each table; more answers do not change the first ones."""
     half = (games + 1) // 2
     rngs = rng.spawn(2)
     gains = [side.gains(own, (answers, half)) for side, own in zip((pair, pair.swapped()), rngs, strict=True)]
@@ -263,7 +265,7 @@ def play(pair: Pair, rng: np.random.Generator, *, answers: int, games: int) -> G
 
 @dataclass(frozen=True)
 class NeededAnswers:
-    """How many answers the attacker needs, as simulated; `value` is None where no game went on for that long."""
+    """The simulated number of answers that the attacker needs; `value` is None if the games were too short."""
 
     value: int | None
     error: float
@@ -272,8 +274,8 @@ class NeededAnswers:
 def needed_answers(study: GameStudy, *, level: float) -> NeededAnswers:
     """Return the first number of answers after which the likelier table is right in `level` of games, and its error.
 
-    The standard error is half the distance between where the curve's two error limits reach the level, each at most one
-    step from it if they do so together.
+    The standard error is half the distance between the points at which the curve's two error limits reach the level,
+    and at least half a step.
     """
     curves = np.stack([study.right + study.right_error, study.right, study.right - study.right_error])
     reached = np.maximum.accumulate(curves, axis=1) >= level

@@ -1,4 +1,4 @@
-"""What a graph costs: sizes and noise under each mechanism, and what each arrow adds. Needs no data."""
+"""The sizes of a graph and its noise under each mechanism, and the part of each arrow. No data are used."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 class StructureCost:
     """Sizes and noise of one network at one epsilon; noise is the root mean square over cells, in counts.
 
-    `closure` (|N_I|) and `fourier_noise` are None when a node is not binary. `fourier_exact` tells whether the
-    certified sensitivity is exact or a proved upper bound; `fourier_lift` is how many records stealth invents at t.
+    `closure` (|N_I|) and `fourier_noise` are None if a node is not binary. `fourier_exact` is whether the certified
+    sensitivity is exact, and not a proved upper bound; `fourier_lift` is the number of records that the lift adds.
     """
 
     rows: int
@@ -29,7 +29,7 @@ class StructureCost:
 
 
 def structure_cost(network: Network, epsilon: float, *, t: float = 0.0) -> StructureCost:
-    """Return what releasing this network's posterior costs at `epsilon`, certified noise, increment t."""
+    """Return the sizes and the certified noise of a release of this network at `epsilon` and increment t."""
     prior = Dirichlets.symmetric(network)
     laplace = LaplaceUpdates(prior=prior, epsilon=epsilon)
     noise = rms_over_cells(network, laplace.node_noise_sd)
@@ -47,11 +47,11 @@ def structure_cost(network: Network, epsilon: float, *, t: float = 0.0) -> Struc
 
 
 REMOVED, NONE = "arrow removed", "none"
-"""The column that names the arrow which a network lacks, and what stands there for the network as it is drawn."""
+"""The column of the removed arrow, and its value for the drawn network."""
 
 
 def arrow_costs(network: Network, epsilon: float, *, only: Sequence[tuple[str, str]]) -> pd.DataFrame:
-    """Return one record for each arrow in `only`: what the whole network would cost with that arrow removed."""
+    """Return one row for each arrow in `only`: the costs of the whole network without this arrow."""
     return pd.DataFrame.from_records(
         [
             _record(f"{parent} → {child}", structure_cost(network.without_edge(parent, child), epsilon))
@@ -61,7 +61,7 @@ def arrow_costs(network: Network, epsilon: float, *, only: Sequence[tuple[str, s
 
 
 def drawn_cost(network: Network, epsilon: float) -> pd.DataFrame:
-    """Return the record of the network with no arrow removed."""
+    """Return the row of the drawn network."""
     return pd.DataFrame.from_records([_record(NONE, structure_cost(network, epsilon))])
 
 
@@ -77,9 +77,9 @@ def _record(removed: str, cost: StructureCost) -> dict[str, str | float | None]:
 
 
 def rms_over_cells(network: Network, node_sd: np.ndarray, weights: Sequence[float] = ()) -> float:
-    """Return the root mean square over all cells of what is the same in all cells of a node (|I|,).
+    """Return the root mean square over all cells of a value that is equal in all cells of a node (|I|,).
 
-    A cell counts as often as its node's weight says, with `weights`.
+    With `weights`, a cell has the weight of its node.
     """
     cells = np.diff(network.cell_offsets) * (np.array(weights) if weights else 1.0)
     return float(np.sqrt(np.average(np.square(node_sd), weights=cells)))

@@ -10,13 +10,16 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
     EPSILON_AXIS,
+    LINES,
     PERCENT,
     Axis,
     Figure,
     Trace,
+    band_of,
     chosen_epsilon,
     faded,
     figure_of,
+    line_of,
     probabilities,
     shares,
     titled,
@@ -36,8 +39,8 @@ def accuracy_figure(
     Args:
         curves: Accuracies over epsilon.
         epsilons: The grid (E,) that the axis is drawn for.
-        epsilon: The chosen epsilon, marked by a line; at the end of the axis where it is beyond.
-        height: Pixels, where not as many as the curves need.
+        epsilon: The chosen epsilon, marked by a line, at the end of the axis if it is outside.
+        height: The height in pixels, instead of the height that the curves need.
     """
     x, y = _epsilon_axis(epsilons, EPSILON_AXIS), titled(ACCURACY, tickformat=PERCENT)
     shapes = [] if epsilon is None else [chosen_epsilon(epsilons, epsilon)]
@@ -48,7 +51,7 @@ def waiting_figure(looks: Sequence[Look], epsilons: FloatArray) -> Figure:
     """Draw the frame and the legend of curves that are not computed yet, so that nothing moves when they are."""
     gap = np.array([np.nan])
     y = titled(ACCURACY, tickformat=PERCENT, range=[0, 1.02])
-    lines = [_line(look) | {"x": gap, "y": gap} for look in looks]
+    lines = [_line(look, gap, gap) for look in looks]
     return figure_of(lines, x=_epsilon_axis(epsilons, EPSILON_AXIS), y=y, height=_height(len(lines)))
 
 
@@ -71,13 +74,13 @@ def reliability_figure(curves: Sequence[Curve], *, least: float) -> Figure:
 
     `least` is the least confidence there is: 1 by the number of the target's states.
     """
-    ideal: Trace = {"type": "scatter", "mode": "lines", "x": [least, 1], "y": [least, 1], "name": "ideal"}
+    ideal = LINES | {"x": [least, 1], "y": [least, 1], "name": "ideal"}
     traces = [ideal | {"line": {"color": BOUND, "dash": "dash", "width": 2}, "hoverinfo": "skip"}]
     for curve in curves:
         texts = [f"{x}: {y}" for x, y in zip(probabilities(curve.x), shares(curve.y), strict=True)]
         hover = "confidence %{customdata} correct<extra>" + curve.look.name + "</extra>"
-        dots = {"x": curve.x, "y": curve.y, "mode": "lines+markers", "customdata": texts, "hovertemplate": hover}
-        traces.append(_line(curve.look) | dots)
+        dots = {"mode": "lines+markers", "customdata": texts, "hovertemplate": hover}
+        traces.append(_line(curve.look, curve.x, curve.y) | dots)
     return figure_of(
         traces,
         x=titled("confidence (probability of the predicted state)", range=[least - 0.02, 1.02]),
@@ -93,7 +96,7 @@ def _epsilon_axis(epsilons: FloatArray, title: str) -> Axis:
 
 
 def _ticks(low: float, high: float) -> Axis:
-    """Return ticks at 1, 2 and 5 between two numbers, or at powers of ten only where those are many."""
+    """Return ticks at 1, 2 and 5 times powers of ten between two numbers, or at powers of ten if these are many."""
     tens = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
     ticks = [float(f"{digit}e{ten}") for ten in tens for digit in (1, 2, 5)]
     shown = [tick for tick in ticks if low <= tick <= high]
@@ -107,12 +110,10 @@ def _figure(curves: Sequence[Curve], *, x: Axis, y: Axis, height: int | None = N
     bands, lines = [], []
     for curve in curves:
         doubt = BAND * np.where(np.isfinite(curve.error), curve.error, 0.0)
-        low = np.maximum(curve.y - doubt, curve.y / 10)  # a logarithmic axis takes nothing below zero
-        around: Trace = {"type": "scatter", "mode": "lines", "fill": "toself", "line": {"width": 0}}
-        outline = {"x": np.concatenate([curve.x, curve.x[::-1]]), "y": np.concatenate([curve.y + doubt, low[::-1]])}
-        quiet = {"hoverinfo": "skip", "showlegend": False, "name": f"{curve.look.name} ± {BAND} standard errors"}
-        bands.append(around | outline | quiet | {"fillcolor": faded(curve.look.colour, 0.14)})
-        lines.append(_line(curve.look) | {"x": curve.x, "y": curve.y} | _dot(curve, doubt))
+        low = np.maximum(curve.y - doubt, curve.y / 10)  # a logarithmic axis has no values below zero
+        name, fill = f"{curve.look.name} ± {BAND} standard errors", faded(curve.look.colour, 0.14)
+        bands.append(band_of(curve.x, low, curve.y + doubt, fill, name=name))
+        lines.append(_line(curve.look, curve.x, curve.y) | _dot(curve, doubt))
     return figure_of([*bands, *lines], x=x, y=y, height=height or _height(len(lines)), **layout)
 
 
@@ -121,7 +122,7 @@ def _height(lines: int) -> int:
 
 
 def _dot(curve: Curve, doubt: FloatArray) -> Trace:
-    """Return what makes a visible dot, with its band as a bar, of a curve whose points are all at one place."""
+    """Return a dot with its band as an error bar, for a curve whose points have the same x."""
     if not len(curve.x) or curve.x.min() < curve.x.max():
         return {}
     colour = curve.look.colour
@@ -130,13 +131,6 @@ def _dot(curve: Curve, doubt: FloatArray) -> Trace:
     return {"mode": "markers", "marker": marker, "error_y": bar}
 
 
-def _line(look: Look) -> Trace:
+def _line(look: Look, x: FloatArray, y: FloatArray) -> Trace:
     hover = "ε = %{x:,.3~r}: %{y:,.3~r}<extra>" + look.name + "</extra>"
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "line": {"color": look.colour, "width": look.width, "dash": look.dash},
-        "marker": {"color": look.colour, "size": 7},
-        "name": look.name,
-        "hovertemplate": hover,
-    }
+    return line_of(look, x, y, marker={"color": look.colour, "size": 7}, hovertemplate=hover)

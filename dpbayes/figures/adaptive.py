@@ -1,4 +1,4 @@
-"""An adaptive release: what its budget paid for, and its error against that of a known or a learnt graph."""
+"""Pictures of an adaptive release: the parts of its budget, and its error next to that of other releases."""
 
 import math
 from collections.abc import Sequence
@@ -16,9 +16,11 @@ from dpbayes.figures.style import (
     chosen_epsilon,
     distinct_labels,
     figure_of,
+    line_of,
     log_axis,
     names_axis,
     numerals,
+    positive_range,
     titled,
 )
 
@@ -67,24 +69,20 @@ def payments_figure(payments: Sequence[Payment]) -> Figure:
 def table_errors_figure(curves: Sequence[Curve], *, epsilon: float) -> Figure:
     """Draw the error of the tables of two columns against epsilon, a line with markers for each method."""
     traces: list[Trace] = [
-        {
-            "type": "scatter",
-            "mode": "lines+markers",
-            "x": curve.x,
-            "y": curve.y,
-            "name": curve.look.name,
-            "line": {"color": curve.look.colour, "dash": curve.look.dash, "width": curve.look.width},
-            "marker": {"color": curve.look.colour, "symbol": curve.look.symbol, "size": 7},
-            "error_y": {"type": "data", "array": curve.error, "visible": True, "thickness": 1},
-            "text": numerals(curve.y),
-            "hovertemplate": "ε = %{x}: %{text}",
-        }
+        line_of(
+            curve.look,
+            curve.x,
+            curve.y,
+            mode="lines+markers",
+            marker={"color": curve.look.colour, "symbol": curve.look.symbol, "size": 7},
+            error_y={"type": "data", "array": curve.error, "visible": True, "thickness": 1},
+            text=numerals(curve.y),
+            hovertemplate="ε = %{x}: %{text}",
+        )
         for curve in curves
     ]
     x = np.concatenate([curve.x for curve in curves])
-    y = np.concatenate([curve.y for curve in curves])
-    y = y[np.isfinite(y) & (y > 0)]
-    low, high = (float(y.min()), float(y.max())) if y.size else (0.01, 1.0)
+    low, high = positive_range(*(curve.y for curve in curves), otherwise=(0.01, 1.0))
     return figure_of(
         traces,
         x=log_axis(EPSILON_AXIS, float(x.min()), float(x.max())),

@@ -1,4 +1,4 @@
-"""Pictures of an audit: the privacy curve, the laws of the worst neighbours, and the attacker's odds."""
+"""Pictures of an audit: the privacy curve, the distributions of the worst neighbours, and the attacker's odds."""
 
 import math
 from dataclasses import dataclass, replace
@@ -8,22 +8,19 @@ import numpy as np
 from dpbayes.base.looks import BOUND, EXACT, INVALID, PRIVATE
 from dpbayes.base.text import numeral, probability_text
 from dpbayes.base.types import BoolArray, FloatArray
-from dpbayes.figures.style import Axis, Figure, Trace, faded, figure_of, names_axis, numerals, titled
+from dpbayes.figures.style import LINES, Axis, Figure, Trace, faded, figure_of, names_axis, numerals, titled
 
 LEAST_DELTA = 1e-16
-"""Smaller deltas are drawn here, below the picture."""
+"""Smaller deltas are replaced by this value, which is below the picture."""
 
 FLOOR = 1e-10
-"""The picture ends here at the latest, unless the claim's delta is below."""
+"""The least end of the delta axis, unless the claim's delta is smaller."""
 
 SECOND = "#6B7F2A"
-"""The second of two neighbours: neither exact nor released, so neither blue nor orange."""
+"""The colour of the second of two neighbours; blue stands for exact and orange for released values."""
 
 BARS = 61
-"""More outputs than this are lines, not bars."""
-
-
-_LINES: Trace = {"type": "scatter", "mode": "lines"}
+"""Most outputs that are drawn as bars; more are drawn as lines."""
 
 
 # The privacy curve
@@ -31,9 +28,9 @@ _LINES: Trace = {"type": "scatter", "mode": "lines"}
 
 @dataclass(frozen=True)
 class Mark:
-    """A promise (epsilon, delta) as a point of the picture, and its name.
+    """A guarantee (epsilon, delta) as a point of the picture, and its name.
 
-    The pointer shows its numbers. In the legend they would move the picture, as often as they need another line.
+    The pointer shows its numbers. In the legend, they would move the picture when they need another line.
     """
 
     epsilon: float
@@ -50,18 +47,18 @@ def privacy_curve_figure(
     claimed: Mark | None,
     certified: Mark | None,
 ) -> Figure:
-    """Draw delta (E,) against epsilon, with log y; red where it is `broken` (E,): above the claim.
+    """Draw delta (E,) against epsilon, with log y; red where it is `broken` (E,), above the claim.
 
-    Where `lower` is `upper` the curve is exact; otherwise both are drawn, the lower one where it is known.
+    If `lower` equals `upper`, the curve is exact. Otherwise both are drawn, the lower one where it is known.
     """
     floor = _floor(upper, [mark for mark in (claimed, certified) if mark])
     top, bottom = np.maximum(upper, LEAST_DELTA), np.maximum(lower, LEAST_DELTA)
     traces: list[Trace] = []
     if np.allclose(upper, lower, rtol=1e-3, atol=LEAST_DELTA):
-        traces.append(_LINES | {"x": epsilons, "y": top, "name": "exact", "line": {"color": EXACT, "width": 3}})
+        traces.append(LINES | {"x": epsilons, "y": top, "name": "exact", "line": {"color": EXACT, "width": 3}})
     else:
-        # One entry for both, as short as "exact": a longer legend would move the picture.
-        both = _LINES | {"x": epsilons, "legendgroup": "bounds"}
+        # One short entry for both, because a longer legend would move the picture.
+        both = LINES | {"x": epsilons, "legendgroup": "bounds"}
         dashed = {"color": BOUND, "width": 2.5, "dash": "dash"}
         traces.append(both | {"y": top, "name": "bounds", "line": dashed})
         if np.any(lower > 0):
@@ -70,7 +67,7 @@ def privacy_curve_figure(
     if broken.any():
         above = np.where(broken, top, np.nan)
         name = "above the claim" if claimed and claimed.name == "stated" else "above the ε setting"
-        traces.append(_LINES | {"x": epsilons, "y": above, "name": name, "line": {"color": INVALID, "width": 5}})
+        traces.append(LINES | {"x": epsilons, "y": above, "name": name, "line": {"color": INVALID, "width": 5}})
     if certified is not None:
         traces.append(_mark(certified, floor, symbol="diamond-open", colour=BOUND, dash="dot"))
     if claimed is not None and len(epsilons) and claimed.epsilon > epsilons[-1]:
@@ -100,7 +97,7 @@ def _floor(deltas: FloatArray, marks: list[Mark]) -> float:
 
 
 def _mark(mark: Mark, floor: float, *, symbol: str, colour: str, dash: str) -> Trace:
-    """A line at the promised epsilon from the promised delta up; a delta of zero stands at the bottom."""
+    """Return a line at the guarantee's epsilon upwards from its delta; a delta of zero is at the bottom."""
     low = mark.delta if mark.delta > 0 else floor
     promise = f"ε = {numeral(mark.epsilon, 4)}, δ = {numeral(mark.delta)}"
     return {
@@ -120,7 +117,7 @@ def _mark(mark: Mark, floor: float, *, symbol: str, colour: str, dash: str) -> T
 
 
 def laws_figure(outputs: FloatArray | list[str], first: FloatArray, second: FloatArray, *, x: str, y: Axis) -> Figure:
-    """Draw the laws (R,) of two neighbours over the same outputs, and below them the loss ln(first / second)."""
+    """Draw the distributions (R,) of two neighbours over the same outputs, and below the loss ln(first / second)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         loss = np.log(first) - np.log(second)
     loss = np.where(np.isfinite(loss), loss, np.nan)
@@ -146,11 +143,11 @@ def _law(x: FloatArray | list[str], y: FloatArray, *, few: bool, line: Axis, nam
     if few:
         pattern = {"shape": "/" if "dash" in line else "", "size": 6}
         return {"type": "bar", "marker": {"color": faded(line["color"], 0.85), "pattern": pattern}, **shared}
-    return _LINES | {"line": line | {"width": 2.5}, **shared}
+    return LINES | {"line": line | {"width": 2.5}, **shared}
 
 
 def row_losses_figure(labels: list[str], losses: FloatArray) -> Figure:
-    """Draw what every row of a CPT adds to the loss of the worst pair found (rows,), as bars."""
+    """Draw the part of every row of a CPT in the loss of the worst pair (rows,), as bars."""
     bar: Trace = {
         "type": "bar",
         "orientation": "h",
@@ -174,7 +171,7 @@ def row_losses_figure(labels: list[str], losses: FloatArray) -> Figure:
 
 @dataclass(frozen=True, eq=False)
 class Ceiling:
-    """The largest log odds (releases + 1,) that a promise allows, its name and dashes, and whether one got past it."""
+    """The largest log odds (releases + 1,) that a guarantee allows, with name and dashes; `passed` if exceeded."""
 
     log_odds: FloatArray
     name: str
@@ -185,7 +182,7 @@ class Ceiling:
 def odds_figure(log_odds: FloatArray, ceilings: list[Ceiling]) -> Figure:
     """Draw attackers' log odds (repeats, releases + 1), the first one highlighted, and the ceilings.
 
-    The axis is even in log odds and labelled in probabilities, so that a ceiling is a straight line.
+    The axis is linear in log odds and labelled with probabilities, so that a ceiling is a straight line.
     """
     steps = np.arange(log_odds.shape[1])
     rest = log_odds[1:]
@@ -195,15 +192,15 @@ def odds_figure(log_odds: FloatArray, ceilings: list[Ceiling]) -> Figure:
         "y": np.concatenate([rest, gap], axis=1).ravel(),
     }
     faint = {"line": {"color": faded(PRIVATE, 0.22), "width": 1}, "hoverinfo": "skip"}
-    traces: list[Trace] = [_LINES | shown | faint | {"name": f"{len(rest)} other attackers"}] if len(rest) else []
+    traces: list[Trace] = [LINES | shown | faint | {"name": f"{len(rest)} other attackers"}] if len(rest) else []
     for ceiling in ceilings:
         colour = INVALID if ceiling.passed else BOUND
         line = {"color": colour, "width": 2.5, "dash": ceiling.dash}
         traces.append(
-            _LINES | {"x": steps, "y": ceiling.log_odds, "name": ceiling.name, "line": line} | _hover(ceiling.log_odds)
+            LINES | {"x": steps, "y": ceiling.log_odds, "name": ceiling.name, "line": line} | _hover(ceiling.log_odds)
         )
     own = {"x": steps, "y": log_odds[0], "name": "this attacker", "line": {"color": PRIVATE, "width": 3.5}}
-    traces.append(_LINES | own | _hover(log_odds[0]))
+    traces.append(LINES | own | _hover(log_odds[0]))
     return figure_of(
         traces,
         x=titled("releases seen", range=[0, int(steps[-1])], tickformat="d"),
@@ -218,7 +215,7 @@ def _hover(log_odds: FloatArray) -> Trace:
 
 
 def _odds_axis(log_odds: FloatArray, ceilings: list[Ceiling]) -> Axis:
-    """The attackers fill the picture; a ceiling is in it at least in its beginning."""
+    """Return an axis for the range of the attackers, extended to the beginning of the ceilings."""
     low, high = float(log_odds.min()), float(log_odds.max())
     reach = max(high - low, 1.0)
     tops = [float(c.log_odds[-1]) for c in ceilings]
@@ -231,7 +228,7 @@ def _odds_axis(log_odds: FloatArray, ceilings: list[Ceiling]) -> Axis:
 
 
 def probability_ticks(bottom: float, top: float) -> tuple[list[float], list[str]]:
-    """Return log odds within a range, 50% and those of so many nines, at most eleven of them, and their texts."""
+    """Return at most eleven log odds within a range, of 50% and of numbers of nines, and their texts."""
     most = max(abs(bottom), abs(top))
     count = max(1, math.ceil(most / math.log(10)))
     stride = max(1, math.ceil(count / 5))

@@ -6,7 +6,7 @@ import numpy as np
 
 from dpbayes.base.looks import BOUND, Curve, Look
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import PERCENT, Figure, Trace, faded, figure_of, log_axis, shares, titled
+from dpbayes.figures.style import PERCENT, Figure, Trace, band_of, faded, figure_of, line_of, log_axis, shares, titled
 
 BAND = 2
 """Standard errors on either side of a curve."""
@@ -15,7 +15,7 @@ BAND = 2
 def coverage_figure(curves: Sequence[Curve], epsilons: FloatArray, *, level: float) -> Figure:
     """Draw the share of intervals that contain the true value, with bands of two standard errors, and their level.
 
-    The axis is that of `epsilons`, all that will be shown, so that nothing moves while curves grow.
+    The axis is that of all `epsilons`, so that the picture does not move while curves grow.
     """
     low, high = float(np.min(epsilons)), float(np.max(epsilons))
     bands = [_band(curve) for curve in curves if len(curve.x)]
@@ -34,21 +34,11 @@ def coverage_figure(curves: Sequence[Curve], epsilons: FloatArray, *, level: flo
 def _band(curve: Curve) -> Trace:
     doubt = BAND * np.where(np.isfinite(curve.error), curve.error, 0.0)
     low, high = np.maximum(curve.y - doubt, 0.0), np.minimum(curve.y + doubt, 1.0)
-    outline = {"x": np.concatenate([curve.x, curve.x[::-1]]), "y": np.concatenate([high, low[::-1]])}
-    quiet = {"hoverinfo": "skip", "showlegend": False, "name": f"{curve.look.name} ± {BAND} standard errors"}
-    around: Trace = {"type": "scatter", "mode": "lines", "fill": "toself", "line": {"width": 0}}
-    return around | outline | quiet | {"fillcolor": faded(curve.look.colour, 0.14)}
+    name = f"{curve.look.name} ± {BAND} standard errors"
+    return band_of(curve.x, low, high, faded(curve.look.colour, 0.14), name=name)
 
 
 def _line(look: Look, x: FloatArray, y: FloatArray) -> Trace:
-    return {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "x": x,
-        "y": y,
-        "line": {"color": look.colour, "width": look.width, "dash": look.dash},
-        "marker": {"color": look.colour, "size": 7, "symbol": look.symbol},
-        "name": look.name,
-        "customdata": shares(y),
-        "hovertemplate": "ε = %{x:,.3~r}: %{customdata}<extra>" + look.name + "</extra>",
-    }
+    hover = "ε = %{x:,.3~r}: %{customdata}<extra>" + look.name + "</extra>"
+    marker = {"color": look.colour, "size": 7, "symbol": look.symbol}
+    return line_of(look, x, y, mode="lines+markers", marker=marker, customdata=shares(y), hovertemplate=hover)

@@ -7,21 +7,17 @@ import numpy as np
 
 from dpbayes.base.looks import BOUND, INVALID, PRIVATE, Look
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
-from dpbayes.figures.style import FRAME, Figure, Trace, distinct_labels, figure_of, names_axis, numerals, titled
+from dpbayes.figures.style import LINES, Figure, Trace, distinct_labels, figure_of, numerals, stacked_bars, titled
 
 MARKS = ("✓", "✓+", "△", "✗", "○", "?")
-"""What tells verdicts apart without their colours."""
+"""A sign for each verdict, for readers who cannot distinguish the colours."""
 
 
 def verdicts_figure(papers: Sequence[str], verdicts: Sequence[Look], counts: IntArray) -> Figure:
     """Draw how many claims of each paper met each verdict: `counts` (verdicts, papers)."""
-    names = distinct_labels(papers, 40)
     bars = [
         {
-            "type": "bar",
-            "orientation": "h",
             "x": numbers,
-            "y": names,
             "name": f"{mark} {verdict.name}",
             "marker": {"color": verdict.colour, "line": {"color": "#FFFFFF", "width": 1}},
             "text": [f"{mark} {number}" for number in numbers],
@@ -32,26 +28,19 @@ def verdicts_figure(papers: Sequence[str], verdicts: Sequence[Look], counts: Int
         }
         for verdict, mark, numbers in zip(verdicts, MARKS, np.asarray(counts), strict=True)
     ]
-    return figure_of(
-        bars,
-        x=titled("claims", rangemode="tozero"),
-        y=names_axis(autorange="reversed"),
-        height=150 + 34 * len(papers),
-        barmode="stack",
-        legend=FRAME["legend"] | {"traceorder": "normal"},
-    )
+    return stacked_bars(distinct_labels(papers, 40), bars, x="claims", height=150)
 
 
 DECADES = 8
-"""Most powers of ten on the axis of values; what is smaller leaves the picture."""
+"""Most powers of ten on the axis of values; smaller values are outside the picture."""
 
 
 @dataclass(frozen=True, eq=False)
 class BoundCurves:
-    """A bound at x (E,): `printed`, where it is `violated`, and `certified`; beside it what is true.
+    """A bound at x (E,): `printed`, where it is `violated`, and `certified`; and the true values.
 
-    That is an `exact` and a simulated `value` with its interval, `low` to `high`; NaN where not known. `exact_name`
-    and `name` say what the exact and the simulated values are.
+    These are an `exact` value, and a simulated `value` with its interval from `low` to `high`; NaN if not known.
+    `exact_name` and `name` are the names of the exact and the simulated values.
     """
 
     x: FloatArray
@@ -69,7 +58,7 @@ class BoundCurves:
 def bound_figure(
     curves: BoundCurves, *, x_title: str, y_title: str, chosen: tuple[float, Mapping[str, float]] | None
 ) -> Figure:
-    """Draw a bound against x, both axes logarithmic; `chosen` is the setting at hand and its values, by curve."""
+    """Draw a bound against x on logarithmic axes; `chosen` is the chosen setting and its values by curve."""
     x = curves.x
     traces: list[Trace] = [
         _line(x, curves.certified, "proved", {"color": BOUND, "width": 2.5}),
@@ -80,7 +69,7 @@ def bound_figure(
         red = {"mode": "lines+markers", "marker": {"color": INVALID, "size": 5}}
         traces.append(_line(x, wrong, "as stated, exceeded", {"color": INVALID, "width": 2.5, "dash": "dash"}) | red)
     if np.any(curves.exact > 0):
-        finite = np.isfinite(curves.exact)  # it may be known at a few points only
+        finite = np.isfinite(curves.exact)  # it can be known at only a few points
         traces.append(_line(x[finite], curves.exact[finite], curves.exact_name, {"color": PRIVATE, "width": 2}))
     if np.any(curves.value > 0):
         traces.append(_dots(curves))
@@ -105,9 +94,7 @@ def bound_figure(
 
 
 def _line(x: FloatArray, y: FloatArray, name: str, line: Mapping[str, object]) -> Trace:
-    return {
-        "type": "scatter",
-        "mode": "lines",
+    return LINES | {
         "x": x,
         "y": np.where(_drawn(y), y, np.nan),
         "name": name,
@@ -118,12 +105,12 @@ def _line(x: FloatArray, y: FloatArray, name: str, line: Mapping[str, object]) -
 
 
 def _drawn(y: FloatArray) -> BoolArray:
-    """Which values a logarithmic axis can show."""
+    """Return which values a logarithmic axis can show."""
     return np.isfinite(y) & (y > 0)
 
 
 def _dots(curves: BoundCurves) -> Trace:
-    """Simulated values with their intervals: every other one, where there are many."""
+    """Return simulated values with their intervals; every other value if there are many."""
     kept = np.flatnonzero(_drawn(curves.value))[:: 2 if len(curves.x) > 20 else 1]
     value = curves.value[kept]
     return {
@@ -147,7 +134,7 @@ def _dots(curves: BoundCurves) -> Trace:
 
 
 def _chosen(x: FloatArray, at: float, values: Mapping[str, float]) -> Trace:
-    """Mark the setting at hand; one beyond the axis is marked at its end and says so."""
+    """Mark the chosen setting, at the end of the axis if it is beyond, which its name states."""
     place = float(np.clip(at, x[0], x[-1]))
     beyond = "" if place == at else " (beyond this axis)"
     shown = {name: value for name, value in values.items() if np.isfinite(value) and value > 0}
@@ -166,7 +153,7 @@ def _chosen(x: FloatArray, at: float, values: Mapping[str, float]) -> Trace:
 
 
 def _span(curves: BoundCurves) -> list[float]:
-    """Room for all that is finite, but at most DECADES below the top; a printed one far above the rest leaves it."""
+    """Return the range of all finite values, at most DECADES; a stated bound far above the rest is outside."""
     drawn = [np.log10(y[_drawn(y)]) for y in (curves.printed, curves.certified, curves.exact, curves.value)]
     every, rest = np.concatenate(drawn), np.concatenate(drawn[1:])
     if not every.size:
@@ -175,6 +162,6 @@ def _span(curves: BoundCurves) -> list[float]:
     if rest.size:
         top = min(top, float(rest.max()) + DECADES / 2)
     low = max(float(every.min()), top - DECADES)
-    # Nearly flat curves get most of a decade, or the axis would have no labels.
+    # Nearly flat curves get most of a decade, because the axis would otherwise have no labels.
     room = max(0.05 * (top - low), (0.8 - (top - low)) / 2)
     return [low - room, top + room]

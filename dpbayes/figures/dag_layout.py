@@ -1,4 +1,4 @@
-"""Places for the nodes of a DAG: parents above children, few crossings, everything inside the box."""
+"""Positions of the nodes of a DAG: parents above children, few crossings, all nodes inside the box."""
 
 import math
 
@@ -8,7 +8,7 @@ WIDTH, HEIGHT = 1000.0, 600.0
 MARGIN_X, MARGIN_Y = 80.0, 50.0
 EDGE = 25.0
 PER_LEVEL, MOST_LEVELS, STEP = 5, 4, 48.0
-"""Nodes at one height before a layer takes another, at most so many heights, and how far they are apart at most."""
+"""Most nodes of a layer at one height, most heights of a layer, and the largest distance of two heights."""
 
 
 def layered_positions(graph: "nx.DiGraph[str]", *, sweeps: int = 12) -> dict[str, tuple[float, float]]:
@@ -25,7 +25,7 @@ def layered_positions(graph: "nx.DiGraph[str]", *, sweeps: int = 12) -> dict[str
     spread = (WIDTH - 2 * MARGIN_X) if len(graph) > 1 else 0
     heights = _heights([len(layer) for layer in layers])
     return {
-        # Neighbours in a crowded layer step down a little, so that long names do not touch.
+        # Neighbours in a crowded layer have different heights, so that long names do not touch.
         node: (MARGIN_X + spread * place[node] if spread else WIDTH / 2, levels[i % len(levels)])
         for layer, levels in zip(layers, heights, strict=True)
         for i, node in enumerate(layer)
@@ -33,7 +33,7 @@ def layered_positions(graph: "nx.DiGraph[str]", *, sweeps: int = 12) -> dict[str
 
 
 def _layers(graph: "nx.DiGraph[str]") -> list[list[str]]:
-    """Layers by longest path, with each root moved down to just above its first child, so the top is not crowded."""
+    """Return layers by longest path; each root moves down to the layer above its first child."""
     depth = {node: d for d, layer in enumerate(nx.topological_generations(graph)) for node in layer}
     for node in graph:
         if not graph.pred[node] and graph.succ[node]:
@@ -42,7 +42,7 @@ def _layers(graph: "nx.DiGraph[str]") -> list[list[str]]:
 
 
 def _heights(sizes: list[int]) -> list[list[float]]:
-    """The heights at which nodes of each layer stand, for layers of these sizes: no level is crowded by another."""
+    """Return the heights of the nodes of each layer, for layers of these sizes."""
     levels = [min(math.ceil(size / PER_LEVEL), MOST_LEVELS) for size in sizes]
     top, foot = (MARGIN_Y if end == 1 else EDGE for end in (levels[0], levels[-1]))
     room = HEIGHT - top - foot
@@ -57,4 +57,4 @@ def _heights(sizes: list[int]) -> list[list[float]]:
 
 
 def _mean(values: list[float], default: float) -> float:
-    return math.fsum(values) / len(values) if values else default  # in whatever order neighbours are listed
+    return math.fsum(values) / len(values) if values else default  # the same for every order of the neighbours

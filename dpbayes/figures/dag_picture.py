@@ -1,4 +1,4 @@
-"""A DAG as a picture of its own: an SVG file for a paper, a slide or a handout, or a figure for a notebook."""
+"""A picture of a DAG: an SVG file for a paper or a slide, or a figure for a notebook."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -11,7 +11,7 @@ from dpbayes.figures.style import Axis, Figure, figure_of, plain
 Place = tuple[float, float]
 
 FONT, LETTER, TALL, EDGE = 16.0, 9.5, 30.0, 24.0
-"""Height of the letters, room for one of them, height of a node and the margin, in units of the drawing."""
+"""Height of letters, width of a letter, height of a node, and the margin, in units of the drawing."""
 
 INK, PAPER = "#1b1f24", "#ffffff"
 
@@ -21,8 +21,8 @@ def dag_svg(
 ) -> str:
     """Return the text of an SVG: every node with its whole name at its place, arrows from border to border.
 
-    `caption` stands below and is the title for those who hear it. The picture is as wide as names and words need. A
-    `bare` one has neither paper nor words.
+    `caption` is below the picture, and is its title for screen readers. The picture is as wide as names and words need.
+    A `bare` picture has no background and no caption.
     """
     words, paper = ([], "none") if bare else (caption.split(), PAPER)
     boxes = {name: _wide(name) / 2 for name in places}

@@ -13,13 +13,16 @@ from dpbayes.base.text import share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
     EPSILON_AXIS,
+    LINES,
     PERCENT,
     Axis,
     Figure,
     Trace,
+    band_of,
     chosen_epsilon,
     faded,
     figure_of,
+    line_of,
     numerals,
     shares,
     titled,
@@ -29,7 +32,7 @@ HEIGHT = 256
 """Pixels of a picture of which four are on a screen."""
 
 DECADES, ABOVE = 7, 3
-"""Most powers of ten on an axis of divergences, and above what is simulated: a bound farther above is not in sight."""
+"""Most powers of ten on an axis of divergences, and most above the simulated values; higher bounds are not shown."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,21 +55,11 @@ def divergence_figure(spread: Spread, bounds: Sequence[Curve], *, epsilon: float
         epsilon: The chosen epsilon, marked by a line.
         what: What diverges, for the axis: "posterior" or "prediction".
     """
-    band = {
-        "type": "scatter",
-        "mode": "lines",
-        "x": np.concatenate([spread.x, spread.x[::-1]]),
-        "y": _positive(np.concatenate([spread.high, spread.low[::-1]])),
-        "fill": "toself",
-        "fillcolor": faded(spread.look.colour, 0.2),
-        "line": {"width": 0},
-        "name": "90% range",
-        "hoverinfo": "skip",
-    }
+    low, high = _positive(spread.low), _positive(spread.high)
+    band = band_of(spread.x, low, high, faded(spread.look.colour, 0.2), name="90% range", showlegend=True)
     lines = [_line(bound.look, bound.x, _positive(bound.y)) for bound in bounds]
     shown = _line(spread.look, spread.x, _positive(spread.mean))
-    low, high = _span(spread, bounds)
-    y = titled(f"KL of the {what}, nats", type="log", range=[low, high], exponentformat="power", dtick=2)
+    y = titled(f"KL of the {what}, nats", type="log", range=[*_span(spread, bounds)], exponentformat="power", dtick=2)
     return figure_of(
         [band, *lines, shown], x=_epsilons(spread.x), y=y, height=HEIGHT, shapes=[chosen_epsilon(spread.x, epsilon)]
     )
@@ -87,20 +80,13 @@ def shares_figure(curves: Sequence[Curve], *, epsilon: float, title: str) -> Fig
 
 
 def _line(look: Look, x: FloatArray, y: FloatArray, *, share: bool = False) -> Trace:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": x,
-        "y": y,
-        "name": look.name,
-        "line": {"color": look.colour, "dash": look.dash, "width": look.width},
-        "customdata": [share_text(value) for value in y.tolist()] if share else numerals(y),
-        "hovertemplate": f"ε = %{{x:,.3~r}}: %{{customdata}}{'' if share else ' nats'}<extra>{look.name}</extra>",
-    }
+    texts = [share_text(value) for value in y.tolist()] if share else numerals(y)
+    hover = f"ε = %{{x:,.3~r}}: %{{customdata}}{'' if share else ' nats'}<extra>{look.name}</extra>"
+    return line_of(look, x, y, customdata=texts, hovertemplate=hover)
 
 
 def _span(spread: Spread, bounds: Sequence[Curve]) -> tuple[float, float]:
-    """Return the logarithms between which the simulated values lie, and of bounds what is not too far above them."""
+    """Return the logarithms of the range of simulated values and of bounds that are not too far above them."""
     simulated = _positive(np.concatenate([spread.high, spread.mean]))
     top = float(np.log10(np.nanmax(simulated, initial=1e-3)))
     above = _positive(np.concatenate([[10**top], *(bound.y for bound in bounds)]))
@@ -120,9 +106,9 @@ def _epsilons(x: FloatArray) -> Axis:
 
 @dataclass(frozen=True, eq=False)
 class RaisedBeliefs:
-    """Beliefs (B,) in probabilities: `before`, the `most` that epsilon lets them become, and what is `usual`.
+    """Beliefs (B,) as probabilities: `before`, the `most` that epsilon allows, and the `usual` belief afterwards.
 
-    NaN stands for what is not known. The names stand in the legend.
+    NaN stands for unknown values. The names appear in the legend.
     """
 
     before: FloatArray
@@ -133,8 +119,8 @@ class RaisedBeliefs:
 
 
 def risk_figure(beliefs: RaisedBeliefs, *, chosen: tuple[float, float, float], colour: str) -> Figure:
-    """Draw what a belief may become; `chosen` is a person's belief, the most it can become, and what is usual."""
-    line: Trace = {"type": "scatter", "mode": "lines", "x": beliefs.before}
+    """Draw beliefs after a release; `chosen` is a person's belief, its largest and its usual value afterwards."""
+    line = LINES | {"x": beliefs.before}
     traces: list[Trace] = [
         line
         | _raised(beliefs.before, beliefs.most)
@@ -151,14 +137,14 @@ def risk_figure(beliefs: RaisedBeliefs, *, chosen: tuple[float, float, float], c
 
 
 def _mark(chosen: tuple[float, float, float], colour: str) -> Trace:
-    """The person's belief, as a line from itself upwards with a dot at each height that is known."""
+    """Return the person's belief as a vertical line with a dot at each known value."""
     belief, most, usual = chosen
     heights = [height for height in (belief, usual, most) if np.isfinite(height)]
     return {
         "type": "scatter",
         "mode": "lines+markers",
         "x": [belief] * len(heights),
-        "name": "chosen chosen belief",
+        "name": "chosen belief",
         "line": {"color": colour, "width": 1},
         "marker": {"color": colour, "size": 9, "symbol": "diamond"},
     } | _raised([belief] * len(heights), heights, "<extra></extra>")

@@ -7,24 +7,19 @@ import numpy as np
 from dpbayes.base.looks import EXACT, Look
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import Axis, Figure, Trace, faded, figure_of, titled
+from dpbayes.figures.style import LINES, Axis, Figure, Trace, band_of, faded, figure_of, line_of, titled
 
 ERROR = "error (Hellinger distance, 0 to 1)"
-"""H between exact and released posterior: 0 where they are the same, 1 where they do not overlap."""
+"""H between exact and released posterior: 0 if they are equal, 1 if they do not overlap."""
 
 STOPS = [digit / 10**tens for tens in range(8, 0, -1) for digit in (1, 2, 5)]
 """Round sensitivities for the ticks of a logarithmic axis."""
 
 
-def _line(look: Look, **more: object) -> Trace:
-    line = {"color": look.colour, "width": look.width, "dash": look.dash}
-    return {"type": "scatter", "mode": "lines", "line": line, "name": look.name, **more}
-
-
 def error_box_figure(errors: Mapping[Look, FloatArray]) -> Figure:
     """Draw each mechanism's errors, five quantiles (5,), as a box with whiskers from the first to the last.
 
-    The axis fits the best mechanism; a median beyond it is written at its end.
+    The axis fits the best mechanism; a larger median is written at its end.
     """
     top = min(1.01, 6 * min(float(quantiles[-1]) for quantiles in errors.values()) or 1.01)
     boxes = [
@@ -60,7 +55,7 @@ def error_box_figure(errors: Mapping[Look, FloatArray]) -> Figure:
 
 
 def die_errors_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, marked: float, title: str) -> Figure:
-    """Draw the median error along a logarithmic axis, with the band of the middle half; `marked` is the setting now.
+    """Draw the median error along a logarithmic axis, with the band of the middle half; `marked` is the chosen setting.
 
     `errors` are five quantiles at every place: (P, 5).
     """
@@ -68,7 +63,7 @@ def die_errors_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, 
 
 
 def sides_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, marked: float, title: str) -> Figure:
-    """Draw the same along the number of sides; a mechanism of one die only is a point with a bar for its band."""
+    """Draw the same along the number of sides; a mechanism for a single die is a point with an error bar."""
     low, high = places[[0, -1]]
     return _curves_figure(places, errors, marked=marked, x=titled(title, range=[low - 0.3, high + 0.3], dtick=1))
 
@@ -84,22 +79,20 @@ def _curves_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, mar
 
 
 def _curve(look: Look, places: FloatArray, quantiles: FloatArray) -> list[Trace]:
-    """The median of one mechanism and its middle half, where dice have it; without a guarantee there is no band."""
+    """Return the median of one mechanism and its middle half; without a guarantee, there is no band."""
     finite = np.isfinite(quantiles[:, 0])
     places, (_, low, middle, high, _) = places[finite], quantiles[finite].T
-    line = _line(look, x=places, y=middle) | {"mode": "lines+markers", "marker": {"symbol": look.symbol, "size": 7}}
+    line = line_of(look, places, middle, mode="lines+markers", marker={"symbol": look.symbol, "size": 7})
     if look.is_hollow:
         return [line]
     if len(places) == 1:
         bar = {"type": "data", "symmetric": False, "array": high - middle, "arrayminus": middle - low, "thickness": 1.5}
         return [line | {"mode": "markers", "marker": line["marker"] | {"color": look.colour}, "error_y": bar}]
-    band = {"x": np.concatenate([places, places[::-1]]), "y": np.concatenate([high, low[::-1]]), "fill": "toself"}
-    quiet = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
-    return [{"type": "scatter", **band, **quiet, "fillcolor": faded(look.colour, 0.1)}, line]
+    return [band_of(places, low, high, faded(look.colour, 0.1)), line]
 
 
 def _log_axis(title: str, places: FloatArray) -> Axis:
-    """A logarithmic axis with full numbers at its ticks: the powers of ten, or 1, 2, 5, 10, ... on a short one."""
+    """Return a logarithmic axis with full numbers: powers of ten, or 1, 2, 5, 10, ... on a short axis."""
     low, high = float(places.min()), float(places.max())
     digits = (1,) if high / low > 50 else (1, 2, 5)
     stops = [float(f"{digit}e{tens}") for tens in range(-3, 6) for digit in digits]
@@ -110,7 +103,7 @@ def _log_axis(title: str, places: FloatArray) -> Axis:
 
 def _mark(x: float, *, top: float, name: str, low: float = 0.0) -> Trace:
     line = {"color": EXACT, "width": 2}
-    return {"type": "scatter", "mode": "lines", "x": [x, x], "y": [low, top], "line": line, "name": name}
+    return LINES | {"x": [x, x], "y": [low, top], "line": line, "name": name}
 
 
 def sensitivity_line_figure(
@@ -118,14 +111,14 @@ def sensitivity_line_figure(
 ) -> Figure:
     """Draw sensitivities along a line of candidates, `throws` (P,) on side 1; `data` marks the hypothetical throws."""
     low, high = (float(end([end(values) for values in sensitivities.values()])) for end in (np.min, np.max))
-    traces = [_line(look, x=throws, y=values) for look, values in sensitivities.items()]
+    traces = [line_of(look, throws, values) for look, values in sensitivities.items()]
     traces.append(_mark(data, low=0.9 * low, top=1.1 * high, name="the data"))
     return figure_of(traces, x=titled(title), y=_sensitivity_axis(low, high), height=360)
 
 
 def _sensitivity_axis(low: float, high: float) -> Axis:
     stops = [stop for stop in STOPS if 0.9 * low <= stop <= 1.1 * high]
-    if len(stops) < 3:  # a short axis has room for numbers that are less round
+    if len(stops) < 3:  # a short axis has room for longer numbers
         stops = sorted({float(f"{stop:.2g}") for stop in np.geomspace(low, high, 3)})
     ticks = {"tickvals": stops, "ticktext": [numeral(stop, 6) for stop in stops]}
     return titled("sensitivity (Hellinger distance)", type="log", automargin=True, **ticks)
@@ -173,7 +166,7 @@ def output_figure(edges: FloatArray, shares: Mapping[Look, FloatArray], *, data:
     middles, width = (edges[1:] + edges[:-1]) / 2, int(edges[1] - edges[0])
     steps = {"shape": "hvh", "width": 2}
     traces = [
-        _line(look, x=middles, y=values, hovertemplate="%{x:,.0f}: %{y:,.3~r}")
+        line_of(look, middles, values, hovertemplate="%{x:,.0f}: %{y:,.3~r}")
         | {"line": {"color": look.colour, "dash": look.dash, **steps}}
         for look, values in shares.items()
     ]
@@ -191,7 +184,7 @@ def output_figure(edges: FloatArray, shares: Mapping[Look, FloatArray], *, data:
 def error_law_figure(errors: FloatArray, shares: Mapping[Look, FloatArray]) -> Figure:
     """Draw, by mechanism, the probability (P,) that the error is at most `errors` (P,)."""
     return figure_of(
-        [_line(look, x=errors, y=within) for look, within in shares.items()],
+        [line_of(look, errors, within) for look, within in shares.items()],
         x=titled(ERROR, range=[0, 1.01]),
         y=titled("probability of an error of at most this size", range=[0, 1.02], automargin=True),
         height=360,

@@ -1,4 +1,4 @@
-"""Pictures of which mechanism adds the least noise: at one promise, over graphs, by density and by set of nodes."""
+"""Pictures of the mechanisms' noise: at one guarantee, over graphs, by density and by set of nodes."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,28 +11,32 @@ from dpbayes.base.looks import BOUND, Look
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
+    LINES,
     Axis,
     Figure,
     Trace,
+    band_of,
     distinct_labels,
     faded,
     figure_of,
+    line_of,
     log_axis,
     names_axis,
     numerals,
     plain,
+    positive_range,
     titled,
     upright,
 )
 
 MOST_NAMED = 40
-"""Sets of nodes up to which all are named below the picture; more are named at the pointer."""
+"""Most sets of nodes that are named below the picture; more sets are named at the pointer."""
 
 ALONE, WITH_DELTA = "ε alone", "(ε, δ)"
-"""What a full dot and an open diamond promise."""
+"""The guarantees that a dot and an open diamond stand for."""
 
 GAP = 0.055
-"""Share of an axis that two labels beside it are apart at least."""
+"""The least distance of two labels next to an axis, as a share of the axis."""
 
 _EVEN = {"color": BOUND, "width": 1, "dash": "dot"}
 _SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star")
@@ -40,7 +44,7 @@ _SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star")
 
 @dataclass(frozen=True)
 class NoiseDot:
-    """One mechanism's row: its noise without a delta, and with it; NaN where there is none."""
+    """One mechanism's row: its noise without and with a delta; NaN if it is not known."""
 
     label: str
     colour: str
@@ -49,20 +53,19 @@ class NoiseDot:
 
     @property
     def least(self) -> float:
-        """The smaller of the two, infinite where neither is there."""
+        """The smaller of the two values, infinite if both are missing."""
         return min((value for value in (self.alone, self.with_delta) if math.isfinite(value)), default=math.inf)
 
 
 def noise_dots_figure(dots: Sequence[NoiseDot], *, x: str, rows: int = 0) -> Figure:
     """Draw a row for each mechanism, the least noise on top: a dot for epsilon alone, a diamond with the delta.
 
-    The numbers stand to the right of the frame, away from the dots. The height is that of at least so many `rows`.
+    The numbers are to the right of the frame. The height is that of at least so many `rows`.
     """
     ordered = sorted(dots, key=lambda dot: dot.least)
     labels = distinct_labels([dot.label for dot in ordered], 28)
     values = np.array([[dot.alone, dot.with_delta] for dot in ordered]).reshape(-1, 2)
-    shown = values[np.isfinite(values) & (values > 0)]
-    low, high = (float(shown.min()), float(shown.max())) if shown.size else (1.0, 1.0)
+    low, high = positive_range(values)
     colours = [dot.colour for dot in ordered]
     traces = [
         _joined(labels, values),
@@ -73,7 +76,7 @@ def noise_dots_figure(dots: Sequence[NoiseDot], *, x: str, rows: int = 0) -> Fig
         _nowhere(low),
     ]
     span = [len(ordered) - 0.4, -0.6]
-    level = {"tickangle": 0, "nticks": 6}  # numbers that turn where room is scarce would move the picture
+    level = {"tickangle": 0, "nticks": 6}  # rotated numbers would move the picture
     return figure_of(
         traces,
         x=log_axis(x, low, high, range=[math.log10(low) - 0.06, math.log10(high) + 0.06], **level),
@@ -90,7 +93,7 @@ def _dots(labels: list[str], values: FloatArray, colours: list[str], *, name: st
         "x": values,
         "y": labels,
         "name": name,
-        "showlegend": False,  # a symbol in a grey of its own stands there
+        "showlegend": False,  # the legend has a grey symbol instead
         "text": numerals(values),
         "marker": {"color": colours, "size": 14, "symbol": symbol, "line": {"width": 2.5 if "open" in symbol else 0}},
         "hovertemplate": f"%{{y}}: %{{text}}<extra>{name}</extra>",
@@ -98,17 +101,15 @@ def _dots(labels: list[str], values: FloatArray, colours: list[str], *, name: st
 
 
 def _key(labels: list[str], name: str, symbol: str) -> Trace:
-    """Return a trace that shows a symbol in the legend alone, in no mechanism's colour."""
+    """Return a trace that only shows a grey symbol in the legend."""
     marker = {"color": BOUND, "size": 11, "symbol": symbol, "line": {"width": 2 if "open" in symbol else 0}}
     return {"type": "scatter", "mode": "markers", "x": [math.nan], "y": labels, "name": name, "marker": marker}
 
 
 def _joined(labels: list[str], values: FloatArray) -> Trace:
-    """Draw a line from each dot to its diamond: what the delta gains."""
-    x = values + 0 * values.sum(axis=1, keepdims=True)  # NaN in a row that lacks one of the two
-    return {
-        "type": "scatter",
-        "mode": "lines",
+    """Draw a line from each dot to its diamond, which shows the effect of the delta."""
+    x = values + 0 * values.sum(axis=1, keepdims=True)  # NaN in a row with a missing value
+    return LINES | {
         "x": np.column_stack([x, np.full(len(labels), np.nan)]).ravel(),
         "y": [label for label in labels for _ in range(3)],
         "line": {"color": BOUND, "width": 1.5},
@@ -123,11 +124,11 @@ def _numbers(alone: float, with_delta: float) -> str:
 
 
 _ROOM = f'<span style="color:transparent">{_numbers(8888, 8888)}</span>'
-"""Unseen above the first numbers: the frame keeps its width where no mechanism needs a delta."""
+"""Invisible text above the first numbers: the frame keeps its width if no mechanism needs a delta."""
 
 
 def _nowhere(x: float) -> Trace:
-    """Return a trace that shows nothing: an axis without one is not drawn."""
+    """Return an invisible trace, because Plotly does not draw an axis without a trace."""
     return {
         "type": "scatter",
         "mode": "markers",
@@ -140,7 +141,7 @@ def _nowhere(x: float) -> Trace:
 
 
 def _beside(places: Sequence[float] | FloatArray, texts: Sequence[str], **more: object) -> Axis:
-    """Return an axis to the right of the frame that holds texts at these places, with as much room as they need."""
+    """Return an axis to the right of the frame with texts at these places, and the room that they need."""
     return {
         "overlaying": "y",
         "side": "right",
@@ -155,9 +156,9 @@ def _beside(places: Sequence[float] | FloatArray, texts: Sequence[str], **more: 
 
 
 def factors_figure(graphs: Sequence[str], factors: Mapping[Look, FloatArray]) -> Figure:
-    """Draw how many times less noise than Laplace's each mechanism adds (graphs,), a row for each graph.
+    """Draw Laplace noise divided by the noise of each mechanism (graphs,), with a row for each graph.
 
-    NaN where a mechanism cannot be run on a graph.
+    NaN if a mechanism does not fit a graph.
     """
     labels = distinct_labels(graphs, 24)
     traces: list[Trace] = [
@@ -173,9 +174,7 @@ def factors_figure(graphs: Sequence[str], factors: Mapping[Look, FloatArray]) ->
         }
         for look, values in factors.items()
     ]
-    positive = np.concatenate([*factors.values(), [1.0]])
-    positive = positive[np.isfinite(positive) & (positive > 0)]
-    low, high = float(positive.min()), float(positive.max())
+    low, high = positive_range(*factors.values(), np.ones(1))
     span = [math.log10(low) - 0.05, math.log10(high) + 0.05]
     return figure_of(
         traces,
@@ -191,26 +190,24 @@ def factors_figure(graphs: Sequence[str], factors: Mapping[Look, FloatArray]) ->
 
 @dataclass(frozen=True, eq=False)
 class DensityLine:
-    """A mechanism's noise sd in counts on random graphs (graphs, densities); no graph while nothing is computed."""
+    """A mechanism's noise sd in counts on random graphs (graphs, densities); no graphs before the first result."""
 
     look: Look
     noise: FloatArray
 
     @property
     def mean(self) -> FloatArray:
-        """The mean over graphs (densities,), NaN while there is none."""
+        """The mean over graphs (densities,), NaN without graphs."""
         return self.noise.mean(axis=0) if len(self.noise) else np.full(self.noise.shape[1], np.nan)
 
 
 def noise_by_density_figure(arrows: FloatArray, lines: Sequence[DensityLine], *, crossing: float | None) -> Figure:
     """Draw noise sds against arrows per node (densities,), the noise on a logarithmic axis.
 
-    Each line is the mean over random graphs in a band of one standard error, and has its name at its end. `crossing`
-    marks where Fourier's line reaches Laplace's.
+    Each line is the mean over random graphs, with a band of one standard error and its name at its end. `crossing` is
+    where the line of Fourier reaches the line of Laplace.
     """
-    values = np.concatenate([line.mean for line in lines])
-    values = values[np.isfinite(values) & (values > 0)]
-    low, high = math.log10(values.min()), math.log10(values.max())
+    low, high = map(math.log10, positive_range(*(line.mean for line in lines)))
     span = [low - 0.05 * (high - low) - 0.02, high + 0.05 * (high - low) + 0.02]
     ends = {line.look: float(line.mean[-1]) for line in lines if np.isfinite(line.mean[-1])}
     places = spread([math.log10(end) for end in ends.values()], gap=GAP * (span[1] - span[0]))
@@ -230,7 +227,7 @@ def noise_by_density_figure(arrows: FloatArray, lines: Sequence[DensityLine], *,
 
 
 def spread(places: Sequence[float], *, gap: float) -> FloatArray:
-    """Return places for labels, in the given order, that are at least `gap` apart and near where they belong."""
+    """Return places for labels, in the given order, near their values and at least `gap` apart."""
     order = np.argsort(places, kind="stable")
     at = np.array(places, dtype=np.float64)[order]
     for _ in range(50):
@@ -264,33 +261,13 @@ def _varies(values: FloatArray) -> bool:
 
 def _band(arrows: FloatArray, line: DensityLine) -> Trace:
     """Shade one standard error around the mean over graphs."""
-    mean, error = line.mean, standard_error(line.noise)
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": np.concatenate([arrows, arrows[::-1]]),
-        "y": np.concatenate([mean + error, (mean - error)[::-1]]),
-        "fill": "toself",
-        "fillcolor": faded(line.look.colour, 0.25),
-        "line": {"width": 0},
-        "showlegend": False,
-        "name": f"{line.look.name}: standard error",
-        "hoverinfo": "skip",
-    }
+    mean, error, name = line.mean, standard_error(line.noise), f"{line.look.name}: standard error"
+    return band_of(arrows, mean - error, mean + error, faded(line.look.colour, 0.25), name=name)
 
 
 def _line(arrows: FloatArray, line: DensityLine) -> Trace:
-    look = line.look
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": arrows,
-        "y": line.mean,
-        "name": look.name,
-        "showlegend": False,  # its name stands at its end
-        "line": {"color": look.colour, "width": look.width, "dash": look.dash},
-        "hovertemplate": f"%{{x:,.3~r}} arrows per node: %{{y:,.4~r}} counts<extra>{look.name}</extra>",
-    }
+    hover = f"%{{x:,.3~r}} arrows per node: %{{y:,.4~r}} counts<extra>{line.look.name}</extra>"
+    return line_of(line.look, arrows, line.mean, hovertemplate=hover, showlegend=False)  # the name is at its end
 
 
 # Sets of nodes
@@ -317,13 +294,10 @@ def residuals_figure(
         }
         for place, (label, values) in enumerate(sds.items())
     ]
-    positive = np.concatenate([*sds.values(), [np.nan]])
-    positive = positive[np.isfinite(positive) & (positive > 0)]
-    low, high = (float(positive.min()), float(positive.max())) if positive.size else (1.0, 1.0)
     return figure_of(
         traces,
         x=_set_axis(names),
-        y=log_axis("noise sd of the residual (counts)", low, high),
+        y=log_axis("noise sd of the residual (counts)", *positive_range(*sds.values())),
         height=460 if len(sets) <= MOST_NAMED else 380,
         shapes=[upright(float(turn), _EVEN) for turn in turns],
         annotations=[_size_note(sizes, int(size)) for size in np.unique(sizes)],

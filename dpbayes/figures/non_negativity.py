@@ -1,4 +1,4 @@
-"""Pictures of non-negativity: how often a Fourier release has no negative number, and whether its tables agree."""
+"""Pictures of non-negativity: the share of Fourier releases without a negative number, and agreement of tables."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,19 @@ from dpbayes.base.estimates import Estimate
 from dpbayes.base.looks import BOUND, Curve
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import PERCENT, Axis, Figure, Trace, figure_of, plain, shares, titled, upright
+from dpbayes.figures.style import (
+    LINES,
+    PERCENT,
+    Axis,
+    Figure,
+    Trace,
+    figure_of,
+    line_of,
+    plain,
+    shares,
+    titled,
+    upright,
+)
 
 STOPS = [digit * 10.0**tens for tens in range(-4, 2) for digit in (1, 2, 5)]
 """Round increments for the ticks of a logarithmic axis."""
@@ -22,21 +34,18 @@ def non_negativity_figure(
     Args:
         curves: The probabilities over t.
         t: The grid (points,) that the axis is drawn for.
-        marked: The chosen t and its probability; one beyond the axis is marked at its end.
-        counts: How many counts t = 1 adds to every table.
+        marked: The chosen t and its probability, marked at the end of the axis if it is beyond.
+        counts: The number of counts that t = 1 adds to every table.
         height: Pixels.
     """
     traces: list[Trace] = [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "x": curve.x,
-            "y": curve.y,
-            "name": curve.look.name,
-            "line": {"color": curve.look.colour, "dash": curve.look.dash, "width": curve.look.width},
-            "customdata": shares(curve.y),
-            "hovertemplate": f"t = %{{x:,.3~r}}: %{{customdata}}<extra>{curve.look.name}</extra>",
-        }
+        line_of(
+            curve.look,
+            curve.x,
+            curve.y,
+            customdata=shares(curve.y),
+            hovertemplate=f"t = %{{x:,.3~r}}: %{{customdata}}<extra>{curve.look.name}</extra>",
+        )
         for curve in curves
     ]
     shapes = []
@@ -73,7 +82,7 @@ def _increments(t: FloatArray, counts: float) -> Axis:
 
 
 def _short(counts: float) -> str:
-    """Return a number of counts in two or three characters and a unit."""
+    """Return a number of counts with at most three characters and a unit."""
     for size, unit in ((1e9, " bn"), (1e6, " m"), (1e4, " k")):
         if counts >= size:
             return f"{numeral(counts / (1000 if size == 1e4 else size))}{unit}"
@@ -83,10 +92,10 @@ def _short(counts: float) -> str:
 def agreement_figure(
     said: FloatArray, *, names: tuple[str, str], about: str, limits: tuple[float, float], colour: str
 ) -> Figure:
-    """Draw what two tables of each release say of one node, `said` (releases, 2), as dots; they agree on the line."""
+    """Draw the counts of one node in two tables of each release, `said` (releases, 2), as dots; equal on the line."""
     low, high = limits
     line = {"color": BOUND, "width": 1.5, "dash": "dash"}
-    agree: Trace = {"type": "scatter", "mode": "lines", "x": [low, high], "y": [low, high], "line": line}
+    agree = LINES | {"x": [low, high], "y": [low, high], "line": line}
     dots: Trace = {
         "type": "scatter",
         "mode": "markers",

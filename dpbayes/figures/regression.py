@@ -6,32 +6,28 @@ import numpy as np
 
 from dpbayes.base.looks import BOUND, INVALID, Curve
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import Axis, Figure, Trace, faded, figure_of, titled
+from dpbayes.figures.style import LINES, Axis, Figure, Trace, faded, figure_of, line_of, titled
 
 PRECISION = "prior precision b"
 
 _BAND = ": standard error"
 
-_LINES: Trace = {"type": "scatter", "mode": "lines"}
-
 
 def regression_errors_figure(precisions: FloatArray, curves: Sequence[Curve], *, marked: float) -> Figure:
-    """Draw mean squared errors by predictor with bands of one standard error; `marked` is the precision shown.
+    """Draw mean squared errors by predictor with bands of one standard error; `marked` is the chosen precision.
 
-    NaN is a gap, and a curve of nothing else is left out.
+    NaN is a gap, and a curve without numbers is left out.
     """
     curves = [curve for curve in curves if np.isfinite(curve.y).any()]
     traces: list[Trace] = []
     for curve in curves:
         if np.isfinite(curve.error).any():
             traces.append(_band(curve))
-        line = {"color": curve.look.colour, "width": curve.look.width, "dash": curve.look.dash}
-        hover = {"name": curve.look.name, "hovertemplate": "b = %{x:,.4~r}: %{y:,.4~r}"}
-        traces.append(_LINES | {"x": curve.x, "y": curve.y, "line": line} | hover)
+        traces.append(line_of(curve.look, curve.x, curve.y, hovertemplate="b = %{x:,.4~r}: %{y:,.4~r}"))
     shown = [curve.y for curve in curves]
     low, high = min(map(np.nanmin, shown)), max(map(np.nanmax, shown))
     traces = _with_mark(traces, precisions, marked, (float(low), float(high)))
-    # From zero, the few dots of one precision would be one.
+    # On an axis from zero, the dots of a single precision would overlap.
     span = {"range": [0, 1.06 * float(high)]} if len(precisions) > 1 and high > 0 else {"rangemode": "normal"}
     axis = titled("mean squared error (scaled units²)", automargin=True, exponentformat="none", **span)
     return figure_of(traces, x=_precision_axis(precisions), y=axis, height=420)
@@ -46,22 +42,22 @@ def epsilon_figure(
     marked: float,
     colour: str,
 ) -> Figure:
-    """Draw epsilon of one sample (P,): proved, and as in the paper, red where that is below the proved one.
+    """Draw epsilon of one sample (P,): proved, and as in the paper, which is red where it is below the proved epsilon.
 
-    `several` is the proved epsilon of all samples together, if they are more than one.
+    `several` is the proved epsilon of all samples together, if there are several.
     """
     bold = {"color": colour, "width": 3}
-    traces = [_LINES | {"x": precisions, "y": certified, "line": bold, "name": "proved"}]
+    traces = [LINES | {"x": precisions, "y": certified, "line": bold, "name": "proved"}]
     traces[0]["name"] += ", one sample" if several is not None else ""
     if several is not None:
         dotted = {"line": bold | {"dash": "dot"}, "name": "proved, all samples"}
-        traces.append(_LINES | {"x": precisions, "y": several} | dotted)
+        traces.append(LINES | {"x": precisions, "y": several} | dotted)
     low = printed < certified
     for where, hue, said in ((~low, BOUND, ""), (low, INVALID, ", below the proved ε")):
         if where.any():
             line = {"color": hue, "width": 2.5, "dash": "dash"}
             name = f"paper: 2L(w), one sample{said}"
-            traces.append(_LINES | {"x": precisions, "y": np.where(where, printed, np.nan), "line": line, "name": name})
+            traces.append(LINES | {"x": precisions, "y": np.where(where, printed, np.nan), "line": line, "name": name})
     everything = np.concatenate([certified, printed, certified if several is None else several])
     for trace in traces:
         trace["hovertemplate"] = "b = %{x:,.4~r}: ε = %{y:,.4~r}"
@@ -71,10 +67,10 @@ def epsilon_figure(
 
 
 def _with_mark(traces: list[Trace], precisions: FloatArray, x: float, y: tuple[float, float]) -> list[Trace]:
-    """Add the precision looked at. A single one needs no mark, and makes no lines and bands: dots and bars instead."""
+    """Mark the chosen precision. A single precision has no mark, and dots with error bars instead of lines."""
     if len(precisions) > 1:
         line = {"color": BOUND, "width": 1.5}
-        return [*traces, _LINES | {"x": [x, x], "y": y, "line": line, "name": "chosen", "hoverinfo": "skip"}]
+        return [*traces, LINES | {"x": [x, x], "y": y, "line": line, "name": "chosen", "hoverinfo": "skip"}]
     bands = {band["name"]: band["y"] for band in traces if "fill" in band}
     dots = [trace | {"mode": "markers", "marker": _dot(trace)} for trace in traces if "fill" not in trace]
     for dot in dots:
@@ -84,7 +80,7 @@ def _with_mark(traces: list[Trace], precisions: FloatArray, x: float, y: tuple[f
 
 
 def _dot(trace: Trace) -> Trace:
-    """Return a dot as its line is: an open one where that is not drawn through, so that it hides none."""
+    """Return the dot of a line; it is open for a dashed line, so that it covers no other dot."""
     open_one = trace["line"].get("dash", "solid") != "solid"
     return {"color": trace["line"]["color"], "size": 14 if open_one else 8, "symbol": f"circle{'-open' * open_one}"}
 
@@ -93,12 +89,10 @@ def _band(curve: Curve) -> Trace:
     above, below, precisions = curve.y + curve.error, curve.y - curve.error, curve.x
     finite = np.flatnonzero(np.isfinite(above))
     x, y = [], []
-    for run in np.split(finite, np.flatnonzero(np.diff(finite) > 1) + 1):  # NaN ends an area, and the next one begins
+    for run in np.split(finite, np.flatnonzero(np.diff(finite) > 1) + 1):  # NaN separates two areas
         x += [np.nan, *precisions[run], *precisions[run[::-1]]]
         y += [np.nan, *above[run], *below[run[::-1]]]
-    return {
-        "type": "scatter",
-        "mode": "lines",
+    return LINES | {
         "x": np.array(x[1:]),
         "y": np.array(y[1:]),
         "fill": "toself",

@@ -1,10 +1,10 @@
-"""Pictures of robustness: how far one record moves a posterior, and how many answers reveal the table."""
+"""Pictures of robustness: the change of a posterior by one record, and the answers that reveal the table."""
 
 import numpy as np
 
 from dpbayes.base.looks import BOUND, EXACT, INVALID
 from dpbayes.base.types import BoolArray, FloatArray
-from dpbayes.figures.style import FRAME, Axis, Figure, Trace, faded, figure_of, log_axis, titled, upright
+from dpbayes.figures.style import FRAME, LINES, Axis, Figure, Trace, faded, figure_of, log_axis, titled, upright
 
 
 def moved_figure(
@@ -18,7 +18,7 @@ def moved_figure(
 ) -> Figure:
     """Draw divergences in nats against the prior's strength (points,), both axes logarithmic.
 
-    `printed` is red where `broken`; `chosen` is the strength that is set and the exact divergence there.
+    `printed` is red where `broken`; `chosen` is the chosen strength and the exact divergence there.
     """
     traces = [
         _line(prior, proved, "proved", {"color": BOUND, "width": 2}),
@@ -33,9 +33,9 @@ def moved_figure(
 def answers_figure(
     prior: FloatArray, *, least: FloatArray, most: FloatArray, promised: FloatArray, too_few: BoolArray, at: float
 ) -> Figure:
-    """Draw the bracket of needed answers and what the paper promises (points,), both axes logarithmic.
+    """Draw the bracket of needed answers and the number that the paper states (points,), both axes logarithmic.
 
-    `promised` is red where it is `too_few`; `at` marks the strength that is set.
+    `promised` is red where it is `too_few`; `at` is the chosen strength.
     """
     edge = {"color": EXACT, "width": 1.5}
     traces = [
@@ -50,17 +50,17 @@ def answers_figure(
         x=_strength(prior),
         y=_log("answers"),
         height=360,
-        legend=FRAME["legend"] | {"traceorder": "normal"},  # an area would turn it round
+        legend=FRAME["legend"] | {"traceorder": "normal"},  # an area would reverse the order
         shapes=[upright(at, {"color": BOUND, "width": 1, "dash": "dot"})],
     )
 
 
 def _line(x: FloatArray, y: FloatArray, name: str, line: Axis) -> Trace:
-    return {"type": "scatter", "mode": "lines", "x": x, "y": y, "name": name, "line": line}
+    return LINES | {"x": x, "y": y, "name": name, "line": line}
 
 
 def _red(x: FloatArray, y: FloatArray, where: BoolArray, name: str) -> list[Trace]:
-    """Return the part of a line that is refuted, nothing where none is."""
+    """Return the refuted part of a line in red; an empty list if no part is refuted."""
     if not where.any():
         return []
     line = {"color": INVALID, "width": 3, "dash": "dash"}
@@ -68,7 +68,7 @@ def _red(x: FloatArray, y: FloatArray, where: BoolArray, name: str) -> list[Trac
 
 
 def _chosen(strength: float, divergence: float, *, floor: float) -> Trace:
-    """Mark the prior that is set by a dot on a stem, whose foot has no dot."""
+    """Mark the chosen prior by a dot at the end of a vertical line."""
     return {
         "type": "scatter",
         "mode": "lines+markers",

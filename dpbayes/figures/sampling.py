@@ -8,13 +8,25 @@ from numpy.typing import ArrayLike
 
 from dpbayes.base.looks import BOUND, EXACT, INVALID
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import PERCENT, Figure, Trace, faded, figure_of, log_axis, plain, probabilities, titled
+from dpbayes.figures.style import (
+    LINES,
+    PERCENT,
+    Figure,
+    Trace,
+    band_of,
+    faded,
+    figure_of,
+    log_axis,
+    plain,
+    positive_range,
+    probabilities,
+    titled,
+)
 
 SHOWN_DRAWS = 500
 SHOWN_GAMES = 40
 SEEN = 0.02
-"""A share of a line below this is too short to be seen, and gets no name."""
-_LINES: Trace = {"type": "scatter", "mode": "lines"}
+"""A part of a line below this share is too short to be visible, and has no legend entry."""
 
 
 def trim_figure(
@@ -25,21 +37,21 @@ def trim_figure(
     name: str,
     colour: str,
 ) -> Figure:
-    """Draw densities, each relative to its own peak, the region that is drawn from, and draws (N,) as ticks.
+    """Draw densities, each relative to its peak, the allowed region, and samples (N,) as ticks.
 
-    `densities` are theta, the exact and the trimmed density, (grid,) each; without an exact one the trimmed one is the
-    public prior's.
+    `densities` are theta, the exact and the trimmed density, (grid,) each. Without an exact density, the trimmed one is
+    that of the public prior.
     """
     theta, exact, trimmed = densities
     traces: list[Trace] = [_band(region)]
     if exact is not None:
         fill = {"fill": "tozeroy", "fillcolor": faded(EXACT, 0.15)}
         blue = {"x": theta, "y": _to_peak(exact), "line": {"color": EXACT, "width": 3}}
-        traces.append(_LINES | fill | blue | {"name": "exact posterior (curator view)"})
+        traces.append(LINES | fill | blue | {"name": "exact posterior (curator view)"})
     line = {"color": colour, "width": 3} if exact is not None else {"color": BOUND, "width": 2}
     label = "trimmed posterior (curator view)" if exact is not None else "trimmed prior (public)"
-    live = np.convolve(trimmed > 0, np.ones(3), mode="same") > 0  # and the zeros beside it
-    traces.append(_LINES | {"x": theta[live], "y": _to_peak(trimmed)[live], "line": line, "name": label})
+    live = np.convolve(trimmed > 0, np.ones(3), mode="same") > 0  # and the zeros next to it
+    traces.append(LINES | {"x": theta[live], "y": _to_peak(trimmed)[live], "line": line, "name": label})
     shown = draws[:SHOWN_DRAWS]
     ticks = {"symbol": "line-ns", "size": 16, "line": {"width": 2, "color": colour}, "color": colour}
     few = f", first {SHOWN_DRAWS}" if len(draws) > SHOWN_DRAWS else ""
@@ -64,7 +76,7 @@ def trim_figure(
 
 def _band(region: tuple[float, float]) -> Trace:
     low, high = region
-    return _LINES | {
+    return LINES | {
         "x": [low, low, high, high],
         "y": [0, 1.1, 1.1, 0],
         "line": {"color": BOUND, "width": 1.5, "dash": "dash"},
@@ -76,7 +88,7 @@ def _band(region: tuple[float, float]) -> Trace:
 
 
 def _to_peak(density: FloatArray) -> FloatArray:
-    """Scale to an interior peak of 1; what is infinite at 0 or 1 is cut there."""
+    """Scale to an interior peak of 1; infinite values at 0 or 1 are cut."""
     peak = float(density[2:-2].max()) or 1.0
     return np.minimum(density / peak, 1.0)
 
@@ -90,7 +102,7 @@ def mean_error_figure(
     colour: str,
     measured: tuple[int, float, float] | None = None,
 ) -> Figure:
-    """Draw the error of the mean of N draws, (curves, N) over N; the first curve is bold, the best N of each a star.
+    """Draw the error of the mean of N samples, (curves, N) over N; the first curve is bold, and stars mark the best N.
 
     `measured` is (N, error, standard error) of a simulation.
     """
@@ -98,7 +110,7 @@ def mean_error_figure(
     for i, (label, error) in enumerate(zip(labels, errors, strict=True)):
         line = {"color": colour if i == 0 else faded(colour, 0.65), "width": 3 if i == 0 else 2}
         line |= {"dash": ("solid", "dash", "dot")[min(i, 2)]}
-        traces.append(_LINES | {"x": draws, "y": error, "line": line, "name": label})
+        traces.append(LINES | {"x": draws, "y": error, "line": line, "name": label})
     place = np.searchsorted(np.asarray(draws), np.asarray(best))
     star = {"type": "scatter", "mode": "markers", "name": "best N"}
     traces.append(star | {"x": best, "y": errors[np.arange(len(errors)), place], "marker": _marker("star", colour, 13)})
@@ -123,17 +135,17 @@ def omega_figure(
     chosen: tuple[float, float],
     colour: str,
 ) -> Figure:
-    """Draw omega over epsilon (grid,); red where the printed one is below the certified, a dot at what is chosen."""
+    """Draw omega over epsilon (grid,); red where the paper's omega is too small, with a dot at the chosen setting."""
     safe = printed >= certified * (1 - 1e-9)
     violated = printed < certified * (1 - 1e-9)
     at = {"type": "scatter", "mode": "markers", "x": [chosen[0]], "y": [chosen[1]], "name": "chosen"}
-    traces = [_LINES | {"x": epsilon, "y": certified, "line": {"color": colour, "width": 3}, "name": "proved"}]
+    traces = [LINES | {"x": epsilon, "y": certified, "line": {"color": colour, "width": 3}, "name": "proved"}]
     for where, hue, said in ((safe, BOUND, ""), (violated, INVALID, ", too small")):
         if where.any():
             line: Trace = {"line": {"color": hue, "width": 2, "dash": "dash"}}
             line["name"] = f"paper: exp(−ε/2){said}"
             line["showlegend"] = bool(where.sum() > SEEN * np.isfinite(printed).sum())
-            traces.append(_LINES | line | {"x": epsilon, "y": np.where(where, printed, np.nan)})
+            traces.append(LINES | line | {"x": epsilon, "y": np.where(where, printed, np.nan)})
     traces.append(at | {"marker": _marker("circle", colour, 10)})
     return figure_of(
         traces,
@@ -148,18 +160,18 @@ def game_figure(
 ) -> Figure:
     """Draw the attacker's probability for the true table, (J, G) over answers (J,): one game bold, others faint.
 
-    `ceilings` are (name, values (J,), whether none of all games is above it).
+    `ceilings` are (name, values (J,), whether no game exceeds it).
     """
     others = belief[:, 1 : SHOWN_GAMES + 1].T
     gap = np.full((len(others), 1), np.nan)
     faint = {"line": {"color": faded(colour, 0.25), "width": 1}, "name": "other games", "hoverinfo": "skip"}
     traces = [
-        _LINES | faint | {"x": np.tile(np.append(answers, np.nan), len(others)), "y": np.hstack([others, gap]).ravel()},
-        _LINES | {"x": answers, "y": belief[:, 0], "line": {"color": colour, "width": 3}, "name": "this game"},
+        LINES | faint | {"x": np.tile(np.append(answers, np.nan), len(others)), "y": np.hstack([others, gap]).ravel()},
+        LINES | {"x": answers, "y": belief[:, 0], "line": {"color": colour, "width": 3}, "name": "this game"},
     ]
     for name, values, kept in ceilings:
         line = {"color": BOUND if kept else INVALID, "width": 2, "dash": "dash"}
-        traces.append(_LINES | {"x": answers, "y": values, "line": line, "name": name})
+        traces.append(LINES | {"x": answers, "y": values, "line": line, "name": name})
     return figure_of(
         traces,
         x=titled("answers j", range=[0, float(answers[-1])] if len(answers) > 1 else [0, 2]),
@@ -177,20 +189,19 @@ def adversary_figure(
     colour: str,
     marks: Sequence[tuple[str, float, bool]],
 ) -> Figure:
-    """Draw how often the attacker is right (J,) with two standard errors; marks are (name, answers, whether valid)."""
-    both = np.concatenate([right + 2 * error, (right - 2 * error)[::-1]])
-    around = {"x": np.concatenate([answers, answers[::-1]]), "y": both, "fill": "toself", "hoverinfo": "skip"}
+    """Draw how often the attacker is right (J,) with two standard errors; `marks` are (name, answers, is valid)."""
+    low, high, name = right - 2 * error, right + 2 * error, "± 2 standard errors"
     traces: list[Trace] = [
-        _LINES | around | {"fillcolor": faded(colour, 0.25), "line": {"width": 0}, "name": "± 2 standard errors"},
-        _LINES | {"x": answers, "y": right, "line": {"color": colour, "width": 3}, "name": "simulated"},
+        band_of(answers, low, high, faded(colour, 0.25), name=name, showlegend=True),
+        LINES | {"x": answers, "y": right, "line": {"color": colour, "width": 3}, "name": "simulated"},
     ]
     for i, (name, at, valid) in enumerate(marks):
         line = {"color": BOUND if valid else INVALID, "width": 2, "dash": ("dash", "dot", "dashdot")[i % 3]}
-        traces.append(_LINES | {"x": [at, at], "y": [0.5, 1.0], "line": line, "name": name})
+        traces.append(LINES | {"x": [at, at], "y": [0.5, 1.0], "line": line, "name": name})
     ends = [1.0, float(answers[-1]), *(max(1.0, at) for _, at, _ in marks)]
     most = max(ends) * 1.2
     level_line = {"color": BOUND, "width": 1}
-    traces.append(_LINES | {"x": [1, max(ends)], "y": [level, level], "line": level_line, "showlegend": False})
+    traces.append(LINES | {"x": [1, max(ends)], "y": [level, level], "line": level_line, "showlegend": False})
     return figure_of(
         traces,
         x=log_axis("answers j", 1, most, range=[0, float(np.log10(most))]),
@@ -202,28 +213,22 @@ def adversary_figure(
 def robustness_figure(
     records: FloatArray, divergence: FloatArray, bound: FloatArray, printed: FloatArray | None
 ) -> Figure:
-    """Draw KL between neighbouring posteriors over n (grid,), the corrected bound, and the printed one if there is."""
+    """Draw KL between neighbouring posteriors over n (grid,), the corrected bound, and the paper's bound, if any."""
     traces = [
-        _LINES | {"x": records, "y": divergence, "line": {"color": EXACT, "width": 3}, "name": "KL (computed)"},
-        _LINES
+        LINES | {"x": records, "y": divergence, "line": {"color": EXACT, "width": 3}, "name": "KL (computed)"},
+        LINES
         | {"x": records, "y": bound, "line": {"color": BOUND, "width": 2, "dash": "dash"}, "name": "proved bound"},
     ]
     if printed is not None:
         wrong = bool(np.any(divergence > printed * (1 + 1e-9)))
         line = {"color": INVALID if wrong else BOUND, "width": 2, "dash": "dot"}
-        traces.append(_LINES | {"x": records, "y": printed, "line": line, "name": "as stated in the paper"})
-    values = np.concatenate([divergence, bound, [] if printed is None else printed])
+        traces.append(LINES | {"x": records, "y": printed, "line": line, "name": "as stated in the paper"})
+    drawn = positive_range(divergence, bound, *([] if printed is None else [printed]))
     return figure_of(
         traces,
         x=log_axis("records n in each table", float(records[0]), float(records[-1]), tickformat=","),
-        y=log_axis("KL of neighbouring posteriors (nats)", *_positive_range(values), exponentformat="power"),
+        y=log_axis("KL of neighbouring posteriors (nats)", *drawn, exponentformat="power"),
     )
-
-
-def _positive_range(values: FloatArray) -> tuple[float, float]:
-    """Return the least and the largest of the positive values, which a logarithmic axis can show."""
-    positive = values[(values > 0) & np.isfinite(values)]
-    return (float(positive.min()), float(positive.max())) if len(positive) else (1.0, 1.0)
 
 
 def _marker(symbol: str, colour: str, size: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Pictures of what a structure costs, and of how a table's columns are distributed."""
+"""Pictures of the noise and the errors of a structure, and of the distribution of a table's columns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.figures.style import FRAME, Figure, distinct_labels, figure_of, names_axis, plain, titled
 
 HEADROOM = 1.05
-"""How far an axis of bars goes beyond the longest one, so that none touches the frame."""
+"""The length of an axis of bars, relative to the longest bar, so that no bar touches the frame."""
 
 
 @dataclass(frozen=True, eq=False)
 class NodeBars:
-    """A mechanism's name, the colour of its curves, and what is shown of each node (nodes,)."""
+    """A mechanism's name, the colour of its curves, and a value for each node (nodes,)."""
 
     name: str
     colour: str
@@ -34,17 +34,17 @@ def node_errors_figure(nodes: Sequence[str], mechanisms: Sequence[NodeBars]) -> 
 
 
 FEW_NODES, MOST_NODES = 20, 60
-"""Nodes whose names stand below upright bars; of more the bars lie, a name on each, and of still more the longest."""
+"""Most nodes with upright bars, and most nodes with horizontal bars; of more nodes, the longest bars are shown."""
 
 
 def by_node_height(mechanisms: int, nodes: int) -> int:
-    """Return how high a picture by node of so many mechanisms and nodes is, in pixels."""
+    """Return the height in pixels of a picture by node for so many mechanisms and nodes."""
     legend = 20 * mechanisms
     return 280 + legend if nodes <= FEW_NODES else 120 + legend + max(16, 4 * mechanisms) * min(nodes, MOST_NODES)
 
 
 def longest_bars(mechanisms: Sequence[NodeBars]) -> IntArray:
-    """Return the nodes whose bars are drawn, in their order: those with the longest ones where there are many."""
+    """Return the nodes whose bars are drawn, in their order; if there are many, those with the longest bars."""
     longest = np.max([bars.values for bars in mechanisms], axis=0)
     return np.sort(np.argsort(-longest, kind="stable")[:MOST_NODES])
 
@@ -82,9 +82,9 @@ class ErrorBar:
 
 
 def mechanism_errors_figure(bars: Sequence[ErrorBar]) -> Figure:
-    """Draw the expected error of every mechanism's probabilities, the least on top, each name above its bar.
+    """Draw the expected error of every mechanism's probabilities, the least on top.
 
-    So the bars have all of a narrow column.
+    Each name is above its bar, so that the bars have the whole width of a narrow column.
     """
     ordered = sorted(bars, key=lambda bar: bar.mean, reverse=True)
     labels = distinct_labels([f"{bar.name}: {numeral(bar.mean, 2)}" for bar in ordered], 48)
@@ -116,11 +116,11 @@ def mechanism_errors_figure(bars: Sequence[ErrorBar]) -> Figure:
 
 
 def errors_height(mechanisms: int) -> int:
-    """Return how high the picture of so many mechanisms' errors is, in pixels."""
+    """Return the height in pixels of the picture of so many mechanisms' errors."""
     return 100 + 36 * mechanisms
 
 
 def column_figure(states: Sequence[str], counts: FloatArray, *, name: str) -> Figure:
-    """Draw how many records fall in each state (states,) of one column."""
+    """Draw the number of records in each state (states,) of one column."""
     bars = {"type": "bar", "x": distinct_labels(states, 24), "y": counts, "marker": {"color": EXACT}}
     return figure_of([bars], x=names_axis(plain(name)), y=titled("records (not private)", automargin=True), height=300)

@@ -1,4 +1,4 @@
-"""One frame for all figures."""
+"""The frame and the shared traces and axes of all figures."""
 
 import json
 import math
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from dpbayes.base.extras import extra
-from dpbayes.base.looks import BOUND
+from dpbayes.base.looks import BOUND, Look
 from dpbayes.base.text import near_one, numeral, share_text
 from dpbayes.base.types import FloatArray
 
@@ -26,24 +26,24 @@ Axis = dict[str, Any]
 EPSILON_AXIS = "ε, nats of privacy loss"
 
 PERCENT = ".4~p"
-"""How Plotly writes a probability on an axis: in percent, with a digit behind the point only where one is needed."""
+"""Plotly's format of a probability on an axis: in percent, with decimals only if they are needed."""
 
 MANY = 500
-"""More numbers than this are a bundle of curves."""
+"""Arrays with more numbers are sent with seven digits."""
 
 SMALL = 1e-30
-"""Numbers down to here, and up to its inverse, keep seven digits in 32 bits."""
+"""Numbers from this value up to its inverse have seven digits in 32 bits."""
 
 FRAME: dict[str, Any] = {
     "margin": {"l": 84, "r": 24, "t": 34, "b": 52},
     "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
     "hovermode": "closest",
 }
-"""What all layouts have; at the sides is room for numbers as long as 10,000, so that shorter ones move nothing."""
+"""The layout of all figures; the margins have room for numbers as long as 10,000, so that the frame is fixed."""
 
 
 def plotly() -> ModuleType:
-    """Return Plotly's own figures. Errors: InputError where it is not installed."""
+    """Return the module of Plotly's figures. Errors: InputError if Plotly is not installed."""
     with extra("app", "A Plotly figure"):
         import plotly.graph_objects as go
     return go
@@ -51,30 +51,30 @@ def plotly() -> ModuleType:
 
 @dataclass(frozen=True)
 class Figure:
-    """A Plotly figure as plain data: its traces, arrays in them, and its layout.
+    """A Plotly figure as plain data: its traces with arrays, and its layout.
 
-    A slider waits for every figure, and Plotly's own class copies and checks each number, which takes longer than all
-    else on a page. The tests build that class from each figure, so what Plotly does not know is found there.
+    Plotly's own class copies and checks each number, which takes longer than all other work of a page while a slider
+    moves. The tests build that class from each figure, so they find properties that Plotly does not know.
     """
 
     data: tuple[Trace, ...]
     layout: dict[str, Any]
 
     def to_plotly(self) -> PlotlyFigure:
-        """Return Plotly's own figure, which checks every property; `.show()` opens it. Errors: InputError."""
+        """Return Plotly's figure, which checks every property; `.show()` opens it. Errors: InputError."""
         return plotly().Figure({"data": list(self.data), "layout": self.layout})
 
     def to_json(self) -> str:
-        """Return the text that Plotly reads in the browser: numbers of arrays as bytes in base 64, gaps as null."""
+        """Return the JSON that Plotly reads in the browser: arrays of numbers as bytes in base 64, gaps as null."""
         return json.dumps(self.plain(_packed), allow_nan=False)
 
     def plain(self, pack: Callable[[FloatArray], Any]) -> dict[str, Any]:
-        """Return data and layout as values that JSON has; `pack` makes one of them of an array of numbers."""
+        """Return data and layout as JSON values; `pack` converts an array of numbers."""
         return {"data": _plain(self.data, pack), "layout": _plain(self.layout, pack)}
 
 
 _AS_IT_IS = frozenset({str, int, bool, type(None)})
-"""Types of most of what stands in a figure."""
+"""The types of most values in a figure."""
 
 
 def _plain(value: Any, pack: Callable[[FloatArray], Any]) -> Any:
@@ -92,7 +92,7 @@ def _plain(value: Any, pack: Callable[[FloatArray], Any]) -> Any:
 
 
 def _packed(numbers: FloatArray) -> dict[str, str]:
-    """Pack numbers in all their digits; many, which a moving slider waits for, in seven where their range allows."""
+    """Pack numbers with all digits; many numbers with seven digits for speed, if their range allows."""
     sizes = np.abs(numbers[np.isfinite(numbers) & (numbers != 0)])
     is_usual = not len(sizes) or (sizes.min() > SMALL and sizes.max() < 1 / SMALL)
     kind = "f4" if len(numbers) > MANY and is_usual else "f8"
@@ -100,9 +100,9 @@ def _packed(numbers: FloatArray) -> dict[str, str]:
 
 
 def figure_of(traces: Sequence[Trace], *, x: Axis, y: Axis, height: int = 340, **layout: Any) -> Figure:
-    """Build a figure of one kind: axes have titles with units, text takes the page's theme.
+    """Return a figure in the shared frame; the axes have titles with units, and text has the page's theme.
 
-    `layout` holds what else is to be laid out, by Plotly's names.
+    `layout` contains other properties of the layout by Plotly's names.
     """
     axes = {"xaxis": x, "yaxis": y} | {name: layout[name] for name in ("xaxis2", "yaxis2") if name in layout}
     read = {name: _in_full(axis) for name, axis in axes.items()}
@@ -110,7 +110,7 @@ def figure_of(traces: Sequence[Trace], *, x: Axis, y: Axis, height: int = 340, *
 
 
 def _in_full(axis: Axis) -> Axis:
-    """Return an axis whose numbers read "10,000" and "0.0002", on it and at the pointer: not "10k" and "200μ"."""
+    """Return an axis whose numbers are "10,000" and "0.0002", also at the pointer, and not "10k" and "200μ"."""
     if axis.get("type") == "category":
         return axis
     exponents = (
@@ -120,13 +120,49 @@ def _in_full(axis: Axis) -> Axis:
     return {"separatethousands": True} | exponents | pointed | axis
 
 
+LINES: Trace = {"type": "scatter", "mode": "lines"}
+"""The trace of a line, to which its points, name and look are added."""
+
+
+def line_of(look: Look, x: FloatArray, y: FloatArray, **more: Any) -> Trace:
+    """Return a line with the colour, the width, the dashes and the name of a look."""
+    line = {"color": look.colour, "width": look.width, "dash": look.dash}
+    return LINES | {"x": x, "y": y, "name": look.name, "line": line} | more
+
+
+def band_of(x: FloatArray, low: FloatArray, high: FloatArray, fill: str, **more: Any) -> Trace:
+    """Return the area between two curves over x (points,), without an outline, a legend entry or a text."""
+    outline = {"x": np.concatenate([x, x[::-1]]), "y": np.concatenate([high, low[::-1]])}
+    quiet = {"fill": "toself", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
+    return LINES | outline | quiet | {"fillcolor": fill} | more
+
+
+def positive_range(*values: FloatArray, otherwise: tuple[float, float] = (1.0, 1.0)) -> tuple[float, float]:
+    """Return the least and the largest of the values that a logarithmic axis can show, if there are any."""
+    shown = np.concatenate([np.empty(0), *(np.ravel(array) for array in values)])
+    shown = shown[np.isfinite(shown) & (shown > 0)]
+    return (float(shown.min()), float(shown.max())) if shown.size else otherwise
+
+
+def stacked_bars(names: Sequence[str], bars: Sequence[Trace], *, x: str, height: int) -> Figure:
+    """Draw one horizontal bar for each name, the first on top, whose parts are `bars`."""
+    return figure_of(
+        [{"type": "bar", "orientation": "h", "y": names, **bar} for bar in bars],
+        x=titled(x, rangemode="tozero"),
+        y=names_axis(autorange="reversed"),
+        height=height + 34 * len(names),
+        barmode="stack",
+        legend=FRAME["legend"] | {"traceorder": "normal"},
+    )
+
+
 def upright(x: float, line: Axis) -> dict[str, Any]:
     """Return a line from bottom to top of the picture at `x`, for a layout's `shapes`."""
     return {"type": "line", "x0": x, "x1": x, "xref": "x", "y0": 0, "y1": 1, "yref": "y domain", "line": line}
 
 
 def chosen_epsilon(x: FloatArray, epsilon: float) -> dict[str, Any]:
-    """Return the line at the chosen epsilon for a layout's `shapes`, at the end of the axis of `x` where beyond it."""
+    """Return a line at the chosen epsilon for a layout's `shapes`, at the end of the axis of `x` if it is beyond."""
     return upright(float(np.clip(epsilon, x.min(), x.max())), {"color": BOUND, "width": 1.5, "dash": "dot"})
 
 
@@ -136,12 +172,12 @@ def titled(text: str, **more: Any) -> Axis:
 
 
 def log_axis(text: str, low: float, high: float, **more: Any) -> Axis:
-    """Return a logarithmic axis whose numbers are whole: powers of ten, on a short way also 2 and 5 times them."""
+    """Return a logarithmic axis with powers of ten, and on a short axis also 2 and 5 times these."""
     minor = {"dtick": "D1"}
     if high >= 1000 * low:
         return titled(text, type="log", dtick=1, minor=minor, **more)
     if not high >= 10 * low > 0:
-        return titled(text, type="log", **more)  # within a decade Plotly writes numbers in full
+        return titled(text, type="log", **more)  # within a decade, Plotly writes full numbers
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = [(step, power) for power in powers for step in (1, 2, 5)]
     shown = {"tickvals": [step * 10.0**power for step, power in steps], "ticktext": [_stop(*at) for at in steps]}
@@ -153,22 +189,22 @@ def _stop(step: int, power: int) -> str:
 
 
 def names_axis(text: str = "", **more: Any) -> Axis:
-    """Return an axis of names, with as much room as they need."""
+    """Return an axis of names with the room that they need."""
     return titled(text, type="category", automargin=True, **more)
 
 
 def numerals(values: FloatArray, digits: int = 4) -> list[str]:
-    """Return numbers of any magnitude as the texts that a pointer shows; Plotly's own formats would use an e."""
+    """Return numbers of any magnitude as texts for the pointer; Plotly's formats would use an e."""
     return [numeral(float(value), digits) for value in values]
 
 
 def probabilities(values: Iterable[float]) -> list[str]:
-    """Return probabilities as the texts that a pointer shows: none reads as 0 or 1 that is neither."""
+    """Return probabilities as texts for the pointer; only exact values are written as 0 or 1."""
     return [near_one(float(value)) for value in values]
 
 
 def shares(values: Iterable[float]) -> list[str]:
-    """Return shares in percent as the texts that a pointer shows."""
+    """Return shares in percent as texts for the pointer."""
     return [share_text(float(value)) for value in values]
 
 
@@ -179,13 +215,13 @@ def faded(colour: str, opacity: float) -> str:
 
 
 def plain(text: str, limit: int = 48) -> str:
-    """Return a name that Plotly shows as text, never as markup, cut to `limit` characters."""
+    """Return a name that Plotly shows as text and not as markup, cut to `limit` characters."""
     short = text if len(text) <= limit else text[: limit - 1] + "…"
     return short.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def distinct_labels(texts: Iterable[str], limit: int) -> list[str]:
-    """Return `plain` names for a category axis; those that are equal once cut stay apart by an invisible character."""
+    """Return `plain` names for a category axis; equal names differ by an invisible character."""
     seen: Counter[str] = Counter()
     labels = []
     for text in texts:

@@ -1,4 +1,4 @@
-"""Pictures of how much privacy an answer needs: its error against epsilon, and the least epsilon by mechanism."""
+"""Pictures of the epsilon that an answer needs: its error against epsilon, and the least epsilon by mechanism."""
 
 import math
 from collections.abc import Sequence
@@ -20,15 +20,16 @@ from dpbayes.figures.style import (
     log_axis,
     names_axis,
     numerals,
+    positive_range,
 )
 
 _FAR_BELOW = 1000
-"""How many times smaller than the tolerance an error may be and still be shown: a reader of whole noise has none."""
+"""Errors are shown down to this factor below the tolerance; with whole noise, an error can be zero."""
 
 
 @dataclass(frozen=True)
 class NeededEpsilon:
-    """A least epsilon and its 95% interval: `high` is infinite where it is not known, all NaN where there is none."""
+    """A least epsilon and its 95% interval: `high` is infinite if it is not known; all are NaN if none exists."""
 
     label: str
     colour: str
@@ -40,13 +41,12 @@ class NeededEpsilon:
 def error_figure(
     epsilons: FloatArray, median: FloatArray, wanted: FloatArray, *, needed: NeededEpsilon, tolerance: float, share: str
 ) -> Figure:
-    """Draw errors against epsilons (E,): the median's and what a share keeps to; and where that meets the tolerance.
+    """Draw errors against epsilons (E,): the median and a larger quantile, and where the quantile meets the tolerance.
 
-    Errors that are not known yet are NaN.
+    Errors that are not computed yet are NaN.
     """
-    values = np.concatenate([median, wanted, [tolerance]])
-    values = values[np.isfinite(values) & (values > 0)]
-    low, high = max(float(values.min()), tolerance / _FAR_BELOW), float(values.max())
+    low, high = positive_range(median, wanted, np.array([tolerance]))
+    low = max(low, tolerance / _FAR_BELOW)
     line = {"type": "scatter", "mode": "lines+markers", "x": epsilons, "hovertemplate": "ε = %{x}: %{text}"}
     traces: list[Trace] = [
         line
@@ -73,7 +73,7 @@ def error_figure(
             "mode": "markers",
             "x": [needed.epsilon if has_epsilon else None],
             "y": [tolerance],
-            "name": "least ε",  # before it is known, too: the legend's lines would move the picture
+            "name": "least ε",  # also before it is known, because a longer legend would move the picture
             "marker": {"color": EXACT, "size": 13, "symbol": "diamond"},
             "hovertemplate": f"least ε: {numeral(needed.epsilon)}<extra></extra>" if has_epsilon else "",
         }
@@ -84,7 +84,7 @@ def error_figure(
         x=log_axis(EPSILON_AXIS, float(epsilons[0]), float(epsilons[-1]), range=np.log10(epsilons[[0, -1]]).tolist()),
         y=log_axis("error of the probability", low, high, range=[math.log10(low) - 0.1, math.log10(high) + 0.15]),
         height=330,
-        margin=FRAME["margin"] | {"l": 100},  # room for errors as long as 0.00005, so that shorter ones move nothing
+        margin=FRAME["margin"] | {"l": 100},  # room for numbers as long as 0.00005, so that the frame does not move
         shapes=shapes,
     )
 
@@ -95,21 +95,19 @@ def _level(tolerance: float) -> dict[str, object]:
 
 
 def _band(needed: NeededEpsilon, most: float) -> dict[str, object]:
-    """The interval of the least epsilon, from bottom to top."""
+    """Return the interval of the least epsilon as a vertical band."""
     high = needed.high if math.isfinite(needed.high) else most
     place = {"type": "rect", "x0": needed.low, "x1": high, "yref": "y domain", "y0": 0, "y1": 1}
     return place | {"fillcolor": faded(EXACT, 0.18), "line": {"width": 0}, "layer": "below"}
 
 
 def least_epsilons_figure(needs: Sequence[NeededEpsilon]) -> Figure:
-    """Draw a line for each mechanism, the first on top: its least epsilon with the ends of its 95% interval."""
+    """Draw a row for each mechanism, the first on top: its least epsilon with its 95% interval."""
     labels = distinct_labels([need.label for need in needs], 28)
     values = np.array([need.epsilon for need in needs])
     low, high = (np.array([getattr(need, end) for need in needs]) for end in ("low", "high"))
-    shown = np.concatenate([values, low, high])
-    shown = shown[np.isfinite(shown) & (shown > 0)]
-    least, most = (float(shown.min()), float(shown.max())) if shown.size else (1.0, 1.0)
-    upper = np.where(np.isfinite(high), high, most * 10**0.3)  # to the picture's edge where no end is known
+    least, most = positive_range(values, low, high)
+    upper = np.where(np.isfinite(high), high, most * 10**0.3)  # to the edge of the picture if it is not known
     dots: Trace = {
         "type": "scatter",
         "mode": "markers+text",

@@ -229,7 +229,7 @@ def test_a_mechanism_and_its_audit_are_on_every_page_after_two_files_and_two_ent
     assert geometric[0] < geometric[-1]
     assert geometric[-1] == pytest.approx(exact[-1], abs=0.01), "there is next to no noise at ε = 100"
     assert geometric == pytest.approx(laplace, abs=0.1)
-    assert "**Geometric**: $P(G = k)" in answer["formulas"][0]
+    assert "**Geometric** at ε = 1: $P(G = k)" in answer["formulas"][0]
     assert [name for name in answer["left out"] if "noise-aware" not in name][-1] == "Geometric"
     assert set(answer["curves"]) - set(answer["without"]) == {"Geometric"}
 
@@ -283,7 +283,7 @@ ABOUT = {
     "experiments/hellinger/scenario.py": "Laplace noise on a die has the colour of Laplace noise on a network",
     "ui/pages/compare/density.py": "Remark 1 of the paper compares the noise of Laplace and Fourier",
     "ui/pages/regression/page.py": "the page is about the regression sampler",
-    "experiments/accuracy/curves/linear.py": "their faster curves",
+    "experiments/accuracy/curves/additive.py": "the names of their curves, and the cost of their searches",
     "experiments/accuracy/curves/fourier.py": "its faster curves",
     "experiments/accuracy/curves/sampler.py": "its faster curves",
     "experiments/accuracy/curves/map.py": "its faster curve",

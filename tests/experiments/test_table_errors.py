@@ -12,8 +12,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Partial, finished
 from dpbayes.base.validation import InputError
 from dpbayes.experiments import table_errors as module
-from dpbayes.experiments.pair_errors import pair_error
-from dpbayes.experiments.table_errors import METHODS, TableTrial, mean_errors, require_small, table_errors
+from dpbayes.experiments.table_errors import METHODS, TableTrial, mean_errors, pair_error, require_small, table_errors
 from dpbayes.model.network import Network
 
 

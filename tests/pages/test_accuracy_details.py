@@ -116,7 +116,7 @@ def promises(at) -> str:
 def test_binary_formulas_have_the_numbers_of_the_nodes():
     at = open_page(PAGE, **FAST)
     said = formulas(at)
-    assert "Lap$(6/\\varepsilon)$" in said
+    assert "here with scale $2|I|/\\varepsilon = 6$ counts" in said
     assert "$2|I| = 6$" in said
     assert "\\omega = e^{-\\varepsilon/2}$; a fair coin up to ε = 1.386." in said
     assert "= 2.303$; the release is repeated while a count is negative, at most 101 times" in said
@@ -127,7 +127,7 @@ def test_formulas_of_many_states_are_those_of_their_decisions():
     """12 columns whose depths 3, 1, 3, 3, 3, 3, 4, 4, 2, 1, 1, 1 sum to 29: 15 occupations take 4 decisions."""
     at = open_page(PAGE, **ADULT)
     said = formulas(at)
-    assert "= Lap$(24/\\varepsilon)" in said
+    assert "here with scale $2|I|/\\varepsilon = 24$ counts" in said
     assert "= 29$" in said
     assert "2|I| =" not in said
     assert "1/(1 + e^{\\varepsilon/(2 \\cdot 29)})" in said
@@ -143,10 +143,10 @@ def test_a_delta_stands_beside_the_epsilon_of_gaussian_curves():
     )
     assert promises(at).count("Gaussian noise has the weaker guarantee (ε, δ) with δ = 0.00001") == 1
     said = formulas(at)
-    assert "counts + $\\mathcal{N}(0, s^2)$" in said
-    assert "residuals + $\\mathcal{N}(0, s_A)$ for 5 sets" in said
-    assert "then the nearest consistent tables" in said
-    assert "coefficients + Lap$(b_A/\\varepsilon)$" in said
+    assert "\\Delta + \\mathcal{N}(0, s^2)$ in every cell" in said
+    assert "$t_A + \\mathcal{N}(0, s_A)$ for each of $5$ sets" in said
+    assert "over tables of $n$ records that agree" in said
+    assert "$s_A + \\mathrm{Lap}(b_A)$ for each of" in said
     at = open_page(PAGE, **FAST, **{"accuracy.residuals": "no"})
     assert "Gaussian" not in promises(at)
 

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 import dpbayes as dp
 from dpbayes.base.amounts import Rho
 from dpbayes.base.randomness import stream
-from dpbayes.experiments.pair_errors import pair_error
+from dpbayes.experiments.table_errors import pair_error
 from dpbayes.releases import ledger
 from dpbayes.releases.document.adaptive import is_adaptive, read_adaptive
 from dpbayes.releases.verify import verify

@@ -1,9 +1,9 @@
 """P(target | all other nodes) for many sets of CPTs and many records at once: only the Markov blanket matters.
 
-The log-odds of state c of the target against its first state are a sum over the families that hold the target, of
-ln theta at the record with the target at c minus ln theta with the target at its first state. Every configuration of a
-family's other nodes has such a difference; a record picks one of each family, so that the log-odds of all records are a
-matrix product. No table over the blanket's joint states is built.
+The log-odds of state c of the target against its first state are a sum over the families that contain the target. The
+term of a family is ln theta at the record with the target at c, minus ln theta with the target at its first state.
+Every configuration of a family's other nodes has such a difference, and a record selects one per family. The log-odds
+of all records are therefore a matrix product. No table over the blanket's joint states is built.
 """
 
 import math
@@ -21,26 +21,26 @@ from dpbayes.model.network import Network
 Name = TypeVar("Name")
 
 _SCORED, _DESIGNED = 1 << 20, 1 << 22
-"""Log-odds, and entries of the design, held at once: 4 and 16 megabytes."""
+"""Log-odds, and entries of the design, in memory at a time: 4 and 16 megabytes."""
 
 TIE = np.float32(1e-5)
-"""Log odds that are apart by no more are a tie: equal probabilities come out so, by rounding that differs from one
-machine to the next, and so would the state that is predicted."""
+"""A smaller difference of log-odds is a tie. Equal probabilities differ by rounding, which differs between machines,
+and would otherwise decide which state is predicted."""
 
 MOST_COLUMNS = 1024
-"""Log-odds of more terms than this are looked up, family by family, instead of multiplied."""
+"""Log-odds with more terms are looked up by family instead of multiplied."""
 
 
 @dataclass(frozen=True)
 class Blanket:
-    """The families of a network that hold the target: its own and its children's."""
+    """The families of a network that contain the target: its own and its children's."""
 
     network: Network
     target: int
 
     @cached_property
     def families(self) -> tuple[tuple[int, ...], ...]:
-        """The other nodes of every family that holds the target, in the family's order."""
+        """The other nodes of every family that contains the target, in the family's order."""
         families = [family for family in self.network.families if self.target in family]
         return tuple(tuple(j for j in family if j != self.target) for family in families)
 
@@ -83,7 +83,7 @@ class Blanket:
 
     @cached_property
     def local(self) -> "Blanket":
-        """The same families in a network of their own, where the other nodes of the blanket have no parents."""
+        """The same families in a separate network, in which the other nodes of the blanket have no parents."""
         network = self.network
         kept = sorted({self.target, *self.nodes})
         nodes = [(network.names[j], network.states[j], self._parents(j)) for j in kept]
@@ -94,18 +94,28 @@ class Blanket:
         return self.network.parents[node] if self.target in self.network.families[node] else ()
 
     def local_counts(self, counts: FloatArray) -> FloatArray:
-        """Return the counts (..., K) of the families that hold the target, on the cells of the `local` network.
+        """Return the counts (..., K) of the families that contain the target, on the cells of the `local` network.
 
-        They lie there in the same order. The cells of all other nodes are never looked at, and have counts of zero.
+        The order is the same. The cells of all other nodes are not used, and have counts of zero.
         """
-        network, local = self.network, self.local.network
-        local_counts = np.zeros((*counts.shape[:-1], local.cell_count))
-        for node, name in enumerate(local.names):
-            here = network.index(name)
-            if self.target in network.families[here]:
-                cells = slice(*network.cell_offsets[here : here + 2])
-                local_counts[..., slice(*local.cell_offsets[node : node + 2])] = counts[..., cells]
+        local, cells = self._own_cells
+        if len(local) == self.local.network.cell_count:
+            return counts[..., cells]
+        local_counts = np.zeros((*counts.shape[:-1], self.local.network.cell_count))
+        local_counts[..., local] = counts[..., cells]
         return local_counts
+
+    @cached_property
+    def _own_cells(self) -> tuple[IntArray, IntArray]:
+        """The cells of the target's families in the `local` network, and the same cells in the whole network."""
+        own, every = self.local.network, np.arange(self.network.cell_count)
+        pairs = [
+            (np.arange(own.cell_count)[slice(*own.cell_offsets[node : node + 2])], self.network.index(name))
+            for node, name in enumerate(own.names)
+            if self.target in self.network.families[self.network.index(name)]
+        ]
+        cells = [every[slice(*self.network.cell_offsets[here : here + 2])] for _, here in pairs]
+        return np.concatenate([local for local, _ in pairs]), np.concatenate(cells)
 
     def differences(self, log_cpts: FloatArray) -> SingleArray:
         """Return ln theta minus that of the target's first state: (..., r - 1, M), from ln CPTs (..., K)."""
@@ -113,10 +123,10 @@ class Blanket:
         return (later - first).astype(np.float32)
 
     def picked(self, codes: Sequence[CodeArray] | CodeArray) -> list[CodeArray]:
-        """Return every family's own configuration at records whose nodes have `codes[j]` (...): F arrays (...)."""
+        """Return the configuration of every family at records whose nodes have `codes[j]` (...): F arrays (...)."""
         states: list[CodeArray] = []
         for size, family in zip(np.diff(self.starts), self.families, strict=True):
-            kind = np.dtype(np.uint8 if size < 256 else np.int64)  # single bytes, where they do, are fast to compare
+            kind = np.dtype(np.uint8 if size < 256 else np.int64)  # single bytes are fast to compare
             index: CodeArray = np.zeros(np.shape(codes[0]), dtype=kind)
             for k, j in enumerate(family):
                 column = codes[j].astype(kind, copy=False)
@@ -137,13 +147,13 @@ class TestRecords:
     picked: list[CodeArray]
     weights: SingleArray
 
-    __test__ = False  # not a test, though its name begins so
+    __test__ = False  # pytest must not collect this class
 
     @cached_property
     def design(self) -> SingleArray | None:
         """One row for each configuration but every family's first, and a row of ones: (B, M - F + 1, P).
 
-        None where it would be too large.
+        None if it would be too large.
         """
         starts, columns = self.blanket.starts, self.blanket.columns
         if columns > MOST_COLUMNS:
@@ -159,7 +169,7 @@ class TestRecords:
         return rows
 
     def parts(self, *, epsilons: int) -> "Iterator[TestRecords]":
-        """Yield the patterns a part at a time, of all repeats, so that what is held stays small."""
+        """Yield some patterns of all repeats at a time, so that little memory is used."""
         odds = epsilons * len(self.weights) * (self.blanket.states - 1)
         design = len(self.picked[0]) * min(self.blanket.columns, MOST_COLUMNS)
         for part in slices(self.weights.shape[-1], min(_SCORED // odds, _DESIGNED // design)):
@@ -194,7 +204,7 @@ def score_records(
 ) -> Work[dict[Name, FloatArray]]:
     """Return what `score` does for every set of `differences`, (2, R, E) each, in parts of the patterns.
 
-    The loop is over parts of the test records, all repeats together; one part where all of them fit.
+    The loop is over parts of the test records, for all repeats together; there is one part if all records fit.
     """
     total = test.weights.sum(axis=(1, 2), dtype=np.float64)[:, None]
     sums: dict[Name, FloatArray] = {}
@@ -209,10 +219,10 @@ def score_records(
 
 
 def score(log_odds: SingleArray, weights: SingleArray) -> tuple[FloatArray, FloatArray]:
-    """Return the share predicted rightly and the mean log loss in nats, (R, E) each.
+    """Return the share of correct predictions and the mean log loss in nats, (R, E) each.
 
     `log_odds` are (R, E, r - 1, P) against the first state, `weights` (R, r, P). The likeliest state is predicted;
-    among equally likely ones each has an equal share.
+    equally likely states have equal shares.
     """
     total = weights.sum(axis=(1, 2), dtype=np.float64)[:, None]
     right, loss = _summed(log_odds, weights)

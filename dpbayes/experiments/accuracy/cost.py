@@ -1,4 +1,4 @@
-"""What an accuracy experiment costs in time and memory, and the blocks of repeats that follow from it."""
+"""The time and memory of an accuracy experiment, and the blocks of repeats that follow from them."""
 
 import itertools
 from collections.abc import Iterator
@@ -12,24 +12,24 @@ from dpbayes.experiments.accuracy.size import Size
 from dpbayes.model.network import Network
 
 MOST_SECONDS = 600.0
-"""Longest that an experiment may take by the estimate."""
+"""The largest estimated time of an experiment that is allowed."""
 
 MOST_NUMBERS = 1 << 23
-"""Most numbers of one kind that are held at once, 64 megabytes: cells of one repeat at all epsilons, and results."""
+"""Most numbers of one kind in memory at a time, 64 megabytes: cells of one repeat at all epsilons, and results."""
 
 MOST_DECISIONS = 150_000
-"""Most decisions whose distribution functions are held at once, at 2.5 kilobytes each."""
+"""Most decisions whose distribution functions are in memory at a time, with 2.5 kilobytes each."""
 
 MOST_DRAWN = 50_000_000
-"""Most values of one repeat's records, which are drawn in one step: about a second, a byte each."""
+"""Most values of one repeat's records, which are sampled in one step of about a second, with one byte each."""
 
 FIRST, LATER = 0.1, 0.5
-"""Seconds of work in the first block of repeats and in every later one, after which there is a new picture."""
+"""Seconds of work in the first block of repeats and in every later block; each block ends with a new picture."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """What these methods cost at a size."""
+    """The time that these methods take at a size."""
 
     size: Size
     methods: tuple[Method, ...]
@@ -41,12 +41,12 @@ class Cost:
 
     @property
     def total_seconds(self) -> float:
-        """About how long all repeats take, with what is prepared for them."""
+        """About how long all repeats take, including their preparation."""
         parts = ((end - start) * self._seconds_after(start) for start, end in itertools.pairwise([0, *self._ends]))
         return self.prepared_seconds + sum(parts)
 
     def repeats_in(self, seconds: float) -> int:
-        """About how many repeats, of those that there are to be, can be had in a time."""
+        """About how many of the repeats can be done in this time."""
         left, done = seconds - self.prepared_seconds, 0
         for end in self._ends:
             seconds_per_repeat = self._seconds_after(done)
@@ -57,19 +57,19 @@ class Cost:
 
     @property
     def _ends(self) -> list[int]:
-        """After how many repeats fewer methods go on, and after how many none."""
+        """The numbers of repeats after which some methods end, and after which all end."""
         repeats = self.size.repeats
         return sorted({repeats, *(min(repeats, method.most_repeats) for method in self.methods)})
 
     def _seconds_after(self, done: int) -> float:
-        """About how long the next repeat takes: some methods are measured in the first few only."""
+        """About how long the next repeat takes; some methods are measured only in the first repeats."""
         records = 12e-9 * (self.size.drawn + self.size.split + self.size.training + self.size.testing)
         design = 1e-9 * min(self.size.columns, MOST_COLUMNS) * self.size.patterns
         return 2e-4 + records + design + sum(self._method_seconds(m) for m in self.methods if m.most_repeats > done)
 
     @property
     def prepared_seconds(self) -> float:
-        """About how long it takes to prepare what serves all repeats."""
+        """About how long the preparation for all repeats takes."""
         return sum(method.prepared(self.size) for method in self.methods)
 
     def _method_seconds(self, method: Method) -> float:
@@ -78,7 +78,7 @@ class Cost:
 
     @property
     def _scored_seconds(self) -> float:
-        """Time to predict all test records at one epsilon: faster where repeats share their patterns."""
+        """The time to predict all test records at one epsilon; it is shorter if repeats share their patterns."""
         columns = min(self.size.columns, MOST_COLUMNS)
         is_shared = self.size.split or self.size.patterns < self.size.testing
         seconds_per_pattern = (
@@ -87,7 +87,7 @@ class Cost:
         return seconds_per_pattern * (self.size.states - 1) * self.size.patterns
 
     def blocks(self) -> Iterator[int]:
-        """Yield the repeats of every block: few at first, so that there soon is a picture, then more."""
+        """Yield the number of repeats of every block: few at first, for an early picture, then more."""
         most, done = self.size.repeats_together, 0
         wanted = FIRST
         while done < self.size.repeats:
@@ -97,7 +97,7 @@ class Cost:
 
 
 def refuse_long_search(network: Network, *, most: int) -> None:
-    """Errors: InputError where the best noise for more than `most` sets of nodes is to be found, in one long step."""
+    """Refuse a search for the best noise on more than `most` sets of nodes, which would be one long step."""
     sets = len(network.closure)
     if sets > most:
         raise InputError(
@@ -108,7 +108,7 @@ def refuse_long_search(network: Network, *, most: int) -> None:
 
 
 def refuse_large_runs(cost: Cost) -> None:
-    """Errors: InputError for what would take too long, or too much memory, saying how much and what to do."""
+    """Refuse experiments that take too long or too much memory; the error states how much, and what to change."""
     size = cost.size
     values = size.epsilons * size.local_cells
     if values > MOST_NUMBERS or size.decisions > MOST_DECISIONS:

@@ -1,4 +1,4 @@
-"""Where one curve of an accuracy study overtakes another, and which proved curve is the best at each epsilon."""
+"""The epsilons at which one curve of an accuracy study overtakes another, and the best proved curve at each epsilon."""
 
 import math
 from dataclasses import dataclass
@@ -15,15 +15,15 @@ from dpbayes.experiments.accuracy.study import AccuracyStudy
 from dpbayes.mechanisms.parameters import Calibration
 
 FAR = 3.0
-"""A difference is clear from so many standard errors on; from more where repeats are few, so that it is as rare."""
+"""Standard errors from which a difference is clear; more for few repeats, for the same probability of an error."""
 
 
 @dataclass(frozen=True)
 class Crossing:
-    """Where one curve gets ahead of another, in points of the grid; in between, nothing is claimed.
+    """The points of the grid between which one curve overtakes another.
 
-    `behind` is the last epsilon at which it is clearly behind, None where there is none. It is clearly ahead at
-    `ahead`, the first such epsilon above, and at every point of the grid from there to `until`.
+    `behind` is the last epsilon at which the curve is clearly below, or None. `ahead` is the first larger epsilon at
+    which it is clearly above; it is also clearly above at all points of the grid up to `until`.
     """
 
     behind: float | None
@@ -32,20 +32,20 @@ class Crossing:
 
 
 def overtakes(study: AccuracyStudy, method: Method, other: Method) -> Crossing | None:
-    """Return where `method` comes to predict better than `other`.
+    """Return where `method` becomes more accurate than `other`.
 
-    None where it is clearly better nowhere on the grid, or nowhere above the last epsilon at which it is clearly worse.
+    None if it is nowhere clearly better, or nowhere above the last epsilon at which it is clearly worse.
     """
     return _crossing(study, lead_of(study, method, other))
 
 
 def within(study: AccuracyStudy, method: Method, margin: float) -> Crossing | None:
-    """Return where a method's accuracy comes within `margin` of the exact posterior's; None as for `overtakes`."""
+    """Return where a method's accuracy is within `margin` of the exact posterior's; None as for `overtakes`."""
     return _crossing(study, margin - lead_of(study, EXACT, method))
 
 
 def lead_of(study: AccuracyStudy, method: Method, other: Method) -> FloatArray:
-    """Return by how much a method predicts better than another in the repeats that both are measured in: (R, E)."""
+    """Return the difference of two methods' accuracies in the repeats in which both are measured: (R, E)."""
     ours, theirs = study.measures[method].accuracy, study.measures[other].accuracy
     both = min(len(ours), len(theirs))
     return ours[:both] - theirs[:both]
@@ -54,8 +54,8 @@ def lead_of(study: AccuracyStudy, method: Method, other: Method) -> FloatArray:
 def clear_signs(lead: FloatArray, *, step: float) -> NDArray[np.int8]:
     """Return 1 where the mean over the repeats (R, E) is clearly above zero, -1 where below, else 0: (E,).
 
-    `step` is what one test record is worth: values are whole or half steps, so that repeats which happen to agree do
-    not show a spread below half a step. Repeats count as independent.
+    `step` is the effect of one test record. Values are multiples of half a step, so repeats that agree by chance are
+    taken to have a spread of at least half a step. Repeats count as independent.
     """
     repeats = len(lead)
     mean = lead.mean(axis=0)
@@ -85,9 +85,10 @@ _ROUNDING = 1 + 1e-9
 
 @dataclass(frozen=True)
 class Best:
-    """The most accurate of the curves whose epsilon is proved: `behind` the exact posterior, in the same repeats.
+    """The most accurate of the curves whose epsilon is proved.
 
-    `error` is the standard error of that difference. `beside` are the curves that are not clearly worse.
+    `behind` is the difference to the exact posterior's accuracy in the same repeats, and `error` its standard error.
+    The curves in `beside` are not clearly worse.
     """
 
     epsilon: float
@@ -99,13 +100,13 @@ class Best:
 
 
 def best_proved(study: AccuracyStudy) -> tuple[Best, ...]:
-    """Return the best known at every epsilon of the grid; none where nothing with a proof was measured."""
+    """Return the best curve at every epsilon of the grid where a curve with a proved epsilon was measured."""
     rows = (_best(study, k) for k in range(len(study.plan.epsilons)))
     return tuple(row for row in rows if row is not None)
 
 
 def best_near(study: AccuracyStudy, epsilon: float) -> Best | None:
-    """Return the best known at the epsilon of the grid that is nearest to another, on a logarithmic scale."""
+    """Return the best curve at the epsilon of the grid that is nearest to this one, on a logarithmic scale."""
     rows = best_proved(study)
     return min(rows, key=lambda row: abs(np.log(row.epsilon / epsilon)), default=None)
 

@@ -1,4 +1,4 @@
-"""What predicts in an accuracy experiment, as a value: a curve, and how it is computed at all epsilons at once."""
+"""A method of an accuracy experiment: its curve, and the function that computes it at all epsilons."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -8,9 +8,8 @@ from dpbayes.base.looks import Look
 from dpbayes.base.steps import Work
 from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray
-from dpbayes.experiments.accuracy.releases import Releases
+from dpbayes.experiments.accuracy.releases import Releases, Streams
 from dpbayes.experiments.accuracy.size import Size
-from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms.base import NetworkMechanism
 from dpbayes.mechanisms.parameters import Calibration, Noise
 from dpbayes.mechanisms.release import Outcome
@@ -22,13 +21,14 @@ LogCpts = Callable[[Releases, FloatArray, Streams], Work[FloatArray]]
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """A curve: its `name` in commands, and its look and title, where "N samples" stands for the plan's number.
+    """A curve: its `name` in commands, and its look and title, in which "N samples" becomes the plan's number.
 
-    `kind` is the mechanism that it belongs to, None for a baseline, to which epsilon means nothing. `option` is what
-    leaves it out on the page, by its name in the link and its title. `certified` returns the epsilon proved for every
-    epsilon of the grid (E,), and `noises` are those that it draws, if any. `seconds` is about how long it takes for one
-    repeat beside its predictions, and `prepared` once for all of them; `most_repeats` are the first of a study's that
-    it is measured in. `suits` raises an InputError for networks that the mechanism fits, but not the curve.
+    `kind` is the class of its mechanism; None for a baseline, which has no epsilon. `option` is the option of the page
+    that leaves the curve out: its name in the link, and its title. `certified` returns the proved epsilon for every
+    epsilon of the grid (E,). `noises` are the kinds of noise that it can sample. `seconds` is the time for one repeat
+    without the predictions, and `prepared` the time spent once for all repeats. The method is measured only in the
+    first `most_repeats` repeats of a study. `suits` raises an InputError for networks that the mechanism fits, but the
+    curve does not.
     """
 
     name: str
@@ -51,11 +51,11 @@ class Method:
 
     @property
     def is_baseline(self) -> bool:
-        """Whether epsilon means nothing to it."""
+        """Whether it has no epsilon."""
         return self.kind is None
 
     def called(self, draws: int) -> str:
-        """Return its title with the number of draws that it stands for."""
+        """Return its title with the number of samples."""
         return self.title.replace("N samples", many(draws, "sample"))
 
     def look(self, draws: int) -> Look:
@@ -64,12 +64,12 @@ class Method:
 
 
 Lines = Callable[[Sequence[Method], Releases], list[str]]
-"""What is to be said of those of these methods that belong to a mechanism, as Markdown."""
+"""Takes the methods of a study, and returns lines of Markdown on those of one mechanism."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Curves:
-    """The curves of one mechanism, with the lines of formulas and of notes on what is proved that belong to them."""
+    """The curves of one mechanism, with their formulas, and notes on what is proved."""
 
     kind: type[Any]
     methods: tuple[Method, ...]

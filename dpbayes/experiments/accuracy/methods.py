@@ -1,6 +1,6 @@
-"""The methods that there are: two baselines, and the curves of every mechanism.
+"""All methods: two baselines, and the curves of every mechanism.
 
-A mechanism that has no module here which draws for many repeats and epsilons at once has one curve, of its releases.
+A mechanism without an entry in `OWN` has one curve, of single releases.
 """
 
 import functools
@@ -10,7 +10,7 @@ import numpy as np
 
 from dpbayes.base.looks import BOUND, Look
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.accuracy.curves import aware, fourier, linear, map, sampler
+from dpbayes.experiments.accuracy.curves import additive, aware, fourier, map, sampler
 from dpbayes.experiments.accuracy.curves.any_mechanism import curves_of, typical
 from dpbayes.experiments.accuracy.method import Curves, Method
 from dpbayes.experiments.accuracy.releases import exact_log_cpts
@@ -18,11 +18,11 @@ from dpbayes.mechanisms import PRIVATE, Calibration, Exact, NetworkMechanism, No
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 
-FAST: tuple[Curves, ...] = (*linear.CURVES, fourier.CURVES, sampler.CURVES, map.CURVES)
-"""The mechanisms whose curves are drawn at all epsilons at once."""
+OWN: tuple[Curves, ...] = (*additive.CURVES, fourier.CURVES, sampler.CURVES, map.CURVES)
+"""The curves of mechanisms that sample many repeats at once, or that have several curves."""
 
 CURVES: tuple[Curves, ...] = tuple(
-    next((curves for curves in FAST if curves.kind is kind), None) or curves_of(kind) for kind in PRIVATE
+    next((curves for curves in OWN if curves.kind is kind), None) or curves_of(kind) for kind in PRIVATE
 )
 
 EXACT = Method(
@@ -34,7 +34,7 @@ EXACT = Method(
 MAJORITY = Method(
     name="majority",
     titled=Look("majority class", BOUND, "dash", "diamond-open"),
-    log_cpts=exact_log_cpts,  # never asked: it predicts from the target's counts alone
+    log_cpts=exact_log_cpts,  # not used: it predicts from the counts of the target only
     certified=EXACT.certified,
 )
 BASELINES = (EXACT, MAJORITY)
@@ -42,13 +42,13 @@ BASELINES = (EXACT, MAJORITY)
 METHODS: Mapping[str, Method] = {
     method.name: method for method in (*BASELINES, *(method for curves in CURVES for method in curves.methods))
 }
-"""All methods that take what is released as it is, by their names in commands."""
+"""All methods that use released numbers as if they were exact, by their names in commands."""
 
 ALL_METHODS: Mapping[str, Method] = {**METHODS, **{method.name: method for method in aware.AWARE}}
-"""All methods by their names in commands, with those that know of the noise, which take longer."""
+"""All methods by their names in commands, with the noise-aware ones, which take longer."""
 
 ALL_CURVES: tuple[Curves, ...] = (*CURVES, aware.CURVES)
-"""What is to be said of all methods."""
+"""The curves of all methods, with their formulas and notes."""
 
 
 def methods_for(
@@ -58,7 +58,7 @@ def methods_for(
     *,
     among: Iterable[Method] = METHODS.values(),
 ) -> tuple[Method, ...]:
-    """Return the methods of these calibrations that have this noise and fit the network; Fourier needs binary nodes."""
+    """Return the methods with one of these calibrations and this noise that fit the network."""
     return tuple(
         method
         for method in among
@@ -67,7 +67,7 @@ def methods_for(
 
 
 def refusal(method: Method, network: Network) -> str:
-    """Return why a method does not fit a network, in a sentence; nothing where it does."""
+    """Return why a method does not fit a network, as a sentence; an empty text if it fits."""
     try:
         method.suits(network)
     except InputError as error:

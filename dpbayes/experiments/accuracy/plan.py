@@ -1,4 +1,4 @@
-"""What an accuracy experiment is about: a network and its target, the records, the methods and the grid of epsilons."""
+"""The plan of an accuracy experiment: network and target, records, methods and the grid of epsilons."""
 
 import functools
 import itertools
@@ -10,47 +10,23 @@ from typing import Annotated
 import numpy as np
 
 from dpbayes.base.parameters import Parameter, check_parameters
-from dpbayes.base.randomness import seed_of
 from dpbayes.base.text import numeral
-from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.experiments.accuracy.blanket import Blanket
 from dpbayes.experiments.accuracy.cost import Cost, refuse_large_runs
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import BASELINES, METHODS, refusal
-from dpbayes.experiments.accuracy.size import Size, simulated_releases
-from dpbayes.mechanisms.map.exponential import CELLS
+from dpbayes.experiments.accuracy.releases import ReleasePlan
+from dpbayes.experiments.accuracy.size import Size
 from dpbayes.mechanisms.noise.shares import require_shares
-from dpbayes.mechanisms.parameters import EPSILON, MOST_DRAWS, NOISE, Noise
+from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.posteriors.dirichlet import PRIOR
 from dpbayes.sources.synthetic import MAX_RECORDS
 
 MOST_EPSILONS = 200
 
-TRAINING = Parameter("n", low=1, high=MAX_RECORDS, typical=50, log=True, whole=True, title="training records")
-REPEATS = Parameter(
-    "",
-    low=2,
-    high=10**9,
-    typical=100,
-    log=True,
-    whole=True,
-    title="repeats",
-    description="Every repeat uses a new split and, for synthetic records, a new random model.",
-)
 RECORDS = Parameter("", low=2, high=MAX_RECORDS, typical=1000, log=True, whole=True, title="synthetic records")
-TESTING = Parameter(
-    "",
-    low=1,
-    high=MAX_RECORDS,
-    typical=100_000,
-    log=True,
-    whole=True,
-    title="test records (at most)",
-    description="If fewer records are left after training, all of them are test records.",
-)
 STRENGTH = Parameter(
     "",
     low=0,
@@ -58,17 +34,6 @@ STRENGTH = Parameter(
     typical=1,
     title="strength of the model",
     description="At 1, every probability is uniform on (0, 1). At 0.4, it is uniform on (0.3, 0.7). At 0, all are 0.5.",
-)
-STEALTH = Parameter(
-    "",
-    low=0.5,
-    high=0.999,
-    typical=0.9,
-    title="share of non-negative releases",
-    description="The share of Fourier releases without a negative count; it sets the increment t.",
-)
-DRAWS = Parameter(
-    "N", low=1, high=MOST_DRAWS, typical=100, log=True, whole=True, title="samples of the paper's sampler"
 )
 
 
@@ -79,7 +44,7 @@ POINTS = Parameter("", low=1, high=MOST_EPSILONS, typical=19, log=True, whole=Tr
 
 @dataclass(frozen=True, kw_only=True)
 class EpsilonGrid:
-    """Epsilons, evenly from `low` to `high` on a logarithmic scale."""
+    """Epsilons from `low` to `high`, evenly spaced on a logarithmic scale."""
 
     low: Annotated[float, LOW] = 0.1
     high: Annotated[float, HIGH] = 100.0
@@ -87,16 +52,16 @@ class EpsilonGrid:
 
     @property
     def epsilons(self) -> tuple[float, ...]:
-        """The grid, of four digits. Errors: InputError where it does not rise."""
+        """The grid, in four digits. Errors: InputError if it is not increasing."""
         return epsilon_grid(self.low, self.high, points=self.points)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Synthetic:
-    """`records` drawn from a new random model in every repeat, `strength` as STRENGTH describes it.
+    """`records` sampled from a new random model in every repeat; STRENGTH describes `strength`.
 
-    A target without parents has even probabilities. At strength 1 and on a naive Bayes network this is our reading of
-    the generator of [Zhang16] section 5.1, which the paper does not state.
+    A target without parents has equal probabilities. The generator of [Zhang16] section 5.1 is not stated in the paper;
+    strength 1 on a naive Bayes network is our reconstruction of it.
     """
 
     records: Annotated[int, RECORDS] = 1000
@@ -107,34 +72,21 @@ class Synthetic:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AccuracyPlan:
+class AccuracyPlan(ReleasePlan):
     """P(target | all other nodes) learnt from `training` records, scored on the rest. [Zhang16] Section 5.1, Figure 1.
 
-    `source` is synthetic, a new model in every repeat, or a table of which every repeat takes a new split. At most
-    `testing` of the records not trained on are tested on; the field becomes what is left where that is less. `prior`
-    is every Dirichlet parameter; `stealth`, `draws` and `cells` belong to the Fourier, sampling and MAP methods;
-    `noise` to all that add some. `weights` say how much the error in each node's table counts where a mechanism shares
-    its noise out among them; none: all alike.
+    `source` is synthetic, with a new model in every repeat, or a table, with a new split in every repeat. At most
+    `testing` of the remaining records are test records; if fewer remain, the field becomes their number. `prior` is the
+    value of every Dirichlet parameter. `stealth`, `draws` and `cells` are parameters of the Fourier, sampling and MAP
+    methods, and `noise` of all methods that add noise. `weights` are the weights of the errors in the nodes' tables,
+    for mechanisms that divide their noise among the tables; empty for equal weights.
 
     Errors: InputError for unknown targets, targets of one state, too few records, an empty or falling grid, methods
     that do not fit the network, and experiments that would take too long.
     """
 
-    network: Network
-    target: str
     source: Synthetic | Dataset = field(default_factory=Synthetic)
-    epsilons: tuple[float, ...]
     methods: tuple[Method, ...] = tuple(METHODS.values())
-    training: Annotated[int, TRAINING] = 50
-    testing: Annotated[int, TESTING] = MAX_RECORDS
-    repeats: Annotated[int, REPEATS] = 100
-    prior: Annotated[float, PRIOR] = 1.0
-    stealth: Annotated[float, STEALTH] = 0.9
-    draws: Annotated[int, DRAWS] = 100
-    cells: Annotated[int, CELLS] = 20
-    noise: Annotated[Noise, NOISE] = Noise.REAL
-    weights: tuple[float, ...] = ()
-    seed: Annotated[int, seed_of("all random numbers")] = 1
 
     def __post_init__(self) -> None:
         check_parameters(self)
@@ -167,7 +119,7 @@ class AccuracyPlan:
 
     @property
     def records(self) -> int:
-        """All records of one repeat, those to train on and those to test on."""
+        """The number of records of one repeat, for training and for testing."""
         return self.source.n if isinstance(self.source, Dataset) else self.source.records
 
     @property
@@ -175,19 +127,14 @@ class AccuracyPlan:
         """How many states the target has."""
         return int(self.network.cards[self.network.index(self.target)])
 
-    @cached_property
-    def grid(self) -> FloatArray:
-        """The epsilons: (E,)."""
-        return np.array(self.epsilons)
-
     @property
     def private(self) -> tuple[Method, ...]:
-        """The methods that are no baselines."""
+        """The methods that are not baselines."""
         return tuple(method for method in self.methods if not method.is_baseline)
 
     @cached_property
     def size(self) -> Size:
-        """What the time and the memory that it takes depend on."""
+        """The numbers that time and memory depend on."""
         blanket, drawn = _blanket(self.network, self.network.index(self.target)), self.training + self.testing
         local = blanket.local.network
         return Size(
@@ -206,13 +153,13 @@ class AccuracyPlan:
             decisions=local.cell_count - local.row_count,
             draws=self.draws,
             map_cells=self.cells,
-            simulated=simulated_releases(self.stealth, self.network.cell_count),
-            drawings=1 if self.noise is Noise.REAL else len(self.epsilons),
+            simulated=self.simulated_releases,
+            noise=self.noise,
         )
 
     @cached_property
     def cost(self) -> Cost:
-        """How long it takes, and in which blocks of repeats it is done."""
+        """The time of the experiment, and its blocks of repeats."""
         return Cost(size=self.size, methods=self._measured)
 
     @property
@@ -233,12 +180,12 @@ class AccuracyPlan:
 
 @functools.lru_cache(maxsize=8)
 def _blanket(network: Network, target: int) -> Blanket:
-    """Return the target's blanket; plans that differ in numbers only share it, so that many can be tried out."""
+    """Return the target's blanket; plans that differ only in numbers share it, so that many can be tried quickly."""
     return Blanket(network, target)
 
 
 def epsilon_grid(low: float, high: float, *, points: int) -> tuple[float, ...]:
-    """Return `points` epsilons of four digits, evenly from low to high on a logarithmic scale. Errors: InputError."""
+    """Return `points` epsilons in four digits, evenly spaced from low to high on a log scale. Errors: InputError."""
     low = _four_digits(finite_number("The smallest epsilon", low, low=EPSILON.low, high=EPSILON.high))
     high = _four_digits(finite_number("The largest epsilon", high, low=EPSILON.low, high=EPSILON.high))
     points = whole_number("The number of epsilons", points, low=1, high=MOST_EPSILONS)
@@ -256,7 +203,7 @@ def _four_digits(epsilon: float) -> float:
 
 
 def checked_epsilons(epsilons: Sequence[float]) -> tuple[float, ...]:
-    """Return a grid that rises. Errors: InputError for an empty one, one that falls, values out of range."""
+    """Return an increasing grid. Errors: InputError for an empty grid, another order, and values out of range."""
     numbers = tuple(finite_number("epsilon", epsilon, low=EPSILON.low, high=EPSILON.high) for epsilon in epsilons)
     if not 1 <= len(numbers) <= MOST_EPSILONS:
         raise InputError(f"The grid must have 1 to {MOST_EPSILONS} values of epsilon; it has {len(numbers)}.")
@@ -266,7 +213,7 @@ def checked_epsilons(epsilons: Sequence[float]) -> tuple[float, ...]:
 
 
 MOST_MAJORITY = 0.9
-"""Largest share of one state in a column that is predicted by default: above, the majority class is nearly right."""
+"""Largest share of one state in a default target; above it, the majority class is almost always right."""
 
 
 def default_target(network: Network, table: Dataset | None = None) -> str:
@@ -274,8 +221,8 @@ def default_target(network: Network, table: Dataset | None = None) -> str:
 
     Args:
         network: The network that predicts.
-        table: The records to predict, where they are known. Columns of which more than `MOST_MAJORITY` of the records
-            have one state are then passed over, unless all are like that.
+        table: The records to predict, if they are known. Columns in which more than `MOST_MAJORITY` of the records
+            have the same state are then left out, unless all columns are like that.
 
     Returns:
         The name of a node with at least two states, if there is one.
@@ -290,7 +237,7 @@ def default_target(network: Network, table: Dataset | None = None) -> str:
 
 
 def _majority(table: Dataset, name: str) -> float:
-    """Return the share of a column's most frequent state; 1 of a node that is not a column, and without records."""
+    """Return the share of a column's most frequent state; 1 for a node without a column, and without records."""
     if name not in table.position or not table.n:
         return 1.0
     return float(np.bincount(table.column(name)).max() / table.n)

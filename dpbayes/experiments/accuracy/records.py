@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dpbayes.base.types import CodeArray, FloatArray, IntArray, SingleArray
 from dpbayes.experiments.accuracy.blanket import Blanket, TestRecords
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
-from dpbayes.experiments.accuracy.streams import Streams
+from dpbayes.experiments.accuracy.releases import Streams
 from dpbayes.model.cpts import SMALLEST
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -29,7 +29,7 @@ class Batch:
 
 
 class Repeats:
-    """Draws repeats of a plan; what they share is prepared once."""
+    """Samples repeats of a plan; the parts that repeats share are prepared once."""
 
     def __init__(self, plan: AccuracyPlan) -> None:
         self.plan = plan
@@ -44,12 +44,12 @@ class Repeats:
 
     @property
     def _is_shared(self) -> bool:
-        """Whether synthetic records are told apart by the blanket's joint states only, being more than those."""
+        """Whether test records are counted by the blanket's joint states, because these are fewer than the records."""
         configurations = self.blanket.configurations
         return configurations <= min(self.plan.testing, _MOST_SHARED // max(1, len(self.blanket.nodes)))
 
     def draw(self, streams: Streams, repeats: int) -> Batch:
-        """Draw models and records, or splits, of the next repeats; how many are drawn in one call does not matter."""
+        """Sample models and records, or splits, of the next repeats; the result does not depend on the calls' sizes."""
         if isinstance(self.plan.source, Dataset):
             return self._split(streams("records"), repeats)
         return self._sampled(streams, repeats)
@@ -74,7 +74,7 @@ class Repeats:
         return TestRecords(self.blanket, self.blanket.picked(codes), weights)
 
     def _by_configuration(self, codes: list[CodeArray]) -> TestRecords:
-        """Few joint states of the blanket: count how many records have each."""
+        """Count the records of each joint state of the blanket."""
         target, cards = codes[self.blanket.target], [int(self.plan.network.cards[j]) for j in self.blanket.nodes]
         pattern = np.zeros(target.shape, dtype=np.int64)
         for j, card in zip(self.blanket.nodes, cards, strict=True):
@@ -117,7 +117,7 @@ class Repeats:
         return _Table(codes, pattern, firsts, picked, weights)
 
     def _split(self, rng: np.random.Generator, repeats: int) -> Batch:
-        """Train on a random part of the table; test on all of the rest, or on so many records of it."""
+        """Train on a random part of the table; test on the rest, or on some records of the rest."""
         plan, table = self.plan, self._table
         n, states, patterns = plan.training, self.blanket.states, len(table.firsts)
         order = rng.permuted(np.tile(np.arange(plan.records, dtype=np.int32), (repeats, 1)), axis=1)
@@ -148,7 +148,7 @@ class _Table:
 
 
 def node_cells(network: Network, node: int, codes: Sequence[CodeArray]) -> IntArray:
-    """Return the cell that every record adds to at one node: (...), from codes (...) of each node."""
+    """Return the cell of every record at one node (...), from the codes (...) of each node."""
     index = np.zeros(codes[0].shape, dtype=np.int64)
     for j in network.families[node]:
         index *= int(network.cards[j])
@@ -173,7 +173,7 @@ def _tally(target: CodeArray, states: int) -> IntArray:
 
 
 def _random_cpts(network: Network, target: int, strength: float, rng: np.random.Generator, repeats: int) -> FloatArray:
-    """Mix uniform Dirichlet rows with even ones; a target without parents is even: (R, K)."""
+    """Mix uniform Dirichlet rows with equal probabilities; a target without parents has only these: (R, K)."""
     drawn = rng.standard_exponential((repeats, network.cell_count)) + SMALLEST
     shares = drawn / network.row_sums(drawn)[:, network.row_of_cell]
     even = 1 / network.cards[network.node_of_row][network.row_of_cell]
@@ -192,7 +192,7 @@ def _sample(network: Network, cpts: FloatArray, n: int, rng: np.random.Generator
         parents, states = network.families[node][:-1], int(network.cards[node])
         cells = cpts[:, network.cell_offsets[node] : network.cell_offsets[node + 1]]
         if parents not in rows_of:
-            rows_of.clear()  # children of the same parents often follow one another; large arrays are not kept
+            rows_of.clear()  # children of the same parents are often consecutive; large arrays are not kept
             rows_of[parents] = _rows(network, codes, parents, repeats)
         thresholds = np.cumsum(cells.reshape(-1, states), axis=1, dtype=np.float64).astype(np.float32)
         if states > 1:
@@ -203,7 +203,7 @@ def _sample(network: Network, cpts: FloatArray, n: int, rng: np.random.Generator
 
 
 def _uniforms(rng: np.random.Generator, repeats: int, nodes: int, n: int) -> Iterator[SingleArray]:
-    """Yield (R, n) numbers for every node, drawn repeat by repeat so that it does not matter how many R is."""
+    """Yield (R, n) numbers for every node, sampled repeat by repeat so that the result does not depend on R."""
     if repeats == 1:
         return (rng.random((1, n), dtype=np.float32) for _ in range(nodes))
     whole = rng.random((repeats, nodes, n), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Whether predictive probabilities mean what they say: how often predictions of each confidence are right."""
+"""The calibration of predictive probabilities: the share of correct predictions at each confidence."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,8 +14,7 @@ from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import EXACT
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.records import Batch, Repeats
-from dpbayes.experiments.accuracy.releases import Releases
-from dpbayes.experiments.accuracy.streams import Streams
+from dpbayes.experiments.accuracy.releases import Releases, Streams
 from dpbayes.experiments.accuracy.study import cut_where_methods_end, released
 
 BINS = 10
@@ -23,9 +22,10 @@ BINS = 10
 
 @dataclass(frozen=True, eq=False)
 class Reliability:
-    """Predictions by their confidence, the probability they give the predicted state, in BINS bins from 1/r to 1.
+    """Predictions in BINS bins from 1/r to 1 by confidence, which is the probability of the predicted state.
 
-    `records` (BINS,) predictions, their mean `confidence` (BINS,) and the share `right` (BINS,); NaN in empty bins.
+    `records` (BINS,) is the number of predictions, `confidence` (BINS,) its mean, and `right` (BINS,) the share of
+    correct ones; NaN in empty bins.
     """
 
     records: FloatArray
@@ -39,11 +39,11 @@ class Reliability:
 
     @property
     def overconfidence(self) -> float:
-        """Mean confidence less the share that is right: above zero where probabilities promise too much."""
+        """Mean confidence minus the share of correct predictions; positive if the probabilities are too extreme."""
         return float(np.nansum(self.records * (self.confidence - self.right)) / self.records.sum())
 
     def curve(self, look: Look) -> Curve:
-        """Return the share that is right over the confidence, of the bins that have records."""
+        """Return the share of correct predictions over the confidence, for bins with records."""
         filled = self.records > 0
         return Curve(look, self.confidence[filled], self.right[filled], np.full(int(filled.sum()), np.nan))
 
@@ -51,8 +51,8 @@ class Reliability:
 def reliability_steps(plan: AccuracyPlan, epsilon: float, *, repeats: int = 0) -> Work[Mapping[Method, Reliability]]:
     """Bin the predictions of the exact posterior and of every private method at one epsilon, in steps.
 
-    They are the very predictions behind a study of the same plan, whatever its grid: of the first `repeats`, or of all
-    where it is 0. Errors: InputError.
+    The predictions are the same as in a study of the same plan with any grid: of the first `repeats`, or of all repeats
+    if it is 0. Errors: InputError.
     """
     single = replace(plan, epsilons=(epsilon,), repeats=max(2, repeats or plan.repeats))
     releases, data, streams = Releases(single), Repeats(single), Streams(single.seed)

@@ -2,18 +2,19 @@
 
 from dataclasses import dataclass
 
+from dpbayes.mechanisms.parameters import Noise
+
 MOST_REPEATS = 256
 _MOST_NUMBERS = 1 << 21
 
 
 @dataclass(frozen=True, kw_only=True)
 class Size:
-    """Of `repeats` of so many `curves`, the baselines among them: how much each has to draw, to score and to hold.
+    """How much each of the `repeats` of so many `curves`, including the baselines, has to sample, score and store.
 
-    `drawn` are the values that synthetic records hold, of which the `split` of a table draws none; `patterns` of
-    test records are scored, by `columns` terms each; `local_cells` and `decisions` are those of the target's families;
-    `simulated` releases give the certified Fourier increment. Noise is scaled to all epsilons after one of its
-    `drawings`, or as whole numbers made for each.
+    `drawn` is the number of values of synthetic records; `split` is the number of records of a table. `patterns` of
+    test records are scored, with `columns` terms each. `local_cells` and `decisions` belong to the target's families.
+    `simulated` releases give the certified Fourier increment, once for real `noise`, and at every epsilon for whole.
     """
 
     curves: int
@@ -32,11 +33,11 @@ class Size:
     draws: int
     map_cells: int
     simulated: int
-    drawings: int = 1
+    noise: Noise
 
     @property
     def kinds(self) -> float:
-        """About how many different pairs of counts there are in the decisions of one repeat, more repeats sharing."""
+        """About how many different pairs of counts the decisions of one repeat have, if repeats share them."""
         pairs = (self.training + 1) * (self.training + 2) / 2
         together = self.repeats_together
         return min(together * self.decisions, pairs + self.decisions) / together
@@ -54,10 +55,3 @@ class Size:
             self.epsilons * odds * self.local_cells * self.curves // 4,
         )
         return max(1, min(MOST_REPEATS, self.repeats, _MOST_NUMBERS // largest))
-
-
-def simulated_releases(stealth: float, cells: int) -> int:
-    """Return how many releases the certified Fourier increment is found from, as on the Release page."""
-    if stealth > 0.99:
-        return 20_000
-    return 10_000 if cells < 1000 else 2_000

@@ -4,7 +4,7 @@
     study = accuracy_study(plan)
     study.frame()
 
-Everything here is computed from true records: for a table it is the curator's, and not private.
+All results are computed from true records. Results of a table are not private; they are for the curator only.
 """
 
 import math
@@ -23,16 +23,15 @@ from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import BASELINES, EXACT, MAJORITY
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
 from dpbayes.experiments.accuracy.records import Batch, Repeats
-from dpbayes.experiments.accuracy.releases import Releases
-from dpbayes.experiments.accuracy.streams import Streams
+from dpbayes.experiments.accuracy.releases import Releases, Streams
 from dpbayes.mechanisms.noise.shares import weight_texts
 
 
 @dataclass(frozen=True, eq=False)
 class Measures:
-    """Share predicted rightly and mean log loss (nats) of the test records, both (R, E); E = 1 for a baseline.
+    """Share of correct predictions and mean log loss (nats) of the test records, both (R, E); E = 1 for a baseline.
 
-    R is less than that of the study where a method is measured in its first repeats only.
+    R is smaller than the study's for a method that is measured only in the first repeats.
     """
 
     accuracy: FloatArray
@@ -41,14 +40,14 @@ class Measures:
 
 @dataclass(frozen=True, eq=False)
 class AccuracyStudy:
-    """What was measured in the repeats done so far. Curator only where the plan's source is a table."""
+    """The measured results of the repeats so far. For the curator only if the plan's source is a table."""
 
     plan: AccuracyPlan
     measures: Mapping[Method, Measures]
     certified: Mapping[Method, FloatArray]
     """The epsilon proved for every epsilon of the grid: (E,)."""
     increment: float | None = None
-    """The certified Fourier increment that was simulated, which takes long to find; None without such a curve."""
+    """The certified Fourier increment, which takes long to simulate; None without such a curve."""
 
     @property
     def repeats(self) -> int:
@@ -57,7 +56,7 @@ class AccuracyStudy:
 
     @property
     def methods(self) -> tuple[Method, ...]:
-        """All that was measured, baselines first."""
+        """All measured methods, baselines first."""
         return tuple(self.measures)
 
     def mean(self, method: Method) -> FloatArray:
@@ -77,17 +76,17 @@ class AccuracyStudy:
         return self._wide(standard_error(self.measures[method].log_loss))
 
     def curves(self) -> list[Curve]:
-        """Return the accuracy of every method over the epsilons claimed."""
+        """Return the accuracy of every method over the stated epsilons."""
         return [Curve(self.look(m), self.plan.grid, self.mean(m), self.error(m)) for m in self.methods]
 
     def loss_curves(self) -> list[Curve]:
-        """Return the log loss of every method over the epsilons claimed."""
+        """Return the log loss of every method over the stated epsilons."""
         return [Curve(self.look(m), self.plan.grid, self.log_loss(m), self.log_loss_error(m)) for m in self.methods]
 
     def certified_curves(self) -> list[Curve]:
-        """Return the accuracy of every method over the epsilons proved; baselines run along all of them.
+        """Return the accuracy of every method over the proved epsilons; baselines extend over the whole range.
 
-        A method of which nothing is handed over (epsilon 0) has no place on a logarithmic axis.
+        A method with epsilon 0, which releases nothing, has no place on a logarithmic axis.
         """
         proved = np.concatenate([self.certified[m] for m in self.methods if not m.is_baseline] or [self.plan.grid])
         positive = proved[proved > 0] if (proved > 0).any() else self.plan.grid
@@ -107,7 +106,7 @@ class AccuracyStudy:
         return np.broadcast_to(values, self.plan.grid.shape)
 
     def frame(self) -> pd.DataFrame:
-        """Return the results in tidy form: one line for every method and epsilon, with the settings in its columns."""
+        """Return the results in tidy form: one row for every method and epsilon, with the settings in columns."""
         parts = [
             pd.DataFrame(
                 {
@@ -131,7 +130,7 @@ class AccuracyStudy:
 
 
 def settings_of(plan: AccuracyPlan) -> dict[str, str | int | float]:
-    """Return what defines a plan, as plain values; a network by its arrows and a table by its size."""
+    """Return the settings of a plan as plain values: a network by its arrows, and a table by its size."""
     synthetic = isinstance(plan.source, Synthetic)
     return {
         "target": plan.target,
@@ -157,10 +156,10 @@ def accuracy_study(plan: AccuracyPlan) -> AccuracyStudy:
 
 
 def accuracy_steps(plan: AccuracyPlan, *, blocks: Iterable[int] | None = None) -> Work[AccuracyStudy]:
-    """Run a study in steps of a fraction of a second, so that it can be watched and stopped.
+    """Run a study in steps of a fraction of a second, so that progress is visible and the study can be stopped.
 
-    Every method has a stream of its own, that goes on from repeat to repeat: methods and epsilons may be added, and
-    the repeats cut into any `blocks`, without changing the others.
+    Every method has its own random stream for all repeats. Methods and epsilons can be added, and the repeats can be
+    cut into any `blocks`, without a change of the other results.
     """
     releases, repeats, streams = Releases(plan), Repeats(plan), Streams(plan.seed)
     methods = (*BASELINES, *plan.private)
@@ -186,7 +185,7 @@ def accuracy_steps(plan: AccuracyPlan, *, blocks: Iterable[int] | None = None) -
 
 
 def cut_where_methods_end(blocks: Iterable[int], methods: Sequence[Method]) -> Iterator[int]:
-    """Yield blocks of repeats, cut where a method is measured no more: the same methods go on all through a block."""
+    """Yield blocks of repeats, cut where a method ends, so that each block has the same methods throughout."""
     ends, done = sorted({method.most_repeats for method in methods}), 0
     for size in blocks:
         last = done + size
@@ -208,7 +207,7 @@ def _block(
 def released(
     methods: Sequence[Method], batch: Batch, releases: Releases, streams: Streams
 ) -> Work[dict[Method, SingleArray]]:
-    """Return what every method predicts with: the differences of its ln CPTs (R, E, r - 1, M)."""
+    """Return the differences of every method's ln CPTs (R, E, r - 1, M), from which predictions follow."""
     differences = {}
     for k, method in enumerate(methods):
         work = method.log_cpts(releases, batch.counts, streams)
@@ -218,7 +217,7 @@ def released(
 
 
 def _majority(batch: Batch, prior: float) -> tuple[FloatArray, FloatArray]:
-    """Predict the target's states by their shares in the training records, whatever else is known."""
+    """Predict the target's states by their shares in the training records, without the other nodes."""
     shares = np.log(batch.target_counts + prior)
     log_odds: SingleArray = (shares[:, 1:] - shares[:, :1]).astype(np.float32)
     total = batch.test.weights.sum(axis=2, keepdims=True)

@@ -1,4 +1,4 @@
-"""An accuracy experiment as a command line and as Python, and back: what the page shows to copy."""
+"""An accuracy experiment as a command line and as Python code, as the page shows them for copying."""
 
 import argparse
 import hashlib
@@ -36,9 +36,9 @@ UNNAMED = "a table without a name"
 
 @dataclass(frozen=True)
 class AccuracyRecipe:
-    """A plan and where its parts come from: `features` of a naive Bayes network, or a key of NAMED.
+    """A plan and the sources of its parts: `features` of a naive Bayes network, or a key of NAMED.
 
-    `table` is a key of SHIPPED, or the name of the file that the records are from; it is no path that is looked up.
+    `table` is a key of SHIPPED, or the name of the records' file, which is not opened.
     """
 
     plan: AccuracyPlan
@@ -92,7 +92,7 @@ class AccuracyRecipe:
 
     @property
     def settings(self) -> dict[str, str | int | float]:
-        """What a file of results is to say of itself beside the plan: names, states, planned repeats, the command."""
+        """Settings of a results file in addition to the plan: names, states, planned repeats, the command."""
         network, source = self.plan.network, self.plan.source
         states = {n: s for n, s in zip(network.names, network.states, strict=True) if s != BINARY}
         return {
@@ -121,7 +121,7 @@ class AccuracyRecipe:
 
     @property
     def python(self) -> str:
-        """The same in three lines of Python."""
+        """Three lines of Python for the same experiment."""
         return (
             "from dpbayes.experiments.commands.accuracy import accuracy_study, recipe_of\n"
             f"recipe = recipe_of({self.arguments!r})\n"
@@ -130,7 +130,7 @@ class AccuracyRecipe:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words that `recipe_of` reads."""
+    """Add the options that `recipe_of` reads."""
     where = parser.add_argument_group("network and records; synthetic ones without a table")
     where.add_argument("--features", metavar="D", help="a naive Bayes network with D features (default: 16)")
     add_network(where)
@@ -177,7 +177,7 @@ def recipe_of(words: Sequence[str]) -> AccuracyRecipe:
 
 
 def digest(table: Dataset) -> str:
-    """Return a text that tells tables of other columns or domains apart; the records do not enter it."""
+    """Return a digest of a table's columns and domains; it does not depend on the records."""
     return hashlib.sha256(json.dumps([table.names, table.states]).encode()).hexdigest()[:16]
 
 
@@ -227,11 +227,11 @@ def _as_text(study: AccuracyStudy) -> str:
     return frame[columns].to_string(index=False, float_format=lambda value: f"{value:.4g}", na_rep="")
 
 
-# Results as a table or a file that carries its settings
+# Results as a table or a file, with the settings
 
 
 def tidy(study: AccuracyStudy, settings: Settings) -> pd.DataFrame:
-    """Return a study's frame with `settings`, such as those of its recipe, in columns as well."""
+    """Return a study's frame with `settings`, such as those of its recipe, in more columns."""
     return study.frame().assign(**settings)
 
 
@@ -241,5 +241,5 @@ def parquet_bytes(study: AccuracyStudy, settings: Settings | None = None) -> byt
 
 
 def every_setting(study: AccuracyStudy, settings: Settings) -> Settings:
-    """Return what a file says of a study in one place: its repeats, its plan, and `settings`."""
+    """Return the settings in a file's metadata: the repeats and the plan of a study, and `settings`."""
     return {"repeats": study.repeats, **settings_of(study.plan), **settings}

@@ -23,7 +23,7 @@ from dpbayes.sources.named_networks import load_named
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrationSize:
-    """How many truths, each with a table and a release, are drawn for every setting, and from what."""
+    """The number of simulated releases for every setting, each of another table, and the seed."""
 
     releases: Annotated[
         int, Parameter("", low=2, high=100_000, typical=1000, log=True, whole=True, title="releases of every setting")
@@ -32,7 +32,7 @@ class CalibrationSize:
 
 
 def settings_along() -> tuple[Trial, ...]:
-    """Return what the picture of coverage against epsilon shows: Asia, 1000 records, Laplace."""
+    """Return the settings of the picture of coverage against epsilon: Asia, 1000 records, Laplace."""
     asia = load_named("asia")[0]
     return against_epsilon(
         "coverage against epsilon", lambda epsilon: LaplaceUpdates(prior=asia, epsilon=epsilon), 1000
@@ -40,7 +40,7 @@ def settings_along() -> tuple[Trial, ...]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Give a parser how many releases are drawn, their seed, and a file to write."""
+    """Add the options for the size, the results file and the picture to a parser."""
     add_settings(parser, CalibrationSize)
     add_out(parser, otherwise="a table is printed")
     parser.add_argument(
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> str:
-    """Run the experiment and return a table, or where it was written with all digits. Errors: InputError."""
+    """Run the experiment and return a table, or the place of the written file. Errors: InputError."""
     require_suffix(args.out)
     require_page(args.picture)
     size = settings_given(CalibrationSize, args)
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> str:
 
 
 def picture_of(study: CalibrationStudy) -> Figure:
-    """Return how often intervals hold the truth against epsilon, of the settings that differ in epsilon alone."""
+    """Return the coverage of intervals against epsilon, for the settings that differ only in epsilon."""
     last = slice(-len(settings_along()), None)
     along = replace(study, settings=study.settings[last], ranks=study.ranks[last])
     return coverage_figure(along.curves(LEVEL), np.array(EPSILONS), level=LEVEL)

@@ -1,4 +1,4 @@
-"""What a command of an experiment writes: results with their settings, and pictures."""
+"""Files that the experiments' commands write: results with their settings, and pictures."""
 
 import io
 import json
@@ -20,9 +20,9 @@ Settings = Mapping[str, str | int | float]
 
 
 def require_suffix(out: Path | None, *inputs: str | Path | None) -> None:
-    """Refuse, before work begins, a file of another kind than can be written, or one of the inputs. Errors: InputError.
+    """Refuse, before work begins, a file of an unsupported kind, or one of the inputs. Errors: InputError.
 
-    An input may also be a key or a text: only those that are files or folders count.
+    An input can also be a key or a text; only existing files and folders are compared.
     """
     if out is not None and out.suffix not in (".csv", ".parquet"):
         raise InputError(f"The results need a file name that ends in .csv or .parquet; {brief(out.name)} does not.")
@@ -31,19 +31,19 @@ def require_suffix(out: Path | None, *inputs: str | Path | None) -> None:
 
 
 def write(frame: pd.DataFrame, out: Path, settings: Settings) -> str:
-    """Write results with their settings, and return where. Errors: OSError."""
+    """Write results with their settings, and return a line with the place. Errors: OSError."""
     as_csv = out.suffix == ".csv"
     write_output(out, frame.to_csv(index=False).encode() if as_csv else parquet_bytes(frame, settings))
     return f"Written to {out}"
 
 
 def as_csv_or_written(frame: pd.DataFrame, out: Path | None, settings: Settings) -> str:
-    """Return results as CSV, or where they were written with their settings. Errors: OSError."""
+    """Return results as CSV, or write them with their settings and return the place. Errors: OSError."""
     return frame.to_csv(index=False).rstrip("\n") if out is None else write(frame, out, settings)
 
 
 def require_page(picture: Path | None) -> None:
-    """Refuse, before work begins, a picture in another kind of file, or without Plotly. Errors: InputError."""
+    """Refuse, before work begins, a picture in an unsupported kind of file, or without Plotly. Errors: InputError."""
     if picture is not None and picture.suffix != ".html":
         raise InputError(f"The picture needs a file name that ends in .html; {brief(picture.name)} does not.")
     if picture is not None:
@@ -52,7 +52,7 @@ def require_page(picture: Path | None) -> None:
 
 
 def draw(figure: Figure, picture: Path) -> str:
-    """Write a figure as a page of its own, which needs no network, and return where. Errors: InputError, OSError."""
+    """Write a figure as a page that works offline, and return its place. Errors: InputError, OSError."""
     write_output(picture, figure.to_plotly().to_html(include_plotlyjs=True).encode())
     return f"Drawn in {picture}"
 
@@ -68,5 +68,5 @@ def parquet_bytes(frame: pd.DataFrame, settings: Settings) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """Return a number of an array as JSON takes it."""
+    """Return a NumPy number as a plain number."""
     return value.item()

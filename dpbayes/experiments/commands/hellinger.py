@@ -1,4 +1,4 @@
-"""The Hellinger experiment as a command line and as Python: what the page shows to copy."""
+"""The Hellinger experiment as a command line and as Python code, as the page shows them for copying."""
 
 import argparse
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from dpbayes.experiments.hellinger.study import HellingerStudy, hellinger_study,
 
 @dataclass(frozen=True, kw_only=True)
 class HellingerSeed:
-    """What an experiment is drawn from."""
+    """The seed of an experiment."""
 
     seed: Annotated[int, seed_of("the simulated noise")] = 1
 
@@ -26,7 +26,7 @@ def command_of(scenario: Scenario, *, seed: int) -> str:
 
 
 def python_of(scenario: Scenario, *, seed: int) -> str:
-    """Return the same in three lines of Python."""
+    """Return three lines of Python for the same experiment."""
     return (
         "from dpbayes.experiments.commands.hellinger import Scenario, hellinger_study, scenario_from\n"
         f"scenario = scenario_from(Scenario, {parameter_texts(scenario)!r})\n"
@@ -35,7 +35,7 @@ def python_of(scenario: Scenario, *, seed: int) -> str:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Give a parser a pasted link, one option for every setting, and a file to write."""
+    """Add the options for a pasted link, for every setting and for the results file to a parser."""
     options.add_link(parser)
     options.add_settings(parser, Scenario)
     options.add_settings(parser, HellingerSeed)
@@ -43,14 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def study_of(args: argparse.Namespace) -> HellingerStudy:
-    """Run the study of these options; single options win over the link. Errors: InputError."""
+    """Run the study of these options; single options override the link. Errors: InputError."""
     texts = linked_texts(args.settings) | options.texts_given(Scenario, args) | options.texts_given(HellingerSeed, args)
     drawn = options.taken(HellingerSeed, texts)
     return hellinger_study(scenario_from(Scenario, texts), seed=drawn.seed)
 
 
 def run(args: argparse.Namespace) -> str:
-    """Run the experiment and return its frame as CSV, or where it was written. Errors: InputError."""
+    """Run the experiment; return its frame as CSV, or the place of the written file. Errors: InputError."""
     require_suffix(args.out)
     study = study_of(args)
     return as_csv_or_written(study.frame(), args.out, study.settings)

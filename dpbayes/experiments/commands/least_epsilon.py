@@ -35,13 +35,13 @@ NOT_PRIVATE = (
     "Not private (curator view): this answer was computed from the records, and an epsilon chosen by it depends on "
     "them. An answer planned without a table costs no privacy."
 )
-"""Beside every answer that a real table gave."""
+"""The notice on every answer that was computed from a real table."""
 
 EVERY = "every"
-"""Stands for all mechanisms that have an epsilon."""
+"""The name for all mechanisms that have an epsilon."""
 
 AFTERWARDS = 5
-"""Releases from one table whose risk is stated beside that of one release."""
+"""The number of releases from one table whose risk is stated in addition to the risk of one release."""
 
 
 def _chance(typical: float, title: str) -> Parameter:
@@ -50,7 +50,7 @@ def _chance(typical: float, title: str) -> Parameter:
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedRecords:
-    """How large the tables are that a network draws."""
+    """The size of the tables that are sampled from a network."""
 
     records: Annotated[
         int, Parameter("n", 0, MAX_RECORDS, 1000, log=True, whole=True, title="planned records, without a table")
@@ -59,7 +59,7 @@ class PlannedRecords:
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """How near an answer is to be and how often."""
+    """The required accuracy of an answer."""
 
     within: Annotated[
         float,
@@ -73,7 +73,7 @@ class Wanted:
 
 @dataclass(frozen=True, kw_only=True)
 class PriorAndSeed:
-    """The prior, and what releases are drawn from."""
+    """The prior, and the seed of the releases."""
 
     prior: Annotated[float, PRIOR] = 1.0
     seed: Annotated[int, seed_of("tables and releases")] = 1
@@ -81,7 +81,7 @@ class PriorAndSeed:
 
 @dataclass(frozen=True, kw_only=True)
 class Suspected:
-    """A belief of one record, and the level that it may pass. Errors: InputError where it is there already."""
+    """A belief about one record, and a higher level that it may exceed. Errors: InputError for another order."""
 
     suspicion: Annotated[float, _chance(0.1, "an attacker's belief about one record")] = 0.1
     level: Annotated[float, _chance(0.2, "level that the belief may exceed")] = 0.2
@@ -92,7 +92,7 @@ class Suspected:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words that `run` reads."""
+    """Add the options that `run` reads."""
     where = parser.add_argument_group("network and records")
     add_network(where)
     add_settings(where, PlannedRecords)
@@ -125,7 +125,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> str:
-    """Return the least epsilon of these options, with what it means, as plain lines. Errors: InputError."""
+    """Return the least epsilon of these options and its meaning as plain lines. Errors: InputError."""
     simulated = settings_given(PriorAndSeed, args)
     suspected, seed = settings_given(Suspected, args), simulated.seed
     if args.mechanism == EVERY:
@@ -140,12 +140,12 @@ def run(args: argparse.Namespace) -> str:
 
 
 def _mark(args: argparse.Namespace) -> list[str]:
-    """Return the mark of what real records have a part in."""
+    """Return the notice for answers from a real table."""
     return [NOT_PRIVATE] if args.table else []
 
 
 def _of_every_mechanism(args: argparse.Namespace, simulated: PriorAndSeed) -> list[str]:
-    """Return a line for each mechanism that has an epsilon, as it comes: its least epsilon, or why there is none."""
+    """Return a line for each mechanism that has an epsilon: its least epsilon, or why there is none."""
     if args.set or args.epsilon:
         raise InputError(f"--set and --epsilon need a single mechanism. Leave them out, or replace {EVERY} by a name.")
     answers = []
@@ -161,7 +161,7 @@ def _of_every_mechanism(args: argparse.Namespace, simulated: PriorAndSeed) -> li
 
 
 def _records_needed(args: argparse.Namespace, wish: Wish, seed: int) -> list[str]:
-    """Return how many records --epsilon needs, as a line; no line without --epsilon."""
+    """Return a line on how many records --epsilon needs; no line without --epsilon."""
     if not args.epsilon:
         return []
     if not wish.is_planned:
@@ -180,7 +180,7 @@ def _records_needed(args: argparse.Namespace, wish: Wish, seed: int) -> list[str
 
 
 def lines(least: LeastEpsilon) -> list[str]:
-    """Return the answer, the question, and from how many releases."""
+    """Return lines with the answer, the question and the number of releases."""
     wish, floor = least.wish, least.epsilon <= EPSILON.low
     high = numeral(least.high, 3) if least.high <= EPSILON.high else "infinity (too few releases)"
     low = f"at most {numeral(least.low, 3)}" if least.low <= EPSILON.low else numeral(least.low, 3)

@@ -1,4 +1,4 @@
-"""What the command lines of all experiments share: options from annotated settings, and commands as texts."""
+"""Shared parts of all experiments' command lines: options from annotated settings, and commands as texts."""
 
 import argparse
 import dataclasses
@@ -23,7 +23,7 @@ def option(name: str) -> str:
 
 
 def words_of(settings: object) -> list[str]:
-    """Return the words that state every annotated field of some settings; `values_given` reads them back, exactly."""
+    """Return the words for every annotated field of some settings; `values_given` reads them back exactly."""
     return [word for name, text in parameter_texts(settings).items() for word in (option(name), text)]
 
 
@@ -33,7 +33,7 @@ def shell(experiment: str, words: Iterable[str]) -> str:
 
 
 def add_settings(parser: argparse._ActionsContainer, kind: type[Any]) -> None:
-    """Give a parser one option for every annotated field of a dataclass."""
+    """Add one option to a parser for every annotated field of a dataclass."""
     defaults = {field.name: field.default for field in dataclasses.fields(kind)}
     for name, parameter in parameters_of(kind).items():
         metavar = "NUMBER" if isinstance(parameter, Parameter) else "NAME"
@@ -41,14 +41,14 @@ def add_settings(parser: argparse._ActionsContainer, kind: type[Any]) -> None:
 
 
 def add_link(parser: argparse.ArgumentParser) -> None:
-    """Give a parser a pasted link."""
+    """Add the option for a pasted link to a parser."""
     parser.add_argument(
         "--settings", default="", metavar="LINK", help="the page's link, or the settings column of a results file"
     )
 
 
 def add_out(parser: argparse.ArgumentParser, *, otherwise: str) -> None:
-    """Give a parser a file to write; `otherwise` says what is done without it."""
+    """Add the option for a results file to a parser; `otherwise` describes the output without it."""
     parser.add_argument("--out", type=Path, metavar="FILE", help=f"a .csv or .parquet file; without it, {otherwise}")
 
 
@@ -64,27 +64,27 @@ def _help(name: str, parameter: Parameter | Choice, default: Any) -> str:
 
 
 def texts_given(kind: type[Any], args: argparse.Namespace) -> dict[str, str]:
-    """Return the words given for the annotated fields of a dataclass, by field name."""
+    """Return the given words for the annotated fields of a dataclass by field name."""
     return {name: getattr(args, name) for name in parameters_of(kind) if getattr(args, name) is not None}
 
 
 def values_given(kind: type[Any], args: argparse.Namespace) -> dict[str, Any]:
-    """Return what these words say of the annotated fields, by field name. Errors: InputError."""
+    """Return the given values of the annotated fields by field name. Errors: InputError."""
     return _values(kind, texts_given(kind, args))
 
 
 def settings_given(kind: type[ScenarioT], args: argparse.Namespace) -> ScenarioT:
-    """Return the settings that these words describe, defaults for the others. Errors: InputError."""
+    """Return the settings that these words describe, with defaults for the other fields. Errors: InputError."""
     return kind(**values_given(kind, args))
 
 
 def scenario_from(kind: type[ScenarioT], texts: Mapping[str, str]) -> ScenarioT:
-    """Return the settings that these texts by field name describe, defaults for the others. Errors: InputError."""
+    """Return the settings that these texts by field name describe, with defaults otherwise. Errors: InputError."""
     return kind(**_values(kind, texts))
 
 
 def taken(kind: type[ScenarioT], texts: dict[str, str]) -> ScenarioT:
-    """Return the same of the texts that are for these fields, and leave the others for what else is read of them."""
+    """Return the settings that the texts for these fields describe, and remove these texts from the dictionary."""
     return scenario_from(kind, {name: texts.pop(name) for name in parameters_of(kind) if name in texts})
 
 
@@ -100,7 +100,7 @@ def _values(kind: type[Any], texts: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _value(parameter: Parameter | Choice, name: str, text: str) -> Any:
-    """Read a number, or the name of a choice, of which the first word is enough where no other begins with it."""
+    """Read a number or the name of a choice; its first word is enough if no other choice begins with it."""
     if isinstance(parameter, Choice):
         begun = [str(choice.value) for choice in parameter.options if str(choice.value).split()[:1] == [text]]
         text = begun[0] if len(begun) == 1 else text

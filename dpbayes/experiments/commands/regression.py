@@ -1,4 +1,4 @@
-"""The regression experiment as a command line and as Python, and back: what the page shows to copy."""
+"""The regression experiment as a command line and as Python code, as the page shows them for copying."""
 
 import argparse
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ _PREFIX = "regression."
 
 @dataclass(frozen=True, kw_only=True)
 class RegressionSeeds:
-    """What an experiment is drawn from."""
+    """The seeds of an experiment."""
 
     seed: Annotated[int, seed_of("splits and samples")] = 1
     data_seed: Annotated[int, seed_of("the synthetic records")] = 1
@@ -47,10 +47,10 @@ _SEEDS = tuple(parameters_of(RegressionSeeds))
 
 @dataclass(frozen=True, kw_only=True)
 class RegressionRecipe:
-    """Everything that gives an experiment's numbers again: settings, seeds, and a table of one's own, if it is used.
+    """All that reproduces an experiment's numbers: settings, seeds, and the person's own table, if it is used.
 
-    `table` is the name of its file, or `source` the address of one that is summed up where it lies; `columns` what is
-    stated of it.
+    `table` is the name of its file, or `source` the address of a connected table, of which only sums are computed.
+    `columns` are its stated columns.
     """
 
     scenario: RegressionScenario
@@ -77,7 +77,7 @@ class RegressionRecipe:
 
     @property
     def python(self) -> str:
-        """The same in three lines of Python."""
+        """Three lines of Python for the same experiment."""
         return (
             "from dpbayes.experiments.commands.regression import recipe_of\n"
             f"recipe = recipe_of({self.arguments!r})\n"
@@ -86,14 +86,14 @@ class RegressionRecipe:
 
     @property
     def settings(self) -> dict[str, str]:
-        """What a file of results is to say of itself: the settings as a link has them, own columns, the command."""
+        """The settings of a results file: as in a link, the own columns, and the command."""
         text = settings_text(self.scenario, seed=self.seed, data_seed=self.data_seed)
         place = {"source": self.source} if self.source else {"table": self.table}
         own = place | {"columns": self.columns.text} if self.columns else {}
         return own | {"command": self.command, "settings": text}
 
     def records(self) -> StudyRecords | SummedRecords:
-        """Return the records; a table of one's own is read from its file, or summed up. Errors: InputError, OSError."""
+        """Return the records; the person's own table is read from its file, or summed. Errors: InputError, OSError."""
         if self.columns is None:
             return records_of(self.scenario, seed=self.data_seed)
         if self.source:
@@ -105,7 +105,7 @@ class RegressionRecipe:
         return finished(experiment(self.scenario, self.records(), seed=self.seed))
 
     def frame(self, result: RegressionResult) -> pd.DataFrame:
-        """Return a result's frame with `settings` in its last columns, of as many repeats as the result has."""
+        """Return a result's frame with `settings` in its last columns, for the repeats of the result."""
         here = replace(self, scenario=replace(self.scenario, repeats=result.repeats))
         return result.frame().assign(**here.settings)
 
@@ -114,7 +114,7 @@ class RegressionRecipe:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Give a parser a pasted link, one option for every setting, a table of one's own, and a file to write."""
+    """Add the options for a link, for every setting, for the person's own table and for the results file."""
     options.add_link(parser)
     options.add_settings(parser, RegressionScenario)
     options.add_settings(parser, RegressionSeeds)
@@ -145,7 +145,7 @@ def recipe_of(words: Sequence[str]) -> RegressionRecipe:
 
 
 def recipe_from(args: argparse.Namespace) -> RegressionRecipe:
-    """Return the experiment that parsed options describe; single options win over a link. Errors: InputError."""
+    """Return the experiment that parsed options describe; single options override a link. Errors: InputError."""
     given = options.texts_given(RegressionScenario, args) | options.texts_given(RegressionSeeds, args)
     own = {"records": Records.UPLOAD.value} if args.table else {}
     own |= {"records": Records.CONNECTED.value} if args.source else {}
@@ -175,16 +175,16 @@ def recipe_from(args: argparse.Namespace) -> RegressionRecipe:
 
 
 def run(args: argparse.Namespace) -> str:
-    """Run the experiment and return its frame as CSV, or where it was written. Errors: InputError, OSError."""
+    """Run the experiment; return its frame as CSV, or the place of the written file. Errors: InputError, OSError."""
     require_suffix(args.out, args.table, *(parsed(args.source).paths if args.source else ()))
     recipe = recipe_from(args)
     return as_csv_or_written(recipe.frame(recipe.result()), args.out, recipe.settings)
 
 
 def _linked(link: str) -> dict[str, str]:
-    """Return what a link says of this experiment: texts by field name, and the seeds. Errors: InputError.
+    """Return a link's settings of this experiment and its seeds, as texts by field name. Errors: InputError.
 
-    A whole link may also hold what other pages are set to. Settings alone may not: an unknown name is a mistake.
+    A whole link can also contain settings of other pages. In settings alone, an unknown name is an error.
     """
     address, is_link, query = link.rpartition("?")
     if address and address.rstrip("/").rpartition("/")[2] != "regression":

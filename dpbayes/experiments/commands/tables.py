@@ -1,4 +1,4 @@
-"""The network and the table that the words of a command name: a key, a file, or arrows typed."""
+"""The network and the table that a command names: by a key, a file, or typed arrows."""
 
 import argparse
 import json
@@ -15,7 +15,7 @@ from dpbayes.sources.shipped_tables import SHIPPED, default_network, load_shippe
 
 
 def add_network(parser: argparse._ActionsContainer) -> None:
-    """Give a parser the words that name a network and a table."""
+    """Add the options for a network and a table to a parser."""
     parser.add_argument("--network", metavar="KEY", help=f"a published network: {', '.join(NAMED)}")
     parser.add_argument(
         "--arrows", metavar="TEXT", help="a graph as lines 'parent -> child', or a file with such lines"
@@ -33,12 +33,12 @@ def add_network(parser: argparse._ActionsContainer) -> None:
 
 
 def features_of(args: argparse.Namespace) -> int:
-    """Return how many features a naive Bayes network has: 16 by default."""
+    """Return the number of features of a naive Bayes network: 16 by default."""
     return whole_number("--features", args.features or 16, low=1, high=10**9)
 
 
 def network_of(args: argparse.Namespace, table: Dataset | None) -> Network:
-    """Return the network of a key, of arrows, or that of a shipped table. Errors: InputError where two are named."""
+    """Return the network of a key, of arrows or of a shipped table. Errors: InputError if two are named."""
     given = [name for name in ("features", "network", "arrows") if getattr(args, name, None)]
     if len(given) > 1:
         raise InputError(f"--{given[0]} and --{given[1]} both name a network; give one of them.")
@@ -60,7 +60,7 @@ def _is_file(text: str) -> bool:
 
 
 def table_of(args: argparse.Namespace) -> Dataset:
-    """Return a shipped table, or the columns of a file that --states names, whose values are these states."""
+    """Return a shipped table, or the columns of a file that --states names, with these states as values."""
     if args.table in SHIPPED or not _is_file(args.table):
         return load_shipped(args.table)
     stated = _stated(args)

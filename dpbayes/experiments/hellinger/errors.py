@@ -1,8 +1,8 @@
-"""Who is nearest to the exact posterior of a die: the exponential mechanisms of [Notes], or Laplace noise on counts.
+"""Errors on one die: the exponential mechanisms of [Notes], compared with Laplace noise on counts.
 
-The counts are hypothetical, so nothing here is private. Errors are Hellinger distances H(exact, released). For the
-exponential mechanisms their law is exact; for the Laplace ones it is simulated, with the same noise, scaled, at every
-epsilon and n, so that curves are smooth.
+The counts are hypothetical, so they are not private data. Errors are Hellinger distances H(exact, released). Their
+distribution is exact for the exponential mechanisms. For the Laplace mechanisms it is simulated, with the same noise,
+scaled, at every epsilon and n, so that curves are smooth.
 """
 
 import bisect
@@ -22,14 +22,14 @@ from dpbayes.model.compositions import is_listable
 from dpbayes.posteriors import hellinger
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
-"""The quantiles of an error that are kept."""
+"""The quantiles of an error that are reported."""
 
 DRAWS = 10_000
 SWEEP_DRAWS = 4_000
 """Simulated releases of each Laplace mechanism at one setting, and at every point of a curve."""
 
 EPSILONS = tuple(float(f"{epsilon:.3g}") for epsilon in np.geomspace(0.03, 30, 13))
-"""Where errors are compared along epsilon."""
+"""The epsilons at which errors are compared."""
 
 MOST_SWEPT = 20_000
 MOST_AUDITED = 300
@@ -39,7 +39,7 @@ MOST_AUDITED = 300
 
 
 def sensitivities(scenarios: Sequence[Scenario], method: DieMethod) -> FloatArray:
-    """Return the sensitivity that each of these scenarios (E,) of one die and one data set scales its score by: (E,).
+    """Return the sensitivity that scales the score in each of these scenarios (E,) of one die and one data set: (E,).
 
     Smooth: max_k e^(-beta k) max_{y : d(x, y) = k} LS(y), the inner maximum found once for all beta.
     """
@@ -67,14 +67,14 @@ class DieNoise:
 
     @classmethod
     def draw(cls, rng: np.random.Generator, *, sides: int, draws: int = DRAWS) -> "DieNoise":
-        """Draw it once, to be scaled by 1/epsilon."""
+        """Sample the noise once, to be scaled by 1/epsilon."""
         return cls(rng.laplace(size=(draws, sides)))
 
 
 def noisy_counts(scenarios: Sequence[Scenario], method: DieMethod, noise: DieNoise) -> FloatArray:
     """Return the counts that a Laplace mechanism releases in each scenario of one data set: (E, draws, m).
 
-    The same as `LaplaceCells` and `LaplaceOne`, for many epsilons at once.
+    The results are the same as those of `LaplaceCells` and `LaplaceOne`, for many epsilons at once.
     """
     counts, n = scenarios[0].counts, scenarios[0].n
     epsilons = np.array([scenario.epsilon for scenario in scenarios])[:, None]
@@ -88,15 +88,15 @@ def noisy_counts(scenarios: Sequence[Scenario], method: DieMethod, noise: DieNoi
 
 @dataclass(frozen=True, eq=False)
 class ErrorLaw:
-    """Laws of an error, one for each of E scenarios: ascending `values` (E or 1, K), and `shares` (E, K) up to it."""
+    """Distributions of an error in E scenarios: ascending `values` (E or 1, K), and cumulative `shares` (E, K)."""
 
     values: FloatArray
     shares: FloatArray
 
     def quantiles(self, levels: ArrayLike = LEVELS) -> FloatArray:
-        """Return the smallest values reached with at least these probabilities: (E, levels)."""
+        """Return the quantiles at these levels: (E, levels)."""
         rows = np.arange(len(self.shares))[:, None]
-        # One search for all rows: row i's shares are lifted by 2 i. The slack is for sums that fall short by rounding.
+        # One search for all rows: 2 i is added to the shares of row i. The tolerance is for rounding of the sums.
         lifted = (self.shares + 2.0 * rows).ravel()
         places = np.searchsorted(lifted, np.asarray(levels) + 2.0 * rows - 1e-9) - rows * self.shares.shape[1]
         values = np.broadcast_to(self.values, self.shares.shape)
@@ -109,9 +109,9 @@ class ErrorLaw:
 
 
 def error_laws(scenarios: Sequence[Scenario], noise: DieNoise) -> dict[DieMethod, ErrorLaw]:
-    """Return the laws of all mechanisms' errors; the scenarios may differ in epsilon, delta and calibration only."""
+    """Return the distributions of all mechanisms' errors; scenarios may differ only in epsilon, delta, calibration."""
     die, counts = scenarios[0].die, scenarios[0].counts
-    distance = np.abs(hellinger.distances(die, counts=counts))  # no -0 for a reader
+    distance = np.abs(hellinger.distances(die, counts=counts))  # no -0 in pictures
     order = np.argsort(distance)
     distance = distance[order]
     laws = {}
@@ -129,9 +129,9 @@ def error_laws(scenarios: Sequence[Scenario], noise: DieNoise) -> dict[DieMethod
 
 
 def mean_errors_over_tables(scenario: Scenario) -> dict[DieMethod, float]:
-    """Return the exact mean error of both smooth mechanisms, each table of the die's n throws counting once.
+    """Return the exact mean error of both smooth mechanisms over all tables of the die's n throws.
 
-    Errors: InputError where the tables are too many to enumerate.
+    Errors: InputError if there are too many tables to enumerate.
     """
     distance, means = hellinger.all_distances(scenario.enumerated.die), {}
     for method in (DieMethod.SMOOTH, DieMethod.ENUMERATED):
@@ -148,7 +148,7 @@ def mean_errors_over_tables(scenario: Scenario) -> dict[DieMethod, float]:
 class Accuracy:
     """Quantiles of the errors `errors` (X, M, 5), at LEVELS, of M methods along `places` (X,) of `along`.
 
-    NaN where a die has no such mechanism.
+    NaN if a die has no such mechanism.
     """
 
     along: str
@@ -162,7 +162,7 @@ class Accuracy:
         return {method.look: self.errors[:, k] for k, method in enumerate(self.methods)}
 
     def frame(self) -> pd.DataFrame:
-        """Return one record for each place and each method that it has."""
+        """Return one row for each place and each of its methods."""
         x, m = self.errors.shape[:2]
         names = {"mechanism": [method.value for method in self.methods] * x, self.along: np.repeat(self.places, m)}
         columns = {f"{level:.0%} quantile": self.errors[..., k].ravel() for k, level in enumerate(LEVELS)}
@@ -171,7 +171,7 @@ class Accuracy:
 
 
 def accuracy_against_epsilon(scenario: Scenario, epsilons: ArrayLike, noise: DieNoise) -> Accuracy:
-    """Return the errors of all mechanisms at each epsilon (E,), all else as in `scenario`. [Notes] Section 3.2."""
+    """Return the errors of all mechanisms at each epsilon (E,), otherwise as in `scenario`. [Notes] Section 3.2."""
     places = np.asarray(epsilons, dtype=np.float64)
     scenarios = [replace(scenario, epsilon=float(epsilon)) for epsilon in places]
     laws = error_laws(scenarios, noise)
@@ -180,26 +180,26 @@ def accuracy_against_epsilon(scenario: Scenario, epsilons: ArrayLike, noise: Die
 
 
 def accuracy_against_throws(scenario: Scenario, throws: Sequence[int], noise: DieNoise) -> Accuracy:
-    """Return the errors of all mechanisms at each n (N,), all else as in `scenario`. [Notes] Section 3.2.
+    """Return the errors of all mechanisms at each n (N,), otherwise as in `scenario`. [Notes] Section 3.2.
 
-    Every n has candidates of its own. Errors: InputError when one has more than MOST_SHOWN.
+    Every n has other candidates. Errors: InputError if there are more than MOST_SHOWN.
     """
     laws = [error_laws([replace(scenario, n=n)], noise) for n in throws]
     return _accuracy("n", throws, laws)
 
 
 def accuracy_against_sides(scenario: Scenario, sides: Sequence[int], noise: DieNoise) -> Accuracy:
-    """Return the errors of all mechanisms at each number of sides m (S,), all else as in `scenario`. [Notes] Section 2.
+    """Return all mechanisms' errors at each number m of sides (S,), otherwise as in `scenario`. [Notes] Section 2.
 
-    The throws are spread over the sides as the scenario says. `noise` must have a column for every side of the largest
-    die. Errors: InputError when a die has more than MOST_SHOWN candidates.
+    The scenario states how the throws are distributed over the sides. `noise` must have a column for every side of the
+    largest die. Errors: InputError if a die has more than MOST_SHOWN candidates.
     """
     laws = [error_laws([replace(scenario, sides=m)], noise) for m in sides]
     return _accuracy("m", sides, laws)
 
 
 def _accuracy(along: str, places: Sequence[int], laws: Sequence[dict[DieMethod, ErrorLaw]]) -> Accuracy:
-    """Return the errors of dice that differ, NaN where one has no such mechanism."""
+    """Return the errors of different dice; NaN if a die has no such mechanism."""
     methods = tuple(method for method in DieMethod if any(method in place_laws for place_laws in laws))
     errors = np.full((len(laws), len(methods), len(LEVELS)), np.nan)
     for errors_here, place_laws in zip(errors, laws, strict=True):
@@ -210,19 +210,19 @@ def _accuracy(along: str, places: Sequence[int], laws: Sequence[dict[DieMethod, 
 
 
 def most_throws(sides: int, *, most: int = MOST_SHOWN) -> int:
-    """Return the largest n in the range of THROWS that leaves a die of so many sides at most `most` candidates."""
+    """Return the largest n in the range of THROWS for which a die with so many sides has at most `most` candidates."""
     tried = range(1, int(THROWS.high) + 1)
     return bisect.bisect(tried, 0, key=lambda n: 1 - is_listable(n, sides=sides, most=most))
 
 
 def sides_grid(scenario: Scenario) -> tuple[int, ...]:
-    """Return m = 2, 3, ... as far as the scenario's n leaves at most MOST_SHOWN candidates."""
+    """Return all m = 2, 3, ... for which the scenario's n has at most MOST_SHOWN candidates."""
     every = range(int(SIDES.low), int(SIDES.high) + 1)
     return tuple(m for m in every if is_listable(scenario.n, sides=m, most=MOST_SHOWN))
 
 
 def throws_grid(scenario: Scenario, points: int = 12) -> tuple[int, ...]:
-    """Return n from 2 to what MOST_SWEPT candidates allow, or to the scenario's n where that is more."""
+    """Return n from 2 to the largest with at most MOST_SWEPT candidates, or to the scenario's n if that is larger."""
     last = max(min(most_throws(scenario.sides, most=MOST_SWEPT), 10_000), scenario.n)
     grid = np.rint(np.geomspace(2, last, points)).astype(int)
     return tuple(int(n) for n in np.unique(grid))
@@ -231,7 +231,7 @@ def throws_grid(scenario: Scenario, points: int = 12) -> tuple[int, ...]:
 def audited_epsilons(scenario: Scenario) -> dict[DieMethod, float]:
     """Return the exact pure epsilon of the exponential mechanisms over all neighbouring tables of this die.
 
-    Errors: InputError when there are more than MOST_AUDITED candidates.
+    Errors: InputError if there are more than MOST_AUDITED candidates.
     """
     die = scenario.die
     die.require_listable(MOST_AUDITED)

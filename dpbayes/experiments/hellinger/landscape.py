@@ -1,6 +1,6 @@
-"""Where the sensitivities of the Hellinger score are large, and what each mechanism hands over for hypothetical throws.
+"""Sensitivities of the Hellinger score over all counts, and the mechanisms' outputs for hypothetical throws.
 
-Sensitivities at the data are private themselves; these belong to counts that a person made up.
+Sensitivities at real data would be private; these belong to counts that a person chose.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ MOST_BINS = 121
 
 @dataclass(frozen=True, eq=False)
 class SensitivityLine:
-    """The sensitivities where side 1 has `first` (P,) throws and takes them from side 2, the others as in the data."""
+    """The sensitivities for `first` (P,) throws on side 1, taken from side 2, with the other sides as in the data."""
 
     first: FloatArray
     local: FloatArray
@@ -30,9 +30,9 @@ class SensitivityLine:
 
 
 def sensitivity_line(scenario: Scenario) -> SensitivityLine:
-    """Return global, local and smooth sensitivity along the line through the data; of two sides it is all candidates.
+    """Return global, local and smooth sensitivity along the line through the data; with two sides, of all candidates.
 
-    [Notes] Section 2. Long lines are thinned, keeping the ends and the data.
+    [Notes] Section 2. Long lines are thinned, but keep the ends and the data.
     """
     die, counts = scenario.die, scenario.counts
     both = int(counts[0] + counts[1])
@@ -50,9 +50,9 @@ def sensitivity_line(scenario: Scenario) -> SensitivityLine:
 
 @dataclass(frozen=True, eq=False)
 class SensitivityPlane:
-    """The sensitivities of three sides where sides 1 and 2 have `ticks` (P,) throws: (P, P), side 2 first.
+    """The sensitivities of three sides for `ticks` (P,) throws on sides 1 and 2: (P, P), side 2 first.
 
-    NaN where there would be too many throws.
+    NaN if there would be too many throws.
     """
 
     ticks: FloatArray
@@ -75,7 +75,7 @@ def sensitivity_plane(scenario: Scenario) -> SensitivityPlane:
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """How probably side 1 is released with a count in each bin: `edges` (B + 1,), `shares` (B,) by method."""
+    """The distribution of side 1's released count over bins: `edges` (B + 1,), `shares` (B,) by method."""
 
     edges: FloatArray
     shares: dict[DieMethod, FloatArray]
@@ -88,9 +88,9 @@ def window_around(scenario: Scenario) -> tuple[int, int]:
 
 
 def outputs(scenario: Scenario, noise: DieNoise, *, window: tuple[int, int]) -> Outputs:
-    """Return the law of side 1's released count within `window`, of a die of two sides, in at most MOST_BINS bins.
+    """Return the distribution of side 1's released count within `window`, for two sides, in at most MOST_BINS bins.
 
-    Exact but for `DieMethod.CELLS`, which is simulated.
+    It is exact except for `DieMethod.CELLS`, which is simulated.
     """
     low, high = window
     width = -(-(high - low + 1) // MOST_BINS)
@@ -100,7 +100,7 @@ def outputs(scenario: Scenario, noise: DieNoise, *, window: tuple[int, int]) -> 
 
 
 def _cumulative(scenario: Scenario, noise: DieNoise, edges: FloatArray) -> dict[DieMethod, FloatArray]:
-    """P[released count of side 1 < edge] at every edge."""
+    """Return P[released count of side 1 < edge] at every edge."""
     die, counts = scenario.die, scenario.counts
     distance = hellinger.distances(die, counts=counts)
     cumulative: dict[DieMethod, FloatArray] = {}
@@ -109,7 +109,7 @@ def _cumulative(scenario: Scenario, noise: DieNoise, edges: FloatArray) -> dict[
             z = (edges - counts[0]) * scenario.epsilon
             tail = np.exp(-np.abs(z)) / 2
             below = np.where(z < 0, tail, 1 - tail)
-            below[edges < 0], below[edges > die.n] = 0.0, 1.0  # clipping: what falls beyond an end is at that end
+            below[edges < 0], below[edges > die.n] = 0.0, 1.0  # clipping: values beyond an end are at that end
             cumulative[method] = below
         elif method is DieMethod.CELLS:
             released = np.sort(noisy_counts([scenario], method, noise)[0, :, 0])

@@ -1,6 +1,6 @@
-"""What is compared on one die: the mechanisms, hypothetical throws, and what may be spent.
+"""The settings of the comparison on one die: mechanisms, hypothetical throws, and the guarantee.
 
-The counts are made up by a person, so nothing here is private.
+A person chooses the counts, so they are not private data.
 """
 
 import enum
@@ -26,11 +26,11 @@ from dpbayes.posteriors.dirichlet import LEAST_PRIOR
 from dpbayes.posteriors.hellinger import Die
 
 MOST_SHOWN = 200_000
-"""Most candidates that answer at once: two sides up to n = 10^5, three up to 630."""
+"""Most candidates for an immediate result: two sides up to n = 10^5, three up to 630."""
 
 
 class SmoothRun(enum.Enum):
-    """How the smooth mechanism is run; by enumeration it is shown beside the one that is proved for every die."""
+    """How the smooth mechanism is run; a run proved by enumeration is shown next to the run proved for every die."""
 
     ENUMERATED = "certified by enumeration"
     CERTIFIED = "certified"
@@ -38,7 +38,7 @@ class SmoothRun(enum.Enum):
 
 
 class Balance(enum.Enum):
-    """How the hypothetical throws are spread over the sides."""
+    """How the hypothetical throws are distributed over the sides."""
 
     BALANCED = "balanced"
     SKEWED = "skewed"
@@ -76,7 +76,7 @@ CALIBRATION = Choice(
 
 
 class DieMethod(enum.Enum):
-    """The mechanisms compared, by the name a reader sees."""
+    """The compared mechanisms by their displayed names."""
 
     GLOBAL = "global sensitivity"
     SMOOTH = "smooth sensitivity"
@@ -87,12 +87,12 @@ class DieMethod(enum.Enum):
 
     @property
     def is_laplace(self) -> bool:
-        """Whether it adds noise to counts; the others are exponential mechanisms."""
+        """Whether it adds noise to counts; the other mechanisms are exponential mechanisms."""
         return self in (DieMethod.CELLS, DieMethod.ONE)
 
     @property
     def look(self) -> Look:
-        """How it looks in every picture."""
+        """Its look in every picture."""
         return _LOOKS[self]
 
 
@@ -108,7 +108,7 @@ _LOOKS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
-    """A symmetric prior, hypothetical throws, and what may be spent. Errors: InputError out of range."""
+    """A symmetric prior, hypothetical throws, and the guarantee. Errors: InputError for values out of range."""
 
     sides: Annotated[int, SIDES] = 2
     n: Annotated[int, THROWS] = 100
@@ -124,7 +124,7 @@ class Scenario:
 
     @cached_property
     def die(self) -> Die:
-        """The die. Errors: InputError when it has more than MOST_SHOWN candidates."""
+        """The die. Errors: InputError if it has more than MOST_SHOWN candidates."""
         die = Die((self.prior,) * self.sides, self.n)
         die.require_listable(MOST_SHOWN)
         return die
@@ -143,7 +143,7 @@ class Scenario:
 
     @property
     def methods(self) -> tuple[DieMethod, ...]:
-        """The mechanisms that this die has: one noisy count determines two sides only, and tables may be too many."""
+        """The mechanisms for this die: one noisy count determines only two sides, and enumeration needs few tables."""
         missing = set()
         if self.sides > 2:
             missing.add(DieMethod.ONE)
@@ -153,12 +153,12 @@ class Scenario:
 
     @property
     def is_enumerated(self) -> bool:
-        """Whether the smooth mechanism is to be shown as certified by enumeration too."""
+        """Whether the smooth mechanism is also run as certified by enumeration."""
         return self.calibration is SmoothRun.ENUMERATED
 
     @cached_property
     def smooth_run(self) -> tuple[float, float]:
-        """The (epsilon, delta) that the smooth mechanism is run with, where it is not certified by enumeration."""
+        """The (epsilon, delta) parameters of the smooth mechanism that is not certified by enumeration."""
         if self.calibration is SmoothRun.AS_PRINTED:
             return self.epsilon, self.delta
         return proved_run(self.die, epsilon=self.epsilon, delta=self.delta)
@@ -185,13 +185,13 @@ class Scenario:
         return hellinger.smoothing_rate(self.die, epsilon=epsilon, delta=delta)
 
     def claimed(self, method: DieMethod) -> Guarantee:
-        """Return what the source states of the run."""
+        """Return the guarantee that the source states."""
         if method is DieMethod.SMOOTH:
             return Guarantee(*self.smooth_run, reference=Reference("Notes", "Section 2.3"))
         return self.certified(method)
 
     def certified(self, method: DieMethod) -> Guarantee:
-        """Return what is proved of the run."""
+        """Return the guarantee that is proved."""
         if method is DieMethod.LOCAL:
             return NON_PRIVATE
         if method is DieMethod.ENUMERATED:
@@ -205,16 +205,16 @@ class Scenario:
 
 
 def _first_and_rest(first: int, n: int, sides: int) -> IntArray:
-    """`first` throws on side 1, the rest shared as equally as can be."""
+    """Return `first` throws on side 1, and the rest shared as equally as possible."""
     share, over = divmod(n - first, sides - 1)
     return np.array([first, *(share + (k < over) for k in range(sides - 1))], dtype=np.int64)
 
 
 def proved_run(die: Die, *, epsilon: float, delta: float) -> tuple[float, float]:
-    """Return the (epsilon, delta) to run the smooth mechanism with so that (`epsilon`, `delta`) is proved of it.
+    """Return the (epsilon, delta) parameters of the smooth mechanism for which (`epsilon`, `delta`) is proved.
 
-    Two thirds of epsilon and twice delta nearly always; delta is kept below epsilon/10, for at larger ones the term
-    ln(1 + delta/2) of `smooth_guarantee` alone may exceed a small epsilon.
+    These are nearly always two thirds of epsilon and twice delta. The delta parameter is at most epsilon/10, because
+    for a larger one the term ln(1 + delta/2) of `smooth_guarantee` alone can exceed a small epsilon.
     """
     run_delta = min(2 * delta, epsilon / 10)
     high = epsilon / 1.5

@@ -1,4 +1,4 @@
-"""The Hellinger page's experiment as one value that a page, a link and a command line share.
+"""The experiment of the Hellinger page, which the page, the link and the command line share.
 
 frame = hellinger_study(Scenario(n=50, epsilon=2), seed=1).frame()
 """
@@ -30,17 +30,17 @@ from dpbayes.experiments.hellinger.errors import (
 from dpbayes.experiments.hellinger.scenario import SIDES, DieMethod, Scenario
 
 HERE = "the setting"
-"""What the rows are called that lie along nothing: the boxes."""
+"""The name of the rows at the setting itself, which the boxes show."""
 
 SHOWN_ONLY = ("shown", "range")
-"""What a link of the page also says, and what changes no number."""
+"""Fields of the page's link that change no number."""
 
 Settings = dict[str, int | float | str]
 
 
 @dataclass(frozen=True, eq=False)
 class HellingerStudy:
-    """Quantiles of the errors at the setting, and along n, epsilon and m, all else as in `scenario`."""
+    """Quantiles of the errors at the setting, and along n, epsilon and m, with all other values as in `scenario`."""
 
     scenario: Scenario
     seed: int
@@ -53,10 +53,9 @@ class HellingerStudy:
         return settings_of(self.scenario, seed=self.seed)
 
     def frame(self) -> pd.DataFrame:
-        """Return the results in tidy form: one line for every setting and mechanism.
+        """Return the results in tidy form: one row for every setting and mechanism.
 
-        `n`, `m` and `epsilon` are those of the line, with what is proved of the mechanism there; `settings` is what
-        gives the whole experiment again.
+        `n`, `m`, `epsilon` and the proved guarantee are those of the row; `settings` reproduces the whole experiment.
         """
         parts = [self._lines(HERE, self.here, DRAWS), *(self._lines(a.along, a, SWEEP_DRAWS) for a in self.along)]
         return with_settings(pd.concat(parts, ignore_index=True), self.scenario, seed=self.seed)
@@ -81,7 +80,7 @@ class HellingerStudy:
 
 
 def hellinger_study(scenario: Scenario, *, seed: int) -> HellingerStudy:
-    """Return the whole experiment. Errors: InputError when the die has more than MOST_SHOWN candidates."""
+    """Return the whole experiment. Errors: InputError if the die has more than MOST_SHOWN candidates."""
     here = at_setting(scenario, error_laws([scenario], noise_here(scenario, seed=seed)))
     noise = noise_along(seed=seed)
     along = (
@@ -93,7 +92,7 @@ def hellinger_study(scenario: Scenario, *, seed: int) -> HellingerStudy:
 
 
 def at_setting(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw]) -> Accuracy:
-    """Return the errors at the setting itself, what the boxes show."""
+    """Return the errors at the setting itself, which the boxes show."""
     errors = np.stack([law.quantiles() for law in laws.values()], axis=1)
     return Accuracy("epsilon", np.array([scenario.epsilon]), tuple(laws), errors)
 
@@ -104,7 +103,7 @@ def noise_here(scenario: Scenario, *, seed: int) -> DieNoise:
 
 
 def noise_along(*, seed: int) -> DieNoise:
-    """Return the noise of the releases simulated along a curve: the same for every curve, so that they agree."""
+    """Return the noise of the releases simulated along a curve; it is the same for every curve."""
     return DieNoise.draw(stream(seed, "hellinger", "sweep"), sides=int(SIDES.high), draws=SWEEP_DRAWS)
 
 
@@ -112,7 +111,7 @@ def noise_along(*, seed: int) -> DieNoise:
 
 
 def settings_of(scenario: Scenario, *, seed: int) -> Settings:
-    """Return all settings as plain values, the last of them as one text that a link and the command line read."""
+    """Return all settings as plain values; the last value is a text that a link and the command line read."""
     values = {name: getattr(scenario, name) for name in parameters_of(Scenario)}
     plain = {name: value.value if isinstance(value, enum.Enum) else value for name, value in values.items()}
     return {"m" if name == "sides" else name: value for name, value in plain.items()} | {
@@ -122,7 +121,7 @@ def settings_of(scenario: Scenario, *, seed: int) -> Settings:
 
 
 def with_settings(frame: pd.DataFrame, scenario: Scenario, *, seed: int) -> pd.DataFrame:
-    """Return a frame with the settings as its last columns, save those that it has already."""
+    """Return a frame with the settings as its last columns, except those that it already has."""
     settings = settings_of(scenario, seed=seed)
     return frame.assign(**{name: value for name, value in settings.items() if name not in frame})
 
@@ -134,7 +133,7 @@ def settings_text(scenario: Scenario, *, seed: int) -> str:
 
 
 def linked_texts(link: str) -> dict[str, str]:
-    """Return what a link, or what follows its `?`, says of this experiment: texts by field name, and of the seed."""
+    """Return the settings and the seed of this experiment in a link, or after its `?`, as texts by field name."""
     texts = dict(parse_qsl(link.rpartition("?")[2], keep_blank_values=True))
     own = {key.removeprefix("hellinger."): text for key, text in texts.items() if key.startswith("hellinger.")}
     shared = {key: texts[key] for key in ("epsilon", "seed") if key in texts}

@@ -1,4 +1,4 @@
-"""What is asked of a release, and how its recipient answers: a question, and ways of answering as values."""
+"""A question about a release, and the ways in which recipients answer it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,23 +17,23 @@ from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 
 CREDIBLE_DRAWS = 200
-"""Draws of all CPTs from a posterior that an interval is read off, where it has no formula."""
+"""Samples of all CPTs from a posterior, from which an interval without a formula is computed."""
 
 POINTS = 64
-"""Points of every row in one of the many thousand releases that are read with the noise in mind."""
+"""Points of every row of the noise-aware posteriors, of which there are many thousands."""
 
 _ROW = 8
-"""Numbers that a row's work holds for each of its points, about."""
+"""About how many numbers the computation of a row has in memory for each point."""
 
 _MOST_VALUES = 1 << 22
-"""Values of drawn CPTs held at once."""
+"""Values of sampled CPTs in memory at a time."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """P(target = state | evidence) of the next record; a cell where the evidence is a state of every parent.
+    """P(target = state | evidence) of the next record; this is a cell if the evidence is a state of every parent.
 
-    Errors: InputError for unknown nodes and states, and a target that is given.
+    Errors: InputError for unknown nodes and states, and a target that is part of the evidence.
     """
 
     network: Network
@@ -60,13 +60,13 @@ class Question:
 
     @property
     def text(self) -> str:
-        """As it is written: "P(grass = wet | rain = yes)"."""
+        """The question as a text: "P(grass = wet | rain = yes)"."""
         given = ", ".join(f"{name} = {state}" for name, state in self.evidence.items())
         return f"P({self.target} = {self.state}{' | ' if given else ''}{given})"
 
     @cached_property
     def cell(self) -> int | None:
-        """The cell whose probability is asked for; None where the answer depends on others too."""
+        """The cell that is the answer; None if the answer depends on several cells."""
         node = self.network.index(self.target)
         *parents, _ = (self.network.names[member] for member in self.network.families[node])
         if set(parents) != set(self.evidence):
@@ -77,10 +77,10 @@ class Question:
 
     @cached_property
     def cells(self) -> IntArray:
-        """The cells (C,) that the answer depends on: of nodes that are asked for or given, and of those before them.
+        """The cells (C,) that the answer depends on: of the target, of the evidence, and of their ancestors.
 
-        Only rows and states that agree with the evidence matter, and a node that is given with all its parents is the
-        same factor of every state's probability.
+        Only rows and states that agree with the evidence matter. A node that is given with all its parents contributes
+        the same factor to the probability of every state.
         """
         network, evidence = self.network, dict(self.evidence)
         if self.cell is not None:
@@ -109,17 +109,17 @@ class Question:
 
 
 Answers = Callable[[Release[Outcome], Question], FloatArray]
-"""Takes a batch of releases (R,), returns what their recipient answers: (R,)."""
+"""Takes a batch of releases (R,), returns the recipient's answers (R,)."""
 
 Widths = Callable[[Release[Outcome], Question, np.random.Generator], FloatArray]
-"""Takes a batch of releases (R,), returns how wide the recipient's credible interval is: (R,)."""
+"""Takes a batch of releases (R,), returns the widths of the recipient's credible intervals (R,)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """A way of answering from what was released alone; `label` ends the phrase "read by ...".
+    """A way to answer from a release alone; `label` ends the phrase "read by ...".
 
-    `draws` is how many simulated releases are read so in a moment or two.
+    `draws` is the number of simulated releases that take about a second.
     """
 
     label: str
@@ -133,7 +133,7 @@ def _answers_as_real(release: Release[Outcome], question: Question) -> FloatArra
 
 
 def _widths_as_real(release: Release[Outcome], question: Question, rng: np.random.Generator) -> FloatArray:
-    """Of a cell by its Beta marginal, else between quantiles of drawn answers."""
+    """Return widths from the Beta marginal of a cell, or from quantiles of sampled answers."""
     posterior = release.posterior
     if question.cell is not None:
         low, high = posterior.interval(LEVEL, cells=question.cell)
@@ -147,21 +147,21 @@ def _widths_as_real(release: Release[Outcome], question: Question, rng: np.rando
 def _drawn_widths(
     posterior: Dirichlets | DirichletMixtures, question: Question, rng: np.random.Generator
 ) -> FloatArray:
-    """Return how far apart the ends of the interval are among drawn answers, of every posterior of a batch (R,)."""
+    """Return the width of the interval of sampled answers for every posterior of a batch (R,)."""
     drawn = question.answers(posterior.sample(rng, (CREDIBLE_DRAWS,)))
     low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     return np.asarray(high - low)
 
 
 AS_REAL = Answer(label="a naive recipient", answers=_answers_as_real, widths=_widths_as_real)
-"""The paper's: the posterior after the released counts, or the released probabilities themselves."""
+"""As in the paper: the posterior after the released counts, or the released probabilities."""
 
 
 def _answers_noise_aware(release: Release[Outcome], question: Question) -> FloatArray:
-    """By the mean probabilities of the cells that the answer depends on; some releases at a time.
+    """Return answers from the mean probabilities of the cells that the answer depends on, some releases at a time.
 
-    P(target | evidence) of the next record is a ratio of chances of that record, and these are products of means: rows
-    are independent. So nothing is drawn. What other cells hold does not matter.
+    P(target | evidence) of the next record is a ratio of two probabilities of this record. Rows are independent, so
+    these are products of means, and no samples are necessary. The values of other cells do not matter.
     """
     cells = question.cells
     answers = np.empty(len(release.numbers))
@@ -174,7 +174,7 @@ def _answers_noise_aware(release: Release[Outcome], question: Question) -> Float
 
 
 def _widths_noise_aware(release: Release[Outcome], question: Question, rng: np.random.Generator) -> FloatArray:
-    """Of a cell by the mixture that it is, else between quantiles of drawn answers."""
+    """Return widths from the mixture of a cell, or from quantiles of sampled answers."""
     widths = np.empty(len(release.numbers))
     if question.cell is not None:
         cell = np.array([question.cell])
@@ -190,4 +190,4 @@ def _widths_noise_aware(release: Release[Outcome], question: Question, rng: np.r
 NOISE_AWARE = Answer(
     label="a noise-aware recipient", answers=_answers_noise_aware, widths=_widths_noise_aware, draws=1000
 )
-"""The posterior given what was released; of a mechanism that does not tell its noise it raises InputError."""
+"""The posterior given the release; it raises an InputError for a mechanism that does not state its noise."""

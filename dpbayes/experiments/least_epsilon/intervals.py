@@ -1,4 +1,4 @@
-"""The credible intervals that recipients of planned releases get, and how often these contain the truth."""
+"""The credible intervals of recipients of planned releases, and how often they contain the true value."""
 
 from dataclasses import dataclass
 
@@ -16,22 +16,22 @@ from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.views.reading import QUICK_CELLS, answer_under, posterior_name, posterior_of
 
 _CELLS = 360
-"""Cells of the releases of one step."""
+"""Most cells of the releases of one step."""
 
 MOST_CELLS = 10_000
-"""Cells of a network up to which intervals are computed."""
+"""Most cells of a network for which intervals are computed."""
 
 
 @dataclass(frozen=True, eq=False)
 class PlannedIntervals:
-    """Credible intervals of so many planned releases at one epsilon, and the posterior that they are from.
+    """Credible intervals of planned releases at one epsilon, and the name of their posterior.
 
     Args:
         epsilon: The epsilon of the releases.
         posterior: The name of the posterior.
         widths: The widths (R,).
-        contained: Which intervals contain the truth (R,).
-        decided: Of which answers the prior decides, and not the release (R,).
+        contained: Which intervals contain the true value (R,).
+        decided: Which answers the prior determines, and not the release (R,).
     """
 
     epsilon: float
@@ -46,8 +46,7 @@ def interval_steps(
 ) -> Work[PlannedIntervals | None]:
     """Return the intervals of the first draws of a wish at one epsilon, in steps; None without a posterior.
 
-    `truth` is the probability that an interval is to contain. Errors: InputError where the mechanism allows no such
-    epsilon.
+    `truth` is the true probability. Errors: InputError if the mechanism does not allow this epsilon.
     """
     question, mechanism, tables = wish.question, wish.at(epsilon), wish.tables
     releases, cells = min(releases, wish.draws), question.network.cell_count

@@ -1,4 +1,4 @@
-"""What stands beside a least epsilon: how the error falls with epsilon, and how many records an epsilon needs."""
+"""The error of an answer against epsilon, and the number of records that an epsilon needs."""
 
 import math
 from collections.abc import Mapping
@@ -16,18 +16,17 @@ from dpbayes.mechanisms.noise.shares import searched
 from dpbayes.model.network import Network
 
 MOST_RECORDS, _MOST_TOGETHER = 1_000_000, 2_000_000
-"""Records of a planned table up to which it is asked whether an epsilon would do; and of all tables together, where
-they are drawn one by one."""
+"""Most records of a planned table that are tried; and most records of all tables, if they are sampled one by one."""
 
 _DOWN, _HALVINGS = 4, 6
-"""By what factor the number of records falls until it no longer suffices, and how often the last step is halved."""
+"""The factor by which the number of records falls until it is too small, and how often the last step is halved."""
 
 
 @dataclass(frozen=True, eq=False)
 class ErrorCurve:
-    """Errors, or widths, of simulated releases at epsilons (E,): the median, and what the wanted share keeps to.
+    """Errors, or widths, of simulated releases at epsilons (E,): the median, and the quantile of the required share.
 
-    NaN where nothing is worked out yet, or the mechanism allows no such epsilon.
+    NaN if not computed yet, or if the mechanism does not allow the epsilon.
     """
 
     epsilons: FloatArray
@@ -36,7 +35,7 @@ class ErrorCurve:
 
 
 def error_steps(wish: Wish, epsilons: FloatArray, rng: np.random.Generator) -> Work[ErrorCurve]:
-    """Work out how large the errors of a wish's draws are at some epsilons (E,), which share their luck."""
+    """Compute the errors of a wish's draws at some epsilons (E,), with the same random numbers."""
     seed = int(rng.integers(2**63))
     so_far = ErrorCurve(epsilons, *np.full((2, len(epsilons)), np.nan))
     yield from part_of(searched(wish.mechanism), 0.0, 0.0)
@@ -54,9 +53,9 @@ def error_steps(wish: Wish, epsilons: FloatArray, rng: np.random.Generator) -> W
 
 @dataclass(frozen=True)
 class LeastRecords:
-    """How many records suffice at an epsilon, and the ends of its 95% interval; infinite where none that were tried.
+    """The number of records that an epsilon needs, and its 95% interval; infinite if no tried number is sufficient.
 
-    `high` is infinite too where the draws are too few to tell.
+    `high` is also infinite if there are too few draws.
     """
 
     records: float
@@ -65,20 +64,21 @@ class LeastRecords:
 
 
 def most_records(network: Network, draws: int) -> int:
-    """Return up to how many records are tried in so many tables: as many as can be planned in a moment."""
+    """Return the largest number of records that is tried in so many tables, which can be planned in about a second."""
     return MOST_RECORDS if are_drawn_together(network) else max(1, _MOST_TOGETHER // draws)
 
 
 def least_records(wish: Wish, cpts: FloatArray, rng: np.random.Generator) -> LeastRecords:
-    """Return from how many records on the wish is granted at the epsilon of its mechanism; its tables do not matter.
+    """Return the number of records from which on a wish is satisfied at its mechanism's epsilon.
 
-    Tables are planned from CPTs (K,). Errors: InputError where tables cannot be planned, and those of the answer.
+    The tables of the wish do not matter: tables are planned from CPTs (K,). Errors: InputError if tables cannot be
+    planned, and those of the answer.
     """
     return finished(least_records_steps(wish, cpts, rng))
 
 
 def least_records_steps(wish: Wish, cpts: FloatArray, rng: np.random.Generator) -> Work[LeastRecords]:
-    """Do `least_records` in steps, from many records down, and by halves where they no longer suffice."""
+    """Compute `least_records` in steps, from many records down, then by halving."""
     seeds = [int(seed) for seed in rng.integers(2**63, size=2)]
     shares: dict[int, float] = {}
     records = most_records(wish.question.network, wish.draws)
@@ -112,5 +112,5 @@ def _share(wish: Wish, cpts: FloatArray, records: int, seeds: list[int]) -> Work
     rng, luck = (np.random.default_rng(seed) for seed in seeds)
     tables = yield from part_of(planned_tables_steps(wish.question.network, cpts, records, wish.draws, rng), 0.0, 1.0)
     planned = replace(wish, tables=tables)
-    epsilon: float = vars(wish.mechanism)["epsilon"]  # `Wish` makes sure that there is one
+    epsilon: float = vars(wish.mechanism)["epsilon"]  # `Wish` requires an epsilon
     return float((sizes_at(planned, epsilon, luck) <= wish.tolerance).mean())

@@ -1,20 +1,20 @@
-"""The least epsilon at which a question is answered well enough, by simulated releases that share their luck.
+"""The least epsilon at which an answer is accurate enough, by simulated releases with common random numbers.
 
-Every block of draws starts from a seed of its own, at every epsilon the same: a mechanism whose noise is scaled by
-epsilon then draws the same noise, scaled. So the share of draws that pass is one fixed function of epsilon. The answer
-is where it crosses the wanted share for the last time: every larger epsilon that is tried passes.
+Every block of draws starts from the same seed at every epsilon. If the noise of a mechanism is scaled by epsilon, the
+draws have the same noise, scaled. The share of draws that pass is therefore one fixed function of epsilon. The result
+is its last crossing of the required share: every larger epsilon that is tried passes.
 
-1. A few draws are tried from the largest epsilon down, until so few of them pass that the wanted share is above for
-   sure. What lies between is halved, until the ends are near. Where the first of the few all pass, the others would
-   hardly ever say otherwise, and are tried only next to where some fail.
-2. At both ends all draws are tried; an end that does not enclose the interval of the answer moves on.
-3. Between the ends only those draws are tried, at epsilon after epsilon by halves, that pass at one of two tried
-   neighbours and not at the other. One that does the same at both is taken to do so between them. Neighbours are left
-   at that where the curve between them cannot matter: both pass in the upper share of the interval, or the upper one
-   lacks the lower share, so that the curve crosses all three shares beyond it.
+1. A few draws are tried from the largest epsilon down, until so few pass that the required share is certainly at a
+   larger epsilon. The interval in between is halved until its ends are near. If the first of the few draws all pass,
+   the others would rarely change the result, and they are tried only next to an epsilon at which some draws fail.
+2. At both ends all draws are tried. An end that does not enclose the interval of the result moves outwards.
+3. Between the ends, epsilons are tried by halving. Only the draws that pass at one of two tried neighbours and fail at
+   the other are tried; a draw with the same result at both neighbours is assumed to have it in between. Two neighbours
+   are not divided if the curve between them cannot matter: the draws that pass at both reach the upper share of the
+   interval, or the upper neighbour is below the lower share, so that the curve crosses all three shares beyond it.
 
-Were every draw to pass from a threshold of its own on, the answer would be a quantile of the thresholds, and the ranks
-between which the true quantile lies are binomial: the same curve, crossed at these ranks, gives the interval.
+If every draw passed from its own threshold on, the result would be a quantile of the thresholds, and the ranks around
+the true quantile would be binomial. The same curve, crossed at these ranks, gives the interval.
 """
 
 import math
@@ -36,38 +36,38 @@ from dpbayes.mechanisms.release import Outcome
 from dpbayes.model.counts import Counts
 
 CERTAINTY = 0.95
-"""Of the interval of the least epsilon."""
+"""The confidence level of the interval of the least epsilon."""
 
 _COARSE, _FEW = 17, 100
-"""Epsilons from the least to the largest one, and draws that are tried at them."""
+"""The number of epsilons of the coarse grid, and the draws that are tried at them."""
 
 _ALL_PASS = 0.02
-"""How likely the first of a few draws all pass at most, where the share that passes is too small."""
+"""Largest probability that the first of a few draws all pass although the share that passes is too small."""
 
 _HALVINGS = 2
-"""Of the step between two such epsilons, until an end of what all draws are tried on is known well enough."""
+"""How often the step between two epsilons of the coarse grid is halved to find an end for all draws."""
 
 _STEP = 0.1
-"""How far apart, as logarithms, epsilons between the ends are at most."""
+"""The largest distance of the logarithms of two epsilons between the ends."""
 
 _ONWARD = 1.5
-"""By how much an end moves on."""
+"""The factor by which an end moves outwards."""
 
 _BLOCK = 1000
-"""Draws that start from one seed; a few begin."""
+"""Draws that start from one seed; the first block has only a few."""
 
 _NUMBERS = 1 << 22
-"""Numbers of releases held at once."""
+"""Numbers of releases in memory at a time."""
 
 
 def least_epsilon(wish: Wish, rng: np.random.Generator) -> LeastEpsilon:
-    """Return the least epsilon that grants a wish. Errors: InputError where none does, and those of the answer."""
+    """Return the least epsilon that satisfies a wish. Errors: InputError if none does, and those of the answer."""
     return finished(least_epsilon_steps(wish, rng))
 
 
 def least_epsilon_steps(wish: Wish, rng: np.random.Generator) -> Work[LeastEpsilon]:
-    """Do `least_epsilon` in steps: yield the share that is done."""
-    yield from part_of(searched(wish.mechanism), 0.0, 0.0)  # at every epsilon the same
+    """Compute `least_epsilon` in steps, which yield the share that is done."""
+    yield from part_of(searched(wish.mechanism), 0.0, 0.0)  # the same at every epsilon
     trials = _Trials(wish, tuple(_blocks(wish, rng)))
     rough = yield from part_of(_coarse(trials), 0.0, 0.3)
     ends = yield from part_of(_bracket(trials, rough), 0.3, 0.7)
@@ -84,7 +84,7 @@ def least_epsilon_steps(wish: Wish, rng: np.random.Generator) -> Work[LeastEpsil
 def sizes_at(wish: Wish, epsilon: float, rng: np.random.Generator) -> FloatArray:
     """Return the errors, or widths, of all draws of a wish at one epsilon: (draws,).
 
-    Errors: InputError where the mechanism allows no such epsilon, and those of the answer.
+    Errors: InputError if the mechanism does not allow this epsilon, and those of the answer.
     """
     mechanism = wish.at(epsilon)
     sizes = [_sizes(wish, mechanism, block, np.arange(block.size)) for block in _blocks(wish, rng)]
@@ -92,9 +92,9 @@ def sizes_at(wish: Wish, epsilon: float, rng: np.random.Generator) -> FloatArray
 
 
 def crossing(epsilons: FloatArray, shares: FloatArray, wanted: float) -> float:
-    """Return the epsilon from which on every share (E,) is at least `wanted`, straight between logarithms of two.
+    """Return the epsilon from which on every share (E,) is at least `wanted`, by log-linear interpolation.
 
-    The first epsilon where all of them are, infinity where the last is not.
+    The result is the first epsilon if all shares are, and infinity if the last share is not.
     """
     lacking = np.flatnonzero(shares < wanted)
     if not len(lacking):
@@ -110,7 +110,7 @@ def interval_shares(confidence: float, *, draws: int) -> tuple[float, float]:
     """Return the shares of draws at whose thresholds a quantile's 95% interval ends.
 
     P[l <= B < u] >= 0.95 for B binomial: the quantile lies from the l-th to the u-th smallest threshold. The upper
-    share is above 1 where the draws are too few.
+    share is above 1 if there are too few draws.
     """
     below = special.bdtr(np.arange(draws + 1.0), draws, confidence)
     low = int(np.searchsorted(below, (1 - CERTAINTY) / 2))
@@ -123,7 +123,7 @@ def interval_shares(confidence: float, *, draws: int) -> tuple[float, float]:
 
 @dataclass(frozen=True, eq=False)
 class _SeededDraws:
-    """Draws that start from one seed: their tables, and the exact answers of these."""
+    """Draws that start from one seed: their tables, and the exact answers of the tables."""
 
     seed: int
     size: int
@@ -175,7 +175,7 @@ class _Trials:
         return float(passes[:number].mean())
 
     def tried(self, epsilon: float, missing: BoolArray) -> BoolArray:
-        """Which of the draws that are asked pass (draws,); none where the mechanism allows no such epsilon."""
+        """Which of these draws pass (draws,); none if the mechanism does not allow this epsilon."""
         passed = np.zeros(self.wish.draws, dtype=np.bool_)
         try:
             mechanism = self.wish.at(epsilon)
@@ -234,9 +234,9 @@ def _coarse(trials: _Trials) -> Work[dict[float, float]]:
 
 
 def _bracket(trials: _Trials, rough: dict[float, float]) -> Work[tuple[float, float]]:
-    """Try all draws where few leave the crossing, and farther until its interval is between two epsilons.
+    """Try all draws around the crossing that the few draws found, until its interval is between two epsilons.
 
-    Errors: InputError where no epsilon suffices.
+    Errors: InputError if no epsilon is sufficient.
     """
     wish, epsilons = trials.wish, sorted(rough)
     start, end = (
@@ -262,15 +262,15 @@ def _bracket(trials: _Trials, rough: dict[float, float]) -> Work[tuple[float, fl
 
 
 def _bounds(wish: Wish, draws: int) -> tuple[float, float]:
-    """The shares that enclose the answer's interval; of few draws all pass before so many do."""
+    """Return the shares that enclose the result's interval, at most 1."""
     low, high = interval_shares(wish.confidence, draws=draws)
     return low, min(high, 1.0)
 
 
 def _between(trials: _Trials, ends: tuple[float, float]) -> Work[None]:
-    """Try epsilons between two ends where all draws are tried, by halves, and of the draws those in doubt.
+    """Try epsilons between two ends by halving, with only those draws whose results differ between neighbours.
 
-    Not where none of the three shares can be crossed, whatever they do, or where all are crossed later.
+    Intervals in which none of the three shares can be crossed, or all are crossed later, are left out.
     """
     low, high = ends
     least, most = _bounds(trials.wish, trials.wish.draws)

@@ -1,4 +1,4 @@
-"""Counts of many tables drawn from a public network, for planning before there is a table."""
+"""Counts of many tables that are sampled from a public network, for planning before there is a table."""
 
 from itertools import pairwise
 
@@ -14,16 +14,16 @@ from dpbayes.model.network import Network
 from dpbayes.sources.synthetic import MAX_RECORDS, sample_dataset
 
 MOST_JOINT = 4096
-"""Most joint states of all nodes of which a table's records are drawn as one multinomial number."""
+"""Most joint states of all nodes for which the records of a table are sampled as one multinomial sample."""
 
 MOST_DRAWN = 100_000_000
-"""Most records that are drawn one by one."""
+"""Most records that are sampled one by one."""
 
 MOST_COUNTS = 50_000_000
-"""Most counts that the tables may hold together."""
+"""Most counts of all tables together."""
 
 _AT_ONCE, _CODES_AT_ONCE = 1 << 20, 1 << 24
-"""Records that are drawn one by one in one step, and the codes of all nodes that they have at most."""
+"""Most records that are sampled one by one in one step, and most codes of all their nodes."""
 
 
 def planned_tables(
@@ -37,8 +37,8 @@ def planned_tables(
 ) -> Counts:
     """Return counts of planned tables whose records are drawn from a public joint distribution.
 
-    A table with few joint states is one multinomial draw, whose time does not depend on n; otherwise its records are
-    drawn. The same generator gives the same records for every fitted network.
+    A table with few joint states is one multinomial sample, whose time does not depend on n; otherwise its records are
+    sampled. The same generator gives the same records for every fitted network.
 
     Args:
         source: The network that the records are drawn from.
@@ -67,7 +67,7 @@ def planned_tables_steps(
     *,
     fitted: Network | None = None,
 ) -> Work[Counts]:
-    """Do `planned_tables` in steps, where records are drawn: many of them on a network of many nodes take seconds."""
+    """Compute `planned_tables` in steps, because many records of a network with many nodes take seconds."""
     n = whole_number("The number of records", n, low=0, high=MAX_RECORDS)
     draws = whole_number("The number of tables", draws, low=1, high=MOST_COUNTS)
     cpts, network = checked_cpts(source, probabilities), fitted or source
@@ -76,7 +76,7 @@ def planned_tables_steps(
     if draws * network.cell_count > MOST_COUNTS:
         raise InputError(f"{draws:,} tables of a network of {network.cell_count:,} cells are too many; choose fewer.")
     if are_drawn_together(source):
-        return Counts(network, _of_joint_states(source, cpts, n, draws, rng, network), n)
+        return Counts(network, joint_counts(source, cpts, n, rng, fitted=network, draws=draws), n)
     if draws * n > MOST_DRAWN:
         raise InputError(
             f"{draws:,} tables of {n:,} records are too many to sample. Choose fewer tables or fewer records."
@@ -88,7 +88,7 @@ def planned_tables_steps(
 def evenly_planned_tables(
     source: Network, n: int, draws: int, rng: np.random.Generator, *, fitted: Network | None = None
 ) -> Counts:
-    """Return counts (draws, K) as `planned_tables`, each table from probabilities of its own, drawn evenly."""
+    """Return counts (draws, K) like `planned_tables`, each table from other, uniformly sampled probabilities."""
     tables = [planned_tables(source, random_cpts(source, rng), n, 1, rng, fitted=fitted).values for _ in range(draws)]
     return Counts(fitted or source, np.concatenate(tables), n)
 
@@ -100,17 +100,36 @@ def has_columns(source: Network, fitted: Network) -> bool:
 
 
 def are_drawn_together(network: Network) -> bool:
-    """Return whether a table's records are one multinomial number, so that their number costs nothing."""
+    """Return whether a table is one multinomial sample, whose time does not depend on the number of records."""
     return bool(np.prod(network.cards.astype(np.float64)) <= MOST_JOINT)
 
 
-def _of_joint_states(
-    source: Network, cpts: FloatArray, n: int, draws: int, rng: np.random.Generator, fitted: Network
+def joint_counts(
+    source: Network,
+    cpts: FloatArray,
+    n: int,
+    rng: np.random.Generator,
+    *,
+    fitted: Network | None = None,
+    draws: int | None = None,
 ) -> IntArray:
-    """Every joint state is in one cell of each node; its probability is the product over the cells of the source."""
+    """Return counts of tables of n records, each sampled as one multinomial number of all joint states.
+
+    Args:
+        source: The network of the records, with few joint states.
+        cpts: Its CPTs, (K,) for all tables or (R, K) for one table each.
+        n: Records of each table.
+        rng: The source of randomness.
+        fitted: The network whose cells are counted; `source` by default.
+        draws: The number of tables, for CPTs (K,).
+
+    Returns:
+        The counts (draws, K) or (R, K).
+    """
+    fitted = fitted or source
     states = np.indices(tuple(source.cards.tolist())).reshape(len(source.names), -1).T
-    probabilities = cpts[_cells(source, states)].prod(axis=0)
-    drawn = rng.multinomial(n, probabilities / probabilities.sum(), size=draws)
+    probabilities = cpts[..., _cells(source, states)].prod(axis=-2)
+    drawn = rng.multinomial(n, probabilities / probabilities.sum(axis=-1, keepdims=True), size=draws)
     member = np.zeros((len(states), fitted.cell_count))
     for own in _cells(fitted, states[:, _columns(source, fitted)]):
         member[np.arange(len(own)), own] = 1.0
@@ -134,18 +153,18 @@ def _of_records(
 
 
 def _columns(source: Network, fitted: Network) -> list[int]:
-    """The column of the source that each fitted node is."""
+    """Return the index in the source of every node of the fitted network."""
     return [source.index(name) for name in fitted.names]
 
 
 def _cells(network: Network, codes: AnyArray) -> IntArray:
-    """The cell of every node that each record (records, nodes) is in: (nodes, records)."""
+    """Return the cell of every node for each record (records, nodes): (nodes, records)."""
     starts = network.cell_offsets[:-1]
     return np.stack([start + _places(network, node, codes) for node, start in enumerate(starts)])
 
 
 def _places(network: Network, node: int, codes: AnyArray) -> IntArray:
-    """The cell of one node's table that every record (records, nodes) is in: (records,)."""
+    """Return the cell within one node's table for every record (records, nodes): (records,)."""
     family = list(network.families[node])
     places = np.ravel_multi_index([codes[:, member] for member in family], network.cards[family].tolist())
     return np.asarray(places, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""How near a released answer is to be and how often, and the least epsilon that does: what is searched, and found."""
+"""The required accuracy of a released answer, and the least epsilon that satisfies it."""
 
 import enum
 from dataclasses import dataclass, replace
@@ -14,11 +14,11 @@ from dpbayes.model.counts import Counts
 LEAST_DRAWS, MOST_DRAWS = 20, 100_000
 
 MOST_NUMBERS = 50_000_000
-"""Most numbers that all draws may hold at one epsilon."""
+"""Most numbers of all draws at one epsilon."""
 
 
 class Measure(enum.Enum):
-    """What is to be small."""
+    """The quantity that must be small."""
 
     ERROR = "error"
     WIDTH = "width"
@@ -26,12 +26,12 @@ class Measure(enum.Enum):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Wish:
-    """What released answers are to be: within `tolerance`, in a share of `confidence` of `draws` simulated releases.
+    """The requirement: within `tolerance` in a share `confidence` of `draws` simulated releases.
 
-    The error is taken from the exact posterior's answer, the width is that of the recipient's 95% credible interval.
-    `tables` has the counts of one table (K,), or of a planned table for each draw (draws, K). The epsilon of the
-    `mechanism` itself does not matter. Errors: InputError for numbers out of range, counts of another network or number
-    of draws, and a mechanism without an epsilon.
+    The error is the distance from the exact posterior's answer; the width is that of the recipient's 95% credible
+    interval. `tables` has the counts of one table (K,), or of a planned table for each draw (draws, K). The epsilon of
+    the `mechanism` does not matter. Errors: InputError for numbers out of range, counts of another network or number of
+    draws, and a mechanism without an epsilon.
     """
 
     mechanism: Mechanism[Outcome]
@@ -64,26 +64,26 @@ class Wish:
 
     @property
     def numbers(self) -> int:
-        """How many numbers a release holds."""
+        """The number of values of a release."""
         return self.mechanism.prior.network.cell_count * int(getattr(self.mechanism, "draws", 1))
 
     @property
     def is_planned(self) -> bool:
-        """Whether every draw has a table of its own."""
+        """Whether every draw has another table."""
         return self.tables.values.ndim > 1
 
     def at(self, epsilon: float) -> Mechanism[Outcome]:
-        """Return the mechanism at an epsilon. Errors: InputError where it allows no such one."""
+        """Return the mechanism at an epsilon. Errors: InputError if the mechanism does not allow it."""
         turned: Mechanism[Outcome] = replace(self.mechanism, epsilon=float(epsilon))  # type: ignore[type-var]
         return turned
 
 
 @dataclass(frozen=True, eq=False)
 class LeastEpsilon:
-    """The answer to a wish, its 95% interval, and the shares that passed (E,) at all epsilons tried (E,).
+    """The least epsilon of a wish, its 95% interval, and the shares that passed (E,) at all tried epsilons (E,).
 
-    `high` is infinite where the draws are too few to tell, or more than the largest epsilon may be needed; an answer at
-    the least epsilon tried means that, or less.
+    `high` is infinite if there are too few draws, or if more than the largest epsilon can be necessary. A result equal
+    to the smallest possible epsilon means that this epsilon or a smaller one is sufficient.
     """
 
     wish: Wish

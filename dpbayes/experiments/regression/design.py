@@ -21,20 +21,20 @@ from dpbayes.mechanisms.regression import (
 )
 
 MOST_REPEATS = 1_000_000_000
-"""What may be asked for; what it would cost is then told."""
+"""The largest numbers that are accepted; the error for a long experiment states its time."""
 
 MOST_SECONDS = 600.0
 MOST_PRECISIONS = 200
 
 _LEAST_DRAWS, _ENOUGH_DRAWS, _DRAWS_TIMES_RECORDS = 2, 50, 20_000
-"""Draws made in any case: the error of the cut posterior's mean needs two, and more where few records spread it."""
+"""Least draws: the error of the truncated posterior's mean needs two, and more if there are few records."""
 
 _SECONDS_PER_REPEAT, _SECONDS_PER_PRODUCT, _SECONDS_PER_COORDINATE = 1e-4, 5e-10, 4e-7
-"""Rough costs, for the refusal of what would take too long: of a repeat, of an entry of Z'Z per record, of a draw."""
+"""Rough costs, for the refusal of long experiments: of a repeat, of an entry of Z'Z per record, of a coordinate."""
 
 
 class NormBoundRule(Protocol):
-    """How the norm bound B is chosen at a prior precision; from public numbers only."""
+    """The choice of the norm bound B at a prior precision, from public numbers only."""
 
     def bound(self, study: "RegressionStudy", precision: float) -> float:
         """Return B."""
@@ -71,7 +71,7 @@ class BoundForEpsilon:
 
 @dataclass(frozen=True, kw_only=True)
 class RegressionStudy:
-    """What is varied and what is held: precisions b (P,) ascending, sigma^2, share to train on, repeats, N, B's rule.
+    """The design of the experiment: ascending precisions b (P,), sigma^2, training share, repeats, N, and B's rule.
 
     Errors: InputError for an empty or descending grid and for numbers out of range.
     """
@@ -101,7 +101,7 @@ class RegressionStudy:
 
     @cached_property
     def samplers(self) -> tuple[RegressionSampler, ...]:
-        """The sampler at every precision; it alone knows what is promised."""
+        """The sampler at every precision, which states the guarantees."""
         return tuple(
             RegressionSampler(
                 prior_precision=b,
@@ -127,15 +127,15 @@ class RegressionStudy:
         return np.array([sampler.claimed(n, features=features).epsilon for sampler in self.samplers])
 
     def training_records(self, n: int) -> int:
-        """Return how many of n records are trained on."""
+        """Return how many of n records are training records."""
         return round(self.train_share * n)
 
     def draws_made(self, train: int) -> int:
-        """Return how many draws to make of a posterior: N or more, the more the fewer records it is from."""
+        """Return the number of samples from a posterior: N or more, and more if there are fewer records."""
         return max(self.draws, _LEAST_DRAWS, min(_ENOUGH_DRAWS, _DRAWS_TIMES_RECORDS // max(train, 1)))
 
     def checked_training(self, n: int, *, features: int) -> int:
-        """Return how many of n records are trained on, if the study can be run on them at all.
+        """Return how many of n records are training records, if the study can be run.
 
         Errors: InputError for too few records, and for more work than MOST_SECONDS.
         """
@@ -154,13 +154,13 @@ class RegressionStudy:
         return train
 
     def check_fit(self, n: int, *, features: int) -> None:
-        """Errors: InputError where all n records are too few to fit, and for more work than MOST_SECONDS."""
+        """Refuse fits to too few records, and more work than MOST_SECONDS. Errors: InputError."""
         if n < max(1, features):
             raise InputError(f"There are more features ({features:,}) than records ({n:,}); take fewer features.")
         self._check_time(self.repeats * (_SECONDS_PER_REPEAT + self._seconds_of_draws(n, features)))
 
     def seconds(self, n: int, *, features: int) -> float:
-        """Return roughly how long all repeats take on n records."""
+        """Return about how many seconds all repeats take on n records."""
         train = self.training_records(n)
         products = train * (features + 2) ** 2
         seconds_per_repeat = (
@@ -181,7 +181,7 @@ class RegressionStudy:
 
 
 def precision_grid(low: float, high: float, points: int) -> tuple[float, ...]:
-    """Return `points` prior precisions from low to high, even on a logarithmic scale, in six digits.
+    """Return `points` prior precisions from low to high, evenly spaced on a logarithmic scale, in six digits.
 
     Errors: InputError for a reversed or empty range.
     """

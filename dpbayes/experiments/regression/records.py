@@ -1,4 +1,4 @@
-"""Numbers to regress on: a made-up census of any size, and columns of a table of text with stated public bounds."""
+"""Records for regression: a synthetic census of any size, and columns of a person's table with public bounds."""
 
 import json
 from collections.abc import Sequence
@@ -38,11 +38,11 @@ CENSUS_BOUNDS = PublicBounds(
 
 
 def census_like(n: int, *, features: int = len(CENSUS_FEATURES), rng: np.random.Generator) -> RegressionData:
-    """Return n made-up adults: the first `features` of CENSUS_FEATURES, and annual income. CENSUS_BOUNDS are known.
+    """Return n synthetic adults: the first `features` of CENSUS_FEATURES, and annual income, within CENSUS_BOUNDS.
 
-    A stand-in for the census extract of [Zhang16] Section 5.2: nobody's records, of the same size. Schooling and age
-    drive most columns; income is log-normal around them, and less unequal than real incomes are. The rows do not
-    depend on `features`. Errors: InputError.
+    The records replace the census extract of [Zhang16] Section 5.2 and have its size. Most columns depend on schooling
+    and age; income is log-normal around them, and less unequal than real incomes. The rows do not depend on `features`.
+    Errors: InputError.
     """
     n = whole_number("The number of records", n, low=2, high=MOST_RECORDS)
     d = whole_number("The number of features", features, low=1, high=len(CENSUS_FEATURES))
@@ -62,7 +62,7 @@ def census_like(n: int, *, features: int = len(CENSUS_FEATURES), rng: np.random.
 
 
 def stated_column(name: str, low: object, high: object, if_missing: object = None) -> NumericColumn:
-    """Return a column as a person states it. Errors: InputError for what is no number, and bounds not in order."""
+    """Return a column as a person states it. Errors: InputError for texts, and for bounds in the wrong order."""
     lowest, highest = (
         finite_number(f"The {word} value of {brief(name)}", value, low=-MOST_BOUND, high=MOST_BOUND)
         for word, value in (("lowest", low), ("highest", high))
@@ -80,7 +80,7 @@ def stated_column(name: str, low: object, high: object, if_missing: object = Non
 
 @dataclass(frozen=True)
 class OwnColumns:
-    """Which columns of a person's own table are used, and what she states of each.
+    """The used columns of a person's own table, with the stated bounds.
 
     Errors: InputError for more than MOST_FEATURES features.
     """
@@ -121,9 +121,10 @@ class OwnColumns:
 def numeric_table(
     frame: pd.DataFrame, features: Sequence[NumericColumn], target: NumericColumn
 ) -> tuple[RegressionData, PublicBounds]:
-    """Read columns of text as numbers; the bounds and stand-ins are what the person states as public.
+    """Read columns of text as numbers; the person states public bounds and replacement values.
 
-    Errors: InputError for no feature, a column twice, text that is no number, missing values without a stand-in.
+    Errors: InputError for no feature, a repeated column, text that is not a number, and missing values without a
+    replacement.
     """
     if not features:
         raise InputError("A regression needs at least one feature. Tick one.")
@@ -135,7 +136,7 @@ def numeric_table(
 
 
 def is_numeric(column: pd.Series) -> bool:
-    """Whether every value that is there reads as a number, and there is one."""
+    """Whether every present value is a number, and there is at least one."""
     numbers = pd.to_numeric(column, errors="coerce")
     present = ~_missing(column)
     return bool(present.any() and np.isfinite(numbers[present]).all())

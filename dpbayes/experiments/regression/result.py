@@ -1,4 +1,4 @@
-"""Errors of predictors over repeats, as sums that can be added to, and what they are called and look like."""
+"""Errors of predictors over repeats, as sums that can be extended, with their names and looks."""
 
 import math
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ _SUMS = ("exact", "cut", "one", "several", "baseline")
 
 
 def several_name(draws: int) -> str:
-    """Return what the mean of N draws is called."""
+    """Return the name of the mean of N samples."""
     return ONE_NAME if draws == 1 else f"mean of {draws:,} private samples"
 
 
@@ -35,7 +35,7 @@ def _look(name: str) -> Look:
 
 @dataclass(frozen=True, eq=False)
 class Errors:
-    """Mean squared errors over repeats as sums that can be added to: `mean` and `squares` around it (P,)."""
+    """Mean squared errors over repeats as sums that can be extended: `mean` and `squares` around it (P,)."""
 
     repeats: int
     mean: FloatArray
@@ -57,7 +57,7 @@ class Errors:
     def standard_error(self) -> FloatArray:
         """The standard error of the mean: (P,), NaN for a single repeat.
 
-        Test sets overlap: it says how far another run of as many splits of the same records may be off, no more.
+        Test sets overlap, so it only describes the variation between runs on the same records.
         """
         if self.repeats < 2:
             return np.full(self.mean.shape, np.nan)
@@ -68,10 +68,10 @@ class Errors:
 class RegressionResult:
     """Mean squared errors on the test records at every precision; curator only on real data.
 
-    `exact`: ridge regression, the mean of the whole posterior. `cut`: the mean of the posterior inside the ball,
-    estimated without bias, hence maybe below zero; see `shown_cut`. `one`: one draw. `several`: the mean of N draws.
-    Both are averages over the draws made. `baseline`: the training mean for everyone. Where `test` is 0, no record was
-    held out, and the errors are on the records trained on.
+    `exact`: ridge regression, the mean of the whole posterior. `cut`: the mean of the posterior inside the ball; its
+    estimate is unbiased and can therefore be negative, see `shown_cut`. `one`: one sample. `several`: the mean of N
+    samples. Both are averages over all samples. `baseline`: the training mean for every record. If `test` is 0, there
+    were no test records, and the errors are those on the training records.
     """
 
     study: RegressionStudy
@@ -86,7 +86,7 @@ class RegressionResult:
 
     @property
     def repeats(self) -> int:
-        """How many repeats are in so far."""
+        """The number of repeats so far."""
         return self.exact.repeats
 
     @property
@@ -96,16 +96,16 @@ class RegressionResult:
 
     @property
     def shown_cut(self) -> Errors:
-        """`cut`, NaN where it is no more than twice its own error: there it is next to unknown, and may be negative."""
+        """`cut`, NaN if at most twice its standard error, because it is then very uncertain and can be negative."""
         drawn = self.study.draws_made(self.train)
-        # The correction for the spread of the draws, as an error: a single repeat has no other one.
+        # The correction for the variance of the samples, as an error: a single repeat has no other error.
         taken_off = (self.one.mean - self.cut.mean) / drawn / math.sqrt(self.repeats)
         is_clear = self.cut.mean > 2 * np.fmax(self.cut.standard_error, taken_off)
         return replace(self.cut, mean=np.where(is_clear, self.cut.mean, np.nan))
 
     @property
     def errors(self) -> dict[str, Errors]:
-        """The errors by the name that the frame gives them; none is negative, and NaN is one that is not known."""
+        """The errors by their names in the frame; none is negative, and NaN stands for unknown errors."""
         errors = {EXACT_NAME: self.exact, CUT_NAME: self.shown_cut, ONE_NAME: self.one}
         if self.study.draws > 1:
             errors[several_name(self.study.draws)] = self.several
@@ -113,7 +113,7 @@ class RegressionResult:
 
     @property
     def curves(self) -> list[Curve]:
-        """The errors as curves over the prior precisions; the baseline has no band, which would hide the others."""
+        """The errors as curves over the prior precisions; the baseline has no band, which would cover other curves."""
         precisions, nowhere = np.array(self.study.precisions), np.full(len(self.study.precisions), np.nan)
         return [
             Curve(_look(name), precisions, errors.mean, nowhere if name == MEAN_NAME else errors.standard_error)
@@ -126,9 +126,9 @@ class RegressionResult:
         return replace(self, **sums)
 
     def frame(self) -> pd.DataFrame:
-        """Return one line for each predictor and precision: error, standard error, B, both epsilons, what was held.
+        """Return one row for each predictor and precision: error, standard error, B, both epsilons, and the settings.
 
-        Predictors that no guarantee covers have no epsilon. One draw of N costs a share 1/N.
+        Predictors without a guarantee have no epsilon. One sample of N has a share 1/N of epsilon.
         """
         study = self.study
         shares = {ONE_NAME: 1 / study.draws, several_name(study.draws): 1.0}

@@ -1,4 +1,4 @@
-"""Figure 2 of [Zhang16] as one value that a page, a link and a command line share: which records, and what is varied.
+"""The settings of Figure 2 of [Zhang16], which the page, the link and the command line share.
 
 scenario = RegressionScenario(records=Records.FULTON, repeats=100)
 result = finished(experiment(scenario, records_of(scenario, seed=1), seed=1))
@@ -23,8 +23,7 @@ from dpbayes.experiments.regression.design import (
 )
 from dpbayes.experiments.regression.records import CENSUS_BOUNDS, CENSUS_FEATURES, MOST_RECORDS, OwnColumns, census_like
 from dpbayes.experiments.regression.result import RegressionResult
-from dpbayes.experiments.regression.split import SplitTable
-from dpbayes.experiments.regression.study import fit_curves, regression_curves
+from dpbayes.experiments.regression.study import SplitTable, fit_curves, regression_curves
 from dpbayes.mechanisms.parameters import EPSILON, MOST_DRAWS
 from dpbayes.mechanisms.regression import DRAWS, NOISE_VARIANCE, PRIOR_PRECISION
 from dpbayes.model.regression import GramMatrix, PublicBounds, RegressionData, scaled
@@ -58,10 +57,10 @@ def _whole(symbol: str, title: str, *, low: int, high: int, typical: int) -> Par
 
 @dataclass(frozen=True, kw_only=True)
 class RegressionScenario:
-    """Records, and everything about the experiment but its seed. Errors: InputError out of range.
+    """Records and all settings of the experiment except its seed. Errors: InputError for values out of range.
 
-    That the lowest precision is below the highest is checked by `study_of`, so that a page can still show its controls.
-    A single point is the precision looked at.
+    `study_of` checks that the lowest precision is below the highest, so that a page can still show its controls. A
+    single point is the chosen precision.
     """
 
     records: Annotated[Records, Choice(Records, title="records")] = Records.SYNTHETIC
@@ -91,7 +90,7 @@ class RegressionScenario:
 
 @dataclass(frozen=True, eq=False)
 class TargetUnits:
-    """What a scaled error is in the target's own units: `half_width` per scaled unit."""
+    """The conversion of a scaled error to the target's units: `half_width` per scaled unit."""
 
     name: str
     half_width: float
@@ -104,7 +103,7 @@ class TargetUnits:
 
 @dataclass(frozen=True, eq=False)
 class StudyRecords:
-    """Records ready for the experiment. `clipped` values of `values` lay outside the bounds: the curator's to see."""
+    """Records ready for the experiment. `clipped` of `values` were outside the bounds; not private."""
 
     table: SplitTable
     bounds: PublicBounds
@@ -113,30 +112,30 @@ class StudyRecords:
 
     @property
     def values(self) -> int:
-        """The number of values, the target's among them."""
+        """The number of values, including the target's."""
         return self.table.n * (self.table.features + 1)
 
 
 @dataclass(frozen=True, eq=False)
 class SummedRecords:
-    """Sufficient statistics of records that stay where they are, which cannot be split; else as StudyRecords."""
+    """Sufficient statistics of records in a database, which cannot be split; otherwise like StudyRecords."""
 
     gram: GramMatrix
     target: TargetUnits
 
     @property
     def clipped(self) -> int:
-        """How many of `values` lay outside the bounds; the curator's to see."""
+        """How many of `values` were outside the bounds; not private."""
         return self.gram.clipped
 
     @property
     def values(self) -> int:
-        """The number of values, the target's among them."""
+        """The number of values, including the target's."""
         return self.gram.n * (self.gram.features + 1)
 
 
 def summing(engine: Engine, columns: OwnColumns) -> Work[SummedRecords]:
-    """Sum up a table's sufficient statistics where it lies, in one scan and in steps. Errors: InputError."""
+    """Compute a table's sufficient statistics in its database, in one scan and in steps. Errors: InputError."""
     target = columns.target
     units = TargetUnits(target.name, target.high / 2 - target.low / 2)
     return mapped(engine.gram((*columns.features, target)), lambda gram: SummedRecords(gram, units))
@@ -150,7 +149,7 @@ def study_records(data: RegressionData, bounds: PublicBounds, *, unit: str = "")
 
 
 def records_of(scenario: RegressionScenario, *, seed: int) -> StudyRecords:
-    """Return the records that a scenario names. Errors: InputError for the person's own, which are not here."""
+    """Return the records that a scenario names. Errors: InputError for a person's own records, which it lacks."""
     if scenario.records is Records.FULTON:
         return study_records(shipped_regression("fulton"), regression_bounds("fulton"), unit="US dollars")
     if scenario.records is Records.UPLOAD:
@@ -164,7 +163,7 @@ def records_of(scenario: RegressionScenario, *, seed: int) -> StudyRecords:
 
 
 def study_of(scenario: RegressionScenario) -> RegressionStudy:
-    """Return what is varied. Errors: InputError for a reversed range of precisions."""
+    """Return the study of a scenario. Errors: InputError for a reversed range of precisions."""
     printed = scenario.norm_bound is NormBound.PRINTED
     ends = (scenario.precision,) * 2 if scenario.points == 1 else (scenario.lowest, scenario.highest)
     return RegressionStudy(
@@ -180,7 +179,7 @@ def study_of(scenario: RegressionScenario) -> RegressionStudy:
 def experiment(
     scenario: RegressionScenario, records: StudyRecords | SummedRecords, *, seed: int
 ) -> Work[RegressionResult]:
-    """Take the repeats some at a time: with new splits, or of sufficient statistics new draws alone.
+    """Run the repeats in steps: with new splits, or with only new samples from sufficient statistics.
 
     Errors, before any work: InputError.
     """

@@ -1,10 +1,13 @@
 """Figure 2 of [Zhang16] and beyond: how well private regression weights predict, against the prior precision.
 
-Every repeat draws a new training set. From the moments of all records and of the training set follow the posterior at
-every precision and every error on the rest: no record is read again. Errors are in scaled units squared.
+Every repeat samples a new training set. The posterior at every precision and every error on the rest follow from the
+moments of all records and of the training set, so no record is read again. Errors are in squared scaled units.
 """
 
+import math
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -13,12 +16,11 @@ from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.design import RegressionStudy
 from dpbayes.experiments.regression.result import Errors, RegressionResult
-from dpbayes.experiments.regression.split import SplitTable
-from dpbayes.model.regression import GramMatrix, Moments, mean_squared_error
+from dpbayes.model.regression import GramMatrix, Moments, ScaledRegression, mean_squared_error
 from dpbayes.posteriors.gaussian import sample_in_ball, weights_posterior
 
 _ENTRIES = 1 << 20
-"""Coordinates of draws held at a time."""
+"""Numbers of training sets, or of samples, in memory at a time."""
 
 _REPEATS_AT_ONCE = 25
 
@@ -26,11 +28,73 @@ _ROUNDING = 1e-12
 """A share of the target's squares below which its variance is rounding."""
 
 
-def regression_curves(table: SplitTable, study: RegressionStudy, rng: np.random.Generator) -> Work[RegressionResult]:
-    """Take the repeats some at a time; stop asking to stop the work.
+@dataclass(frozen=True, eq=False)
+class SplitTable:
+    """Scaled records as one array (n, d + 2) of features, target and a one, so that one product gives all moments.
 
-    The exact curve of a repeat depends on `rng` and the training share alone, and not on how many repeats follow.
-    Errors, before any work: InputError for too few records, and for more work than MOST_SECONDS.
+    Errors: InputError if the target is constant.
+    """
+
+    joint: FloatArray
+
+    @classmethod
+    def of(cls, data: ScaledRegression) -> "SplitTable":
+        """Copy scaled records."""
+        if data.n and data.target.min() == data.target.max():
+            raise InputError("The target is the same in every record, so there is nothing to predict.")
+        joint = _aligned((data.n, data.features.shape[1] + 2))
+        joint[:, :-2], joint[:, -2], joint[:, -1] = data.features, data.target, 1.0
+        joint.setflags(write=False)
+        return cls(joint)
+
+    @property
+    def n(self) -> int:
+        """The number of records."""
+        return len(self.joint)
+
+    @property
+    def features(self) -> int:
+        """The number of features d."""
+        return self.joint.shape[1] - 2
+
+    @cached_property
+    def products(self) -> FloatArray:
+        """Z'Z of all records: (d + 2, d + 2)."""
+        return self.joint.T @ self.joint
+
+    def split_products(self, train: int, rng: np.random.Generator, splits: int) -> FloatArray:
+        """Return Z'Z of `splits` training sets of `train` records, each drawn without replacement: (splits, d+2, d+2).
+
+        Small training sets share one product; a large training set is a separate product. The rows of the sets are
+        sampled in order, so a later set does not change earlier ones.
+        """
+        width = self.joint.shape[1]
+        products = np.empty((splits, width, width))
+        at_once = max(1, _ENTRIES // (train * width))
+        for start in range(0, splits, at_once):
+            stop = min(splits, start + at_once)
+            rows = [rng.choice(self.n, train, replace=False, shuffle=False) for _ in range(start, stop)]
+            chosen = self.joint.take(np.concatenate(rows), axis=0).reshape(stop - start, train, width)
+            if stop - start == 1:  # the same array twice: half the work, by symmetry
+                products[start] = chosen[0].T @ chosen[0]
+            else:
+                np.matmul(chosen.swapaxes(-1, -2), chosen, out=products[start:stop])
+        return products
+
+
+def _aligned(shape: tuple[int, int]) -> FloatArray:
+    """Return an empty array aligned to two cache lines, from which random rows are read a quarter faster."""
+    size = 8 * math.prod(shape)
+    memory = np.empty(size + 128, dtype=np.uint8)
+    start = -memory.ctypes.data % 128
+    return memory[start : start + size].view(np.float64).reshape(shape)
+
+
+def regression_curves(table: SplitTable, study: RegressionStudy, rng: np.random.Generator) -> Work[RegressionResult]:
+    """Run the repeats in steps.
+
+    The exact curve of a repeat depends only on `rng` and the training share, and not on the number of repeats. Errors,
+    before any work: InputError for too few records, and for more work than MOST_SECONDS.
     """
     train = study.checked_training(table.n, features=table.features)
     splits, draws = rng.spawn(2)
@@ -50,10 +114,10 @@ def _blocks(
 
 
 def fit_curves(gram: GramMatrix, study: RegressionStudy, rng: np.random.Generator) -> Work[RegressionResult]:
-    """Take the repeats some at a time on sufficient statistics alone: all records are trained on, none is held out.
+    """Run the repeats in steps on sufficient statistics alone: all records are training records.
 
-    Every repeat makes new draws; errors are those of the records trained on. Without splits the exact curve is the same
-    in each. Errors, before any work: InputError for too few records, a constant target, and for more work than
+    Every repeat has new samples, and errors are those on the training records. Without splits, the exact curve is the
+    same in every repeat. Errors, before any work: InputError for too few records, a constant target, and more work than
     MOST_SECONDS.
     """
     study.check_fit(gram.n, features=gram.features)
@@ -104,9 +168,9 @@ def _evaluated(
     exact = mean_squared_error(test, posterior.mean)
     single = mean_squared_error(test, drawn).mean(axis=0)
     together = mean_squared_error(test, drawn.mean(axis=0))
-    # The mean of M draws errs by its own variance besides, a share 1/(M - 1) of what averaging has taken away.
+    # The mean of M draws has its own variance in addition: a share 1/(M - 1) of the decrease through averaging.
     cut = together - (single - together) / (draws - 1)
-    # The same for the mean of N of them, averaged over every choice of N: each where N = 1, together where N = M.
+    # The same for the mean of N draws, averaged over every choice of N: `single` for N = 1, `together` for N = M.
     share = (draws - n) / (n * (draws - 1))
     several = share * single + (1 - share) * together
     baseline = np.repeat(_mean_baseline(products, rest)[None], len(precisions), axis=0)

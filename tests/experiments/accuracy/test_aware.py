@@ -12,9 +12,8 @@ from dpbayes.experiments.accuracy.crossings import best_near, best_proved, overt
 from dpbayes.experiments.accuracy.curves.aware import AWARE, POINTS
 from dpbayes.experiments.accuracy.methods import ALL_METHODS, METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
-from dpbayes.experiments.accuracy.releases import Releases
+from dpbayes.experiments.accuracy.releases import Releases, Streams
 from dpbayes.experiments.accuracy.reliability import reliability_steps
-from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.experiments.accuracy.study import AccuracyStudy, Measures, accuracy_steps, accuracy_study
 from dpbayes.experiments.commands.accuracy import recipe_of
 from dpbayes.mechanisms import Calibration, GaussianResiduals, LaplaceUpdates, Noise

@@ -7,7 +7,6 @@ import pyarrow.parquet as arrow_parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import special
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Partial, finished
@@ -19,21 +18,18 @@ from dpbayes.experiments.accuracy.crossings import overtakes
 from dpbayes.experiments.accuracy.curves import fourier as accuracy_fourier
 from dpbayes.experiments.accuracy.curves.any_mechanism import curves_of, typical
 from dpbayes.experiments.accuracy.curves.tables import tabulate
-from dpbayes.experiments.accuracy.curves.whole_gaussian import ROUNDED_FROM, whole_gaussian
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic, default_target, epsilon_grid
 from dpbayes.experiments.accuracy.records import Repeats, _counted, _random_cpts, _sample, node_cells
-from dpbayes.experiments.accuracy.releases import Releases
+from dpbayes.experiments.accuracy.releases import Releases, Streams
 from dpbayes.experiments.accuracy.reliability import reliability_steps
-from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_steps, accuracy_study
 from dpbayes.experiments.commands.accuracy import AccuracyRecipe, parquet_bytes, recipe_of
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, Noise, PosteriorSampler
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
-from dpbayes.model.fourier import cells_per_family, coefficients
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
 from dpbayes.posteriors.dirichlet import Dirichlets
@@ -342,19 +338,6 @@ def test_noise_is_shared_out_by_the_weights_of_the_tables(name, noise):
     assert moments_apart(*both_laws(**law, weights=((), heavy))) > FAR, "all alike is another law"
 
 
-@pytest.mark.parametrize("scale", [0.0, 0.02, 0.3, 1.0, 5.0, 7.9, ROUNDED_FROM, 60.0])
-def test_whole_gaussian_noise_has_its_distribution_function_to_a_millionth(scale):
-    """Evenly spread luck: a number's share is its probability."""
-    k = np.arange(-700, 701)
-    weights = np.exp(-((k / scale) ** 2) / 2) if scale else (k == 0).astype(float)
-    expected = np.cumsum(weights) / weights.sum()
-    lucks = special.ndtri((np.arange(2_000_000) + 0.5) / 2_000_000)
-    drawn = whole_gaussian(lucks, scale)
-    share = np.searchsorted(drawn, k, side="right") / len(drawn)
-    assert np.abs(share - expected).max() < 2e-6
-    assert np.array_equal(whole_gaussian(lucks[:9], np.full(9, scale)), drawn[:9]), "whatever the shape of scales"
-
-
 def both_laws(
     method: Method,
     network: Network,
@@ -383,7 +366,7 @@ def both_laws(
 
 
 def test_the_curve_of_any_mechanism_has_its_law():
-    """As of a mechanism that has no faster one: of real releases, here of one that has."""
+    """Single releases have the law of releases that are sampled together."""
     plan, draws = plan_of(epsilons=(2.0, 5.0), training=20), 3_000
     releases, (method,) = Releases(plan), curves_of(LaplaceUpdates).methods
     counts = np.repeat(_counted(SMALL, random_codes(SMALL, (1, 20), seed=5)), draws, axis=0)
@@ -718,56 +701,30 @@ def test_a_column_with_a_state_in_more_than_nine_of_ten_records_is_no_default_ta
 # Whole numbers
 
 
-def noise_of_curve(name: str, plan: AccuracyPlan, repeats: int) -> tuple[np.ndarray, Releases]:
-    """The noise of counts so large that none becomes negative, at every epsilon: (R, E, all cells)."""
-    roomy = replace(plan)
-    object.__setattr__(roomy, "training", 10**8)  # nothing is clipped; no such table need be made
-    releases = Releases(roomy)
-    counts = np.broadcast_to(4e6 / cells_per_family(plan.network), (repeats, plan.network.cell_count))
-    releases.log_mean = lambda updates: updates.copy()  # what follows the noise is not asked for
-    object.__setattr__(releases.plan, "training", 10**8)
-    updates = finished(METHODS[name].log_cpts(releases, counts, Streams(3)))
-    return updates - releases.blanket.local_counts(counts)[:, None], releases
+def whole_mechanism(name: str, releases: Releases, epsilon: float):
+    """Return the mechanism of a curve with noise of whole numbers, its increment found as the Release page does."""
+    mechanism = typical(METHODS[name].kind, prior=releases.prior, epsilon=epsilon, noise=Noise.WHOLE)
+    if name != "fourier":
+        return mechanism
+    simulations, network = releases.plan.size.simulated, releases.plan.network
+    certified, rng, law = Calibration.CERTIFIED, stream(0, "stealth"), mechanism.noise_law
+    needed = needed_increments(network, certified, rng, law=law, draws=simulations)
+    return replace(mechanism, t=increment_for(releases.plan.stealth, needed))
 
 
-def is_whole_noise(draws: np.ndarray, scale: float) -> bool:
-    """Whether draws are those of P[k] ~ exp(-|k|/b), by their share at zero and their spread; doubt 1e-9 each."""
-    zero, n = math.tanh(0.5 / scale), draws.size
-    share = float(np.mean(draws == 0))
-    variance = 0.5 / math.sinh(0.5 / scale) ** 2
-    near = abs(share - zero) < 6.2 * math.sqrt(zero * (1 - zero) / n)
-    return near and abs(draws.var() / variance - 1) < 6.2 * math.sqrt((5 + 1 / variance) / n)
-
-
-def test_the_laplace_curve_of_whole_numbers_has_their_noise_at_every_epsilon():
-    plan = whole_plan(epsilons=(1.0, 8.0, 30.0))
-    noise, releases = noise_of_curve("laplace", plan, 4_000)
-    assert np.array_equal(noise, np.round(noise))
+@pytest.mark.parametrize("name", ["laplace", "consistent", "weighted", "fourier"])
+def test_curves_of_whole_numbers_are_releases_of_the_mechanism_at_every_epsilon(name):
+    plan = whole_plan(epsilons=(1.0, 8.0, 30.0), training=20)
+    releases, counts = Releases(plan), _counted(SMALL, random_codes(SMALL, (50, 20), seed=5))
+    curve = finished(METHODS[name].log_cpts(releases, counts, Streams(3)))
+    own = releases.blanket.local_counts(np.ones(SMALL.cell_count)) > 0
     for k, epsilon in enumerate(plan.epsilons):
-        scale = LaplaceUpdates(prior=releases.prior, epsilon=epsilon).noise_scale
-        assert is_whole_noise(noise[:, k], scale)
-        assert not is_whole_noise(noise[:, k], 1.1 * scale)
-
-
-def test_the_fourier_curve_of_whole_numbers_has_their_noise_and_increment_at_every_epsilon():
-    plan = whole_plan(epsilons=(1.0, 8.0, 30.0))
-    noise, releases = noise_of_curve("fourier", plan, 20_000)
-    seen = coefficients(plan.network, noise)
-    for k, epsilon in enumerate(plan.epsilons):
-        mechanism = LaplaceFourier(prior=releases.prior, epsilon=epsilon, noise=Noise.WHOLE)
-        needed = needed_increments(
-            plan.network,
-            Calibration.CERTIFIED,
-            stream(0, "stealth"),
-            law=mechanism.noise_law,
-            draws=plan.size.simulated,
-        )
-        lift = replace(mechanism, t=increment_for(0.5, needed)).lift
-        assert (np.abs(seen[:, k, 0] - lift) <= 1e-6).all()
-        drawn = np.round(seen[:, k, 1:])
-        assert (np.abs(seen[:, k, 1:] - drawn) <= 1e-6).all()
-        assert is_whole_noise(drawn, mechanism.noise_scale)
-        assert not is_whole_noise(drawn, 1.1 * mechanism.noise_scale)
+        whole = whole_mechanism(name, releases, epsilon)
+        for mechanism in (whole, replace(whole, noise=Noise.REAL)):
+            rng = stream(3, "accuracy", name.upper())
+            release = mechanism.release(Counts(SMALL, counts.astype(int), 20), rng).outcome.probabilities
+            expected = np.log(releases.blanket.local_counts(release)[:, own])
+            assert np.allclose(curve[:, k, own], expected) == (mechanism is whole)
 
 
 def test_what_draws_real_numbers_alone_is_refused_where_noise_is_whole():

@@ -24,7 +24,6 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments.__main__ import main
 from dpbayes.experiments.commands.options import scenario_from
 from dpbayes.experiments.commands.regression import RegressionRecipe, add_arguments, recipe_of, run
-from dpbayes.experiments.regression import split
 from dpbayes.experiments.regression import study as regression
 from dpbayes.experiments.regression.design import BoundForEpsilon, RegressionStudy, precision_grid
 from dpbayes.experiments.regression.records import (
@@ -47,8 +46,7 @@ from dpbayes.experiments.regression.scenario import (
     study_of,
     study_records,
 )
-from dpbayes.experiments.regression.split import SplitTable
-from dpbayes.experiments.regression.study import fit_curves, regression_curves
+from dpbayes.experiments.regression.study import SplitTable, fit_curves, regression_curves
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.regression import GramMatrix, NumericColumn, RegressionData, ScaledRegression, moments, scaled
 from dpbayes.sources.shipped_tables import regression_bounds, shipped_regression
@@ -116,7 +114,7 @@ def test_every_record_is_as_likely_to_be_trained_on_and_none_twice() -> None:
 def test_large_training_sets_go_one_by_one_and_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     records = table()
     together = records.split_products(50, stream(3), 7)
-    monkeypatch.setattr(split, "_ENTRIES", 1)
+    monkeypatch.setattr(regression, "_ENTRIES", 1)
     assert records.split_products(50, stream(3), 7) == pytest.approx(together, rel=1e-12)
 
 

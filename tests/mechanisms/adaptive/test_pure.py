@@ -11,7 +11,7 @@ from scipy import special, stats
 import dpbayes as dp
 from dpbayes.base.amounts import number_of
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.pair_errors import pair_error
+from dpbayes.experiments.table_errors import pair_error
 from dpbayes.mechanisms.adaptive import choices, draws, process
 from dpbayes.mechanisms.adaptive.draws import SimulatedDraws, confirmed_choice, confirmed_noise
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for

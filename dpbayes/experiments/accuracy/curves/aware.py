@@ -1,7 +1,7 @@
-"""Curves of recipients who know of the noise: the noise-aware posterior mean of real releases.
+"""Curves of noise-aware recipients: the mean of the noise-aware posterior of each release.
 
-Every repeat has a seed of its own, from which its releases at all epsilons start, as in `any_mechanism`. Reading a
-release takes a thousand times as long as drawing it, so that there are few points to a row, and few repeats.
+The releases of a repeat at all epsilons start from the same seed, as in `any_mechanism`. The posterior of a release
+takes a thousand times as long as the release. These curves therefore use few points per row and few repeats.
 """
 
 from collections.abc import Sequence
@@ -12,48 +12,46 @@ import numpy as np
 
 from dpbayes.base.steps import Work, part_of, slices
 from dpbayes.base.types import FloatArray
-from dpbayes.experiments.accuracy.curves.linear import LAPLACE, RESIDUALS
+from dpbayes.experiments.accuracy.curves.additive import LAPLACE, RESIDUALS
+from dpbayes.experiments.accuracy.curves.any_mechanism import mechanisms_of
 from dpbayes.experiments.accuracy.method import Curves, Method
-from dpbayes.experiments.accuracy.releases import Releases
-from dpbayes.experiments.accuracy.streams import Streams
+from dpbayes.experiments.accuracy.releases import Releases, Streams
 from dpbayes.mechanisms import GaussianResiduals, LaplaceUpdates
 from dpbayes.mechanisms.base import simulated
-from dpbayes.mechanisms.noise.shares import searched, takes_weights
+from dpbayes.mechanisms.noise.shares import searched
 from dpbayes.model.counts import Counts
 from dpbayes.posteriors.noise_aware import noise_aware_cells
 
 POINTS = 64
-"""Points of a row's law of counts: an average over repeats needs fewer than one release does."""
+"""Possible counts of a row that a posterior uses: an average over repeats needs fewer than a single release."""
 
 MOST_REPEATS = 50
-"""Of a study's repeats the first so many are read; standard errors are those of so many."""
+"""The number of repeats that these curves use; standard errors are those of so many repeats."""
 
 _CELLS = 4000
-"""Cells read in one step, a tenth of a second."""
+"""Cells whose posterior is computed in one step, which takes a tenth of a second."""
 
 _LEAST = 1e-300
-"""Probabilities below are taken for this, which has a logarithm."""
+"""Smaller probabilities are replaced by this value, which has a logarithm."""
 
 _RELEASE, _VALUE, _READ = 6e-4, 2e-7, 4.5e-5
-"""About how many seconds a release takes, each of its values, and each cell that is read."""
+"""About how many seconds take: a release, each of its values, and the posterior of each cell."""
 
 
 Kind = type[LaplaceUpdates] | type[GaussianResiduals]
 
 
 def _aware(kind: Kind, read: Method, name: str) -> Method:
-    """Return the curve of a mechanism whose releases are read by a recipient who knows of the noise."""
+    """Return the curve of a mechanism for a noise-aware recipient; `read` is the curve of a naive one."""
 
     def log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
-        plan = releases.plan
-        shared = {"weights": plan.weights} if takes_weights(kind) else {}
-        same: dict[str, Any] = {"prior": releases.prior, "noise": plan.noise, **shared}
-        mechanisms = [kind(epsilon=epsilon, **same) for epsilon in plan.epsilons]
         yield 0.0
+        plan = releases.plan
+        mechanisms: list[Any] = mechanisms_of(kind, releases)
         yield from part_of(searched(mechanisms[0]), 0.0, 0.0)
         seeds = streams(name.upper()).integers(2**63, size=len(counts))
         origin = releases.blanket.local_counts(np.arange(1.0, plan.network.cell_count + 1)).astype(np.int64) - 1
-        own = np.flatnonzero(origin >= 0)  # the other nodes of the blanket are not looked at
+        own = np.flatnonzero(origin >= 0)  # the other nodes of the blanket do not matter
         logs = np.zeros((len(counts), len(mechanisms), len(origin)))
         parts = list(slices(len(counts), _CELLS // len(own)))
         for done, part in enumerate(parts):
@@ -104,6 +102,6 @@ AWARE = (
     _aware(LaplaceUpdates, LAPLACE, "laplace_aware"),
     _aware(GaussianResiduals, RESIDUALS, "residuals_aware"),
 )
-"""Reading costs no privacy: each promises what its mechanism does."""
+"""The noise-aware curves. Post-processing costs no privacy: each has the guarantee of its mechanism."""
 
 CURVES = Curves(kind=object, methods=AWARE, formulas=_formulas, notes=_notes)

@@ -1,4 +1,7 @@
-"""The curves of Laplace noise on Fourier coefficients: certified, and as the plot of [Zhang16] keeps releases."""
+"""The curves of Laplace noise on Fourier coefficients: as proved, and as in the plot of [Zhang16].
+
+The plot of the paper contains only releases without a negative count.
+"""
 
 import math
 from collections.abc import Sequence
@@ -11,32 +14,33 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work, finished, part_of, slices
 from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray
+from dpbayes.experiments.accuracy.curves.any_mechanism import sampled_log_cpts
 from dpbayes.experiments.accuracy.method import Curves, Method
-from dpbayes.experiments.accuracy.releases import Generator, ReleasePlan, Releases
+from dpbayes.experiments.accuracy.releases import Generator, ReleasePlan, Releases, Streams
 from dpbayes.experiments.accuracy.size import Size
-from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms import Calibration, LaplaceFourier, Noise
 from dpbayes.mechanisms.fourier import coefficient_noise, increment_for, needed_increments
-from dpbayes.mechanisms.noise.law import NoiseLaw, whole_noise
+from dpbayes.mechanisms.noise.law import NoiseLaw
 from dpbayes.model.fourier import cells_per_family, marginals
 from dpbayes.theory.zhang16.fourier import printed_noise
 from dpbayes.theory.zhang16.stealth import negative_marginal_probability, printed_increment
 
 ATTEMPTS = 100
-"""Tries at a non-negative Fourier release, where only those are kept; after these, negative counts become zero."""
+"""Repetitions of a Fourier release with a negative count; after the last one, negative counts become zero."""
 
 _LEAST = 1e-300
-"""Tails below are held to be this, which is above them and has a logarithm."""
+"""Smaller tail probabilities are replaced by this larger value, which has a logarithm."""
 
 
 def log10_delta_of_kept(plan: ReleasePlan) -> float:
-    """Return log10 of the delta beside the doubled epsilon of "Fourier (paper)", whatever the table.
+    """Return log10 of the delta that belongs to the doubled epsilon of "Fourier (paper)", for any table.
 
-    A try with density f fails, by a negative count, with probability p. What succeeds within a = ATTEMPTS + 1 tries has
-    the density f (1 - p^a)/(1 - p) = f (1 + p + ... + p^(a - 1)). From one table to its neighbour f grows by at most
-    e^epsilon; the sum grows only if p does, and then by no more than 1/(1 - p) does, at most e^epsilon again. What
-    never succeeds is clipped and handed over, with probability p^a, which is delta. p is at most that of zero counts,
-    bounded by [Zhang16] Corollary 3, corrected. Errors: InputError when a node is not binary.
+    An attempt with density f fails, by a negative count, with probability p. A release that succeeds within
+    a = ATTEMPTS + 1 attempts has the density f (1 - p^a)/(1 - p) = f (1 + p + ... + p^(a - 1)). Between neighbouring
+    tables, f grows by a factor of at most e^epsilon. The sum grows only if p grows, and then by no more than 1/(1 - p)
+    does, which is at most e^epsilon again. If all attempts fail, which has probability p^a, the release is clipped;
+    this probability is delta. p is at most the probability for zero counts, which [Zhang16] Corollary 3, corrected,
+    bounds. Errors: InputError if a node is not binary.
     """
     network, t = plan.network, float(printed_increment(plan.stealth))
     by_family = float(negative_marginal_probability(network, noise=printed_noise(network), t=t))
@@ -46,7 +50,7 @@ def log10_delta_of_kept(plan: ReleasePlan) -> float:
 
 
 def increment(releases: Releases, calibration: Calibration) -> float:
-    """Return t: printed, the one whose printed chance of stealth 1 - exp(-t) is the plan's; certified, simulated.
+    """Return t. As printed, 1 - exp(-t) is the plan's share of non-negative releases; certified, t is simulated.
 
     [Zhang16] Corollary 3, as printed and corrected.
     """
@@ -59,9 +63,9 @@ def increment(releases: Releases, calibration: Calibration) -> float:
 
 
 def _simulate(releases: Releases) -> Work[None]:
-    """Find the certified increment: as many simulated releases as the Release page looks at, and the very same."""
+    """Compute the certified increment from the same simulated releases as the Release page."""
     network = releases.plan.network
-    draws, rng, needed = releases.plan.size.simulated, stream(0, "stealth"), []
+    draws, rng, needed = releases.plan.simulated_releases, stream(0, "stealth"), []
     for part in slices(draws, releases.drawn_at_once // network.cell_count):
         size = part.stop - part.start
         needed.append(needed_increments(network, Calibration.CERTIFIED, rng, draws=size))
@@ -70,50 +74,45 @@ def _simulate(releases: Releases) -> Work[None]:
 
 
 def _log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
-    if releases.plan.noise is Noise.WHOLE:
-        return (yield from _whole_log_cpts(releases, counts, streams))
-    if releases.simulated is None:
+    """Release every table at every epsilon, with the increment of the plan's share of non-negative releases."""
+    plan, prior = releases.plan, releases.prior
+    if plan.noise is Noise.REAL and releases.simulated is None:
         yield from part_of(_simulate(releases), 0.0, 0.5)
-    noise = _noise(releases, Calibration.CERTIFIED, streams("FOURIER"), len(counts))
-    yield 0.5
-    here, noise = releases.blanket.local_counts(counts), releases.blanket.local_counts(noise)
-    updates = here[:, None] + _scales(releases, Calibration.CERTIFIED)[:, None] * noise[:, None]
-    return releases.log_mean(np.maximum(updates, 0.0, out=updates))
-
-
-def _whole_log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
-    """The same with whole numbers, rebuilt for every epsilon from the same draws: they cannot be scaled."""
-    network, blanket = releases.plan.network, releases.blanket
-    if releases.increments is None:
+    if plan.noise is Noise.WHOLE and releases.increments is None:
         yield from part_of(_simulate_increments(releases), 0.0, 0.5)
-    assert releases.increments is not None
-    pairs = streams("FOURIER").standard_exponential((len(counts), len(network.closure), 2))
-    scales, here = _scales(releases, Calibration.CERTIFIED), blanket.local_counts(counts)
-    updates = np.empty((len(counts), len(scales), here.shape[-1]))
-    for k, (scale, t) in enumerate(zip(scales, releases.increments, strict=True)):
-        noise = whole_noise(pairs, scale)
-        noise[:, 0] = 2 * t * len(network.closure) * scale  # n gets no noise, and the lift
-        updates[:, k] = here + blanket.local_counts(marginals(network, noise))
-        yield 0.5 + 0.5 * (k + 1) / len(scales)
-    return releases.log_mean(np.maximum(updates, 0.0, out=updates))
+    yield 0.5
+
+    def increment_at(epsilon: float) -> float:
+        if releases.increments is None:
+            return increment(releases, Calibration.CERTIFIED)
+        return float(releases.increments[plan.epsilons.index(epsilon)])
+
+    def mechanism_at(epsilon: float) -> LaplaceFourier:
+        return LaplaceFourier(prior=prior, epsilon=epsilon, t=increment_at(epsilon), noise=plan.noise)
+
+    mechanisms = releases.mechanisms(CERTIFIED.name, mechanism_at)
+    work = sampled_log_cpts(mechanisms, releases, counts, streams, name="FOURIER")
+    return (yield from part_of(work, 0.5, 1.0))
 
 
 def _simulate_increments(releases: Releases) -> Work[None]:
-    """Find the certified increment of whole numbers at every epsilon, of as many releases as Release looks at."""
+    """Compute the certified increment for whole numbers at every epsilon, from as many releases as the Release page."""
     plan, scales, increments = releases.plan, _scales(releases, Calibration.CERTIFIED), []
+    draws, certified = plan.simulated_releases, Calibration.CERTIFIED
     for k, scale in enumerate(scales):
         law, rng = NoiseLaw(Noise.WHOLE, float(scale)), stream(0, "stealth")
-        needed = needed_increments(plan.network, Calibration.CERTIFIED, rng, draws=plan.size.simulated, law=law)
+        needed = needed_increments(plan.network, certified, rng, draws=draws, law=law)
         increments.append(increment_for(plan.stealth, needed))
         yield (k + 1) / len(scales)
     releases.increments = np.array(increments)
 
 
 def _kept(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
-    """Draw again wherever a count is negative, as the plot of [Zhang16] shows only what is not.
+    """Repeat releases with a negative count, because the plot of [Zhang16] shows only non-negative releases.
 
-    Every epsilon keeps the first try that is non-negative there. The tries of a repeat end with one whose noise
-    alone is: this does not depend on the grid, nor does what the next repeat draws. Every try has its own stream.
+    Every epsilon keeps the first attempt that is non-negative there. The attempts of a repeat end with the first one
+    whose noise is non-negative. The number of attempts, and the random numbers of later repeats, therefore do not
+    depend on the grid. Every attempt has its own random stream.
     """
     scales = _scales(releases, Calibration.AS_PRINTED)
     noise = _noise(releases, Calibration.AS_PRINTED, streams("FOURIER_PRINTED"), len(counts))
@@ -140,7 +139,7 @@ def _scales(releases: Releases, calibration: Calibration) -> FloatArray:
 
 
 def _noise(releases: Releases, calibration: Calibration, rng: Generator, repeats: int) -> FloatArray:
-    """Return lifted unit noise of all cells, (R, all): that of [Zhang16] Algorithm 2 is linear, so rebuilt once."""
+    """Return the unit noise of all cells with the lift (R, all); it is linear in the scale. [Zhang16] Algorithm 2."""
     network = releases.plan.network
     noise = marginals(network, coefficient_noise(network, calibration, rng, (repeats,)))
     noise += 2 * increment(releases, calibration) * len(network.closure) / cells_per_family(network)
@@ -148,15 +147,15 @@ def _noise(releases: Releases, calibration: Calibration, rng: Generator, repeats
 
 
 def _most_scale(counts: FloatArray, noise: FloatArray) -> FloatArray:
-    """Return up to which scale counts plus scaled noise, both (R, all), hold nothing negative: (R,)."""
+    """Return the largest scale at which counts plus scaled noise, both (R, all), are non-negative: (R,)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(noise < 0, counts / -noise, np.inf).min(axis=1)
 
 
 def _certified_as_printed(releases: Releases) -> FloatArray:
     printed = LaplaceFourier(prior=releases.prior, epsilon=1.0, calibration=Calibration.AS_PRINTED)
-    # Keeping only what is non-negative conditions on the outcome: both densities are divided by the chance of success,
-    # whose ratio is at most exp(epsilon) again.
+    # Keeping only non-negative releases conditions on the outcome: both densities are divided by the probability of
+    # success, whose ratio is at most exp(epsilon) again.
     return 2 * printed.certified.epsilon * releases.plan.grid
 
 
@@ -195,8 +194,9 @@ def _notes(methods: Sequence[Method], releases: Releases) -> list[str]:
     ]
 
 
-def _seconds(size: Size) -> float:
-    return 1e-7 * size.cells * size.drawings
+def _prepared_seconds(size: Size) -> float:
+    simulations = 1 if size.noise is Noise.REAL else size.epsilons
+    return 6e-8 * size.simulated * size.cells * simulations
 
 
 CERTIFIED = Method(
@@ -206,8 +206,8 @@ CERTIFIED = Method(
     option=("fourier", "Fourier"),
     calibrations=(Calibration.CERTIFIED,),
     log_cpts=_log_cpts,
-    seconds=_seconds,
-    prepared=lambda size: 6e-8 * size.simulated * size.cells * size.drawings,
+    seconds=lambda size: 1e-7 * size.cells * size.epsilons,
+    prepared=_prepared_seconds,
 )
 PRINTED = Method(
     name="fourier_printed",
@@ -218,7 +218,7 @@ PRINTED = Method(
     noises=(Noise.REAL,),  # what is kept of many tries, as in the paper's plot
     log_cpts=_kept,
     certified=_certified_as_printed,
-    seconds=_seconds,
+    seconds=lambda size: 1e-7 * size.cells,
 )
 
 CURVES = Curves(kind=LaplaceFourier, methods=(CERTIFIED, PRINTED), formulas=_formulas, notes=_notes)

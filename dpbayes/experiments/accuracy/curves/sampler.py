@@ -1,4 +1,7 @@
-"""The curves of posterior sampling: trimmed draws from the same uniforms at every epsilon, certified and as printed."""
+"""The curves of posterior sampling, as proved and as in the paper: trimmed samples from the same uniform numbers.
+
+Single releases of the mechanism would take 30 times as long.
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -12,37 +15,36 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.curves.tables import tabulate
 from dpbayes.experiments.accuracy.method import Curves, Method
-from dpbayes.experiments.accuracy.releases import Generator, ReleasePlan, Releases
+from dpbayes.experiments.accuracy.releases import Generator, ReleasePlan, Releases, Streams
 from dpbayes.experiments.accuracy.size import Size
-from dpbayes.experiments.accuracy.streams import Streams
 from dpbayes.mechanisms import Calibration, PosteriorSampler
 from dpbayes.posteriors.decisions import Decisions
 
 _CANCELS = 1e-6
-"""Below this, one less a probability has lost too many digits."""
+"""If a probability is this close to one, the difference to one has lost too many digits."""
 
 _ROWS = 1 << 15
-"""Rows of tables held at once, 2.5 kB each, where one bound has no more."""
+"""Rows of tables in memory at a time, with 2.5 kB each, unless a single bound has more."""
 
 
 def largest_degenerate_epsilon(plan: ReleasePlan) -> float:
-    """Return up to which epsilon the printed omega = e^(-epsilon/2) leaves only even odds: 2 ln 2 if all are binary."""
+    """Return the largest epsilon at which the paper's omega = e^(-epsilon/2) gives only even odds; binary: 2 ln 2."""
     return 2 * max_decisions_per_node(plan) * math.log(2)
 
 
 def max_decisions_per_node(plan: ReleasePlan) -> int:
-    """Return the most yes-no decisions that lead to a state of any node: 1 in a binary network."""
+    """Return the largest number of binary decisions that lead to a state of any node: 1 in a binary network."""
     return max(1, int(np.max(Decisions(plan.network).depths)))
 
 
 def printed_bounds(releases: Releases) -> FloatArray:
-    """The printed bound of log-odds, (E,), zero where the printed omega leaves only even odds."""
+    """Return the paper's bound of log-odds (E,); zero where the paper's omega allows only even odds."""
     depth = max(1, int(releases.decisions.depths.max()))
     return np.log(np.maximum(np.expm1(releases.plan.grid / (2 * depth)), 1.0))
 
 
 def _log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
-    # One draw at epsilon: the bound is linear in epsilon.
+    # One sample at epsilon: the bound is linear in epsilon.
     unit = PosteriorSampler(prior=releases.prior, epsilon=1.0).log_odds_bound
     return trimmed(releases, counts, streams("SAMPLER"), bounds=unit * releases.plan.grid, draws=1)
 
@@ -52,7 +54,7 @@ def trimmed(
 ) -> Work[FloatArray]:
     """Return ln of the mean of `draws` trimmed CPTs: (R, E, K).
 
-    Tables are made for a few bounds at a time; the same numbers are drawn again for the next few, not kept.
+    Tables are computed for a few bounds at a time. The random numbers are sampled again for each group of bounds.
     """
     a, b = releases.decided.parameters(releases.plan.prior + releases.blanket.local_counts(counts))
     pairs, kinds = np.unique((a + 1j * b).ravel(), return_inverse=True)
@@ -86,9 +88,9 @@ def _summed_cpts(releases: Releases, log_odds: FloatArray) -> FloatArray:
 
 
 def _draws(repeats: int, draws: int, decisions: int, most: int) -> list[tuple[slice, int]]:
-    """Cut repeats x draws into parts (repeats, draws in each): whole repeats, or some draws of a single one.
+    """Cut repeats x draws into parts (repeats, draws in each): whole repeats, or some draws of a single repeat.
 
-    This loop over repeats is left: each has so many draws that a part of them is all that fits in the cache.
+    The loop over single repeats remains because some of their draws already fill the cache.
     """
     values_per_repeat = max(1, draws * decisions)
     if values_per_repeat <= most:
@@ -98,7 +100,7 @@ def _draws(repeats: int, draws: int, decisions: int, most: int) -> list[tuple[sl
 
 
 def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
-    """Rows of more than two states are drawn as yes-no decisions, and these are what is trimmed."""
+    """Rows with more than two states are sampled as binary decisions, and the decisions are trimmed."""
     plan, binary = releases.plan, releases.plan.network.is_binary
     deep, depths = max_decisions_per_node(plan), int(releases.decisions.depths.sum())
     if binary:
@@ -142,7 +144,7 @@ def _seconds(size: Size, draws: int) -> float:
 
 
 def _as_printed(name: str, look: Look, option: tuple[str, str], draws: Callable[[int], int]) -> Method:
-    """As printed, with so many draws of those that a plan asks for. Red: the promise does not hold."""
+    """Return the curve as in the paper, with `draws` of the plan's samples; red, because its claim does not hold."""
 
     def log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
         rng, bounds = streams(name.upper()), printed_bounds(releases)

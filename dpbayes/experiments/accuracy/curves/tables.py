@@ -1,8 +1,8 @@
-"""Draws from many Betas trimmed to many bounds at once, from the same uniforms at every bound.
+"""Samples from many Beta distributions, trimmed to many bounds at once, from the same uniform numbers at every bound.
 
-`dpbayes.posteriors.trimmed` draws with an error of 1e-14, for one bound at a time; a mechanism needs that, an average
-over thousands of simulated releases does not. Here the distribution function of the log-odds is exact to about 1e-6 at
-2 * SIDE + 1 points around the mode, and the logarithm of the density is straight between them.
+`dpbayes.posteriors.trimmed` samples with an error of 1e-14, for one bound at a time. A mechanism needs this precision;
+an average over thousands of simulated releases does not. In this module, the distribution function of the log-odds has
+an error of about 1e-6 at 2 * SIDE + 1 points around the mode, and the log density is linear between them.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from dpbayes.base.steps import Work, slices
 from dpbayes.base.types import FloatArray, IntArray
 
 DEPTH = 20.0
-"""How far below its largest value the log density is followed; less than exp(-DEPTH) of the mass is left out."""
+"""Log densities this far below their maximum are left out, which omits less than exp(-DEPTH) of the mass."""
 
 SIDE = 32
 _BREAKS = (np.arange(SIDE + 1) / SIDE) ** 1.5

@@ -3,7 +3,7 @@
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.text import escaped, numeral, share_text
 from dpbayes.experiments.accuracy.crossings import Crossing, best_near, overtakes, within
-from dpbayes.experiments.accuracy.curves.linear import LAPLACE
+from dpbayes.experiments.accuracy.curves.additive import LAPLACE
 from dpbayes.experiments.accuracy.curves.sampler import CERTIFIED, MANY
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import EXACT, MAJORITY

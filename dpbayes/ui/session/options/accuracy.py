@@ -5,7 +5,7 @@ from dataclasses import dataclass, make_dataclass
 from typing import Annotated, Any
 
 from dpbayes.base.parameters import Choice, Parameter
-from dpbayes.experiments.accuracy import plan
+from dpbayes.experiments.accuracy import plan, releases
 from dpbayes.experiments.accuracy.curves.aware import AWARE
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import ALL_METHODS
@@ -92,16 +92,16 @@ class AccuracyOptions(_Mechanisms):  # type: ignore[misc]  # an option for each 
     ]
     records: Annotated[int, plan.RECORDS]
     strength: Annotated[float, plan.STRENGTH]
-    training: Annotated[int, plan.TRAINING]
-    testing: Annotated[int, plan.TESTING]
-    repeats: Annotated[int, plan.REPEATS]
+    training: Annotated[int, releases.TRAINING]
+    testing: Annotated[int, releases.TESTING]
+    repeats: Annotated[int, releases.REPEATS]
     low: Annotated[float, plan.LOW]
     high: Annotated[float, plan.HIGH]
     points: Annotated[int, plan.POINTS]
     curves: Annotated[CalibrationsShown, CALIBRATIONS]
     shown: Annotated[Shown, SHOWN]
-    stealth: Annotated[float, plan.STEALTH]
-    draws: Annotated[int, plan.DRAWS]
+    stealth: Annotated[float, releases.STEALTH]
+    draws: Annotated[int, releases.DRAWS]
     cells: Annotated[int, CELLS]
 
     def draws_curves(self, name: str) -> bool:
