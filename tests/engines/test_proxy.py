@@ -194,7 +194,7 @@ def widget(messages: list[ForwardMsg], label: str) -> str:
     """Return the id of the box or of the expander whose label begins so."""
     parts: list[Message] = [message.delta.new_element.checkbox for message in messages]
     parts += [message.delta.add_block.expandable for message in messages]
-    return next(str(part.id) for part in parts if part.label.startswith(label))  # type: ignore[attr-defined]
+    return next(str(part.id) for part in parts if part.label.startswith(label))
 
 
 def opened_in(site: Site, process: str, place: str = "/") -> Browser:
