@@ -1,18 +1,13 @@
 """Two processes of the dashboard behind nginx, with one ledger in PostgreSQL, as docs/serving.md describes them.
 
-The commands and the configuration are read from the document. The tests replace the interpreter, the ports and the
-address of the database, and nothing else. The last test kills a process and starts it again.
+The last test kills a process and starts it again.
 """
 
 import os
-import re
-import shutil
 import signal
 import socket
 import subprocess
-import sys
 import threading
-import time
 import urllib.error
 import urllib.request
 from collections import Counter
@@ -22,7 +17,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from http.client import HTTPConnection
 from http.cookiejar import CookieJar
-from pathlib import Path
 
 import pytest
 from google.protobuf.message import Message
@@ -35,39 +29,20 @@ from websockets.typing import Origin
 from dpbayes.releases import ledger
 from dpbayes.ui.pages.explore.make import UNSEEN
 from dpbayes.ui.session.roles import REFUSALS, Act
-from tests.browser.serving import ROOT, free_port, wait_for
+from tests.browser.serving import ROOT, wait_for
+from tests.engines.proxied import NGINX, Site, end, environment, proxied
 from tests.engines.servers import Postgres
 from tests.releases.ledger.places import database
-from tests.test_docs import TEXTS, blocks
 from tests.wire import SILENCE_S, button, connected, run, texts
 
 pytestmark = pytest.mark.engines
-
-NGINX = shutil.which("nginx", path=os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin")))
-SECTION = TEXTS["docs/serving.md"].partition("## More than one process")[2].partition("\n## ")[0]
-PORTS = {"one": "8701", "two": "8702", "proxy": "8600"}
-"""The ports in the document."""
 
 COOKIE = "dpbayes_process"
 DATASET = "orchard-9"
 NO_LEDGER = REFUSALS[Act.READ_LEDGER]
 VISITORS = 6
-PATIENCE_S = 60
 MANY = 1000
 """More messages than a page sends after it is drawn."""
-
-
-@dataclass(frozen=True)
-class Site:
-    """The proxy and the processes behind it; `pids` changes when a process is started again."""
-
-    url: str
-    token: str
-    ledger: Path
-    commands: dict[str, str]
-    environment: dict[str, str]
-    urls: dict[str, str]
-    pids: dict[str, int]
 
 
 @dataclass
@@ -117,77 +92,14 @@ class Browser:
             return connection.getresponse().status
 
 
-def as_in_the_document(text: str, ports: dict[str, str], address: str) -> str:
-    """Return a text of the document with other ports, another database and this interpreter."""
-    text = text.replace(f"listen {PORTS['proxy']}", f"listen 127.0.0.1:{ports['proxy']}")
-    for name in ("one", "two"):
-        assert PORTS[name] in text
-        text = text.replace(PORTS[name], ports[name])
-    text = re.sub(r"postgresql://\S+", lambda _: address, text)
-    return text.replace(".venv/bin/python", sys.executable)
-
-
 @pytest.fixture(scope="module")
 def site(server: Postgres, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     if NGINX is None:
         pytest.skip("nginx is not installed: run `make engines` as root, or install the package nginx")
-    folder, path = tmp_path_factory.mktemp("site"), database(server)
+    path = database(server)
     ledger.open_dataset(path, DATASET, Fraction(1), reason="The board's decision of May.")
-    ports = {name: str(free_port()) for name in PORTS}
-    urls = {name: f"http://127.0.0.1:{port}" for name, port in ports.items()}
-    (commands,) = (as_in_the_document(text, ports, ledger.place_text(path)) for text in blocks(SECTION, "sh"))
-    (configuration,) = (as_in_the_document(text, ports, "") for text in blocks(SECTION, "nginx"))
-    with ExitStack() as stack:
-        token, pids = _started(folder, commands, stack)
-        _start_nginx(folder, configuration, urls["proxy"], stack)
-        lines = {name: line for name in pids for line in commands.splitlines() if ports[name] in line}
-        environment = {"DPBAYES_TOKEN": token, "DPBAYES_LEDGER": ledger.place_text(path)}
-        yield Site(urls.pop("proxy"), token, path, lines, environment, urls, pids)
-
-
-def _started(folder: Path, commands: str, stack: ExitStack) -> tuple[str, dict[str, int]]:
-    """Run the commands of the document in a shell; return the token and the ids of the processes."""
-    say = f"jobs -p > {folder}/pids.part; printenv DPBAYES_TOKEN > {folder}/token; mv {folder}/pids.part {folder}/pids"
-    log = stack.enter_context((folder / "log").open("w"))
-    command = ["bash", "-c", f"{commands}\n{say}\nwait"]
-    shell = subprocess.Popen(command, cwd=ROOT, env=_path(), stdout=log, stderr=log, start_new_session=True)
-    stack.callback(_end, shell)
-    deadline = time.monotonic() + PATIENCE_S
-    while not (folder / "pids").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    pids = dict(zip(("one", "two"), map(int, (folder / "pids").read_text().split()), strict=True))
-    ports = dict(zip(pids, re.findall(r"--port (\d+)", commands), strict=True))
-    for name in pids:
-        assert wait_for(shell, f"http://127.0.0.1:{ports[name]}"), (folder / "log").read_text()
-    return (folder / "token").read_text().strip(), pids
-
-
-def _path() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", "")))}
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process that began a session of its own, and what it has started."""
-    os.killpg(process.pid, signal.SIGTERM)
-    process.wait(PATIENCE_S)
-
-
-def _start_nginx(folder: Path, configuration: str, url: str, stack: ExitStack) -> None:
-    """Start nginx with the document's configuration, where Debian's main file includes it."""
-    (folder / "dashboard.conf").write_text(configuration, encoding="utf-8")
-    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    paths = "".join(f"  {kind}_temp_path {folder}/{kind};\n" for kind in kinds)
-    owner = "user root;\n" if os.getuid() == 0 else ""
-    (folder / "nginx.conf").write_text(
-        f"{owner}daemon off;\npid {folder}/nginx.pid;\nevents {{}}\n"
-        f"http {{\n  access_log off;\n{paths}  include {folder}/dashboard.conf;\n}}\n",
-        encoding="utf-8",
-    )
-    assert NGINX is not None
-    command = [NGINX, "-c", str(folder / "nginx.conf"), "-e", str(folder / "error.log")]
-    nginx = subprocess.Popen(command, start_new_session=True)
-    stack.callback(_end, nginx)
-    assert wait_for(nginx, url), (folder / "error.log").read_text()
+    with proxied(tmp_path_factory.mktemp("site"), path) as running:
+        yield running
 
 
 def widget(messages: list[ForwardMsg], label: str) -> str:
@@ -299,8 +211,8 @@ def test_visitors_of_a_killed_process_go_on_in_the_other(site: Site) -> None:
         assert lost.cookie(COOKIE) == "two"
         assert lost.upload(again) == 204
         command = site.commands["one"].removesuffix("&").split()
-        back = subprocess.Popen(command, cwd=ROOT, env=_path() | site.environment, start_new_session=True)
-        stack.callback(_end, back)
+        back = subprocess.Popen(command, cwd=ROOT, env=environment() | site.environment, start_new_session=True)
+        stack.callback(end, back)
         assert wait_for(back, site.urls["one"])
         assert lost.upload(again) == 204, "the browser stays where its session is"
         assert opened_in(site, "one").cookie(COOKIE) == "one", "new browsers get the process that is back"
