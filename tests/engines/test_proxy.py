@@ -152,11 +152,11 @@ def test_the_token_makes_a_curator_through_the_proxy(site: Site, process: str) -
         Browser(site.url).open("/?token=another-token-of-this-length")
 
 
-@pytest.mark.parametrize(("host", "is_known"), [("class.example", True), ("other.example", False)])
-def test_the_server_sees_the_name_under_which_it_is_reached(site: Site, host: str, *, is_known: bool) -> None:
+@pytest.mark.parametrize(("host", "is_accepted"), [("class.example", True), ("other.example", False)])
+def test_the_server_sees_the_name_under_which_it_is_reached(site: Site, host: str, *, is_accepted: bool) -> None:
     port = int(site.url.rpartition(":")[2])
     page, own = f"{host}:{port}", socket.create_connection(("127.0.0.1", port))
-    expected = nullcontext() if is_known else pytest.raises(InvalidStatus, match="HTTP 4")
+    expected = nullcontext() if is_accepted else pytest.raises(InvalidStatus, match="HTTP 4")
     with closing(own), expected, connect(f"ws://{page}/_stcore/stream", sock=own, origin=Origin(f"http://{page}")):
         pass
 
@@ -180,12 +180,12 @@ def test_the_last_epsilon_is_spent_once(site: Site) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    (made,) = (process for process in amounts if "The release is valid" in said[process])
-    (refused,) = amounts.keys() - {made}
+    (charged,) = (process for process in amounts if "The release is valid" in said[process])
+    (refused,) = amounts.keys() - {charged}
     assert f'The budget of "{DATASET}" has 0.' in said[refused]
     (spending,) = ledger.spendings(site.ledger, DATASET)
     assert spending.release is not None
-    assert ledger.account_of(site.ledger, DATASET).spent == Fraction(amounts[made])
+    assert ledger.account_of(site.ledger, DATASET).spent == Fraction(amounts[charged])
     ledger.check(site.ledger)
 
 
