@@ -40,7 +40,7 @@ browser: $(VENV)/.dev chromium
 	$(BIN)/python -m pytest -n auto -m browser tests/browser
 
 # A PostgreSQL of its own, Spark on this machine, DuckDB and Parquet count the same tables, and the PostgreSQL keeps
-# ledgers; the tests start and end them.
+# ledgers, also for two dashboards behind nginx; the tests start and end them.
 engines: $(VENV)/.engines servers
 	$(BIN)/python -m pytest -m engines -rs tests/engines tests/releases/ledger
 
@@ -90,9 +90,10 @@ chromium:
 # What the tests of engines start: without root they skip what is not there, and say so.
 servers:
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		command -v java >/dev/null && { ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null; } || \
-		{ apt-get update -qq && apt-get install -y -qq postgresql default-jre-headless; } || \
-		echo "PostgreSQL or Java cannot be installed; what needs them is skipped."; fi
+		command -v java >/dev/null && command -v nginx >/dev/null && \
+		{ ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null; } || \
+		{ apt-get update -qq && apt-get install -y -qq postgresql default-jre-headless nginx; } || \
+		echo "PostgreSQL, Java or nginx cannot be installed; what needs them is skipped."; fi
 
 $(VENV)/.run: requirements.txt
 	python3 -m venv $(VENV)

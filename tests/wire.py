@@ -1,6 +1,6 @@
 """A page as the server sends it: a client without a browser, and every text and number of what it receives."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.cookies import SimpleCookie
 from urllib.parse import urlencode
@@ -36,12 +36,31 @@ def connected(url: str, headers: Mapping[str, str] | None = None) -> Iterator[Cl
 
 
 def run(
-    wire: ClientConnection, page: str, query: Mapping[str, str] | None = None, *, pressed: str = ""
+    wire: ClientConnection,
+    page: str,
+    query: Mapping[str, str] | None = None,
+    *,
+    checked: Sequence[str] = (),
+    pressed: str = "",
 ) -> list[ForwardMsg]:
-    """Run a page with a link's query, perhaps because a button is `pressed`; return all messages until it is drawn."""
+    """Run a page with a link's query; return all messages until it is drawn.
+
+    Args:
+        wire: The connection.
+        page: The path of the page.
+        query: The settings in the link.
+        checked: The ids of checked boxes and of open expanders.
+        pressed: The id of a button that was pressed.
+
+    Returns:
+        The messages, the last of which says that the page is drawn.
+    """
     message = BackMsg()
     message.rerun_script.page_name = page
     message.rerun_script.query_string = urlencode(query or {})
+    for name in checked:
+        state = message.rerun_script.widget_states.widgets.add()
+        state.id, state.bool_value = name, True
     if pressed:
         state = message.rerun_script.widget_states.widgets.add()
         state.id, state.trigger_value = pressed, True

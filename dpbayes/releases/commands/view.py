@@ -27,6 +27,7 @@ from dpbayes.releases.signing import is_signed, ledger_keys, signer_of, unsigned
 from dpbayes.releases.verify import verify
 from dpbayes.releases.views import files
 from dpbayes.releases.views.croissant import ENCODINGS, Publication, croissant
+from dpbayes.releases.views.deployment import TO_FILL_IN, registry_entry
 from dpbayes.releases.views.reading import posterior_of
 from dpbayes.releases.views.report import html_report
 from dpbayes.sources.bif import write_bif
@@ -92,6 +93,8 @@ def make_view(args: argparse.Namespace) -> int:
     write_output(args.out, VIEWS[args.out.suffix](document, args))
     if args.out.suffix == ".bif" and (remark := files.unread_elsewhere(document.request.network)):
         print(remark, file=sys.stderr)
+    if args.out.suffix == ".json":
+        print(f"Fill in before you submit this entry to a registry: {', '.join(TO_FILL_IN)}.", file=sys.stderr)
     print(f"Written to {args.out}. {signature_line(document.content)}")
     return HOLDS
 
@@ -189,6 +192,7 @@ VIEWS: dict[str, Callable[[ReleaseDocument, argparse.Namespace], bytes]] = {
     ".html": _report,
     ".csv": _document_records,
     ".parquet": _parquet,
+    ".json": lambda document, args: registry_entry(document),
     ".py": lambda document, args: files.python_script(document, args.file.name, args.reading).encode(),
 }
 """The views of a release, by the ending of the file."""
