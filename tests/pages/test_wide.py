@@ -22,6 +22,7 @@ from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.theory.claims import setting as bounds_subject
 from dpbayes.ui.pages.audit import attacker as audit_attack
+from dpbayes.ui.pages.explore import board
 from dpbayes.ui.pages.explore.simulations import MANY_VALUES, MOST_VALUES
 from dpbayes.ui.session import increments
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
@@ -56,6 +57,12 @@ def star(parents: int, children: int = 1) -> str:
 
 WIDE = [star(16), star(18), star(16, 2)]
 IDS = ["16 parents", "18 parents", "two nodes with 16 parents"]
+
+
+@pytest.fixture(autouse=True)
+def few_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Explore compute few accuracies: with noise in 32,768 cells, each of them takes seconds."""
+    monkeypatch.setattr(board, "REPEATS", 2)
 
 
 @pytest.fixture
