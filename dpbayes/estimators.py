@@ -203,11 +203,20 @@ class DPBayesNetClassifier(_Classifier):
         """Release the network of the records X (n, d) and their classes y (n,). Errors: InputError, ValueError."""
         table = _encoded(self, X, y)
         if self.graph is not None:
-            network = Network.from_edges(table.names, self.graph, dict(zip(table.names, table.states, strict=True)))
+            network = Network.from_edges(
+                table.names, _arrows(self.graph), dict(zip(table.names, table.states, strict=True))
+            )
             return _keep(self, _tables(self, table, network))
         if self.delta:
             return _keep(self, _adaptive(self, table))
         return _keep(self, _with_learnt_graph(self, table))
+
+
+def _arrows(graph: object) -> list[tuple[str, str]]:
+    arrows = list(graph) if isinstance(graph, Iterable) and not isinstance(graph, str) else [None]
+    if not all(isinstance(arrow, tuple | list) and len(arrow) == 2 for arrow in arrows):
+        raise InputError("graph must be a list of arrows (parent, child), or None for a learnt graph.")
+    return [(parent, child) for parent, child in arrows]
 
 
 # From records to a table over domains
@@ -252,14 +261,19 @@ def _classes(declared: Sequence[Any] | None, labels: Any, leaks: list[str]) -> A
 def _edges(model: Any, features: FloatArray, leaks: list[str]) -> tuple[FloatArray, ...]:
     """Return the points at which every feature is cut into bins."""
     d = features.shape[1]
-    bins = [model.bins] * d if isinstance(model.bins, int | np.integer) else list(model.bins)
+    bins = list(model.bins) if isinstance(model.bins, Sequence | np.ndarray) else [model.bins] * d
     if model.bounds is None:
         leaks.insert(0, "bounds")
         low, high = features.min(axis=0), features.max(axis=0)
         high = np.where(high > low, high, low + np.maximum(1.0, np.abs(low)))
     else:
-        low, high = (np.broadcast_to(np.asarray(end, dtype=np.float64), d) for end in model.bounds)
-        if not (np.isfinite(low) & np.isfinite(high) & (low < high)).all():
+        try:
+            low, high = (np.broadcast_to(np.asarray(end, dtype=np.float64), d) for end in model.bounds)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"bounds must be a pair of a lower and an upper bound, each one number or {d} numbers."
+            ) from None
+        if not ((low < high) & np.isfinite(high - low)).all():
             raise InputError("The lower bound of every feature must be below its upper bound, and both must be finite.")
     if len(bins) != d:
         raise InputError(f"There are {d} features and {len(bins)} numbers of bins. State one for each feature.")

@@ -1,5 +1,6 @@
 """Networks from networkx graphs, and from and to models of pgmpy and pyAgrum (the extra `interchange`)."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import networkx as nx
@@ -35,12 +36,12 @@ def from_networkx(graph: "nx.DiGraph[Any]") -> tuple[Network, FloatArray | None]
         >>> network.parents, probabilities
         (((), ('rain', 'sun'), ()), None)
     """
-    if not graph.is_directed() or graph.is_multigraph():
+    if not isinstance(graph, nx.DiGraph) or graph.is_multigraph():
         raise InputError("The graph must be directed, with at most one arrow from a node to another: an nx.DiGraph.")
     nodes = {str(node): attributes for node, attributes in graph.nodes(data=True)}
     if len(nodes) != len(graph):
         raise InputError("Two nodes of the graph have the same name as text. Rename one of them.")
-    states = {name: tuple(map(str, own["states"])) for name, own in nodes.items() if "states" in own}
+    states = {name: _texts(name, "states", own["states"]) for name, own in nodes.items() if "states" in own}
     network = Network.from_edges(nodes, [(str(parent), str(child)) for parent, child in graph.edges], states)
     if not any("probabilities" in own for own in nodes.values()):
         return network, None
@@ -48,13 +49,22 @@ def from_networkx(graph: "nx.DiGraph[Any]") -> tuple[Network, FloatArray | None]
     tables: dict[str, ForeignTable] = {}
     for name, own in nodes.items():
         if "probabilities" in own:
-            axes = (*map(str, own.get("parents", ())), name)
+            axes = (*_texts(name, "parents", own.get("parents", ())), name)
             unknown = next((axis for axis in axes if axis not in declared), None)
             if unknown is not None:
                 raise InputError(f"The node {brief(name)} has a parent {brief(unknown)} that is not in the graph.")
-            values = np.asarray(own["probabilities"], dtype=np.float64)
+            try:
+                values = np.asarray(own["probabilities"], dtype=np.float64)
+            except (TypeError, ValueError):
+                raise InputError(f"The probabilities of the node {brief(name)} must be an array of numbers.") from None
             tables[name] = ForeignTable({axis: declared[axis] for axis in axes}, values)
     return network, cpts_of_tables(network, tables)
+
+
+def _texts(node: str, attribute: str, values: object) -> tuple[str, ...]:
+    if not isinstance(values, Iterable) or isinstance(values, str):
+        raise InputError(f"The {attribute} of the node {brief(node)} must be a list.")
+    return tuple(map(str, values))
 
 
 # pgmpy
@@ -113,6 +123,8 @@ def from_pgmpy(model: Any) -> tuple[Network, FloatArray]:
         >>> dp.from_pgmpy(dp.to_pgmpy(network, probabilities))[0] == network  # doctest: +SKIP
         True
     """
+    if not all(hasattr(model, name) for name in ("nodes", "edges", "get_cpds")):
+        raise InputError("The model must be a DiscreteBayesianNetwork of pgmpy.")
     nodes = list(model.nodes())
     tables: dict[str, ForeignTable] = {}
     for node in nodes:

@@ -105,7 +105,13 @@ def test_no_document_states_that_domains_read_from_the_records_are_public() -> N
         ({"delta": 2}, "delta"),
         ({"bounds": (1, 1)}, "lower bound"),
         ({"bounds": (0, np.inf)}, "finite"),
+        ({"bounds": (1,)}, "bounds must be a pair"),
+        ({"bounds": "ab"}, "bounds must be a pair"),
+        ({"bounds": ([0, 0], [1, 1])}, "bounds must be a pair"),
+        ({"bounds": (-1e308, 1.7e308)}, "finite"),
         ({"bins": 0}, "number of bins"),
+        ({"bins": None}, "number of bins"),
+        ({"bins": 2.5}, "number of bins"),
         ({"bins": [3, 3]}, "3 features and 2 numbers of bins"),
         ({"classes": [0, 1]}, "not one of the declared classes"),
         ({"prior": 0}, "prior"),
@@ -116,6 +122,14 @@ def test_a_parameter_out_of_range_is_refused(parameters: dict[str, Any], sentenc
 
     with pytest.raises(dp.InputError, match=sentence):
         DPNaiveBayes(**(PUBLIC | {"random_state": 1} | parameters)).fit(X, Y)
+
+
+@pytest.mark.parametrize("graph", ["ab", 5, [("x0", "x1", "class")], ["x0"]])
+def test_what_is_no_list_of_arrows_is_refused(graph: object) -> None:
+    from dpbayes.estimators import DPBayesNetClassifier
+
+    with pytest.raises(dp.InputError, match="list of arrows"):
+        DPBayesNetClassifier(**(PUBLIC | {"random_state": 1, "graph": graph})).fit(X, Y)
 
 
 def test_whole_numbers_from_0_have_a_bin_each() -> None:

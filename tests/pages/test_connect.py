@@ -506,7 +506,7 @@ def test_no_path_that_is_typed_leads_out_of_the_root(typed: str) -> None:
     fine(at.text_input(key="connect.path").set_value(typed).run())
     press(at, "Open")
     assert "connected" not in at.session_state
-    one_sentence(at, "has a character" if "%" in typed else "There is nothing called")
+    one_sentence(at, "has a character" if "%" in typed else "The data root does not contain")
     assert "secret.duckdb" not in sentences(at)[0].replace(typed, "")
 
 

@@ -119,7 +119,10 @@ def test_white_space_and_the_order_of_fields_do_not_matter() -> None:
         (with_request(settings={"width": "1"}), 'has no setting "width"'),
         (with_request(graph="by chance"), '"by chance" is not a valid statement'),
         (changed(question={"target": "sun", "given": {}}), 'no node "sun"'),
-        (changed(question={"target": "grass", "given": {"rain": "maybe"}}), 'a state "maybe" that "rain" has not'),
+        (
+            changed(question={"target": "grass", "given": {"rain": "maybe"}}),
+            'the state "maybe", which "rain" does not have',
+        ),
         (changed(question={"target": "grass", "given": {"grass": "dry"}}), "as the target and as given"),
         (changed(question={"target": "grass", "given": {"rain": 1}}), "name of a state for every node"),
         (changed(question={"target": "grass"}), "exactly these fields: target, given"),

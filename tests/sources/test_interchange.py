@@ -69,11 +69,22 @@ def spoilt(**attributes: object) -> "nx.DiGraph[str]":
         (spoilt(probabilities=[0.5, 0.5]), r'"x2" have the shape \(2,\)'),
         (spoilt(probabilities=[[0.5, 0.5], [0.5, 0.6]]), "sum to 1.1"),
         (spoilt(states=("no", "yes", "maybe")), "have the shape"),
+        (spoilt(states=5), "states of the node .* must be a list"),
+        (spoilt(parents=3), "parents of the node .* must be a list"),
+        (spoilt(probabilities="z"), "must be an array of numbers"),
+        (spoilt(probabilities=[[0.5], [0.5, 1]]), "must be an array of numbers"),
+        (None, "must be directed"),
     ],
 )
 def test_what_is_no_network_is_refused(graph: "nx.Graph[str]", sentence: str) -> None:
     with pytest.raises(dp.InputError, match=sentence):
         dp.from_networkx(graph)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("model", [None, 5, "a", dp.chain(2)])
+def test_what_is_no_model_of_pgmpy_is_refused(model: object) -> None:
+    with pytest.raises(dp.InputError, match="DiscreteBayesianNetwork of pgmpy"):
+        dp.from_pgmpy(model)
 
 
 def test_a_node_without_probabilities_among_others_is_refused() -> None:

@@ -83,7 +83,7 @@ ENCODED = (
 
 @pytest.mark.parametrize("typed", ELSEWHERE)
 def test_what_lies_elsewhere_is_refused_in_words_that_tell_not_whether_it_is_there(root: Path, typed: str) -> None:
-    with pytest.raises(InputError, match="There is nothing called") as refused:
+    with pytest.raises(InputError, match="The data root does not contain") as refused:
         Connections(root).address(FILES, typed)
     assert str(root.parent) not in str(refused.value)
 

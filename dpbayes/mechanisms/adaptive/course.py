@@ -28,7 +28,7 @@ from dpbayes.mechanisms.adaptive.process import (
     parent_rounds,
 )
 
-_ORDER = "The stages of the steps are not in an order of the plan."
+_ORDER = "The steps are in an order that the plan does not allow."
 
 
 def require_course(plan: AdaptivePlan, start: Process, events: Iterable[Event]) -> None:
@@ -82,7 +82,7 @@ def _next_choice(rest: deque[Event], stage: str, cost: Amount, candidates: tuple
 
 def _require_taken(chosen: ChosenPair, *, is_taken: bool) -> None:
     if chosen.is_taken != is_taken:
-        raise InputError("A choice states wrongly whether the graph takes the pair.")
+        raise InputError('A choice has the wrong value of "taken".')
 
 
 def _after_forest(plan: AdaptivePlan, process: Process, rest: deque[Event]) -> tuple[Process, GrowingGraph]:

@@ -103,9 +103,7 @@ class MeasuredResiduals:
         if len(integers) != len(taken):
             raise InputError(f"A measurement has {len(integers):,} integers; its prices need {len(taken):,}.")
         if np.any(((self.prices + prices) > 0)[1:] != (residuals.sizes > 0)[1:]):
-            raise InputError(
-                "Every set of nodes that has numbers needs a price above 0 in a measurement, and no other."
-            )
+            raise InputError("Each set with free numbers needs a price above 0. All other sets need the price 0.")
         new, old = prices[residuals.set_of_number[taken]], self.prices[residuals.set_of_number[taken]]
         results = np.array(integers, dtype=np.float64) / residuals.lengths[taken]
         numbers = self.numbers.copy()

@@ -60,7 +60,7 @@ class AdaptivePlan:
                 f"epsilon must be from {numeral(float(LEAST_EPSILON))} to {MOST_EPSILON}, and delta below 1."
             )
         if self.one_way >= self.pairs or self.forest + self.pairs + self.parents >= 1:
-            raise InputError("The shares must leave a part of the budget for the last measurement.")
+            raise InputError("The shares need one_way < pairs and forest + pairs + parents < 1.")
         whole_number("The number of batches", self.batches, low=1, high=20)
         whole_number("The number of parents", self.most_parents, low=1, high=8)
         whole_number("The number of cells", self.most_cells, low=4, high=100_000)

@@ -88,7 +88,7 @@ class MeasuredTables:
         total = self.precisions + precisions
         total[0] = 0.0
         if np.any((total > 0)[1:] != (residuals.sizes > 0)[1:]):
-            raise InputError("Every set of nodes that has numbers must be in a measured table.")
+            raise InputError("The measured tables leave out a column or a pair of columns.")
         old, own = self.precisions[residuals.set_of_number], precisions[residuals.set_of_number]
         numbers = self.numbers.copy()
         numbers[1:] = (old * numbers + own * new)[1:] / (old + own)[1:]

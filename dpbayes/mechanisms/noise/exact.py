@@ -85,7 +85,7 @@ def calibrated(answered: Callable[[float], float], *, least: Fraction, most: Fra
         if Fraction(answer) <= most:
             return Calibrated(Fraction(scale), Fraction(answer))
         scale = math.nextafter(scale, math.inf)
-    raise InputError("OpenDP does not confirm that this noise satisfies epsilon, so no noise was sampled.")
+    raise InputError("OpenDP does not confirm the stated epsilon or rho of this noise, so no noise was sampled.")
 
 
 def rounded_up(exact: Fraction) -> float:

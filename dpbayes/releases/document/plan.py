@@ -70,7 +70,9 @@ def _require_states(network: Network, question: PlannedQuestion) -> None:
         raise InputError(f"The question of the plan has {brief(question.target)} as the target and as given.")
     for name, state in question.evidence.items():
         if state not in network.states[network.index(name)]:
-            raise InputError(f"The question of the plan has a state {brief(state)} that {brief(name)} has not.")
+            raise InputError(
+                f"The question of the plan names the state {brief(state)}, which {brief(name)} does not have."
+            )
 
 
 def write_plan(plan: PlanFile) -> bytes:

@@ -47,7 +47,7 @@ class PublicKey:
 
     def __post_init__(self) -> None:
         if not _KEY.fullmatch(self.digits):
-            raise InputError(f"A public key of Ed25519 has 64 hexadecimal digits; {brief(self.digits)} has not.")
+            raise InputError(f"An Ed25519 public key has 64 hexadecimal digits; {brief(self.digits)} does not.")
 
     @property
     def fingerprint(self) -> str:

@@ -146,7 +146,7 @@ def _drawn(path: Path, reservation: Event, draw: Callable[[], bytes]) -> bytes |
     except BaseException as error:
         _note_failure(path, reservation, error)
         if isinstance(error, Exception):
-            return _lost(reservation, f"Sampling failed ({type(error).__name__})")
+            return _lost(reservation, f"The release failed after sampling began ({type(error).__name__})")
         raise
 
 
@@ -203,7 +203,11 @@ def _close(path: Path, reservation: Event, closing: Entry) -> Event:
 def _note_failure(path: Path, reservation: Event, error: BaseException) -> None:
     """Record that sampling failed, if the ledger can be written. The text of the error is not recorded."""
     with suppress(LedgerError):
-        _close(path, reservation, Entry(kind=EventKind.FAILED, reason=f"Sampling failed ({type(error).__name__})."))
+        _close(
+            path,
+            reservation,
+            Entry(kind=EventKind.FAILED, reason=f"The release failed after sampling began ({type(error).__name__})."),
+        )
 
 
 def _lost(reservation: Event, why: str) -> EpsilonLostError:

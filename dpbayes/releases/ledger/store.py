@@ -256,7 +256,7 @@ def _connection(path: Path, mode: str) -> sqlite3.Connection:
     if path.is_dir():
         raise LedgerError(f"{path} is a folder; name a file in it for the ledger.")
     if path.exists() and not path.is_file():  # SQLite waits for a pipe; a device is an empty file
-        raise BrokenLedgerError(f"{path} is a pipe or a device, not a file; name a file for the ledger.")
+        raise BrokenLedgerError(f"{path} is a pipe or a device. The ledger must be a regular file.")
     if kind := network_drive(path):
         raise LedgerError(
             f"{path} is on a network drive ({kind}), where several programs could damage the ledger. "

@@ -111,8 +111,8 @@ def checked_address() -> str:
     address = local_address()
     if address is None:
         raise InputError(
-            f"This computer is not connected to a network, so nobody else can open the dashboard; {start_command()} "
-            "serves this computer only."
+            "This computer is not connected to a network. Start the dashboard for this computer only: "
+            f"{start_command()}"
         )
     return address
 

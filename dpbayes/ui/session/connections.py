@@ -144,7 +144,7 @@ def _below(root: Path, path: str) -> Path:
             raise ValueError
     except (OSError, ValueError, RuntimeError):  # the same message for a missing file and a file elsewhere
         raise InputError(
-            f"There is nothing called {brief(path)} below the data root; type a path relative to it, such as "
+            f"The data root does not contain {brief(path)}. Type a path relative to the data root, such as "
             "2026/visits.parquet."
         ) from None
     if _SIGNS.search(str(place)):

@@ -110,7 +110,7 @@ def test_another_programs_database_keeps_its_permissions_and_its_bytes(tmp_path:
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
-    sentence = "PATH is a pipe or a device, not a file; name a file for the ledger."
+    sentence = "PATH is a pipe or a device. The ledger must be a regular file."
     ask = (
         "import sys; from fractions import Fraction; from pathlib import Path; from dpbayes.releases import ledger\n"
         "for do in (ledger.check, lambda path: ledger.open_dataset(path, 'votes', Fraction(1), reason='None.')):\n"
@@ -128,7 +128,7 @@ def test_a_device_is_refused_and_keeps_its_permissions(tmp_path: Path) -> None:
     path.chmod(0o666)
     with pytest.raises(ledger.BrokenLedgerError, match="is a pipe or a device"):
         ledger.open_dataset(path, "votes", Fraction(1), reason="None.")
-    refused(path, "PATH is a pipe or a device, not a file; name a file for the ledger.")
+    refused(path, "PATH is a pipe or a device. The ledger must be a regular file.")
     assert path.stat().st_mode & 0o777 == 0o666
 
 

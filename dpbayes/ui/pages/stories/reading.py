@@ -73,7 +73,7 @@ def _table(content: bytes) -> dict[str, Any]:
     if len(content) > MOST_BYTES:
         raise InputError(f"A story has up to {MOST_BYTES:,} bytes; this file has {len(content):,}.")
     if _DEEP_KEY.search(content):
-        raise InputError("The story has a key of more than eight parts, which no story needs.")
+        raise InputError("The story has a key of more than eight parts; the limit is eight.")
     try:
         return tomllib.loads(content.decode("utf-8-sig").replace("\r\n", "\n"))
     except UnicodeDecodeError:
