@@ -273,7 +273,9 @@ def _edges(model: Any, features: FloatArray, leaks: list[str]) -> tuple[FloatArr
             raise InputError(
                 f"bounds must be a pair of a lower and an upper bound, each one number or {d} numbers."
             ) from None
-        if not ((low < high) & np.isfinite(high - low)).all():
+        with np.errstate(over="ignore", invalid="ignore"):
+            is_range = (low < high) & np.isfinite(high - low)
+        if not is_range.all():
             raise InputError("The lower bound of every feature must be below its upper bound, and both must be finite.")
     if len(bins) != d:
         raise InputError(f"There are {d} features and {len(bins)} numbers of bins. State one for each feature.")
