@@ -32,7 +32,6 @@ from dpbayes.experiments.hellinger import study
 from dpbayes.ui.pages.explore import simulations
 from dpbayes.ui.pages.hellinger import sweeps
 from dpbayes.ui.pages.network import errors
-from dpbayes.ui.session import chosen
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import frames, guard, running, slider
 from dpbayes.ui.widgets.running import Running
@@ -70,8 +69,7 @@ def nothing_is_kept_for_the_next_module() -> Iterator[None]:
     """What pages cache, and their sessions' circles, would fill a worker with a third of its memory by the end."""
     yield
     st.cache_data.clear()
-    for tables in (chosen._drawn_for_all, chosen._shipped):
-        tables.clear()
+    st.cache_resource.clear()
     gc.collect()
 
 
