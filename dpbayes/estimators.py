@@ -213,8 +213,9 @@ class DPBayesNetClassifier(_Classifier):
 
 
 def _arrows(graph: object) -> list[tuple[str, str]]:
-    arrows = list(graph) if isinstance(graph, Iterable) and not isinstance(graph, str) else [None]
-    if not all(isinstance(arrow, tuple | list) and len(arrow) == 2 for arrow in arrows):
+    is_list = isinstance(graph, Iterable) and not isinstance(graph, str)
+    arrows = list(graph) if isinstance(graph, Iterable) else []
+    if not is_list or not all(isinstance(arrow, tuple | list) and len(arrow) == 2 for arrow in arrows):
         raise InputError("graph must be a list of arrows (parent, child), or None for a learnt graph.")
     return [(parent, child) for parent, child in arrows]
 

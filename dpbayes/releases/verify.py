@@ -27,6 +27,7 @@ from dpbayes.releases.document.adaptive import (
     AdaptiveDocument,
     adaptive_sentences,
     course_error,
+    has_plausible_integers,
     is_adaptive,
     read_adaptive,
     step_costs,
@@ -224,6 +225,10 @@ def _checked_adaptive(document: AdaptiveDocument) -> Iterator[Check | str]:
             "Each choice has the plan's cost and the candidates that earlier steps leave, and each measurement has the "
             "chosen graph and is within its share.",
         )
+    if has_plausible_integers(document):
+        yield _holds("integers", "All integers are in the possible range for noise of their scale.")
+    else:
+        yield _fails("integers", "An integer is outside the possible range for noise of its scale.")
     measure, total = request.plan.measure.value, request.plan.total
     if process.cost <= total:
         stated = f"{measure} of {amount_text(total)}"

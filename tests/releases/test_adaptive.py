@@ -33,6 +33,9 @@ from tests.releases.made_adaptive import (
     table,
 )
 
+FIRST, LAST = ("form", "hash", "steps", "integers"), ("OpenDP", "sentences")
+"""The checks before and after that of the budget."""
+
 
 @pytest.fixture(scope="module")
 def document() -> bytes:
@@ -61,7 +64,7 @@ def test_a_document_is_read_back_as_it_was_written(document: bytes) -> None:
 def test_a_document_is_verified(document: bytes) -> None:
     checked = verify(document)
     assert checked.holds, checked
-    assert [check.name for check in checked.checks] == ["form", "hash", "steps", "rho", "OpenDP", "sentences"]
+    assert [check.name for check in checked.checks] == [*FIRST, "rho", *LAST]
     assert checked.left_out == (NOT_SIGNED,)
 
 
@@ -91,7 +94,7 @@ def test_a_pure_document_is_read_back_and_verified(pure: bytes) -> None:
     assert written_adaptive(read.request, read.process, read.composed, read.drawn) == pure
     checked = verify(pure)
     assert checked.holds, checked
-    assert [check.name for check in checked.checks] == ["form", "hash", "steps", "epsilon", "OpenDP", "sentences"]
+    assert [check.name for check in checked.checks] == [*FIRST, "epsilon", *LAST]
     content = json.loads(pure)
     assert content["version"] == 1
     assert "rho" not in pure.decode()
@@ -182,6 +185,11 @@ def with_shorter_forest(content: dict) -> None:
     del content["steps"][last]
 
 
+def with_impossible_integers(content: dict) -> None:
+    step = content["steps"][-1]
+    step["integers"] = [9 * 10**18] * len(step["integers"])
+
+
 def with_another_sentence(content: dict) -> None:
     content["sentences"][0] += " It is exact."
 
@@ -197,6 +205,7 @@ CHANGES = [
     (with_another_pair, {"steps"}),
     (without_last_step, {"steps"}),
     (with_forest_twice, {"steps", "measure"}),
+    (with_impossible_integers, {"integers"}),
     (with_another_sentence, {"sentences"}),
 ]
 """What a change makes fail; "measure" stands for the check of rho or epsilon."""

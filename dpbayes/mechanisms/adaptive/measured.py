@@ -120,6 +120,10 @@ class MeasuredResiduals:
         costs = {kind: Rho(Fraction(kind[0] * kind[1], 2 * kind[2] * self.unit)) for kind in set(kinds)}
         return [costs[kind] for kind in kinds]
 
+    def largest(self, prices: IntArray) -> FloatArray:
+        """Return a bound on the absolute value of every measured whole residual: n L, as no coefficient exceeds L."""
+        return np.asarray(self.n * self.network.residuals.lengths[self._taken(prices)])
+
     def _taken(self, prices: IntArray) -> IntArray:
         """Return the places of the numbers whose set has a price."""
         return np.flatnonzero(prices[self.network.residuals.set_of_number])

@@ -100,6 +100,10 @@ class MeasuredTables:
         of_family = [Fraction(price, 2 * self.unit) for price in prices.tolist()]
         return [own for own, size in zip(of_family, cells.tolist(), strict=True) if own for _ in range(size)]
 
+    def largest(self, prices: IntArray) -> FloatArray:
+        """Return the largest count of every measured cell: n."""
+        return np.full(len(self._taken(prices)), float(self.n))
+
     def _taken(self, prices: IntArray) -> IntArray:
         """Return the cells of the families with a price."""
         return np.flatnonzero(np.repeat(prices, np.diff(self.network.cell_offsets)))

@@ -4,7 +4,7 @@ The document contains all choices and measurements in their order, as integers a
 their noise follow from them, and each reader computes them again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -14,9 +14,11 @@ import numpy as np
 
 from dpbayes.base.amounts import Amount, PrivacyMeasure, amount_in, amount_text, measure_of, number_of
 from dpbayes.base.text import many
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.adaptive.choices import ChosenPair
 from dpbayes.mechanisms.adaptive.course import require_course
+from dpbayes.mechanisms.adaptive.draws import noise_scale
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
 from dpbayes.mechanisms.adaptive.process import (
     Event,
@@ -27,6 +29,7 @@ from dpbayes.mechanisms.adaptive.process import (
     require_feasible,
 )
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
+from dpbayes.mechanisms.exact_form import REACH
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.releases.document.canonical import canonical, fraction, fraction_text
@@ -278,13 +281,26 @@ def course_error(document: AdaptiveDocument) -> str:
 
 def step_costs(document: AdaptiveDocument) -> tuple[frozenset[Amount], frozenset[Amount]]:
     """Return the distinct costs of a change by one in all measurements, and those of the choices."""
+    noise = {cost for costs, _, _ in _measurements(document) for cost in costs}
+    return frozenset(noise), frozenset(e.chosen.cost for e in document.process.events if isinstance(e, PairChoice))
+
+
+def has_plausible_integers(document: AdaptiveDocument) -> bool:
+    """Return whether every integer is one that noise of its scale, added to a count or a residual, can give."""
+    return all(
+        np.all(np.abs(integers) <= largest + REACH * np.array([noise_scale(cost) for cost in costs]))
+        for costs, largest, integers in _measurements(document)
+    )
+
+
+def _measurements(document: AdaptiveDocument) -> Iterator[tuple[list[Amount], FloatArray, FloatArray]]:
+    """Yield what a change by one costs in every measured number, its largest value without noise, and the integer."""
     process = Process.start(document.request.plan, document.request.columns, document.request.n)
-    noise: set[Amount] = set()
     for event in document.process.events:
         if isinstance(event, Measurement):
-            noise.update(process.measured_over(event.parents).moves(np.array(event.prices, dtype=np.int64)))
+            before, prices = process.measured_over(event.parents), np.array(event.prices, dtype=np.int64)
+            yield before.moves(prices), before.largest(prices), np.array(event.integers, dtype=np.float64)
         process = process.after(event)
-    return frozenset(noise), frozenset(e.chosen.cost for e in document.process.events if isinstance(e, PairChoice))
 
 
 _CHOICE = {"stage": str, "pair": [int], "candidates": int, "taken": bool}

@@ -228,7 +228,7 @@ def test_an_epsilon_out_of_range_is_refused(asia: Dataset, epsilon) -> None:
 
 
 def test_a_plan_that_leaves_nothing_for_the_families_is_refused() -> None:
-    with pytest.raises(InputError, match="must leave"):
+    with pytest.raises(InputError, match="The shares need"):
         AdaptivePlan(epsilon=Fraction(1), delta=Fraction(1, 1000), pairs=Fraction(9, 10))
 
 
