@@ -64,7 +64,7 @@ class SimulatedDraws:
 
     def noisy(self, values: IntArray, costs: Sequence[Amount]) -> IntArray:
         """Return whole numbers plus noise of sd 1/sqrt(2 rho), or of scale 1/epsilon."""
-        scales = {cost: noise_scale(cost) for cost in set(costs)}
+        scales = {cost: scale_at(cost) for cost in set(costs)}
         own = np.array([scales[cost] for cost in costs])
         law = gaussian_noise if isinstance(costs[0], Rho) else laplace_noise
         return values + law(Noise.WHOLE, own, self.rng, values.shape).astype(np.int64)
@@ -75,7 +75,7 @@ class SimulatedDraws:
         return int(np.argmax((scores - scores.max()) / scale + self.rng.gumbel(size=len(scores))))
 
 
-def noise_scale(cost: Amount) -> float:
+def scale_at(cost: Amount) -> float:
     """Return the scale of a measurement's noise: the sd 1/sqrt(2 rho), or 1/epsilon."""
     return (2 * float(cost.value)) ** -0.5 if isinstance(cost, Rho) else 1 / float(cost)
 

@@ -18,7 +18,7 @@ from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.adaptive.choices import ChosenPair
 from dpbayes.mechanisms.adaptive.course import require_course
-from dpbayes.mechanisms.adaptive.draws import noise_scale
+from dpbayes.mechanisms.adaptive.draws import scale_at
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
 from dpbayes.mechanisms.adaptive.process import (
     Event,
@@ -288,7 +288,7 @@ def step_costs(document: AdaptiveDocument) -> tuple[frozenset[Amount], frozenset
 def has_plausible_integers(document: AdaptiveDocument) -> bool:
     """Return whether every integer is one that noise of its scale, added to a count or a residual, can give."""
     return all(
-        np.all(np.abs(integers) <= largest + REACH * np.array([noise_scale(cost) for cost in costs]))
+        np.all(np.abs(integers) <= largest + REACH * np.array([scale_at(cost) for cost in costs]))
         for costs, largest, integers in _measurements(document)
     )
 
