@@ -361,7 +361,8 @@ def question_text(chosen: Chosen) -> str:
     return escaped(f"P({target} | {names})" if given else f"P({target})")
 
 
-def show_progress(work: Running[PlannedErrors]) -> None:
-    """Show the number of finished tables, if the rest takes long."""
-    if work.is_long:
-        progress(work, f"{done(work.share)} of the planned tables", key="errors.stop")
+def show_progress(works: Sequence[Running[PlannedErrors]]) -> None:
+    """Show the number of finished tables of the first computation, if the rest takes long."""
+    for work in works[:1]:
+        if work.is_long:
+            progress(work, f"{done(work.share)} of the planned tables", key="errors.stop")

@@ -90,7 +90,6 @@ def network_page(chosen: Chosen) -> bool:
             works += begun
             with error_place:
                 st.caption(plan_sentences(chosen))
-                show_progress(work)
             with of_what:
                 parameter_control("network.by_node")
             if are_errors_shown(chosen):
@@ -98,6 +97,8 @@ def network_page(chosen: Chosen) -> bool:
         with page.controls, st.container(key="costs"), sentence_instead():
             costs(net, epsilon=chosen.epsilon)
             every_mechanism(comparison)
+        with page.controls:
+            show_progress(begun)  # at the end: nothing moves when it disappears
         with page.picture, st.container(key="arrows"):
             priced = arrows(chosen, searched=is_quick(net))
             works += priced
