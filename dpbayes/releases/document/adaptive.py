@@ -4,7 +4,7 @@ The document contains all choices and measurements in their order, as integers a
 their noise follow from them, and each reader computes them again.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -135,6 +135,18 @@ class AdaptiveDocument:
     def release(self) -> AdaptiveRelease:
         """The release for a recipient."""
         return AdaptiveRelease(self.request.plan, self.process, is_simulated=False)
+
+    @cached_property
+    def measurements(self) -> tuple[tuple[list[Amount], FloatArray, FloatArray], ...]:
+        """Of each measurement: the cost of a change by one of each number, the number's largest value, the integers."""
+        process = Process.start(self.request.plan, self.request.columns, self.request.n)
+        parts = []
+        for event in self.process.events:
+            if isinstance(event, Measurement):
+                before, prices = process.measured_over(event.parents), np.array(event.prices, dtype=np.int64)
+                parts.append((before.moves(prices), before.largest(prices), np.array(event.integers, dtype=np.float64)))
+            process = process.after(event)
+        return tuple(parts)
 
 
 # Writing
@@ -281,7 +293,7 @@ def course_error(document: AdaptiveDocument) -> str:
 
 def step_costs(document: AdaptiveDocument) -> tuple[frozenset[Amount], frozenset[Amount]]:
     """Return the distinct costs of a change by one in all measurements, and those of the choices."""
-    noise = {cost for costs, _, _ in _measurements(document) for cost in costs}
+    noise = {cost for costs, _, _ in document.measurements for cost in costs}
     return frozenset(noise), frozenset(e.chosen.cost for e in document.process.events if isinstance(e, PairChoice))
 
 
@@ -289,18 +301,8 @@ def has_plausible_integers(document: AdaptiveDocument) -> bool:
     """Return whether every integer is one that noise of its scale, added to a count or a residual, can give."""
     return all(
         np.all(np.abs(integers) <= largest + REACH * np.array([scale_at(cost) for cost in costs]))
-        for costs, largest, integers in _measurements(document)
+        for costs, largest, integers in document.measurements
     )
-
-
-def _measurements(document: AdaptiveDocument) -> Iterator[tuple[list[Amount], FloatArray, FloatArray]]:
-    """Yield what a change by one costs in every measured number, its largest value without noise, and the integer."""
-    process = Process.start(document.request.plan, document.request.columns, document.request.n)
-    for event in document.process.events:
-        if isinstance(event, Measurement):
-            before, prices = process.measured_over(event.parents), np.array(event.prices, dtype=np.int64)
-            yield before.moves(prices), before.largest(prices), np.array(event.integers, dtype=np.float64)
-        process = process.after(event)
 
 
 _CHOICE = {"stage": str, "pair": [int], "candidates": int, "taken": bool}

@@ -19,8 +19,7 @@ def move_ledger(source: Path, target: Path) -> Event:
     Returns:
         The last row of the new ledger.
 
-    Errors: LedgerError if there is a ledger at the target, if the source was moved elsewhere, and if a copied content
-    differs.
+    Errors: LedgerError if there is a ledger at the target, if the source was moved elsewhere, and if the copy differs.
     """
     if place_text(source) == place_text(target) or (target.exists() and source.exists() and target.samefile(source)):
         raise LedgerError(f"The ledger is already {place_text(target)}. Name another place.")
@@ -60,6 +59,8 @@ def _copy_and_close(source: Path, target: Path, new: LedgerRows) -> None:
         for event in events:
             if event.content_hash:
                 content_of(new, event)
+        if new.events() != events or [*map(tuple, new.logged())] != [*map(tuple, rows.logged())]:
+            raise LedgerError(f"The copy in {place_text(target)} differs from the ledger. Nothing was moved.")
         if books.moved is None:
             add(rows, books, Entry(kind=EventKind.MOVED, reason=_reason(target)))
 

@@ -50,7 +50,7 @@ def server_of(path: Path) -> "PostgresServer | None":
     """Return the server whose address a path holds; None for a file. Errors: InputError, as of `ledger_path`."""
     if not is_server(path):
         return None
-    from dpbayes.sources.engines.address import PASSWORD, parsed, server_at  # late: most ledgers are files
+    from dpbayes.sources.engines.address import parsed, server_at  # late: most ledgers are files
 
     kind, _, rest = str(path).strip().partition(":")
     if kind not in ("postgres", "postgresql"):
@@ -59,8 +59,6 @@ def server_of(path: Path) -> "PostgresServer | None":
     server = server_at(address)
     if address.table or "host" not in server.connection or "dbname" not in server.connection:
         raise LedgerError(_SHAPE)
-    if ":" in server.connection.get("user", ""):
-        raise LedgerError(PASSWORD)
     return server
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from dpbayes.releases.ledger.books import Books, books_of
-from dpbayes.releases.ledger.events import BrokenLedgerError, LedgerError, UnknownWriteError
+from dpbayes.releases.ledger.events import BrokenLedgerError, Event, LedgerError, UnknownWriteError
 from dpbayes.releases.ledger.rows import ADDED, COLUMNS, READABLE, LedgerRows, Value, events_in
 
 if TYPE_CHECKING:
@@ -104,6 +104,11 @@ class PostgresRows:
         names = ", ".join(f'"{name}"' for name in ADDED)
         self.connection.execute(f"insert into dpbayes.event ({names}) values ({marks})", values)
         self.head = str(values["hash"])
+
+    def events(self) -> tuple[Event, ...]:
+        names = ", ".join(f'"{name}"' for name in COLUMNS)
+        rows = self.connection.execute(f'select {names} from dpbayes.event order by "row"').fetchall()
+        return tuple(events_in(rows))
 
     def content(self, row: int) -> object:
         kept = self.connection.execute('select content from dpbayes.event where "row" = %s', (row,)).fetchone()
@@ -294,11 +299,7 @@ def _checked(connection: Any, server: "PostgresServer") -> Books:
         raise BrokenLedgerError(
             f"The table or triggers of the ledger {server.title} were changed. Restore a copy of the database."
         )
-    names = ", ".join(f'"{name}"' for name in COLUMNS)
-    rows: Sequence[Sequence[object]] = connection.execute(
-        f'select {names} from dpbayes.event order by "row"'
-    ).fetchall()
-    return books_of(events_in(rows))
+    return books_of(PostgresRows(connection).events())
 
 
 def _require_mark(mark: str, server: "PostgresServer") -> None:

@@ -41,6 +41,9 @@ class LedgerRows(Protocol):
     def append(self, values: Mapping[str, Value], version: int) -> None:
         """Write a row, and raise the version of the ledger to that of the row if it is higher."""
 
+    def events(self) -> tuple[Event, ...]:
+        """Return the rows without their contents. Errors: BrokenLedgerError that names a row with an invalid value."""
+
     def content(self, row: int) -> object:
         """Return the stored content of a row."""
 

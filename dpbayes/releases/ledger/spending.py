@@ -146,7 +146,7 @@ def _drawn(path: Path, reservation: Event, draw: Callable[[], bytes]) -> bytes |
     except BaseException as error:
         _note_failure(path, reservation, error)
         if isinstance(error, Exception):
-            return _lost(reservation, f"The release failed after sampling began ({type(error).__name__})")
+            return _lost(reservation, _failure(error))
         raise
 
 
@@ -200,13 +200,17 @@ def _close(path: Path, reservation: Event, closing: Entry) -> Event:
     return written(path, closed)
 
 
+def _failure(error: BaseException) -> str:
+    return f"The release failed after sampling began ({type(error).__name__})"
+
+
 def _note_failure(path: Path, reservation: Event, error: BaseException) -> None:
     """Record that sampling failed, if the ledger can be written. The text of the error is not recorded."""
     with suppress(LedgerError):
         _close(
             path,
             reservation,
-            Entry(kind=EventKind.FAILED, reason=f"The release failed after sampling began ({type(error).__name__})."),
+            Entry(kind=EventKind.FAILED, reason=f"{_failure(error)}."),
         )
 
 

@@ -91,6 +91,9 @@ class SqliteRows:
         statement = f"INSERT INTO event ({', '.join(ADDED)}) VALUES ({marks})"
         self.connection.execute(statement, [values[name] for name in ADDED])
 
+    def events(self) -> tuple[Event, ...]:
+        return tuple(_events(self.connection))
+
     def content(self, row: int) -> object:
         return self.connection.execute("SELECT content FROM event WHERE row = ?", (row,)).fetchone()[0]
 

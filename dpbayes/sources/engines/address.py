@@ -73,7 +73,7 @@ def parsed(text: str) -> Address:
     rest = text.strip().partition(":")[2]
     if not is_writable(rest) or "\0" in rest:
         raise InputError("The address contains invalid characters.")
-    if re.search(r"//[^/?#@]*:[^/?#]*@", rest):
+    if re.search(r"//[^/?#@]*:[^/?#]*@", unquote(rest)):
         raise InputError(PASSWORD)
     return _PARSERS[kind](rest)
 

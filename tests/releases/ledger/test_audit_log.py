@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from dpbayes.base.amounts import Rho
 from dpbayes.releases import ledger
 from dpbayes.releases.commands.main import main
 from dpbayes.releases.ledger import BrokenLedgerError, LedgerError, accesses, record_access
-from dpbayes.releases.ledger.store import written
+from dpbayes.releases.ledger.store import copy_row, written
 from tests.releases.made import opened
 
 
@@ -77,6 +78,17 @@ def test_at_no_moment_of_a_move_do_both_ledgers_accept_charges(tmp_path: Path, m
     ledger.raise_budget(target, "garden", Fraction(9), reason="more")
     with pytest.raises(LedgerError, match="already moved"):
         ledger.move_ledger(path, target)
+
+
+def test_a_copy_with_another_row_is_noticed_and_the_old_ledger_stays_open(tmp_path: Path, monkeypatch) -> None:
+    path, target = opened(tmp_path), tmp_path / "new.sqlite"
+    with monkeypatch.context() as patch:
+        changed = lambda rows, event, content: copy_row(rows, replace(event, time=event.time[::-1]), content)  # noqa: E731
+        patch.setattr("dpbayes.releases.ledger.moving.copy_row", changed)
+        with pytest.raises(LedgerError, match="differs from the ledger"):
+            ledger.move_ledger(path, target)
+    ledger.raise_budget(path, "garden", Fraction(9), reason="more")
+    ledger.move_ledger(path, target)
 
 
 def test_a_file_that_a_crash_left_empty_is_for_its_owner_only(tmp_path: Path) -> None:
