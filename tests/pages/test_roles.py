@@ -161,6 +161,8 @@ def test_the_ledger_says_who_did_what(path: Path, become: Become) -> None:
     become(OF_VOTES)
     at = fine(_with_open(open_page("pages/ledger.py"), "ledger.log").run())
     assert "began a release" not in everything(at)
+    log = next(frame.value for frame in at.dataframe if "act" in frame.value)
+    assert set(log["person"]) == {"vera"}, "who read the whole ledger is for those who may"
     become(AUDITOR)
     at = fine(_with_open(open_page("pages/ledger.py"), "ledger.log").run())
     assert "began a release" in everything(at)

@@ -10,7 +10,7 @@ from dpbayes.base.amounts import number_of, rho_of
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.adaptive.draws import SimulatedDraws
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
-from dpbayes.mechanisms.adaptive.process import carried_out
+from dpbayes.mechanisms.adaptive.process import carried_out, most_steps
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
 from dpbayes.releases import ledger, publishing
 from dpbayes.releases import verify as verification
@@ -225,6 +225,16 @@ def test_a_changed_document_fails_where_it_was_changed(
     expected = {measure if name == "measure" else name for name in fails}
     assert expected <= failed(hashed(content)) <= expected | {"sentences"}
     assert "hash" in failed(canonical(content))
+
+
+def test_more_steps_than_the_plan_allows_are_refused_before_they_are_followed(document: bytes) -> None:
+    content = json.loads(document)
+    most = most_steps(PLAN, len(DATA.names))
+    assert len(content["steps"]) <= most
+    content["steps"] = [content["steps"][0]] * (most + 1)
+    with pytest.raises(InputError, match="more steps than its plan allows"):
+        read_adaptive(hashed(content))
+    assert failed(hashed(content)) == {"form"}
 
 
 @pytest.mark.parametrize("field", ["prices", "integers", "parents", "pair", "rho", "stage"])
