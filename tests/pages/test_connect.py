@@ -301,7 +301,7 @@ def test_what_cannot_be_summed_up_is_one_sentence_and_can_be_tried_again(monkeyp
     monkeypatch.setenv(DATA_ROOT, str(Path(__file__).parent))
     press(at, "Try again")
     press(at, "Compute the sums")
-    one_sentence(at, 'nothing called "field.parquet"')
+    one_sentence(at, 'does not contain "field.parquet"')
 
 
 def test_without_a_connected_table_regression_says_where_to_connect_one() -> None:
