@@ -253,8 +253,8 @@ def _data(report: AuditReport) -> None:
         else "The dashed curve is an upper bound, and the dotted curve is a lower bound."
     )
     st.caption(
-        "δ(ε) is the largest amount by which the probability of an event under one table exceeds e^ε times its "
-        f"probability under a neighbouring table. {drawn} A claim with δ = 0 holds if δ is zero at the stated ε."
+        "δ(ε) is the largest amount by which the probability of an event under one table exceeds $e^{\\varepsilon}$ "
+        f"times its probability under a neighbouring table. {drawn} A claim with δ = 0 holds if δ is zero at the stated ε."
     )
     data_and_download(
         lambda: pd.DataFrame(
