@@ -254,7 +254,8 @@ def _data(report: AuditReport) -> None:
     )
     st.caption(
         "δ(ε) is the largest amount by which the probability of an event under one table exceeds $e^{\\varepsilon}$ "
-        f"times its probability under a neighbouring table. {drawn} A claim with δ = 0 holds if δ is zero at the stated ε."
+        f"times its probability under a neighbouring table. {drawn} A claim with δ = 0 holds if δ is zero at the "
+        "stated ε."
     )
     data_and_download(
         lambda: pd.DataFrame(
