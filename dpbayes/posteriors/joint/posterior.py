@@ -22,6 +22,7 @@ from functools import cached_property
 
 import numpy as np
 from scipy import linalg, special
+from threadpoolctl import threadpool_limits
 
 from dpbayes.base.quadrature import spread_points
 from dpbayes.base.steps import slices
@@ -155,7 +156,8 @@ def joint_noise_aware(prior: Dirichlets, noise: NoiseModel, released: FloatArray
     work = prior.readings.once(key, _Work.of, prior, noise, n)
     at_once = max(1, _NUMBERS // (_POINTS * network.cell_count))
     try:
-        parts = [_read(work, tables[part]) for part in slices(len(tables), at_once)]
+        with threadpool_limits(limits=1, user_api="blas"):  # more threads take twice as long for matrices of this size
+            parts = [_read(work, tables[part]) for part in slices(len(tables), at_once)]
     except np.linalg.LinAlgError:
         raise InputError(
             "The joint posterior cannot be computed for this release. Use the row-wise posterior."
@@ -438,11 +440,13 @@ def _inverse_root(precision: FloatArray) -> FloatArray:
     """Return L^-1 with L L.T = precision; NaN if there is none."""
     if not len(precision):
         return precision
-    factor, failed = linalg.lapack.dpotrf(precision, lower=1, clean=1)
-    if failed or not np.isfinite(precision).all():
+    if not np.isfinite(precision).all():
         return np.full_like(precision, np.nan)
-    inverse, _ = linalg.lapack.dtrtri(factor, lower=1)
-    return np.asarray(inverse)
+    factor, failed = linalg.lapack.dpotrf(precision.T, lower=0)  # LAPACK's order of a matrix is the transposed one
+    if failed:
+        return np.full_like(precision, np.nan)
+    inverse, _ = linalg.lapack.dtrtri(factor, lower=0, overwrite_c=1)
+    return np.asarray(inverse.T)
 
 
 def _marginals(work: _Work, state: _State) -> tuple[Place, ...]:
