@@ -150,6 +150,7 @@ def dragging(*, rounds: int = 3) -> list[Record]:
         for key, url in {**{name: f"{app}/{name}" for name in LIVE}, "trivial": trivial}.items():
             pages[key] = stack.enter_context(chromium())
             prepare(pages[key], url)
+            pages[key].emulate_media(reduced_motion="no-preference")
         drags: dict[str, list[tuple[float, float]]] = {key: [] for key in pages}
         for _ in range(rounds):
             for key, page in pages.items():

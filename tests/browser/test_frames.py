@@ -163,3 +163,43 @@ def test_a_frame_of_the_same_axes_is_drawn_without_plotly(visit):
     _, after = screen.page.evaluate(SEEN)
     assert before != after
     assert set(screen.page.evaluate("() => window.drawn")) <= {"density"}  # its axis may follow the curve
+
+
+SLIDE = """() => {
+  const root = [...document.querySelectorAll("*")].find((node) => node.shadowRoot?.querySelector(".number")).shadowRoot;
+  const slider = root.querySelector("[type=range]");
+  const lines = [...document.querySelectorAll(".st-key-picture .cartesianlayer .lines path")];
+  const places = [], start = Number(slider.value);
+  const send = (target, kind) => target.dispatchEvent(new PointerEvent(kind, { bubbles: true, composed: true }));
+  send(slider, "pointerdown");
+  for (let step = 10; step <= 33; step++) {
+    slider.value = start + step / 10;
+    slider.dispatchEvent(new Event("input"));
+    places.push([slider.getAttribute("aria-valuetext"),
+      lines.map((line) => line.getAttribute("d")).join().match(/-?[\\d.]+/g).map(Number)]);
+  }
+  send(slider, "pointerup");
+  return [start, Number(slider.value), places];
+}"""
+"""Moves the pointer over tenths of stops; returns the first and last value, and each stop and lines."""
+
+
+def test_a_line_moves_between_two_stops_until_the_pointer_is_released(visit):
+    screen = visit("explore?epsilon=1")
+    expect(screen.page.locator("body[data-frames]")).to_have_count(1, timeout=SLOW_MS)
+    screen.page.emulate_media(reduced_motion="no-preference")
+    screen.settle()
+    start, end, places = screen.page.evaluate(SLIDE)
+    assert end == start + 3
+    lines = [np.array(numbers) for stop, numbers in places if stop == places[10][0]]
+    assert len(lines) == 10
+    for before, after in ((1, 5), (5, 9)):  # the first one is drawn by Plotly; the sixth is at the stop
+        way = lines[after] - lines[before]
+        assert np.abs(way).max() > 1
+        for line in range(before, after + 1):
+            assert np.allclose(lines[line], lines[before] + (line - before) / (after - before) * way, atol=0.03)
+    texts, shown = screen.page.evaluate(SEEN)
+    assert screen.page.evaluate(SHOW, ["number.epsilon", places[-1][0]])
+    of_stop, frame = screen.page.evaluate(SEEN)
+    assert texts == of_stop
+    assert all(_distance(line, other) < PIXEL for line, other in zip(shown, frame, strict=True))

@@ -94,11 +94,15 @@ class Chart {
   }
 
   // The server has answered the hand, of this chart now or later: with what is shown already unless it knows more by now.
+  // Plotly draws what is shown already once somebody points at it.
   confirm() {
     if (!this.isAhead || !this.answer) return;
     this.isAhead = false;
+    const isShown = isSameFigure(this.answer, this.figure);
     this.figure = this.answer;
-    requestIdleCallback(() => this.isAhead || this.draw(), { timeout: SOON });
+    const draw = () => this.isAhead || this.draw();
+    if (isShown) for (const kind of ["pointerenter", "focusin"]) this.root.addEventListener(kind, draw, { once: true });
+    else requestIdleCallback(draw, { timeout: SOON });
   }
 
   draw() {
@@ -240,6 +244,7 @@ class Chart {
     if (document.fullscreenElement !== this.root) this.root.style.height = `${this.height}px`;
     const size = (this.size = { width: this.root.clientWidth, height: this.inner });
     if (size.width === full.width && size.height === full.height) return;
+    if (this.figure !== this.drawn) return this.again(); // its lines were moved, which Plotly does not know
     // A legend of fewer lines than before stands among the curves until all is drawn again.
     this.plotly.relayout(this.plot, size).then(() => this.plotly.redraw(this.plot));
   }

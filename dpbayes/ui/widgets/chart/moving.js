@@ -25,6 +25,22 @@ function frameOf(figure) {
   });
 }
 
+// Return whether two figures are the same to seven digits, however their numbers are packed.
+function isSameFigure(figure, other) {
+  const text = (one) =>
+    JSON.stringify(one, (key, value) => {
+      if (typeof value === "number") return Math.fround(value);
+      if (value?.bdata) return Array.from(unpacked(value));
+      return ArrayBuffer.isView(value) ? Array.from(value) : value;
+    });
+  return text(figure) === text(other);
+}
+
+function unpacked({ dtype, bdata }) {
+  const { buffer } = Uint8Array.from(atob(bdata), (letter) => letter.charCodeAt(0));
+  return dtype === "f4" ? new Float32Array(buffer) : new Float64Array(buffer);
+}
+
 function isSame(numbers, others) {
   return numbers?.length === others?.length && others?.every((value, k) => Math.fround(value) === Math.fround(numbers[k]));
 }

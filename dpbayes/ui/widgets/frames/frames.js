@@ -20,7 +20,7 @@ export default function ({ data, setTriggerValue }) {
 
 // This file is read once for a page's life.
 document.addEventListener("dpbayes-hand", (event) => {
-  if (frames?.slider === event.detail.slider && frames.show(event.detail.text)) event.preventDefault();
+  if (frames?.slider === event.detail.slider && frames.show(event.detail)) event.preventDefault();
 });
 
 // Streamlit writes a text only where it differs from the one it wrote last: of what it left alone in the live part, that
@@ -49,32 +49,36 @@ class Frames {
     this.token = text(0, TOKEN);
     Object.assign(this, JSON.parse(text(TOKEN + 4, end)));
     this.numbers = new Float32Array(bytes.buffer, end);
+    this.due = new Set(); // charts that wait for their turn
+    this.coming = null;
   }
 
-  // Show what belongs to a stop; return whether all of it is here.
-  show(text) {
+  // Show what belongs to a stop, or to a place between it and another; return whether all of it is here.
+  show({ text, other, share }) {
     const frame = this.shown[text];
-    const drawn = Object.entries(frame?.figures ?? {}).map(([name, figure]) => [this.chart(name), figure]);
-    if (!drawn.length || drawn.some(([chart]) => !chart)) return false;
+    const names = Object.keys(frame?.figures ?? {});
+    if (!names.length || names.some((name) => !this.chart(name))) return false;
     for (const [place, sentence] of Object.entries(frame.sentences)) this.say(place, sentence);
-    const [first, ...others] = drawn;
+    Object.assign(this, { frame, next: share ? this.shown[other] : null, share });
+    const [first, ...others] = names;
     this.draw(first);
-    cancelAnimationFrame(this.coming);
-    this.drawNext(others);
+    for (const name of others) this.due.add(name);
+    if (this.due.size) this.coming ??= requestAnimationFrame(() => this.drawNext());
     return true;
   }
 
-  // One in each picture of the screen: the first is not to wait for the others.
-  drawNext([next, ...others]) {
-    if (!next) return;
-    this.coming = requestAnimationFrame(() => {
-      this.draw(next);
-      this.drawNext(others);
-    });
+  // One in each picture of the screen: the first is not to wait for the others. They take turns, however fast the hand.
+  drawNext() {
+    const [next] = this.due;
+    this.due.delete(next);
+    this.draw(next);
+    this.coming = this.due.size ? requestAnimationFrame(() => this.drawNext()) : null;
   }
 
-  draw([chart, figure]) {
-    chart.dispatchEvent(new CustomEvent("dpbayes-frame", { detail: { figure: this.whole(figure) } }));
+  draw(name) {
+    const [figure, next] = [this.frame, this.next].map((frame) => this.whole(frame?.figures[name]));
+    const detail = { figure: between(figure, next, this.share) };
+    this.chart(name)?.dispatchEvent(new CustomEvent("dpbayes-frame", { detail }));
   }
 
   // The chart of this name, if it is of the same settings.
@@ -85,7 +89,7 @@ class Frames {
   // With numbers in the places that name them.
   whole(value) {
     if (Array.isArray(value)) return value.map((inner) => this.whole(inner));
-    if (value === null || typeof value !== "object") return value;
+    if (!value || typeof value !== "object") return value;
     if (value.$) return this.numbers.subarray(value.$[0], value.$[0] + value.$[1]);
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.whole(inner)]));
   }
@@ -101,4 +105,18 @@ class Frames {
     if (isText) write(first, sentence, LIVE.includes(container));
     shown.toggleAttribute("data-former", !isText);
   }
+}
+
+// A figure with its lines between those of two figures, at a share of the way; the first one where they differ in kind.
+function between(figure, other, share) {
+  if (figure.data.length !== other?.data.length) return figure;
+  const mixed = (value, next) => value + share * (next - value);
+  const line = (values, next) =>
+    values?.length === next?.length && values?.every?.(Number.isFinite) ? values.map((value, k) => mixed(value, next[k])) : values;
+  const data = figure.data.map((trace, k) => ({ ...trace, x: line(trace.x, other.data[k].x), y: line(trace.y, other.data[k].y) }));
+  const shapes = figure.layout.shapes?.map((shape, k) => {
+    const place = mixed(shape.x0, other.layout.shapes?.[k]?.x0);
+    return shape.x0 === shape.x1 && Number.isFinite(place) ? { ...shape, x0: place, x1: place } : shape;
+  });
+  return { ...figure, data, layout: { ...figure.layout, ...(shapes && { shapes }) } };
 }

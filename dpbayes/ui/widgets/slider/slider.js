@@ -7,6 +7,7 @@ const PATIENCE = 2000; // after so many milliseconds without an answer the next 
 // answers took lately: a server that many hands keep busy has no time for what follows a rest.
 const [REST, LONGEST_REST, TIMES, FADES] = [200, 1500, 3, 0.8];
 const HOLD = 100; // Python receives a value that the browser has drawn itself once the slider was still for so long
+const still = matchMedia("(prefers-reduced-motion)");
 const POWER_OF_TEN = /^(10*|0\.0*1)$/;
 const grouped = (text) => (/^\d{4,}$/.test(text) ? Number(text).toLocaleString("en") : text);
 
@@ -37,7 +38,8 @@ class NumberControl {
     this.slider.id = `number-${Math.random().toString(36).slice(2)}`;
     this.find(".tip").id = `${this.slider.id}-tip`;
     this.find("label").htmlFor = this.slider.id;
-    this.slider.addEventListener("input", () => this.move(this.stops[this.slider.value]));
+    this.slider.addEventListener("input", () => this.slide(Number(this.slider.value)));
+    this.slider.addEventListener("pointerdown", () => (this.slider.step = still.matches ? 1 : "any"));
     this.box.addEventListener("input", () => (this.typing = true));
     this.box.addEventListener("blur", () => this.typed());
     root.addEventListener("keydown", (event) => this.key(event));
@@ -55,6 +57,7 @@ class NumberControl {
     for (const kind of ["pointerdown", "keydown"]) {
       listen(document, kind, (event) => event.composedPath().includes(this.root) || this.leave());
     }
+    for (const kind of ["pointerup", "pointercancel"]) listen(document, kind, () => this.snap());
     listen(window, "popstate", () => this.forget());
   }
 
@@ -111,21 +114,49 @@ class NumberControl {
 
   show(text) {
     this.text = text;
-    const place = this.stops.indexOf(text);
-    this.slider.value = place;
+    this.part = this.stops.indexOf(text);
     this.slider.setAttribute("aria-valuetext", text);
     this.bubble.textContent = grouped(text);
-    this.root.style.setProperty("--part", place / this.last);
     if (!this.typing) this.box.value = text;
   }
 
   // To Python
 
-  move(text) {
+  // A pointer may be between two stops. The value is that of the nearer one; the picture is between theirs.
+  slide(place) {
+    const text = this.stops[Math.round(place)];
+    if (text !== this.text) return this.move(text, place);
+    if (!this.followed) return;
+    this.lead(place);
+    if (this.later !== null) this.offerLater(text);
+  }
+
+  snap() {
+    if (this.slider.step === "1") return;
+    this.slider.step = 1;
+    const place = this.stops.indexOf(this.text);
+    this.part = place;
+    if (this.followed) this.lead(place);
+  }
+
+  // Have the pictures follow the hand; return whether they do.
+  lead(place) {
+    const nearest = Math.round(place);
+    const other = this.stops[nearest + Math.sign(place - nearest)];
+    const detail = { slider: this.name, text: this.stops[nearest], other, share: Math.abs(place - nearest) };
+    this.part = place;
+    return !document.dispatchEvent(new CustomEvent("dpbayes-hand", { detail, cancelable: true }));
+  }
+
+  set part(place) {
+    this.slider.value = place;
+    this.root.style.setProperty("--part", place / this.last);
+  }
+
+  move(text, place = this.stops.indexOf(text)) {
     this.typing = false;
     this.show(text);
-    const hand = new CustomEvent("dpbayes-hand", { detail: { slider: this.name, text }, cancelable: true });
-    this.followed = !document.dispatchEvent(hand);
+    this.followed = this.lead(place);
     this.movedAt = performance.now();
     if (this.followed) this.offerLater(text);
     else this.offer(text);
