@@ -53,6 +53,11 @@ RELEASABLE: Mapping[str, Releasable] = MappingProxyType(
 """The mechanisms that have a real release, by their names in requests."""
 
 
+def reads_records(kind: object) -> bool:
+    """Return whether a class of mechanisms releases from the records instead of the counts of a given network."""
+    return kind in OF_RECORDS
+
+
 def releasable(mechanism: object) -> Releasable:
     """Return an exact form by its name. Errors: InputError for a mechanism that has no exact sampler."""
     if not isinstance(mechanism, str) or mechanism not in RELEASABLE:
@@ -88,5 +93,6 @@ __all__ = [
     "ReleasedPosterior",
     "SampledCpts",
     "WeightedFourier",
+    "reads_records",
     "releasable",
 ]
