@@ -133,7 +133,7 @@ def _record_steps(chosen: Chosen) -> Work[Simulated]:
     mechanism, statistic = chosen.mechanism, chosen.statistic
     rng, exact = stream(chosen.seed, "release", type(mechanism).__name__), mechanism.prior.updated(statistic)
     parts = in_parts(lambda k: mechanism.release(statistic, rng, (1,)), releases_to_simulate(mechanism))
-    return mapped(parts, lambda some: Simulated(ReleaseStudy(exact, joined_models(some)), Memo(most=MOST_KEPT)))
+    return mapped(parts, lambda batches: Simulated(ReleaseStudy(exact, joined_models(batches)), Memo(most=MOST_KEPT)))
 
 
 @st.cache_resource(show_spinner=False)
