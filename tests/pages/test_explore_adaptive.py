@@ -1,5 +1,6 @@
 """The adaptive release on Explore, on Audit and beside them: pictures, refusals, and what the recipient sees."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from dpbayes.experiments.releases import ReleaseStudy, study_release
 from dpbayes.mechanisms import AdaptiveTables
 from dpbayes.mechanisms.adaptive import process
 from dpbayes.ui.pages.audit import adaptive
+from dpbayes.ui.pages.explore.files import release_json
 from dpbayes.ui.session.chosen import Chosen
 from tests.pages.conftest import (
     captions,
@@ -106,12 +108,21 @@ def test_the_picture_against_epsilon_is_left_out_for_large_tables(monkeypatch: p
 
 
 def test_a_question_is_answered_by_the_released_models() -> None:
-    at = explored(target="rain", evidence="wet_grass~yes", epsilon="10")
-    names = Chosen(settings_of(at)).network.names
-    target, given = (names[-2], {names[-1]: "yes"}) if "rain" not in names else ("rain", {names[-1]: "yes"})
-    _, private = studied(at, 5).query(target, given)
+    at = explored(target="rain", evidence="wet~yes", epsilon="10")
+    _, private = studied(at, 5).query("rain", {"wet": "yes"})
     (frame,) = (own.value for own in at.dataframe if "private" in own.value.columns)
     np.testing.assert_allclose(frame["private"], private[0])
+
+
+def test_the_code_of_the_page_gives_its_number_and_the_file_has_the_released_probabilities() -> None:
+    at, printed = explored(), list[Any]()
+    (python,) = [block.value for block in at.code if block.language == "python"]
+    exec(python, {"print": printed.append})
+    assert printed == [pytest.approx(studied(at, 5).shift.mean())]
+    release, network = studied(at, 1).release.part(0), Chosen(settings_of(at)).network
+    content = json.loads(release_json(release, network))
+    assert [value for row in content["rows"] for value in row["probabilities"]] == release.numbers.tolist()
+    assert content["guarantee"]["delta"] == 1e-5
 
 
 @pytest.mark.parametrize(("query", "part"), [({"records": "0"}, "needs 1 to"), ({"data": "upload"}, "upload")])
@@ -130,7 +141,8 @@ def test_a_real_release_is_made_on_network(path: Path) -> None:
     assert any("This follows from the guarantee" in text.value for text in at.markdown)
 
 
-def test_which_epsilon_plans_no_adaptive_release() -> None:
+def test_which_epsilon_plans_no_adaptive_release(monkeypatch: pytest.MonkeyPatch) -> None:
+    stop_after_a_step(monkeypatch)
     at = open_page("pages/which_epsilon.py", **QUERY)
     assert any("plans releases of a given graph" in text for text in sentences(at))
     fine(at.pills(key="segments.mechanism").set_value("LaplaceUpdates").run())
@@ -172,7 +184,7 @@ def texts(at: AppTest) -> str:
 
 @pytest.fixture
 def _few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adaptive, "DRAWS", 8)
+    monkeypatch.setattr(adaptive, "DRAWS", 5)
 
 
 @pytest.mark.usefixtures("_few_draws")
@@ -182,12 +194,12 @@ def test_audit_shows_the_losses_of_simulated_outputs_against_the_claim(query: di
     assert headline(at) == "Adaptive release: simulated outputs do not refute the claim ε = 1, δ = 0.00001."
     first, second, claim = figures(at)["audit.losses"]["data"]
     assert claim["x"] == [1, 1]
-    assert len(first["x"]) == len(second["x"]) == 8
+    assert len(first["x"]) == len(second["x"]) == 5
     chosen = Chosen(settings_of(at))
     table = chosen.dataset.select(chosen.network.names)
     record = [len(states) - 1 - code for states, code in zip(table.states, table.codes[0].tolist(), strict=True)]
     rng = stream(chosen.seed, "audit", "AdaptiveTables")
-    audit = dp.audit_adaptive(table, table.replace(0, record), epsilon=1, delta=1e-5, rng=rng, draws=8)
+    audit = dp.audit_adaptive(table, table.replace(0, record), epsilon=1, delta=1e-5, rng=rng, draws=5)
     np.testing.assert_allclose(first["x"], np.sort(audit.first), rtol=1e-5)
     assert float(metrics(at)["Largest simulated loss"]) == pytest.approx(audit.largest, rel=1e-3)
     assert metrics(at)["Lower bound"].startswith("ε ≥ ")
@@ -204,7 +216,7 @@ def test_the_recipient_and_large_tables_get_an_example_table() -> None:
         AUDIT, source="sprinkler", records="30", seat="recipient", mechanism="AdaptiveTables", data_seed="2"
     )
     assert figures(at) == figures(other)
-    assert texts(at) == texts(other)
+    assert (captions(at), metrics(at), headline(at)) == (captions(other), metrics(other), headline(other))
     assert any("In the second table all records are the same." in text for text in captions(at))
     large = open_page(AUDIT, source="alarm", records="50", mechanism="AdaptiveTables")
     assert any("An example of 4 columns and 20 records is audited." in text for text in captions(large))

@@ -103,7 +103,7 @@ class AdaptiveTables:
         return (
             "A graph is chosen by noisy scores, and its tables are measured with integer Gaussian noise. All steps "
             f"share $\\rho = {latex(float(self.plan.rho))}$, from which $(\\varepsilon, \\delta)$ follows. The "
-            "probabilities are exact queries on the released model."
+            "probabilities follow from the released model."
         )
 
     @cached_property

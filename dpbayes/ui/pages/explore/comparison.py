@@ -22,7 +22,7 @@ from dpbayes.ui.pages.explore.readings import Readings, Simulated
 from dpbayes.ui.pages.explore.simulations import DRAWS, record_values, simulate
 from dpbayes.ui.pages.network.learn import AT_ONCE
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.settings import EXPLORED_NAMES
+from dpbayes.ui.session.settings import EXPLORED_NAMES, MECHANISM_NAMES
 from dpbayes.ui.widgets.running import progress, running
 from dpbayes.ui.widgets.show import folded, numbers, sentence_instead, show_refusal
 
@@ -52,7 +52,7 @@ def comparison(chosen: Chosen, cell: int) -> bool:
         work.work()
         results = work.result or ()
         if work.is_long:
-            progress(work, f"{len(results)} of {len(EXPLORED_NAMES)} mechanisms", key="comparison.stop")
+            progress(work, f"{len(results)} of {len(_names(chosen))} mechanisms", key="comparison.stop")
         refusals = [result for result in results if isinstance(result, InputError)]
         for error in {str(error): error for error in refusals}.values():  # two mechanisms may lack the same
             show_refusal(error)
@@ -71,6 +71,11 @@ def comparison(chosen: Chosen, cell: int) -> bool:
         return work.going
 
 
+def _names(chosen: Chosen) -> tuple[str, ...]:
+    """Return the mechanisms that are compared; those that read records need a table that is here."""
+    return MECHANISM_NAMES if chosen.is_connected else EXPLORED_NAMES
+
+
 def _records(chosen: Chosen) -> Hashable:
     """Return what identifies the table: its records, or its counts if the records stay at their source."""
     return chosen.counts.digest if chosen.is_connected else (chosen.counts.digest, chosen.dataset)
@@ -78,8 +83,9 @@ def _records(chosen: Chosen) -> Hashable:
 
 def _comparison_steps(chosen: Chosen, cell: int) -> Work[tuple[Compared, ...]]:
     results: tuple[Compared, ...] = ()
-    for number, name in enumerate(EXPLORED_NAMES):
-        start, end = (place / len(EXPLORED_NAMES) for place in (number, number + 1))
+    names = _names(chosen)
+    for number, name in enumerate(names):
+        start, end = (place / len(names) for place in (number, number + 1))
         try:
             mechanism = chosen.mechanism_called(name)
             if reads_records(type(mechanism)) and record_values(chosen) > AT_ONCE:
