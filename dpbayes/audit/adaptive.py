@@ -117,7 +117,7 @@ def _epsilon_of_losses(losses: FloatArray, delta: float, doubt: float) -> float:
     def is_refuted(epsilon: float) -> bool:
         mean = float(-np.expm1(np.minimum(epsilon - losses, 0)).mean())
         distance = special.rel_entr(mean, delta) + special.rel_entr(1 - mean, 1 - delta)
-        return mean > delta and len(losses) * distance > -math.log(doubt)
+        return bool(mean > delta and len(losses) * distance > -math.log(doubt))
 
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -150,9 +150,9 @@ class AdaptiveTables:
         return Release(outcome, self.certified, self.label, public_facts(self, statistic, "epsilon", "delta"))
 
 
-def joined_models(releases: Sequence[Release[ReleasedModels]]) -> Release[ReleasedModels]:
-    """Return batches of releases of one mechanism as one batch."""
-    outcomes = [release.outcome for release in releases]
+def joined_models(releases: Sequence[Release[Any]]) -> Release[ReleasedModels]:
+    """Return batches of releases of models by one mechanism as one batch."""
+    outcomes: list[ReleasedModels] = [release.outcome for release in releases]
     models = tuple(model for outcome in outcomes for model in outcome.models)
     return replace(releases[0], outcome=ReleasedModels(models, np.concatenate([own.numbers for own in outcomes])))
 
