@@ -6,6 +6,7 @@ So the loss of every simulated output is known. The computation uses only the tw
 the proof that its costs add up.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -16,14 +17,18 @@ from scipy import special
 from dpbayes.audit.attacker.draws import DOUBT, SampledLoss, epsilon_lower_bound
 from dpbayes.base.amounts import Amount, Rho
 from dpbayes.base.privacy import Guarantee
+from dpbayes.base.steps import Partial, Work, finished
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
-from dpbayes.base.validation import InputError, whole_number
+from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.mechanisms.adaptive.draws import Draws, SimulatedDraws, choice_scale
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import carried_out
+from dpbayes.mechanisms.adaptive.release import guarantee_of
 from dpbayes.model.dataset import Dataset
 
-MOST_DRAWS = 100_000
+LEAST_DRAWS, MOST_DRAWS = 4, 100_000
+
+_BISECTIONS = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,11 +81,48 @@ class AdaptiveAudit:
     def _bound(self, hits: BoolArray, opposite: BoolArray, doubt: float) -> float:
         return epsilon_lower_bound(hits, opposite=opposite, doubt=doubt, delta=self.claimed.delta)
 
+    def loss_bound(self, *, doubt: float = DOUBT) -> float:
+        """Return a lower confidence bound on epsilon at the claimed delta, from the exact losses L of the outputs.
+
+        (epsilon, delta) implies E[(1 - exp(epsilon - L))+] <= delta. This mean of numbers from 0 to 1 is tested by
+        Hoeffding's inequality, P[mean >= x] <= exp(-D KL(x || delta)). At delta = 0, the bound is the largest loss. The
+        losses use the stated distribution of the noise; `lower_bound` only counts outputs, and so also finds a sampler
+        with another distribution.
+
+        Args:
+            doubt: The probability with which the bound may be wrong.
+
+        Returns:
+            The bound, at least 0.
+
+        Raises:
+            InputError: The doubt is outside its range.
+        """
+        doubt = finite_number("doubt", doubt, low=1e-300, high=0.5)
+        return max(_epsilon_of_losses(losses, self.claimed.delta, doubt / 2) for losses in (self.first, self.second))
+
     @property
     def is_refuted(self) -> bool:
-        """Whether an output or the lower bound contradicts the claim."""
-        is_exceeded = not self.claimed.delta and self.largest > self.claimed.epsilon * (1 + 1e-9)
+        """Whether one of the lower bounds contradicts the claim."""
+        is_exceeded = self.loss_bound() > self.claimed.epsilon * (1 + 1e-9)
         return is_exceeded or self.lower_bound().refutes(self.claimed)
+
+
+def _epsilon_of_losses(losses: FloatArray, delta: float, doubt: float) -> float:
+    """Return the largest epsilon that the losses (D,) refute at delta with this doubt, by bisection; at least 0."""
+    low, high = 0.0, max(0.0, float(losses.max()))
+    if not delta:
+        return high
+
+    def is_refuted(epsilon: float) -> bool:
+        mean = float(-np.expm1(np.minimum(epsilon - losses, 0)).mean())
+        distance = special.rel_entr(mean, delta) + special.rel_entr(1 - mean, 1 - delta)
+        return bool(mean > delta and len(losses) * distance > -math.log(doubt))
+
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if is_refuted(middle) else (low, middle)
+    return low
 
 
 def audit_adaptive(
@@ -115,17 +157,35 @@ def audit_adaptive(
         >>> 0 < audit.largest <= 1
         True
     """
-    draws = whole_number("The number of draws", draws, low=4, high=MOST_DRAWS)
+    return finished(adaptive_audit_steps(first, second, epsilon=epsilon, delta=delta, rng=rng, draws=draws))
+
+
+def adaptive_audit_steps(
+    first: Dataset,
+    second: Dataset,
+    *,
+    epsilon: float | Fraction | str,
+    rng: np.random.Generator,
+    delta: float | Fraction | str = 0,
+    draws: int = 200,
+) -> Work[AdaptiveAudit]:
+    """Return the same in steps of one release of each table, with the audit so far from LEAST_DRAWS on."""
+    draws = whole_number("The number of draws", draws, low=LEAST_DRAWS, high=MOST_DRAWS)
     if (first.names, first.states) != (second.names, second.states) or len(first.codes) != len(second.codes):
         raise InputError("The two tables must have the same columns and the same number of records.")
     if (first.codes != second.codes).any(axis=1).sum() > 1:
         raise InputError("The two tables must differ in at most one record.")
     plan = plan_for(epsilon, delta)
-    losses = [
-        np.array([_loss(plan, one, other, SimulatedDraws(rng)) for _ in range(draws)])
-        for one, other in ((first, second), (second, first))
-    ]
-    return AdaptiveAudit(Guarantee(float(plan.epsilon), float(plan.delta)), losses[0], losses[1])
+    claimed, losses = guarantee_of(plan), np.empty((2, draws))
+    for k in range(draws):
+        losses[0, k] = _loss(plan, first, second, SimulatedDraws(rng))
+        losses[1, k] = _loss(plan, second, first, SimulatedDraws(rng))
+        share = (k + 1) / draws
+        if LEAST_DRAWS <= k + 1 < draws:
+            yield Partial(share, AdaptiveAudit(claimed, losses[0, : k + 1].copy(), losses[1, : k + 1].copy()))
+        elif k + 1 < draws:
+            yield share
+    return AdaptiveAudit(claimed, losses[0], losses[1])
 
 
 def _loss(plan: AdaptivePlan, table: Dataset, neighbour: Dataset, draws: Draws) -> float:

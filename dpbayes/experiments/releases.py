@@ -10,6 +10,7 @@ from scipy import special
 from dpbayes.base.steps import Partial, Work, slices
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms import Mechanism, Outcome, Release, ReleasedPosterior, SampledCpts
+from dpbayes.mechanisms.adaptive.mechanism import ReleasedModels
 from dpbayes.mechanisms.base import simulated
 from dpbayes.model.counts import Counts
 from dpbayes.model.query import query
@@ -106,12 +107,12 @@ class ReleaseStudy:
         return float(self.kl.std(ddof=1) / np.sqrt(len(self.kl)))
 
     def query(self, target: str, evidence: Mapping[str, str]) -> tuple[FloatArray, FloatArray]:
-        """P(target | evidence), exact (r,) and private (releases, r)."""
-        network = self.exact.network
-        return (
-            query(network, self.exact.mean, target, evidence),
-            query(network, self.private, target, evidence),
-        )
+        """P(target | evidence), exact (r,) and private (releases, r); released models answer by their own graphs."""
+        network, outcome = self.exact.network, self.release.outcome
+        exact = query(network, self.exact.mean, target, evidence)
+        if isinstance(outcome, ReleasedModels):
+            return exact, outcome.query(target, evidence)
+        return exact, query(network, self.private, target, evidence)
 
 
 def study_release(

@@ -166,6 +166,27 @@ def row_losses_figure(labels: list[str], losses: FloatArray) -> Figure:
     )
 
 
+# Losses of simulated outputs
+
+
+def losses_figure(first: FloatArray, second: FloatArray, *, claimed: float) -> Figure:
+    """Draw the share of outputs above each privacy loss, of two neighbours (D,), and the claimed epsilon as a line."""
+    lines = [
+        (first, {"color": PRIVATE, "width": 2.5}, "first table"),
+        (second, {"color": SECOND, "width": 2.5, "dash": "dash"}, "second table"),
+    ]
+    traces: list[Trace] = []
+    for losses, line, name in lines:
+        seen = np.sort(losses)
+        shares = 1 - np.arange(1, len(seen) + 1) / len(seen)
+        traces.append(LINES | {"x": seen, "y": shares, "name": name, "line": line | {"shape": "hv"}})
+    claim = {"color": BOUND, "width": 2, "dash": "dash"}
+    traces.append(LINES | {"x": [claimed, claimed], "y": [0.0, 1.0], "name": "stated ε", "line": claim})
+    return figure_of(
+        traces, x=titled("privacy loss (nats)"), y=titled("share of outputs above", range=[0, 1.02]), height=380
+    )
+
+
 # The attacker
 
 

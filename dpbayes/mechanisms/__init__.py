@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from dpbayes.base.validation import InputError, brief
+from dpbayes.mechanisms.adaptive.mechanism import AdaptiveTables
 from dpbayes.mechanisms.base import Mechanism, NetworkMechanism
 from dpbayes.mechanisms.consistent import CONSISTENT, ConsistentLaplace
 from dpbayes.mechanisms.exact import Exact
@@ -34,6 +35,10 @@ MECHANISMS: tuple[type[NetworkMechanism[Outcome]], ...] = (
 PRIVATE = tuple(kind for kind in MECHANISMS if kind is not Exact)
 """All mechanisms except the baseline, which is not private."""
 
+OF_RECORDS: tuple[type[NetworkMechanism[Outcome]], ...] = (AdaptiveTables,)
+"""Mechanisms that read the records and release a graph of their own. They are not in MECHANISMS: planned tables,
+accuracy curves and exact audits have only the counts of a given network."""
+
 RELEASABLE: Mapping[str, Releasable] = MappingProxyType(
     {
         "laplace": LAPLACE,
@@ -48,6 +53,11 @@ RELEASABLE: Mapping[str, Releasable] = MappingProxyType(
 """The mechanisms that have a real release, by their names in requests."""
 
 
+def reads_records(kind: object) -> bool:
+    """Return whether a class of mechanisms releases from the records instead of the counts of a given network."""
+    return kind in OF_RECORDS
+
+
 def releasable(mechanism: object) -> Releasable:
     """Return an exact form by its name. Errors: InputError for a mechanism that has no exact sampler."""
     if not isinstance(mechanism, str) or mechanism not in RELEASABLE:
@@ -60,8 +70,10 @@ def releasable(mechanism: object) -> Releasable:
 
 __all__ = [
     "MECHANISMS",
+    "OF_RECORDS",
     "PRIVATE",
     "RELEASABLE",
+    "AdaptiveTables",
     "Calibration",
     "ConsistentLaplace",
     "Exact",
@@ -81,5 +93,6 @@ __all__ = [
     "ReleasedPosterior",
     "SampledCpts",
     "WeightedFourier",
+    "reads_records",
     "releasable",
 ]

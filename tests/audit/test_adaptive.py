@@ -6,10 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import optimize, special
 
 import dpbayes as dp
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.adaptive import choices, process
+from dpbayes.mechanisms.adaptive import choices, draws, process
 from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.model.dataset import Dataset
 
@@ -69,7 +70,62 @@ def test_the_bound_counts_an_event_fixed_on_other_outputs() -> None:
     assert audit.is_refuted
     alike = dp.AdaptiveAudit(dp.Guarantee(0.1, 1e-5), ones, -ones)
     assert alike.lower_bound().epsilon == 0
-    assert not alike.is_refuted
+
+
+def test_the_bound_of_exact_losses_is_the_largest_one_at_delta_0_and_below_it_at_a_positive_delta() -> None:
+    losses = np.array([0.5] * 50 + [2.0] * 50)
+    pure = dp.AdaptiveAudit(dp.Guarantee(1.0), losses, -losses)
+    assert pure.loss_bound() == 2
+    assert pure.is_refuted
+    approximate = dp.AdaptiveAudit(dp.Guarantee(1.0, 1e-5), losses, -losses)
+    assert 1 < approximate.loss_bound() < 2
+    assert approximate.loss_bound(doubt=1e-12) < approximate.loss_bound() < approximate.loss_bound(doubt=0.1)
+    assert approximate.is_refuted
+    none = dp.AdaptiveAudit(dp.Guarantee(1.0, 1e-5), -losses, -losses)
+    assert none.loss_bound() == 0
+    assert not none.is_refuted
+    with pytest.raises(InputError):
+        approximate.loss_bound(doubt=0)
+
+
+def test_the_bound_of_exact_losses_at_a_delta_meets_that_of_gaussian_noise() -> None:
+    """N(0, 1) and N(1, 1) have losses of N(1/2, 1): their exact epsilon at delta = 0.01 is an upper limit."""
+    rng, delta = np.random.default_rng(1), 0.01
+    audit = dp.AdaptiveAudit(dp.Guarantee(1.0, delta), *(rng.normal(0.5, 1, (2, 100_000))))
+
+    def excess(epsilon: float) -> float:
+        return float(special.ndtr(0.5 - epsilon) - np.exp(epsilon) * special.ndtr(-0.5 - epsilon)) - delta
+
+    exact = optimize.brentq(excess, 0, 10)
+    assert 0.9 * exact < audit.loss_bound() < exact
+
+
+def of_one_record(epsilon: float, delta: float, number: int) -> dp.AdaptiveAudit:
+    """Audit releases of a table of one record with one column."""
+    table, rng = Dataset(("a",), STATES[:1], np.array([[0]])), np.random.default_rng(1)
+    return dp.audit_adaptive(table, table.replace(0, (1,)), epsilon=epsilon, delta=delta, rng=rng, draws=number)
+
+
+def test_noise_of_half_the_size_is_refuted_at_a_positive_delta(monkeypatch: pytest.MonkeyPatch) -> None:
+    sound = of_one_record(4, 1e-5, 30)
+    assert 0.5 < sound.loss_bound() < 4
+    assert not sound.is_refuted
+    exact = process.new_prices
+    monkeypatch.setattr(process, "new_prices", lambda own, wanted, limit: exact(own, wanted, 4 * limit))
+    monkeypatch.setattr(process.Process, "cost", 0)
+    broken = of_one_record(4, 1e-5, 50)
+    assert broken.loss_bound() > 4
+    assert broken.is_refuted
+
+
+def test_a_sampler_with_hardly_any_noise_is_refuted_by_counting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its losses are computed with the stated noise, and do not show it."""
+    exact = draws.scale_at
+    monkeypatch.setattr(draws, "scale_at", lambda cost: exact(cost) / 50)
+    broken = of_one_record(0.5, 0, 80)
+    assert broken.loss_bound() <= 0.5
+    assert broken.lower_bound().epsilon > 0.5
+    assert broken.is_refuted
 
 
 @pytest.mark.parametrize(

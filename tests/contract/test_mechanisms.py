@@ -17,6 +17,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments.hellinger.scenario import DieMethod
 from dpbayes.mechanisms import (
     MECHANISMS,
+    OF_RECORDS,
     Calibration,
     LaplaceUpdates,
     Mechanism,
@@ -51,13 +52,14 @@ def test_a_mechanism_is_a_frozen_value_with_everything_the_protocol_asks_for(kin
 
 
 def test_labels_are_distinct():
-    assert len({kind.label for kind in MECHANISMS}) == len(MECHANISMS)
+    every = (*MECHANISMS, *OF_RECORDS)
+    assert len({kind.label for kind in every}) == len(every)
 
 
 def test_no_two_mechanisms_have_one_colour_on_a_network_in_a_regression_or_of_a_die() -> None:
     """Laplace noise is Laplace noise, of a die too; grey is what is not private."""
     of_dice = {method: method.look.colour for method in DieMethod if method.look.colour != BOUND}
-    kinds = {kind: kind.colour for kind in (*MECHANISMS, RegressionSampler)}
+    kinds = {kind: kind.colour for kind in (*MECHANISMS, *OF_RECORDS, RegressionSampler)}
     others = [colour for method, colour in of_dice.items() if not method.is_laplace]
     assert len({*kinds.values(), *others}) == len(kinds) + len(others), "a new mechanism takes a colour of FREE"
     assert len(FREE) > 0

@@ -13,6 +13,7 @@ from dpbayes.figures.audit import (
     Ceiling,
     Mark,
     laws_figure,
+    losses_figure,
     odds_figure,
     privacy_curve_figure,
     probability_ticks,
@@ -173,3 +174,12 @@ def test_ticks_are_few_in_range_in_order_and_distinct(low, reach):
     assert values == sorted(values)
     assert all(low <= value <= low + reach for value in values)
     assert len(set(texts)) == len(texts)
+
+
+def test_losses_are_drawn_as_the_share_of_outputs_above_them_beside_the_claim() -> None:
+    first, second = np.array([0.5, -0.2, 0.1, 0.3]), np.array([0.0, 0.4, 0.2, 0.1])
+    above, other, claim = losses_figure(first, second, claimed=1.0).data
+    np.testing.assert_allclose(above["x"], np.sort(first))
+    np.testing.assert_allclose(above["y"], [0.75, 0.5, 0.25, 0])
+    np.testing.assert_allclose(other["x"], np.sort(second))
+    assert claim["x"] == [1.0, 1.0]

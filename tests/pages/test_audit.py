@@ -17,7 +17,7 @@ from dpbayes.base.looks import INVALID
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import probability_text
 from dpbayes.figures.audit import LEAST_DELTA
-from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, Noise, PosteriorSampler
+from dpbayes.mechanisms import OF_RECORDS, Calibration, LaplaceFourier, LaplaceUpdates, Noise, PosteriorSampler
 from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.die.laplace import LaplaceCells
 from dpbayes.mechanisms.map.printed import PrintedMap
@@ -90,8 +90,11 @@ def asia() -> tuple[Any, Any, Counts]:
 
 # Every subject, both seats
 
+WITH_AN_AUDIT = [subject for subject in AuditSubject if subject not in {AuditSubject[k.__name__] for k in OF_RECORDS}]
+"""All subjects but those whose worst case is not known: an adaptive release has no curve and no worst pair."""
 
-@pytest.mark.parametrize(("subject", "seat"), crossed(list(AuditSubject), list(Seat), times=1))
+
+@pytest.mark.parametrize(("subject", "seat"), crossed(WITH_AN_AUDIT, list(Seat), times=1))
 def test_every_subject_has_its_numbers_curve_and_worst_pair_in_both_seats(subject: AuditSubject, seat: Seat) -> None:
     at = opened(subject, seat=seat.value)
     assert not sentences(at)

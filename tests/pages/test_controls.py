@@ -4,15 +4,15 @@ import pytest
 
 from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.base.text import letters
-from dpbayes.mechanisms import MECHANISMS
-from dpbayes.ui.session.settings import MECHANISM_NAMES, PARAMETERS, title_at_sentence_start
+from dpbayes.mechanisms import MECHANISMS, OF_RECORDS
+from dpbayes.ui.session.settings import EXPLORED_NAMES, PARAMETERS, title_at_sentence_start
 from tests.conftest import IS_THOROUGH
 from tests.pages.conftest import fine, headline, one_sentence, open_page, put, sentences, settings_of, story_list
 
-RELEASING = [mechanism for mechanism in MECHANISMS if mechanism.__name__ in MECHANISM_NAMES]
+RELEASING = [mechanism for mechanism in (*MECHANISMS, *OF_RECORDS) if mechanism.__name__ in EXPLORED_NAMES]
 
 
-@pytest.mark.parametrize("mechanism", RELEASING, ids=MECHANISM_NAMES)
+@pytest.mark.parametrize("mechanism", RELEASING, ids=EXPLORED_NAMES)
 def test_every_parameter_of_a_mechanism_has_a_control(mechanism: type) -> None:
     """What mechanisms share is turned to its ends for the first of them: the control is made of its name alone."""
     at = open_page("pages/explore.py", mechanism=mechanism.__name__)

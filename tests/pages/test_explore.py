@@ -19,7 +19,7 @@ from dpbayes.base.text import interval_texts, numeral, numeral_above, whole_perc
 from dpbayes.experiments.calibration import AS_REAL, AWARE
 from dpbayes.experiments.releases import ReadReleases, ReleaseStudy, study_release
 from dpbayes.mechanisms import MECHANISMS as KINDS
-from dpbayes.mechanisms import PRIVATE, Calibration, LaplaceUpdates, Noise
+from dpbayes.mechanisms import OF_RECORDS, PRIVATE, Calibration, LaplaceUpdates, Noise
 from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.release import Release, ReleasedPosterior
 from dpbayes.model.counts import count
@@ -698,9 +698,10 @@ def test_the_comparison_holds_every_mechanism() -> None:
     at = open_page(PAGE)
     unfold(at, "comparison")
     frame = next(f.value for f in at.dataframe if "mechanism" in f.value.columns)
-    assert list(frame["mechanism"]) == [kind.label for kind in PRIVATE]
+    every = (*PRIVATE, *OF_RECORDS)
+    assert list(frame["mechanism"]) == [kind.label for kind in every]
     assert list(frame.columns[2:5]) == ["mean error, all", "prediction KL", "mean error, cell"]
-    assert list(frame["posterior KL"].isna()) == [not hasattr(kind, "noise_model") for kind in PRIVATE]
+    assert list(frame["posterior KL"].isna()) == [not hasattr(kind, "noise_model") for kind in every]
     assert frame["prediction KL"].notna().all()
     shown = metrics(at)
     assert float(shown[ALIKE[0]]) == pytest.approx(frame["mean error, all"][0], rel=0.01)
@@ -742,7 +743,7 @@ def test_a_die_is_compared_with_the_hellinger_mechanisms_too() -> None:
 
 def test_a_die_with_too_many_posteriors_is_compared_without_them() -> None:
     at, frame = compared(records="10000")
-    assert list(frame.index) == [kind.label for kind in PRIVATE if "Fourier" not in kind.label]
+    assert list(frame.index) == [kind.label for kind in (*PRIVATE, *OF_RECORDS) if "Fourier" not in kind.label]
     assert len(sentences(at)) == 2  # both kinds of Fourier need binary nodes, which is said once
 
 

@@ -16,6 +16,7 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import numeral, share_text
 from dpbayes.experiments.structure import NONE, REMOVED
 from dpbayes.figures.noise import ALONE
+from dpbayes.mechanisms import OF_RECORDS
 from dpbayes.model.network import Network
 from dpbayes.releases.publishing import publish
 from dpbayes.sources.domains import DeclaredColumn
@@ -343,7 +344,7 @@ def test_the_same_records_are_counted(
 def test_every_mechanism_is_made_again() -> None:
     network = load_named("asia")[0]
     for prior in (1.0, 2.5):
-        for kind in dp.MECHANISMS:
+        for kind in (*dp.MECHANISMS, *OF_RECORDS):
             values = {"epsilon": 3.0, "draws": 4, "t": 0.5, "calibration": dp.Calibration.AS_PRINTED}
             given = {name: value for name, value in values.items() if name in parameters_of(kind)}
             mechanism: Any = kind(prior=dp.Dirichlets.symmetric(network, prior), **given)

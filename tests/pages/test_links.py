@@ -16,7 +16,7 @@ from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.sources.synthetic import MAX_RECORDS
 from dpbayes.ui.session.graphs import MAX_CODE, Graph, code_of
 from dpbayes.ui.session.link import left_out, query_of, settings_from
-from dpbayes.ui.session.settings import MECHANISM_NAMES, PARAMETERS, Cpts, Seat, Settings
+from dpbayes.ui.session.settings import EXPLORED_NAMES, PARAMETERS, Cpts, Seat, Settings
 from tests.conftest import crossed, thorough
 from tests.pages.conftest import PAGES, fine, headline, open_page, plain, sentences, settings_of
 
@@ -47,7 +47,7 @@ any_settings = st.builds(
     records=st.integers(0, MAX_RECORDS),
     data_seed=seeds,
     graph=st.one_of(st.just(""), specs),
-    mechanism=st.sampled_from(MECHANISM_NAMES),
+    mechanism=st.sampled_from(EXPLORED_NAMES),
     prior=st.floats(LEAST_PRIOR, MOST_PRIOR),
     seed=seeds,
     row=words,

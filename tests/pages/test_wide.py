@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from dpbayes.audit.attacker import odds as attacker
 from dpbayes.audit.loss import trimmed_network
 from dpbayes.experiments.accuracy.curves import fourier as accuracy_fourier
-from dpbayes.mechanisms import PRIVATE, Calibration, GaussianResiduals, WeightedFourier, fourier
+from dpbayes.mechanisms import OF_RECORDS, PRIVATE, Calibration, GaussianResiduals, WeightedFourier, fourier
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.theory.claims import setting as bounds_subject
@@ -28,7 +28,7 @@ from dpbayes.ui.session import increments
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.options.research import BoundClaim
 from dpbayes.ui.session.options.workflow import AuditSubject
-from dpbayes.ui.session.settings import MECHANISM_NAMES
+from dpbayes.ui.session.settings import EXPLORED_NAMES, MECHANISM_NAMES
 from tests.conftest import IS_THOROUGH, crossed, thorough
 from tests.pages.conftest import (
     everything,
@@ -247,11 +247,11 @@ def test_mechanisms_are_compared_on_a_wide_graph_one_after_another_and_that_stop
     at = open_page("pages/explore.py", source=star(14), **SMALL)  # more cells than the best noise is searched for
     unfold(at, "comparison")
     assert seen == [[1, 1], [1, 2]], "the cell in the picture is read at once; then they are compared"
-    assert [p.proto.text for p in at.get("progress")] == [f"Stopped after 2 of {len(PRIVATE)} mechanisms."]
+    assert [p.proto.text for p in at.get("progress")] == [f"Stopped after 2 of {len(EXPLORED_NAMES)} mechanisms."]
     assert [len(f.value) for f in at.dataframe if "mechanism" in f.value] == [2]
     press(at, "Continue")
     assert [list(f.value["mechanism"]) for f in at.dataframe if "mechanism" in f.value] == [
-        [kind.label for kind in PRIVATE if kind not in (WeightedFourier, GaussianResiduals)]
+        [kind.label for kind in (*PRIVATE, *OF_RECORDS) if kind not in (WeightedFourier, GaussianResiduals)]
     ]
     one_sentence(at, "The optimal noise is computed for up to 16,384 sets")
     assert not at.get("progress")

@@ -22,7 +22,7 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.web import cli
 
 from dpbayes.experiments.sampling import RowState
-from dpbayes.mechanisms import MECHANISMS
+from dpbayes.mechanisms import MECHANISMS, OF_RECORDS, Mechanism, Outcome
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset
@@ -49,11 +49,15 @@ def shuffled(data: Dataset) -> Dataset:
 
 
 @functools.lru_cache(maxsize=64)
+def third_table(network: Network, n: int) -> Dataset:
+    """Return a table that is neither of the two."""
+    return sample_dataset(network, random_cpts(network, np.random.default_rng(3)), n, np.random.default_rng(4))
+
+
+@functools.lru_cache(maxsize=64)
 def third(network: Network, n: int) -> Counts:
-    """Return the counts of a table that is neither of the two."""
-    return count(
-        network, sample_dataset(network, random_cpts(network, np.random.default_rng(3)), n, np.random.default_rng(4))
-    )
+    """Return its counts."""
+    return count(network, third_table(network, n))
 
 
 def release_of_the_third() -> None:
@@ -67,6 +71,14 @@ def release_of_the_third() -> None:
                 return usual(self, third(counts.network, counts.n) if is_table else counts, *args, **more)
 
             kind.release = release  # type: ignore[method-assign]
+    for reading in OF_RECORDS:
+        of_records = reading.release
+
+        def release_records(self: Mechanism[Outcome], counts: Counts, *args: Any, **more: Any) -> Any:
+            third_records = self.statistic(third_table(counts.network, counts.n))
+            return of_records(self, third_records, *args, **more)  # noqa: B023 - of one mechanism
+
+        reading.release = release_records  # type: ignore[method-assign]
     usual_sample = RowState.sample
 
     def sample(self: RowState, *args: Any) -> Any:

@@ -65,9 +65,19 @@ STEPS = [
     for number, step in enumerate(story.steps, 1)
 ]
 
+ADAPTIVE = [("explore", {"mechanism": "AdaptiveTables"}), ("audit", {"mechanism": "AdaptiveTables", "records": "20"})]
+
 CASES = thorough(
-    [*((page, query) for page in PAGES for query in LINKS), *STEPS],
-    sample=[("", {}), ("data", {}), ("data", {**VOTES, "seat": "curator"}), ("ledger", {}), ("explore", {}), STEPS[-1]],
+    [*((page, query) for page in PAGES for query in LINKS), *STEPS, *ADAPTIVE],
+    sample=[
+        ("", {}),
+        ("data", {}),
+        ("data", {**VOTES, "seat": "curator"}),
+        ("ledger", {}),
+        ("explore", {}),
+        ADAPTIVE[0],
+        STEPS[-1],
+    ],
 )
 
 

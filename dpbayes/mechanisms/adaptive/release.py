@@ -24,6 +24,15 @@ from dpbayes.posteriors.noise_model import NoiseModel
 from dpbayes.sources.synthetic import even_records
 
 
+def guarantee_of(plan: AdaptivePlan) -> Guarantee:
+    """Return the guarantee of all releases with a plan: (epsilon, delta) with its rho, or a pure epsilon."""
+    reference = Reference("dpbayes", f"a private graph and its tables under one {plan.measure.value}")
+    epsilon, delta = float(plan.epsilon), float(plan.delta)
+    if not delta:
+        return Guarantee(epsilon, reference=reference)
+    return Guarantee(epsilon, delta, reference=reference, rho=rounded_up(plan.rho))
+
+
 @dataclass(frozen=True, eq=False)
 class AdaptiveRelease:
     """The output of `release` and `simulate_adaptive` for the recipient. It contains no record and no exact count.
@@ -77,11 +86,7 @@ class AdaptiveRelease:
     @cached_property
     def guarantee(self) -> Guarantee:
         """(epsilon, delta) with the rho that gives both, or a pure epsilon: for the graph and all tables together."""
-        reference = Reference("dpbayes", f"a private graph and its tables under one {self.plan.measure.value}")
-        epsilon, delta = float(self.plan.epsilon), float(self.plan.delta)
-        if not delta:
-            return Guarantee(epsilon, reference=reference)
-        return Guarantee(epsilon, delta, reference=reference, rho=rounded_up(self.plan.rho))
+        return guarantee_of(self.plan)
 
     @property
     def spent(self) -> Fraction:

@@ -20,7 +20,7 @@ from dpbayes.base.text import many
 from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.accuracy.plan import default_target
 from dpbayes.experiments.least_epsilon.tables import has_columns
-from dpbayes.mechanisms import MECHANISMS, Mechanism, NetworkMechanism, Outcome
+from dpbayes.mechanisms import MECHANISMS, OF_RECORDS, Mechanism, NetworkMechanism, Outcome, reads_records
 from dpbayes.mechanisms.noise.shares import takes_weights, weights_of
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.cpts import random_cpts
@@ -50,7 +50,7 @@ FIRST_COLUMNS = 12
 
 def kind_called(name: str) -> type[NetworkMechanism[Outcome]]:
     """Return the class of this name among the mechanisms that release a network."""
-    return next(kind for kind in MECHANISMS if kind.__name__ == name)
+    return next(kind for kind in (*MECHANISMS, *OF_RECORDS) if kind.__name__ == name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,6 +304,19 @@ class Chosen:
         data, net = self.dataset, self.network
         self._require_columns(data.position)
         return kept("counts", (data, net), lambda: count(net, data))
+
+    @property
+    def statistic(self) -> Counts:
+        """The counts, with the records if the chosen mechanism reads them. Errors: InputError, as for both."""
+        return self.statistic_for(self.mechanism)
+
+    def statistic_for(self, mechanism: Mechanism[Outcome]) -> Counts:
+        """Return the counts for a mechanism, with the records if it reads them. Errors: InputError."""
+        if not reads_records(type(mechanism)):
+            return self.counts
+        data, net = self.dataset, self.network
+        self._require_columns(data.position)
+        return kept("records", (data, net), lambda: mechanism.statistic(data))
 
     def _require_columns(self, columns: Container[str]) -> None:
         missing = [name for name in self.network.names if name not in columns]

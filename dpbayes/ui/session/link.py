@@ -20,7 +20,7 @@ from dpbayes.ui.session.connections import connection_names
 from dpbayes.ui.session.graphs import MAX_CODE, drawable, graph_of
 from dpbayes.ui.session.settings import (
     CONNECTED,
-    MECHANISM_NAMES,
+    EXPLORED_NAMES,
     PARAMETERS,
     Cpts,
     Present,
@@ -104,7 +104,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "records": _whole("The number of records", low=0, high=MAX_RECORDS),
     "data_seed": _whole("The seed of the data", low=0, high=2**32 - 1),
     "graph": _graph_spec,
-    "mechanism": _one_of("mechanism", MECHANISM_NAMES),
+    "mechanism": _one_of("mechanism", EXPLORED_NAMES),
     "prior": functools.partial(finite_number, "The prior", low=LEAST_PRIOR, high=MOST_PRIOR),
     "seed": _whole("The seed", low=0, high=2**32 - 1),
     "row": _short,

@@ -6,17 +6,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpbayes.base.parameters import Choice, Parameter, parameters_of
-from dpbayes.mechanisms import MECHANISMS, PRIVATE
+from dpbayes.mechanisms import MECHANISMS, OF_RECORDS, PRIVATE
 from dpbayes.sources.named_networks import NAMED
 from dpbayes.ui.session.options import OPTIONS, described_options
 
 MECHANISM_NAMES = tuple(mechanism.__name__ for mechanism in PRIVATE)
+"""The mechanisms that release the counts of a given network; all pages offer them."""
+
+EXPLORED_NAMES = (*MECHANISM_NAMES, *(mechanism.__name__ for mechanism in OF_RECORDS))
+"""The mechanisms that Explore offers and a link may name."""
 
 CONNECTED = "connected"
 """The value of `data` for a connected table, followed by a colon and the public name of the connection."""
 
 PARAMETERS: dict[str, Parameter | Choice] = {
-    name: parameter for mechanism in MECHANISMS for name, parameter in parameters_of(mechanism).items()
+    name: parameter for mechanism in (*MECHANISMS, *OF_RECORDS) for name, parameter in parameters_of(mechanism).items()
 } | described_options()
 """All parameters of all mechanisms, and all options of the pages, by their names in the link."""
 

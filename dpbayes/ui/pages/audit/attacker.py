@@ -92,7 +92,7 @@ def _attackable(chosen: Chosen, subject: Audited, settings: Settings) -> None:
         raise InputError(
             f"Side 1 cannot come up {options.first:,} times in {n:,} throws; choose fewer throws on side 1."
         )
-    if _is_of_a_record(chosen, options) and 0 < n < options.record:
+    if is_of_a_record(chosen, options) and 0 < n < options.record:
         raise InputError(
             f"There is no record {options.record:,}: the table has {n:,} records. Choose a smaller record number."
         )
@@ -105,7 +105,8 @@ def _attackable(chosen: Chosen, subject: Audited, settings: Settings) -> None:
         )
 
 
-def _is_of_a_record(chosen: Chosen, options: AuditOptions) -> bool:
+def is_of_a_record(chosen: Chosen, options: AuditOptions) -> bool:
+    """Whether the tables are the open table and its neighbour, which only the curator sees."""
     is_real = options.tables is AttackedTables.REAL and not chosen.is_connected
     return network_kind(chosen.settings) is not None and chosen.is_curator and is_real
 
@@ -152,7 +153,7 @@ def attacked(chosen: Chosen, subject: Audited, report: AuditReport, settings: Se
     if tables is not None:
         numbers = {name: settings.parameter(setting_of(name)) for name in tables.chosen}
         return tables.attacked(subject.mechanism, report.worst, **subject.sizes, **numbers)
-    if _is_of_a_record(chosen, settings.options("audit")):
+    if is_of_a_record(chosen, settings.options("audit")):
         return _record(chosen, settings.parameter("audit.record"))
     return made_up_tables(subject)
 
@@ -160,11 +161,9 @@ def attacked(chosen: Chosen, subject: Audited, report: AuditReport, settings: Se
 def _record(chosen: Chosen, k: int) -> TablePair:
     net, data, truth = chosen.network, chosen.dataset, chosen.counts
     record = np.array([data.column(name)[k - 1] for name in net.names], dtype=np.int64)
-    replaced = _opposite(record, net)
+    replaced = opposite(record, net)
     other = Counts(net, truth.values - _one(net, record) + _one(net, replaced), truth.n)
-    description = (
-        f"Record {k:,} is {_record_text(net, record)}. In the other table it is {_record_text(net, replaced)}."
-    )
+    description = f"Record {k:,} is {record_text(net, record)}. In the other table it is {record_text(net, replaced)}."
     key = ("record", k, truth.values.tobytes(), record.tobytes())
     return TablePair(truth, other, description, f"of the true values of record {k:,}", key, private=True)
 
@@ -176,14 +175,14 @@ def made_up_tables(subject: Audited) -> TablePair:
     shared = (n - 1) * _one(net, common)
     truth, other = (Counts(net, shared + _one(net, record), n) for record in (odd, common))
     description = (
-        f"An example table has {n - 1:,} records {_record_text(net, common)} and one record "
-        f"{_record_text(net, odd)}. In the other table all records are the same."
+        f"An example table has {n - 1:,} records {record_text(net, common)} and one record "
+        f"{record_text(net, odd)}. In the other table all records are the same."
     )
     return TablePair(truth, other, description, "that the table contains the different record", "made up")
 
 
-def _opposite(record: np.ndarray, net: Network) -> np.ndarray:
-    """The record with the states counted from the other end; a middle state moves on by one."""
+def opposite(record: np.ndarray, net: Network) -> np.ndarray:
+    """Return the record with the states counted from the other end; a middle state moves on by one."""
     mirrored = net.cards - 1 - record
     return np.where(mirrored == record, (record + 1) % net.cards, mirrored)
 
@@ -193,7 +192,8 @@ def _one(net: Network, record: np.ndarray) -> np.ndarray:
     return count(net, Dataset(net.names, net.states, codes)).values
 
 
-def _record_text(net: Network, record: np.ndarray) -> str:
+def record_text(net: Network, record: np.ndarray) -> str:
+    """Return a record as assignments, at most NAMED of them."""
     parts = [assignment(net.names[i], net.states[i][int(code)]) for i, code in enumerate(record)]
     return f"({', '.join(parts[:NAMED])}{', …' if len(parts) > NAMED else ''})"
 

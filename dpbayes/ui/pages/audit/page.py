@@ -20,6 +20,8 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import distinct_texts, escaped, numeral, whole_percent
 from dpbayes.base.validation import InputError
 from dpbayes.figures.audit import Mark, privacy_curve_figure
+from dpbayes.mechanisms import reads_records
+from dpbayes.ui.pages.audit.adaptive import adaptive_audit
 from dpbayes.ui.pages.audit.attacker import attack_section
 from dpbayes.ui.pages.audit.details import details, recalibration, unaudited_details, worst_section
 from dpbayes.ui.pages.audit.draws import lower_bound_section
@@ -82,6 +84,10 @@ def audit_page(chosen: Chosen) -> bool:
     if subject is None:
         return False
     if report is None:
+        if reads_records(type(subject.mechanism)):
+            goes_on = adaptive_audit(page, chosen, subject)
+            next_page("Ledger", "pages/ledger.py")
+            return goes_on
         if subject.entry is UNKNOWN:
             _without_audit(page, chosen, subject)
         return False
@@ -192,6 +198,8 @@ def _controls(chosen: Chosen, nearby: Possible | None) -> None:
     if kind is None:
         st.caption(hypothetical_of(chosen.settings).caption)
         return
+    if reads_records(kind):
+        return
     controls.text_field("Prior pseudo-count per cell", "prior", help=terms.PRIOR)
     st.caption("The audit uses the open network and the number of records, never the records themselves.")
 
@@ -215,6 +223,8 @@ def _curve(subject: Audited) -> AuditReport | Running[Any] | None:
 
     For settings that cannot be audited, the message is shown.
     """
+    if reads_records(type(subject.mechanism)):
+        return None
     if subject.entry is UNKNOWN:
         st.caption("There is no privacy curve, because the distribution of the releases is not known.")
         return None

@@ -16,7 +16,7 @@ from dpbayes.base.steps import Work
 from dpbayes.base.text import done, escaped, many, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.figures.audit import LEAST_DELTA
-from dpbayes.mechanisms import MECHANISMS, Mechanism, Outcome
+from dpbayes.mechanisms import MECHANISMS, OF_RECORDS, Mechanism, Outcome
 from dpbayes.sources.named_networks import NAMED
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.kept import session_cache
@@ -83,7 +83,7 @@ def network_kind(settings: Settings) -> type[Mechanism[Outcome]] | None:
     """Return the class of the network mechanism that is audited, if it is one."""
     subject = settings.options("audit").subject
     name = settings.mechanism if subject is AuditSubject["RELEASE"] else subject.name
-    return next((kind for kind in MECHANISMS if kind.__name__ == name), None)
+    return next((kind for kind in (*MECHANISMS, *OF_RECORDS) if kind.__name__ == name), None)
 
 
 def hypothetical_of(settings: Settings) -> Hypothetical:

@@ -22,7 +22,7 @@ from dpbayes.figures.accuracy import accuracy_figure
 from dpbayes.figures.explore import HEIGHT, Spread, divergence_figure, shares_figure
 from dpbayes.figures.non_negativity import non_negativity_figure
 from dpbayes.figures.style import Figure
-from dpbayes.mechanisms import LaplaceUpdates, Mechanism, Noise, Outcome
+from dpbayes.mechanisms import LaplaceUpdates, Mechanism, Noise, Outcome, reads_records
 from dpbayes.mechanisms.noise.shares import takes_weights
 from dpbayes.mechanisms.stealth import Needed, Sense
 from dpbayes.theory.claims.claim import Bound, joined
@@ -32,7 +32,7 @@ from dpbayes.theory.zhang16.stealth import printed_probability
 from dpbayes.ui.pages.claims.selection import turn_to_bound
 from dpbayes.ui.pages.explore.averages import releases_key
 from dpbayes.ui.pages.explore.non_negativity import STATED, non_negativity_of, records_text, with_true_counts
-from dpbayes.ui.pages.explore.simulations import shared_simulations, simulated_once
+from dpbayes.ui.pages.explore.simulations import record_values, shared_simulations, simulated_once
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.increments import kept_share
@@ -57,6 +57,12 @@ GRID = tuple(float(f"{10 ** (k / 5):.3g}") for k in range(-10, 11))
 """The epsilons at which releases are simulated, 0.01 to 100."""
 
 ACCURACY_GRID = GRID[::2]
+
+RECORD_RELEASES, MOST_RECORD_VALUES = 3, 2_000_000
+"""Simulated releases at each epsilon of a mechanism that reads the records, and the values of records that one of them
+may read."""
+
+ONE_EPSILON = "A release of this size is simulated at one ε only; the picture against ε is left out."
 
 MOST_VALUES, MOST_RELEASES, LEAST_RELEASES = 400_000, 400, 10
 """The number of released values at each epsilon, and the limits of the number of releases."""
@@ -190,11 +196,16 @@ def _header(title: str) -> Iterator[None]:
 
 def _curves(chosen: Chosen, works: list[Running[Any]]) -> EpsilonCurves | None:
     """Return the curves of simulated releases so far, None at first. Errors: InputError."""
-    mechanism, counts = chosen.mechanism, chosen.counts
+    mechanism, counts, grid = chosen.mechanism, chosen.statistic, GRID
     values = chosen.network.cell_count * getattr(mechanism, "draws", 1)
     if LEAST_RELEASES * values > MOST_AT_ONCE:
-        raise InputError("A release of this size is simulated at one ε only; the picture against ε is left out.")
+        raise InputError(ONE_EPSILON)
     releases = max(LEAST_RELEASES, min(MOST_RELEASES, MOST_VALUES // (len(GRID) * values)))
+
+    if reads_records(type(mechanism)):
+        if record_values(chosen) > MOST_RECORD_VALUES:
+            raise InputError(ONE_EPSILON)
+        releases, grid = RECORD_RELEASES, ACCURACY_GRID
 
     def at(epsilon: float) -> Mechanism[Outcome]:
         changed: Mechanism[Outcome] = replace(mechanism, epsilon=epsilon)  # type: ignore[type-var]
@@ -202,7 +213,7 @@ def _curves(chosen: Chosen, works: list[Running[Any]]) -> EpsilonCurves | None:
 
     def start() -> Work[EpsilonCurves]:
         rng = stream(chosen.seed, "explore", type(mechanism).__name__)
-        return epsilon_curves(at, counts, GRID, rng, releases=releases)
+        return epsilon_curves(at, counts, grid, rng, releases=releases)
 
     return _begun(chosen, "explore.curves", releases_key(chosen, but=("epsilon",)), start, works)
 
@@ -218,7 +229,8 @@ def divergence_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
     what = "posterior" if curves.of_posteriors else "prediction"
     mean, (low, high) = curves.divergence.mean(axis=1), np.quantile(curves.divergence, (0.05, 0.95), axis=1)
     spread = Spread(Look("mean", chosen.mechanism.colour), curves.epsilons, mean, low, high)
-    bounds, compared = [], "no stated bound"
+    is_of_records = reads_records(type(chosen.mechanism))
+    bounds, compared = [], "no bound is proved" if is_of_records else "no stated bound"
     if kind_called(chosen.settings.mechanism) is LaplaceUpdates and chosen.parameter("noise") is Noise.REAL:
         bounds = _bounds(chosen, works)
         at = _bound_here(chosen)
@@ -270,6 +282,8 @@ def counts_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
     """For Fourier noise the probability that no released count is negative; else the share of limited counts."""
     if _is_fourier(chosen):
         return _non_negativity(chosen, works)
+    if reads_records(type(chosen.mechanism)):
+        return Picture(CLIPPED, None, "", "An adaptive release gives probabilities: there are no clipped counts.")
     title, curves = CLIPPED, _curves(chosen, works)
     if curves is None:
         return Picture(title, None, "", WAITING)
@@ -305,6 +319,11 @@ def _non_negativity(chosen: Chosen, works: list[Running[Any]]) -> Picture:
 
 def _turn_to_non_negativity() -> None:
     set_parameter("compare.view", CompareView.NON_NEGATIVITY)
+    turn_to("pages/compare.py")
+
+
+def _turn_to_tables() -> None:
+    set_parameter("compare.view", CompareView.TABLES)
     turn_to("pages/compare.py")
 
 
@@ -348,6 +367,12 @@ def _against_epsilon(chosen: Chosen, t: float, worst: float, works: list[Running
 
 def accuracy_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
     """Accuracy of predicting a column of this table with this graph and mechanism, against epsilon."""
+    if reads_records(type(chosen.mechanism)):
+        sentence = (
+            "The accuracy of adaptive releases is not simulated. *Compare mechanisms* shows the error of their tables "
+            "against ε."
+        )
+        return Picture(TITLES["accuracy"], None, "", sentence, turn=_turn_to_tables)
     plan = accuracy_plan(chosen)
     key = (plan.network, plan.target, plan.methods, plan.training, plan.prior, plan.weights, plan.noise, plan.seed)
     more = (plan.source, plan.draws, plan.cells)

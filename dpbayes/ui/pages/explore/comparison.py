@@ -1,5 +1,7 @@
 """All mechanisms at the chosen setting; for a network of one node, a die, with the Hellinger mechanisms."""
 
+from collections.abc import Hashable
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -9,7 +11,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Partial, Work, finished, part_of
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import ReleaseStudy
-from dpbayes.mechanisms import Mechanism, Outcome, Release, ReleasedPosterior
+from dpbayes.mechanisms import Mechanism, Outcome, Release, ReleasedPosterior, reads_records
 from dpbayes.mechanisms.die.base import DieMechanism
 from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.noise.shares import searched
@@ -17,9 +19,10 @@ from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.hellinger import Die
 from dpbayes.ui.pages.explore.averages import Averages, averages
 from dpbayes.ui.pages.explore.readings import Readings, Simulated
-from dpbayes.ui.pages.explore.simulations import DRAWS, simulate
+from dpbayes.ui.pages.explore.simulations import DRAWS, record_values, simulate
+from dpbayes.ui.pages.network.learn import AT_ONCE
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.settings import MECHANISM_NAMES
+from dpbayes.ui.session.settings import EXPLORED_NAMES, MECHANISM_NAMES
 from dpbayes.ui.widgets.running import progress, running
 from dpbayes.ui.widgets.show import folded, numbers, sentence_instead, show_refusal
 
@@ -44,12 +47,12 @@ def comparison(chosen: Chosen, cell: int) -> bool:
         if not is_open:
             return False
         net, settings = chosen.network, chosen.settings
-        key = (net, settings.prior, settings.seed, settings.parameters, chosen.weights, cell, chosen.counts.digest)
+        key = (net, settings.prior, settings.seed, settings.parameters, chosen.weights, cell, _records(chosen))
         work = running("release.comparison", key, lambda: _comparison_steps(chosen, cell))
         work.work()
         results = work.result or ()
         if work.is_long:
-            progress(work, f"{len(results)} of {len(MECHANISM_NAMES)} mechanisms", key="comparison.stop")
+            progress(work, f"{len(results)} of {len(_names(chosen))} mechanisms", key="comparison.stop")
         refusals = [result for result in results if isinstance(result, InputError)]
         for error in {str(error): error for error in refusals}.values():  # two mechanisms may lack the same
             show_refusal(error)
@@ -63,17 +66,30 @@ def comparison(chosen: Chosen, cell: int) -> bool:
         numbers(pd.DataFrame(records), help=_COLUMNS)
         st.caption(
             "Not private (curator view). Means over simulated releases, noise-aware or naive as chosen above; KL in "
-            "nats. A release of samples has no posterior KL and no intervals."
+            "nats. A release of samples or probabilities has no posterior KL and no intervals."
         )
         return work.going
 
 
+def _names(chosen: Chosen) -> tuple[str, ...]:
+    """Return the mechanisms that are compared; those that read records need a table that is here."""
+    return MECHANISM_NAMES if chosen.is_connected else EXPLORED_NAMES
+
+
+def _records(chosen: Chosen) -> Hashable:
+    """Return what identifies the table: its records, or its counts if the records stay at their source."""
+    return chosen.counts.digest if chosen.is_connected else (chosen.counts.digest, chosen.dataset)
+
+
 def _comparison_steps(chosen: Chosen, cell: int) -> Work[tuple[Compared, ...]]:
     results: tuple[Compared, ...] = ()
-    for number, name in enumerate(MECHANISM_NAMES):
-        start, end = (place / len(MECHANISM_NAMES) for place in (number, number + 1))
+    names = _names(chosen)
+    for number, name in enumerate(names):
+        start, end = (place / len(names) for place in (number, number + 1))
         try:
             mechanism = chosen.mechanism_called(name)
+            if reads_records(type(mechanism)) and record_values(chosen) > AT_ONCE:
+                raise InputError("The adaptive release of this table takes too long for this comparison.")
             yield from part_of(searched(mechanism), start, end)
             readings = Readings.of(chosen, Simulated(simulate(chosen, mechanism), Memo()), cell)
             means = yield from part_of(averages(readings), start, end)

@@ -8,14 +8,13 @@ from dpbayes.base import terms
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, share_text
 from dpbayes.base.validation import whole_number
-from dpbayes.mechanisms import MECHANISMS
 from dpbayes.mechanisms.noise.shares import takes_weights
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
 from dpbayes.ui.session.chosen import Chosen, kind_called, target_and_evidence
 from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.increments import is_simulated, kept_share, stealth_increment
-from dpbayes.ui.session.settings import MECHANISM_NAMES
+from dpbayes.ui.session.settings import EXPLORED_NAMES
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.page import Places
 from dpbayes.ui.widgets.shares import weights_control
@@ -81,8 +80,8 @@ def lead_control(page: Places, chosen: Chosen) -> None:
 
 def release_controls(chosen: Chosen) -> None:
     """Show all other controls of a release; those that are rarely changed are in a folded part."""
-    kind, kinds = kind_called(chosen.settings.mechanism), {kind.__name__: kind for kind in MECHANISMS}
-    controls.segments("Mechanism", "mechanism", MECHANISM_NAMES, format_func=lambda name: kinds[name].label)
+    kind = kind_called(chosen.settings.mechanism)
+    controls.segments("Mechanism", "mechanism", EXPLORED_NAMES, format_func=lambda name: kind_called(name).label)
     defaults, names = chosen.defaults_for(kind), list(parameters_of(kind))[1:]
     for name in [name for name in names if name not in RARELY_CHANGED]:
         controls.parameter_control(name, default=defaults.get(name))

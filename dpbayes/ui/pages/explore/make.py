@@ -10,7 +10,7 @@ from dpbayes.base.amounts import PrivacyMeasure, amount_text, amount_with_symbol
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, typed
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms import RELEASABLE, releasable
+from dpbayes.mechanisms import RELEASABLE, reads_records, releasable
 from dpbayes.mechanisms.parameters import Calibration, Noise
 from dpbayes.model.counts import Counts
 from dpbayes.releases.document.promises import parsed_epsilon, parsed_promise
@@ -33,6 +33,7 @@ EXPLANATION = (
     "The page above shows simulations. A real release samples its noise once, exactly, from this computer’s "
     "randomness. Its cost is charged to the dataset’s budget, and the result may be published."
 )
+ON_NETWORK = "A real adaptive release is made on Network, under *Adaptive release …*."
 UNSEEN = "I chose the graph and the prior without looking at these records."
 PRIOR_UNSEEN = "I chose the prior without looking at these records."
 
@@ -40,9 +41,14 @@ PRIOR_UNSEEN = "I chose the prior without looking at these records."
 def make_release(chosen: Chosen) -> None:
     """Offer to make the release that the page simulates; the curator alone can."""
     with folded("Make this release …", key="make") as is_open:
-        if is_open:
-            with sentence_instead():
-                _make(chosen)
+        if not is_open:
+            return
+        if reads_records(kind_called(chosen.settings.mechanism)):
+            st.markdown(ON_NETWORK)
+            st.page_link("pages/network.py", label="Network", icon=":material/arrow_forward:")
+            return
+        with sentence_instead():
+            _make(chosen)
 
 
 def _make(chosen: Chosen) -> None:
@@ -107,9 +113,12 @@ def _summary(path: Path, request: ReleaseRequest) -> None:
 def request_of(chosen: Chosen, dataset: str, learnt: LearntGraph | None) -> ReleaseRequest:
     """Return the request: the page's mechanism and numbers as texts, and the cost of a learnt graph.
 
-    Errors: InputError for a mechanism without exact sampling, and for one calibrated as stated in the paper.
+    Errors: InputError for a mechanism without exact sampling or with a graph of its own, and for one calibrated as
+    stated in the paper.
     """
     kind = kind_called(chosen.settings.mechanism)
+    if reads_records(kind):
+        raise InputError("A plan of this page is for a given graph, and an adaptive release chooses its own graph.")
     mechanism = next((name for name, entry in RELEASABLE.items() if entry.label == kind.label), kind.label)
     values = {name: getattr(chosen.mechanism, name) for name in parameters_of(kind)}
     if values.get("calibration", Calibration.CERTIFIED) is not Calibration.CERTIFIED:

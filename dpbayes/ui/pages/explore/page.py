@@ -2,16 +2,18 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpbayes.base.text import escaped, near_one, numeral
+from dpbayes.base.text import escaped, many, near_one, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import ReleaseStudy, density, density_grid, drawn_values
 from dpbayes.figures.explore import HEIGHT
 from dpbayes.figures.posterior import Densities, density_figure, released_draws_figure
+from dpbayes.mechanisms import reads_records
 from dpbayes.model.labels import assignment
 from dpbayes.ui.pages.explore.answers import answer_kept
 from dpbayes.ui.pages.explore.averages import with_averages
@@ -24,14 +26,20 @@ from dpbayes.ui.pages.explore.person import in_short
 from dpbayes.ui.pages.explore.plan import plan_files
 from dpbayes.ui.pages.explore.rail import rail
 from dpbayes.ui.pages.explore.readings import Readings
-from dpbayes.ui.pages.explore.simulations import simulated_once
-from dpbayes.ui.session.chosen import Chosen, has_question, target_and_evidence
+from dpbayes.ui.pages.explore.simulations import (
+    offer_simulation,
+    records_simulated,
+    releases_to_simulate,
+    simulated_once,
+    waits_for_request,
+)
+from dpbayes.ui.session.chosen import Chosen, has_question, kind_called, target_and_evidence
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import EPSILON, MECHANISM, TABLE, Facts, N, pictures_tell
 from dpbayes.ui.widgets.frames import Frames, counts_of
 from dpbayes.ui.widgets.from_python import same_from_python
 from dpbayes.ui.widgets.page import Places, next_page, settle
-from dpbayes.ui.widgets.running import Running, blank
+from dpbayes.ui.widgets.running import Running, blank, progress
 from dpbayes.ui.widgets.shares import search_under_way, show_search
 from dpbayes.ui.widgets.show import data_and_download, inside, show_refusal
 
@@ -51,10 +59,18 @@ def explore_page(chosen: Chosen) -> bool:
     """Show the picture first: it moves with epsilon, and all else is updated when the slider stops."""
     pictures_tell(FACTS)
     page, beside = board(chosen)
-    readings = page.first(_moving, chosen, frames=Frames(main_parameter(chosen), counts_of, follow_hand))
+    is_of_records = reads_records(kind_called(chosen.settings.mechanism))
+    frames = None if is_of_records else Frames(main_parameter(chosen), counts_of, follow_hand)
+    readings = page.first(_moving, chosen, frames=frames)
     with page.controls:
         is_edited = rail(chosen)
     works = [] if readings is None else pictures_beside(chosen, beside)  # what refuses the posterior refuses the others
+    if is_of_records and isinstance(readings, Readings):
+        works += _more_releases(chosen, page)
+    if is_of_records and readings is None:
+        with page.picture, suppress(InputError):  # a refusal is shown already
+            if waits_for_request(chosen):
+                offer_simulation(chosen)
     if isinstance(readings, Running):
         with page.picture:
             show_search(readings, key="release.search")
@@ -67,6 +83,16 @@ def explore_page(chosen: Chosen) -> bool:
     for work in works:
         work.work()
     return (goes_on or bool(works)) and not is_edited  # another run would close the editor
+
+
+def _more_releases(chosen: Chosen, page: Places) -> list[Running[Any]]:
+    """Show how many releases of a mechanism that reads the records are simulated; return the work if it continues."""
+    work, total = records_simulated(chosen), releases_to_simulate(chosen.mechanism)
+    with page.picture:
+        if work.is_long:
+            done = work.so_far.study.count
+            progress(work, f"{done} of {many(total, 'simulated release')}", key="release.simulated.stop")
+    return [work] if work.going else []
 
 
 def _below(chosen: Chosen, readings: Readings | Running[None] | None) -> tuple[bool, list[Callable[[], bool]]]:
@@ -113,10 +139,16 @@ def _headline(chosen: Chosen, readings: Readings, cell: int) -> str:
         promise = escaped(str(study.release.guarantee))
         return f"With {promise}, this release estimates {name} at {_probability(value)}."
     reader = "a noise-aware reader of " if study.aware is not None else ""
+    release = f"{reader}{_a(inside(study.release.mechanism))} release"
     return (
-        f"With {escaped(str(study.release.guarantee))}, {reader}a {inside(study.release.mechanism)} release has a mean "
-        f"absolute error of {numeral(study.shift.mean(), 2)}."
+        f"With {escaped(str(study.release.guarantee))}, {release} has a mean absolute error of "
+        f"{numeral(study.shift.mean(), 2)}."
     )
+
+
+def _a(label: str) -> str:
+    """Return a mechanism's label with the indefinite article."""
+    return f"{'an' if label.startswith(('a', 'e')) else 'a'} {label}"
 
 
 def _errors_sentence(chosen: Chosen, readings: Readings, cell: int) -> str:
@@ -172,6 +204,8 @@ def _picture(chosen: Chosen, cell: int) -> Readings | Running[None] | None:
     try:
         if (search := search_under_way(chosen.mechanism)) is not None:
             return search
+        if waits_for_request(chosen):
+            return None
         releases = simulated_once(chosen)
     except InputError as error:
         show_refusal(error)

@@ -10,6 +10,7 @@ from dpbayes.audit.risk import LINKED, RARE, Between, Risk, belief_sentence, lev
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, in_hundred, percent
 from dpbayes.figures.explore import RaisedBeliefs, risk_figure
+from dpbayes.mechanisms import reads_records
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.widgets import controls
@@ -35,6 +36,9 @@ def one_person(chosen: Chosen) -> None:
                 controls.parameter_control("release.suspicion")
             with right:
                 controls.parameter_control("release.releases")
+            if reads_records(type(chosen.mechanism)):
+                st.markdown(f"{in_short(chosen)} This follows from the guarantee: the worst-case loss is not known.")
+                return
             with sentence_instead():
                 _show(_risk_of(chosen), chosen)
 

@@ -25,7 +25,6 @@ from dpbayes.experiments.least_epsilon.planning import (
 from dpbayes.experiments.least_epsilon.search import least_epsilon_steps
 from dpbayes.experiments.least_epsilon.wish import LeastEpsilon
 from dpbayes.figures.which_epsilon import NeededEpsilon, error_figure, least_epsilons_figure
-from dpbayes.mechanisms import MECHANISMS
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.ui.pages.which_epsilon.recipes import recipes
@@ -40,7 +39,7 @@ from dpbayes.ui.pages.which_epsilon.requirement import (
     states_noise,
 )
 from dpbayes.ui.session.chosen import Chosen, kind_called
-from dpbayes.ui.session.settings import MECHANISM_NAMES
+from dpbayes.ui.session.settings import EXPLORED_NAMES, MECHANISM_NAMES
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import MECHANISM, PLANNED, Facts, N, pictures_tell
@@ -86,8 +85,8 @@ def which_epsilon_page(chosen: Chosen) -> bool:
             controls.parameter_control("which_epsilon.records", default=records_of_table(chosen))
         if states_noise(chosen.settings.mechanism):
             controls.parameter_control("which_epsilon.recipient")
-        titles = {kind.__name__: kind.label for kind in MECHANISMS}
-        controls.segments("Mechanism", "mechanism", MECHANISM_NAMES, format_func=titles.__getitem__)
+        names = MECHANISM_NAMES if chosen.settings.mechanism in MECHANISM_NAMES else EXPLORED_NAMES
+        controls.segments("Mechanism", "mechanism", names, format_func=lambda name: kind_called(name).label)
     with page.top:  # a connected table is counted in its engine if the question is about it
         is_counting = is_of_the_table(chosen) and count_connected(chosen)
     first = page.first(_moving, chosen)

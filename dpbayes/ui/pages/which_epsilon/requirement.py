@@ -13,6 +13,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon.answers import AS_REAL, NOISE_AWARE, Answer, Question
 from dpbayes.experiments.least_epsilon.tables import are_drawn_together, planned_tables_steps
 from dpbayes.experiments.least_epsilon.wish import LEAST_DRAWS, Wish
+from dpbayes.mechanisms import reads_records
 from dpbayes.mechanisms.base import Mechanism
 from dpbayes.mechanisms.release import Outcome
 from dpbayes.model.counts import Counts
@@ -151,6 +152,8 @@ class AccuracyRequirement:
 
     def mechanism(self, name: str) -> Mechanism[Outcome]:
         """Return a mechanism at the chosen epsilon. Errors: InputError if it cannot be run."""
+        if reads_records(kind_called(name)):
+            raise InputError("This page plans releases of a given graph. Choose another mechanism than Adaptive.")
         return self.chosen.mechanism_called(name)
 
     def answer(self, name: str) -> Answer:

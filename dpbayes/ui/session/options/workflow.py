@@ -7,7 +7,7 @@ from typing import Annotated
 from dpbayes.audit.registry import AUDITS
 from dpbayes.base.parameters import Choice, Parameter
 from dpbayes.experiments.hellinger.scenario import DELTA, PRIOR, SIDES
-from dpbayes.mechanisms import PRIVATE
+from dpbayes.mechanisms import OF_RECORDS, PRIVATE
 from dpbayes.mechanisms.noise.shares import LEAST_WEIGHT, MOST_WEIGHT
 from dpbayes.mechanisms.regression import DRAWS, NOISE_VARIANCE, NORM_BOUND, PRIOR_PRECISION
 from dpbayes.posteriors.noise_aware import POINTS
@@ -198,7 +198,7 @@ class WhichEpsilonOptions:
 AuditSubject: type[enum.Enum] = enum.Enum(  # type: ignore[misc]  # the members come from registries
     "AuditSubject",
     {"RELEASE": "the Explore page's mechanism"}
-    | {kind.__name__: kind.label for kind in PRIVATE}
+    | {kind.__name__: kind.label for kind in (*PRIVATE, *OF_RECORDS)}
     | {audit.kind.__name__: audit.hypothetical.title for audit in AUDITS if audit.hypothetical is not None},
 )
 """What is audited: a mechanism for a network, by its class's name, or one of hypothetical tables."""

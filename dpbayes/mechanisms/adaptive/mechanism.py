@@ -1,0 +1,175 @@
+"""An adaptive release as a mechanism for a given network: it releases its own graph, and answers for the given rows.
+
+The other mechanisms release the counts of a given network. This one reads the records. Contracts about counts of a
+network therefore do not apply to it: it is listed in `OF_RECORDS` and not in `MECHANISMS`.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+
+from dpbayes.base.looks import INDIGO
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.text import latex
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.adaptive.draws import SimulatedDraws
+from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
+from dpbayes.mechanisms.adaptive.process import carried_out, require_feasible
+from dpbayes.mechanisms.adaptive.release import AdaptiveRelease, guarantee_of
+from dpbayes.mechanisms.base import Prior, check_mechanism, public_facts, require_own_counts
+from dpbayes.mechanisms.parameters import DELTA, EPSILON
+from dpbayes.mechanisms.release import Release
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
+from dpbayes.model.query import joint_probabilities, query
+
+
+@dataclass(frozen=True, eq=False)
+class CountedRecords(Counts):
+    """The counts of a network, with the records (n, |I|) of its columns in network order."""
+
+    records: Dataset
+
+    @cached_property
+    def digest(self) -> str:
+        """A text that identifies the records, as a key for cached results."""
+        return hashlib.sha256(np.ascontiguousarray(self.records.codes).tobytes()).hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedModels:
+    """Released models (R,), each with its own graph, and the `probabilities` (R, K) that they give a given network.
+
+    `models` are pairs of a network and its CPTs. A single release has one model, and probabilities (K,).
+    """
+
+    models: tuple[tuple[Network, FloatArray], ...]
+    probabilities: FloatArray
+
+    @property
+    def numbers(self) -> FloatArray:
+        """The probabilities that a recipient computes for the given network."""
+        return self.probabilities
+
+    def part(self, releases: int | slice | IntArray) -> "ReleasedModels":
+        """Return some of a batch."""
+        places = np.atleast_1d(np.arange(len(self.models))[releases])
+        return ReleasedModels(tuple(self.models[k] for k in places), self.probabilities[releases])
+
+    def query(self, target: str, evidence: Mapping[str, str]) -> FloatArray:
+        """Return P(target | evidence) under every released model, exactly: (R, r). Errors: those of `query`."""
+        return np.stack([query(network, cpts, target, evidence) for network, cpts in self.models])
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveTables:
+    """An adaptive release, simulated: its own graph and tables under one (epsilon, delta).
+
+    A recipient computes P(child | parents) for every row of a given network by exact queries on the released model. The
+    prior only gives the network. A pure epsilon is available in `simulate_adaptive`, and not here.
+
+    Args:
+        prior: A `Dirichlets` (K,), or a `Network`, whose rows the recipient asks for.
+        epsilon: The epsilon of the guarantee, 0.001 to 1000.
+        delta: The delta of the guarantee.
+
+    Raises:
+        InputError: The prior is neither a network nor a single `Dirichlets`, or a number is outside its range.
+    """
+
+    label: ClassVar[str] = "Adaptive"
+    name: ClassVar[str] = "adaptive release"
+    colour: ClassVar[str] = INDIGO
+    prior: Prior = Prior()
+    epsilon: Annotated[float, EPSILON]
+    delta: Annotated[float, DELTA] = 1e-5
+
+    def __post_init__(self) -> None:
+        check_mechanism(self)
+        _ = self.plan
+
+    @property
+    def named(self) -> str:
+        return self.name
+
+    @property
+    def formula(self) -> str:
+        return (
+            "A graph is chosen by noisy scores, and its tables are measured with integer Gaussian noise. All steps "
+            f"share $\\rho = {latex(float(self.plan.rho))}$, from which $(\\varepsilon, \\delta)$ follows. The "
+            "probabilities follow from the released model."
+        )
+
+    @cached_property
+    def plan(self) -> AdaptivePlan:
+        """The public settings of the release."""
+        return plan_for(self.epsilon, self.delta)
+
+    @property
+    def claimed(self) -> Guarantee:
+        """(epsilon, delta) with the rho that gives both: for the graph and all tables together."""
+        return guarantee_of(self.plan)
+
+    @property
+    def certified(self) -> Guarantee:
+        """The same; `dpbayes.mechanisms.adaptive.process` has the proof."""
+        return self.claimed
+
+    def statistic(self, data: Dataset) -> CountedRecords:
+        """Return the records of the network's columns with their counts. Errors: InputError, also those of `count`."""
+        network = self.prior.network
+        counts = count(network, data)
+        records = data.select(list(network.names))
+        require_feasible(records.states, records.n)
+        return CountedRecords(network, counts.values, counts.n, records)
+
+    def release(
+        self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
+    ) -> Release[ReleasedModels]:
+        """Simulate releases one after another, (*size,) with at most one axis. Errors: InputError without records."""
+        require_own_counts(self.prior, statistic)
+        if not isinstance(statistic, CountedRecords):
+            raise InputError(
+                "An adaptive release needs the records of a table, and this computation has only counts. Choose "
+                "another mechanism."
+            )
+        draws, network = SimulatedDraws(rng), self.prior.network
+        models = []
+        for _ in range(size[0] if size else 1):
+            process = carried_out(self.plan, statistic.records, draws)
+            released = AdaptiveRelease(self.plan, process, is_simulated=True)
+            models.append((released.network, released.probabilities))
+        probabilities = np.stack([conditionals(network, *model) for model in models])
+        outcome = ReleasedModels(tuple(models), probabilities if size else probabilities[0])
+        return Release(outcome, self.certified, self.label, public_facts(self, statistic, "epsilon", "delta"))
+
+
+def joined_models(releases: Sequence[Release[Any]]) -> Release[ReleasedModels]:
+    """Return batches of releases of models by one mechanism as one batch."""
+    outcomes: list[ReleasedModels] = [release.outcome for release in releases]
+    models = tuple(model for outcome in outcomes for model in outcome.models)
+    return replace(releases[0], outcome=ReleasedModels(models, np.concatenate([own.numbers for own in outcomes])))
+
+
+def conditionals(network: Network, model: Network, cpts: FloatArray) -> FloatArray:
+    """Return P(child | parents) for all rows of a network under another model of the same columns: (K,).
+
+    A row whose parents have probability zero gets the uniform distribution. Errors: InputError where the released
+    graph is too dense for exact queries.
+    """
+    values = np.empty(network.cell_count)
+    for node, family in enumerate(network.families):
+        places = tuple(model.index(network.names[member]) for member in family)
+        joint = joint_probabilities(model, cpts[None], places).reshape(-1, int(network.cards[node]))
+        total = joint.sum(axis=1, keepdims=True)
+        uniform = np.full_like(joint, 1 / joint.shape[1])
+        values[network.cell_offsets[node] : network.cell_offsets[node + 1]] = np.divide(
+            joint, total, out=uniform, where=total > 0
+        ).ravel()
+    return values

@@ -1,0 +1,128 @@
+"""The adaptive release as a mechanism: exact queries on the released model for the rows of a given network."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import dpbayes as dp
+from dpbayes.base.parameters import Parameter, parameters_of
+from dpbayes.base.validation import InputError
+from dpbayes.experiments.releases import study_release
+from dpbayes.mechanisms import MECHANISMS, OF_RECORDS, AdaptiveTables, Mechanism, reads_records
+from dpbayes.mechanisms.adaptive.mechanism import CountedRecords, conditionals, joined_models
+from dpbayes.mechanisms.release import SampledCpts
+from dpbayes.model.network import Network
+
+ASIA, CPTS = dp.load_named("asia")
+TABLE = dp.sample_dataset(ASIA, CPTS, 2000, np.random.default_rng(1))
+MECHANISM = AdaptiveTables(prior=ASIA, epsilon=10.0)
+STATISTIC = MECHANISM.statistic(TABLE)
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(5)
+
+
+def test_it_has_what_the_protocol_asks_for_and_is_no_mechanism_of_counts() -> None:
+    assert not set(OF_RECORDS) & set(MECHANISMS)
+    assert reads_records(AdaptiveTables)
+    assert not any(reads_records(kind) for kind in MECHANISMS)
+    for method in ("statistic", "release"):
+        wanted = inspect.signature(getattr(Mechanism, method)).parameters
+        assert list(inspect.signature(getattr(AdaptiveTables, method)).parameters) == list(wanted)
+    for name, parameter in parameters_of(AdaptiveTables).items():
+        assert isinstance(parameter, Parameter)
+        assert parameter.checked(name, parameter.typical) == parameter.typical
+    released = MECHANISM.release(STATISTIC, rng())
+    assert released.guarantee == MECHANISM.certified == MECHANISM.claimed
+    assert released.guarantee == dp.simulate_adaptive(TABLE, epsilon=10, delta=1e-5, rng=rng()).guarantee
+    assert dict(released.public) == {"n": 2000, "epsilon": 10.0, "delta": 1e-5}
+    assert "rho" in MECHANISM.formula
+
+
+def test_the_probabilities_are_exact_queries_on_the_released_network() -> None:
+    release = dp.simulate_adaptive(TABLE, epsilon=10, delta=1e-5, rng=rng())
+    own = MECHANISM.release(STATISTIC, rng())
+    assert set(release.network.edges) != set(ASIA.edges), "else the drawing would answer as well"
+    for node, family in enumerate(ASIA.families):
+        child, parents = ASIA.names[node], [ASIA.names[j] for j in family[:-1]]
+        table = ASIA.table(own.numbers, node)
+        for codes in np.ndindex(*table.shape[:-1]):
+            given = {name: ASIA.states[ASIA.index(name)][code] for name, code in zip(parents, codes, strict=True)}
+            answer = dp.query(release.network, release.probabilities, child, given)
+            np.testing.assert_allclose(table[codes], answer, rtol=1e-9)
+
+
+def test_questions_are_answered_by_the_released_network_and_not_by_the_drawing() -> None:
+    study = study_release(MECHANISM, STATISTIC, rng(), 2)
+    release = dp.simulate_adaptive(TABLE, epsilon=10, delta=1e-5, rng=rng())
+    _, private = study.query("dysp", {"smoke": "yes"})
+    wanted = dp.query(release.network, release.probabilities, "dysp", {"smoke": "yes"})
+    np.testing.assert_allclose(private[0], wanted)
+    assert private.shape == (2, 2)
+    assert np.abs(private[0] - dp.query(ASIA, study.private[0], "dysp", {"smoke": "yes"})).max() > 1e-6
+    assert not study.is_posterior
+
+
+def test_a_batch_is_its_releases_one_after_another() -> None:
+    batch, generator = MECHANISM.release(STATISTIC, rng(), (3,)), rng()
+    singles = [MECHANISM.release(STATISTIC, generator, (1,)) for _ in range(3)]
+    np.testing.assert_array_equal(batch.numbers, joined_models(singles).numbers)
+    assert [m.edges for m, _ in joined_models(singles).outcome.models] == [m.edges for m, _ in batch.outcome.models]
+    part = batch.part(1)
+    np.testing.assert_array_equal(part.numbers, batch.numbers[1])
+    assert part.outcome.models == batch.outcome.models[1:2]
+    assert len(batch.part(slice(0, 2)).outcome.models) == 2
+
+
+def test_counts_without_records_are_refused() -> None:
+    with pytest.raises(InputError, match="needs the records"):
+        MECHANISM.release(dp.count(ASIA, TABLE), rng())
+    with pytest.raises(InputError, match="different networks"):
+        MECHANISM.release(AdaptiveTables(prior=dp.chain(2), epsilon=1).statistic(_table(dp.chain(2), 4)), rng())
+    with pytest.raises(InputError, match="no column"):
+        MECHANISM.statistic(_table(dp.chain(2), 4))
+    with pytest.raises(InputError, match="1 to"):
+        AdaptiveTables(prior=dp.chain(2), epsilon=1).statistic(_table(dp.chain(2), 0))
+
+
+def test_tables_with_equal_counts_have_other_keys() -> None:
+    alone = Network(("a", "b"), (("x", "y"),) * 2, ((), ()))
+    mechanism = AdaptiveTables(prior=alone, epsilon=1)
+    one, other = (
+        mechanism.statistic(dp.Dataset(alone.names, alone.states, np.array(codes)))
+        for codes in ([[0, 0], [1, 1]], [[0, 1], [1, 0]])
+    )
+    np.testing.assert_array_equal(one.values, other.values)
+    assert isinstance(one, CountedRecords)
+    assert one.digest != other.digest
+
+
+def test_a_release_contains_no_records() -> None:
+    released = MECHANISM.release(STATISTIC, rng(), (2,))
+    assert not isinstance(released.outcome, SampledCpts)
+    assert set(vars(released.outcome)) == {"models", "probabilities"}
+    assert all(isinstance(network, Network) and cpts.dtype == float for network, cpts in released.outcome.models)
+
+
+def test_a_row_that_cannot_occur_is_uniform() -> None:
+    network = dp.chain(2)
+    cpts = np.array([1.0, 0.0, 0.25, 0.75, 0.5, 0.5])
+    independent = Network(network.names, network.states, ((), ()))
+    np.testing.assert_allclose(conditionals(independent, network, cpts), [1, 0, 0.25, 0.75])
+    np.testing.assert_allclose(conditionals(network, network, cpts), [1, 0, 0.25, 0.75, 0.5, 0.5])
+    impossible = np.array([1.0, 0.0, 0.25, 0.75, 0.9, 0.1])
+    np.testing.assert_allclose(conditionals(network, network, impossible)[-2:], [0.5, 0.5])
+
+
+def test_one_column_is_released_too() -> None:
+    network = Network(("die",), (("a", "b", "c"),), ((),))
+    mechanism = AdaptiveTables(prior=network, epsilon=10)
+    released = mechanism.release(mechanism.statistic(_table(network, 50)), rng())
+    assert released.numbers.sum() == pytest.approx(1)
+
+
+def _table(network: Network, n: int) -> dp.Dataset:
+    codes = np.stack([rng().integers(card, size=n) for card in network.cards], axis=1)
+    return dp.Dataset(network.names, network.states, codes)
