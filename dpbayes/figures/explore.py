@@ -23,6 +23,7 @@ from dpbayes.figures.style import (
     faded,
     figure_of,
     line_of,
+    log_axis,
     numerals,
     shares,
     titled,
@@ -33,6 +34,9 @@ HEIGHT = 256
 
 DECADES, ABOVE = 7, 3
 """Most powers of ten on an axis of divergences, and most above the simulated values; higher bounds are not shown."""
+
+_FEW_DECADES = 3
+"""Powers of ten below which an axis of divergences has numbers between them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,10 +63,16 @@ def divergence_figure(spread: Spread, bounds: Sequence[Curve], *, epsilon: float
     band = band_of(spread.x, low, high, faded(spread.look.colour, 0.2), name="90% range", showlegend=True)
     lines = [_line(bound.look, bound.x, _positive(bound.y)) for bound in bounds]
     shown = _line(spread.look, spread.x, _positive(spread.mean))
-    y = titled(f"KL of the {what}, nats", type="log", range=[*_span(spread, bounds)], exponentformat="power", dtick=2)
-    return figure_of(
-        [band, *lines, shown], x=_epsilons(spread.x), y=y, height=HEIGHT, shapes=[chosen_epsilon(spread.x, epsilon)]
-    )
+    marks = [chosen_epsilon(spread.x, epsilon)]
+    y = _divergences(f"KL of the {what}, nats", *_span(spread, bounds))
+    return figure_of([band, *lines, shown], x=_epsilons(spread.x), y=y, height=HEIGHT, shapes=marks)
+
+
+def _divergences(title: str, low: float, high: float) -> Axis:
+    """Return a logarithmic axis between two logarithms; one of many powers of ten names every second."""
+    if high - low < _FEW_DECADES:
+        return log_axis(title, 10**low, 10**high, range=[low, high])
+    return titled(title, type="log", range=[low, high], exponentformat="power", dtick=2)
 
 
 def shares_figure(curves: Sequence[Curve], *, epsilon: float, title: str) -> Figure:

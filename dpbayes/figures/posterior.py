@@ -106,7 +106,7 @@ def released_draws_figure(
         shown.append(np.array(_span(theta, [density])))
         traces.append(_exact_line(theta, density))
         axis = titled("posterior density", range=[0, 1.08 * _sensible_top([density])])
-        shares |= {"overlaying": "y", "side": "right", "showgrid": False}
+        shares |= {"overlaying": "y", "side": "right", "showgrid": False, "tickmode": "auto", "nticks": 6}
     everything = np.concatenate(shown)
     low, high = float(everything.min()), float(everything.max())
     margin = max(0.02, 0.05 * (high - low))
