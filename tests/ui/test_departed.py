@@ -1,7 +1,9 @@
 """The session of a visitor who left ends when its time is over, also if nobody else comes or leaves."""
 
 import asyncio
+import ctypes
 import gc
+import sys
 import weakref
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
@@ -217,8 +219,8 @@ def test_only_glibc_has_arenas_and_returns_memory(monkeypatch: pytest.MonkeyPatc
         mallopt=lambda *values: calls.append(("mallopt", values)),
         malloc_trim=lambda *values: calls.append(("malloc_trim", values)),
     )
-    monkeypatch.setattr(departed.ctypes, "CDLL", lambda _: library)
-    monkeypatch.setattr(departed.sys, "platform", "linux")
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: library)
+    monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.delenv("MALLOC_ARENA_MAX", raising=False)
     share_arenas()
     return_memory()
@@ -230,7 +232,7 @@ def test_only_glibc_has_arenas_and_returns_memory(monkeypatch: pytest.MonkeyPatc
     del library.malloc_trim  # musl has none
     share_arenas()
     return_memory()
-    monkeypatch.setattr(departed.sys, "platform", "darwin")
+    monkeypatch.setattr(sys, "platform", "darwin")
     share_arenas()
     return_memory()
     assert len(calls) == 2
