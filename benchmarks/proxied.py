@@ -1,10 +1,12 @@
 """Hundreds of visitors over two processes behind nginx, as docs/serving.md describes them, without browsers."""
 
 import asyncio
+import os
 import statistics
 import tempfile
 import time
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 from websockets.asyncio.client import connect
@@ -18,11 +20,15 @@ VISITORS, MOVING = 300, (20, 40, 60, 80, 100)
 """How many visitors open a page, and how many of them then move a slider once a second."""
 
 MOVES = 15
+PROTOCOLS = [Subprotocol("streamlit")]
 START_S = 10
 """Until the processes have imported the pages."""
 
 LEFT_S = 180
 """After the visitors left, until memory is looked at: Streamlit keeps a session for two minutes."""
+
+FIRST_MOVES = 3
+"""Moves of the first visitor of each process, who makes the process import and compute what all visitors share."""
 
 
 def visitors(number: int = VISITORS) -> list[Record]:
@@ -32,29 +38,58 @@ def visitors(number: int = VISITORS) -> list[Record]:
         proxied(Path(folder), Path(folder) / "ledger.sqlite") as site,
     ):
         time.sleep(START_S)
-        before = memories(site)
+        looks = {"before": held(site)}
+        asyncio.run(_first(site))
+        looks["with one visitor"] = held(site)
         records, during = asyncio.run(_visit(site, number))
+        looks |= during
+        looks["when they left"] = held(site)
         time.sleep(LEFT_S)
-        after = memories(site)
-    looks = {"before": before, f"with {number} visitors": during, "three minutes after they left": after}
-    records += [
-        Record(name=f"memory of process {name} {when}", value=value, unit="MB")
-        for when, look in looks.items()
-        for name, value in look.items()
-    ]
-    return records
+        looks["three minutes after they left"] = held(site)
+    return records + [record for when, look in looks.items() for record in look.records(when)]
 
 
-def memories(site: Site) -> dict[str, float]:
-    """Return the memory of each process."""
-    return {name: memory_mb(pid) for name, pid in site.pids.items()}
+@dataclass(frozen=True)
+class Held:
+    """What each process holds of the system: memory in MB, and open files."""
+
+    memory: dict[str, float]
+    files: dict[str, int]
+
+    def records(self, when: str) -> list[Record]:
+        """Return a record for each process and quantity."""
+        return [
+            *(Record(name=f"memory of process {name} {when}", value=mb, unit="MB") for name, mb in self.memory.items()),
+            *(Record(name=f"open files of process {name} {when}", value=n, unit="") for name, n in self.files.items()),
+        ]
 
 
-async def _visit(site: Site, number: int) -> tuple[list[Record], dict[str, float]]:
-    """Open all pages, and move the sliders of more and more of them; return the memory with all pages open, too."""
-    stream, protocol = f"ws{site.url.removeprefix('http')}/_stcore/stream", [Subprotocol("streamlit")]
+def held(site: Site) -> Held:
+    """Return what each process holds now."""
+    return Held(
+        memory={name: memory_mb(pid) for name, pid in site.pids.items()},
+        files={name: len(os.listdir(f"/proc/{pid}/fd")) for name, pid in site.pids.items()},
+    )
+
+
+async def _first(site: Site) -> None:
+    """Open Explore in each process with one visitor, who moves the slider."""
+    for url in site.urls.values():
+        async with connect(_stream(url), max_size=None, subprotocols=PROTOCOLS) as wire:
+            client = Session(wire, "explore")
+            await client.open()
+            for _ in range(FIRST_MOVES):
+                await client.move(time.perf_counter())
+
+
+def _stream(url: str) -> str:
+    return f"ws{url.removeprefix('http')}/_stcore/stream"
+
+
+async def _visit(site: Site, number: int) -> tuple[list[Record], dict[str, Held]]:
+    """Open all pages, and move the sliders of more and more of them; return what processes held before and after."""
     async with AsyncExitStack() as stack:
-        wires = [connect(stream, max_size=None, subprotocols=protocol) for _ in range(number)]
+        wires = [connect(_stream(site.url), max_size=None, subprotocols=PROTOCOLS) for _ in range(number)]
         clients = [Session(await stack.enter_async_context(wire), "explore") for wire in wires]
         start = time.perf_counter()
 
@@ -67,9 +102,10 @@ async def _visit(site: Site, number: int) -> tuple[list[Record], dict[str, float
             Record(name=f"{number} visitors open Explore at once: median", value=statistics.median(waited), unit="s"),
             Record(name=f"{number} visitors open Explore at once: last", value=max(waited), unit="s"),
         ]
-        during = memories(site)
+        during = {f"with {number} visitors": held(site)}
         for moving in (size for size in MOVING if size <= number):
             records += await _moves(site, clients[:moving])
+        during[f"with {number} visitors after the moves"] = held(site)
         return records, during
 
 

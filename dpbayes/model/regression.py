@@ -121,11 +121,14 @@ def scaled(data: RegressionData, bounds: PublicBounds) -> ScaledRegression:
     """
     low, high = bounds.of(data.names)
     values = np.column_stack([data.features, data.target])
-    outside = (values < low) | (values > high)
-    half = high / 2 - low / 2
-    unit = np.clip((np.clip(values, low, high) - (high / 2 + low / 2)) / half, -1.0, 1.0)
+    outside = int(((values < low) | (values > high)).sum())
+    np.clip(values, low, high, out=values)  # in place, because the records may be most of the memory in use
+    values -= high / 2 + low / 2
+    values /= high / 2 - low / 2
+    np.clip(values, -1.0, 1.0, out=values)
     d = data.features.shape[1]
-    return ScaledRegression(unit[:, :d] / np.sqrt(d), unit[:, d], data.names, int(outside.sum()))
+    values[:, :d] /= np.sqrt(d)
+    return ScaledRegression(values[:, :d], values[:, d], data.names, outside)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,14 +7,13 @@ import pytest
 
 from dpbayes.base.analytic_gaussian import gaussian_delta, gaussian_epsilon, gaussian_shift
 
-X = np.linspace(-40, 60, 1_000_001)
-
 
 @pytest.mark.parametrize("shift", [0.05, 1.0, 6.0])
 def test_delta_is_the_integral_of_what_one_density_exceeds_the_other_by(shift):
-    p, q = (np.exp(-((X - at) ** 2) / 2) / math.sqrt(2 * math.pi) for at in (shift, 0.0))
+    x = np.linspace(-40, 60, 1_000_001)
+    p, q = (np.exp(-((x - at) ** 2) / 2) / math.sqrt(2 * math.pi) for at in (shift, 0.0))
     for epsilon in (0.0, shift / 3, shift, 3 * shift, shift**2):
-        integral = float(np.trapezoid(np.maximum(p - math.exp(epsilon) * q, 0.0), X))
+        integral = float(np.trapezoid(np.maximum(p - math.exp(epsilon) * q, 0.0), x))
         assert float(gaussian_delta(shift, epsilon)) == pytest.approx(integral, rel=1e-6, abs=1e-14)
 
 

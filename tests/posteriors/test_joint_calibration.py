@@ -19,7 +19,10 @@ from dpbayes import (
     WeightedFourier,
     query,
 )
+from dpbayes.base.steps import slices
+from dpbayes.base.types import FloatArray
 from dpbayes.experiments.calibration import drawn_counts, free_cells
+from dpbayes.posteriors.joint.posterior import JointPosterior
 from dpbayes.posteriors.joint.rows import Tilted
 from tests.strategies import DIAMOND, V_STRUCTURE, chain
 
@@ -39,28 +42,43 @@ SETTINGS = [
 RELEASES, DRAWS = 60, 99
 
 
-def ranks_of(kind, prior: Dirichlets, n: int, epsilon: float, *, seed: int, releases: int):
-    """Ranks of all free cells (releases, C), and of P(node) for a random node of each release (releases,)."""
-    network, rng = prior.network, np.random.default_rng(seed)
+PART = 30
+"""Releases whose posteriors are in memory at the same time: those of 200 take 1 GB."""
+
+
+def posteriors_of(kind, prior: Dirichlets, n: int, epsilon: float, *, rng: np.random.Generator, releases: int):
+    """Yield CPTs from the prior (part, K), and the joint posteriors given releases of their tables, part by part."""
+    network = prior.network
     theta = prior.sample(rng, (releases,))
     counts = Counts(network, drawn_counts(network, theta, n, rng), n)
-    law = kind(prior=prior, epsilon=epsilon).release(counts, rng).joint_noise_aware()
-    cells = free_cells(network)
-    of_cells = law.cumulative(theta[..., cells], cells=cells)
-    draws = law.sample(rng, DRAWS)
+    release = kind(prior=prior, epsilon=epsilon).release(counts, rng)
+    for part in slices(releases, PART):
+        yield theta[part], release.part(part).joint_noise_aware()
+
+
+def ranks_of_cells(theta: FloatArray, law: JointPosterior) -> FloatArray:
+    """Ranks of all free cells: (part, C)."""
+    cells = free_cells(law.network)
+    return law.cumulative(theta[..., cells], cells=cells)
+
+
+def ranks_of_questions(theta: FloatArray, law: JointPosterior, rng: np.random.Generator) -> FloatArray:
+    """Ranks of P(node) for a random node of each release: (part,)."""
+    network, releases, draws = law.network, len(theta), law.sample(rng, DRAWS)
     below = np.array([(query(network, draws, x, {}) < query(network, theta, x, {}))[..., 0] for x in network.names[1:]])
     node = rng.integers(len(network.names) - 1, size=releases)
-    of_questions = (below.sum(axis=1)[node, np.arange(releases)] + rng.random(releases)) / (DRAWS + 1)
-    return of_cells, of_questions
+    return (below.sum(axis=1)[node, np.arange(releases)] + rng.random(releases)) / (DRAWS + 1)
 
 
 def test_ranks_of_cells_and_of_questions_are_even():
     cells, questions, rng = [], [], np.random.default_rng(2)
     for seed, setting in enumerate(SETTINGS):
-        of_cells, of_questions = ranks_of(*setting, seed=seed, releases=RELEASES)
-        chosen = rng.integers(of_cells.shape[1], size=RELEASES)
-        cells.append(of_cells[np.arange(RELEASES), chosen])
-        questions.append(of_questions)
+        own = np.random.default_rng(seed)
+        for theta, law in posteriors_of(*setting, rng=own, releases=RELEASES):
+            of_cells = ranks_of_cells(theta, law)
+            chosen = rng.integers(of_cells.shape[1], size=len(of_cells))
+            cells.append(of_cells[np.arange(len(of_cells)), chosen])
+            questions.append(ranks_of_questions(theta, law, own))
     for ranks in (np.concatenate(cells), np.concatenate(questions)):
         assert stats.chisquare(np.histogram(ranks, 10, (0, 1))[0]).pvalue > FAR
         covered = int((np.abs(ranks - 0.5) < 0.475).sum())
@@ -69,7 +87,8 @@ def test_ranks_of_cells_and_of_questions_are_even():
 
 def far_ranks(setting) -> int:
     """Of 200 releases, those with a cell more than four normal scores from the middle."""
-    of_cells, _ = ranks_of(*setting, seed=11, releases=200)
+    parts = posteriors_of(*setting, rng=np.random.default_rng(11), releases=200)
+    of_cells = np.concatenate([ranks_of_cells(theta, law) for theta, law in parts])
     scores = special.ndtri(np.clip(of_cells, 1e-12, 1 - 1e-12))
     return int((np.abs(scores) > 4).any(axis=1).sum())
 

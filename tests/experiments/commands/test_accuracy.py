@@ -3,6 +3,7 @@
 import json
 import math
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -34,16 +35,17 @@ def shipped(key: str, target: str) -> AccuracyRecipe:
 
 
 SHAPES = Network.from_edges(("shape", "big"), [("shape", "big")], {"shape": ("a", "b, c", '"d"')})
-RECIPES = {
-    "naive Bayes, 3 features": AccuracyRecipe(plan_of(naive_bayes(3), "class"), features=3),
-    "asia": AccuracyRecipe(plan_of(load_named("asia")[0], "lung", testing=77), named="asia"),
-    "survey": AccuracyRecipe(
+RECIPES: dict[str, Callable[[], AccuracyRecipe]] = {
+    "naive Bayes, 3 features": lambda: AccuracyRecipe(plan_of(naive_bayes(3), "class"), features=3),
+    "asia": lambda: AccuracyRecipe(plan_of(load_named("asia")[0], "lung", testing=77), named="asia"),
+    "survey": lambda: AccuracyRecipe(
         plan_of(load_named("survey")[0], "T", source=Synthetic(records=90, strength=0.3)), named="survey"
     ),
-    "that of house_votes_84": shipped("house_votes_84", "party"),
-    "that of adult": shipped("adult", "income"),
-    "drawn": AccuracyRecipe(plan_of(SHAPES, "big", epsilons=(0.3, 0.7, 1 / 0.7))),
+    "that of house_votes_84": lambda: shipped("house_votes_84", "party"),
+    "that of adult": lambda: shipped("adult", "income"),
+    "drawn": lambda: AccuracyRecipe(plan_of(SHAPES, "big", epsilons=(0.3, 0.7, 1 / 0.7))),
 }
+"""Every worker imports this module, and a large table takes 50 MB: recipes are made in the tests that need them."""
 
 
 def command_of(frame: pd.DataFrame) -> list[str]:
@@ -54,7 +56,7 @@ def command_of(frame: pd.DataFrame) -> list[str]:
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_the_command_in_a_file_makes_the_same_file(name, tmp_path):
-    recipe = RECIPES[name]
+    recipe = RECIPES[name]()
     study = accuracy_study(recipe.plan)
     frame = recipe.frame(study)
     assert (frame["network"] == name).all()
@@ -74,17 +76,17 @@ def test_the_command_in_a_file_makes_the_same_file(name, tmp_path):
 
 
 def test_tables_are_distinguished():
-    votes, adult = (RECIPES[f"that of {key}"].settings for key in ("house_votes_84", "adult"))
+    votes, adult = (RECIPES[f"that of {key}"]().settings for key in ("house_votes_84", "adult"))
     assert (votes["source"], adult["source"]) == ("house_votes_84", "adult")
     assert votes["columns digest"] != adult["columns digest"]
     assert json.loads(str(adult["states"]))["income"] == ["<=50K", ">50K"]
-    assert RECIPES["naive Bayes, 3 features"].settings["states"] == "", "all are no and yes"
-    assert json.loads(str(RECIPES["asia"].settings["states"]))["lung"] == ["yes", "no"]
-    assert RECIPES["asia"].settings["source"] == "synthetic"
+    assert RECIPES["naive Bayes, 3 features"]().settings["states"] == "", "all are no and yes"
+    assert json.loads(str(RECIPES["asia"]().settings["states"]))["lung"] == ["yes", "no"]
+    assert RECIPES["asia"]().settings["source"] == "synthetic"
 
 
 def test_three_lines_of_python_give_the_file():
-    recipe = RECIPES["asia"]
+    recipe = RECIPES["asia"]()
     names: dict = {}
     exec(recipe.python.replace("print(", "shown = (", 1), names)
     pd.testing.assert_frame_equal(names["shown"], recipe.frame(accuracy_study(recipe.plan)))
@@ -149,6 +151,6 @@ def test_bad_words_are_one_sentence(words, said, tmp_path, monkeypatch, capsys):
 
 
 def test_metadata_is_json_that_others_read():
-    recipe = RECIPES["that of house_votes_84"]
+    recipe = RECIPES["that of house_votes_84"]()
     assert math.isnan(recipe.frame(study := accuracy_study(recipe.plan))["strength"].iloc[0])
     assert b"NaN" not in parquet_bytes(study, recipe.settings)

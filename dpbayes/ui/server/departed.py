@@ -1,0 +1,100 @@
+"""Sessions of visitors who left: they end when their time is over, and their memory is free for others.
+
+Streamlit keeps the session of a closed page for two minutes (`server.disconnectedSessionTTL`), so that a browser can
+reconnect. A session whose time is over is removed only when another visitor leaves. Without this module, a server
+without visitors keeps up to 128 sessions, with their uploaded tables and three open files each.
+"""
+
+import asyncio
+import ctypes
+import gc
+import os
+import sys
+from typing import cast
+
+from streamlit.runtime import Runtime, get_instance
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
+
+LOOK_S = 15.0
+"""Seconds between two checks for sessions whose time is over."""
+
+ARENAS = 2
+"""Arenas of the C library for all threads."""
+
+M_ARENA_MAX = -8
+"""The name of this limit in glibc's malloc.h."""
+
+
+def share_arenas() -> None:
+    """Let all threads allocate memory from a few arenas of the C library, if this is glibc.
+
+    A limit in the environment variable MALLOC_ARENA_MAX is left unchanged.
+
+    Streamlit runs each script in a thread of its own. glibc gives the threads up to eight arenas per core, and each
+    arena keeps memory that was freed in it. Python's lock lets one thread work at a time, so more arenas save no time.
+    Measured on two cores after 150 visitors: 24 MB of free memory in 2 arenas, 46 MB in 16 arenas.
+    """
+    library = _glibc()
+    if library is not None and "MALLOC_ARENA_MAX" not in os.environ:
+        library.mallopt(M_ARENA_MAX, ARENAS)
+
+
+async def end_departed() -> None:
+    """End sessions whose time is over, until this task is cancelled.
+
+    When the last session has ended, collect garbage and return free memory to the system. Both take some time, so a
+    server with visitors leaves them out; Python's own collector runs there.
+    """
+    while True:
+        await asyncio.sleep(LOOK_S)
+        if end_expired(get_instance()) and not _sessions(get_instance()).list_sessions():
+            gc.collect()
+            return_memory()
+
+
+def end_expired(runtime: Runtime) -> int:
+    """End the sessions whose time is over, in the thread of the server's event loop.
+
+    Streamlit's main loop refers to the session that was served last until the next visitor comes. Therefore, the
+    values of each session are removed, too.
+
+    Args:
+        runtime: Streamlit's runtime.
+
+    Returns:
+        The number of sessions that ended.
+    """
+    storage = cast("MemorySessionStorage", _sessions(runtime)._session_storage)
+    expired = storage._cache.expire()  # type: ignore[attr-defined]
+    for _, stored in expired:
+        _end(stored.session)
+    return len(expired)
+
+
+def _end(session: AppSession) -> None:
+    """Release what a session has in the server, and remove its values unless its script still runs."""
+    session.shutdown()
+    if session._scriptrunner is None:
+        session.session_state.clear()
+        session._fragment_storage.clear()
+
+
+def _sessions(runtime: Runtime) -> WebsocketSessionManager:
+    return cast("WebsocketSessionManager", runtime._session_mgr)
+
+
+def return_memory() -> None:
+    """Return free memory of the C library to the system, if this is glibc."""
+    library = _glibc()
+    if library is not None:
+        library.malloc_trim(0)
+
+
+def _glibc() -> ctypes.CDLL | None:
+    """Return the C library of this process; None if it is not glibc."""
+    if sys.platform != "linux":
+        return None
+    library = ctypes.CDLL(None)
+    return library if hasattr(library, "malloc_trim") else None

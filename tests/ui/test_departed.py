@@ -1,0 +1,238 @@
+"""The session of a visitor who left ends when its time is over, also if nobody else comes or leaves."""
+
+import asyncio
+import ctypes
+import gc
+import sys
+import weakref
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime import Runtime, RuntimeConfig
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.session_manager import SessionClient
+
+from dpbayes.ui.server import departed, starting
+from dpbayes.ui.server.departed import end_expired, return_memory, share_arenas
+
+TTL_S = 120
+PATIENCE_S = 60
+SCRIPT = """
+import streamlit as st
+from tests.ui.test_departed import Table, made
+
+
+def main():
+    if "table" not in st.session_state:
+        st.session_state["table"] = Table()
+        made.add(st.session_state["table"])
+    table = st.session_state["table"]
+
+    @st.fragment
+    def part():
+        st.write(type(table).__name__)
+
+    part()
+
+
+main()
+"""
+
+
+class Table:
+    """What a visitor has uploaded."""
+
+
+made: "weakref.WeakSet[Table]" = weakref.WeakSet()
+"""The tables that exist."""
+
+
+class Browser(SessionClient):
+    """A browser that counts the runs of the script that have finished."""
+
+    def __init__(self) -> None:
+        self.runs = 0
+
+    def write_forward_msg(self, msg: ForwardMsg) -> None:
+        self.runs += msg.WhichOneof("type") == "script_finished"
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def runtime(tmp_path: Path, clock: Clock) -> Iterator[Runtime]:
+    """Streamlit's runtime with a script that keeps a table, and with the clock of the test."""
+    storage = MemorySessionStorage(ttl_seconds=TTL_S)
+    storage._cache._timer = clock  # type: ignore[attr-defined]
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT, encoding="utf-8")
+    yield Runtime(
+        RuntimeConfig(
+            script_path=str(script),
+            media_file_storage=MemoryMediaFileStorage("/media"),
+            uploaded_file_manager=MemoryUploadedFileManager("/upload"),
+            session_storage=storage,
+        )
+    )
+    Runtime._instance = None
+    made.clear()
+
+
+def served(runtime: Runtime, visit: Callable[[], Awaitable[None]]) -> None:
+    """Start the runtime, and stop it after the visit."""
+
+    async def serve() -> None:
+        await runtime.start()
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                await visit()
+        finally:
+            runtime.stop()
+            await runtime.stopped
+
+    asyncio.run(serve())
+
+
+async def enter(runtime: Runtime) -> str:
+    """Open the page in a browser, wait until it is drawn, and return the id of the session."""
+    browser, message = Browser(), BackMsg()
+    session = runtime.connect_session(client=browser, user_info={})
+    message.rerun_script.query_string = ""
+    runtime.handle_backmsg(session, message)
+    while not browser.runs:
+        await asyncio.sleep(0.01)
+    return session
+
+
+def tables() -> int:
+    gc.collect()
+    return len(made)
+
+
+def test_sessions_that_nobody_comes_back_to_end_with_all_their_values(runtime: Runtime, clock: Clock) -> None:
+    async def visit() -> None:
+        sessions = [await enter(runtime) for _ in range(3)]
+        for session in sessions:
+            runtime.disconnect_session(session)
+        clock.now = TTL_S - 1
+        assert end_expired(runtime) == 0, "a browser may come back"
+        assert tables() == 3
+        clock.now = TTL_S + 1
+        assert tables() == 3, "Streamlit removes nothing by itself"
+        assert end_expired(runtime) == 3
+        assert tables() == 0
+        assert end_expired(runtime) == 0
+
+    served(runtime, visit)
+
+
+def test_a_visitor_who_stays_or_comes_back_in_time_keeps_the_session(runtime: Runtime, clock: Clock) -> None:
+    async def visit() -> None:
+        stays, returns = await enter(runtime), await enter(runtime)
+        runtime.disconnect_session(returns)
+        clock.now = TTL_S - 1
+        assert end_expired(runtime) == 0
+        assert runtime.connect_session(client=Browser(), user_info={}, existing_session_id=returns) == returns
+        clock.now = 3 * TTL_S
+        assert end_expired(runtime) == 0
+        assert tables() == 2
+        assert all(runtime.is_active_session(session) for session in (stays, returns))
+
+    served(runtime, visit)
+
+
+def test_a_session_whose_script_still_runs_keeps_its_values_until_the_script_ends() -> None:
+    done: list[str] = []
+    session = SimpleNamespace(
+        shutdown=lambda: done.append("shut down"),
+        session_state=SimpleNamespace(clear=lambda: done.append("values removed")),
+        _fragment_storage=SimpleNamespace(clear=lambda: done.append("fragments removed")),
+        _scriptrunner=object(),
+    )
+    departed._end(session)  # type: ignore[arg-type]
+    assert done == ["shut down"]
+    session._scriptrunner = None
+    departed._end(session)  # type: ignore[arg-type]
+    assert done == ["shut down", "shut down", "values removed", "fragments removed"]
+
+
+def test_a_server_ends_sessions_while_it_runs_and_frees_memory_after_the_last(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    returned: list[int] = []
+    shared: list[bool] = []
+    monkeypatch.setattr(departed, "LOOK_S", 0.01)
+    monkeypatch.setattr(departed, "return_memory", lambda: returned.append(len(made)))
+    monkeypatch.setattr(starting, "_import_pages", lambda: None)
+    monkeypatch.setattr(starting, "share_arenas", lambda: shared.append(True))
+
+    async def visit() -> None:
+        async with starting.starting(None):
+            assert shared == [True]
+            first, last = await enter(runtime), await enter(runtime)
+            runtime.disconnect_session(first)
+            clock.now = TTL_S + 1
+            while [*with_values()] != [last]:
+                await asyncio.sleep(0.01)
+            assert returned == [], "somebody is still there"
+            runtime.disconnect_session(last)
+            clock.now = 2 * (TTL_S + 1)
+            while not returned:
+                await asyncio.sleep(0.01)
+            assert returned == [0]
+        while any("end_departed" in repr(task) for task in asyncio.all_tasks()):
+            await asyncio.sleep(0.01)
+
+    served(runtime, visit)
+
+
+def with_values() -> Iterator[str]:
+    """Yield the ids of the sessions that have values."""
+    for item in gc.get_objects():
+        if isinstance(item, AppSession) and "table" in item.session_state:
+            yield item.id
+
+
+def test_only_glibc_has_arenas_and_returns_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[str, tuple[int, ...]]] = []
+    library = SimpleNamespace(
+        mallopt=lambda *values: calls.append(("mallopt", values)),
+        malloc_trim=lambda *values: calls.append(("malloc_trim", values)),
+    )
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: library)
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.delenv("MALLOC_ARENA_MAX", raising=False)
+    share_arenas()
+    return_memory()
+    assert calls == [("mallopt", (-8, 2)), ("malloc_trim", (0,))]
+    monkeypatch.setenv("MALLOC_ARENA_MAX", "8")
+    share_arenas()
+    assert len(calls) == 2, "the owner of the server has chosen a limit"
+    monkeypatch.delenv("MALLOC_ARENA_MAX")
+    del library.malloc_trim  # musl has none
+    share_arenas()
+    return_memory()
+    monkeypatch.setattr(sys, "platform", "darwin")
+    share_arenas()
+    return_memory()
+    assert len(calls) == 2
