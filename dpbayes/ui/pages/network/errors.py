@@ -307,9 +307,9 @@ def error_of_answer(chosen: Chosen, drawn: PlannedErrors | None, *, searched: bo
     else:
         ordered = sorted(zip(answers.means, map(name_with_delta, answers.mechanisms), strict=True))
         errors = ", ".join(f"{numeral(float(error), 2)} with {name}" for error, name in ordered)
-        near = " and ".join(name_with_delta(answers.mechanisms[k]) for k in answers.near)
-        tied = f"; no clear difference between the lowest and {near}" if near else ""
-    st.caption(f"Mean absolute error of your question, {question_text(chosen)}: {errors}{tied}.")
+        near = [inside(answers.mechanisms[k].label) for k in answers.near]
+        tied = f" The lowest error is not clearly lower than that of {names_in_sentence(near)}." if near else ""
+    st.caption(f"Mean absolute error of your question, {question_text(chosen)}: {errors}.{tied}")
 
 
 def are_errors_shown(chosen: Chosen) -> bool:

@@ -24,6 +24,9 @@ MOST_GUESSED = 1e12
 
 _GUESSES, _UNFOLDED = "story.guesses", "story.unfolded"
 
+MOST_LETTERS_IN_BOX = 8
+"""The longest unit that a guess's narrow box shows in full."""
+
 DOWNLOADED = ("numbers-", "download-", "handout")
 """What the keys of the parts begin with that offer a page's numbers."""
 
@@ -286,7 +289,12 @@ def _guess_input(place: tuple[str, int], quantity: Quantity) -> None:
         )
     else:
         st.text_input(
-            "Your guess", key=key, placeholder=quantity.unit, on_change=take, label_visibility="collapsed", width=120
+            "Your guess",
+            key=key,
+            placeholder=quantity.unit,
+            on_change=take,
+            label_visibility="collapsed",
+            width=170 if len(quantity.unit) > MOST_LETTERS_IN_BOX else 120,
         )
 
 
