@@ -227,11 +227,11 @@ MOST_NAMED = 3
 """The largest number of names in a list without a clear difference."""
 
 
-def names_in_sentence(names: Sequence[str]) -> str:
-    """Return names as a sentence has them, the first few of many."""
+def names_in_sentence(names: Sequence[str], *, word: str = "and") -> str:
+    """Return names as a sentence has them, the first few of many, with a word before the last."""
     more = len(names) - MOST_NAMED
     named = list(names[:MOST_NAMED]) + [f"{more} more"] * (more > 0)
-    return " and ".join([", ".join(named[:-1]), named[-1]]) if len(named) > 1 else named[0]
+    return f" {word} ".join([", ".join(named[:-1]), named[-1]]) if len(named) > 1 else named[0]
 
 
 def verdict(chosen: Chosen, drawn: PlannedErrors, own: PlannedErrors | None = None) -> str:

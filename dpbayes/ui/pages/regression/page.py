@@ -265,6 +265,7 @@ def _epsilons(study: RegressionStudy, chosen: Chosen, scenario: RegressionScenar
     k, b = looked_at(study, scenario), np.array(study.precisions)
     one, printed = study.certified / study.draws, study.claimed(size[0], features=size[1])
     several = study.certified if study.draws > 1 else None
+    st.subheader("Proved and stated ε")
     chart(
         epsilon_figure(b, one, printed, several=several, marked=float(b[k]), colour=RegressionSampler.colour),
         key="regression.epsilons",
