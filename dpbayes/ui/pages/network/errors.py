@@ -308,7 +308,8 @@ def error_of_answer(chosen: Chosen, drawn: PlannedErrors | None, *, searched: bo
         ordered = sorted(zip(answers.means, map(name_with_delta, answers.mechanisms), strict=True))
         errors = ", ".join(f"{numeral(float(error), 2)} with {name}" for error, name in ordered)
         near = [inside(answers.mechanisms[k].label) for k in answers.near]
-        tied = f" The lowest error is not clearly lower than that of {names_in_sentence(near)}." if near else ""
+        others = names_in_sentence(near, word="or") if near else ""
+        tied = f" The lowest error is not clearly lower than that of {others}." if others else ""
     st.caption(f"Mean absolute error of your question, {question_text(chosen)}: {errors}.{tied}")
 
 
