@@ -193,14 +193,19 @@ def density_grid(
 ) -> FloatArray:
     """Return points in (0, 1), evenly spaced, and denser where the posteriors (K,) have their mass: (grid,).
 
-    `within` is the mean and the standard deviation of another distribution with dense points.
+    `within` is the mean and the standard deviation of another distribution with dense points. The points reach into the
+    tails and around them, so that curves have no corners where a picture is zoomed.
     """
     even = np.linspace(0, 1, points)
-    levels = np.linspace(0.001, 0.999, 41)
+    scores = np.linspace(-4.5, 4.5, 37)
     pairs = [(p.alpha[cell], p.rest_of(cell)) for p in posteriors]
-    peaks = [special.betaincinv(a, b, levels) for a, b in pairs if b > 0]
+    peaks = [special.betaincinv(a, b, special.ndtr(scores)) for a, b in pairs if b > 0]
     if within is not None:
-        peaks.append(within[0] + within[1] * special.ndtri(levels))
+        peaks.append(within[0] + within[1] * scores)
+    if peaks:
+        low, high = np.clip([np.min(peaks), np.max(peaks)], 0, 1)
+        margin = (high - low) / 2
+        peaks.append(np.linspace(max(0.0, low - margin), min(1.0, high + margin), 31))
     return np.clip(np.unique(np.concatenate([even, *peaks])), 1e-6, 1 - 1e-6)
 
 

@@ -141,5 +141,5 @@ def robustness(tables: NeighbourTables, prior: ArrayLike, *, error: float) -> Ro
 def prior_grid(low: float, high: float, *, points: int = 121) -> FloatArray:
     """Return strengths of the prior, evenly spaced on a log scale (points,). Errors: InputError unless low < high."""
     if not 0 < low < high:
-        raise InputError("The weakest prior has to be weaker than the strongest.")
+        raise InputError("The weakest prior must be weaker than the strongest.")
     return np.geomspace(low, high, points)

@@ -101,7 +101,7 @@ def write_xmlbif(network: Network, probabilities: ArrayLike) -> str:
 def _written(name: str) -> str:
     if _NOT_IN_XML.search(name) or name != name.strip():
         raise InputError(
-            f"XMLBIF cannot hold the name {brief(name)}. Remove control characters, and spaces at its ends."
+            f"XMLBIF cannot contain the name {brief(name)}. Remove control characters, and spaces at its ends."
         )
     return escape(name, {"\r": "&#13;"})
 

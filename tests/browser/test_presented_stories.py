@@ -40,6 +40,7 @@ def test_sentence_picture_and_buttons_are_in_a_low_window_at_every_step(visit, k
         assert not screen.headline.is_visible(), (number, "and nothing else")
         last.click()
     expect(line.locator("p").first).to_have_text(STORIES[key].learnt, timeout=SLOW_MS)
+    picture_of(screen, steps[-1])
 
 
 def picture_of(screen: AppScreen, step: Step) -> Locator:

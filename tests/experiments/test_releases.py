@@ -8,6 +8,7 @@ import pytest
 from dpbayes.base.steps import Partial, finished
 from dpbayes.experiments.releases import (
     ReleaseStudy,
+    density_grid,
     interval_coverage,
     read_cell,
     read_releases,
@@ -18,6 +19,7 @@ from dpbayes.mechanisms.release import Release
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
 
@@ -102,3 +104,15 @@ def test_an_answer_that_the_prior_decides_is_one_whose_spread_it_leaves(
         left.append(float(answer.spread_ratio.max()))
     assert hits == covered
     assert all((share > 0.5) == is_of_the_prior for share in left)
+
+
+def test_the_points_of_a_density_are_close_in_its_tails_and_beside_it() -> None:
+    network = Network.from_edges("a", [])
+    mean, records = 0.8, 100_000
+    theta = density_grid([Dirichlets(network, records * np.array([mean, 1 - mean]))], 0)
+    sd = np.sqrt(mean * (1 - mean) / records)
+    seen = theta[np.abs(theta - mean) < 8 * sd]
+    assert seen.min() < mean - 7 * sd
+    assert seen.max() > mean + 7 * sd
+    assert np.diff(seen).max() < 0.7 * sd
+    assert np.diff(seen[np.abs(seen - mean) < 4 * sd]).max() < 0.3 * sd

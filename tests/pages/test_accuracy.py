@@ -103,7 +103,7 @@ def test_the_default_is_the_chosen_table_and_graph_with_an_even_target_and_prove
     target = default_target(network, table)
     share = np.bincount(table.column(target)).max() / table.n
     assert share <= 0.9
-    assert f"{target} is predicted correctly in" in headline(at)
+    assert f"the highest accuracy for {target} is" in headline(at)
     assert not [name for name in curves(at) if "paper" in name]
     plan = AccuracyPlan(network=network, target=target, source=table, epsilons=epsilon_grid(0.1, 100, points=19))
     assert curves(at)["Laplace"]["y"] == pytest.approx(accuracy_study(plan).mean(METHODS["laplace"]))
@@ -148,11 +148,11 @@ def test_house_votes_of_the_curator():
         repeats=10,
     )
     assert curves(at)["Laplace"]["y"] == pytest.approx(accuracy_study(plan).mean(METHODS["laplace"]))
-    assert "party is predicted correctly in" in headline(at)
+    assert "the highest accuracy for party is" in headline(at)
     assert any("Not private (curator view)" in caption.value for caption in at.caption)
     fine(at.selectbox(key="choice.target").set_value("crime").run())
     assert settings_of(at).target == "crime"
-    assert "crime is predicted correctly in" in headline(at)
+    assert "the highest accuracy for crime is" in headline(at)
 
 
 def test_the_recipient_sees_synthetic_records_only():
@@ -304,7 +304,7 @@ def test_mechanisms_are_left_out_and_the_others_stay_the_same():
     assert [name for name in kept if "Laplace" in name or "sampling" in name] == []
     assert kept["private MAP"]["y"] == pytest.approx(whole["private MAP"]["y"])
     assert kept["Fourier (proved)"]["y"] == pytest.approx(whole["Fourier (proved)"]["y"])
-    assert "class is predicted correctly in" in headline(at)
+    assert "the highest accuracy for class is" in headline(at)
     assert settings_of(at).parameter("accuracy.laplace") is Drawn.NO
     assert settings_of(at).parameter("accuracy.private_map") is Added.YES
     fine(at.multiselect(key="accuracy.mechanisms").set_value([]).run())

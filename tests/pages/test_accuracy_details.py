@@ -67,7 +67,7 @@ def test_the_headline_names_the_best_curve_only_where_it_is_clear():
     assert "Laplace predicts " in verdict(study, 1.0)
     assert comparison_sentence(study, 1.0).startswith("Laplace is ")
     tie = with_proofs(crafted([0] * 4, [0] * 4))
-    assert verdict(tie, 1.0).endswith("; no private curve is clearly best.")
+    assert verdict(tie, 1.0).startswith("At ε = 1, no private curve is clearly best: the highest accuracy for ")
     assert "There is no clear difference from " in comparison_sentence(tie, 1.0)
 
 

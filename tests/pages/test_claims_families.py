@@ -99,7 +99,7 @@ def test_the_edges_have_pictures_without_gaps(query: dict[str, str]) -> None:
 
 def test_a_range_the_wrong_way_round_is_one_sentence_and_the_headline_stays() -> None:
     at = opened(**{"robustness.low": "100", "robustness.high": "1"})
-    one_sentence(at, "The weakest prior has to be weaker than the strongest")
+    one_sentence(at, "The weakest prior must be weaker than the strongest")
     assert "moves the posterior by 5.51 nats" in headline(at)
 
 

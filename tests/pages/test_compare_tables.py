@@ -51,4 +51,4 @@ def test_nothing_depends_on_the_records(monkeypatch: pytest.MonkeyPatch) -> None
 def test_sentences_are_of_what_is_known() -> None:
     assert "budget is too small" in tables.verdict(0.001, np.array([0.1, np.nan, 0.2, 0.3]))
     assert tables.verdict(1.0, np.array([np.nan, 0.2, 0.2, 0.3])).endswith("has a mean error of 0.2.")
-    assert "a known graph has 0.1" in tables.verdict(1.0, np.array([0.1, 0.2, 0.2, 0.3]))
+    assert "with the known graph it is 0.1" in tables.verdict(1.0, np.array([0.1, 0.2, 0.2, 0.3]))

@@ -414,7 +414,7 @@ def test_another_file_is_no_public_key(data: bytes) -> None:
 
 def test_a_private_key_is_not_taken_for_a_public_one(path: Path) -> None:
     file = key_file(path, ledger_keys(path)[0].signer.key)
-    with pytest.raises(InputError, match=r"contains a private key\. Never hand it on"):
+    with pytest.raises(InputError, match=r"contains a private key\. Do not share it"):
         read_public_key(file.read_bytes())
 
 

@@ -89,7 +89,7 @@ def test_a_file_over_the_limit_gets_its_sentence() -> None:
 @pytest.mark.parametrize("name", [" a", "a\x00", "a\ufffe"])
 def test_a_name_that_xml_changes_is_not_written(name: str) -> None:
     network = Network.from_edges([name], [])
-    with pytest.raises(dp.InputError, match="cannot hold the name"):
+    with pytest.raises(dp.InputError, match="cannot contain the name"):
         dp.write_xmlbif(network, [0.5, 0.5])
 
 

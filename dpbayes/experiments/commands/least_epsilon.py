@@ -249,7 +249,7 @@ def _mechanism(args: argparse.Namespace, prior: Dirichlets) -> NetworkMechanism[
     for name in texts:
         if name not in parameters:
             raise InputError(
-                f"{kind.label} has no parameter {brief(name)} to set; it has {', '.join(parameters) or 'none'}."
+                f"{kind.label} has no parameter {brief(name)}; its parameters are: {', '.join(parameters) or 'none'}."
             )
     # The search sets the epsilon: this one is large because some mechanisms cannot be made at a small one.
     mechanism: Any = typical(kind, prior=prior, epsilon=EPSILON.high)

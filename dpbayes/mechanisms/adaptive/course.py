@@ -70,13 +70,13 @@ def _next_choice(rest: deque[Event], stage: str, cost: Amount, candidates: tuple
         raise InputError(_ORDER)
     chosen, (first, second) = event.chosen, candidates
     if chosen.cost != cost:
-        raise InputError("A choice has another cost than the plan gives it.")
+        raise InputError("The cost of a choice differs from its cost in the plan.")
     if chosen.candidates != len(first):
         raise InputError(
             f"A choice states {chosen.candidates:,} candidates, but the earlier steps leave {len(first):,}."
         )
     if chosen.pair is not None and not np.any((first == chosen.pair[0]) & (second == chosen.pair[1])):
-        raise InputError("A chosen pair of columns was no candidate.")
+        raise InputError("A chosen pair of columns was not among the candidates.")
     return chosen
 
 

@@ -81,7 +81,7 @@ class MeasuredTables:
         if len(integers) != len(taken):
             raise InputError(f"A measurement has {len(integers):,} integers; its prices need {len(taken):,}.")
         if np.any(prices[~measurable(network)]):
-            raise InputError("A table within another one, or of one cell, must have the price 0.")
+            raise InputError("A table of one cell, or a table that another one contains, must have the price 0.")
         tables = np.zeros(network.cell_count)
         tables[taken] = integers
         new, precisions = residuals.weighted(tables, (prices / self.unit) ** 2 / 8)

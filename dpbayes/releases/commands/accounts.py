@@ -71,7 +71,7 @@ def add_accounts(parser: argparse.ArgumentParser) -> None:
     move.add_argument(
         "--to", required=True, type=Path, metavar="FILE", help="the new ledger, a file or postgresql://..."
     )
-    actions.add_parser("log", help="print who did what with the ledger by the dashboard, and when")
+    actions.add_parser("log", help="print what persons did with the ledger on the dashboard, and when")
     sums = actions.add_parser("composed", help="print the privacy loss of all releases of a dataset together")
     sums.add_argument("dataset", help="the name of the dataset in the ledger")
     sums.add_argument("--delta", default="1e-6", help="the delta of the privacy loss (default: %(default)s)")

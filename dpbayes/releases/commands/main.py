@@ -25,7 +25,7 @@ COMMANDS = {
     "release": Command("make a real release of a table and charge it to the table's budget", add_release, release),
     "learn": Command("learn a graph privately from a table and charge it to the table's budget", add_learn, learn),
     "adaptive": Command(
-        "release a graph and its tables of all columns and charge them to the table's budget", add_adaptive, adaptive
+        "release a graph over all columns and its tables, and charge them to the table's budget", add_adaptive, adaptive
     ),
     "plan": Command("write a request for a release without its table", add_plan, write_request),
     "ledger": Command("manage budgets and list releases", add_accounts, keep_accounts),

@@ -119,7 +119,7 @@ def _require_records(args: argparse.Namespace) -> None:
     if args.out.suffix not in ENCODINGS or args.draws is not None:
         raise InputError(f"Croissant metadata describes records in a file that ends in {' or '.join(ENCODINGS)}.")
     if args.croissant.resolve().parent != args.out.resolve().parent or args.croissant.resolve() == args.out.resolve():
-        raise InputError("The metadata must be a file of its own in the folder of the records.")
+        raise InputError("The metadata needs a separate file in the folder of the records.")
 
 
 def _publication(args: argparse.Namespace) -> Publication:

@@ -92,11 +92,11 @@ class ReleaseRequest:
         if not isinstance(self.graph, GraphChoice) or not isinstance(self.domains, DomainChoice):
             raise InputError("A release must state how its graph was chosen and how its domains were declared.")
         if (self.graph is GraphChoice.PRIVATELY) != (self.graph_epsilon is not None):
-            raise InputError("State the epsilon of the graph if the graph was chosen privately, and only then.")
+            raise InputError("A graph that was chosen privately needs its epsilon. Other graphs have none.")
         rounds = len(self.network.names) - 1 if self.graph is GraphChoice.PRIVATELY else 0
         if len(self.graph_candidates) != rounds or (self.graph_epsilon is not None and not rounds):
             raise InputError(
-                "State one round for each node but the first if the graph was chosen privately, and only then."
+                "A graph that was chosen privately needs one round for each node but the first. Other graphs have none."
             )
         for number in self.graph_candidates:
             whole_number("The number of candidates", number, low=1, high=MOST_PAIRS)

@@ -110,7 +110,7 @@ def signer_from(content: object) -> Signer:
 def read_public_key(data: bytes) -> PublicKey:
     """Return the key of a PEM file. Errors: InputError for another file, also for one with a private key."""
     if b"PRIVATE KEY" in data[:MOST_PEM]:
-        raise InputError("This file contains a private key. Never hand it on; a check needs the public key only.")
+        raise InputError("This file contains a private key. Do not share it. A check needs the public key only.")
     match = _PEM.fullmatch(data) if len(data) <= MOST_PEM else None
     try:
         key = base64.b64decode(b"".join(match[1].split()), validate=True) if match else b""

@@ -173,8 +173,8 @@ def _started(sql: Any, master: str) -> Any:
         raise InputError(_why_closed(error, master)) from None
     if other != master:
         raise InputError(
-            f"This program is connected to Spark at {brief(other)} and supports one connection only. Restart it for "
-            f"{brief(master)}."
+            f"This program is connected to Spark at {brief(other)} and supports one connection only. Restart it to "
+            f"connect to {brief(master)}."
         )
     return session
 

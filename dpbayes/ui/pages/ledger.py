@@ -137,7 +137,7 @@ def _audit_log(path: Path) -> None:
         for row in ledger.accesses(path)
         if row.person == who.name or who.may(Act.READ_LEDGER, row.dataset or EVERY)  # without a dataset: of all
     ][::-1]
-    st.caption("Who did what by the dashboard. The log has names of persons and of datasets, and no data.")
+    st.caption("Acts of persons on the dashboard. The log has names of persons and of datasets, and no data.")
     frame = pd.DataFrame(
         {
             "time (UTC)": [row.time[:19].replace("T", " ") for row in rows],

@@ -99,7 +99,7 @@ def test_every_mechanism_has_a_name_of_its_own():
         (["--answer", "noise-aware", "--mechanism", "private-map"], "does not state which noise was added"),
         (["--mechanism", "magic"], 'There is no mechanism "magic"'),
         (["--mechanism", "exact"], "has no epsilon"),
-        (["--set", "t=1"], 'Laplace has no parameter "t" to set'),
+        (["--set", "t=1"], 'Laplace has no parameter "t"'),
         (["--set", "noise"], "must be a name and a value"),
         (["--target", "nobody"], "nobody"),
         (["--target", "dysp=perhaps"], 'no state "perhaps"'),

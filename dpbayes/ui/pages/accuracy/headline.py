@@ -24,8 +24,8 @@ def verdict(study: AccuracyStudy, epsilon: float) -> str:
         return f"Without privacy, {target} is predicted correctly in {share_text(exact)} of records."
     place, correct = f"At ε = {numeral(best.epsilon)}", share_text(best.accuracy)
     if best.beside:
-        finding = f"{target} is predicted correctly in {correct} of records ({share_text(exact)} without privacy)"
-        return f"{place}, {finding}; no private curve is clearly best."
+        highest = f"the highest accuracy for {target} is {correct} ({share_text(exact)} without privacy)"
+        return f"{place}, no private curve is clearly best: {highest}."
     name = escaped(best.method.called(study.plan.draws))
     shares = f"correct for {correct} of records, {share_text(exact)} without privacy"
     return f"{place}, {name} predicts {target} best: {shares}."
@@ -36,8 +36,9 @@ def comparison_sentence(study: AccuracyStudy, epsilon: float) -> str:
     best = best_near(study, epsilon)
     if best is None:
         return ""
-    names = ", ".join(escaped(method.called(study.plan.draws)) for method in best.beside)
-    tied = f" There is no clear difference from {names}." if names else ""
+    names = [escaped(method.called(study.plan.draws)) for method in best.beside]
+    listed = " and ".join([*filter(None, [", ".join(names[:-1])]), *names[-1:]])
+    tied = f" There is no clear difference from {listed}." if listed else ""
     name = best.method.called(study.plan.draws)
     name = escaped(name[0].upper() + name[1:])
     return f"{name} is {points(best.behind, best.error)} below the exact posterior.{tied}"

@@ -129,6 +129,7 @@ def _panels(net: Network, view: Agreement, seen: dict[str, Noticed]) -> dict[str
     room = 0.55 * max(float(np.ptp(values)) for values in stated.values()) + 1
     about = assignment(chosen, net.states[node][net.telling_state(node)])
     differs = {label: Estimate.of(largest_gap(values)) for label, values in stated.items()}
+    colours = {kind.label: kind.colour for kind in (LaplaceUpdates, LaplaceFourier)}
     for column, (label, values) in zip(st.columns(2, gap="medium"), stated.items(), strict=True):
         with column:
             gap, middle = differs[label], float(values.min() + values.max()) / 2
@@ -143,7 +144,7 @@ def _panels(net: Network, view: Agreement, seen: dict[str, Noticed]) -> dict[str
                     names=(names[0], names[1]),
                     about=about,
                     limits=(middle - room, middle + room),
-                    colour=LaplaceFourier.colour,
+                    colour=colours[label],
                 ),
                 key=f"compare.agree.{label}",
                 simulates=True,

@@ -90,7 +90,7 @@ def verdict(epsilon: float, means: FloatArray) -> str:
     if not np.isfinite(adaptive):
         return f"At ε = {numeral(epsilon)}, the budget is too small for an adaptive release."
     start = f"At ε = {numeral(epsilon)}, an adaptive release has a mean error of {numeral(adaptive, 2)}"
-    return f"{start}; a known graph has {numeral(public, 2)}." if np.isfinite(public) else f"{start}."
+    return f"{start}; with the known graph it is {numeral(public, 2)}." if np.isfinite(public) else f"{start}."
 
 
 def _caption(chosen: Chosen) -> str:
@@ -98,11 +98,11 @@ def _caption(chosen: Chosen) -> str:
     return (
         f"Mean total variation of all tables of two columns over {many(RUNS, 'simulated release')} of one table with "
         f"{many(_records(chosen), 'record')} sampled from {whose}; bars are standard errors. All methods have the same "
-        "ε and δ; only the pure one has δ = 0. The known graph is that of the network and costs nothing. The "
-        "adaptive release pays for its graph. At a small ε, it can have the smaller error, because it leaves out "
+        "ε and δ, except the pure release, which has δ = 0. The known graph is that of the network and costs nothing. "
+        "The adaptive release pays for its graph. At a small ε, it can have the smaller error, because it leaves out "
         "arrows whose tables would be mostly noise. The learnt graph has one parent per node and costs "
-        f"{GRAPH_SHARE} of ε. Its tables, and those of the known graph, have Gaussian noise on residuals and are read "
-        "noise-aware."
+        f"{GRAPH_SHARE} of ε. Its tables, and those of the known graph, have Gaussian noise on residuals; a "
+        "noise-aware reader uses them."
     )
 
 

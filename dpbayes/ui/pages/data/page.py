@@ -202,7 +202,7 @@ def _offer(key: str, chosen: Chosen) -> None:
 
 
 def _synthesise(chosen: Chosen) -> None:
-    first, second, third, fourth = st.columns([3, 2, 2, 1], vertical_alignment="top")
+    first, second, third, fourth = st.columns([5, 2, 2, 1], vertical_alignment="top")
     settings, source = chosen.settings, chosen.settings.source
     options = list(dict.fromkeys((*FROM, *NAMED, source)))
     with first:

@@ -137,10 +137,11 @@ def enumeration_wins(scenario: Scenario) -> str:
         return ""
     proved, enumerated = mean_errors_over_tables(scenario).values()
     if proved - enumerated <= TIE * proved:
-        return "Enumeration does not cut the error of smooth sensitivity."
+        return "On average over all tables, enumeration does not cut the error of smooth sensitivity."
     if proved > FARTHEST * enumerated:
-        return "Enumeration cuts the error of smooth sensitivity to almost zero."
-    return f"Enumeration cuts the error of smooth sensitivity {numeral(proved / enumerated, 2)}-fold."
+        return "On average over all tables, enumeration cuts the error of smooth sensitivity to almost zero."
+    factor = numeral(proved / enumerated, 2)
+    return f"On average over all tables, enumeration cuts the error of smooth sensitivity {factor}-fold."
 
 
 def enumeration_cost(scenario: Scenario) -> str:

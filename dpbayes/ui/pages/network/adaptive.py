@@ -70,7 +70,7 @@ def _offer(chosen: Chosen) -> None:
     nodes = drawn_columns(chosen)
     st.markdown(
         f"The arrows among the {len(nodes):,} columns and their tables are released together, under one (ε, δ). Arrows "
-        "are chosen where the noise leaves them useful."
+        "are added only if they are useful despite the noise."
     )
     plan, data = _plan(chosen), chosen.dataset.select(nodes)
     require_feasible(data.states, data.n)

@@ -167,9 +167,10 @@ def verdict(priced: ArrowErrors) -> str:
         return f"No arrow clearly costs accuracy. Removing {name} would change {change}."
     rivals = list(dict.fromkeys(_called(shown[rival.arrow]) for rival in near if rival.arrow != dearest.arrow))
     if rivals:
-        return f"Removing {name} lowers {change}, with no clear difference from removing {names_in_sentence(rivals)}."
-    others = [name_with_delta(mechanisms[rival.mechanism]) for rival in near]
-    tied = f", with no clear difference from {names_in_sentence(others)}" if others else ""
+        others = names_in_sentence(rivals, word="or")
+        return f"Removing {name} lowers {change}. There is no clear difference from removing {others}."
+    equal = [name_with_delta(mechanisms[rival.mechanism]) for rival in near]
+    tied = f", with no clear difference from {names_in_sentence(equal)}" if equal else ""
     most = f"The arrow {name} costs most. " if len(shown) > 1 else ""
     return f"{most}Removing {'it' if most else name} lowers {change}{tied}."
 

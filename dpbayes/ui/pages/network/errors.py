@@ -227,11 +227,11 @@ MOST_NAMED = 3
 """The largest number of names in a list without a clear difference."""
 
 
-def names_in_sentence(names: Sequence[str]) -> str:
-    """Return names as a sentence has them, the first few of many."""
+def names_in_sentence(names: Sequence[str], *, word: str = "and") -> str:
+    """Return names as a sentence has them, the first few of many, with a word before the last."""
     more = len(names) - MOST_NAMED
     named = list(names[:MOST_NAMED]) + [f"{more} more"] * (more > 0)
-    return " and ".join([", ".join(named[:-1]), named[-1]]) if len(named) > 1 else named[0]
+    return f" {word} ".join([", ".join(named[:-1]), named[-1]]) if len(named) > 1 else named[0]
 
 
 def verdict(chosen: Chosen, drawn: PlannedErrors, own: PlannedErrors | None = None) -> str:
@@ -307,9 +307,10 @@ def error_of_answer(chosen: Chosen, drawn: PlannedErrors | None, *, searched: bo
     else:
         ordered = sorted(zip(answers.means, map(name_with_delta, answers.mechanisms), strict=True))
         errors = ", ".join(f"{numeral(float(error), 2)} with {name}" for error, name in ordered)
-        near = " and ".join(name_with_delta(answers.mechanisms[k]) for k in answers.near)
-        tied = f"; no clear difference between the lowest and {near}" if near else ""
-    st.caption(f"Mean absolute error of your question, {question_text(chosen)}: {errors}{tied}.")
+        near = [inside(answers.mechanisms[k].label) for k in answers.near]
+        others = names_in_sentence(near, word="or") if near else ""
+        tied = f" The lowest error is not clearly lower than that of {others}." if others else ""
+    st.caption(f"Mean absolute error of your question, {question_text(chosen)}: {errors}.{tied}")
 
 
 def are_errors_shown(chosen: Chosen) -> bool:

@@ -240,7 +240,7 @@ def _about(shown: ErrorCurves, scenario: RegressionScenario) -> str:
     )
     text = (
         f"{whose}{_split(result)} {clipped}Splits and samples are simulated from a seed. Predictors without an ε are "
-        "not private. The dotted blue curve is the mean of the truncated posterior from which private samples are "
+        "not private. The dotted blue curve is for the mean of the truncated posterior from which private samples are "
         "drawn. This curve is left out if there are too few samples to estimate its error."
     )
     return text if made_up else text + " Not private (curator view)."
@@ -265,6 +265,7 @@ def _epsilons(study: RegressionStudy, chosen: Chosen, scenario: RegressionScenar
     k, b = looked_at(study, scenario), np.array(study.precisions)
     one, printed = study.certified / study.draws, study.claimed(size[0], features=size[1])
     several = study.certified if study.draws > 1 else None
+    st.subheader("Proved and stated ε")
     chart(
         epsilon_figure(b, one, printed, several=several, marked=float(b[k]), colour=RegressionSampler.colour),
         key="regression.epsilons",

@@ -372,8 +372,8 @@ def _mechanisms(goal: AccuracyRequirement, answer: Answered) -> Running[tuple[Ne
         st.caption(f"No ε was found for {', '.join(missing)}.")
     _waiting(work, "of the other mechanisms", key="which_epsilon.mechanisms.stop")
     st.caption(
-        f"Lines are 95% intervals. Each other mechanism has at most {OTHER_DRAWS} simulated releases. Mechanisms with "
-        "Gaussian noise have a δ above 0. Mechanisms that do not state their noise are read naively."
+        f"Lines are 95% intervals. The other mechanisms have at most {OTHER_DRAWS} simulated releases each. Mechanisms "
+        "with Gaussian noise have a δ above 0. Mechanisms that do not state their noise are read naively."
     )
     return work
 

@@ -24,6 +24,9 @@ MOST_GUESSED = 1e12
 
 _GUESSES, _UNFOLDED = "story.guesses", "story.unfolded"
 
+MOST_LETTERS_IN_BOX = 8
+"""The longest unit that a guess's narrow box shows in full."""
+
 DOWNLOADED = ("numbers-", "download-", "handout")
 """What the keys of the parts begin with that offer a page's numbers."""
 
@@ -80,12 +83,17 @@ def banner(page: str) -> None:
 
 def _unfold(story: OpenStory, page: str) -> None:
     """Unfold the part of the page that the step shows, once each time the step is opened."""
-    opened = (story.key, story.number, times_opened())
-    if story.step is None or story.step.page != page or st.session_state.get(_UNFOLDED) == opened:
+    opened, step = (story.key, story.number, times_opened()), _shown_step(story)
+    if step.page != page or st.session_state.get(_UNFOLDED) == opened:
         return
     st.session_state[_UNFOLDED] = opened
-    if key := FOLDED.get(PARTS[page].get(story.step.at, "")):
+    if key := FOLDED.get(PARTS[page].get(step.at, "")):
         unfold(key)
+
+
+def _shown_step(story: OpenStory) -> Step:
+    """Return the step whose part is shown: the open one, and the last one beside the summary."""
+    return story.step or story.story.steps[-1]
 
 
 def _unknown(key: str) -> None:
@@ -137,8 +145,8 @@ def _presented(story: OpenStory, page: str) -> None:
 
 def _alone(story: OpenStory, page: str) -> str:
     """Return the key of the part that is presented instead of the page's main slider and picture."""
-    at = story.step.at if story.step is not None and story.step.page == page else ""
-    return shown_alone(page, at, current().seat)
+    step = _shown_step(story)
+    return shown_alone(page, step.at if step.page == page else "", current().seat)
 
 
 def _said(story: OpenStory) -> str:
@@ -286,7 +294,12 @@ def _guess_input(place: tuple[str, int], quantity: Quantity) -> None:
         )
     else:
         st.text_input(
-            "Your guess", key=key, placeholder=quantity.unit, on_change=take, label_visibility="collapsed", width=120
+            "Your guess",
+            key=key,
+            placeholder=quantity.unit,
+            on_change=take,
+            label_visibility="collapsed",
+            width=170 if len(quantity.unit) > MOST_LETTERS_IN_BOX else 120,
         )
 
 
