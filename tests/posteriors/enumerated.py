@@ -57,9 +57,12 @@ def log_chance_of(mechanism, n: int) -> LogChance:
         return lambda released, tables: _fourier(mechanism, released, tables)
     assert isinstance(mechanism, LaplaceUpdates)
     cell = whole_cell if mechanism.noise is Noise.WHOLE else real_cell
-    return lambda released, tables: np.array(
-        [sum(cell(y, int(k), n, mechanism.noise_scale) for y, k in zip(released, row, strict=True)) for row in tables]
-    )
+
+    def chance(released: np.ndarray, tables: np.ndarray) -> np.ndarray:
+        of_counts = np.array([[cell(y, k, n, mechanism.noise_scale) for k in range(n + 1)] for y in released])
+        return np.asarray(of_counts[np.arange(len(released)), tables].sum(axis=-1))
+
+    return chance
 
 
 def real_cell(y: float, k: int, n: int, b: float) -> float:
