@@ -109,9 +109,10 @@ def test_over_all_neighbouring_tables_no_loss_is_above_what_is_certified(kind, s
 
 
 def test_the_printed_sampler_loses_more_than_is_claimed_of_it():
-    mechanism = build(PosteriorSampler, {"epsilon": 2.0, "calibration": Calibration.AS_PRINTED}, empty(4))
-    assert mechanism.claimed.epsilon == pytest.approx(2.0)
-    assert worst_loss(mechanism).epsilon > 2.0
+    """Three nodes are the fewest that do with one record, and this epsilon is large enough."""
+    mechanism = build(PosteriorSampler, {"epsilon": 4.0, "calibration": Calibration.AS_PRINTED}, empty(3))
+    assert mechanism.claimed.epsilon == pytest.approx(4.0)
+    assert worst_loss(mechanism).epsilon > 4.0
 
 
 def broken(name: str, kind: type, attribute: str, change: Callable) -> type:
