@@ -71,16 +71,16 @@ def test_laplace_noise_agrees_with_listing_every_table(network, n, epsilon):
     mechanism = LaplaceUpdates(prior=network, epsilon=epsilon)
     _, _, release = releases_of(mechanism, n, 4)
     together, alone = release.joint_noise_aware(), release.noise_aware()
-    found, row_by_row = [], []
+    differences, row_by_row = [], []
     for k, released in enumerate(release.numbers):
         exact = exact_posterior(mechanism, released, n)
-        found.append(errors(together.part(k), exact))
+        differences.append(errors(together.part(k), exact))
         row_by_row.append(errors_of_means(alone.part(k), exact))
-    means, ends, ratios = np.max(found, axis=0)
+    means, ends, ratios = np.max(differences, axis=0)
     assert means < 0.1
     assert ends < 0.4
     assert ratios < 0.12
-    assert np.mean(found, axis=0)[0] < np.mean(row_by_row) / 2
+    assert np.mean(differences, axis=0)[0] < np.mean(row_by_row) / 2
 
 
 @pytest.mark.parametrize("kind", [GaussianUpdates, GaussianResiduals, LaplaceFourier])
