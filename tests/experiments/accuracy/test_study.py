@@ -35,10 +35,9 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.trimmed import log_odds_quantile
 from dpbayes.sources.named_networks import load_named, naive_bayes
 from dpbayes.sources.shipped_tables import default_network, load_shipped
+from tests.conftest import FAR
 from tests.strategies import ASIA
 
-FAR = 6.2
-"""Standard errors: passed by chance with probability below 1e-9."""
 SMALL = naive_bayes(4)
 MIXED = Network.from_edges(
     "pqtcdz", ["pt", "qt", "tc", "dc", "td", "zp"], {"p": "abc", "t": "uvw", "c": "xyzw", "d": ["only"]}
