@@ -35,6 +35,9 @@ os.environ.setdefault("MALLOC_ARENA_MAX", "1")
 # No test opens the ledger of the person who runs it; each that needs one says where.
 os.environ["DPBAYES_LEDGER"] = str(Path(tempfile.gettempdir()) / f"dpbayes-tests-{os.getpid()}" / "ledger.sqlite")
 
+FAR = 6.2
+"""Standard errors that chance exceeds with probability below 1e-9."""
+
 Case = TypeVar("Case")
 First = TypeVar("First")
 Second = TypeVar("Second")

@@ -3,17 +3,11 @@
 Every story also checks, as it ends, that no script failed and that nothing was asked of another machine.
 """
 
-import json
 import re
 
-import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from dpbayes.base.randomness import stream
-from dpbayes.model.counts import count
-from dpbayes.sources.named_networks import load_named
-from dpbayes.sources.synthetic import sample_dataset
 from tests.browser.app_screen import APP, SLOW_MS, AppScreen, visits
 from tests.browser.serving import streamlit_server
 
@@ -173,25 +167,6 @@ def test_a_bad_epsilon_gets_a_sentence_and_the_chart_stays(visit):
     screen.type_epsilon("3.7")
     expect(refusal).to_have_count(0)
     expect(screen.headline).to_contain_text("ε = 3.7,")
-
-
-def test_the_release_that_a_person_takes_away_holds_no_exact_count(visit):
-    screen = visit("release?seat=recipient")
-    with screen.page.expect_download() as waiting:
-        screen.button("Simulated release (JSON)").click()
-    text = waiting.value.path().read_text(encoding="utf-8")
-    content = json.loads(text)
-    assert set(content) == {"kind", "mechanism", "guarantee", "public", "noise", "network", "rows"}
-    concluded = {"mean", "95% interval"}  # with the noise in mind, from what is released alone
-    assert all(set(row) == {"row", "prior", "posterior", *concluded} for row in content["rows"])
-    assert set(content["public"]) == {"n", "epsilon", "noise", "noise scale"}
-    network, cpts = load_named("asia")
-    exact = count(network, sample_dataset(network, cpts, 1000, stream(1, "records"))).values
-    released = np.concatenate([np.subtract(row["posterior"], row["prior"]) for row in content["rows"]])
-    assert released.shape == exact.shape
-    clipped = (released == 0) | (released == 1000)
-    assert not np.any((np.abs(released - exact) < 1e-6) & ~clipped)
-    assert np.abs(released - exact).mean() > 5  # the scale of the noise is 16
 
 
 # Links

@@ -70,11 +70,6 @@ def test_accuracy_on_a_table_of_ones_own(visit):
     expect(screen.headline).to_contain_text("lit")
 
 
-def test_accuracy_opens_on_the_chosen_table_and_says_which_curve_is_best(visit):
-    screen = done(visit("accuracy"), "accuracy-curves")
-    expect(screen.headline).to_contain_text("At ε = 1, ", timeout=SLOW_MS)
-
-
 def test_stop_stands_still_and_goes_on_and_controls_answer_meanwhile(visit):
     screen = done(visit(f"accuracy?{urlencode(SMALL)}"), "accuracy-curves")
     screen.type_number("Repeats", "40000")

@@ -156,24 +156,6 @@ def test_declared_domains_last_as_long_as_the_session(visit):
     assert other.table_cells(0)[cuts] == "30"
 
 
-def test_a_wrong_file_gets_one_sentence_and_the_earlier_table_stays(visit):
-    screen = visit("data")
-    screen.load_own("mine.csv", CSV)
-    before = screen.warnings.count()
-    for name, content in (("picture.csv", bytes(range(256)) * 8), ("empty.csv", b""), ("header.csv", b"a,b\n")):
-        screen.upload(name, content)
-        expect(screen.main.get_by_text(name, exact=True)).to_be_visible(timeout=SLOW_MS)
-        expect(screen.warnings).to_have_count(before + 1, timeout=SLOW_MS)
-        screen.settle()
-        sentence = screen.warnings.first.inner_text().strip()
-        assert sentence.endswith(".")
-        assert "Traceback" not in sentence
-        assert len(sentence) < 200
-        expect(screen.headline).to_contain_text("mine.csv: 200 records")
-    screen.go("Explore")
-    expect(screen.chart("density").locator(".xtitle")).to_contain_text("<b>rain</b>", timeout=SLOW_MS)
-
-
 # Ready examples
 
 

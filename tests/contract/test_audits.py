@@ -14,7 +14,6 @@ from dpbayes.base.validation import InputError
 from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms import (
     MECHANISMS,
-    Calibration,
     ConsistentLaplace,
     GaussianResiduals,
     GaussianUpdates,
@@ -25,9 +24,8 @@ from dpbayes.mechanisms import (
     PosteriorSampler,
     WeightedFourier,
 )
-from dpbayes.mechanisms.die.hellinger import HellingerEnumerated, HellingerGlobal, HellingerLocal, HellingerSmooth
+from dpbayes.mechanisms.die.hellinger import HellingerEnumerated, HellingerGlobal, HellingerSmooth
 from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
-from dpbayes.mechanisms.map.printed import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.posteriors.decisions import Decisions
 from dpbayes.posteriors.hellinger import Die
@@ -176,30 +174,3 @@ def test_the_audit_of_the_law_catches_mechanisms_that_promise_too_much(kind, set
     report = audit(honest, n=4, epsilons=EPSILONS)
     assert is_kept(report)
     assert not is_kept(replace(report, certified=broken.certified))
-
-
-def test_the_printed_sampler_is_refuted_at_a_nominal_epsilon_of_two():
-    printed = build(PosteriorSampler, {"epsilon": 2.0, "calibration": Calibration.AS_PRINTED})
-    assert audit(printed, n=50, epsilons=EPSILONS).verdict is AuditVerdict.CLAIM_REFUTED
-
-
-def test_the_density_scored_map_is_refuted():
-    printed = PrintedMap(prior=(1.0, 1.0), n=50, epsilon=1.0, omega=0.1)
-    report = audit(printed, n=50, epsilons=EPSILONS)
-    assert report.verdict is AuditVerdict.CLAIM_REFUTED
-    assert report.exact == pytest.approx(3.22, abs=0.005)
-
-
-def test_local_sensitivity_promises_nothing_and_loses_more_than_its_epsilon():
-    report = audit(HellingerLocal(die=Die((0.1, 0.1), 200), epsilon=1.0), n=200, epsilons=[1.0])
-    assert report.verdict is AuditVerdict.NO_PROMISE
-    assert report.exact == pytest.approx(1.02103, abs=5e-6)
-    assert report.curve.deltas[0] == pytest.approx(4.55e-4, abs=5e-7)
-    assert {report.worst.first, report.worst.second} == {"1, 199", "2, 198"}, "or its mirror image"
-
-
-def test_the_printed_fourier_noise_holds_and_is_more_than_needed():
-    printed = build(LaplaceFourier, {"epsilon": 1.0, "calibration": Calibration.AS_PRINTED})
-    report = audit(printed, n=50, epsilons=EPSILONS)
-    assert report.verdict is AuditVerdict.HOLDS
-    assert report.exact == pytest.approx(14 / 21)

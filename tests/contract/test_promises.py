@@ -109,9 +109,10 @@ def test_over_all_neighbouring_tables_no_loss_is_above_what_is_certified(kind, s
 
 
 def test_the_printed_sampler_loses_more_than_is_claimed_of_it():
-    mechanism = build(PosteriorSampler, {"epsilon": 2.0, "calibration": Calibration.AS_PRINTED}, empty(4))
-    assert mechanism.claimed.epsilon == pytest.approx(2.0)
-    assert worst_loss(mechanism).epsilon > 2.0
+    """Three nodes are the fewest that do with one record, and this epsilon is large enough."""
+    mechanism = build(PosteriorSampler, {"epsilon": 4.0, "calibration": Calibration.AS_PRINTED}, empty(3))
+    assert mechanism.claimed.epsilon == pytest.approx(4.0)
+    assert worst_loss(mechanism).epsilon > 4.0
 
 
 def broken(name: str, kind: type, attribute: str, change: Callable) -> type:
@@ -190,7 +191,11 @@ def test_the_enumeration_catches_the_exact_posterior_at_any_epsilon(network):
 
 @dataclass(frozen=True, kw_only=True)
 class CutLaplace(LaplaceUpdates):
-    """Broken on purpose: real noise whose fraction is cut off, which rounds towards the true count."""
+    """Broken on purpose: real noise whose fraction is cut off, which rounds towards the true count.
+
+    Then P[0] is 1 - q and P[1] is q (1 - q)/2: a ratio of 2/q where q is promised. Rounding to the nearest is
+    post-processing of the noisy count, as counts are whole; so is rounding it down.
+    """
 
     def release(self, statistic, rng, size=()) -> Release:
         noise = np.trunc(rng.laplace(scale=self.noise_scale, size=(*size, *statistic.values.shape)))
@@ -209,35 +214,6 @@ class RoundedLaplace(LaplaceUpdates):
 def released(mechanism: LaplaceUpdates, statistic: Counts, noise: np.ndarray) -> Release:
     updates = np.clip(statistic.values + noise, 0.0, float(statistic.n))
     return Release(ReleasedPosterior(mechanism.prior, updates), mechanism.certified, mechanism.label)
-
-
-def rounded_mass(cells: np.ndarray, scale: float) -> np.ndarray:
-    """P of real Laplace noise between ends (..., 2)."""
-    z = cells / scale
-    return np.diff(np.where(z < 0, np.exp(np.minimum(z, 0)) / 2, 1 - np.exp(-np.maximum(z, 0)) / 2), axis=-1)[..., 0]
-
-
-def worst_of_one_step(mass: np.ndarray) -> float:
-    """The largest ln P[k] / P[k + 1], in both directions, of a law on whole numbers around zero."""
-    return float(np.abs(np.diff(np.log(mass))).max())
-
-
-@pytest.mark.parametrize("scale", [0.3, 0.5, 1.0, 2.0, 16.0])
-def test_noise_cut_towards_zero_loses_ln_2_more_for_each_count_and_noise_rounded_to_the_nearest_loses_no_more(scale):
-    """P[0] is 1 - q when cut, and P[1] = q (1 - q)/2: a ratio of 2/q where q is promised.
-
-    Rounding to the nearest is post-processing of the noisy count, as counts are whole; so is rounding it down. To cut
-    off the noise's fraction is not: from the sum alone nobody could.
-    """
-    k = np.arange(-3.0, 4.0)
-    cut = rounded_mass(np.stack([np.where(k > 0, k, k - 1), np.where(k < 0, k, k + 1)], -1), scale)
-    assert cut.sum() == pytest.approx(float(rounded_mass(np.array([-4.0, 4.0]), scale)))
-    assert worst_of_one_step(cut) == pytest.approx(1 / scale + math.log(2))
-    nearest, down = (rounded_mass(np.stack([k - left, k + 1 - left], -1), scale) for left in (0.5, 0.0))
-    for kept in (nearest, down):
-        assert worst_of_one_step(kept) == pytest.approx(1 / scale)
-    whole = np.exp(-np.abs(k) / scale)
-    assert worst_of_one_step(whole) == pytest.approx(1 / scale)
 
 
 @pytest.mark.parametrize("n", [1, 3])

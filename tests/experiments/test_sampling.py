@@ -26,10 +26,9 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.trimmed import log_mass
 from dpbayes.theory.dimitrakakis14.game import adversary_ceiling, needed_answers_bracket
+from tests.conftest import FAR
 from tests.strategies import ASIA, NAIVE_BAYES, random_table
 
-FAR = 6.2
-"""Standard errors: passed by chance with probability below 1e-9."""
 MIXED = Network.from_edges("abc", ["ab"], {"a": "uvwxy", "b": "xy", "c": ["s"]})
 
 

@@ -198,12 +198,6 @@ def test_shares_have_standard_errors_that_are_never_zero():
         needed.increment(0.9)
 
 
-def test_a_node_without_two_states_is_named():
-    network = Network.from_edges(["sky"], [], {"sky": "xyz"})
-    with pytest.raises(InputError, match="sky"):
-        simulate_for_counts(Sense.MARGINALS, UnitNoise(network, PRINTED, np.zeros((1, 1))), fourier(network))
-
-
 @pytest.mark.parametrize("probability", [0.5, 0.9, 0.99, 0.9999999, 1.0])
 @pytest.mark.parametrize("draws", [5, 200, 10_000])
 def test_draws_are_enough_exactly_where_they_give_an_increment(draws, probability):

@@ -479,6 +479,11 @@ def banners(at: AppTest) -> list[str]:
     return [m.value for m in at.markdown if re.match(r"\*\*.+\*\* · (\d+ of \d+|summary)\n", m.value)]
 
 
+def banner(at: AppTest) -> str:
+    """Return what the banner says, as it is read; empty without one."""
+    return " ".join(plain(text).replace("**", "") for text in banners(at))
+
+
 def headline(at: AppTest) -> str:
     return plain(next(m.value for m in at.markdown if m.value.startswith("## "))).removeprefix("## ")
 

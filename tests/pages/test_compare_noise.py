@@ -33,7 +33,6 @@ from tests.pages.conftest import (
     open_page,
     plain,
     press,
-    put,
     sentences,
     stop_after_a_step,
     unfold,
@@ -228,12 +227,6 @@ def test_captions_keep_their_place_while_a_bar_comes_and_goes(monkeypatch: pytes
     assert place_of(at.main, "half of the work") is not None
     assert place_of(at.main, text) == before
     assert before is not None
-
-
-@pytest.mark.usefixtures("first_look")
-def test_a_bad_number_keeps_the_last() -> None:
-    at = put(open_page(PAGE), "box.delta", "2")
-    assert len(sentences(at)) == 1
 
 
 def wide(parents: int) -> str:

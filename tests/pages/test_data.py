@@ -27,7 +27,6 @@ from tests.pages.conftest import (
     figures,
     fine,
     headline,
-    one_sentence,
     open_page,
     plain,
     press,
@@ -60,15 +59,6 @@ def test_any_number_of_records() -> None:
         put(at, "box.records", str(n))
         assert f"{many(n, 'synthetic record')} from Asia with 8 columns." in headline(at)
         assert sum(figures(at)["column.chart"]["data"][0]["y"]) == n
-
-
-def test_a_bad_number_of_records_is_one_sentence() -> None:
-    at = open_page(PAGE, records="77", data_seed="5")
-    for bad in ("abc", "-1", "1e9", "2.5", "", "nan", "inf", "\N{SNOWMAN}"):
-        put(at, "box.records", bad)
-        one_sentence(at, "number of records")
-        assert settings_of(at) == Settings(records=77, data_seed=5)
-        assert "77 synthetic records" in headline(at)
 
 
 def test_thousands_may_be_written_with_commas() -> None:
@@ -489,12 +479,6 @@ def test_ten_thousand_texts_leave_their_column_out(at: AppTest) -> None:
     assert len(refusals(at)) == 1
 
 
-def test_ten_thousand_numbers_are_cut(at: AppTest) -> None:
-    load(at, "x,b\n" + "".join(f"{i / 7},{i % 2}\n" for i in range(10_000)))
-    assert not refusals(at)
-    assert "10,000 records with 2 columns" in headline(at)
-
-
 def test_a_value_outside_the_domain_is_one_sentence_and_the_table_stays(at: AppTest) -> None:
     edit(at, {0: {"domain": "sun; snow"}})
     assert len(refusals(at)) == 1
@@ -512,11 +496,6 @@ def test_an_impossible_domain_is_one_sentence(at: AppTest) -> None:
         assert len(refusals(at)[0]) < 300
         assert "4 records" in headline(at)
         assert domain_table(at)["domain"][0] == "rain; sun"
-
-
-def test_cut_points_that_are_no_numbers_are_one_sentence(at: AppTest) -> None:
-    edit(at, {0: {"kind": "cut points", "domain": "low; high"}})
-    assert len(refusals(at)) == 1
 
 
 def test_no_column_in_use_is_one_sentence(at: AppTest) -> None:

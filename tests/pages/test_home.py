@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import plotly.graph_objects as go
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpbayes.experiments.regression.scenario import NormBound
 from dpbayes.ui.pages.stories.miniature import EPSILONS, computed
@@ -16,12 +15,11 @@ from dpbayes.ui.session.options.accuracy import Scene
 from dpbayes.ui.session.settings import Seat, Settings
 from tests.pages.conftest import (
     PAGES,
-    banners,
+    banner,
     charts,
     fine,
     headline,
     open_page,
-    plain,
     press,
     put,
     sentences,
@@ -68,19 +66,14 @@ def test_a_story_opens_where_it_says(key: str) -> None:
 @pytest.mark.usefixtures("first_look")
 def test_every_story_opens_from_the_bar_of_the_one_before() -> None:
     at = open_page("pages/explore.py")
-    assert not said(at)
+    assert not banner(at)
     for key, story in STORIES.items():
         fine(story_list(at).set_value(key).run())
         assert settings_of(at) == first(key)
         assert at.title[0].value == title_of(story)
-        assert f"{story.title} · 1 of {len(story.steps)}" in said(at)
-        assert story.steps[0].say in said(at)
+        assert f"{story.title} · 1 of {len(story.steps)}" in banner(at)
+        assert story.steps[0].say in banner(at)
         assert not sentences(at)
-
-
-def said(at: AppTest) -> str:
-    """Return what the banner says, as it is read; empty without one."""
-    return " ".join(plain(text).replace("**", "") for text in banners(at))
 
 
 def test_a_story_can_be_opened_again_after_the_settings_have_left_it() -> None:
@@ -96,7 +89,7 @@ def test_a_story_can_be_opened_again_after_the_settings_have_left_it() -> None:
         fine(at.switch_page("pages/claims.py").run())
     fine(at.switch_page("pages/home.py").run())
     fine(at.button(key="open.votes").click().run())
-    assert said(at).startswith("Sixteen votes · 1 of ")
+    assert banner(at).startswith("Sixteen votes · 1 of ")
 
 
 def test_the_story_of_the_arrow_promises_noise_and_leads_to_the_errors() -> None:

@@ -345,9 +345,6 @@ def test_costs_follow_epsilon() -> None:
     after = metrics(at)
     for noise in ("Laplace noise per cell", "Fourier noise per cell"):
         assert float(after[noise]) == pytest.approx(float(before[noise]) / 2, rel=0.01)
-    put(at, "box.epsilon", "0")
-    one_sentence(at, "epsilon must be between")
-    assert metrics(at) == after
 
 
 def test_the_noise_of_every_mechanism_is_shown_and_of_a_wide_graph_that_of_the_quick_ones(
@@ -402,11 +399,6 @@ def test_one_lonely_node() -> None:
     assert any("No arrows yet" in caption.value for caption in at.caption)
 
 
-def test_every_arrow_has_its_cost() -> None:
-    at = open_page(PAGE)
-    assert len(at.dataframe[0].value) == 1 + 8, "and the network as it is drawn"
-
-
 def test_nodes_that_are_no_columns_are_noted_and_can_become_records() -> None:
     at = open_page(PAGE, graph=code_of(Graph(("smoke", "<b>rain</b>"), (("smoke", "<b>rain</b>"),))))
     assert any("not columns" in plain(c.value) and "<b>rain</b>" in plain(c.value) for c in at.caption)
@@ -418,13 +410,6 @@ def test_nodes_that_are_no_columns_are_noted_and_can_become_records() -> None:
     assert settings_of(at).data == "synthetic"
     fine(at.switch_page("pages/explore.py").run())
     assert not sentences(at)
-
-
-def test_columns_left_out_can_be_added() -> None:
-    at = open_page(PAGE, graph=code_of(Graph(("smoke",), ())))
-    fine(at.multiselect(key="unused").set_value(["lung", "tub"]).run())
-    press(at, "Add as nodes")
-    assert graph_of(settings_of(at).graph).names == ("smoke", "lung", "tub")
 
 
 def test_a_network_that_is_not_binary_names_the_node() -> None:
@@ -690,6 +675,7 @@ def test_columns_added_can_be_undone(browser: Browser) -> None:
     at = open_page(PAGE, graph=code_of(Graph(("smoke",), ())))
     fine(at.multiselect(key="unused").set_value(["lung"]).run())
     press(at, "Add as nodes")
+    assert graph_of(settings_of(at).graph).names == ("smoke", "lung")
     assert not said(at)
     browser.turn(at, "undo")
     assert [node.name for node in browser.drawing.nodes] == ["smoke"]

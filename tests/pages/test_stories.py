@@ -13,6 +13,7 @@ from dpbayes.ui.pages.stories.shipped import STORIES
 from dpbayes.ui.session.settings import Present, Seat, Settings
 from tests.conftest import thorough
 from tests.pages.conftest import (
+    banner,
     banners,
     everything,
     fine,
@@ -30,11 +31,6 @@ pytestmark = pytest.mark.usefixtures("first_look")
 
 COMES_AND_GOES = {"Stop"}
 """What is there only while long work goes on."""
-
-
-def banner(at: AppTest) -> str:
-    """Return what the banner says, as it is read; empty without one."""
-    return " ".join(plain(text).replace("**", "") for text in banners(at))
 
 
 def labels(at: AppTest) -> str:

@@ -1,7 +1,7 @@
-"""The posterior of a network of two nodes and few records, by listing every table; slow and obvious."""
+"""The posterior of a small network and few records, by listing every table; slow and obvious."""
 
 from collections.abc import Callable
-from itertools import product
+from itertools import combinations_with_replacement
 from math import exp, log, tanh
 
 import numpy as np
@@ -17,33 +17,38 @@ LogChance = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """ln of the chance, or density, of released numbers (K,) under every table (tables, K): (tables,)."""
 
 
-def all_tables(network: Network, n: int) -> np.ndarray:
-    """The counts of every table of n records that orders them in no way: (tables, K)."""
+def multisets(network: Network, n: int) -> np.ndarray:
+    """How often a table of n records has each possible record, for every table: (tables, records)."""
     kinds = len(all_records(network))
-    multiplicities = [parts for parts in product(range(n + 1), repeat=kinds - 1) if sum(parts) <= n]
-    joint = np.array([(*parts, n - sum(parts)) for parts in multiplicities])
-    return np.unique(joint @ counts_per_record(network), axis=0)
+    return np.array([np.bincount(chosen, minlength=kinds) for chosen in combinations_with_replacement(range(kinds), n)])
 
 
-def log_prior(prior: Dirichlets, tables: np.ndarray) -> np.ndarray:
-    """ln P(table of n records) under the prior: multinomial in each row, integrated over its probabilities.
-
-    So it is on two nodes: with an arrow counts determine how often every record is there, without one they are apart.
-    """
+def log_prior(prior: Dirichlets, records: np.ndarray) -> np.ndarray:
+    """ln P(table) under the prior, of tables (tables, records) with the number of orders that each has."""
     network, alpha = prior.network, prior.alpha
-    records, total = network.row_sums(tables), network.row_sums(alpha)
-    rows = special.gammaln(records + 1) + special.gammaln(total) - special.gammaln(records + total)
-    cells = special.gammaln(tables + alpha) - special.gammaln(alpha) - special.gammaln(tables + 1)
-    return np.asarray(rows.sum(axis=-1) + cells.sum(axis=-1))
+    tables, total = records @ counts_per_record(network), network.row_sums(alpha)
+    orders = special.gammaln(records.sum(axis=-1) + 1) - special.gammaln(records + 1).sum(axis=-1)
+    rows = special.gammaln(total) - special.gammaln(network.row_sums(tables) + total)
+    cells = special.gammaln(tables + alpha) - special.gammaln(alpha)
+    return np.asarray(orders + rows.sum(axis=-1) + cells.sum(axis=-1))
+
+
+def listed(prior: Dirichlets, log_chance: Callable[[np.ndarray], np.ndarray], n: int) -> DirichletMixtures:
+    """The posterior: a mixture over all tables (tables, K), with one weight for a whole table."""
+    records = multisets(prior.network, n)
+    tables = records @ counts_per_record(prior.network)
+    logs = log_prior(prior, records) + log_chance(tables)
+    weights = np.exp(logs - special.logsumexp(logs))
+    kept = weights > 1e-15
+    return DirichletMixtures(
+        prior, tables[kept], np.repeat(weights[kept, None] / weights[kept].sum(), prior.network.row_count, axis=1)
+    )
 
 
 def exact_posterior(mechanism, released: np.ndarray, n: int) -> DirichletMixtures:
-    """The posterior: a mixture over all tables, with one weight for a whole table."""
-    prior = mechanism.prior
-    tables = all_tables(prior.network, n)
-    logs = log_prior(prior, tables) + log_chance_of(mechanism, n)(released, tables)
-    weights = np.exp(logs - special.logsumexp(logs))
-    return DirichletMixtures(prior, tables, np.repeat(weights[:, None], prior.network.row_count, axis=1))
+    """The posterior of released numbers (K,) by listing every table."""
+    chance = log_chance_of(mechanism, n)
+    return listed(mechanism.prior, lambda tables: chance(released, tables), n)
 
 
 def log_chance_of(mechanism, n: int) -> LogChance:
@@ -52,9 +57,12 @@ def log_chance_of(mechanism, n: int) -> LogChance:
         return lambda released, tables: _fourier(mechanism, released, tables)
     assert isinstance(mechanism, LaplaceUpdates)
     cell = whole_cell if mechanism.noise is Noise.WHOLE else real_cell
-    return lambda released, tables: np.array(
-        [sum(cell(y, int(k), n, mechanism.noise_scale) for y, k in zip(released, row, strict=True)) for row in tables]
-    )
+
+    def chance(released: np.ndarray, tables: np.ndarray) -> np.ndarray:
+        of_counts = np.array([[cell(y, k, n, mechanism.noise_scale) for k in range(n + 1)] for y in released])
+        return np.asarray(of_counts[np.arange(len(released)), tables].sum(axis=-1))
+
+    return chance
 
 
 def real_cell(y: float, k: int, n: int, b: float) -> float:

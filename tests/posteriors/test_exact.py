@@ -5,11 +5,10 @@ freedom has 1e-9 for all cells together. That the scale of the noise is a quarte
 """
 
 from dataclasses import replace
-from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
-from scipy import special, stats
+from scipy import stats
 
 from dpbayes import Counts, Dirichlets, Network
 from dpbayes.base.steps import Partial, finished
@@ -18,31 +17,15 @@ from dpbayes.experiments.calibration import drawn_counts
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Noise
 from dpbayes.posteriors import exact
 from dpbayes.posteriors.exact import CHAINS, ExactDraws, exact_posterior
-from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_aware import noise_aware
 from tests.conftest import thorough
 from tests.posteriors.binary_trees import Tree
-from tests.posteriors.enumerated import log_chance_of
-from tests.strategies import DIAMOND, V_STRUCTURE, all_records, chain, counts_per_record, empty
+from tests.posteriors.enumerated import exact_posterior as listed
+from tests.strategies import DIAMOND, V_STRUCTURE, chain, empty
 
 FAR = float(stats.t.isf(1e-9 / 2 / 40, CHAINS - 1))
 TERNARY = Network.from_edges("ab", ["ab"], {"a": "xyz", "b": "01"})
 CASES = [(chain(2), 6), (TERNARY, 4), (chain(3), 3), (V_STRUCTURE, 2), (DIAMOND, 2), (empty(2), 6)]
-
-
-def listed(mechanism, released: np.ndarray, n: int) -> DirichletMixtures:
-    """The posterior by listing every table of n records, with the number of orders that it has."""
-    prior = mechanism.prior
-    network, kinds = prior.network, len(all_records(prior.network))
-    joint = np.array(
-        [np.bincount(chosen, minlength=kinds) for chosen in combinations_with_replacement(range(kinds), n)]
-    )
-    tables = joint @ counts_per_record(network)
-    totals, alphas = network.row_sums(tables), network.row_sums(prior.alpha)
-    logs = -special.gammaln(joint + 1).sum(axis=-1) - special.gammaln(totals + alphas).sum(axis=-1)
-    logs += special.gammaln(tables + prior.alpha).sum(axis=-1) + log_chance_of(mechanism, n)(released, tables)
-    weights = np.exp(logs - special.logsumexp(logs))
-    return DirichletMixtures(prior, tables, np.repeat(weights[:, None], network.row_count, axis=1))
 
 
 def one_release(mechanism, n: int, seed: int = 1) -> np.ndarray:

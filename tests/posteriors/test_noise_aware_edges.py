@@ -22,7 +22,7 @@ NAMES = [kind.__name__ for kind in KINDS]
 BINARY_ALONE = (LaplaceFourier, WeightedFourier)
 
 ENDS = list(product((1e-3, 1.0, 1e3), (1e-3, 1.0, 1e6)))
-FEW_ENDS = [(1e-3, 1.0), (1.0, 1e-3), (1e3, 1.0)]
+FEW_ENDS = [(1e-3, 1.0), (1.0, 1e-3), (1.0, 1e6), (1e3, 1.0)]
 BY_TURNS = [(kind, list(Noise)[(i + j) % 2], *end) for i, kind in enumerate(KINDS) for j, end in enumerate(FEW_ENDS)]
 """Every kind at every end, and with either noise, which is the other one at the next end."""
 

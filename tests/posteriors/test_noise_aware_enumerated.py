@@ -20,7 +20,7 @@ from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_aware import noise_aware
 from dpbayes.posteriors.noise_model import NoiseModel
 from tests.conftest import thorough
-from tests.posteriors.enumerated import all_tables, exact_posterior, log_prior, real_cell, whole_cell
+from tests.posteriors.enumerated import exact_posterior, log_prior, multisets, real_cell, whole_cell
 from tests.strategies import chain, empty
 
 PAIR, APART = chain(2), empty(2)
@@ -67,7 +67,7 @@ def scaled(noise: NoiseModel, factor: float) -> NoiseModel:
 @pytest.mark.parametrize("n", [0, 1, 3])
 def test_chances_of_all_tables_sum_to_one(network, n):
     prior = Dirichlets(network, np.random.default_rng(1).uniform(0.3, 3, network.cell_count))
-    assert np.exp(log_prior(prior, all_tables(network, n))).sum() == pytest.approx(1)
+    assert np.exp(log_prior(prior, multisets(network, n))).sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize("count", range(4))

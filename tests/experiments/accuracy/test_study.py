@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Partial, finished
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.__main__ import main
 from dpbayes.experiments.accuracy import blanket as accuracy_blanket
 from dpbayes.experiments.accuracy.blanket import Blanket, TestRecords, score
 from dpbayes.experiments.accuracy.crossings import overtakes
@@ -36,10 +35,9 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.trimmed import log_odds_quantile
 from dpbayes.sources.named_networks import load_named, naive_bayes
 from dpbayes.sources.shipped_tables import default_network, load_shipped
+from tests.conftest import FAR
 from tests.strategies import ASIA
 
-FAR = 6.2
-"""Standard errors: passed by chance with probability below 1e-9."""
 SMALL = naive_bayes(4)
 MIXED = Network.from_edges(
     "pqtcdz", ["pt", "qt", "tc", "dc", "td", "zp"], {"p": "abc", "t": "uvw", "c": "xyzw", "d": ["only"]}
@@ -564,55 +562,6 @@ def test_the_command_line_and_python_are_the_plan():
         names: dict = {}
         exec("\n".join(recipe.python.splitlines()[:2]), names)
         assert names["recipe"] == recipe
-
-
-def test_the_command_prints_and_writes(tmp_path, capsys):
-    words = ["accuracy", "--features", "2", "--records", "60", "--training", "20", "--repeats", "4", "--points", "3"]
-    assert main(words) == 0
-    assert "Laplace" in capsys.readouterr().out
-    for name in ("a.csv", "a.parquet"):
-        assert main([*words, "--out", str(tmp_path / name)]) == 0
-        assert (tmp_path / name).stat().st_size > 100
-    arrows = tmp_path / "arrows.txt"
-    arrows.write_text("a -> b\nb -> c\n")
-    assert main(["accuracy", "--arrows", str(arrows), *words[3:], "--methods", "laplace"]) == 0
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--features", "0"], "between 1 and"),
-        (["--features", "x"], "must be a number"),
-        (["--repeats", "0"], "repeats must be between 2"),
-        (["--repeats", "1000000000"], "TB of memory; use at most"),
-        (["--repeats", "2.5"], "whole number"),
-        (["--low", "5", "--high", "1"], "5 is not below 1"),
-        (["--low", "nan"], "NaN"),
-        (["--points", "0"], "--points must be between 1 and 200"),
-        (["--records", "50"], "no test record is left"),
-        (["--network", "nowhere"], "no network"),
-        (["--network", "asia", "--features", "2"], "give one of them"),
-        (["--table", "nothing"], "no table"),
-        (["--target", "nobody"], "no node"),
-        (["--methods", "magic"], "no method"),
-        (["--arrows", "a -> b\nb -> a"], "cycle"),
-        (["--arrows", "a -> b", "--states", "{"], "JSON"),
-        (["--arrows", "a -> b", "--states", '{"a": ["x", "y", "z"]}', "--methods", "fourier"], "binary"),
-        (["--table", "house_votes_84", "--arrows", "me -> party"], "no column"),
-        (["--out", "result.txt"], ".csv or .parquet"),
-        (["--stealth", "1"], "stealth"),
-        (["--prior", "0"], "prior"),
-        (["--weights", "class=0"], "weight must be between"),
-        (["--weights", "nobody=2"], "no node"),
-        (["--weights", "class"], "NODE=NUMBER"),
-    ],
-)
-def test_bad_words_are_one_sentence(capsys, words, said):
-    assert main(["accuracy", *words]) == 2
-    message = capsys.readouterr().err.strip()
-    assert said in message
-    assert len(message.splitlines()) == 1
-    assert len(message) < 300
 
 
 # Bad input

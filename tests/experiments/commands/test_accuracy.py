@@ -132,6 +132,30 @@ def test_a_table_without_a_name_is_not_mistaken_for_another(capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["--features", "0"], "between 1 and"),
+        (["--features", "x"], "must be a number"),
+        (["--repeats", "0"], "repeats must be between 2"),
+        (["--repeats", "1000000000"], "TB of memory; use at most"),
+        (["--repeats", "2.5"], "whole number"),
+        (["--low", "5", "--high", "1"], "5 is not below 1"),
+        (["--low", "nan"], "NaN"),
+        (["--points", "0"], "--points must be between 1 and 200"),
+        (["--records", "50"], "no test record is left"),
+        (["--network", "nowhere"], "no network"),
+        (["--network", "asia", "--features", "2"], "give one of them"),
+        (["--table", "nothing"], "no table"),
+        (["--target", "nobody"], "no node"),
+        (["--methods", "magic"], "no method"),
+        (["--arrows", "a -> b\nb -> a"], "cycle"),
+        (["--arrows", "a -> b", "--states", "{"], "JSON"),
+        (["--arrows", "a -> b", "--states", '{"a": ["x", "y", "z"]}', "--methods", "fourier"], "binary"),
+        (["--table", "house_votes_84", "--arrows", "me -> party"], "no column"),
+        (["--out", "result.txt"], ".csv or .parquet"),
+        (["--stealth", "1"], "stealth"),
+        (["--prior", "0"], "prior"),
+        (["--weights", "class=0"], "weight must be between"),
+        (["--weights", "nobody=2"], "no node"),
+        (["--weights", "class"], "NODE=NUMBER"),
         (["--table", "mine.csv"], "--states"),
         (["--table", "mine.csv", "--states", '{"a": ["x", "y"]}'], "--arrows"),
         (["--table", "mine.csv", "--states", '{"a": ["x"]}', "--arrows", "a"], "not a declared state"),
@@ -148,6 +172,16 @@ def test_bad_words_are_one_sentence(words, said, tmp_path, monkeypatch, capsys):
     message = capsys.readouterr().err.strip()
     assert said in message
     assert len(message.splitlines()) == 1
+    assert len(message) < 300
+
+
+def test_the_command_prints_and_takes_arrows(tmp_path, capsys):
+    words = ["accuracy", "--records", "60", "--training", "20", "--repeats", "4", "--points", "3"]
+    assert main([*words, "--features", "2"]) == 0
+    assert "Laplace" in capsys.readouterr().out
+    arrows = tmp_path / "arrows.txt"
+    arrows.write_text("a -> b\nb -> c\n")
+    assert main([*words, "--arrows", str(arrows), "--methods", "laplace"]) == 0
 
 
 def test_metadata_is_json_that_others_read():

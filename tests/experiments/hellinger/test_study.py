@@ -23,9 +23,7 @@ from dpbayes.experiments.hellinger.errors import (
     EPSILONS,
     LEVELS,
     DieNoise,
-    accuracy_against_epsilon,
     accuracy_against_sides,
-    accuracy_against_throws,
     error_laws,
     most_throws,
     sides_grid,
@@ -41,8 +39,6 @@ from dpbayes.experiments.hellinger.study import (
     settings_text,
     with_settings,
 )
-from dpbayes.mechanisms.die.hellinger import HellingerSmooth
-from dpbayes.mechanisms.die.laplace import LaplaceCells
 
 MEDIAN = LEVELS.index(0.5)
 ODD = Scenario(
@@ -91,30 +87,6 @@ def test_every_point_along_sides_is_that_die_by_itself():
                 assert np.isnan(row[k]).all()
 
 
-def test_medians_along_sides_are_the_mechanisms_own():
-    """By another route: the mechanism's own law, and its own releases."""
-    result = accuracy_against_sides(Scenario(n=20, epsilon=3.0, calibration=SmoothRun.AS_PRINTED), [3, 4], noise())
-    for row, m in zip(result.errors, (3, 4), strict=True):
-        die, counts = Scenario(n=20, sides=m).die, Scenario(n=20, sides=m).counts
-        alpha = np.asarray(die.prior) + counts
-        law = np.exp(HellingerSmooth(die=die, epsilon=3.0, delta=1e-5).log_pmf(counts))
-        distance = np.array([hellinger_by_hand(alpha, np.asarray(die.prior) + row) for row in die.candidates])
-        order = np.argsort(distance)
-        exact = distance[order][np.searchsorted(np.cumsum(law[order]), 0.5)]
-        assert row[result.methods.index(DieMethod.SMOOTH), MEDIAN] == pytest.approx(exact, abs=1e-7)
-        released = LaplaceCells(die=die, epsilon=3.0).release(counts, stream(2, "cells"), (20_000,)).alpha
-        seen = np.median([hellinger_by_hand(alpha, posterior) for posterior in released])
-        assert row[result.methods.index(DieMethod.CELLS), MEDIAN] == pytest.approx(seen, rel=0.1)
-
-
-def hellinger_by_hand(first: np.ndarray, second: np.ndarray) -> float:
-    def log_beta(alpha):
-        return sum(math.lgamma(a) for a in alpha) - math.lgamma(sum(alpha))
-
-    log_bc = log_beta((first + second) / 2) - (log_beta(first) + log_beta(second)) / 2
-    return math.sqrt(max(0.0, -math.expm1(log_bc)))
-
-
 def test_a_mechanism_that_no_die_has_is_left_out_and_gaps_are_no_lines_of_the_frame():
     assert DieMethod.ONE not in accuracy_against_sides(ODD, [3, 4], noise()).methods
     frame = accuracy_against_sides(ODD, [2, 3], noise()).frame()
@@ -122,17 +94,6 @@ def test_a_mechanism_that_no_die_has_is_left_out_and_gaps_are_no_lines_of_the_fr
     assert frame.index.tolist() == list(range(9))
     assert frame[frame["mechanism"] == DieMethod.ONE.value]["m"].tolist() == [2]
     assert frame.notna().all(axis=None)
-
-
-def test_the_three_curves_agree_where_they_meet():
-    drawn = noise()
-    along = [
-        accuracy_against_throws(ODD, [5, ODD.n], drawn).errors[1],
-        accuracy_against_epsilon(ODD, [ODD.epsilon, 9.0], drawn).errors[0],
-        accuracy_against_sides(ODD, [3], drawn).errors[0],
-    ]
-    assert along[0] == pytest.approx(along[1])
-    assert along[0] == pytest.approx(along[2])
 
 
 @given(n=st.integers(1, 100_000))

@@ -50,9 +50,7 @@ from dpbayes.experiments.regression.study import SplitTable, fit_curves, regress
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.regression import GramMatrix, NumericColumn, RegressionData, ScaledRegression, moments, scaled
 from dpbayes.sources.shipped_tables import regression_bounds, shipped_regression
-
-FAR = 6.2
-"""Standard errors that chance exceeds with probability below 1e-9."""
+from tests.conftest import FAR
 
 
 def table(n: int = 300, d: int = 3, seed: int = 1) -> SplitTable:

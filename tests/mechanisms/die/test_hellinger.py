@@ -124,26 +124,6 @@ def test_the_noise_is_ordered_local_smooth_global_at_balanced_data():
 
 
 @pytest.mark.parametrize(
-    ("n", "epsilon", "ratio"), [(1, 1.0, 0.500), (5, 0.1, 0.669), (20, 1.0, 0.601), (200, 1.0, 0.517)]
-)
-def test_the_global_mechanism_loses_half_to_two_thirds_of_its_epsilon(n, epsilon, ratio):
-    worst = exact_loss(HellingerGlobal(die=Die((1.0, 1.0), n), epsilon=epsilon))
-    assert worst.epsilon / epsilon == pytest.approx(ratio, abs=5e-4)
-
-
-def test_the_local_mechanism_exceeds_its_epsilon_at_prior_a_tenth():
-    die = Die((0.1, 0.1), 200)
-    mechanism = HellingerLocal(die=die, epsilon=1.0)
-    table, pairs = mechanism.log_pmf_table(), die_neighbours(die)
-    worst = exact_pure_epsilon(table, pairs=pairs)
-    assert worst.epsilon == pytest.approx(1.02103, abs=5e-6)
-    named = [sorted(die.candidates[place], reverse=True) for place in (worst.x, worst.y, worst.r)]
-    assert named == [[198, 2], [199, 1], [198, 2]]
-    assert np.exp(table[[worst.x, worst.y], worst.r]) == pytest.approx([0.021876, 0.007880], abs=5e-7)
-    assert exact_curve(table, pairs=pairs, epsilons=[1.0]).deltas == pytest.approx([4.55e-4], abs=5e-7)
-
-
-@pytest.mark.parametrize(
     ("prior", "n", "epsilon", "ratio"),
     [(1.0, 200, 0.01, 0.892), (1.0, 1000, 0.01, 0.916), (0.3, 1000, 0.01, 1.012), (0.01, 200, 1.0, 1.0745)],
 )

@@ -1,4 +1,4 @@
-"""How far one record moves the masses of cells: closed forms, bounds for every n, and what one n has."""
+"""How far one record moves the masses of cells: closed forms, and bounds for every n."""
 
 import math
 
@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from scipy import special
 
 from dpbayes.mechanisms.map.scores import added_bound, cell_masses, replaced_bound
-from tests.mechanisms.map.grid_sensitivity import exact_sensitivity
 
 # Masses of cells
 
@@ -103,48 +102,3 @@ def test_no_cell_moves_further_than_the_bounds_whatever_the_counts(prior, counts
     assert np.abs(one - before).max() <= added_bound(prior[0]) + 1e-11
     assert np.abs(other - before).max() <= added_bound(prior[1]) + 1e-11
     assert np.abs(one - other).max() <= replaced_bound(*prior) + 1e-11
-
-
-# Sensitivities for one n
-
-
-@pytest.mark.parametrize(
-    ("cells", "n", "root", "worst"),
-    [
-        (2, 1, 0.500, 0.500),
-        (2, 10, 0.226, 0.500),
-        (2, 100, 0.0788, 0.500),
-        (10, 1, 0.180, 0.180),
-        (10, 10, 0.384, 0.387),
-        (10, 100, 0.132, 0.387),
-        (100, 10, 0.0995, 0.0995),
-        (100, 50, 0.309, 0.309),
-        (100, 100, 0.370, 0.370),
-    ],
-)
-def test_exact_sensitivities_have_their_known_values(cells, n, root, worst):
-    sensitivity = exact_sensitivity(1, 1, n=n, cells=cells)
-    assert sensitivity.root == pytest.approx(root, abs=5e-4)
-    assert max(sensitivity.replaced, sensitivity.added) == pytest.approx(worst, abs=5e-4)
-    assert sensitivity.root <= sensitivity.replaced <= replaced_bound(1, 1)
-    assert sensitivity.added <= added_bound(1) < 0.387, "the worst of a row is a replacement among few records"
-
-
-@pytest.mark.parametrize("cells", [2, 3, 10, 37])
-@pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (0.3, 2.0), (5.0, 0.05)])
-def test_exact_sensitivities_are_those_of_all_posteriors(a, b, cells):
-    n = 13
-    totals = [cell_masses(a + np.arange(m + 1.0), b + np.arange(m, -1.0, -1.0), cells=cells) for m in range(n + 1)]
-    replaced = [np.abs(np.diff(masses, axis=0)).max(initial=0) for masses in totals]
-    sensitivity = exact_sensitivity(a, b, n=n, cells=cells)
-    added = 0.0
-    for m in range(n):
-        added = max(added, np.abs(totals[m + 1][1:] - totals[m]).max(), np.abs(totals[m + 1][:-1] - totals[m]).max())
-    assert (sensitivity.root, sensitivity.replaced, sensitivity.added) == pytest.approx(
-        (replaced[-1], max(replaced), added), abs=1e-12
-    )
-
-
-def test_many_records_on_many_cells_come_close_to_the_bound_for_one_more_count():
-    assert exact_sensitivity(1, 1, n=1000, cells=100).added == pytest.approx(0.366, abs=5e-4)
-    assert exact_sensitivity(1, 1, n=0, cells=100).replaced == 0

@@ -18,9 +18,7 @@ from dpbayes.theory.dimitrakakis14.answers import (
 from dpbayes.theory.dimitrakakis14.draws import algorithm_1, concentrated_cost
 from dpbayes.theory.dimitrakakis14.empirical import lemma_2
 from dpbayes.theory.dimitrakakis14.game import BetaPair, GammaPair
-
-FAR = 6.2
-"""Standard errors: passed by chance with probability below 1e-9."""
+from tests.conftest import FAR
 
 
 def test_algorithm_1_answers_add_up():

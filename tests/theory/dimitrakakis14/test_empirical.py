@@ -15,10 +15,8 @@ from dpbayes.theory.dimitrakakis14.constants import largest_log_move, lemma_7
 from dpbayes.theory.dimitrakakis14.empirical import fair_error, fair_errors, lemma_2, mean_fair_error
 from dpbayes.theory.dimitrakakis14.game import NormalPair, normal_variation
 from dpbayes.theory.dimitrakakis14.guess import overlap_at_least
+from tests.conftest import FAR
 from tests.strategies import DIAMOND, all_records, chain, counts_per_record, empty
-
-FAR = 6.2
-"""Standard errors: passed by chance with probability below 1e-9."""
 
 
 @pytest.mark.parametrize(("n", "m"), [(1, 2), (1, 7), (10, 2), (12, 3), (13, 3), (200, 6), (5, 100)])

@@ -26,10 +26,8 @@ from dpbayes.theory.dimitrakakis14.families import (
     lemma_6_of_precision,
     printed_beta_concentration,
 )
+from tests.conftest import FAR
 from tests.strategies import ASIA, DIAMOND, all_records, chain, counts_per_record, empty
-
-FAR = 6.2
-"""Standard errors: passed by chance with probability below 1e-9."""
 
 
 def test_equation_2_7_is_infinite_where_one_probability_is_zero():

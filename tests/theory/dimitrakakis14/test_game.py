@@ -28,11 +28,9 @@ from dpbayes.theory.dimitrakakis14.game import (
     symmetric_kl_bound,
     too_few_answers,
 )
+from tests.conftest import FAR
 
 DRAWS = 100_000
-FAR = 6.2
-"""Standard errors: passed by chance with probability below 1e-9."""
-
 PAIRS = {
     "trimmed": BetaPair(np.float64(16.0), np.float64(6.0), 1, 0.5),
     "trimmed, other way": BetaPair(np.float64(15.0), np.float64(7.0), -1, 0.5),

@@ -19,7 +19,6 @@ from dpbayes.posteriors.divergence import kl
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.theory.zhang16.posterior_kl import counterexamples as cases
 from dpbayes.theory.zhang16.posterior_kl.bounds import (
-    CLAIMS,
     Constants,
     posterior_kl,
     printed_constants,
@@ -433,7 +432,3 @@ def test_counts_of_another_network_batches_and_bad_numbers_are_refused():
         posterior_kl(prior, counts, epsilon=[1.0, -1.0], delta=0.1)
     with pytest.raises(InputError, match="delta must"):
         posterior_kl(prior, counts, epsilon=1.0, delta=0.0)
-
-
-def test_claims_have_a_place_of_their_own():
-    assert len({str(claim.reference) for claim in CLAIMS}) == len(CLAIMS)

@@ -1,23 +1,27 @@
 """A connected table: its domains, its counts from one scan, and a sample or synthetic records of it."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
 
 from dpbayes.base.text import escaped, many, numeral
+from dpbayes.base.types import IntArray
 from dpbayes.base.validation import InputError
+from dpbayes.figures.structure import column_figure
 from dpbayes.sources.files import TableFile
 from dpbayes.sources.proposals import Proposal
-from dpbayes.ui.pages.data.column import column_chart
 from dpbayes.ui.pages.data.domains import declare_columns
 from dpbayes.ui.pages.data.upload import take
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.connected import Connected, connected, keep_connected, proposing, sampling
 from dpbayes.ui.session.current import change
 from dpbayes.ui.session.scans import scan_key, scanned
+from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.page import live
 from dpbayes.ui.widgets.scanning import count_again, count_connected, done_on_request
+from dpbayes.ui.widgets.show import data_and_download
 
 PROPOSING, SAMPLING = "connected.proposing", "connected.sampling"
 
@@ -161,3 +165,13 @@ def look_counted(chosen: Chosen) -> None:
             f"One scan took {numeral(scan.seconds, 2)} seconds: {many(counts.n, 'record')}, "
             f"{many(network.cell_count, 'cell')}."
         )
+
+
+def column_chart(name: str, states: Sequence[str], records: IntArray) -> None:
+    """Draw the number of records in each state of a column, for the curator only, and offer the numbers."""
+    chart(
+        column_figure(states, records.astype(float), name=name),
+        key="column.chart",
+        alt=f"Bars: the number of records in each state of {name}.",
+    )
+    data_and_download(lambda: pd.DataFrame({"state": states, "records": records}), name="column", curator_only=True)
