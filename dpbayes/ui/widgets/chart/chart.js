@@ -67,7 +67,7 @@ class Chart {
     Object.assign(this, { alt, name, file, caption });
     this.answer = figure;
     if (this.isAhead && "hand" in document.body.dataset) return; // it is elsewhere by now
-    this.isAhead = false;
+    if (this.isAhead) return this.confirm();
     this.figure = figure;
     this.root.style.height = `${this.height}px`; // so that nothing moves when it is drawn
     this.root.dataset.sized = ""; // rules that ask for it by its style would be tried anew with every stroke that is drawn
