@@ -27,6 +27,10 @@ PAGES: list[tuple[str, dict[str, str], str]] = [
 """Pages that offer frames, with what their links choose and the number of their main slider."""
 
 
+MOST_BYTES = 500_000
+"""The largest size of a page's frames."""
+
+
 def sent(at: AppTest) -> tuple[str, dict[str, Any], np.ndarray]:
     """Return what tells the frames from others, what they are, and the numbers that they name."""
     (proto,) = components(at, "dpbayes_frames")
@@ -36,14 +40,16 @@ def sent(at: AppTest) -> tuple[str, dict[str, Any], np.ndarray]:
     return proto.bytes[: frames.TOKEN].decode(), shown, np.frombuffer(proto.bytes[start + length :], "<f4")
 
 
-def whole(value: Any, numbers: np.ndarray) -> Any:
-    """Return a figure with its arrays in their places, gaps None."""
+def whole(value: Any, numbers: np.ndarray, parts: list[Any]) -> Any:
+    """Return a figure with its parts and arrays in their places, gaps None."""
     if isinstance(value, dict):
+        if "@" in value:
+            return whole(parts[value["@"]], numbers, parts)
         if "$" in value:
             start, length = value["$"]
             return [None if number != number else float(number) for number in numbers[start : start + length]]
-        return {key: whole(inner, numbers) for key, inner in value.items()}
-    return [whole(inner, numbers) for inner in value] if isinstance(value, list) else value
+        return {key: whole(inner, numbers, parts) for key, inner in value.items()}
+    return [whole(inner, numbers, parts) for inner in value] if isinstance(value, list) else value
 
 
 def same(frame: Any, shown: Any) -> bool:
@@ -63,13 +69,14 @@ def test_a_frame_is_what_the_page_shows_at_its_stop(page: str, query: dict[str, 
     at = open_page(page, **query)
     token, shown, numbers = sent(at)
     assert shown["slider"] == f"number.{name}"
+    assert len(json.dumps(shown)) + numbers.nbytes < MOST_BYTES
     stops = list(shown["shown"])
     for stop in stops if IS_THOROUGH else stops[:: max(1, len(stops) // 3)]:
         put(at, f"box.{name}", stop)
         frame, now = shown["shown"][stop], figures(at)
         assert {chart["frames"] for chart in charts(at)} == {token}
         for key, figure in frame["figures"].items():
-            assert same(whole(figure, numbers), now[key]), (stop, key)
+            assert same(whole(figure, numbers, shown["parts"]), now[key]), (stop, key)
         texts = {plain(m.value).removeprefix("## ") for m in (*at.markdown, *at.caption)}
         assert set(frame["sentences"].values()) <= texts
 
@@ -81,9 +88,9 @@ def test_all_pictures_of_explore_follow_the_hand_and_a_recipient_is_sent_none_th
     assert list(frame["figures"]) == ["density", "explore.divergence", "explore.counts", "explore.accuracy"]
     beside = {"follows-divergence p", "follows-counts p", "follows-accuracy p"}
     assert set(frame["sentences"]) == {"headline h2", "headline p", "picture p"} | beside
-    _, shown, _ = sent(open_page("pages/explore.py", seat="recipient"))
+    _, shown, numbers = sent(open_page("pages/explore.py", seat="recipient"))
     for frame in shown["shown"].values():
-        (density,) = frame["figures"].values()
+        (density,) = (whole(figure, numbers, shown["parts"]) for figure in frame["figures"].values())
         assert [trace["name"] for trace in density["data"]] == ["private, noise-aware", "private, naive"]
         assert "picture p" not in frame["sentences"]
 

@@ -172,20 +172,20 @@ def _packed(part: Part, settings: Settings, name: str) -> Work[bytes]:
     parameter = PARAMETERS[name]
     assert isinstance(parameter, Parameter)
     stops, now = parameter.stops, settings.parameter(name)
-    arrays, shown = Arrays(), {}
+    arrays, parts, shown = Arrays(), Parts(), {}
     for done, stop in enumerate(sorted(stops, key=lambda stop: abs(stops.index(stop) - _place(stops, now)))):
         try:
             frame = part(settings.with_parameter(name, stop))
         except InputError:
             continue  # at this stop, the server shows the refusal
         shown[typed(stop) if isinstance(stop, float) else str(stop)] = {
-            "figures": {key: figure.plain(arrays.add) for key, figure in frame.figures.items()},
+            "figures": {key: parts.of(figure.plain(arrays.add)) for key, figure in frame.figures.items()},
             "sentences": {place: unescaped(sentence) for place, sentence in frame.sentences.items()},
         }
         if arrays.size > MOST_BYTES:
             return b""
         yield (done + 1) / len(stops)
-    return block_of({"slider": f"number.{name}", "shown": shown}, arrays)
+    return block_of({"slider": f"number.{name}", "shown": shown, "parts": parts.all}, arrays)
 
 
 def _place(stops: Iterable[float], value: float) -> int:
@@ -216,6 +216,26 @@ class Arrays:
     def block(self) -> bytes:
         """All arrays, in the order of their places."""
         return b"".join(self._places)
+
+
+class Parts:
+    """Traces and parts of layouts, most of which are the same at all stops: each is sent once."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, int] = {}
+
+    def of(self, figure: dict[str, Any]) -> dict[str, Any]:
+        """Return a figure that refers to its parts."""
+        layout = {name: self._place(value) for name, value in figure["layout"].items()}
+        return {"data": [self._place(trace) for trace in figure["data"]], "layout": layout}
+
+    def _place(self, part: Any) -> dict[str, int]:
+        return {"@": self._places.setdefault(json.dumps(part, allow_nan=False), len(self._places))}
+
+    @property
+    def all(self) -> list[Any]:
+        """All parts, in the order of their places."""
+        return [json.loads(part) for part in self._places]
 
 
 def block_of(values: dict[str, Any], arrays: Arrays) -> bytes:

@@ -86,10 +86,11 @@ class Frames {
     return document.querySelector(`.dpbayes-chart[data-name="${name}"][data-frames="${this.token}"]`);
   }
 
-  // With numbers in the places that name them.
+  // With parts and numbers in the places that name them.
   whole(value) {
     if (Array.isArray(value)) return value.map((inner) => this.whole(inner));
     if (!value || typeof value !== "object") return value;
+    if ("@" in value) return this.whole(this.parts[value["@"]]);
     if (value.$) return this.numbers.subarray(value.$[0], value.$[0] + value.$[1]);
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.whole(inner)]));
   }
