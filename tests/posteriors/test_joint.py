@@ -195,6 +195,7 @@ def test_what_does_not_settle_is_read_row_by_row(monkeypatch):
     monkeypatch.setattr(joint, "_SETTLED", 0.0)
     law, quick = release.joint_noise_aware(), release.noise_aware(points=joint_points(release))
     assert not law.is_settled.any()
+    assert repr(law) == f"<JointPosterior of {law.weights.shape[-1]} rows, 2 of 2 releases computed row by row>"
     assert np.allclose(law.mean, quick.mean)
     draws = law.sample(np.random.default_rng(1), 4000)
     assert np.abs((draws.mean(axis=0) - law.mean) / law.sd).max() < 0.1

@@ -26,6 +26,7 @@ from threadpoolctl import threadpool_limits
 
 from dpbayes.base.quadrature import spread_points
 from dpbayes.base.steps import slices
+from dpbayes.base.text import many
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, leading
 from dpbayes.model.network import Network
@@ -81,6 +82,11 @@ class JointPosterior(DirichletMixtures):
     """
 
     tables: TablesLaw
+
+    def __repr__(self) -> str:
+        rows, releases, alone = self.weights.shape[-1], self.is_settled.size, int((~self.is_settled).sum())
+        how = f"{alone} of {many(releases, 'release')} computed row by row" if alone else "computed together"
+        return f"<JointPosterior of {many(rows, 'row')}, {how}>"
 
     @property
     def is_settled(self) -> BoolArray:
