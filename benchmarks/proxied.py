@@ -38,19 +38,19 @@ def visitors(number: int = VISITORS) -> list[Record]:
         proxied(Path(folder), Path(folder) / "ledger.sqlite") as site,
     ):
         time.sleep(START_S)
-        looks = {"before": held(site)}
+        looks = {"before": footprints(site)}
         asyncio.run(_first(site))
-        looks["with one visitor"] = held(site)
+        looks["with one visitor"] = footprints(site)
         records, during = asyncio.run(_visit(site, number))
         looks |= during
-        looks["when they left"] = held(site)
+        looks["when they left"] = footprints(site)
         time.sleep(LEFT_S)
-        looks["three minutes after they left"] = held(site)
+        looks["three minutes after they left"] = footprints(site)
     return records + [record for when, look in looks.items() for record in look.records(when)]
 
 
 @dataclass(frozen=True)
-class Held:
+class Footprint:
     """What each process holds of the system: memory in MB, and open files."""
 
     memory: dict[str, float]
@@ -64,9 +64,9 @@ class Held:
         ]
 
 
-def held(site: Site) -> Held:
+def footprints(site: Site) -> Footprint:
     """Return what each process holds now."""
-    return Held(
+    return Footprint(
         memory={name: memory_mb(pid) for name, pid in site.pids.items()},
         files={name: len(os.listdir(f"/proc/{pid}/fd")) for name, pid in site.pids.items()},
     )
@@ -86,8 +86,8 @@ def _stream(url: str) -> str:
     return f"ws{url.removeprefix('http')}/_stcore/stream"
 
 
-async def _visit(site: Site, number: int) -> tuple[list[Record], dict[str, Held]]:
-    """Open all pages, and move the sliders of more and more of them; return what processes held before and after."""
+async def _visit(site: Site, number: int) -> tuple[list[Record], dict[str, Footprint]]:
+    """Open all pages, and move the sliders of more and more of them; return the footprints before and after."""
     async with AsyncExitStack() as stack:
         wires = [connect(_stream(site.url), max_size=None, subprotocols=PROTOCOLS) for _ in range(number)]
         clients = [Session(await stack.enter_async_context(wire), "explore") for wire in wires]
@@ -102,10 +102,10 @@ async def _visit(site: Site, number: int) -> tuple[list[Record], dict[str, Held]
             Record(name=f"{number} visitors open Explore at once: median", value=statistics.median(waited), unit="s"),
             Record(name=f"{number} visitors open Explore at once: last", value=max(waited), unit="s"),
         ]
-        during = {f"with {number} visitors": held(site)}
+        during = {f"with {number} visitors": footprints(site)}
         for moving in (size for size in MOVING if size <= number):
             records += await _moves(site, clients[:moving])
-        during[f"with {number} visitors after the moves"] = held(site)
+        during[f"with {number} visitors after the moves"] = footprints(site)
         return records, during
 
 

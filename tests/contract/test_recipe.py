@@ -354,6 +354,7 @@ OF_OTHERS = {
     "sqlite_errorcode",
     "pgconn",
     "getCondition",
+    "malloc_trim",
     "CLAIMS",
     "EXHIBITS",
     "kind",

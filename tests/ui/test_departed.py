@@ -26,13 +26,13 @@ TTL_S = 120
 PATIENCE_S = 60
 SCRIPT = """
 import streamlit as st
-from tests.ui.test_departed import Table, made
+from tests.ui.test_departed import Table, alive
 
 
 def main():
     if "table" not in st.session_state:
         st.session_state["table"] = Table()
-        made.add(st.session_state["table"])
+        alive.add(st.session_state["table"])
     table = st.session_state["table"]
 
     @st.fragment
@@ -50,7 +50,7 @@ class Table:
     """What a visitor has uploaded."""
 
 
-made: "weakref.WeakSet[Table]" = weakref.WeakSet()
+alive: "weakref.WeakSet[Table]" = weakref.WeakSet()
 """The tables that exist."""
 
 
@@ -95,7 +95,7 @@ def runtime(tmp_path: Path, clock: Clock) -> Iterator[Runtime]:
         )
     )
     Runtime._instance = None
-    made.clear()
+    alive.clear()
 
 
 def served(runtime: Runtime, visit: Callable[[], Awaitable[None]]) -> None:
@@ -126,7 +126,7 @@ async def enter(runtime: Runtime) -> str:
 
 def tables() -> int:
     gc.collect()
-    return len(made)
+    return len(alive)
 
 
 def test_sessions_that_nobody_comes_back_to_end_with_all_their_values(runtime: Runtime, clock: Clock) -> None:
@@ -182,7 +182,7 @@ def test_a_server_ends_sessions_while_it_runs_and_frees_memory_after_the_last(
     returned: list[int] = []
     shared: list[bool] = []
     monkeypatch.setattr(departed, "LOOK_S", 0.01)
-    monkeypatch.setattr(departed, "return_memory", lambda: returned.append(len(made)))
+    monkeypatch.setattr(departed, "return_memory", lambda: returned.append(len(alive)))
     monkeypatch.setattr(starting, "_import_pages", lambda: None)
     monkeypatch.setattr(starting, "share_arenas", lambda: shared.append(True))
 

@@ -138,8 +138,8 @@ def test_the_command_refuses_metadata_that_do_not_fit(tmp_path: Path, capsys: py
     for out, where, words, sentence in (
         ("r.csv", metadata, WORDS[2:], "needs the license"),
         ("r.bif", metadata, WORDS, "ends in .csv or .parquet"),
-        ("r.csv", tmp_path / "r.csv", WORDS, "a file of its own"),
-        ("r.csv", tmp_path.parent / "r.json", WORDS, "a file of its own"),
+        ("r.csv", tmp_path / "r.csv", WORDS, "a separate file"),
+        ("r.csv", tmp_path.parent / "r.json", WORDS, "a separate file"),
         ("r.csv", file, WORDS, "which this command reads"),
     ):
         assert main(["view", str(file), "--out", str(tmp_path / out), "--croissant", str(where), *words]) == REFUSED
