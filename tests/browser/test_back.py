@@ -159,6 +159,7 @@ def test_a_drag_is_one_step(open_counted, path, name):
     expect(screen.page).not_to_have_url(address, timeout=SLOW_MS)
     assert entries(screen) == 1
     after = number(screen, name).input_value()
+    expect(screen.page).to_have_url(re.compile(f"={after}(&|$)"), timeout=SLOW_MS)
     turn(screen, "back")
     expect(number(screen, name)).to_have_value(before, timeout=SLOW_MS)
     expect(screen.page).to_have_url(address)
