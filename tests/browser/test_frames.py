@@ -203,3 +203,24 @@ def test_a_line_moves_between_two_stops_until_the_pointer_is_released(visit):
     of_stop, frame = screen.page.evaluate(SEEN)
     assert texts == of_stop
     assert all(_distance(line, other) < PIXEL for line, other in zip(shown, frame, strict=True))
+
+
+def test_plotly_draws_what_was_moved_without_it_once_somebody_points_at_it(visit):
+    screen = visit("explore?epsilon=2")
+    expect(screen.page.locator("body[data-frames]")).to_have_count(1, timeout=SLOW_MS)
+    screen.settle()
+    screen.slider.first.press("ArrowRight")
+    screen.page.wait_for_url("**epsilon=2.5*", timeout=SLOW_MS)
+    screen.settle()
+    screen.page.evaluate("""() => {
+      window.drawn = [];
+      const react = window.Plotly.react;
+      window.Plotly.react = function (plot, ...rest) {
+        window.drawn.push(plot.closest(".dpbayes-chart").dataset.name);
+        return react.call(this, plot, ...rest);
+      };
+    }""")
+    for name in ("density", "explore.accuracy"):
+        screen.page.locator(f".dpbayes-chart[data-name='{name}']").hover()
+        screen.page.wait_for_function("name => window.drawn.includes(name)", arg=name, timeout=SLOW_MS)
+    assert "explore.counts" not in screen.page.evaluate("() => window.drawn")

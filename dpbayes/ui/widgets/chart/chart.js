@@ -57,6 +57,7 @@ class Chart {
     root.addEventListener("dpbayes-save", (e) => this.save(e.detail)); // from the list of what can be taken home
     root.addEventListener("dpbayes-part", (e) => e.detail.parts.push(this.part(e.detail))); // of a board
     root.addEventListener("dpbayes-frame", (e) => this.follow(e.detail.figure));
+    for (const kind of ["pointerenter", "focusin"]) root.addEventListener(kind, () => this.isAhead || this.draw());
     const rests = () => (root.isConnected ? this.confirm() : document.removeEventListener("dpbayes-rests", rests));
     document.addEventListener("dpbayes-rests", rests);
   }
@@ -100,9 +101,7 @@ class Chart {
     this.isAhead = false;
     const isShown = isSameFigure(this.answer, this.figure);
     this.figure = this.answer;
-    const draw = () => this.isAhead || this.draw();
-    if (isShown) for (const kind of ["pointerenter", "focusin"]) this.root.addEventListener(kind, draw, { once: true });
-    else requestIdleCallback(draw, { timeout: SOON });
+    if (!isShown) requestIdleCallback(() => this.isAhead || this.draw(), { timeout: SOON });
   }
 
   draw() {

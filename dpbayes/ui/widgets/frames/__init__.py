@@ -223,6 +223,7 @@ class Parts:
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
+        self.all: list[Any] = []
 
     def of(self, figure: dict[str, Any]) -> dict[str, Any]:
         """Return a figure that refers to its parts."""
@@ -230,12 +231,11 @@ class Parts:
         return {"data": [self._place(trace) for trace in figure["data"]], "layout": layout}
 
     def _place(self, part: Any) -> dict[str, int]:
-        return {"@": self._places.setdefault(json.dumps(part, allow_nan=False), len(self._places))}
-
-    @property
-    def all(self) -> list[Any]:
-        """All parts, in the order of their places."""
-        return [json.loads(part) for part in self._places]
+        text = json.dumps(part, allow_nan=False)
+        if text not in self._places:
+            self._places[text] = len(self.all)
+            self.all.append(part)
+        return {"@": self._places[text]}
 
 
 def block_of(values: dict[str, Any], arrays: Arrays) -> bytes:

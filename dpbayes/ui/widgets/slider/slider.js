@@ -7,7 +7,7 @@ const PATIENCE = 2000; // after so many milliseconds without an answer the next 
 // answers took lately: a server that many hands keep busy has no time for what follows a rest.
 const [REST, LONGEST_REST, TIMES, FADES] = [200, 1500, 3, 0.8];
 const HOLD = 100; // Python receives a value that the browser has drawn itself once the slider was still for so long
-const still = matchMedia("(prefers-reduced-motion)");
+const reduced = matchMedia("(prefers-reduced-motion)");
 const POWER_OF_TEN = /^(10*|0\.0*1)$/;
 const grouped = (text) => (/^\d{4,}$/.test(text) ? Number(text).toLocaleString("en") : text);
 
@@ -39,7 +39,7 @@ class NumberControl {
     this.find(".tip").id = `${this.slider.id}-tip`;
     this.find("label").htmlFor = this.slider.id;
     this.slider.addEventListener("input", () => this.slide(Number(this.slider.value)));
-    this.slider.addEventListener("pointerdown", () => (this.slider.step = still.matches ? 1 : "any"));
+    this.slider.addEventListener("pointerdown", () => (this.slider.step = reduced.matches ? 1 : "any"));
     this.box.addEventListener("input", () => (this.typing = true));
     this.box.addEventListener("blur", () => this.typed());
     root.addEventListener("keydown", (event) => this.key(event));
@@ -125,10 +125,12 @@ class NumberControl {
   // A pointer may be between two stops. The value is that of the nearer one; the picture is between theirs.
   slide(place) {
     const text = this.stops[Math.round(place)];
-    if (text !== this.text) return this.move(text, place);
-    if (!this.followed) return;
-    this.lead(place);
-    if (this.later !== null) this.offerLater(text);
+    if (text !== this.text) this.move(text, place);
+    else if (this.followed) {
+      this.lead(place);
+      if (this.later !== null) this.offerLater(text);
+    }
+    this.part = place;
   }
 
   snap() {
@@ -144,7 +146,6 @@ class NumberControl {
     const nearest = Math.round(place);
     const other = this.stops[nearest + Math.sign(place - nearest)];
     const detail = { slider: this.name, text: this.stops[nearest], other, share: Math.abs(place - nearest) };
-    this.part = place;
     return !document.dispatchEvent(new CustomEvent("dpbayes-hand", { detail, cancelable: true }));
   }
 
