@@ -101,7 +101,7 @@ def network(net: Network) -> PlotlyFigure:
         >>> len(figure.layout.annotations)
         2
     """
-    return dag_figure(layered_positions(net.graph), net.edges).to_plotly()
+    return dag_figure(layered_positions(net.names, net.edges), net.edges).to_plotly()
 
 
 def accuracy(

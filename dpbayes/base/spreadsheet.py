@@ -1,6 +1,6 @@
 """Downloaded tables, safe to open in a spreadsheet."""
 
-import pandas as pd
+from dpbayes.base.libraries import pd
 
 _FORMULA_STARTS = ("=", "+", "-", "@")
 
@@ -11,7 +11,7 @@ def safe_text(value: str) -> str:
     return f"'{text}" if text.startswith("\t") or text.lstrip().startswith(_FORMULA_STARTS) else text
 
 
-def safe_csv(frame: pd.DataFrame) -> bytes:
+def safe_csv(frame: "pd.DataFrame") -> bytes:
     """Return the frame as CSV whose texts cannot run as spreadsheet formulas: they get a leading apostrophe."""
 
     def guard(value: object) -> object:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy import special
 
 from dpbayes.base.estimates import Estimate
+from dpbayes.base.libraries import pd
 from dpbayes.base.looks import BOUND, PRIVATE, Curve, Look
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Partial, Work, part_of, slices
@@ -176,7 +176,7 @@ class CalibrationStudy:
     looks: tuple[Look, ...]
     ranks: tuple[tuple[Ranks, ...], ...]
 
-    def frame(self) -> pd.DataFrame:
+    def frame(self) -> "pd.DataFrame":
         """Return coverage and spread with their standard errors: a row for every setting and reader."""
         return pd.DataFrame(
             [

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from dpbayes.base.estimates import Estimate, standard_error
+from dpbayes.base.libraries import pd
 from dpbayes.base.steps import Partial, Work, finished, part_of
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError
@@ -55,7 +55,7 @@ class GraphCosts:
     certified_by_node: FloatArray
     scale: FloatArray
 
-    def frame(self, *, epsilon: float) -> pd.DataFrame:
+    def frame(self, *, epsilon: float) -> "pd.DataFrame":
         """Return one record per graph, noise in counts at `epsilon`."""
         return pd.DataFrame(
             {
@@ -71,7 +71,7 @@ class GraphCosts:
         )
 
 
-def means_by_density(records: pd.DataFrame) -> pd.DataFrame:
+def means_by_density(records: "pd.DataFrame") -> "pd.DataFrame":
     """Return means over records with equal arrows per node, with standard errors; NaN for a single record."""
     by_density = records.groupby("arrows per node")
     errors = by_density.sem().add_prefix("standard error: ")

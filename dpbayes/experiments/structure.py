@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
+from dpbayes.base.libraries import pd
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
@@ -50,7 +50,7 @@ REMOVED, NONE = "arrow removed", "none"
 """The column of the removed arrow, and its value for the drawn network."""
 
 
-def arrow_costs(network: Network, epsilon: float, *, only: Sequence[tuple[str, str]]) -> pd.DataFrame:
+def arrow_costs(network: Network, epsilon: float, *, only: Sequence[tuple[str, str]]) -> "pd.DataFrame":
     """Return one row for each arrow in `only`: the costs of the whole network without this arrow."""
     return pd.DataFrame.from_records(
         [
@@ -60,7 +60,7 @@ def arrow_costs(network: Network, epsilon: float, *, only: Sequence[tuple[str, s
     )
 
 
-def drawn_cost(network: Network, epsilon: float) -> pd.DataFrame:
+def drawn_cost(network: Network, epsilon: float) -> "pd.DataFrame":
     """Return the row of the drawn network."""
     return pd.DataFrame.from_records([_record(NONE, structure_cost(network, epsilon))])
 

@@ -1,8 +1,8 @@
 """Positions of the nodes of a DAG: parents above children, few crossings, all nodes inside the box."""
 
 import math
-
-import networkx as nx
+from collections.abc import Iterable, Mapping, Sequence
+from graphlib import TopologicalSorter
 
 WIDTH, HEIGHT = 1000.0, 600.0
 MARGIN_X, MARGIN_Y = 80.0, 50.0
@@ -11,18 +11,25 @@ PER_LEVEL, MOST_LEVELS, STEP = 5, 4, 48.0
 """Most nodes of a layer at one height, most heights of a layer, and the largest distance of two heights."""
 
 
-def layered_positions(graph: "nx.DiGraph[str]", *, sweeps: int = 12) -> dict[str, tuple[float, float]]:
+def layered_positions(
+    nodes: Iterable[str], arrows: Iterable[tuple[str, str]], *, sweeps: int = 12
+) -> dict[str, tuple[float, float]]:
     """Return (x, y) for every node of an acyclic graph: layers by longest path, ordered by neighbours' centres."""
-    layers = _layers(graph)
+    parents: dict[str, list[str]] = {node: [] for node in nodes}
+    children: dict[str, list[str]] = {node: [] for node in parents}
+    for parent, child in arrows:
+        parents[child].append(parent)
+        children[parent].append(child)
+    layers = _layers(parents, children)
     place = {node: (i + 0.5) / len(layer) for layer in layers for i, node in enumerate(layer)}
     for sweep in range(sweeps):
         downward = sweep % 2 == 0
         for layer in layers if downward else reversed(layers):
-            around = graph.pred if downward else graph.succ
+            around = parents if downward else children
             wish = {v: _mean([place[u] for u in around[v]], place[v]) for v in layer}
             layer.sort(key=lambda v: (wish[v], place[v]))
             place.update({node: (i + 0.5) / len(layer) for i, node in enumerate(layer)})
-    spread = (WIDTH - 2 * MARGIN_X) if len(graph) > 1 else 0
+    spread = (WIDTH - 2 * MARGIN_X) if len(parents) > 1 else 0
     heights = _heights([len(layer) for layer in layers])
     return {
         # Neighbours in a crowded layer have different heights, so that long names do not touch.
@@ -32,13 +39,19 @@ def layered_positions(graph: "nx.DiGraph[str]", *, sweeps: int = 12) -> dict[str
     }
 
 
-def _layers(graph: "nx.DiGraph[str]") -> list[list[str]]:
+def _layers(parents: Mapping[str, Sequence[str]], children: Mapping[str, Sequence[str]]) -> list[list[str]]:
     """Return layers by longest path; each root moves down to the layer above its first child."""
-    depth = {node: d for d, layer in enumerate(nx.topological_generations(graph)) for node in layer}
-    for node in graph:
-        if not graph.pred[node] and graph.succ[node]:
-            depth[node] = min(depth[child] for child in graph.succ[node]) - 1
-    return [sorted(node for node in graph if depth[node] == d) for d in range(max(depth.values()) + 1)]
+    depth: dict[str, int] = {}
+    sorter = TopologicalSorter(parents)
+    sorter.prepare()
+    while sorter.is_active():
+        layer = sorter.get_ready()
+        depth.update(dict.fromkeys(layer, max(depth.values(), default=-1) + 1))
+        sorter.done(*layer)
+    for node in parents:
+        if not parents[node] and children[node]:
+            depth[node] = min(depth[child] for child in children[node]) - 1
+    return [sorted(node for node in parents if depth[node] == d) for d in range(max(depth.values()) + 1)]
 
 
 def _heights(sizes: list[int]) -> list[list[float]]:

@@ -4,13 +4,15 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from heapq import heappop, heappush
 from itertools import product
 
-import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.base.display import html_table, titled_lines
+from dpbayes.base.libraries import nx
 from dpbayes.base.memo import Memo
 from dpbayes.base.steps import Work
 from dpbayes.base.text import many
@@ -120,11 +122,13 @@ class Network:
         return f"{nodes}, {arrows}, {many(self.row_count, 'row')} and {many(self.cell_count, 'cell')}"
 
     def _refuse_cycles(self) -> None:
-        if nx.is_directed_acyclic_graph(self.graph):  # far faster than looking for a cycle in vain
-            return
-        loop = nx.find_cycle(self.graph)
-        path = " → ".join([str(u) for u, *_ in loop] + [str(loop[0][0])])
-        raise InputError(f"The arrows close a cycle: {path}. Remove one of them.")
+        try:
+            self._sorter().prepare()
+        except CycleError as error:
+            raise InputError(f"The arrows close a cycle: {' → '.join(error.args[1])}. Remove one of them.") from None
+
+    def _sorter(self) -> "TopologicalSorter[str]":
+        return TopologicalSorter(dict(zip(self.names, self.parents, strict=True)))
 
     def _refuse_large_tables(self) -> None:
         for i, name in enumerate(self.names):
@@ -196,8 +200,17 @@ class Network:
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """Node indices, parents before children."""
-        return tuple(self.position[name] for name in nx.lexicographical_topological_sort(self.graph, self.index))
+        """Node indices, parents before children; of several that may come next, the first in network order."""
+        order: list[int] = []
+        ready: list[int] = []
+        sorter = self._sorter()
+        sorter.prepare()
+        while sorter.is_active():
+            for name in sorter.get_ready():
+                heappush(ready, self.position[name])
+            order.append(heappop(ready))
+            sorter.done(self.names[order[-1]])
+        return tuple(order)
 
     @cached_property
     def families(self) -> tuple[tuple[int, ...], ...]:

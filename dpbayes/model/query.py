@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-import networkx as nx
 import numpy as np
 import opt_einsum
 
+from dpbayes.base.libraries import nx
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.network import Network

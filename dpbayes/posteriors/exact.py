@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
-import networkx as nx
 import numpy as np
 from scipy import special
 
+from dpbayes.base.libraries import nx
 from dpbayes.base.steps import Partial, Work
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, whole_number

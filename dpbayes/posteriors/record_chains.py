@@ -19,9 +19,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-import networkx as nx
 import numpy as np
 
+from dpbayes.base.libraries import nx
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.posteriors.dirichlet import Dirichlets
 

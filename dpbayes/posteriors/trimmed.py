@@ -7,9 +7,9 @@ precision. The work is the same for every a and b: neither the run time nor a fa
 import math
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number

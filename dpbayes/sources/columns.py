@@ -7,8 +7,8 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-import pandas as pd
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.text import shortest
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief, distinct_names
@@ -77,7 +77,7 @@ class Categories:
         """The states of the encoded column, including the state for missing values if the column has one."""
         return _with_missing(self.states, self.missing)
 
-    def codes_of(self, values: pd.Series) -> IntArray:
+    def codes_of(self, values: "pd.Series") -> IntArray:
         """Return the code of each of these distinct values; -1 for values that are not states."""
         return _looked_up(values, {state: code for code, state in enumerate(self.states)})
 
@@ -106,7 +106,7 @@ class Groups:
         """The labels, with the state for missing values if there is one."""
         return _with_missing(self.states, self.missing)
 
-    def codes_of(self, values: pd.Series) -> IntArray:
+    def codes_of(self, values: "pd.Series") -> IntArray:
         """Return the group of each of these distinct values; -1 for values in no group."""
         return _looked_up(values, {v: code for code, (_, group) in enumerate(self.groups) for v in group})
 
@@ -147,7 +147,7 @@ class Cuts:
         """The bins, with the state for missing values if there is one."""
         return _with_missing(self.states, self.missing)
 
-    def codes_of(self, values: pd.Series) -> IntArray:
+    def codes_of(self, values: "pd.Series") -> IntArray:
         """Return the bin of each of these distinct values; -1 for texts that are not finite numbers."""
         numbers = numbers_in(values)
         bins = np.searchsorted(np.array(self.points), numbers, side="right")
@@ -161,7 +161,7 @@ Column = Categories | Groups | Cuts
 
 
 def encode(
-    frame: pd.DataFrame, columns: Sequence[Column], progress: Callable[[float], object] | None = None
+    frame: "pd.DataFrame", columns: Sequence[Column], progress: Callable[[float], object] | None = None
 ) -> Dataset:
     r"""Turn the named columns of a frame of text into a table of codes over their declared domains.
 
@@ -212,7 +212,7 @@ LEFT_OUT, OUTSIDE = -1, -2
 """In the place of a code: the record is left out, for its value is missing; the value is none that was declared."""
 
 
-def coded(column: Column, texts: pd.Series) -> IntArray:
+def coded(column: Column, texts: "pd.Series") -> IntArray:
     """Return the code of each of these distinct values, LEFT_OUT or OUTSIDE where it has none."""
     codes = column.codes_of(texts)
     codes[codes < 0] = np.where(is_missing(texts), code_of_missing(column), OUTSIDE)[codes < 0]
@@ -225,7 +225,7 @@ def codes_of_declared(column: Categories | Groups) -> dict[str, int]:
     return dict(zip(values, coded(column, pd.Series(values, dtype="str")).tolist(), strict=True))
 
 
-def _encoded(column: Column, values: pd.Series) -> IntArray:
+def _encoded(column: Column, values: "pd.Series") -> IntArray:
     """Return codes (n,), LEFT_OUT or OUTSIDE where a value has none."""
     index, distinct = pd.factorize(values, use_na_sentinel=True)
     codes = coded(column, pd.Series(distinct, dtype="str"))
@@ -271,17 +271,17 @@ def _check(column: Column) -> None:
         )
 
 
-def _looked_up(values: pd.Series, codes: dict[str, int]) -> IntArray:
+def _looked_up(values: "pd.Series", codes: dict[str, int]) -> IntArray:
     """Look each value up as it stands, and without the space around it if that fails."""
     return np.array([codes.get(v, codes.get(v.strip(), -1)) for v in values.tolist()], dtype=np.int64)
 
 
-def is_missing(values: pd.Series) -> BoolArray:
+def is_missing(values: "pd.Series") -> BoolArray:
     """Return which of these texts stand for a missing value."""
     return np.array([value.strip() in MISSING_TEXTS for value in values.tolist()], dtype=bool)
 
 
-def numbers_in(values: pd.Series) -> FloatArray:
+def numbers_in(values: "pd.Series") -> FloatArray:
     """Return the values as numbers, NaN for texts that are none."""
     numbers = np.array(pd.to_numeric(values, errors="coerce"), dtype=np.float64)
     # pandas before 3.1 may miss the nearest double by one place, and so the bin of a value at a cut point.

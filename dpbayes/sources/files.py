@@ -10,8 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import pandas as pd
-
+from dpbayes.base.libraries import pd
 from dpbayes.base.validation import brief
 from dpbayes.sources.columns import is_missing
 from dpbayes.sources.spreadsheets import Progress, is_workbook, read_workbook
@@ -46,7 +45,7 @@ class Dialect:
 class TableFile:
     """A table as text, and in a sentence or two how its file was read."""
 
-    frame: pd.DataFrame
+    frame: "pd.DataFrame"
     said: str
 
 
@@ -191,7 +190,7 @@ POINT_NUMBER = r"\s*[+-]?[0-9]*(?:\.[0-9]*)?\s*"
 SURE_POINT = r"\s*(?:[+-]?[0-9]*\.(?:[0-9]{1,2}|[0-9]{4,})|[+-]?0\.[0-9]+)\s*"
 
 
-def comma_evidence(frame: pd.DataFrame) -> str:
+def comma_evidence(frame: "pd.DataFrame") -> str:
     """Return which value tells that numbers have a decimal comma; "" if none does, or some tell of a decimal point."""
     if any(_one_of(frame[name], POINT_NUMBER, SURE_POINT) for name in frame.columns):
         return ""
@@ -202,7 +201,7 @@ def comma_evidence(frame: pd.DataFrame) -> str:
     return ""
 
 
-def _one_of(column: pd.Series, kind: str, sure: str) -> str:
+def _one_of(column: "pd.Series", kind: str, sure: str) -> str:
     """Return a value that is surely of a kind of number, if all values of the column are of that kind; else ""."""
     if not _all_are(column, kind):
         return ""
@@ -210,7 +209,7 @@ def _one_of(column: pd.Series, kind: str, sure: str) -> str:
     return str(values.iloc[0]) if len(values) else ""
 
 
-def _all_are(column: pd.Series, kind: str) -> bool:
+def _all_are(column: "pd.Series", kind: str) -> bool:
     for values in (column.head(SAMPLE), column):
         others = values[~values.str.fullmatch(kind)]
         if not is_missing(others.drop_duplicates()).all():
@@ -218,12 +217,12 @@ def _all_are(column: pd.Series, kind: str) -> bool:
     return True
 
 
-def with_points(frame: pd.DataFrame) -> pd.DataFrame:
+def with_points(frame: "pd.DataFrame") -> "pd.DataFrame":
     """Return the frame with its columns of comma numbers, such as 1.234,56, written with a point: 1234.56."""
     commas = [name for name in frame.columns if _all_are(frame[name], COMMA_NUMBER)]
     return frame.assign(**{name: _with_point(frame[name]) for name in commas})
 
 
-def _with_point(column: pd.Series) -> pd.Series:
+def _with_point(column: "pd.Series") -> "pd.Series":
     plain = column.str.replace("[. \u00a0\u202f]", "", regex=True).str.replace(",", ".", regex=False)
     return plain.where(column.str.fullmatch(COMMA_NUMBER), column)

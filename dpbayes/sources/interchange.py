@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import Any
 
-import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.base.extras import extra
+from dpbayes.base.libraries import nx
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.cpts import ForeignTable, checked_cpts, cpts_of_tables

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-import pandas as pd
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.text import shortest
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief, whole_number
@@ -50,7 +50,7 @@ def proposal(name: str, values: Iterable[str]) -> Proposal:
         return Proposal(name, reason=str(error))
 
 
-def counted_proposal(name: str, counted: pd.Series) -> Proposal:
+def counted_proposal(name: str, counted: "pd.Series") -> Proposal:
     """Return the proposal for a column with counts of its distinct values (the index), as from an engine.
 
     For large tables, fewer records with the same shares are used. A column with MOST_VALUES distinct texts or more is
@@ -141,11 +141,11 @@ def _rounded(points: FloatArray, low: float, high: float) -> tuple[float, ...]:
     return tuple(points.tolist())
 
 
-def _as_series(values: Iterable[str]) -> pd.Series:
+def _as_series(values: Iterable[str]) -> "pd.Series":
     return values if isinstance(values, pd.Series) else pd.Series(list(values), dtype="str")
 
 
-def _present(name: str, series: pd.Series) -> tuple[IntArray, list[str]]:
+def _present(name: str, series: "pd.Series") -> tuple[IntArray, list[str]]:
     """Return the values that are not missing as places in a list of texts, without the space around them."""
     index, distinct = pd.factorize(series, use_na_sentinel=True)
     texts = pd.Series(distinct, dtype="str").str.strip()

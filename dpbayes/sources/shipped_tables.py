@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
-
+from dpbayes.base.libraries import pd
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -63,7 +62,7 @@ def load_shipped(key: str) -> Dataset:
     return _read_table(key, lambda frame: encode(frame, columns))
 
 
-def shipped_frame(key: str) -> pd.DataFrame:
+def shipped_frame(key: str) -> "pd.DataFrame":
     """Return the whole file of a table of SHIPPED as a frame of text, with the columns that are not in use too."""
     return _read_table(key, lambda frame: frame)
 
@@ -90,7 +89,7 @@ def shipped_regression(key: str) -> RegressionData:
     """
     bounds = regression_bounds(key)
 
-    def numbers(frame: pd.DataFrame) -> RegressionData:
+    def numbers(frame: "pd.DataFrame") -> RegressionData:
         values = frame[list(bounds.limits)].astype(float).to_numpy()
         return RegressionData(values[:, :-1], values[:, -1], tuple(bounds.limits))
 
@@ -105,7 +104,7 @@ def regression_bounds(key: str) -> PublicBounds:
     return bounds
 
 
-def _read_table(key: str, read: Callable[[pd.DataFrame], Content]) -> Content:
+def _read_table(key: str, read: "Callable[[pd.DataFrame], Content]") -> Content:
     return read_data(f"tables/{_shipped(key).file}", lambda content: read(read_csv(content)))
 
 

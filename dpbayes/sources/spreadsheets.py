@@ -12,8 +12,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import pandas as pd
-
+from dpbayes.base.libraries import pd
 from dpbayes.base.text import shortest
 from dpbayes.base.validation import InputError, brief
 from dpbayes.sources.tables import NO_RECORDS, checked_names, refuse_records, refuse_size
@@ -47,7 +46,7 @@ def is_workbook(data: bytes) -> bool:
     return data.startswith(b"PK\x03\x04") and re.search(rb"xl/workbook\w*\.xml", data) is not None
 
 
-def read_workbook(data: bytes, progress: Progress | None = None) -> tuple[pd.DataFrame, str]:
+def read_workbook(data: bytes, progress: Progress | None = None) -> "tuple[pd.DataFrame, str]":
     """Return the table of the only sheet with values, as strings, and the sheet's name.
 
     Empty cells become "", dates "2020-01-31", whole numbers have no ".0". `progress` is called with the share of rows
@@ -131,7 +130,7 @@ def _bounded(sheet: Any) -> Iterator[tuple[Any, ...]]:
         yield row
 
 
-def _frame(sheet: Any, height: int | None, progress: Progress | None) -> pd.DataFrame:
+def _frame(sheet: Any, height: int | None, progress: Progress | None) -> "pd.DataFrame":
     rows = ((number, _trimmed(row)) for number, row in enumerate(_bounded(sheet), start=1) if row)
     records = ((number, row) for number, row in rows if row)
     _, header = next(records)

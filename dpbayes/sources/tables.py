@@ -6,12 +6,7 @@ import io
 import re
 from collections.abc import Callable, Sequence
 
-import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as arrow_compute
-import pyarrow.csv as arrow_csv
-import pyarrow.parquet as arrow_parquet
-
+from dpbayes.base.libraries import arrow_compute, arrow_csv, arrow_parquet, pa, pd
 from dpbayes.base.validation import InputError, brief
 
 MAX_UPLOAD = 200_000_000
@@ -28,9 +23,6 @@ CSV_BLOCK = 1 << 22
 
 MAX_COLUMNS = 500
 MAX_RECORDS = 10_000_000
-
-UNREADABLE = (pa.ArrowException, OSError, UnicodeDecodeError)
-"""What Arrow raises of a file that is no Parquet, cannot be read, or has a column whose name is not UTF-8."""
 
 NO_RECORDS = "The file has a header but no records."
 
@@ -54,7 +46,7 @@ def read_csv(
     encoding: str = "utf-8",
     limit: int = MAX_UPLOAD,
     progress: Callable[[float], object] | None = None,
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
     """Return a table of text with a header line as a frame of strings, values exactly as they stand in the file.
 
     Empty lines are passed over. A byte order mark is accepted. `progress` is called with the share of bytes that is
@@ -87,7 +79,7 @@ def read_csv(
 
 def read_parquet(
     data: bytes, *, limit: int = MAX_UPLOAD, progress: Callable[[float], object] | None = None
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
     """Return a Parquet table as a frame of strings; whole numbers without ".0", other numbers in full.
 
     Missing values become "". `progress` is called with the share of columns that are read. Errors: InputError for
@@ -112,12 +104,17 @@ def read_parquet(
             columns[name] = texts_of(name, column)
             if progress is not None:
                 progress(len(columns) / len(names))
-    except UNREADABLE as error:
+    except unreadable() as error:
         raise InputError(f"This is not a readable Parquet file ({brief(error, 80)}).") from None
     return pd.DataFrame(columns)
 
 
 # What both readers refuse
+
+
+def unreadable() -> tuple[type[Exception], ...]:
+    """Return what Arrow raises of a file that is no Parquet, cannot be read, or has a column name that is not UTF-8."""
+    return pa.ArrowException, OSError, UnicodeDecodeError
 
 
 def refuse_size(data: bytes, limit: int) -> None:
@@ -193,7 +190,7 @@ def _lines(data: bytes, encoding: str) -> io.TextIOWrapper:
 
 def _arrow_table(
     data: bytes, separator: str, encoding: str, width: int, progress: Callable[[float], object] | None
-) -> pa.Table:
+) -> "pa.Table":
     """Read header and records as text columns f0, f1, ...: Arrow is strict about the length of every row."""
     text = {f"f{i}": pa.string() for i in range(width)}
     reader = arrow_csv.open_csv(
@@ -235,7 +232,7 @@ def _csv_problem(data: bytes, separator: str, encoding: str, message: str) -> In
     return InputError(f"The file cannot be read as CSV ({brief(message, 80)}).")
 
 
-def _refuse_open_quote(data: bytes, table: pa.Table) -> None:
+def _refuse_open_quote(data: bytes, table: "pa.Table") -> None:
     # A quote that is never closed swallows the rest of the file into the last record, silently.
     last = [str(column[-1]) for column in table.columns]
     if data.count(b'"') % 2 and any(value.endswith(("\n", "\r")) or "\n" in value for value in last):
@@ -245,7 +242,7 @@ def _refuse_open_quote(data: bytes, table: pa.Table) -> None:
 # Parquet
 
 
-def _refuse_nested(schema: pa.Schema) -> None:
+def _refuse_nested(schema: "pa.Schema") -> None:
     for field in schema:
         if pa.types.is_nested(field.type):
             raise InputError(
@@ -253,7 +250,7 @@ def _refuse_nested(schema: pa.Schema) -> None:
             )
 
 
-def _refuse_unpacked(meta: arrow_parquet.FileMetaData, width: int) -> None:
+def _refuse_unpacked(meta: "arrow_parquet.FileMetaData", width: int) -> None:
     if not width:
         raise InputError("The file has no columns.")
     if meta.num_rows == 0:
@@ -267,20 +264,24 @@ def _refuse_unpacked(meta: arrow_parquet.FileMetaData, width: int) -> None:
         raise InputError(f"The file unpacks to {unpacked:,} bytes; the limit is {MAX_UNPACKED:,}.")
 
 
-def _text_size(column: pa.ChunkedArray) -> int:
+def _text_size(column: "pa.ChunkedArray") -> int:
     """Return the bytes of a column of text that is kept as a dictionary, once every value stands for itself; else 0."""
     kind = column.type
-    if not pa.types.is_dictionary(kind) or not any(is_text(kind.value_type) for is_text in _TEXTS):
+    if not pa.types.is_dictionary(kind) or not _is_text(kind.value_type):
         return 0
     sizes = (arrow_compute.binary_length(chunk.dictionary.cast(pa.binary())) for chunk in column.chunks)
     parts = (arrow_compute.sum(s.take(chunk.indices)).as_py() for s, chunk in zip(sizes, column.chunks, strict=True))
     return sum(part or 0 for part in parts)
 
 
-_TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
+def _is_text(kind: "pa.DataType") -> bool:
+    types = pa.types
+    return any(
+        is_kind(kind) for is_kind in (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
+    )
 
 
-def texts_of(name: str, column: pa.Array | pa.ChunkedArray) -> pd.Series:
+def texts_of(name: str, column: "pa.Array | pa.ChunkedArray") -> "pd.Series":
     """Return values as text, "" where there is none. Errors: InputError where they are no text, or not in UTF-8."""
     try:
         text = column.cast(pa.string()).fill_null("")

@@ -14,7 +14,7 @@ SPACE = "{http://www.w3.org/2000/svg}"
 @pytest.mark.parametrize("key", ["sprinkler", "asia", "alarm"])
 def test_every_node_and_arrow_of_a_network_is_inside_the_picture(key: str) -> None:
     network, _ = load_named(key)
-    places = layered_positions(network.graph)
+    places = layered_positions(network.names, network.edges)
     root = ElementTree.fromstring(dag_svg(places, network.edges, caption=f"{key} & its <arrows>"))
     left, top, width, height = map(float, root.get("viewBox", "").split())
     nodes = root.findall(f"{SPACE}g[@class='node']")

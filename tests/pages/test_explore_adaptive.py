@@ -91,7 +91,7 @@ def test_the_first_release_is_shown_at_once_and_the_others_in_steps(monkeypatch:
 
 
 def test_a_large_table_is_simulated_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpbayes.ui.pages.explore.simulations.AT_ONCE", 100)
+    monkeypatch.setattr("dpbayes.ui.pages.explore.simulations.WITHOUT_BUTTON", 100)
     at = explored()
     assert "density" not in figures(at)
     assert not sentences(at)

@@ -82,7 +82,7 @@ def test_it_is_the_same_simulation_until_something_is_chosen_otherwise(path: Pat
 
 
 def test_many_looks_at_records_are_not_taken_unasked(path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("dpbayes.ui.pages.network.learn.AT_ONCE", 100)
+    monkeypatch.setattr("dpbayes.ui.pages.network.learn.WITHOUT_BUTTON", 100)
     at = learning()
     assert SIMULATION not in captions(at)
     press(at, "Simulate the choice")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.base.amounts import epsilon_rounded_up
 from dpbayes.base.text import numeral
 from dpbayes.experiments.__main__ import main
 from dpbayes.experiments.least_epsilon.answers import NOISE_AWARE, Question
@@ -111,7 +112,7 @@ def test_the_picture_has_the_errors_the_wish_and_the_answer(at: AppTest) -> None
     assert len(errors) > 10
     assert all(half < all_but_few for half, all_but_few in errors)
     assert least["y"] == [0.05]
-    assert page.epsilon_rounded_up(least["x"][0]) == said(at)
+    assert epsilon_rounded_up(least["x"][0]) == said(at)
     level, band = figure["layout"]["shapes"]
     assert level["y0"] == 0.05
     assert band["x0"] < least["x"][0] < band["x1"]
@@ -349,7 +350,7 @@ def test_a_naive_recipient_needs_more(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("epsilon", "expected"), [(1.94, 2.0), (1.81, 1.9), (1.9, 1.9), (0.0123, 0.013), (137.2, 140)])
 def test_epsilons_are_rounded_up(epsilon: float, expected: float) -> None:
-    assert page.epsilon_rounded_up(epsilon) == expected
+    assert epsilon_rounded_up(epsilon) == expected
 
 
 def test_the_answer_comes_before_the_curve(one_look: None) -> None:

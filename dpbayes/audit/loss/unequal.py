@@ -21,9 +21,9 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import fft
 
 from dpbayes.base.bisection import turning_point
+from dpbayes.base.libraries import fft
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.zcdp import renyi_delta
 

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from dpbayes.base.estimates import standard_error
+from dpbayes.base.libraries import pd
 from dpbayes.base.looks import Curve, Look
 from dpbayes.base.steps import Partial, Work, finished, part_of
 from dpbayes.base.types import FloatArray, SingleArray
@@ -105,7 +105,7 @@ class AccuracyStudy:
     def _wide(self, values: FloatArray) -> FloatArray:
         return np.broadcast_to(values, self.plan.grid.shape)
 
-    def frame(self) -> pd.DataFrame:
+    def frame(self) -> "pd.DataFrame":
         """Return the results in tidy form: one row for every method and epsilon, with the settings in columns."""
         parts = [
             pd.DataFrame(

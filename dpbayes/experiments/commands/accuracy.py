@@ -6,8 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import pandas as pd
-
+from dpbayes.base.libraries import pd
 from dpbayes.base.validation import InputError, brief, finite_number
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import ALL_METHODS, methods_for
@@ -110,7 +109,7 @@ class AccuracyRecipe:
             return f"naive Bayes, {self.features} feature" + ("s" if self.features > 1 else "")
         return self.named or (f"that of {self.table}" if self._is_default else "drawn")
 
-    def frame(self, study: AccuracyStudy) -> pd.DataFrame:
+    def frame(self, study: AccuracyStudy) -> "pd.DataFrame":
         """Return the tidy results of this plan with `settings` in their columns."""
         return tidy(study, self.settings)
 
@@ -230,7 +229,7 @@ def _as_text(study: AccuracyStudy) -> str:
 # Results as a table or a file, with the settings
 
 
-def tidy(study: AccuracyStudy, settings: Settings) -> pd.DataFrame:
+def tidy(study: AccuracyStudy, settings: Settings) -> "pd.DataFrame":
     """Return a study's frame with `settings`, such as those of its recipe, in more columns."""
     return study.frame().assign(**settings)
 

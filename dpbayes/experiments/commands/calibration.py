@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-import pandas as pd
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.randomness import seed_of
 from dpbayes.base.steps import finished
@@ -68,7 +68,7 @@ def picture_of(study: CalibrationStudy) -> Figure:
     return coverage_figure(along.curves(LEVEL), np.array(EPSILONS), level=LEVEL)
 
 
-def table_of(frame: pd.DataFrame) -> str:
+def table_of(frame: "pd.DataFrame") -> str:
     """Return the lines of `CalibrationStudy.frame` as text, each number with its standard error."""
     shown = frame[["setting", "n", "epsilon", "reading"]].assign(epsilon=frame["epsilon"].map("{:.3g}".format))
     for name in frame.columns:

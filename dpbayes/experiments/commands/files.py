@@ -8,10 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as arrow_parquet
-
+from dpbayes.base.libraries import arrow_parquet, pa, pd
 from dpbayes.base.output import require_output, write_output
 from dpbayes.base.validation import InputError, brief
 from dpbayes.figures.style import Figure, plotly
@@ -30,14 +27,14 @@ def require_suffix(out: Path | None, *inputs: str | Path | None) -> None:
         require_output(out, [Path(given) for given in inputs if given and os.path.exists(given)])
 
 
-def write(frame: pd.DataFrame, out: Path, settings: Settings) -> str:
+def write(frame: "pd.DataFrame", out: Path, settings: Settings) -> str:
     """Write results with their settings, and return a line with the place. Errors: OSError."""
     as_csv = out.suffix == ".csv"
     write_output(out, frame.to_csv(index=False).encode() if as_csv else parquet_bytes(frame, settings))
     return f"Written to {out}"
 
 
-def as_csv_or_written(frame: pd.DataFrame, out: Path | None, settings: Settings) -> str:
+def as_csv_or_written(frame: "pd.DataFrame", out: Path | None, settings: Settings) -> str:
     """Return results as CSV, or write them with their settings and return the place. Errors: OSError."""
     return frame.to_csv(index=False).rstrip("\n") if out is None else write(frame, out, settings)
 
@@ -57,7 +54,7 @@ def draw(figure: Figure, picture: Path) -> str:
     return f"Drawn in {picture}"
 
 
-def parquet_bytes(frame: pd.DataFrame, settings: Settings) -> bytes:
+def parquet_bytes(frame: "pd.DataFrame", settings: Settings) -> bytes:
     """Return a frame as Parquet, with settings, as JSON, in the metadata `dpbayes`."""
     table = pa.Table.from_pandas(frame, preserve_index=False)
     values = {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in settings.items()}

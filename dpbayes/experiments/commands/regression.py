@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Annotated
 from urllib.parse import parse_qsl
 
-import pandas as pd
-
+from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import seed_of
 from dpbayes.base.steps import finished
@@ -104,7 +103,7 @@ class RegressionRecipe:
         """Run the experiment. Errors: InputError, OSError."""
         return finished(experiment(self.scenario, self.records(), seed=self.seed))
 
-    def frame(self, result: RegressionResult) -> pd.DataFrame:
+    def frame(self, result: RegressionResult) -> "pd.DataFrame":
         """Return a result's frame with `settings` in its last columns, for the repeats of the result."""
         here = replace(self, scenario=replace(self.scenario, repeats=result.repeats))
         return result.frame().assign(**here.settings)
@@ -199,5 +198,5 @@ def _linked(link: str) -> dict[str, str]:
     return {key.removeprefix(_PREFIX): text for key, text in texts.items() if key in _SEEDS or key.startswith(_PREFIX)}
 
 
-def _read(path: Path) -> pd.DataFrame:
+def _read(path: Path) -> "pd.DataFrame":
     return read_table(path.name, path.read_bytes()).frame

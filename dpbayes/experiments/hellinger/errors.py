@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.loss.finite import exact_pure_epsilon
 from dpbayes.audit.loss.neighbours import die_neighbours
+from dpbayes.base.libraries import pd
 from dpbayes.base.looks import Look
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, SIDES, THROWS, DieMethod, Scenario
@@ -161,7 +161,7 @@ class Accuracy:
         """The quantiles of every method along the places: (X, 5)."""
         return {method.look: self.errors[:, k] for k, method in enumerate(self.methods)}
 
-    def frame(self) -> pd.DataFrame:
+    def frame(self) -> "pd.DataFrame":
         """Return one row for each place and each of its methods."""
         x, m = self.errors.shape[:2]
         names = {"mechanism": [method.value for method in self.methods] * x, self.along: np.repeat(self.places, m)}

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 import numpy as np
-import pandas as pd
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import parameter_texts, parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.experiments.hellinger.errors import (
@@ -52,7 +52,7 @@ class HellingerStudy:
         """All settings as plain values."""
         return settings_of(self.scenario, seed=self.seed)
 
-    def frame(self) -> pd.DataFrame:
+    def frame(self) -> "pd.DataFrame":
         """Return the results in tidy form: one row for every setting and mechanism.
 
         `n`, `m`, `epsilon` and the proved guarantee are those of the row; `settings` reproduces the whole experiment.
@@ -60,7 +60,7 @@ class HellingerStudy:
         parts = [self._lines(HERE, self.here, DRAWS), *(self._lines(a.along, a, SWEEP_DRAWS) for a in self.along)]
         return with_settings(pd.concat(parts, ignore_index=True), self.scenario, seed=self.seed)
 
-    def _lines(self, along: str, accuracy: Accuracy, draws: int) -> pd.DataFrame:
+    def _lines(self, along: str, accuracy: Accuracy, draws: int) -> "pd.DataFrame":
         frame, scenario = accuracy.frame(), self.scenario
         for name, value in (("n", scenario.n), ("m", scenario.sides), ("epsilon", scenario.epsilon)):
             frame[name] = frame[name].astype(type(value)) if name in frame else value
@@ -120,7 +120,7 @@ def settings_of(scenario: Scenario, *, seed: int) -> Settings:
     }
 
 
-def with_settings(frame: pd.DataFrame, scenario: Scenario, *, seed: int) -> pd.DataFrame:
+def with_settings(frame: "pd.DataFrame", scenario: Scenario, *, seed: int) -> "pd.DataFrame":
     """Return a frame with the settings as its last columns, except those that it already has."""
     settings = settings_of(scenario, seed=seed)
     return frame.assign(**{name: value for name, value in settings.items() if name not in frame})

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
@@ -119,7 +119,7 @@ class OwnColumns:
 
 
 def numeric_table(
-    frame: pd.DataFrame, features: Sequence[NumericColumn], target: NumericColumn
+    frame: "pd.DataFrame", features: Sequence[NumericColumn], target: NumericColumn
 ) -> tuple[RegressionData, PublicBounds]:
     """Read columns of text as numbers; the person states public bounds and replacement values.
 
@@ -135,14 +135,14 @@ def numeric_table(
     return data, PublicBounds({column.name: (column.low, column.high) for column in columns})
 
 
-def is_numeric(column: pd.Series) -> bool:
+def is_numeric(column: "pd.Series") -> bool:
     """Whether every present value is a number, and there is at least one."""
     numbers = pd.to_numeric(column, errors="coerce")
     present = ~_missing(column)
     return bool(present.any() and np.isfinite(numbers[present]).all())
 
 
-def _numbers(frame: pd.DataFrame, column: NumericColumn) -> FloatArray:
+def _numbers(frame: "pd.DataFrame", column: NumericColumn) -> FloatArray:
     if column.name not in frame.columns:
         raise InputError(f"The table has no column {brief(column.name)}.")
     texts = frame[column.name]
@@ -163,5 +163,5 @@ def _numbers(frame: pd.DataFrame, column: NumericColumn) -> FloatArray:
     return numbers
 
 
-def _missing(column: pd.Series) -> "pd.Series[bool]":
+def _missing(column: "pd.Series") -> "pd.Series[bool]":
     return column.isna() | (column.astype(str).str.strip() == "")

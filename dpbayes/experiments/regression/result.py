@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.looks import BOUND, EXACT, Curve, Look
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.regression.design import RegressionStudy
@@ -125,7 +125,7 @@ class RegressionResult:
         sums = {name: getattr(self, name) + getattr(later, name) for name in _SUMS}
         return replace(self, **sums)
 
-    def frame(self) -> pd.DataFrame:
+    def frame(self) -> "pd.DataFrame":
         """Return one row for each predictor and precision: error, standard error, B, both epsilons, and the settings.
 
         Predictors without a guarantee have no epsilon. One sample of N has a share 1/N of epsilon.

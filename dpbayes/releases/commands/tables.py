@@ -6,9 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import pandas as pd
-
 from dpbayes.base.command import HOLDS
+from dpbayes.base.libraries import pd
 from dpbayes.base.output import require_output, write_output
 from dpbayes.base.spreadsheet import safe_csv
 from dpbayes.base.steps import finished
@@ -232,7 +231,7 @@ def count_table(args: argparse.Namespace) -> int:
     return HOLDS
 
 
-def _cells(counts: Counts) -> pd.DataFrame:
+def _cells(counts: Counts) -> "pd.DataFrame":
     network, labels = counts.network, counts.network.row_labels()
     rows = network.row_of_cell.tolist()
     return pd.DataFrame(

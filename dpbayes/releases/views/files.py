@@ -5,10 +5,8 @@ import io
 import re
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as arrow_parquet
 
+from dpbayes.base.libraries import arrow_parquet, pa, pd
 from dpbayes.base.spreadsheet import safe_csv
 from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray
@@ -97,7 +95,7 @@ def cpts_for(
     return posterior_of(release, reading).sample(rng)
 
 
-def records_frame(records: Dataset) -> pd.DataFrame:
+def records_frame(records: Dataset) -> "pd.DataFrame":
     """Return a table's records with their states as text, each column a category over its whole domain."""
     return pd.DataFrame(
         {

@@ -13,8 +13,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
+from dpbayes.base.libraries import pa
 from dpbayes.base.validation import InputError, brief
 from dpbayes.sources.engines.statements import CHANGED, driver, named_table, quoted, statement
 
@@ -112,15 +112,15 @@ class DuckDbSession:
         )
         return tuple(zip(rows["table_schema"].to_pylist(), rows["table_name"].to_pylist(), strict=True))
 
-    def answer(self, expression: "ir.Table") -> pa.Table:
+    def answer(self, expression: "ir.Table") -> "pa.Table":
         return self.ask(statement(expression, "duckdb"))
 
-    def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> pa.Table:
+    def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> "pa.Table":
         """Return `most` random rows of an expression, from a reservoir. Errors: those of `answer`."""
         rows, seed = statement(expression, "duckdb"), int(rng.integers(1 << 31))
         return self.ask(f"select * from ({rows}) using sample reservoir({int(most)} rows) repeatable ({seed})")
 
-    def ask(self, text: str) -> pa.Table:
+    def ask(self, text: str) -> "pa.Table":
         import duckdb
 
         try:

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-import pandas as pd
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.steps import Work, mapped
 from dpbayes.base.text import many
 from dpbayes.base.types import IntArray
@@ -68,17 +68,17 @@ class Engine(Protocol):
         Errors: InputError for a column that is not numeric, for missing or infinite values, and those of `tally`.
         """
 
-    def values(self, name: str, most: int) -> Work[pd.Series]:
+    def values(self, name: str, most: int) -> "Work[pd.Series]":
         """Return up to `most` distinct values of a column as text ("" if missing), each with its number of records.
 
         The values are the index. The query scans the column, in steps, like `tally`. It reads the records, so a domain
         made from its result leaks information.
         """
 
-    def head(self, most: int) -> Work[pd.DataFrame]:
+    def head(self, most: int) -> "Work[pd.DataFrame]":
         """Return a few records as text, for the curator only; in steps, like `tally`, because a view can be slow."""
 
-    def sample(self, most: int, rng: np.random.Generator) -> Work[pd.DataFrame]:
+    def sample(self, most: int, rng: np.random.Generator) -> "Work[pd.DataFrame]":
         """Sample `most` records without replacement, as text; all records if there are no more. For the curator only.
 
         All sets of this size are equally likely. The sample takes one scan, in steps, like `tally`. The same generator

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
+from dpbayes.base.libraries import pa
 from dpbayes.base.validation import InputError, brief
 from dpbayes.sources.engines.statements import CHANGED, driver, named_table, quoted, statement
 
@@ -121,10 +121,10 @@ class PostgresSession:
         """Return schema and name of up to MOST_TABLES readable tables and views. Errors: those of `answer`."""
         return tuple((schema, name) for schema, name in self.ask(TABLES, {"most": MOST_TABLES}))
 
-    def answer(self, expression: "ir.Table") -> pa.Table:
+    def answer(self, expression: "ir.Table") -> "pa.Table":
         return self._rows(expression, _statement(expression))
 
-    def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> pa.Table:
+    def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> "pa.Table":
         """Return `most` random rows of an expression. Errors: those of `answer`.
 
         TABLESAMPLE supports neither views nor a number of rows. One scan in random order keeps the first rows.
@@ -134,7 +134,7 @@ class PostgresSession:
             expression, f"select * from ({_statement(expression)}) as shown order by random() limit {int(most)}"
         )
 
-    def _rows(self, expression: "ir.Table", text: str) -> pa.Table:
+    def _rows(self, expression: "ir.Table", text: str) -> "pa.Table":
         rows = self.ask(text)
         columns = zip(*rows, strict=True) if rows else [()] * len(expression.columns)
         kinds = expression.schema().values()
@@ -185,7 +185,7 @@ def _table(name: tuple[str, ...], columns: list[tuple[Any, ...]]) -> "ir.Table":
     return raw.mutate(**{column: raw[column].cast("string") for column in as_text}) if as_text else raw
 
 
-def _arrow(values: tuple[Any, ...], kind: Any) -> pa.Array:
+def _arrow(values: tuple[Any, ...], kind: Any) -> "pa.Array":
     """Return a column of an answer; values other than numbers and truth values become text."""
     if kind.is_boolean() or kind.is_integer() or kind.is_floating():
         return pa.array(values, kind.to_pyarrow() if not kind.is_floating() else pa.float64())

@@ -6,7 +6,8 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
-import pyarrow as pa
+
+from dpbayes.base.libraries import pa
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -34,10 +35,10 @@ class Session(Protocol):
     def tables(self) -> tuple[tuple[str, ...], ...]:
         """Return the names of the tables in the same place, each in parts. Errors: those of `answer`."""
 
-    def answer(self, expression: "ir.Table") -> pa.Table:
+    def answer(self, expression: "ir.Table") -> "pa.Table":
         """Return the result of an expression. Errors: InputError, with one sentence on the engine's error."""
 
-    def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> pa.Table:
+    def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> "pa.Table":
         """Return `most` rows of an expression, sampled without replacement. Errors: those of `answer`."""
 
     def share(self) -> float:
@@ -83,7 +84,7 @@ def located_table(session: Session) -> Waiting["ir.Table"]:
     return (yield from waited(session, session.table, 0.0, 0.0))
 
 
-def answered(session: Session, expression: "ir.Table", start: float, end: float) -> Waiting[pa.Table]:
+def answered(session: Session, expression: "ir.Table", start: float, end: float) -> "Waiting[pa.Table]":
     """Return the result of an expression, in steps; the share of the work runs from `start` to `end`."""
     return (yield from waited(session, lambda: session.answer(expression), start, end))
 

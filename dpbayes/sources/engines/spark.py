@@ -13,8 +13,8 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
+from dpbayes.base.libraries import pa
 from dpbayes.base.validation import InputError, brief
 from dpbayes.sources.engines.statements import CHANGED, driver, named_table, quoted, statement
 
@@ -95,15 +95,15 @@ class _SparkQueries(ABC):
             raise InputError(_why_not(error, self.cluster)) from None
         return tuple((row["namespace"], row["tableName"]) for row in rows if not row["isTemporary"])
 
-    def answer(self, expression: "ir.Table") -> pa.Table:
+    def answer(self, expression: "ir.Table") -> "pa.Table":
         return self._answer(statement(expression, "pyspark"), "counts a table")
 
-    def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> pa.Table:
+    def sampled(self, expression: "ir.Table", most: int, rng: np.random.Generator) -> "pa.Table":
         """Return the first rows in random order; no task keeps more rows than that. Errors: those of `answer`."""
         rows, seed = statement(expression, "pyspark"), int(rng.integers(1 << 31))
         return self._answer(f"select * from ({rows}) order by rand({seed}) limit {int(most)}", "draws a sample")
 
-    def _answer(self, text: str, purpose: str) -> pa.Table:
+    def _answer(self, text: str, purpose: str) -> "pa.Table":
         with suppress(Exception):
             self._watch(purpose)
         try:

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
 
+from dpbayes.base.libraries import pa, pd
 from dpbayes.base.steps import Work, mapped, slices
 from dpbayes.base.types import IntArray
 from dpbayes.base.validation import InputError, brief
@@ -87,15 +86,15 @@ class SqlTable:
         sums = in_session(self.database, lambda session: _products(session, mappings))
         return mapped(sums, lambda products: scaled_gram(columns, products))
 
-    def values(self, name: str, most: int) -> Work[pd.Series]:
+    def values(self, name: str, most: int) -> "Work[pd.Series]":
         """Return up to `most` distinct values of a column as text with their records, the most frequent first."""
         return in_session(self.database, lambda session: _values(session, name, most))
 
-    def head(self, most: int) -> Work[pd.DataFrame]:
+    def head(self, most: int) -> "Work[pd.DataFrame]":
         """Return a few records as text, for the curator only."""
         return in_session(self.database, lambda session: _head(session, most))
 
-    def sample(self, most: int, rng: np.random.Generator) -> Work[pd.DataFrame]:
+    def sample(self, most: int, rng: np.random.Generator) -> "Work[pd.DataFrame]":
         """Sample records without replacement, as text, for the curator only. Errors: InputError."""
         return in_session(self.database, lambda session: _sample(session, most, rng))
 
@@ -103,7 +102,7 @@ class SqlTable:
 # Queries in a session
 
 
-def _values(session: Session, name: str, most: int) -> Waiting[pd.Series]:
+def _values(session: Session, name: str, most: int) -> "Waiting[pd.Series]":
     import ibis
 
     table = yield from located_table(session)
@@ -114,12 +113,12 @@ def _values(session: Session, name: str, most: int) -> Waiting[pd.Series]:
     return pd.Series(answer["records"].to_numpy(), index=pd.Index(_texts(answer["value"])), name=name)
 
 
-def _head(session: Session, most: int) -> Waiting[pd.DataFrame]:
+def _head(session: Session, most: int) -> "Waiting[pd.DataFrame]":
     first = _shown((yield from located_table(session))).limit(most)
     return _frame((yield from answered(session, first, 0.0, 1.0)))
 
 
-def _sample(session: Session, most: int, rng: np.random.Generator) -> Waiting[pd.DataFrame]:
+def _sample(session: Session, most: int, rng: np.random.Generator) -> "Waiting[pd.DataFrame]":
     rows = _shown((yield from located_table(session)))
     return _frame((yield from waited(session, lambda: session.sampled(rows, most, rng), 0.0, 1.0)))
 
@@ -244,7 +243,7 @@ class _Sums:
     to_leave_out: int
 
 
-def _added_up(network: Network, packed: Sequence[Cluster], answers: Sequence[pa.Table], total: int | None) -> _Sums:
+def _added_up(network: Network, packed: Sequence[Cluster], answers: "Sequence[pa.Table]", total: int | None) -> _Sums:
     """Add up all arms: one for each cluster, then those of columns that are no nodes; `total` None means all records.
 
     Errors: InputError unless all arms have the same number of records and agree on shared nodes. Without snapshots, an
@@ -283,11 +282,11 @@ def _shown(table: "ir.Table") -> "ir.Table":
     return table.select(**{name: comparable(table[name]) for name in table.columns})
 
 
-def _frame(answer: pa.Table) -> pd.DataFrame:
+def _frame(answer: "pa.Table") -> "pd.DataFrame":
     return pd.DataFrame({name: _texts(answer[name]) for name in answer.column_names}, dtype="str")
 
 
-def _texts(values: pa.ChunkedArray) -> pd.Series:
+def _texts(values: "pa.ChunkedArray") -> "pd.Series":
     try:
         text: pd.Series = values.cast(pa.string()).fill_null("").to_pandas()
     except pa.ArrowNotImplementedError:  # lists and the like

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
 
+from dpbayes.base.libraries import pa, pd
 from dpbayes.base.types import AnyArray, FloatArray
 from dpbayes.sources.columns import numbers_in
 
@@ -60,6 +59,6 @@ def _said(numbers: AnyArray) -> FloatArray:
     return numbers_in(_written(numbers))
 
 
-def _written(numbers: AnyArray) -> pd.Series:
+def _written(numbers: AnyArray) -> "pd.Series":
     series: pd.Series = pa.array(numbers).cast(pa.string()).to_pandas()
     return series

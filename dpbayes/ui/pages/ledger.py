@@ -6,10 +6,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from dpbayes.base.amounts import Amount, PrivacyMeasure, Rho, amount_text, cost_in, measure_of, number_of
+from dpbayes.base.libraries import pd
 from dpbayes.base.text import escaped, numeral, numeral_above, typed
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.base.zcdp import zcdp_epsilon

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-import pandas as pd
 import streamlit as st
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work, part_of
 from dpbayes.base.validation import InputError, brief
@@ -45,12 +45,12 @@ class Connected:
     path: str
     table: str
     fields: tuple[Field, ...]
-    head: pd.DataFrame
+    head: "pd.DataFrame"
     proposals: tuple[Proposal, ...]
     columns: tuple[DeclaredColumn, ...]
     number: int = 1
     version: int = 0
-    bounds: pd.DataFrame | None = None
+    bounds: "pd.DataFrame | None" = None
     target: str = ""
     own: OwnColumns | None = None
 
@@ -209,7 +209,7 @@ def proposing(mine: Connected) -> Work[tuple[Proposal, ...]]:
     return tuple(proposals)
 
 
-def sampling(mine: Connected, most: int, seed: int) -> Work[pd.DataFrame]:
+def sampling(mine: Connected, most: int, seed: int) -> "Work[pd.DataFrame]":
     """Return a random sample of the records as text, in steps. Only the curator may see it. Errors: InputError."""
     with in_sentences("a sample was drawn"):
         return (yield from engine_of(mine).sample(most, stream(seed, "connected", "sample")))

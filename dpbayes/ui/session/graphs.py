@@ -42,7 +42,7 @@ class Graph:
     def of(cls, network: Network) -> "Graph":
         """Return a network's graph with automatic positions."""
         states = dict(zip(network.names, network.states, strict=True))
-        return cls(network.names, network.edges, layered_positions(network.graph), states)
+        return cls(network.names, network.edges, layered_positions(network.names, network.edges), states)
 
 
 TEMPLATES = {"bayes": naive_bayes, "chain": chain, "tree": tree, "full": full, "empty": empty}
@@ -142,7 +142,8 @@ def placed(graph: Graph) -> Graph:
     places = graph.places
     if len(places) < len(graph.names):
         try:
-            places = layered_positions(network_of(graph).graph) | dict(places)
+            network = network_of(graph)
+            places = layered_positions(network.names, network.edges) | dict(places)
         except InputError:  # a cycle has no layers
             places = _circle(graph.names) | dict(places)
     inside = {name: (min(max(x, 0.0), WIDTH), min(max(y, 0.0), HEIGHT)) for name, (x, y) in places.items()}

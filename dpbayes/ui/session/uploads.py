@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
+from dpbayes.base.libraries import pd
 from dpbayes.experiments.regression.records import OwnColumns
 from dpbayes.model.dataset import Dataset
 from dpbayes.sources.columns import Column
@@ -28,14 +28,14 @@ class Upload:
     """
 
     name: str
-    frame: pd.DataFrame
+    frame: "pd.DataFrame"
     dataset: Dataset | None = None
     proposals: tuple[Proposal, ...] = ()
     columns: tuple[DeclaredColumn, ...] = ()
     encoded: tuple[Column, ...] = ()
     number: int = 0
     version: int = 0
-    bounds: pd.DataFrame | None = None
+    bounds: "pd.DataFrame | None" = None
     target: str = ""
     own: OwnColumns | None = None
     remark: str = ""

@@ -7,9 +7,9 @@ value leaves the setting unchanged.
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-import pandas as pd
 import streamlit as st
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import Choice, Parameter
 from dpbayes.base.text import escaped, letters, typed
 from dpbayes.base.validation import InputError
@@ -117,7 +117,7 @@ def segments(
     )
 
 
-def edited(frame: pd.DataFrame, *, key: str, disabled: Sequence[str] = (), **more: Any) -> pd.DataFrame:
+def edited(frame: "pd.DataFrame", *, key: str, disabled: Sequence[str] = (), **more: Any) -> "pd.DataFrame":
     """Show a table with editable cells, except in `disabled` columns; invalid edits are dropped with a message."""
     open_to_typing = [name for name in frame.columns if name not in disabled]
     try:

@@ -10,7 +10,6 @@ import enum
 import numpy as np
 import streamlit as st
 
-from dpbayes import api
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import brief
 from dpbayes.model.network import Network
@@ -212,6 +211,8 @@ def _is_written(value: object, field: "dataclasses.Field[object]") -> bool:
 
 
 def _class(kind: type, imports: dict[str, None]) -> str:
+    from dpbayes import api  # with all that it offers
+
     if kind.__name__ in api.__all__:
         return f"dp.{kind.__name__}"
     imports[f"from {kind.__module__} import {kind.__name__}"] = None

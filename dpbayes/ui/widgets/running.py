@@ -36,6 +36,8 @@ their inputs in memory."""
 NOTICED = 0.5
 """Remaining seconds above which there is a progress bar with a button to stop."""
 
+WITHOUT_BUTTON = 50_000_000
+"""Values of records that a simulation may read without a button: about a second."""
 
 BESIDE = ThreadPoolExecutor(1, thread_name_prefix="beside")
 """The thread of `in_background`."""

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.references import PAPERS, Reference
 from dpbayes.base.spreadsheet import safe_csv
 from dpbayes.base.terms import explained
@@ -122,7 +122,7 @@ def shown_progress(text: str, size: int) -> Iterator[Callable[[float], object]]:
         bar.empty()
 
 
-def numbers(frame: pd.DataFrame, *, help: Mapping[str, str] | None = None, unknown: str = "—", **more: Any) -> None:
+def numbers(frame: "pd.DataFrame", *, help: Mapping[str, str] | None = None, unknown: str = "—", **more: Any) -> None:
     """Show a table of formatted numbers that sort as numbers; `help` explains columns.
 
     A long table shows its first rows; the file beside it has all rows.
@@ -139,7 +139,7 @@ def _cell_text(value: object) -> str:
 
 
 def data_and_download(
-    make: Callable[[], pd.DataFrame], *, name: str, curator_only: bool, simulates: bool = False
+    make: "Callable[[], pd.DataFrame]", *, name: str, curator_only: bool, simulates: bool = False
 ) -> None:
     """Show a folded part with the numbers of a chart, and offer them as CSV and the chart as a picture.
 
@@ -164,8 +164,8 @@ def data_and_download(
 
 
 def results_and_files(
-    make: Callable[[], pd.DataFrame],
-    parquet: Callable[[pd.DataFrame], bytes],
+    make: "Callable[[], pd.DataFrame]",
+    parquet: "Callable[[pd.DataFrame], bytes]",
     *,
     name: str,
     caption: str,

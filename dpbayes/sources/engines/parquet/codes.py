@@ -10,10 +10,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
 from numpy.typing import NDArray
 
+from dpbayes.base.libraries import pa, pd
 from dpbayes.base.types import AnyArray, BoolArray, Codes
 from dpbayes.base.validation import InputError, brief
 from dpbayes.sources.columns import LEFT_OUT, OUTSIDE, Categories, Column, Cuts, Groups, coded, codes_of_declared
@@ -48,7 +47,7 @@ Coder = Callable[[pa.Array, Codes], Masks]
 looking up."""
 
 
-def coder(column: Column, kind: pa.DataType) -> Coder:
+def coder(column: Column, kind: "pa.DataType") -> Coder:
     """Return the function from arrays of this type to codes of the column.
 
     Errors: InputError, when it is called, for a type without a text.
@@ -62,7 +61,7 @@ def coder(column: Column, kind: pa.DataType) -> Coder:
     return _of_texts(column)
 
 
-def as_dictionary(name: str, values: pa.Array) -> tuple[NDArray[np.int32], pa.Array]:
+def as_dictionary(name: str, values: "pa.Array") -> "tuple[NDArray[np.int32], pa.Array]":
     """Return indices (n,) into an array of distinct values, and this array; a missing value has the index of its end.
 
     Errors: InputError for a type whose values cannot be compared.
@@ -87,7 +86,7 @@ def _nullable(column: Column, code: Coder) -> Coder:
     """Return a coder that also handles NULL, whose text is empty."""
     missing = _code(column, "")
 
-    def write(values: pa.Array, out: Codes) -> Masks:
+    def write(values: "pa.Array", out: Codes) -> Masks:
         masks = code(values, out)
         if not values.null_count:
             return masks
@@ -108,7 +107,7 @@ def _replaced(masks: Masks, out: Codes, where: BoolArray, code: int) -> Masks:
     return Masks(left_out, outside)
 
 
-def _numbers(values: pa.Array) -> AnyArray:
+def _numbers(values: "pa.Array") -> AnyArray:
     """Return the numbers of an array without a copy; missing values are arbitrary."""
     bare = pa.Array.from_buffers(values.type, len(values), [None, values.buffers()[1]], offset=values.offset)
     numbers: AnyArray = bare.to_numpy()
@@ -171,7 +170,7 @@ def _of_texts(column: Column) -> Coder:
     dictionary: pa.Array | None = None
     declared = with_null = _CodesByPlace(np.zeros(0, dtype=np.int16))
 
-    def write(values: pa.Array, out: Codes) -> Masks:
+    def write(values: "pa.Array", out: Codes) -> Masks:
         nonlocal dictionary, declared, with_null
         places, entries = as_dictionary(column.name, values)
         if dictionary is None or not entries.equals(dictionary):  # batches of one row group share their dictionary
@@ -189,7 +188,7 @@ def _of_texts(column: Column) -> Coder:
 def _of_booleans(column: Column) -> Coder:
     table = _CodesByPlace(np.array([_code(column, "false"), _code(column, "true")], dtype=np.int16))
 
-    def write(values: pa.Array, out: Codes) -> Masks:
+    def write(values: "pa.Array", out: Codes) -> Masks:
         bits = np.frombuffer(values.buffers()[1], dtype=np.uint8)[values.offset // 8 :] if len(values) else np.empty(0)
         start = values.offset % 8
         bits = bits.astype(np.uint8, copy=False)
@@ -202,7 +201,7 @@ def _of_booleans(column: Column) -> Coder:
 # Whole numbers
 
 
-def _of_whole(column: Categories | Groups, kind: pa.DataType) -> Coder:
+def _of_whole(column: Categories | Groups, kind: "pa.DataType") -> Coder:
     width = np.iinfo(kind.to_pandas_dtype())
     codes = {
         number: code
@@ -218,7 +217,7 @@ def _of_whole(column: Categories | Groups, kind: pa.DataType) -> Coder:
     table, unsigned = _CodesByPlace(signed), np.dtype(f"u{width.dtype.itemsize}")
     zero = unsigned.type(low % (1 << width.bits))
 
-    def write(values: pa.Array, out: Codes) -> Masks:
+    def write(values: "pa.Array", out: Codes) -> Masks:
         # A number below the lowest wraps around to a value above the highest.
         numbers = _numbers(values).view(unsigned)
         places = numbers - zero if zero else numbers
@@ -233,7 +232,7 @@ def _of_whole(column: Categories | Groups, kind: pa.DataType) -> Coder:
 # Other numbers
 
 
-def _of_floats(column: Categories | Groups, kind: pa.DataType) -> Coder:
+def _of_floats(column: Categories | Groups, kind: "pa.DataType") -> Coder:
     dtype = np.dtype(kind.to_pandas_dtype())
     codes = {}
     for text, code in codes_of_declared(column).items():
@@ -242,7 +241,7 @@ def _of_floats(column: Categories | Groups, kind: pa.DataType) -> Coder:
             codes[int(number.view(f"u{dtype.itemsize}"))] = code
     of_bits, nan = _of_bits(codes, np.dtype(f"u{dtype.itemsize}")), _code(column, "nan")
 
-    def write(values: pa.Array, out: Codes) -> Masks:
+    def write(values: "pa.Array", out: Codes) -> Masks:
         masks = of_bits(values, out)
         if masks.outside is None:  # NaN has many bit patterns, which are not in the table
             return masks
@@ -256,7 +255,7 @@ def _of_bits(codes: dict[int, int], dtype: np.dtype[Any]) -> Coder:
     keys = np.array(sorted(codes), dtype=dtype)
     ordered = np.array([codes[int(key)] for key in keys], dtype=np.uint8)
 
-    def compared(values: pa.Array, out: Codes) -> Masks:
+    def compared(values: "pa.Array", out: Codes) -> Masks:
         bits = _numbers(values).view(dtype)
         inside = np.zeros(len(bits), dtype=bool)
         out[:] = 0
@@ -267,7 +266,7 @@ def _of_bits(codes: dict[int, int], dtype: np.dtype[Any]) -> Coder:
                 out += equal.view(np.uint8) * code
         return Masks(outside=None if inside.all() else ~inside)
 
-    def searched(values: pa.Array, out: Codes) -> Masks:
+    def searched(values: "pa.Array", out: Codes) -> Masks:
         bits = _numbers(values).view(dtype)
         places = np.minimum(np.searchsorted(keys, bits), len(keys) - 1)
         ordered.take(places, out=out, mode="clip")
@@ -280,11 +279,11 @@ def _of_bits(codes: dict[int, int], dtype: np.dtype[Any]) -> Coder:
 # Cut points
 
 
-def _of_cut(column: Cuts, kind: pa.DataType) -> Coder:
+def _of_cut(column: Cuts, kind: "pa.DataType") -> Coder:
     least = least_at_or_above(column.points, np.dtype(kind.to_pandas_dtype()))
     is_floating, nan = pa.types.is_floating(kind), _code(column, "nan")
 
-    def write(values: pa.Array, out: Codes) -> Masks:
+    def write(values: "pa.Array", out: Codes) -> Masks:
         numbers = _numbers(values)
         if len(least) <= FEW:
             out[:] = 0

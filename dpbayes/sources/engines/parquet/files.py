@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-import pyarrow as pa
-import pyarrow.parquet as arrow_parquet
-
+from dpbayes.base.libraries import arrow_parquet, pa
 from dpbayes.base.validation import InputError, brief
-from dpbayes.sources.tables import UNREADABLE
+from dpbayes.sources.tables import unreadable
 
 Item = TypeVar("Item")
 
@@ -68,7 +66,7 @@ def _is_data(path: Path) -> bool:
     return not hidden and path.suffix.lower() in (".parquet", ".pq")
 
 
-def opened(part: Part, names: Sequence[str]) -> arrow_parquet.ParquetFile:
+def opened(part: Part, names: Sequence[str]) -> "arrow_parquet.ParquetFile":
     """Open a file to read these columns. Errors: InputError if it is not Parquet."""
     buffer = max(1 << 16, BUFFER_BYTES // max(1, len(names)))
     try:
@@ -80,7 +78,7 @@ def opened(part: Part, names: Sequence[str]) -> arrow_parquet.ParquetFile:
             read_dictionary=[name for name in names if name in leaves],
             buffer_size=buffer,
         )
-    except UNREADABLE as error:
+    except unreadable() as error:
         raise _unreadable(part, error) from None
 
 
@@ -88,7 +86,7 @@ def _unreadable(part: Part, error: Exception) -> InputError:
     return InputError(f"{brief(part.path.name)} is not a readable Parquet file ({brief(error, 80)}).")
 
 
-def plain_column(schema: pa.Schema, name: str) -> pa.Field:
+def plain_column(schema: "pa.Schema", name: str) -> "pa.Field":
     """Return a column with one value per record.
 
     Errors: InputError if the column does not exist, exists twice, or has several values per record.
@@ -122,10 +120,11 @@ def row_count(part: Part) -> int:
 
 def batches_of(
     path: Path, parts: Sequence[Part], names: Sequence[str], most_rows: int = MOST_ROWS
-) -> Generator[tuple[float, pa.RecordBatch], None, None]:
+) -> "Generator[tuple[float, pa.RecordBatch], None, None]":
     """Yield the share of the files that was read, and the next records. Errors: InputError."""
     total, before = max(1, sum(part.size for part in parts)), 0
     kinds: list[pa.DataType] = []
+    problems: tuple[type[Exception], ...] = (InputError, *unreadable())
     for part in parts:
         try:
             with opened(part, names) as file:
@@ -134,7 +133,7 @@ def batches_of(
                 for batch in file.iter_batches(batch_size=rows, columns=list(names)):
                     read += len(batch)
                     yield (before + part.size * read / file.metadata.num_rows) / total, batch
-        except (*UNREADABLE, InputError) as error:
+        except problems as error:
             if is_changed(path, parts):
                 raise InputError(CHANGED) from None
             raise error if isinstance(error, InputError) else _unreadable(part, error) from None
@@ -150,8 +149,8 @@ def is_changed(path: Path, parts: Sequence[Part]) -> bool:
 
 
 def _same_kinds(
-    kinds: list[pa.DataType], file: arrow_parquet.ParquetFile, first: Part, part: Part, names: Sequence[str]
-) -> list[pa.DataType]:
+    kinds: "list[pa.DataType]", file: "arrow_parquet.ParquetFile", first: Part, part: Part, names: Sequence[str]
+) -> "list[pa.DataType]":
     """Return the types of the columns in a file. Errors: InputError if they differ from those of the first file."""
     schema = file.schema_arrow
     here = [plain_column(schema, name).type for name in names]
@@ -164,12 +163,12 @@ def _same_kinds(
     return here
 
 
-def kind_text(kind: pa.DataType) -> str:
+def kind_text(kind: "pa.DataType") -> str:
     """Return the type of a column's values as text, also for dictionary-encoded columns."""
     return str(kind.value_type if pa.types.is_dictionary(kind) else kind)
 
 
-def _rows(file: arrow_parquet.ParquetFile, names: Sequence[str]) -> int:
+def _rows(file: "arrow_parquet.ParquetFile", names: Sequence[str]) -> int:
     """Return the number of records of a batch, from the widths of values and the file's sizes of text columns."""
     schema = file.schema_arrow
     kinds = {name: plain_column(schema, name).type for name in names}

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
 
+from dpbayes.base.libraries import pa, pd
 from dpbayes.base.steps import Work
 from dpbayes.base.types import BoolArray, Codes, FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief
@@ -60,7 +59,7 @@ class CodeBlock:
         self.sums: IntArray = np.zeros(network.cell_count, dtype=np.int64)
         self.outside: IntArray = np.zeros(len(columns), dtype=np.int64)
 
-    def add(self, arrays: Sequence[pa.Array]) -> None:
+    def add(self, arrays: "Sequence[pa.Array]") -> None:
         """Add a batch of records, with one array for each column."""
         if not self.coders:
             self.coders = [coder(column, array.type) for column, array in zip(self.columns, arrays, strict=True)]
@@ -77,7 +76,7 @@ class CodeBlock:
         outside = dict(zip(names, self.outside.tolist(), strict=True))
         return Tally(assembled_counts(self.network, self.sums), self.n, self.left_out, outside)
 
-    def _fill(self, arrays: Sequence[pa.Array]) -> None:
+    def _fill(self, arrays: "Sequence[pa.Array]") -> None:
         """Write the codes of as many records as fit into the block; records that do not count are overwritten."""
         records = len(arrays[0])
         nodes = self.block[:, self.filled : self.filled + records]
@@ -169,7 +168,7 @@ class ParquetFiles:
             raise InputError(CHANGED)
         return scaled_gram(columns, sums)
 
-    def values(self, name: str, most: int) -> Work[pd.Series]:
+    def values(self, name: str, most: int) -> "Work[pd.Series]":
         """Return up to `most` distinct values of a column as text with their records, the most frequent first.
 
         Errors: InputError for a column with more than MOST_VALUES distinct values.
@@ -192,7 +191,7 @@ class ParquetFiles:
         texts = pd.Index([text for text, _ in ordered], dtype="str")
         return pd.Series([times for _, times in ordered], index=texts, name=name, dtype=np.int64)
 
-    def head(self, most: int) -> Work[pd.DataFrame]:
+    def head(self, most: int) -> "Work[pd.DataFrame]":
         """Return a few records as text, without nested columns, for the curator only."""
         parts = parts_of(self.path)
         names = plain_columns(parts)
@@ -207,7 +206,7 @@ class ParquetFiles:
                 yield rows / most
         return pd.DataFrame(texts, dtype="str")
 
-    def sample(self, most: int, rng: np.random.Generator) -> Work[pd.DataFrame]:
+    def sample(self, most: int, rng: np.random.Generator) -> "Work[pd.DataFrame]":
         """Sample records without replacement, as text, one batch in each step, for the curator only.
 
         The files state their numbers of records, so the indices are sampled first. Errors: those of `tally`.
@@ -229,31 +228,31 @@ class ParquetFiles:
         return pd.DataFrame(texts, dtype="str")
 
 
-def _add_texts(texts: dict[str, list[str]], batch: pa.RecordBatch) -> None:
+def _add_texts(texts: dict[str, list[str]], batch: "pa.RecordBatch") -> None:
     for name, column_texts in texts.items():
         column_texts += texts_of(name, batch.column(batch.schema.get_field_index(name))).tolist()
 
 
-def is_number(kind: pa.DataType) -> bool:
+def is_number(kind: "pa.DataType") -> bool:
     """Return whether values of a type are numbers."""
     plain = kind.value_type if pa.types.is_dictionary(kind) else kind
     return bool(pa.types.is_integer(plain) or pa.types.is_floating(plain) or pa.types.is_decimal(plain))
 
 
-def require_numbers(field: pa.Field) -> None:
+def require_numbers(field: "pa.Field") -> None:
     """Require a numeric column. Errors: InputError."""
     if not (is_number(field.type) or pa.types.is_null(field.type)):
         raise no_numbers(field.name, kind_text(field.type))
 
 
-def added(sums: Products, batch: pa.RecordBatch, mappings: Sequence[UnitMapping]) -> Products:
+def added(sums: Products, batch: "pa.RecordBatch", mappings: Sequence[UnitMapping]) -> Products:
     """Return the sums including those of a batch, computed for SUMMED records at a time."""
     for start in range(0, len(batch), SUMMED):
         sums += _products(batch.slice(start, SUMMED), mappings)
     return sums
 
 
-def _products(batch: pa.RecordBatch, mappings: Sequence[UnitMapping]) -> Products:
+def _products(batch: "pa.RecordBatch", mappings: Sequence[UnitMapping]) -> Products:
     joint, tells = np.ones((len(mappings) + 1, len(batch))), np.empty((3, len(mappings)), dtype=np.int64)
     for k, mapping in enumerate(mappings):
         values = batch.column(batch.schema.get_field_index(mapping.column.name))
@@ -261,7 +260,7 @@ def _products(batch: pa.RecordBatch, mappings: Sequence[UnitMapping]) -> Product
     return Products(joint @ joint.T, tells)
 
 
-def _doubles(values: pa.Array) -> tuple[FloatArray, BoolArray | None]:
+def _doubles(values: "pa.Array") -> tuple[FloatArray, BoolArray | None]:
     """Return numbers as doubles (n,), NaN if missing, and the mask of missing values; None if there are none."""
     plain = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
     missing = plain.is_null().to_numpy(zero_copy_only=False) if plain.null_count else None

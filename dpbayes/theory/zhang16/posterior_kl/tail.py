@@ -18,8 +18,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import fft, special
+from scipy import special
 
+from dpbayes.base.libraries import fft
 from dpbayes.base.steps import slices
 from dpbayes.base.types import ComplexArray, FloatArray, IntArray
 from dpbayes.posteriors.divergence import bregman_loggamma

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-import pandas as pd
 import streamlit as st
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.references import Reference
 from dpbayes.base.text import distinct_texts, escaped, many, near_one, numeral, share_text

@@ -1,12 +1,12 @@
 """The audit of an adaptive release: exact privacy losses of simulated outputs under two neighbouring tables."""
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from dpbayes.audit.adaptive import AdaptiveAudit, adaptive_audit_steps
 from dpbayes.audit.attacker.draws import DOUBT
 from dpbayes.audit.entry import TablePair
+from dpbayes.base.libraries import pd
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work
 from dpbayes.base.text import escaped, many, power_of_ten

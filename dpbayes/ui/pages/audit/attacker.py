@@ -3,13 +3,13 @@
 from collections.abc import Hashable
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from dpbayes.audit.attacker.odds import Attack, log_odds, ratios_of_pair
 from dpbayes.audit.entry import TablePair
 from dpbayes.audit.report.types import AuditReport
 from dpbayes.base import terms
+from dpbayes.base.libraries import pd
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped, many, probability_text, whole_percent
@@ -273,7 +273,7 @@ def _caption(seen: np.ndarray, ceilings: list[Ceiling], report: AuditReport, lim
     st.caption(text)
 
 
-def _frame(seen: np.ndarray, ceilings: list[Ceiling]) -> pd.DataFrame:
+def _frame(seen: np.ndarray, ceilings: list[Ceiling]) -> "pd.DataFrame":
     columns: dict[str, np.ndarray] = {"releases": np.arange(seen.shape[1]), "log odds of this attacker": seen[0]}
     for level in (0.05, 0.5, 0.95):
         columns[f"log odds, {level:.0%} of attackers below"] = np.quantile(seen, level, axis=0)

@@ -5,12 +5,12 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from dpbayes.audit.entry import Recalibration
 from dpbayes.audit.report.pictures import Picture, Shares, TwoLaws
 from dpbayes.audit.report.types import AuditReport, Exactness, WorstCase
+from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import label_of, parameters_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import escaped, latex, numeral

@@ -8,13 +8,13 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpbayes.audit.registry import AUDITS, UNKNOWN
 from dpbayes.audit.report.types import AuditReport, AuditVerdict, Exactness
 from dpbayes.base import terms
+from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import distinct_texts, escaped, numeral, whole_percent

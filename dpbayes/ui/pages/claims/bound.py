@@ -4,10 +4,10 @@ import math
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from dpbayes.base import terms
+from dpbayes.base.libraries import pd
 from dpbayes.base.text import many, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.figures.claims import BoundCurves, bound_figure
@@ -203,7 +203,7 @@ def _range(evaluation: Evaluation) -> str:
     return f" The {name}: {numeral(low)} to {numeral(high)}." if math.isfinite(low + high) else ""
 
 
-def _frame(evaluation: Evaluation) -> pd.DataFrame:
+def _frame(evaluation: Evaluation) -> "pd.DataFrame":
     bound, measured = evaluation.curve.bound, evaluation.curve.measured
     columns = {evaluation.axis.value: evaluation.curve.x, "as stated": bound.printed, "proved": bound.certified}
     if measured.exact_name:

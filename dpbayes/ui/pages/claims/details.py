@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 import dpbayes
+from dpbayes.base.libraries import pd
 from dpbayes.base.references import PAPERS, THE_NOTES
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray

@@ -6,9 +6,9 @@ All tables are hypothetical, so both seats see everything.
 import math
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.text import distinct_texts, many, numeral, plural
 from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, Robustness, prior_grid, robustness
 from dpbayes.figures.robustness import answers_figure, moved_figure
@@ -180,7 +180,7 @@ def _whole(answers: float) -> str:
     return f"{math.ceil(answers - 1e-9):,}"
 
 
-def frame_of(curves: Robustness) -> pd.DataFrame:
+def frame_of(curves: Robustness) -> "pd.DataFrame":
     """Return one record per strength of the prior."""
     return pd.DataFrame(
         {

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.looks import BOUND, EXACT, GREEN, INVALID, PURPLE, SLATE, Look
 from dpbayes.base.references import PAPERS
 from dpbayes.base.text import escaped
@@ -217,7 +217,7 @@ def _list(listed: Sequence[ClaimShown]) -> None:
     )
 
 
-def claims_table(claims: Sequence[Claim]) -> pd.DataFrame:
+def claims_table(claims: Sequence[Claim]) -> "pd.DataFrame":
     """Return claims as a table, one line for each."""
     return pd.DataFrame(
         {
@@ -306,7 +306,7 @@ def _sources(chosen: Chosen, claim: Claim) -> None:
     data_and_download(_map, name="claims", curator_only=False)
 
 
-def _map() -> pd.DataFrame:
+def _map() -> "pd.DataFrame":
     """Return all claims with the code and the tests that name them."""
     named = entries()
     mentions = {

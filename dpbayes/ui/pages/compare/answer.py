@@ -3,10 +3,10 @@
 import math
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from dpbayes.base.estimates import Estimate
+from dpbayes.base.libraries import pd
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work, in_parts
 from dpbayes.base.text import done, escaped, many, numeral
@@ -203,7 +203,7 @@ def dots_of(comparison: Comparison, errors: Errors) -> list[NoiseDot]:
     return dots
 
 
-def _frame(comparison: Comparison, errors: Errors) -> pd.DataFrame:
+def _frame(comparison: Comparison, errors: Errors) -> "pd.DataFrame":
     """Return one record per simulated mechanism: its own epsilon, its error and the standard error of that."""
     mechanisms = _mechanisms(comparison)[: len(errors)]
     return pd.DataFrame(

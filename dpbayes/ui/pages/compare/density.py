@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from dpbayes.base.estimates import Estimate
+from dpbayes.base.libraries import pd
 from dpbayes.base.looks import BOUND, Look
 from dpbayes.base.randomness import stream
 from dpbayes.base.references import Reference
@@ -283,7 +283,7 @@ def _table(costs: Costs, others: list[OtherNoise], epsilon: float) -> None:
     numbers(frame)
 
 
-def graph_records(costs: Costs, others: list[OtherNoise], epsilon: float) -> pd.DataFrame:
+def graph_records(costs: Costs, others: list[OtherNoise], epsilon: float) -> "pd.DataFrame":
     """Return one record per graph, the families first; then the means over random graphs and their standard errors.
 
     Noise that is searched for is computed on the first random graphs only, and its means are of those.

@@ -4,9 +4,9 @@ import math
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.looks import Look
 from dpbayes.base.references import Reference
 from dpbayes.base.steps import Work
@@ -272,7 +272,7 @@ def _factors(comparison: Comparison) -> None:
         st.caption("The noise of Laplace divided by the noise of the mechanism, at the same guarantee.")
 
 
-def frame_of(comparison: Comparison, network: Network) -> pd.DataFrame:
+def frame_of(comparison: Comparison, network: Network) -> "pd.DataFrame":
     """Return one record per mechanism, with the noise per cell and the weights of the tables."""
     noises = comparison.noises
     return pd.DataFrame(
@@ -349,7 +349,7 @@ def winners_text(graphs: Graphs) -> str:
     return f"Without δ, {inside(winners.index[0])} has the least noise on {winners.iloc[0]} of {of}."
 
 
-def graphs_frame(graphs: Graphs) -> pd.DataFrame:
+def graphs_frame(graphs: Graphs) -> "pd.DataFrame":
     """Return one record per graph: its size, who wins without a delta and with one, and by what factor."""
     pure, others = ([graph.best(labels(with_delta=needed)) for graph in graphs] for needed in (False, True))
     return pd.DataFrame(

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from dpbayes.base.estimates import Estimate
+from dpbayes.base.libraries import pd
 from dpbayes.base.looks import BOUND, Curve, Look
 from dpbayes.base.references import Reference
 from dpbayes.base.text import done, latex, many, numeral, plural, share_text
@@ -281,7 +281,7 @@ def _source_of_t(simulated: NonNegativity, options: StealthOptions, increment: I
     return ""
 
 
-def _curves(simulated: NonNegativity, sense: Sense) -> pd.DataFrame:
+def _curves(simulated: NonNegativity, sense: Sense) -> "pd.DataFrame":
     columns: dict[str, FloatArray] = {"t": simulated.grid, "added counts": simulated.grid * simulated.counts}
     for curve_sense, needed in simulated.worst.items():
         columns |= _with_errors(f"simulated: {curve_sense.value}", needed, simulated.grid)

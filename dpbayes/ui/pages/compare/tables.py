@@ -1,9 +1,9 @@
 """The error of all tables of two columns on sampled records: an adaptive release, a known graph, a learnt graph."""
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.looks import PRIVATE, SLATE, Curve, Look
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work
@@ -125,7 +125,7 @@ def _errors(chosen: Chosen, epsilons: tuple[float, ...], *, wait: bool = False) 
     return work
 
 
-def _frame(means: FloatArray, errors: FloatArray) -> pd.DataFrame:
+def _frame(means: FloatArray, errors: FloatArray) -> "pd.DataFrame":
     """Return one line for each epsilon and method."""
     return pd.DataFrame(
         {

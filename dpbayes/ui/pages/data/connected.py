@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-import pandas as pd
 import streamlit as st
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.text import escaped, many, numeral
 from dpbayes.base.types import IntArray
 from dpbayes.base.validation import InputError
@@ -77,13 +77,13 @@ def _sample(chosen: Chosen) -> bool:
     if st.session_state.get(SAMPLING) != mine.key:
         return False
 
-    def keep(frame: pd.DataFrame) -> None:
+    def keep(frame: "pd.DataFrame") -> None:
         _take_sample(mine, frame, seed)
 
     return done_on_request(SAMPLING, (mine.key, seed), lambda: sampling(mine, MOST_RECORDS, seed), keep, of="the table")
 
 
-def _take_sample(mine: Connected, frame: pd.DataFrame, seed: int) -> None:
+def _take_sample(mine: Connected, frame: "pd.DataFrame", seed: int) -> None:
     """Make a sample the session's table, with the declared domains of its columns."""
     remark = f"All {many(len(frame), 'record')} of {mine.title}."
     if len(frame) >= MOST_RECORDS:

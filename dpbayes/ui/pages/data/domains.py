@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol, Self, TypeVar
 
-import pandas as pd
 import streamlit as st
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.text import escaped, many
 from dpbayes.base.validation import InputError, brief, whole_number
 from dpbayes.sources.columns import Categories, Column, Cuts, DropRecord, OwnState, encode
@@ -121,7 +121,7 @@ def _key(mine: Described) -> str:
 # What is shown
 
 
-def _table(mine: Described) -> pd.DataFrame:
+def _table(mine: Described) -> "pd.DataFrame":
     return pd.DataFrame.from_records([_line(mine, place) for place in range(len(mine.columns))])
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.typing import UploadedFile
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import InputError, brief
 from dpbayes.sources.domains import DeclaredColumn
@@ -120,7 +120,7 @@ def _declared(mine: Upload) -> dict[str, DeclaredColumn]:
     }
 
 
-def _proposal(name: str, values: pd.Series) -> Proposal:
+def _proposal(name: str, values: "pd.Series") -> Proposal:
     try:
         require_node_names(name)
     except InputError as error:

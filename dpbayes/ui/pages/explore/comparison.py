@@ -3,9 +3,9 @@
 from collections.abc import Hashable
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.memo import Memo
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Partial, Work, finished, part_of
@@ -20,10 +20,9 @@ from dpbayes.posteriors.hellinger import Die
 from dpbayes.ui.pages.explore.averages import Averages, averages
 from dpbayes.ui.pages.explore.readings import Readings, Simulated
 from dpbayes.ui.pages.explore.simulations import DRAWS, record_values, simulate
-from dpbayes.ui.pages.network.learn import AT_ONCE
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import EXPLORED_NAMES, MECHANISM_NAMES
-from dpbayes.ui.widgets.running import progress, running
+from dpbayes.ui.widgets.running import WITHOUT_BUTTON, progress, running
 from dpbayes.ui.widgets.show import folded, numbers, sentence_instead, show_refusal
 
 Compared = dict[str, object] | InputError
@@ -88,7 +87,7 @@ def _comparison_steps(chosen: Chosen, cell: int) -> Work[tuple[Compared, ...]]:
         start, end = (place / len(names) for place in (number, number + 1))
         try:
             mechanism = chosen.mechanism_called(name)
-            if reads_records(type(mechanism)) and record_values(chosen) > AT_ONCE:
+            if reads_records(type(mechanism)) and record_values(chosen) > WITHOUT_BUTTON:
                 raise InputError("The adaptive release of this table takes too long for this comparison.")
             yield from part_of(searched(mechanism), start, end)
             readings = Readings.of(chosen, Simulated(simulate(chosen, mechanism), Memo()), cell)

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from dpbayes.base import terms
+from dpbayes.base.libraries import pd
 from dpbayes.base.text import distinct_texts, interval_texts, many, numeral, whole_percent
 from dpbayes.experiments.releases import ReleaseStudy, drawn_values
 from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figure

@@ -5,48 +5,33 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from dpbayes.base.text import escaped, many, near_one, numeral
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.releases import ReleaseStudy, density, density_grid, drawn_values
-from dpbayes.figures.explore import HEIGHT
-from dpbayes.figures.posterior import Densities, density_figure, released_draws_figure
+from dpbayes.experiments.releases import ReleaseStudy
 from dpbayes.mechanisms import reads_records
 from dpbayes.model.labels import assignment
 from dpbayes.ui.pages.explore.answers import answer_kept
-from dpbayes.ui.pages.explore.averages import with_averages
 from dpbayes.ui.pages.explore.board import board, follow_hand, pictures_beside
 from dpbayes.ui.pages.explore.controls import has_picked, lead_control, main_parameter, picked
-from dpbayes.ui.pages.explore.details import details, download
-from dpbayes.ui.pages.explore.files import python_of
-from dpbayes.ui.pages.explore.make import make_release
 from dpbayes.ui.pages.explore.person import in_short
-from dpbayes.ui.pages.explore.plan import plan_files
+from dpbayes.ui.pages.explore.picture import picture
 from dpbayes.ui.pages.explore.rail import rail
 from dpbayes.ui.pages.explore.readings import Readings
 from dpbayes.ui.pages.explore.simulations import (
     offer_simulation,
     records_simulated,
     releases_to_simulate,
-    simulated_once,
     waits_for_request,
 )
 from dpbayes.ui.session.chosen import Chosen, has_question, kind_called, target_and_evidence
-from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import EPSILON, MECHANISM, TABLE, Facts, N, pictures_tell
 from dpbayes.ui.widgets.frames import Frames, counts_of
-from dpbayes.ui.widgets.from_python import same_from_python
 from dpbayes.ui.widgets.page import Places, next_page, settle
 from dpbayes.ui.widgets.running import Running, blank, progress
-from dpbayes.ui.widgets.shares import search_under_way, show_search
-from dpbayes.ui.widgets.show import data_and_download, inside, show_refusal
-
-SHOWN_CURVES = 16
-
-HEIGHT_ALONE = 400
-"""Pixels of the posterior where a recipient sees no other picture of releases."""
+from dpbayes.ui.widgets.shares import show_search
+from dpbayes.ui.widgets.show import inside
 
 SLOTS = 40
 """More than the elements that follow the picture."""
@@ -102,23 +87,15 @@ def _below(chosen: Chosen, readings: Readings | Running[None] | None) -> tuple[b
     if isinstance(readings, Running):
         blank(SLOTS)
         return readings.going, []
-    shown = details(chosen, readings)
-    st.subheader("Release and files", anchor=False)
-    if chosen.is_curator:
-        make_release(chosen)
-        plan_files(chosen)
-    download(readings.as_real)
-    data_and_download(
-        lambda: _curve_frame(chosen, readings), name="density", curator_only=chosen.is_curator, simulates=True
-    )
-    same_from_python(python_of(chosen, readings), name="release", chosen=chosen)
-    return shown
+    from dpbayes.ui.pages.explore.below import below  # the pictures above are sent before this is imported
+
+    return below(chosen, readings)
 
 
 def _moving(page: Places, chosen: Chosen) -> Readings | Running[None] | None:
     _, cell = picked(chosen)
     with page.picture:
-        readings = _picture(chosen, cell)
+        readings = picture(chosen, cell)
     if isinstance(readings, Readings) and chosen.is_curator:
         page.add(_errors_sentence(chosen, readings, cell), to="picture")
     lead_control(page, chosen)
@@ -194,76 +171,3 @@ def _question_name(chosen: Chosen, state: str = "") -> str:
 
 def _probability(value: float) -> str:
     return near_one(value) if value > 0.99 else numeral(value, 2)
-
-
-def _picture(chosen: Chosen, cell: int) -> Readings | Running[None] | None:
-    """Show the densities and return the releases behind them; a setting that cannot be released gets its sentence.
-
-    As long as the noise is still being searched for, nothing is shown, and the search is returned.
-    """
-    try:
-        if (search := search_under_way(chosen.mechanism)) is not None:
-            return search
-        if waits_for_request(chosen):
-            return None
-        releases = simulated_once(chosen)
-    except InputError as error:
-        show_refusal(error)
-        return None
-    study, readings = releases.study, with_averages(chosen, Readings.of(chosen, releases, cell))
-    name, zoom, colour = chosen.network.cell_label(cell), chosen.settings.zoom, chosen.mechanism.colour
-    height = HEIGHT if chosen.is_curator else HEIGHT_ALONE
-    beside = " beside the exact density." if chosen.is_curator else "."
-    if study.is_posterior:
-        key = cell, chosen.is_curator, readings.is_noise_aware, readings.points
-        densities = readings.memo.once(key, _densities, chosen, readings, cell)
-        figure = density_figure(densities, name=name, zoom=zoom, colour=colour)
-        figure.layout["height"] = height
-        chart(figure, key="density", alt=f"Density of the private posterior of P({name}){beside}", simulates=True)
-    else:
-        figure = released_draws_figure(*_draws(chosen, study, cell), name=name, zoom=zoom, colour=colour)
-        figure.layout["height"] = height
-        alt = f"The samples of P({name}) in this release{beside}"
-        chart(figure, key="density", alt=alt, simulates=True)
-    return readings
-
-
-def _densities(chosen: Chosen, readings: Readings, cell: int) -> Densities:
-    """Return the densities to draw; the recipient gets one release and nothing exact."""
-    study = readings.as_real
-    releases = study.release.posterior
-    shown = [study.exact, releases.part(0)] if chosen.is_curator else [releases.part(0)]
-    if readings.is_noise_aware:
-        first = readings.first_of_cell
-        theta = density_grid(shown, cell, within=(float(first.mean[0]), float(first.sd[0])))
-        private = np.exp(first.log_density(theta[:, None])).T
-        as_real = density(releases.part(0), cell, theta)
-    else:
-        theta, as_real = density_grid(shown, cell), None
-        private = density(releases.part(slice(0, SHOWN_CURVES if chosen.is_curator else 1)), cell, theta)
-    return Densities(theta, private, density(study.exact, cell, theta) if chosen.is_curator else None, as_real)
-
-
-def _draws(
-    chosen: Chosen, study: ReleaseStudy, cell: int
-) -> tuple[np.ndarray, np.ndarray | None, tuple[np.ndarray, np.ndarray] | None]:
-    """Return the first release's values, all possible ones and the exact density; the recipient gets the first."""
-    drawn = drawn_values(study, cell)
-    if not chosen.is_curator:
-        return drawn[0], None, None
-    theta = density_grid([study.exact], cell)
-    return drawn[0], drawn.ravel(), (theta, density(study.exact, cell, theta))
-
-
-def _curve_frame(chosen: Chosen, readings: Readings) -> pd.DataFrame:
-    cell = readings.cell
-    if not readings.as_real.is_posterior:
-        return pd.DataFrame({"sample of this release": drawn_values(readings.as_real, cell)[0]})
-    densities = _densities(chosen, readings, cell)
-    columns = {
-        "theta": densities.theta,
-        "private": densities.private[0],
-        "naive": densities.as_real,
-        "exact": densities.exact,
-    }
-    return pd.DataFrame({name: values for name, values in columns.items() if values is not None})

@@ -7,7 +7,6 @@ import streamlit as st
 from dpbayes.base.text import escaped, many
 from dpbayes.figures.dag_picture import dag_svg
 from dpbayes.ui.pages.explore.controls import release_controls
-from dpbayes.ui.pages.network.editor import editor
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import Graph, placed
 from dpbayes.ui.widgets.chart.facts import public_records_text
@@ -67,6 +66,8 @@ def _line() -> "st.delta_generator.DeltaGenerator":
 @st.dialog("Edit the graph", width="large", on_dismiss="rerun")
 def _edit() -> None:
     """Draw the graph over the page; the pictures follow when the dialog is closed."""
+    from dpbayes.ui.pages.network.editor import editor  # with the page of the network
+
     if st.button("Show the pictures", type="primary", key="graph.done"):
         st.rerun()
     with guarded():

@@ -11,9 +11,8 @@ from dpbayes.mechanisms import Mechanism, Outcome, reads_records
 from dpbayes.mechanisms.adaptive.mechanism import joined_models
 from dpbayes.ui.pages.explore.averages import releases_key
 from dpbayes.ui.pages.explore.readings import Simulated
-from dpbayes.ui.pages.network.learn import AT_ONCE
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.widgets.running import Running, running, so_far
+from dpbayes.ui.widgets.running import WITHOUT_BUTTON, Running, running, so_far
 
 DRAWS = 200
 """Simulated releases behind every spread on this page."""
@@ -105,7 +104,7 @@ def records_simulated(chosen: Chosen) -> Running[Simulated]:
 
 def waits_for_request(chosen: Chosen) -> bool:
     """Whether a release takes so long that the person must start its simulation."""
-    if not reads_records(type(chosen.mechanism)) or record_values(chosen) <= AT_ONCE:
+    if not reads_records(type(chosen.mechanism)) or record_values(chosen) <= WITHOUT_BUTTON:
         return False
     key = releases_key(chosen)
     return so_far(_OF_RECORDS, key) is None and st.session_state.get(_WANTED) != hash(key)

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex, numeral
@@ -35,7 +35,7 @@ def download(
     )
 
 
-def mechanism_table(frame: pd.DataFrame) -> None:
+def mechanism_table(frame: "pd.DataFrame") -> None:
     """Show one line for each mechanism; texts wrap, so that a phone has all columns."""
     st.table(frame.set_index("mechanism").map(lambda value: numeral(value) if isinstance(value, float) else value))
 

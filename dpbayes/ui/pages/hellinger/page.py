@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from dpbayes.base import terms
+from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import distinct_texts, many, numeral
 from dpbayes.base.validation import InputError

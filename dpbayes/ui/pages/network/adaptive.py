@@ -4,10 +4,10 @@ from fractions import Fraction
 from itertools import groupby
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from dpbayes.base.amounts import PrivacyMeasure, amount_with_symbol, number_of
+from dpbayes.base.libraries import pd
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import many, numeral
 from dpbayes.base.validation import InputError
@@ -162,7 +162,7 @@ def _purpose(stage: str, steps: list[ProcessStep]) -> str:
     return f"{many(steps[0].number, 'table')}, noise of {numeral(steps[0].error, 2)} records per cell"
 
 
-def table_costs(release: AdaptiveRelease, data: Dataset) -> pd.DataFrame:
+def table_costs(release: AdaptiveRelease, data: Dataset) -> "pd.DataFrame":
     """Return, for every table, the arrows' share of the budget, the expected error of a cell, and the true one."""
     network, measured = release.network, release.measured
     expected = np.sqrt(network.residuals.cell_variances(measured.variances))

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work
 from dpbayes.base.text import distinct_texts, done, escaped
@@ -88,7 +88,7 @@ def _of_answer(chosen: Chosen, work: Running[ArrowErrors], shown: Sequence[Arrow
 
 
 @session_cache(8, spinner="Computing the network without each arrow …")
-def costs_without(net: Network, epsilon: float, only: tuple[Arrow, ...]) -> pd.DataFrame:
+def costs_without(net: Network, epsilon: float, only: tuple[Arrow, ...]) -> "pd.DataFrame":
     """Return sizes and noise of a network without each of some arrows."""
     return arrow_costs(net, epsilon, only=only)
 
@@ -143,7 +143,7 @@ def _reading(chosen: Chosen, shown: Sequence[Arrow]) -> Reading:
 # In tables and words
 
 
-def _errors(priced: ArrowErrors | None, shown: Sequence[Arrow]) -> pd.DataFrame:
+def _errors(priced: ArrowErrors | None, shown: Sequence[Arrow]) -> "pd.DataFrame":
     """Return the errors of every mechanism for the drawing, then without each arrow, as far as they are computed."""
     if priced is None:
         return pd.DataFrame()
@@ -152,7 +152,7 @@ def _errors(priced: ArrowErrors | None, shown: Sequence[Arrow]) -> pd.DataFrame:
     return pd.DataFrame([[np.nan] * len(labels) if row is None else row.means for row in rows], columns=labels)
 
 
-def _table(frame: pd.DataFrame, *, key: str) -> None:
+def _table(frame: "pd.DataFrame", *, key: str) -> None:
     numbers(frame, height=min(38 + 35 * len(frame), 320), unknown="…", key=key)  # not computed yet
 
 

@@ -1,9 +1,9 @@
 """The price of a structure in noise: sizes, and noise by node and per cell of every mechanism."""
 
-import pandas as pd
 import streamlit as st
 
 from dpbayes.base import terms
+from dpbayes.base.libraries import pd
 from dpbayes.base.references import Reference
 from dpbayes.base.steps import finished
 from dpbayes.base.text import latex, numeral, plural

@@ -38,15 +38,13 @@ from dpbayes.ui.widgets.charging import (
     show_cost,
 )
 from dpbayes.ui.widgets.opened_release import arrow_list, opened_release
+from dpbayes.ui.widgets.running import WITHOUT_BUTTON
 from dpbayes.ui.widgets.show import folded, sentence_instead
 
 EXPLANATION = (
     "**Real release of the graph.** The noise is sampled once, from this computer’s randomness. The cost is charged to "
     "the dataset’s budget."
 )
-
-AT_ONCE = 50_000_000
-"""Values of records that a simulation may read without a button: about a second."""
 
 Result = TypeVar("Result")
 
@@ -138,9 +136,9 @@ def simulated_on_request(
 ) -> Result | None:
     """Return a simulation, which is computed once for its inputs.
 
-    A simulation that reads more than AT_ONCE `values` is started by a button; until then the result is None.
+    A simulation that reads more than WITHOUT_BUTTON `values` is started by a button; until then the result is None.
     """
-    is_long = values > AT_ONCE and not is_kept(name, inputs)
+    is_long = values > WITHOUT_BUTTON and not is_kept(name, inputs)
     if is_long and not st.button(label, help="The simulation takes a while with so many records and columns."):
         return None
     return kept(name, inputs, simulate)

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
+from dpbayes.base.libraries import pd
 from dpbayes.experiments.best_noise import Comparison
 from dpbayes.experiments.planned_errors import PlannedErrors
 from dpbayes.ui.pages.network.adaptive import release_adaptively

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from dpbayes.base import terms
+from dpbayes.base.libraries import pd
 from dpbayes.base.text import escaped, many, numeral, rough, shortest
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.design import RegressionStudy

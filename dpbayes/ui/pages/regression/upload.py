@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-import pandas as pd
 import streamlit as st
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.regression.records import OwnColumns, is_numeric, stated_column
@@ -141,7 +141,7 @@ def _typed(mine: Table, columns: list[str]) -> Table:
     return replace(mine, bounds=_table(lines))
 
 
-def _numeric_columns(frame: pd.DataFrame) -> list[str]:
+def _numeric_columns(frame: "pd.DataFrame") -> list[str]:
     kept = st.session_state.get("regression.numeric")
     if not kept or kept[0] is not frame:
         kept = (frame, [str(name) for name in frame.columns if is_numeric(frame[name])])
@@ -154,19 +154,19 @@ def _identifiers(mine: Table) -> frozenset[str]:
     return frozenset(proposal.name for proposal in mine.proposals if proposal.reason and proposal.domain)
 
 
-def _blank(columns: list[str], unused: frozenset[str]) -> pd.DataFrame:
+def _blank(columns: list[str], unused: frozenset[str]) -> "pd.DataFrame":
     """Return the table of bounds before the person types."""
     return _table([{"use": name not in unused, "column": name} | dict.fromkeys(NUMBERS) for name in columns])
 
 
-def _table(lines: Sequence[Mapping[Any, Any]]) -> pd.DataFrame:
+def _table(lines: Sequence[Mapping[Any, Any]]) -> "pd.DataFrame":
     frame = pd.DataFrame({"use": [bool(line["use"]) for line in lines], "column": [line["column"] for line in lines]})
     for name in NUMBERS:
         frame[name] = pd.array([pd.NA if _is_blank(line[name]) else line[name] for line in lines], dtype="Float64")
     return frame
 
 
-def stated(edited: pd.DataFrame, target: str) -> OwnColumns:
+def stated(edited: "pd.DataFrame", target: str) -> OwnColumns:
     """Return the columns in use as typed. Errors: InputError for bounds that are not given, or not in order."""
     lines = {str(line["column"]): line for line in edited.to_dict("records")}
     used = [name for name, line in lines.items() if line["use"] and name != target]

@@ -6,9 +6,9 @@ An experiment continues for a moment in each run of the page; see `running`.
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
-import pandas as pd
 import streamlit as st
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.steps import Work, mapped
 from dpbayes.base.validation import InputError
@@ -118,7 +118,7 @@ def records(scenario: RegressionScenario, settings: Settings) -> StudyRecords | 
     return kept("regression.records", key, lambda: _own(own_columns(scenario, settings)))
 
 
-def own_frame() -> pd.DataFrame:
+def own_frame() -> "pd.DataFrame":
     """Return the uploaded table as text. Errors: InputError when there is none."""
     mine = upload()
     if mine is None:

@@ -3,9 +3,9 @@
 import math
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex, numeral
 from dpbayes.experiments.sampling import Family, Tables, pair_of
@@ -103,7 +103,7 @@ def _curves(
     return RECORDS, divergence, symmetric_kl_bound(pairs), flat * printed_divergence(c, distance)
 
 
-def constants(options: SamplingOptions, mechanism: PosteriorSampler | None) -> pd.DataFrame:
+def constants(options: SamplingOptions, mechanism: PosteriorSampler | None) -> "pd.DataFrame":
     """Return the families' constants, as stated in the paper and as proved, for the chosen prior concentration."""
     a = options.concentration
     omega = mechanism.omega if mechanism else 0.0

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped, many, numeral
 from dpbayes.base.types import FloatArray

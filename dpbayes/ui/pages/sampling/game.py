@@ -4,9 +4,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import many, numeral, plural, share_text, whole_percent
 from dpbayes.base.validation import InputError

@@ -1,10 +1,10 @@
 """Posterior sampling: one CPT row, the region left by trimming, and the released samples."""
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from dpbayes.base import terms
+from dpbayes.base.libraries import pd
 from dpbayes.base.references import Reference
 from dpbayes.base.text import interval_texts, latex, near_one, numeral, share_text
 from dpbayes.base.validation import InputError
@@ -199,7 +199,7 @@ def _one_state_only(shown: ShownRow) -> None:
         )
 
 
-def _frame(chosen: Chosen, shown: ShownRow) -> pd.DataFrame:
+def _frame(chosen: Chosen, shown: ShownRow) -> "pd.DataFrame":
     theta, exact, trimmed = _curves(chosen, shown)
     if exact is None:
         return pd.DataFrame({"sample": shown.draws})

@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from dpbayes.base.amounts import epsilon_rounded_up
 from dpbayes.base.validation import InputError
-from dpbayes.ui.pages.stories.quantities import QUANTITIES
 from dpbayes.ui.pages.stories.shipped import STORIES
-from dpbayes.ui.pages.stories.story import OWN, Step, Story
-from dpbayes.ui.pages.which_epsilon.page import epsilon_rounded_up
+from dpbayes.ui.pages.stories.story import OWN, Step, Story, quantities
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.link import settings_from
@@ -88,7 +87,7 @@ def settings_at(story: Story, number: int, seat: Seat) -> Settings:
     settings = replace(step.settings, seat=step.seat or seat)
     for carried in step.carried:
         with suppress(InputError):
-            answer = QUANTITIES[carried.quantity].answer(Chosen(settings_at(story, carried.step, seat)))
+            answer = quantities()[carried.quantity].answer(Chosen(settings_at(story, carried.step, seat)))
             settings = settings.with_parameter(carried.name, epsilon_rounded_up(float(answer)))
     return settings
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dpbayes.base.amounts import epsilon_rounded_up
 from dpbayes.base.memo import Memo
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
@@ -28,7 +29,7 @@ from dpbayes.ui.pages.explore.simulations import simulate, simulated_once
 from dpbayes.ui.pages.hellinger.page import ranked, scenario_of
 from dpbayes.ui.pages.regression.page import looked_at
 from dpbayes.ui.pages.sampling import game
-from dpbayes.ui.pages.which_epsilon.page import answer_steps, epsilon_rounded_up
+from dpbayes.ui.pages.which_epsilon.page import answer_steps
 from dpbayes.ui.pages.which_epsilon.requirement import AccuracyRequirement
 from dpbayes.ui.session.chosen import Chosen, target_and_evidence
 
@@ -37,13 +38,13 @@ DIE_LAPLACE, DIE_EXPONENTIAL = "Laplace noise", "an exponential mechanism"
 PREDICTING = {LAPLACE: "laplace", FOURIER: "fourier", PosteriorSampler.label: "sampler"}
 """The mechanisms of Figure 1 of AAAI-16, and the names of their proved curves."""
 
+AS_EPSILON = "as an ε"
+"""The unit of what a later step of a story may take as its epsilon."""
+
 TOO_NEAR = "no clear difference"
 
 CLEARLY = 2.0
 """Standard errors that two means must be apart for one of them to be called the smaller."""
-
-AS_EPSILON = "as an ε"
-"""The unit of what a later step of a story may take as its epsilon."""
 
 MOST_REPEATS = 100
 """The largest number of repeats of an experiment for an answer."""
@@ -72,6 +73,16 @@ class Quantity:
     options: tuple[str, ...] = ()
     of_records: bool = False
     answer_parts: tuple[str, ...] = ()
+
+    @property
+    def is_epsilon(self) -> bool:
+        """Whether a later step may take it as its epsilon."""
+        return self.unit == AS_EPSILON
+
+    @property
+    def after_number(self) -> str:
+        """The unit as it follows a number."""
+        return "" if self.is_epsilon else self.unit if self.unit == "%" else f" {self.unit}"
 
     def answer(self, chosen: Chosen) -> Answer:
         """Return the value at the chosen settings. Errors: InputError, also for a recipient."""

@@ -10,8 +10,7 @@ from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief
 from dpbayes.sources.names import ReadableName
 from dpbayes.ui.pages.stories.parts import PARTS
-from dpbayes.ui.pages.stories.quantities import AS_EPSILON, QUANTITIES
-from dpbayes.ui.pages.stories.story import Carried, Guess, Step, Story
+from dpbayes.ui.pages.stories.story import Carried, Guess, Step, Story, quantities
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.link import READERS, settings_from
 from dpbayes.ui.session.moved import place_now, view_of
@@ -140,7 +139,7 @@ def _carried(whose: str, query: Mapping[str, str], before: Sequence[Step]) -> di
     carried = {}
     for name, text in query.items():
         is_number = isinstance(PARAMETERS.get(name), Parameter)
-        if not is_number or text not in QUANTITIES or QUANTITIES[text].unit != AS_EPSILON:
+        if not is_number or text not in quantities() or not quantities()[text].is_epsilon:
             continue
         steps = [number for number, step in enumerate(before, start=1) if step.guess and step.guess.quantity == text]
         if not steps:
@@ -154,8 +153,8 @@ def _guess(whose: str, given: object) -> Guess | None:
         return None
     table = _checked_table(f"{whose}, guess,", given, ("ask", "quantity"))
     quantity = table.get("quantity")
-    if not isinstance(quantity, str) or quantity not in QUANTITIES:
-        names = ", ".join(f"“{name}”" for name in QUANTITIES)  # some names have a comma
+    if not isinstance(quantity, str) or quantity not in quantities():
+        names = ", ".join(f"“{name}”" for name in quantities())  # some names have a comma
         raise InputError(f"{whose}: there is no quantity called {brief(quantity)}; choose one of {names}.")
     return Guess(_sentence(f"{whose}, guess,", table, "ask"), quantity)
 

@@ -1,8 +1,13 @@
 """What a story is: a question of a field, and steps that lead to its answer over the pages of the app."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dpbayes.ui.session.settings import Seat, Settings
+
+if TYPE_CHECKING:
+    from dpbayes.ui.pages.stories.quantities import Quantity
 
 OWN = "own"
 """The key of the person's own story."""
@@ -64,3 +69,10 @@ class Story:
     def places(self) -> int:
         """The steps, and after them what was learnt."""
         return len(self.steps) + 1
+
+
+def quantities() -> "Mapping[str, Quantity]":
+    """Return the quantities that a story may ask for, by name; the first call imports the pages that compute them."""
+    from dpbayes.ui.pages.stories.quantities import QUANTITIES
+
+    return QUANTITIES

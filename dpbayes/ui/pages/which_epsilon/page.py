@@ -8,9 +8,10 @@ import math
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
+from dpbayes.base.amounts import epsilon_rounded_up
+from dpbayes.base.libraries import pd
 from dpbayes.base.steps import Partial, Work, part_of
 from dpbayes.base.text import done, escaped, many, numeral, rough
 from dpbayes.base.validation import InputError
@@ -179,12 +180,6 @@ def verdict(goal: AccuracyRequirement, least: Running[Answered]) -> str:
         return f"No ε was found that keeps {what}."
     floor = " or less" if answer.epsilon <= answer.epsilons[0] else ""
     return f"ε = {numeral(epsilon_rounded_up(answer.epsilon))}{floor} keeps {what}."
-
-
-def epsilon_rounded_up(epsilon: float) -> float:
-    """Return an epsilon in two digits, never a smaller one."""
-    place = 10.0 ** (math.floor(math.log10(epsilon)) - 1)
-    return float(f"{math.ceil(epsilon / place - 1e-9) * place:.2g}")
 
 
 def _picture(goal: AccuracyRequirement, least: Running[Answered], errors: ErrorCurve) -> None:
@@ -378,7 +373,7 @@ def _mechanisms(goal: AccuracyRequirement, answer: Answered) -> Running[tuple[Ne
     return work
 
 
-def frame_of(errors: ErrorCurve) -> pd.DataFrame:
+def frame_of(errors: ErrorCurve) -> "pd.DataFrame":
     """Return one record per epsilon of the picture."""
     return pd.DataFrame(
         {"epsilon": errors.epsilons, "median error": errors.median, "error of the share of releases": errors.wanted}

@@ -4,7 +4,7 @@ Streamlit has no tour over several pages.
 """
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -12,13 +12,15 @@ from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError, brief, finite_number
 from dpbayes.ui.pages.stories.opened import OpenStory, leave, open_step, open_story, times_opened
 from dpbayes.ui.pages.stories.parts import FOLDED, PARTS, WITHOUT_PICTURE, shown_alone
-from dpbayes.ui.pages.stories.quantities import AS_EPSILON, QUANTITIES, Answer, Quantity
 from dpbayes.ui.pages.stories.shipped import TITLES
-from dpbayes.ui.pages.stories.story import OWN, Guess, Step
+from dpbayes.ui.pages.stories.story import OWN, Guess, Step, quantities
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.settings import Present
 from dpbayes.ui.widgets.show import unfold
+
+if TYPE_CHECKING:
+    from dpbayes.ui.pages.stories.quantities import Answer, Quantity
 
 MOST_GUESSED = 1e12
 
@@ -229,7 +231,7 @@ def _guess(story: OpenStory, page: str) -> None:
     guess = _asks(story, page)
     if guess is None:
         return
-    place, quantity, guesses = (story.key, story.number), QUANTITIES[guess.quantity], _guesses()
+    place, quantity, guesses = (story.key, story.number), quantities()[guess.quantity], _guesses()
     with st.container(horizontal=True, vertical_alignment="center", key="story-guess"):
         st.markdown(f"**Guess:** {escaped(guess.ask)}", width="content")
         _guess_input(place, quantity)
@@ -261,18 +263,18 @@ def _seen(story: OpenStory, page: str) -> str:
         style += _ALONE.format(part=f".st-key-{alone}")
     guess = _asks(story, page)
     if guess is not None and (story.key, story.number) not in _guesses():
-        style += _cover(QUANTITIES[guess.quantity])
+        style += _cover(quantities()[guess.quantity])
     return style or _ALL
 
 
-def _cover(quantity: Quantity) -> str:
+def _cover(quantity: "Quantity") -> str:
     """Return the style that covers the parts with the answer, and the downloads, until a guess is made."""
     parts = [f".st-key-{part}" for part in quantity.answer_parts]
     files = [f'[class*="st-key-{part}"]' for part in DOWNLOADED]
     return _COVER.format(parts=f":is({', '.join(parts + files)})")
 
 
-def _guess_input(place: tuple[str, int], quantity: Quantity) -> None:
+def _guess_input(place: tuple[str, int], quantity: "Quantity") -> None:
     key = f"story.guess.{place[0]}.{place[1]}"
 
     def take() -> None:
@@ -303,7 +305,7 @@ def _guess_input(place: tuple[str, int], quantity: Quantity) -> None:
         )
 
 
-def _judged(given: str, quantity: Quantity) -> str:
+def _judged(given: str, quantity: "Quantity") -> str:
     """Return the comparison of a guess with the answer at the present settings, or the message of an error."""
     chosen = Chosen.now()
     try:
@@ -311,20 +313,19 @@ def _judged(given: str, quantity: Quantity) -> str:
             return _compared_choice(given, quantity.answer(chosen))
         text = given.strip().removesuffix("%").replace(",", "")
         number = finite_number("A guess", text, low=-MOST_GUESSED, high=MOST_GUESSED)
-        return _compared(number, float(quantity.answer(chosen)), quantity.unit)
+        return _compared(number, float(quantity.answer(chosen)), quantity.after_number)
     except InputError as error:
         return escaped(str(error))
 
 
-def _compared_choice(given: str, answer: Answer) -> str:
+def _compared_choice(given: str, answer: "Answer") -> str:
     if given == answer:
         return f"You guessed {given}, which is correct."
     return f"You guessed {given}; the answer is **{answer}**."
 
 
-def _compared(given: float, answer: float, unit: str) -> str:
-    """State the guess and the answer in the unit."""
-    after = unit if unit == "%" else "" if unit == AS_EPSILON else f" {unit}"
+def _compared(given: float, answer: float, after: str) -> str:
+    """State the guess and the answer, with the unit as it follows a number."""
     if numeral(given) == numeral(answer):
         return f"You guessed {numeral(given)}{after}, which is correct."
     return f"You guessed {numeral(given)}{after}; the answer is **{numeral(answer)}{after}**."

@@ -1,0 +1,37 @@
+"""Libraries that take long to import: each is imported when a module first uses it, not when it first names it.
+
+An open page then waits only for those that draw it. Only this module names these libraries in an import (Ruff's
+`banned-module-level-imports`). Annotations that contain one of their types are quoted: they would import it.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["arrow_compute", "arrow_csv", "arrow_parquet", "fft", "nx", "pa", "pd"]
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.compute as arrow_compute
+    import pyarrow.csv as arrow_csv
+    import pyarrow.parquet as arrow_parquet
+    from scipy import fft
+else:
+
+    class Library:
+        """A library by its name, with the attributes that it has."""
+
+        def __init__(self, name: str) -> None:
+            self._name = name
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(importlib.import_module(self._name), name)
+
+    nx = Library("networkx")
+    pd = Library("pandas")
+    pa = Library("pyarrow")
+    arrow_compute = Library("pyarrow.compute")
+    arrow_csv = Library("pyarrow.csv")
+    arrow_parquet = Library("pyarrow.parquet")
+    fft = Library("scipy.fft")
