@@ -5,6 +5,7 @@ import sys
 
 import streamlit as st
 
+from dpbayes.ui.server.hints import hinted
 from dpbayes.ui.server.security import secured
 from dpbayes.ui.server.starting import starting
 
@@ -33,4 +34,4 @@ if __name__ == "__main__":  # Streamlit runs this file for every visitor
     main()
 else:  # and imports it once, as the server starts
     app = st.App(__file__, lifespan=starting)
-    app = secured(app)
+    app = secured(hinted(app))

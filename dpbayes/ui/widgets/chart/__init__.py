@@ -7,14 +7,12 @@ from pathlib import Path
 import streamlit as st
 
 from dpbayes.figures.style import Figure
+from dpbayes.ui.server.hints import plotly_address
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import shown_place
 from dpbayes.ui.widgets.chart.facts import facts_of
 from dpbayes.ui.widgets.chart.saving import file_name, plain_name, release_caption, settings_caption
 from dpbayes.ui.widgets.frames import recorded, token
-
-PLOTLY = "app/static/plotly-cartesian.min.js"
-"""The address of Plotly's script, with the kinds of traces that the figures use."""
 
 
 def _asset(name: str) -> str:
@@ -56,8 +54,6 @@ def chart(
     """
     if recorded(key, figure):
         return
-    base = str(st.get_option("server.baseUrlPath")).strip("/")
-    library = f"/{base}/{PLOTLY}" if base else f"/{PLOTLY}"
     page, chosen = shown_place(), Chosen.now()
     if release is None:
         name = file_name(page, key, chosen.settings, simulates=simulates)
@@ -65,7 +61,7 @@ def chart(
     else:
         name, caption = plain_name(page, key, release), release_caption(page, release)
     saved = {"file": name, "caption": caption}
-    head = json.dumps({"library": library, "alt": alt, "name": key, "frames": token(), **saved})
+    head = json.dumps({"library": plotly_address(), "alt": alt, "name": key, "frames": token(), **saved})
     # As bytes, because Streamlit searches any other data for tables.
     data = f'{head[:-1]}, "figure": {figure.to_json()}}}'.encode()
     # With the height, Streamlit reserves the space until the component has loaded.
