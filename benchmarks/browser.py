@@ -25,7 +25,7 @@ CHARTS = (*(*LIVE, "which_epsilon", "audit", "sampling", "hellinger", "accuracy"
 LONGEST_WORK_MS = 20_000
 """How long a page may go on with its work once its slider rests."""
 
-FRAMED = ("explore", "claims")
+FRAMED = ("explore", "claims", "compare", "network")
 """Pages that the browser draws itself while the slider moves."""
 
 SLOWER, SLOWER_FRAMED = 1 / 0.6, 0.5
@@ -39,7 +39,8 @@ TURN = 10
 
 STOPWATCH = """() => {
   const ink = () => {
-    const chart = document.querySelector('.js-plotly-plot');
+    // Network simulates its errors when the slider rests.
+    const chart = document.querySelector('.js-plotly-plot:not(.st-key-error-bars *)');
     const paths = chart ? [...chart.querySelectorAll('.cartesianlayer path')] : [];
     return paths.map(p => p.getAttribute('d') + p.getAttribute('transform')).join();
   };

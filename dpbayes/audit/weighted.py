@@ -57,7 +57,7 @@ def weighted_loss(mechanism: WeightedFourier) -> UnequalLoss:
         ratios=2 * prices,
         moved=moved,
         pure_epsilon=worst.value,
-        most=lambda values: charges.worst(values / 2).value,
+        most=lambda values: charges.worst_values(values / 2),
         whole=mechanism.noise is Noise.WHOLE,
     )
 

@@ -152,6 +152,11 @@ class Comparison:
         return min(self.noises, key=lambda noise: noise.least_noise)
 
     @property
+    def is_recounted(self) -> bool:
+        """Whether the noise with the delta is computed for all mechanisms."""
+        return all(noise.recounted is not None for noise in self.noises)
+
+    @property
     def is_noisy(self) -> bool:
         """Whether there is noise: a network whose nodes have one state each needs none."""
         return self.laplace.noise > 0

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from dpbayes.base.types import AnyArray, FloatArray, IntArray
-from dpbayes.model.elimination import Factor, Plan, elimination_plan, largest, widest_scope
+from dpbayes.model.elimination import Factor, Plan, eliminated, elimination_plan, largest, widest_scope
 from dpbayes.model.residuals import Residuals
 
 MAX_TABLE_BITS = 20
@@ -77,6 +77,15 @@ class Charges:
         at_least = float(self.moved(differs[None])[0] @ np.where(self.factors > 0, prices, 0.0))
         return WorstCharge(value, at_least, charge, differs)
 
+    def worst_values(self, prices: FloatArray) -> FloatArray:
+        """Return the `value` of `worst` for many prices at once: (*batch, M) -> (*batch,)."""
+        weights = np.moveaxis(np.where(self.factors > 0, prices * self.factors, 0.0), -1, 0)
+        sizes = self.residuals.sizes.reshape(-1, *(1,) * (prices.ndim - 1))
+        tables = charge_tables(self.residuals, np.divide(weights, sizes, out=np.zeros_like(weights), where=sizes > 0))
+        if widest_scope(self._plan) <= MAX_TABLE_BITS:
+            return np.maximum(eliminated(tables, self._plan, np.max), 0.0)
+        return np.asarray(sum(table.max(axis=tuple(range(len(family)))) for family, table in tables))
+
     def _bounded(self, tables: list[Factor]) -> tuple[float, FloatArray]:
         """Return the sum of the families' largest charges, each over the family's own sets, and their c."""
         value, charge = 0.0, np.zeros(len(self.factors))
@@ -115,10 +124,12 @@ def charge_tables(residuals: Residuals, prices: AnyArray) -> list[Factor]:
     """Return sum_A p_A (N_A - N_A(d)) over every family's own sets A, for every d within the family.
 
     Own sets are those that no earlier family contains. N_A = prod_{i in A} (r_i - 1), and N_A(d) has the factor -1 for
-    each node in which d differs. The result has the type of the prices (M,), so integers remain exact.
+    each node in which d differs. The result has the type of the prices (M, *batch), so integers remain exact; a table
+    has the axes of its family and then those of the batch.
     """
     closure = residuals.closure
-    slots = np.zeros(len(closure.slots), dtype=prices.dtype)
+    batch = prices.shape[1:]
+    slots = np.zeros((len(closure.slots), *batch), dtype=prices.dtype)
     slots[closure.representatives] = prices
     tables: list[Factor] = []
     start = 0
@@ -129,7 +140,8 @@ def charge_tables(residuals: Residuals, prices: AnyArray) -> list[Factor]:
             without, having = np.moveaxis(turned.reshape(2**k, 2, -1), 1, 0)
             turned = np.stack((without + (residuals.cards[node] - 1) * having, without - having), axis=1)
         # The first entry is for equal records. A node with one state is in no set that has a price.
-        tables.append((family, (turned.flat[0] - turned).reshape((2,) * len(family))))
+        turned = turned.reshape(-1, *batch)
+        tables.append((family, (turned[0] - turned).reshape(*(2,) * len(family), *batch)))
     return tables
 
 

@@ -73,6 +73,16 @@ def test_the_worst_record_is_the_worst_of_all(network):
         assert worst.charge @ prices == pytest.approx(worst.value, rel=1e-12)
 
 
+@pytest.mark.parametrize("most_bits", [1, 20])
+@pytest.mark.parametrize("network", [*NETWORKS.values(), ASIA], ids=[*NETWORKS, "asia"])
+def test_the_worst_values_of_many_prices_are_those_of_each(network, most_bits, monkeypatch):
+    monkeypatch.setattr("dpbayes.model.charges.MAX_TABLE_BITS", most_bits)
+    charges = Charges.squared(network.residuals)
+    prices = np.random.default_rng(3).exponential(size=(2, 3, len(network.closure)))
+    values = [[charges.worst(own).value for own in row] for row in prices]
+    np.testing.assert_allclose(charges.worst_values(prices), values, rtol=1e-12)
+
+
 def test_equal_prices_of_coefficients_charge_the_odd_overlap():
     charges = Charges.of_coefficients(ASIA.residuals)
     assert charges.worst(np.ones(len(ASIA.closure))).value == pytest.approx(2 * ASIA.closure.odd_overlap.value)

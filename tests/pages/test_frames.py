@@ -66,11 +66,28 @@ def same(frame: Any, shown: Any) -> bool:
 @pytest.mark.usefixtures("frames_are_offered")
 @pytest.mark.parametrize(("page", "query", "name"), PAGES)
 def test_a_frame_is_what_the_page_shows_at_its_stop(page: str, query: dict[str, str], name: str) -> None:
-    at = open_page(page, **query)
+    check_frames(open_page(page, **query), name)
+
+
+@pytest.mark.usefixtures("frames_are_offered")
+@pytest.mark.parametrize(
+    ("page", "module"), [("compare", "dpbayes.ui.pages.compare.noise"), ("network", "dpbayes.ui.pages.network.errors")]
+)
+def test_a_frame_is_what_the_page_shows_while_its_slider_moves(
+    page: str, module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What takes longer is added at rest: the noise with the delta, and errors on planned tables."""
+    monkeypatch.setattr(f"{module}.hand_moves", lambda: True)
+    check_frames(open_page(f"pages/{page}.py"), "epsilon")
+
+
+def check_frames(at: AppTest, name: str) -> None:
+    """Compare the frames with the page at their stops of the slider of the number `name`."""
     token, shown, numbers = sent(at)
     assert shown["slider"] == f"number.{name}"
     assert len(json.dumps(shown)) + numbers.nbytes < MOST_BYTES
     stops = list(shown["shown"])
+    assert len(stops) > 10
     for stop in stops if IS_THOROUGH else stops[:: max(1, len(stops) // 3)]:
         put(at, f"box.{name}", stop)
         frame, now = shown["shown"][stop], figures(at)

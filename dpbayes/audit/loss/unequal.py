@@ -40,14 +40,14 @@ _ORDERS = np.logspace(-2, 3.5, 40)
 class UnequalLoss:
     """Noise of ratios a (M,) on all numbers; `moved` (k,) are the places of those that lose most together.
 
-    `pure_epsilon` is what these lose, or an upper bound for all records, and `most` returns the largest sum of values
-    (M,) over what one record moves.
+    `pure_epsilon` is what these lose, or an upper bound for all records, and `most` returns the largest sums of values
+    (*batch, M) over what one record moves.
     """
 
     ratios: FloatArray
     moved: np.ndarray
     pure_epsilon: float
-    most: Callable[[FloatArray], float]
+    most: Callable[[FloatArray], FloatArray]
     whole: bool
 
     @property
@@ -92,7 +92,7 @@ class UnequalLoss:
         """alpha - 1, and the largest divergence of each order: (orders,) both."""
         orders = _ORDERS / self.pure_epsilon
         divergences = laplace_divergences(self.ratios, orders, whole=self.whole)
-        return orders, np.array([self.most(divergence) for divergence in divergences])
+        return orders, self.most(divergences)
 
     def _lower(self, values: FloatArray) -> FloatArray:
         """delta of the composed law of S, every loss being sum a - S, at epsilons (...)."""

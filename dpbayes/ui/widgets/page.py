@@ -180,6 +180,10 @@ class Places:
         """Return the container below the picture for content that is updated when the main control stops."""
         return self.picture.container(key="beside")
 
+    def inside(self, container: DeltaGenerator) -> DeltaGenerator:
+        """Return a container of the page; in a frame, one that shows nothing."""
+        return container
+
     def say(self, sentence: str) -> None:
         """Show the headline."""
         with self.top:
@@ -199,6 +203,10 @@ class _Nowhere(Places):
 
     def lead(self, name: str, **more: Any) -> None:
         """Show no control."""
+
+    def inside(self, container: DeltaGenerator) -> DeltaGenerator:
+        """Return a container that shows nothing."""
+        return self.main
 
     def say(self, sentence: str) -> None:
         """Keep the headline."""

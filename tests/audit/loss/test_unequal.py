@@ -11,7 +11,7 @@ EPSILONS = np.linspace(0, 2.0, 21)
 
 def loss(ratios, *, whole: bool = False) -> UnequalLoss:
     values = np.array(ratios, dtype=float)
-    return UnequalLoss(values, np.arange(len(values)), float(values.sum()), lambda moved: float(moved.sum()), whole)
+    return UnequalLoss(values, np.arange(len(values)), float(values.sum()), lambda moved: moved.sum(axis=-1), whole)
 
 
 @pytest.mark.parametrize("moved", [4, 20])

@@ -41,7 +41,9 @@ from dpbayes.theory.zhang16.fourier import (
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.research import MechanismsShown
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.frames import Frames, network_of
 from dpbayes.ui.widgets.from_python import FACE, network_in_python, program, same_from_python
 from dpbayes.ui.widgets.page import Places
 from dpbayes.ui.widgets.running import Running, progress, running
@@ -69,7 +71,7 @@ Graphs = tuple[GraphComparison, ...]
 
 def noise_view(page: Places, chosen: Chosen) -> bool:
     """Show the picture first: it moves with epsilon, and all else is updated when the slider stops."""
-    work = page.first(_moving, chosen)
+    work = page.first(_moving, chosen, frames=Frames("epsilon", network_of))
     if work is None:
         return False
     comparison, network = work.so_far, chosen.network
@@ -82,7 +84,8 @@ def noise_view(page: Places, chosen: Chosen) -> bool:
             _captions(comparison, network)
     with page.controls:
         promise_controls(chosen)
-        _factors(comparison)
+        with st.container(key="factors"):
+            _factors(comparison)
     if not comparison.is_noisy:
         return work.going
     works: list[Running[Any]] = [work]
@@ -115,14 +118,19 @@ def python_of(network: Network, comparison: Comparison) -> str:
 
 
 def comparison_of(chosen: Chosen) -> Running[Comparison]:
-    """Return the work that compares every mechanism on the chosen graph at its promise, a moment further."""
+    """Return the work that compares every mechanism on the chosen graph at its promise, a moment further.
+
+    While a slider moves, the delta is used only by mechanisms that need one.
+    """
     network, promise, kinds = chosen.network, promise_of(chosen), kinds_compared(chosen.network)
     weights = chosen.weights if any(map(takes_weights, kinds)) else ()
 
-    def start() -> Work[Comparison]:
-        return compare_steps(network, promise, kinds=kinds, weights=weights)
+    recount = () if hand_moves() else None  # what a delta allows takes a quarter of a second
 
-    work = running("best_noise", (network, promise, kinds, weights), start)
+    def start() -> Work[Comparison]:
+        return compare_steps(network, promise, kinds=kinds, recount=recount, weights=weights)
+
+    work = running("best_noise", (network, promise, kinds, weights, recount), start)
     work.work()
     return work
 
@@ -162,15 +170,20 @@ def _moving(page: Places, chosen: Chosen) -> Running[Comparison]:
 
 
 def verdict(comparison: Comparison) -> str:
-    """Return which mechanism adds the least noise at the promise, and by what factor less than Laplace."""
+    """Return which mechanism adds the least noise, and by what factor less than Laplace.
+
+    That is at the promise, or without its delta until all mechanisms use it.
+    """
     if not comparison.is_noisy:
         return "No mechanism adds noise, because every node has a single state."
-    best, laplace = comparison.best, comparison.laplace
+    laplace, is_recounted = comparison.laplace, comparison.is_recounted
+    best = comparison.best if is_recounted else comparison.best_pure
+    least_noise, laplace_noise = (noise.least_noise if is_recounted else noise.noise for noise in (best, laplace))
+    alone = "" if is_recounted else "With ε alone, "
+    label = best.label if is_recounted else inside(best.label)
     per_cell = "counts per cell, weighted by table" if comparison.weights else "counts per cell"
-    least = f"{best.label} adds the least noise: {numeral(best.least_noise)} {per_cell}"
-    if best is laplace or laplace.recounted is None:
-        return f"{least}."
-    return f"{least}; Laplace adds {times(laplace.least_noise / best.least_noise, 3)} as much."
+    least = f"{alone}{label} adds the least noise: {numeral(least_noise)} {per_cell}"
+    return f"{least}." if best is laplace else f"{least}; Laplace adds {times(laplace_noise / least_noise, 3)} as much."
 
 
 def _picture(comparison: Comparison, *, rows: int) -> None:

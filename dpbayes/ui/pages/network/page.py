@@ -32,6 +32,7 @@ from dpbayes.ui.pages.network.python import python_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.chart.facts import EPSILON, TABLE, Facts, N, pictures_tell
 from dpbayes.ui.widgets.controls import parameter_control
+from dpbayes.ui.widgets.frames import Frames, network_of
 from dpbayes.ui.widgets.from_python import same_from_python
 from dpbayes.ui.widgets.page import Places, next_page, places, settle
 from dpbayes.ui.widgets.running import Running
@@ -55,19 +56,19 @@ def network_page(chosen: Chosen) -> bool:
         own = own_errors_under_way(chosen, searched=is_quick(chosen.network))
         drawn, own_errors = (errors.so_far if isinstance(errors, Running) else errors for errors in (under_way, own))
         is_compared = not is_too_large(chosen.network)
-        with error_place:
+        with page.inside(error_place):
             place = place_of_bars(chosen, searched=is_quick(chosen.network)) if is_compared else st.container()
         if drawn is None:
             page.say(headline_of(chosen.network, epsilon=chosen.epsilon))
         else:
             page.say(verdict(chosen, drawn, own_errors))
-            with place:
+            with page.inside(place):
                 error_bars(chosen, drawn)
-        with error_place:
+        with page.inside(error_place):
             if is_compared:
                 error_of_answer(chosen, drawn, searched=is_quick(chosen.network))
         comparison = comparison_of(chosen)
-        with bars:
+        with page.inside(bars):
             if not are_errors_shown(chosen):
                 noise(comparison)
             elif drawn is not None:
@@ -80,7 +81,7 @@ def network_page(chosen: Chosen) -> bool:
         editor(chosen)
     moved = None
     with page.top, sentence_instead():  # above the drawing that it is about
-        moved = page.first(moving, chosen)
+        moved = page.first(moving, chosen, frames=Frames("epsilon", network_of))
     works: list[Running[Any]] = []
     if moved is not None:
         comparison, begun = moved

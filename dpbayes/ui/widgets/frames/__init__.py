@@ -257,6 +257,13 @@ def shared_frames() -> Memo:
     return Memo(most=KEPT)
 
 
+def network_of(chosen: Chosen) -> Hashable:
+    """Return the network; None where the drawing is none."""
+    with suppress(InputError):
+        return chosen.network
+    return None
+
+
 def counts_of(chosen: Chosen) -> Hashable:
     """Return the digest of the counts; None while there are no counts."""
     with suppress(InputError):
