@@ -71,14 +71,19 @@ def test_a_frame_is_what_the_page_shows_at_its_stop(page: str, query: dict[str, 
 
 @pytest.mark.usefixtures("frames_are_offered")
 @pytest.mark.parametrize(
-    ("page", "module"), [("compare", "dpbayes.ui.pages.compare.noise"), ("network", "dpbayes.ui.pages.network.errors")]
+    ("page", "module", "name"),
+    [
+        ("compare", "compare.noise", "epsilon"),
+        ("network", "network.errors", "epsilon"),
+        ("which_epsilon", "which_epsilon.page", "which_epsilon.tolerance"),
+    ],
 )
 def test_a_frame_is_what_the_page_shows_while_its_slider_moves(
-    page: str, module: str, monkeypatch: pytest.MonkeyPatch
+    page: str, module: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What takes longer is added at rest: the noise with the delta, and errors on planned tables."""
-    monkeypatch.setattr(f"{module}.hand_moves", lambda: True)
-    check_frames(open_page(f"pages/{page}.py"), "epsilon")
+    """What takes longer is added at rest: noise with the delta, errors on planned tables, the search for an epsilon."""
+    monkeypatch.setattr(f"dpbayes.ui.pages.{module}.hand_moves", lambda: True)
+    check_frames(open_page(f"pages/{page}.py"), name)
 
 
 def check_frames(at: AppTest, name: str) -> None:

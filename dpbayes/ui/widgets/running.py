@@ -182,10 +182,13 @@ def forget(kind: str, key: Hashable) -> None:
 
 def _kept(kind: str, key: Hashable, start: Callable[[], Running[Result]]) -> Running[Result]:
     kept: dict[Hashable, Running[Any]] = st.session_state.setdefault(f"{kind}.running", {})
+    most = KEPT
+    if is_recording() and key not in kept:  # frames of forty stops would displace what the page needs at its own
+        kept, most = st.session_state.setdefault(f"{kind}.frame", {}), 1
     existing = kept.pop(key, None)
     kept[key] = work = start() if existing is None or existing.lost else existing
     unfinished = [old for old, other in kept.items() if not other.done]
-    for old in {*list(kept)[:-KEPT], *unfinished[:-UNFINISHED]}:
+    for old in {*list(kept)[:-most], *unfinished[:-UNFINISHED]}:
         del kept[old]
     return work
 

@@ -1,5 +1,6 @@
 """How errors fall with epsilon, and how many records an epsilon needs."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from dpbayes.base.steps import finished
 from dpbayes.experiments.least_epsilon import planning
-from dpbayes.experiments.least_epsilon.planning import LeastRecords, error_steps, least_records
+from dpbayes.experiments.least_epsilon.planning import ErrorCurve, LeastRecords, error_steps, least_records
 from dpbayes.experiments.least_epsilon.search import least_epsilon
 from dpbayes.experiments.least_epsilon.tables import planned_tables
 from dpbayes.mechanisms import LaplaceUpdates
@@ -72,3 +73,20 @@ def test_fewer_records_are_tried_where_they_are_drawn_one_by_one(monkeypatch):
     assert planning.most_records(wished.question.network, wished.draws) == planning.MOST_RECORDS
     monkeypatch.setattr(planning, "are_drawn_together", lambda network: False)
     assert planning.most_records(wished.question.network, wished.draws) == 20_000
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "epsilon"),
+    [(1.0, 0.1), (2.0, 0.1), (0.1, 1.0), (0.05, math.sqrt(10.0)), (0.025, 10.0), (0.02, math.nan)],
+)
+def test_a_curve_is_read_on_logarithmic_scales_between_its_points(tolerance: float, epsilon: float) -> None:
+    wanted = np.array([1.0, 0.1, 0.025])
+    curve = ErrorCurve(np.array([0.1, 1.0, 10.0]), wanted / 2, wanted)
+    assert curve.first_within(tolerance) == pytest.approx(epsilon, nan_ok=True)
+
+
+def test_a_curve_that_begins_later_is_read_where_it_begins() -> None:
+    wanted = np.array([math.nan, 0.1, 0.0])
+    curve = ErrorCurve(np.array([0.1, 1.0, 10.0]), wanted, wanted)
+    assert curve.first_within(0.2) == 1.0
+    assert 1.0 < curve.first_within(0.01) < 1.1, "an error of 0 has no logarithm"

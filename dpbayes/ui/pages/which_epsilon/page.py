@@ -5,6 +5,7 @@ everything. The curator may choose the table itself instead, which is marked.
 """
 
 import math
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -42,8 +43,10 @@ from dpbayes.ui.pages.which_epsilon.requirement import (
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.settings import EXPLORED_NAMES, MECHANISM_NAMES
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import MECHANISM, PLANNED, Facts, N, pictures_tell
+from dpbayes.ui.widgets.frames import Frames, counts_of, network_of
 from dpbayes.ui.widgets.page import Places, next_page, places
 from dpbayes.ui.widgets.running import Running, progress, running
 from dpbayes.ui.widgets.scanning import count_connected
@@ -90,7 +93,7 @@ def which_epsilon_page(chosen: Chosen) -> bool:
         controls.segments("Mechanism", "mechanism", names, format_func=lambda name: kind_called(name).label)
     with page.top:  # a connected table is counted in its engine if the question is about it
         is_counting = is_of_the_table(chosen) and count_connected(chosen)
-    first = page.first(_moving, chosen)
+    first = page.first(_moving, chosen, frames=Frames("which_epsilon.tolerance", _inputs))
     if first is None:
         return is_counting
     goal, least, errors = first
@@ -99,8 +102,9 @@ def which_epsilon_page(chosen: Chosen) -> bool:
         _details(goal, least)
         _waiting(least, "of the search", key="which_epsilon.stop")
         intervals = _intervals(goal, least)
-    works: list[Running[Any]] = [least, errors, *intervals]
-    if all(work.done for work in works):
+    searching = [] if hand_moves() else [least]  # the search begins when the slider stops
+    works: list[Running[Any]] = [*searching, errors, *intervals]
+    if least.done and all(work.done for work in works):
         with st.container(key="below"):
             with sentence_instead():
                 if goal.counts is None and np.isfinite(errors.so_far.wanted).any():
@@ -114,6 +118,10 @@ def which_epsilon_page(chosen: Chosen) -> bool:
     return any(work.going for work in works)
 
 
+def _inputs(chosen: Chosen) -> Hashable:
+    return counts_of(chosen) if is_of_the_table(chosen) else network_of(chosen)
+
+
 def _moving(page: Places, chosen: Chosen) -> tuple[AccuracyRequirement, Running[Answered], Running[ErrorCurve]]:
     goal, name = AccuracyRequirement.now(chosen), chosen.settings.mechanism
     least = running(
@@ -121,18 +129,19 @@ def _moving(page: Places, chosen: Chosen) -> tuple[AccuracyRequirement, Running[
         goal.key(name, goal.options.tolerance),
         lambda: answer_steps(goal, name),
     )
-    least.work()
+    if not hand_moves():  # a search takes a third of a second
+        least.work()
     errors = running(
         "which_epsilon.errors",
         goal.key(name),
         lambda: error_steps_of(goal, name),
     )
-    if least.done or not errors.taken:  # the answer comes first
+    if least.done or not errors.taken or hand_moves():  # the answer comes first
         errors.work()
     with page.picture:
         _picture(goal, least, errors.so_far)
     page.lead("which_epsilon.tolerance")
-    page.say(verdict(goal, least))
+    page.say(verdict(goal, least) if least.done or not hand_moves() else from_curve(goal, errors.so_far))
     return goal, least, errors
 
 
@@ -180,6 +189,17 @@ def verdict(goal: AccuracyRequirement, least: Running[Answered]) -> str:
         return f"No ε was found that keeps {what}."
     floor = " or less" if answer.epsilon <= answer.epsilons[0] else ""
     return f"ε = {numeral(epsilon_rounded_up(answer.epsilon))}{floor} keeps {what}."
+
+
+def from_curve(goal: AccuracyRequirement, errors: ErrorCurve) -> str:
+    """Return the page's sentence while its slider moves: the epsilon at which the curve falls to the tolerance."""
+    epsilon, within = errors.first_within(goal.options.tolerance), numeral(goal.options.tolerance, 6)
+    error = f"The error of {escaped(goal.question.text)}"
+    if math.isnan(epsilon):
+        return f"{error} does not fall to {within} in this picture."
+    if epsilon == errors.epsilons[0]:
+        return f"{error} is within {within} at every ε of this picture."
+    return f"{error} falls to {within} near ε = {numeral(epsilon, 2)}."
 
 
 def _picture(goal: AccuracyRequirement, least: Running[Answered], errors: ErrorCurve) -> None:
