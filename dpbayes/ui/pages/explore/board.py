@@ -24,6 +24,7 @@ from dpbayes.figures.non_negativity import non_negativity_figure
 from dpbayes.figures.style import Figure
 from dpbayes.mechanisms import LaplaceUpdates, Mechanism, Noise, Outcome, reads_records
 from dpbayes.mechanisms.noise.shares import takes_weights
+from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.mechanisms.stealth import Needed, Sense
 from dpbayes.theory.claims.claim import Bound, joined
 from dpbayes.theory.claims.setting import EvaluationPoint, Subject
@@ -57,6 +58,9 @@ GRID = tuple(float(f"{10 ** (k / 5):.3g}") for k in range(-10, 11))
 """The epsilons at which releases are simulated, 0.01 to 100."""
 
 ACCURACY_GRID = GRID[::2]
+
+STOPS = tuple(EPSILON.stops)
+"""The epsilons at which bounds are evaluated: those of the slider."""
 
 RECORD_RELEASES, MOST_RECORD_VALUES = 3, 2_000_000
 """Simulated releases at each epsilon of a mechanism that reads the records, and the values of records that one of them
@@ -232,9 +236,9 @@ def divergence_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
     is_of_records = reads_records(type(chosen.mechanism))
     bounds, compared = [], "no bound is proved" if is_of_records else "no stated bound"
     if kind_called(chosen.settings.mechanism) is LaplaceUpdates and chosen.parameter("noise") is Noise.REAL:
-        bounds = _bounds(chosen, works)
-        at = _bound_here(chosen)
-        compared = f"proved bound: {numeral(float(at.certified[0]))}"
+        bound = _bound(chosen, works)
+        bounds = [] if bound is None else _bound_curves(bound)
+        compared = f"proved bound: {numeral(_certified_here(chosen, bound))}"
     here = float(np.exp(np.interp(np.log(chosen.epsilon), np.log(curves.epsilons), np.log(np.maximum(mean, 1e-300)))))
     which = "naive posterior" if curves.of_posteriors else "prediction"  # the bounds are on the naive one
     # Of one line at every ε: a second one would move the pictures below while the slider moves.
@@ -244,28 +248,32 @@ def divergence_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
     return Picture(title, figure, alt, sentence, turn=lambda: turn_to_bound(BoundClaim[THEOREM]))
 
 
-def _bounds(chosen: Chosen, works: list[Running[Any]]) -> list[Curve]:
-    """Return Theorem 1 as stated in the paper and as proved, at the epsilons evaluated so far."""
+def _bound(chosen: Chosen, works: list[Running[Any]]) -> Bound | None:
+    """Return Theorem 1 at the first stops of the slider, as far as it is evaluated; None at first."""
     several = max(1, TOGETHER // chosen.network.cell_count)
-    groups = [GRID[start : start + several] for start in range(0, len(GRID), several)]
+    groups = [STOPS[start : start + several] for start in range(0, len(STOPS), several)]
     key = (chosen.network, chosen.settings.prior, chosen.counts.digest, chosen.options("bounds").delta)
     parts = _begun(
         chosen, "explore.bounds", key, lambda: in_parts(lambda k: _bound_at(chosen, groups[k]), len(groups)), works
     )
-    if parts is None:
-        return []
-    bound = joined(parts)
-    x, error = np.array(GRID[: len(bound.printed)]), np.full(len(bound.printed), np.nan)
+    return None if parts is None else joined(parts)
+
+
+def _bound_curves(bound: Bound) -> list[Curve]:
+    """Return the theorem as stated in the paper and as proved."""
+    x, error = np.array(STOPS[: len(bound.printed)]), np.full(len(bound.printed), np.nan)
     return [
         Curve(Look("proved bound", BOUND), x, bound.certified, error),
         Curve(Look("stated bound", BOUND, "dash", width=2), x, bound.printed, error),
     ]
 
 
-def _bound_here(chosen: Chosen) -> Bound:
-    """Return the bound at the chosen epsilon, kept with the releases there."""
+def _certified_here(chosen: Chosen, bound: Bound | None) -> float:
+    """Return the proved bound at the chosen epsilon; between the stops, it is kept with the releases there."""
+    if bound is not None and chosen.epsilon in STOPS[: len(bound.certified)]:
+        return float(bound.certified[STOPS.index(chosen.epsilon)])
     key = ("bound", chosen.parameter("draws"), chosen.options("bounds"))
-    return simulated_once(chosen).memo.once(key, _bound_at, chosen, (chosen.epsilon,))
+    return float(simulated_once(chosen).memo.once(key, _bound_at, chosen, (chosen.epsilon,)).certified[0])
 
 
 def _bound_at(chosen: Chosen, epsilons: tuple[float, ...]) -> Bound:
