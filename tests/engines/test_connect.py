@@ -100,5 +100,5 @@ def test_a_server_of_spark_connect_counts_and_tells_its_faults(
     for _ in range(10):
         next(work)
     server.kill()
-    with pytest.raises(InputError, match="does not answer any more"):
+    with pytest.raises(InputError, match="does not respond"):
         finished(work)

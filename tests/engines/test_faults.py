@@ -42,7 +42,7 @@ def refused(ask: Callable[[], Any], server: Postgres) -> str:
     assert sentence.endswith(".")
     assert "\n" not in sentence
     assert server.password not in sentence
-    assert "SELECT" not in sentence
+    assert "SELECT" not in sentence.replace("the SELECT privilege", ""), "no statement"
     assert "hunter2" not in sentence
     return sentence
 
@@ -91,7 +91,7 @@ def test_a_table_that_may_not_be_read_is_reported_and_not_listed(server: Postgre
     table.execute(f"create role reader login password '{server.password}'")
     try:
         address = server.address("public.patients", user="reader")
-        assert "refuses to let this user read" in refused(lambda: counted(address), server)
+        assert "needs the SELECT privilege on the table" in refused(lambda: counted(address), server)
         assert address not in finished(tables_of(server.address(user="reader")))
         table.execute("grant select on patients to reader")
         assert counted(address).n == 30
@@ -143,7 +143,7 @@ def test_a_column_cannot_vanish_while_it_is_counted(server: Postgres, table: Any
 
 
 def test_a_column_or_a_table_that_is_gone_is_reported(server: Postgres, table: Any) -> None:
-    for name, sentence in (("patients", "A column of the table was removed"), ("nobody", "is gone")):
+    for name, sentence in (("patients", "A column of the table was removed"), ("nobody", "does not exist any more")):
         gone = named_table(("public", name), {"z": "int64", "y": "int64"}).select("z")
         with open_table(server.address("patients")).database.session() as session:  # type: ignore[attr-defined]
             assert sentence in refused(lambda session=session, gone=gone: session.answer(gone), server)

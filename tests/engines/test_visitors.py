@@ -17,4 +17,4 @@ def test_visitors_open_pages_and_move_sliders_in_both_processes(monkeypatch: pyt
     assert all(value > 0 for value in records.values())
     assert records["4 of them move once a second: largest share of moves in a process"] < 0.75
     assert not [name for name in records if name.startswith("8 of them")]
-    assert len([name for name in records if name.startswith("memory of process")]) == 6
+    assert len([name for name in records if name.startswith("memory of process")]) == 12
