@@ -148,7 +148,7 @@ def accuracy(
         repeats=repeats,
         seed=seed,
     )
-    return accuracy_figure(accuracy_study(plan).curves(), plan.grid).to_plotly()
+    return accuracy_figure(accuracy_study(plan).curves, plan.grid).to_plotly()
 
 
 def audit(report: AuditReport, *, promise: Guarantee | None = None) -> PlotlyFigure:

@@ -5,6 +5,7 @@ For the curator only: all results are computed from true counts.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -40,6 +41,11 @@ class EpsilonCurves:
     def has_counts(self) -> bool:
         """Whether the mechanism releases counts, which can be negative."""
         return bool(np.isfinite(self.limited).all())
+
+    @cached_property
+    def divergence_spread(self) -> FloatArray:
+        """The mean of the divergence over the releases, and its quantiles at 5% and 95%: (3, E)."""
+        return np.stack([self.divergence.mean(axis=1), *np.quantile(self.divergence, (0.05, 0.95), axis=1)])
 
     @property
     def releases(self) -> int:

@@ -31,7 +31,7 @@ def lines(figure) -> dict:
 
 
 def test_curves_are_the_means_and_bands_two_standard_errors(study):
-    figure = accuracy_figure(study.curves(), study.plan.grid).to_plotly()
+    figure = accuracy_figure(study.curves, study.plan.grid).to_plotly()
     laplace = lines(figure)["Laplace"]
     assert list(laplace.x) == [0.5, 2.0, 8.0]
     assert np.array_equal(laplace.y, study.mean(METHODS["laplace"]))
@@ -44,7 +44,7 @@ def test_curves_are_the_means_and_bands_two_standard_errors(study):
 
 
 def test_colours_say_what_is_exact_private_and_not_kept(study):
-    drawn = lines(accuracy_figure(study.curves(), study.plan.grid).to_plotly())
+    drawn = lines(accuracy_figure(study.curves, study.plan.grid).to_plotly())
     assert drawn["exact (not private)"].line.color == EXACT
     assert drawn["Laplace"].line.color == PRIVATE
     assert drawn["sampling (paper, 7 samples)"].line.color == INVALID
@@ -80,14 +80,14 @@ def test_reliability_dots_are_the_bins_that_hold_records(study):
 def test_one_epsilon_is_drawn():
     plan = AccuracyPlan(network=naive_bayes(1), target="class", epsilons=(3.0,), repeats=2)
     study = accuracy_study(plan)
-    low, high = accuracy_figure(study.curves(), study.plan.grid).to_plotly().layout.xaxis.range
+    low, high = accuracy_figure(study.curves, study.plan.grid).to_plotly().layout.xaxis.range
     assert low < np.log10(3) < high
     assert certified_figure(study.certified_curves()).to_plotly().data
     assert log_loss_figure(study.loss_curves(), study.plan.grid).to_plotly().data
 
 
 def draw_accuracy(study: AccuracyStudy):
-    return accuracy_figure(study.curves(), study.plan.grid).to_plotly()
+    return accuracy_figure(study.curves, study.plan.grid).to_plotly()
 
 
 def draw_certified(study: AccuracyStudy):

@@ -10,6 +10,7 @@ All results are computed from true records. Results of a table are not private; 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -75,8 +76,9 @@ class AccuracyStudy:
         """Return the standard error of `log_loss`: (E,)."""
         return self._wide(standard_error(self.measures[method].log_loss))
 
+    @cached_property
     def curves(self) -> list[Curve]:
-        """Return the accuracy of every method over the stated epsilons."""
+        """The accuracy of every method over the stated epsilons."""
         return [Curve(self.look(m), self.plan.grid, self.mean(m), self.error(m)) for m in self.methods]
 
     def loss_curves(self) -> list[Curve]:

@@ -7,6 +7,7 @@ import math
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from dpbayes.base.validation import InputError, brief, distinct_names, whole_number
@@ -49,6 +50,7 @@ TEMPLATES = {"bayes": naive_bayes, "chain": chain, "tree": tree, "full": full, "
 """Graphs by shape and size, such as `bayes:16` in a link."""
 
 
+@lru_cache(maxsize=64)
 def graph_of(spec: str) -> Graph:
     """Return the graph of a text: a named network, `template:size`, or `g:` and a code.
 

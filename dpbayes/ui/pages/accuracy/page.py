@@ -153,7 +153,7 @@ def _chart(study: AccuracyStudy, chosen: Chosen) -> None:
     else:
         largest = _last_values(study, shown)
         alt = f"Accuracy against epsilon, with bands of two standard errors. At the largest epsilon: {largest}."
-        figure = accuracy_figure(study.curves(), study.plan.grid, epsilon=chosen.epsilon)
+        figure = accuracy_figure(study.curves, study.plan.grid, epsilon=chosen.epsilon)
         chart(figure, key=key, alt=alt, simulates=True)
 
 

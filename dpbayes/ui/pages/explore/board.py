@@ -231,7 +231,7 @@ def divergence_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
     if curves is None:
         return Picture(title, None, "", WAITING)
     what = "posterior" if curves.of_posteriors else "prediction"
-    mean, (low, high) = curves.divergence.mean(axis=1), np.quantile(curves.divergence, (0.05, 0.95), axis=1)
+    mean, low, high = curves.divergence_spread
     spread = Spread(Look("mean", chosen.mechanism.colour), curves.epsilons, mean, low, high)
     is_of_records = reads_records(type(chosen.mechanism))
     bounds, compared = [], "no bound is proved" if is_of_records else "no stated bound"
@@ -387,7 +387,7 @@ def accuracy_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
     study = _begun(chosen, "explore.accuracy", (*key, *more), lambda: accuracy_steps(plan), works)
     if study is None:
         return Picture(TITLES["accuracy"], None, "", WAITING)
-    figure = accuracy_figure(_shortly_named(study.curves()), study.plan.grid, epsilon=chosen.epsilon, height=HEIGHT)
+    figure = accuracy_figure(_shortly_named(study.curves), study.plan.grid, epsilon=chosen.epsilon, height=HEIGHT)
     sentence = _accuracy_sentence(study, chosen.epsilon)
     return Picture(TITLES["accuracy"], figure, sentence, sentence, "pages/accuracy.py")
 
@@ -456,7 +456,7 @@ def _short_look(look: Look, *, is_read_twice: bool) -> Look:
 
 
 def _accuracy_sentence(study: AccuracyStudy, epsilon: float) -> str:
-    exact, *others = [curve for curve in study.curves() if curve.look.name != "majority class"]
+    exact, *others = [curve for curve in study.curves if curve.look.name != "majority class"]
     target = escaped(study.plan.target)
     if not others:
         return f"Without privacy, {target} is predicted correctly in {share_text(float(exact.y[0]))} of records."
