@@ -235,10 +235,11 @@ class BetaMixtures:
     def log_density(self, theta: FloatArray) -> FloatArray:
         """The log density at points (points, cells): (..., points, cells); ln 0 below a certain 1."""
         places, a, b = theta[:, None], self.a[..., None, :, :] - 1, self.b[..., None, :, :] - 1
-        if np.all((theta > 0) & (theta < 1)):  # a logarithm for each point, and not for each component
-            logs = np.asarray(a * np.log(places) + b * np.log1p(-places), dtype=np.float64)
-        else:
-            logs = special.xlogy(a, places) + special.xlog1py(b, -places)
+        logs = (
+            a * np.log(places) + b * np.log1p(-places)  # a logarithm for each point, and not for each component
+            if np.all((theta > 0) & (theta < 1))
+            else special.xlogy(a, places) + special.xlog1py(b, -places)
+        )
         logs += self._log_constants[..., None, :, :]
         density = _log_sums(np.asarray(np.moveaxis(logs, -2, -1)))
         return np.where(np.all(self.b > 0, axis=-2)[..., None, :], density, -np.inf)
