@@ -164,10 +164,12 @@ def test_the_server_sees_the_name_under_which_it_is_reached(site: Site, host: st
 def test_the_last_epsilon_is_spent_once(site: Site) -> None:
     """Both curators press the button at the same time; each release fits alone, and both do not fit together."""
     amounts, said, start = {"one": "0.6", "two": "0.7"}, dict[str, str](), threading.Barrier(2)
+    # One after the other: nginx takes turns, and two that come at once may each get the other's process every time.
+    browsers = {process: opened_in(site, process, f"/?token={site.token}") for process in amounts}
 
     def spend(process: str) -> None:
         query = {"epsilon": amounts[process]}
-        with opened_in(site, process, f"/?token={site.token}").page() as wire:
+        with browsers[process].page() as wire:
             opened = [widget(run(wire, "explore", query), "Make this release")]
             opened.append(widget(run(wire, "explore", query, checked=opened), UNSEEN))
             sent = run(wire, "explore", query, checked=opened)
