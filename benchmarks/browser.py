@@ -25,8 +25,9 @@ CHARTS = (*(*LIVE, "which_epsilon", "audit", "sampling", "hellinger", "accuracy"
 LONGEST_WORK_MS = 20_000
 """How long a page may go on with its work once its slider rests."""
 
-FRAMED = ("explore", "claims", "compare", "network")
-"""Pages that the browser draws itself while the slider moves."""
+FRAMED = ("explore", "claims", "network")
+"""Pages that the browser draws itself while the slider moves. It also draws Compare, where dots move little on
+their axis, and where diamonds are added when the slider stops."""
 
 SLOWER, SLOWER_FRAMED = 1 / 0.6, 0.5
 """The time between repaints of a page, and of a framed one, in those of the trivial page at most."""
