@@ -69,6 +69,17 @@ def test_all_pictures_are_saved_as_one_file_with_headline_titles_and_settings(bo
     assert height > 1500
 
 
+HEADINGS = (
+    """() => [...document.querySelectorAll(".st-key-board strong")].map((title) => title.getBoundingClientRect().top)"""
+)
+
+
+def test_the_titles_of_two_pictures_are_in_line(board):
+    posterior, divergence, counts, accuracy = board.page.evaluate(HEADINGS)
+    assert posterior == pytest.approx(divergence, abs=0.5)
+    assert counts == pytest.approx(accuracy, abs=0.5)
+
+
 AXIS_TITLES = """() => [...document.querySelectorAll(".st-key-board .dpbayes-chart")].map((chart) => {
     const [title, plot] = [".ytitle", ".nsewdrag"].map((part) => chart.querySelector(part).getBoundingClientRect());
     return [chart.querySelector(".ytitle").textContent, title.height - plot.height];
