@@ -7,7 +7,7 @@ const LETTERS = 12, SMALL_LETTERS = 11, LARGE_LETTERS = 20; // pixels; those of 
 // line of entries stands beside the curves.
 const LOW = 300, LOW_FOR_A_ROOM = 390, WIDE = 480, LINE = 3;
 const TITLE = 34, SENTENCE = 28; // pixels above and below a chart of a board
-const SHORT = 600, BESIDE_SHORT = 276; // pixels of a low screen, which has no sentences there, and of all else on it
+const SHORT = 600, BESIDE_SHORT = 272; // pixels of a low screen, which has no sentences there, and of all else on it
 const SOON = 500; // milliseconds within which an answer that is shown already is drawn
 const NARROW = { t: 22, b: 40 }; // around the curves of a chart whose names stand above it
 // A board shown to a room alone is presented too, without a story.
