@@ -19,6 +19,18 @@ class Command(NamedTuple):
     run: Callable[[argparse.Namespace], int]
 
 
+def add_parser(
+    named: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, about: str
+) -> argparse.ArgumentParser:
+    """Add a command whose list entry is `about`, in the style of argparse, and whose description is its sentence."""
+    return named.add_parser(name, help=about, description=f"{about[:1].upper()}{about[1:]}.")
+
+
+def in_help(text: str) -> str:
+    """Return a title or a sentence in the style of argparse: with a small first letter and without a period."""
+    return f"{text[:1].lower()}{text[1:]}".removesuffix(".")
+
+
 def run_command(
     commands: Mapping[str, Command], words: Sequence[str] | None, *, program: str, about: str, metavar: str = "command"
 ) -> int:
@@ -29,7 +41,7 @@ def run_command(
     parser = argparse.ArgumentParser(prog=program, description=about)
     named = parser.add_subparsers(dest="command", required=True, metavar=metavar)
     for name, command in commands.items():
-        command.add_arguments(named.add_parser(name, help=command.about, description=command.about))
+        command.add_arguments(add_parser(named, name, command.about))
     arguments = parser.parse_args(words)
     try:
         return commands[arguments.command].run(arguments)

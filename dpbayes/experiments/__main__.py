@@ -18,34 +18,36 @@ def _printed(run: Callable[[argparse.Namespace], str]) -> Callable[[argparse.Nam
     return print_text
 
 
+ABOUT = "Run an experiment, and print or store its results."
+
 COMMANDS = {
     "accuracy": Command(
-        "predictive accuracy of every mechanism against epsilon", accuracy.add_arguments, _printed(accuracy.run)
+        "compute the accuracy of every mechanism against epsilon", accuracy.add_arguments, _printed(accuracy.run)
     ),
     "regression": Command(
-        "squared error of private regression against prior precision, with epsilon",
+        "compute the squared error of private regression against prior precision, with epsilon",
         regression.add_arguments,
         _printed(regression.run),
     ),
     "hellinger": Command(
-        "error of the released posterior of a die against throws, epsilon and sides",
+        "compute the error of the released posterior of a die against throws, epsilon and sides",
         hellinger.add_arguments,
         _printed(hellinger.run),
     ),
     "epsilon": Command(
-        "least epsilon at which a released answer is accurate enough, and its meaning for one person",
+        "find the least epsilon at which a released answer is accurate enough, and its meaning for one person",
         least_epsilon.add_arguments,
         _printed(least_epsilon.run),
     ),
     "calibration": Command(
-        "coverage of naive and noise-aware intervals", calibration.add_arguments, _printed(calibration.run)
+        "compute the coverage of naive and noise-aware intervals", calibration.add_arguments, _printed(calibration.run)
     ),
 }
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run one experiment; an error is one sentence on the error stream and exit code 2."""
-    return run_command(COMMANDS, words, program="python -m dpbayes.experiments", about=__doc__, metavar="experiment")
+    return run_command(COMMANDS, words, program="python -m dpbayes.experiments", about=ABOUT, metavar="experiment")
 
 
 if __name__ == "__main__":

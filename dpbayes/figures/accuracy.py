@@ -28,7 +28,7 @@ from dpbayes.figures.style import (
 BAND = 2
 """Standard errors on either side of a curve."""
 
-ACCURACY = "accuracy (share of test records)"
+ACCURACY = "accuracy"
 
 
 def accuracy_figure(

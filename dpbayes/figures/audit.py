@@ -8,7 +8,18 @@ import numpy as np
 from dpbayes.base.looks import BOUND, EXACT, INVALID, PRIVATE
 from dpbayes.base.text import numeral, probability_text
 from dpbayes.base.types import BoolArray, FloatArray
-from dpbayes.figures.style import LINES, Axis, Figure, Trace, faded, figure_of, names_axis, numerals, titled
+from dpbayes.figures.style import (
+    EPSILON_AXIS,
+    LINES,
+    Axis,
+    Figure,
+    Trace,
+    faded,
+    figure_of,
+    names_axis,
+    numerals,
+    titled,
+)
 
 LEAST_DELTA = 1e-16
 """Smaller deltas are replaced by this value, which is below the picture."""
@@ -76,7 +87,7 @@ def privacy_curve_figure(
         traces.append(_mark(claimed, floor, symbol="circle", colour=INVALID if broken.any() else BOUND, dash="dash"))
     return figure_of(
         traces,
-        x=titled("ε (nats)", range=[0, float(epsilons[-1])] if len(epsilons) and epsilons[-1] > 0 else [0, 1]),
+        x=titled(EPSILON_AXIS, range=[0, float(epsilons[-1])] if len(epsilons) and epsilons[-1] > 0 else [0, 1]),
         y=titled(
             "δ(ε)",
             type="log",

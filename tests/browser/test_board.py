@@ -56,7 +56,7 @@ def test_all_pictures_are_saved_as_one_file_with_headline_titles_and_settings(bo
         "KL divergence",
         "Clipped counts",
         "Accuracy",
-        "accuracy (share of test records)",
+        "accuracy",
         "posterior density",
     ):
         assert part in texts
@@ -67,6 +67,39 @@ def test_all_pictures_are_saved_as_one_file_with_headline_titles_and_settings(bo
     width, height = (int.from_bytes(content[at : at + 4]) for at in (16, 20))
     assert width == 2560
     assert height > 1500
+
+
+HEADINGS = (
+    """() => [...document.querySelectorAll(".st-key-board strong")].map((title) => title.getBoundingClientRect().top)"""
+)
+
+
+def test_the_titles_of_two_pictures_are_in_line(board):
+    posterior, divergence, counts, accuracy = board.page.evaluate(HEADINGS)
+    assert posterior == pytest.approx(divergence, abs=0.5)
+    assert counts == pytest.approx(accuracy, abs=0.5)
+
+
+AXIS_TITLES = """() => [...document.querySelectorAll(".st-key-board .dpbayes-chart")].map((chart) => {
+    const [title, plot] = [".ytitle", ".nsewdrag"].map((part) => chart.querySelector(part).getBoundingClientRect());
+    return [chart.querySelector(".ytitle").textContent, title.height - plot.height];
+})"""
+"""The title of each picture's vertical axis, and by how many pixels it is longer than the axis."""
+
+
+def test_titles_of_axes_fit_the_pictures(board):
+    for title, excess in board.page.evaluate(AXIS_TITLES):
+        assert excess <= 0, title
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 600), (853, 480)])
+def test_the_title_of_the_accuracy_axis_fits_a_low_window(visit, width, height):
+    screen = visit("explore?source=sprinkler", viewport={"width": width, "height": height})
+    screen.option("Counts and accuracy").click()
+    expect(screen.page.locator(".st-key-board .ytitle", has_text="accuracy")).to_be_visible(timeout=SLOW_MS)
+    screen.settle()
+    titles = dict(screen.page.evaluate(AXIS_TITLES))
+    assert titles["accuracy"] <= 0
 
 
 def test_the_board_is_shown_alone_and_larger(board):

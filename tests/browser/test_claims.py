@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from dpbayes.theory.index import CLAIMS
-from dpbayes.ui.pages.claims.page import ROW, matches
+from dpbayes.ui.pages.claims.page import ROW, matches, place_of
 from tests.browser.app_screen import SLOW_MS
 
 pytestmark = pytest.mark.browser
@@ -24,6 +24,30 @@ def test_a_click_on_a_row_opens_its_claim(visit: Any) -> None:
         opened = [claim for claim in CLAIMS if matches(claim, words)][1]
         expect(screen.headline).to_contain_text(opened.reference.place.partition(",")[0], timeout=SLOW_MS)
         expect(screen.main.get_by_text(opened.title, exact=True).last).to_be_visible(timeout=SLOW_MS)
+
+
+IN_VIEW = """([top, height]) => {
+    const rows = document.querySelector(".st-key-claims-list .dvn-scroller");
+    return rows && rows.scrollTop <= top && top + height <= rows.scrollTop + rows.clientHeight;
+}"""
+"""Whether a row, by its top and its height in the whole list, is in view."""
+
+
+def test_the_list_scrolls_to_the_claim_that_is_shown(visit: Any) -> None:
+    """It does so for a link, and for the box below the list. A click leaves the list where it is."""
+    first, second = len(CLAIMS) - 4, len(CLAIMS) // 2
+    screen = visit(f"claims?papers.claim={CLAIMS[first].reference}")
+    screen.page.wait_for_function(IN_VIEW, arg=[first * ROW, ROW], timeout=SLOW_MS)
+    screen.settle()
+    box = screen.page.get_by_role("combobox", name="Claim")
+    box.fill(place_of(CLAIMS[second]))
+    box.press("Enter")
+    screen.page.wait_for_function(IN_VIEW, arg=[second * ROW, ROW], timeout=SLOW_MS)
+    rows = screen.page.locator(".st-key-claims-list .dvn-scroller")
+    before = rows.evaluate("rows => rows.scrollTop")
+    screen.page.get_by_test_id("stDataFrame").first.click(position={"x": 100, "y": 38 + 3 * ROW + ROW // 2})
+    screen.settle()
+    assert rows.evaluate("rows => rows.scrollTop") == before
 
 
 @pytest.mark.parametrize("width", [1440, 853, 400])

@@ -19,7 +19,8 @@ from dpbayes.figures.audit import (
     probability_ticks,
     row_losses_figure,
 )
-from dpbayes.figures.style import titled
+from dpbayes.figures.style import EPSILON_AXIS, titled
+from dpbayes.theory.claims.setting import Axis
 
 EPSILONS = np.array([0.0, 1.0, 2.0, 3.0])
 DELTAS = np.array([0.5, 0.1, 1e-4, 0.0])
@@ -44,7 +45,7 @@ def test_an_exact_curve_is_blue_and_a_claim_that_holds_is_grey():
     assert named(figure, "stated").line.color == BOUND
     assert not any(trace.line.color == INVALID for trace in figure.data)
     assert figure.layout.yaxis.type == "log"
-    assert "nats" in figure.layout.xaxis.title.text
+    assert figure.layout.xaxis.title.text == EPSILON_AXIS == Axis.EPSILON.title
     assert "δ" in figure.layout.yaxis.title.text
 
 

@@ -346,6 +346,21 @@ def test_words_and_a_paper_narrow_the_list_and_the_claim_that_is_shown_stays() -
     assert len(listed(at)) > 1
 
 
+def marked(at: AppTest) -> list[str]:
+    """Return the places of the claims whose rows are marked in the list."""
+    key = next(frame.proto.id for frame in at.dataframe if "verdict" in frame.value).partition("papers-rows-")
+    cells = at.session_state["".join(key[1:])]["selection"]["cells"]
+    return [listed(at)["place"].iloc[row] for row, _ in cells]
+
+
+def test_the_row_of_the_claim_that_is_shown_is_marked() -> None:
+    at = claim_opened("[Zhang16] Theorem 3")
+    assert marked(at) == ["Theorem 3"]
+    at = fine(at.selectbox(key="parameter.papers.claim").set_value(list(ClaimShown)[-1]).run())
+    assert marked(at) == [CLAIMS[-1].reference.place]
+    assert marked(put(at, "papers.search", "theorem 4 fails")) == []
+
+
 def test_a_cell_that_is_picked_opens_its_claim(session: dict[str, object]) -> None:
     options = list(ClaimShown)[:9]
     for cells, picked in (([(4, "place")], options[4]), ([], options[4]), ([(8, "statement")], options[8])):

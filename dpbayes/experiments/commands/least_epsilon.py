@@ -111,14 +111,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--mechanism",
         metavar="NAME",
         default="laplace",
-        help=f"one of {', '.join(NAMES)}; or {EVERY}, one line each (%(default)s)",
+        help=f"one of {', '.join(NAMES)}; or {EVERY}, one line each (default: %(default)s)",
     )
     how.add_argument("--set", metavar="NAME=VALUE", nargs="+", default=[], help="other parameters, such as t=0")
-    how.add_argument("--answer", default="as-real", help=f"recipient: {' (naive) or '.join(ANSWERS)} (%(default)s)")
+    how.add_argument(
+        "--answer", default="as-real", help=f"recipient: {' (naive) or '.join(ANSWERS)} (default: %(default)s)"
+    )
+    draws = ", ".join(f"{answer.draws:,} {name}" for name, answer in ANSWERS.items())
     how.add_argument(
         "--draws",
         metavar="R",
-        help=f"simulated releases ({', '.join(f'{answer.draws:,} {name}' for name, answer in ANSWERS.items())})",
+        help=f"simulated releases (default: {draws})",
     )
     add_settings(how, PriorAndSeed)
     add_settings(parser.add_argument_group("meaning of the epsilon for one person"), Suspected)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from dpbayes.base.command import in_help
 from dpbayes.base.parameters import Choice, Parameter, parameter_texts, parameters_of, read
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError, brief
@@ -53,11 +54,11 @@ def add_out(parser: argparse.ArgumentParser, *, otherwise: str) -> None:
 
 
 def _help(name: str, parameter: Parameter | Choice, default: Any) -> str:
-    title = parameter.title or name.replace("_", " ")
+    title = in_help(parameter.title or name.replace("_", " "))
     if isinstance(parameter, Choice):
         choices = ", ".join(f'"{choice.value}"' for choice in parameter.options)
-        return f'{title}: one of {choices} ("{default.value}")'
-    return f"{title}: {numeral(parameter.low, 12)} to {numeral(parameter.high, 12)} ({numeral(default, 12)})"
+        return f'{title}: one of {choices} (default: "{default.value}")'
+    return f"{title}: {numeral(parameter.low, 12)} to {numeral(parameter.high, 12)} (default: {numeral(default, 12)})"
 
 
 # Words as settings

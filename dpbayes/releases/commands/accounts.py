@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from dpbayes.base.amounts import Amount, PrivacyMeasure, Rho, amount_text, measure_of, number_of
-from dpbayes.base.command import HOLDS
+from dpbayes.base.command import HOLDS, add_parser
 from dpbayes.base.output import require_output, write_output
 from dpbayes.base.text import numeral_above
 from dpbayes.base.validation import InputError, finite_number, whole_number
@@ -45,9 +45,9 @@ def add_accounts(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `ledger` and of its actions."""
     add_ledger(parser)
     actions = parser.add_subparsers(dest="action", required=True, metavar="action")
-    actions.add_parser("list", help="list datasets with their budgets, and all releases")
+    add_parser(actions, "list", "list datasets with their budgets, and all releases")
     for name, about in (("open", "open a dataset with a total budget"), ("raise", "raise a dataset's total budget")):
-        action = actions.add_parser(name, help=about)
+        action = add_parser(actions, name, about)
         action.add_argument("dataset", help="the name of the dataset in the ledger")
         action.add_argument("--budget", help="the total epsilon, a decimal")
         action.add_argument("--rho", help="instead of --budget, the total rho of zero-concentrated privacy, a decimal")
@@ -55,10 +55,10 @@ def add_accounts(parser: argparse.ArgumentParser) -> None:
             "--delta", help="with --budget, the delta of an (epsilon, delta) budget, which is tracked in rho"
         )
         action.add_argument("--reason", required=True, help="the justification, for readers of the ledger")
-    export = actions.add_parser("export", help="write the document of a release again, at no cost")
+    export = add_parser(actions, "export", "write the document of a release again, at no cost")
     export.add_argument("row", help="the row of the release in the output of list")
     export.add_argument("--out", required=True, type=Path, metavar="FILE", help="the file for the document")
-    check = actions.add_parser("check", help="check that version, hash chain, sums and contents are unchanged")
+    check = add_parser(actions, "check", "check that version, hash chain, sums and contents are unchanged")
     check.add_argument(
         "--seen",
         action="append",
@@ -67,24 +67,28 @@ def add_accounts(parser: argparse.ArgumentParser) -> None:
         help="the last hash of an earlier check, which must be in the ledger; may be repeated",
     )
     _add_keys(actions)
-    move = actions.add_parser("move", help="move all rows to a new ledger, check the copy, and close the old ledger")
+    move = add_parser(actions, "move", "move all rows to a new ledger, check the copy, and close the old ledger")
     move.add_argument(
-        "--to", required=True, type=Path, metavar="FILE", help="the new ledger, a file or postgresql://..."
+        "--to",
+        required=True,
+        type=Path,
+        metavar="FILE",
+        help="the new ledger, a file or postgresql://USER@HOST:PORT/DATABASE",
     )
-    actions.add_parser("log", help="print what persons did with the ledger on the dashboard, and when")
-    sums = actions.add_parser("composed", help="print the privacy loss of all releases of a dataset together")
+    add_parser(actions, "log", "print what persons did with the ledger on the dashboard, and when")
+    sums = add_parser(actions, "composed", "print the privacy loss of all releases of a dataset together")
     sums.add_argument("dataset", help="the name of the dataset in the ledger")
     sums.add_argument("--delta", default="1e-6", help="the delta of the privacy loss (default: %(default)s)")
 
 
 def _add_keys(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the actions on signing keys."""
-    new = actions.add_parser("new-key", help="make a signing key; every later release is signed")
+    new = add_parser(actions, "new-key", "make a signing key; every later release is signed")
     new.add_argument("--name", required=True, help="the name of the signer, which every signed release contains")
-    new.add_argument("--reason", required=True, help="why the key is made, for readers of the ledger")
+    new.add_argument("--reason", required=True, help="the reason for the key, for readers of the ledger")
     new.add_argument("--replaces", metavar="ROW", help="the row of a key in use that is not used from now on")
-    actions.add_parser("keys", help="list the signing keys that the ledger names")
-    public = actions.add_parser("public-key", help="write the public key of a signer, to be published")
+    add_parser(actions, "keys", "list the signing keys that the ledger names")
+    public = add_parser(actions, "public-key", "write the public key of a signer, to be published")
     public.add_argument("row", help="the row of the key in the output of keys")
     public.add_argument("--out", required=True, type=Path, metavar="FILE", help="the file for the key, such as key.pem")
 

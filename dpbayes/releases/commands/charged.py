@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpbayes.base.command import HOLDS
+from dpbayes.base.command import HOLDS, in_help
 from dpbayes.base.output import ROOM, require_output, write_output
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
@@ -77,7 +77,7 @@ def _add_request(parser: argparse.ArgumentParser, *, required: bool) -> None:
     )
     parser.add_argument("--prior", help="the Dirichlet parameter of every cell (default: 1)")
     for name, parameter in _settings().items():
-        parser.add_argument(f"--{name}", metavar="NUMBER", help=f"{parameter.description} ({_whose(name)})")
+        parser.add_argument(f"--{name}", metavar="NUMBER", help=f"{in_help(parameter.description)} ({_whose(name)})")
     parser.add_argument(
         "--matters",
         action="append",

@@ -74,7 +74,7 @@ def add_given(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NODE=STATE",
-        help="the state of another node; may be given several times",
+        help="the state of another node; may be repeated",
     )
 
 

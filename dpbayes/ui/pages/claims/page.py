@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import streamlit as st
@@ -76,6 +77,10 @@ ROW, ROWS = 30, 11
 
 WIDTHS = {"paper": 54, "place": 196, "verdict": 90, "statement": 270}
 """Of the columns of the list, in pixels; a list that is narrower scrolls sideways."""
+
+_mount_list = st.components.v2.component(
+    "dpbayes_claims_list", js=(Path(__file__).parent / "list.js").read_text(encoding="utf-8")
+)
 
 
 def claims_page(chosen: Chosen) -> bool:
@@ -176,7 +181,7 @@ def _choose(chosen: Chosen, shown: Selection) -> None:
     if not listed:
         st.caption(f"No claim matches {escaped(words)}.")
         listed = of_paper
-    _list(listed)
+    _list(listed, shown.option)
     _claim_control(listed, shown.option)
     _about(chosen, shown)
 
@@ -200,21 +205,36 @@ def _paper_control(paper: PaperShown) -> None:
     )
 
 
-def _list(listed: Sequence[ClaimShown]) -> None:
-    """List claims; a click on a row opens it. Another list is another table, so that no row stays picked."""
-    frame = claims_table([CLAIM_OF[option] for option in listed])
-    key = f"papers.rows {hash(tuple(listed))}"
+def _list(listed: Sequence[ClaimShown], shown: ClaimShown) -> None:
+    """List claims, with the row of the claim that is shown marked and in view; a click on a row opens its claim.
+
+    Another list is another table, which begins at its top if it does not have this claim.
+    """
+    frame, key = claims_table([CLAIM_OF[option] for option in listed]), f"papers-rows-{abs(hash(tuple(listed)))}"
+    row = listed.index(shown) if shown in listed else None
+    _mark(key, row)
     width = st.column_config.TextColumn
-    st.dataframe(
-        frame[list(WIDTHS)],
-        hide_index=True,
-        height=38 + ROW * min(len(frame), ROWS),
-        row_height=ROW,
-        column_config={name: width(width=pixels) for name, pixels in WIDTHS.items()},
-        key=key,
-        on_select=lambda: open_cells(listed, st.session_state[key]["selection"]["cells"]),
-        selection_mode="single-cell",
-    )
+    with st.container(key="claims-list", gap=None):
+        st.dataframe(
+            frame[list(WIDTHS)],
+            hide_index=True,
+            height=38 + ROW * min(len(frame), ROWS),
+            row_height=ROW,
+            column_config={name: width(width=pixels) for name, pixels in WIDTHS.items()},
+            key=key,
+            on_select=lambda: open_cells(listed, st.session_state[key]["selection"]["cells"]),
+            selection_mode="single-cell",
+        )
+        top = ROW * max(0, (row or 0) - 1) if len(frame) > ROWS else 0
+        _mount_list(key="claims-scroll", data={"table": key, "top": top})
+
+
+def _mark(key: str, row: int | None) -> None:
+    """Mark a row of the list, or none. A cell of this row that a person has picked stays marked."""
+    picked = st.session_state.get(key, {}).get("selection", {}).get("cells", ())
+    if [place for place, _ in picked] != [place for place in (row,) if place is not None]:
+        cells = [] if row is None else [(row, "place")]
+        st.session_state[key] = {"selection": {"rows": [], "columns": [], "cells": cells}}
 
 
 def claims_table(claims: Sequence[Claim]) -> "pd.DataFrame":

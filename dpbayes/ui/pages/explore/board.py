@@ -117,7 +117,7 @@ def board(chosen: Chosen) -> tuple[Places, dict[str, DeltaGenerator]]:
                 cells += st.columns(2, gap="small")
         if not chosen.is_curator:
             st.caption("The other pictures are computed from the true counts: curator view only.")
-    with first, _header(TITLES["posterior"]):
+    with first, _header("posterior", TITLES["posterior"]):
         toggle("Zoom", "zoom", width="content")
         st.markdown(f"[More](#{ANCHOR})", width="content")
     with left:
@@ -174,7 +174,7 @@ def _picture_of(chosen: Chosen, key: str, works: list[Running[Any]]) -> Picture:
 
 
 def _show(chosen: Chosen, key: str, picture: Picture) -> None:
-    with _header(picture.title):
+    with _header(key, picture.title):
         if key == "accuracy":
             _target_choice(chosen)
         if picture.choice:
@@ -190,10 +190,15 @@ def _show(chosen: Chosen, key: str, picture: Picture) -> None:
 
 
 @contextmanager
-def _header(title: str) -> Iterator[None]:
+def _header(key: str, title: str) -> Iterator[None]:
     """Show a picture's title, and at the end of the same line what follows here."""
-    line = st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small")
-    with line:
+    with st.container(
+        key=f"title-{key}",
+        horizontal=True,
+        horizontal_alignment="distribute",
+        vertical_alignment="center",
+        gap="small",
+    ):
         st.markdown(f"**{title}**", width="content")
         yield
 
