@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -231,10 +232,17 @@ def _list(listed: Sequence[ClaimShown], shown: ClaimShown) -> None:
 
 def _mark(key: str, row: int | None) -> None:
     """Mark a row of the list, or none. A cell of this row that a person has picked stays marked."""
-    picked = st.session_state.get(key, {}).get("selection", {}).get("cells", ())
-    if [place for place, _ in picked] != [place for place in (row,) if place is not None]:
-        cells = [] if row is None else [(row, "place")]
+    cells = [] if row is None else [(row, "place")]
+    if _marked_rows(st.session_state.get(key)) != [place for place, _ in cells]:
         st.session_state[key] = {"selection": {"rows": [], "columns": [], "cells": cells}}
+
+
+def _marked_rows(state: Any) -> list[int]:
+    """Return the rows with a marked cell; none if the state is not that of a table."""
+    try:
+        return [row for row, _ in state["selection"]["cells"]]
+    except (TypeError, LookupError, ValueError):
+        return []
 
 
 def claims_table(claims: Sequence[Claim]) -> "pd.DataFrame":
