@@ -342,7 +342,7 @@ def test_words_and_a_paper_narrow_the_list_and_the_claim_that_is_shown_stays() -
     assert set(listed(at)["paper"]) == {"Notes"}
     assert headline(at).startswith("Theorem 3")
     at = put(at, "papers.search", "zzz [no](claim)")
-    assert "No claim matches zzz [no](claim)." in [plain(caption.value) for caption in at.caption]
+    assert 'No claim matches "zzz [no](claim)".' in [plain(caption.value) for caption in at.caption]
     assert len(listed(at)) > 1
 
 

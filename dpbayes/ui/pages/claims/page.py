@@ -12,6 +12,7 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.looks import BOUND, EXACT, GREEN, INVALID, PURPLE, SLATE, Look
 from dpbayes.base.references import PAPERS
 from dpbayes.base.text import escaped
+from dpbayes.base.validation import brief
 from dpbayes.experiments.robustness import Robustness
 from dpbayes.figures.claims import verdicts_figure
 from dpbayes.theory.claims.claim import Claim, Verdict
@@ -180,7 +181,7 @@ def _choose(chosen: Chosen, shown: Selection) -> None:
     of_paper = claims_listed(chosen.options("papers").paper)
     listed = [option for option in of_paper if matches(CLAIM_OF[option], words or "")]
     if not listed:
-        st.caption(f"No claim matches {escaped(words)}.")
+        st.caption(f"No claim matches {escaped(brief(words))}.")
         listed = of_paper
     _list(listed, shown.option)
     _claim_control(listed, shown.option)
