@@ -63,9 +63,7 @@ class Charges:
 
     def worst(self, prices: FloatArray) -> WorstCharge:
         """Return the largest sum of c_A(d) y_A over all records, for non-negative prices y (M,)."""
-        weights = np.where(self.factors > 0, prices * self.factors, 0.0)
-        sizes = self.residuals.sizes
-        tables = charge_tables(self.residuals, np.divide(weights, sizes, out=np.zeros_like(weights), where=sizes > 0))
+        tables = self._tables(prices)
         differs = np.zeros(len(self.residuals.cards), dtype=np.int64)
         if widest_scope(self._plan) <= MAX_TABLE_BITS:
             value, chosen = largest(tables, self._plan)
@@ -79,12 +77,16 @@ class Charges:
 
     def worst_values(self, prices: FloatArray) -> FloatArray:
         """Return the `value` of `worst` for many prices at once: (*batch, M) -> (*batch,)."""
-        weights = np.moveaxis(np.where(self.factors > 0, prices * self.factors, 0.0), -1, 0)
-        sizes = self.residuals.sizes.reshape(-1, *(1,) * (prices.ndim - 1))
-        tables = charge_tables(self.residuals, np.divide(weights, sizes, out=np.zeros_like(weights), where=sizes > 0))
+        tables = self._tables(prices)
         if widest_scope(self._plan) <= MAX_TABLE_BITS:
             return np.maximum(eliminated(tables, self._plan, np.max), 0.0)
         return np.asarray(sum(table.max(axis=tuple(range(len(family)))) for family, table in tables))
+
+    def _tables(self, prices: FloatArray) -> list[Factor]:
+        """Return the charges within every family for prices (*batch, M), with the axes of the batch last."""
+        sizes, weights = self.residuals.sizes, np.where(self.factors > 0, prices * self.factors, 0.0)
+        shares = np.divide(weights, sizes, out=np.zeros_like(weights), where=sizes > 0)
+        return charge_tables(self.residuals, np.moveaxis(shares, -1, 0))
 
     def _bounded(self, tables: list[Factor]) -> tuple[float, FloatArray]:
         """Return the sum of the families' largest charges, each over the family's own sets, and their c."""

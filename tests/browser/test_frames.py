@@ -146,18 +146,22 @@ def test_back_in_the_middle_of_a_move_leaves_what_the_server_knows(visit):
     assert screen.slider.first.get_attribute("aria-valuetext") == "1"
 
 
+COUNT_DRAWN = """() => {
+  window.drawn = [];
+  const react = window.Plotly.react;
+  window.Plotly.react = function (plot, ...rest) {
+    window.drawn.push(plot.closest(".dpbayes-chart").dataset.name);
+    return react.call(this, plot, ...rest);
+  };
+}"""
+"""Notes the charts that Plotly draws from now on."""
+
+
 def test_a_frame_of_the_same_axes_is_drawn_without_plotly(visit):
     screen = visit("explore?epsilon=2")
     expect(screen.page.locator("body[data-frames]")).to_have_count(1, timeout=SLOW_MS)
     screen.settle()
-    screen.page.evaluate("""() => {
-      window.drawn = [];
-      const react = window.Plotly.react;
-      window.Plotly.react = function (plot, ...rest) {
-        window.drawn.push(plot.closest(".dpbayes-chart").dataset.name);
-        return react.call(this, plot, ...rest);
-      };
-    }""")
+    screen.page.evaluate(COUNT_DRAWN)
     _, before = screen.page.evaluate(SEEN)
     assert screen.page.evaluate(SHOW, ["number.epsilon", "2.5"])
     _, after = screen.page.evaluate(SEEN)
@@ -212,14 +216,7 @@ def test_plotly_draws_what_was_moved_without_it_once_somebody_points_at_it(visit
     screen.slider.first.press("ArrowRight")
     screen.page.wait_for_url("**epsilon=2.5*", timeout=SLOW_MS)
     screen.settle()
-    screen.page.evaluate("""() => {
-      window.drawn = [];
-      const react = window.Plotly.react;
-      window.Plotly.react = function (plot, ...rest) {
-        window.drawn.push(plot.closest(".dpbayes-chart").dataset.name);
-        return react.call(this, plot, ...rest);
-      };
-    }""")
+    screen.page.evaluate(COUNT_DRAWN)
     for name in ("density", "explore.accuracy"):
         screen.page.locator(f".dpbayes-chart[data-name='{name}']").hover()
         screen.page.wait_for_function("name => window.drawn.includes(name)", arg=name, timeout=SLOW_MS)

@@ -1,6 +1,7 @@
 """The frames that follow the hand in the browser are what the page shows at each stop of its slider."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -71,19 +72,27 @@ def test_a_frame_is_what_the_page_shows_at_its_stop(page: str, query: dict[str, 
 
 @pytest.mark.usefixtures("frames_are_offered")
 @pytest.mark.parametrize(
-    ("page", "module", "name"),
+    ("page", "module", "name", "sentence"),
     [
-        ("compare", "compare.noise", "epsilon"),
-        ("network", "network.errors", "epsilon"),
-        ("which_epsilon", "which_epsilon.page", "which_epsilon.tolerance"),
+        ("compare", "compare.noise", "epsilon", "With ε alone, weighted Fourier adds the least noise"),
+        ("network", "network.errors", "epsilon", "At ε = [0-9.]+, the noise on a count has an sd of"),
+        (
+            "which_epsilon",
+            "which_epsilon.page",
+            "which_epsilon.tolerance",
+            "The error of .* (falls to [0-9.]+ near ε = |does not fall to |is within )",
+        ),
     ],
 )
 def test_a_frame_is_what_the_page_shows_while_its_slider_moves(
-    page: str, module: str, name: str, monkeypatch: pytest.MonkeyPatch
+    page: str, module: str, name: str, sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What takes longer is added at rest: noise with the delta, errors on planned tables, the search for an epsilon."""
     monkeypatch.setattr(f"dpbayes.ui.pages.{module}.hand_moves", lambda: True)
-    check_frames(open_page(f"pages/{page}.py"), name)
+    at = open_page(f"pages/{page}.py")
+    check_frames(at, name)
+    _, shown, _ = sent(at)
+    assert all(re.match(sentence, frame["sentences"]["headline h2"]) for frame in shown["shown"].values())
 
 
 def check_frames(at: AppTest, name: str) -> None:

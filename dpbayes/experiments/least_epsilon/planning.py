@@ -33,20 +33,16 @@ class ErrorCurve:
     median: FloatArray
     wanted: FloatArray
 
-    def first_within(self, tolerance: float) -> float:
-        """Return the epsilon at which the quantile falls to a tolerance, NaN where it does not.
+    def epsilon_within(self, tolerance: float) -> float:
+        """Return the epsilon from which on the quantile is within a tolerance; infinity if the last one is not.
 
-        Between two epsilons, both are read on logarithmic scales.
+        It is read between the epsilons on logarithmic scales.
         """
-        within = np.flatnonzero(self.wanted <= tolerance)
-        if not len(within):
-            return math.nan
-        place = int(within[0])
-        if place == 0 or math.isnan(self.wanted[place - 1]):
-            return float(self.epsilons[place])
-        pair = slice(place - 1, place + 1)
-        falling = -np.log(np.maximum(self.wanted[pair], np.finfo(float).tiny))
-        return float(np.exp(np.interp(-math.log(tolerance), falling, np.log(self.epsilons[pair]))))
+        computed = np.isfinite(self.wanted)
+        if not computed.any():
+            return math.inf
+        logs = -np.log(np.maximum(self.wanted[computed], np.finfo(float).tiny))
+        return crossing(self.epsilons[computed], logs, -math.log(tolerance))
 
 
 def error_steps(wish: Wish, epsilons: FloatArray, rng: np.random.Generator) -> Work[ErrorCurve]:

@@ -1,4 +1,4 @@
-"""What the browser is told to load together with the page: the script of all charts, which is the largest."""
+"""The script that the browser loads together with the page: that of all charts, which is the largest."""
 
 from streamlit.config import get_option
 

@@ -77,16 +77,22 @@ def test_fewer_records_are_tried_where_they_are_drawn_one_by_one(monkeypatch):
 
 @pytest.mark.parametrize(
     ("tolerance", "epsilon"),
-    [(1.0, 0.1), (2.0, 0.1), (0.1, 1.0), (0.05, math.sqrt(10.0)), (0.025, 10.0), (0.02, math.nan)],
+    [(1.0, 0.1), (2.0, 0.1), (0.1, 1.0), (0.05, math.sqrt(10.0)), (0.025, 10.0), (0.02, math.inf)],
 )
 def test_a_curve_is_read_on_logarithmic_scales_between_its_points(tolerance: float, epsilon: float) -> None:
     wanted = np.array([1.0, 0.1, 0.025])
     curve = ErrorCurve(np.array([0.1, 1.0, 10.0]), wanted / 2, wanted)
-    assert curve.first_within(tolerance) == pytest.approx(epsilon, nan_ok=True)
+    assert curve.epsilon_within(tolerance) == pytest.approx(epsilon)
 
 
 def test_a_curve_that_begins_later_is_read_where_it_begins() -> None:
     wanted = np.array([math.nan, 0.1, 0.0])
     curve = ErrorCurve(np.array([0.1, 1.0, 10.0]), wanted, wanted)
-    assert curve.first_within(0.2) == 1.0
-    assert 1.0 < curve.first_within(0.01) < 1.1, "an error of 0 has no logarithm"
+    assert curve.epsilon_within(0.2) == 1.0
+    assert 1.0 < curve.epsilon_within(0.01) < 1.1, "an error of 0 has no logarithm"
+    assert ErrorCurve(curve.epsilons, wanted, np.full(3, math.nan)).epsilon_within(0.2) == math.inf
+
+
+def test_a_curve_that_rises_first_is_read_where_it_falls_for_good() -> None:
+    wanted = np.array([0.1, 1.0, 0.1])
+    assert ErrorCurve(np.array([0.1, 1.0, 10.0]), wanted, wanted).epsilon_within(0.1) == pytest.approx(10.0)

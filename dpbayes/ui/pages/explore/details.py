@@ -21,13 +21,17 @@ from dpbayes.ui.pages.explore.board import ANCHOR
 from dpbayes.ui.pages.explore.checks import check_against_exact, coverage
 from dpbayes.ui.pages.explore.comparison import comparison
 from dpbayes.ui.pages.explore.controls import ask, picked
-from dpbayes.ui.pages.explore.files import handout_button, release_json
+from dpbayes.ui.pages.explore.files import handout_button, python_of, release_json
+from dpbayes.ui.pages.explore.make import make_release
 from dpbayes.ui.pages.explore.person import one_person
+from dpbayes.ui.pages.explore.picture import curve_frame
+from dpbayes.ui.pages.explore.plan import plan_files
 from dpbayes.ui.pages.explore.readings import Readings, summary_as_real
 from dpbayes.ui.session.chosen import Chosen, target_and_evidence
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.saving import offered_name
+from dpbayes.ui.widgets.from_python import same_from_python
 from dpbayes.ui.widgets.show import assumption, data_and_download, folded, numbers, sentence_instead, source
 
 MANY_RELEASES = 20
@@ -286,3 +290,18 @@ def download(study: ReleaseStudy) -> None:
         "demonstrations only.",
         on_click="ignore",
     )
+
+
+def below(chosen: Chosen, readings: Readings) -> tuple[bool, list[Callable[[], bool]]]:
+    """Show the sections; return whether work continues, and the functions that continue it."""
+    shown = details(chosen, readings)
+    st.subheader("Release and files", anchor=False)
+    if chosen.is_curator:
+        make_release(chosen)
+        plan_files(chosen)
+    download(readings.as_real)
+    data_and_download(
+        lambda: curve_frame(chosen, readings), name="density", curator_only=chosen.is_curator, simulates=True
+    )
+    same_from_python(python_of(chosen, readings), name="release", chosen=chosen)
+    return shown

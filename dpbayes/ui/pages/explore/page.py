@@ -87,7 +87,7 @@ def _below(chosen: Chosen, readings: Readings | Running[None] | None) -> tuple[b
     if isinstance(readings, Running):
         blank(SLOTS)
         return readings.going, []
-    from dpbayes.ui.pages.explore.below import below  # the pictures above are sent before this is imported
+    from dpbayes.ui.pages.explore.details import below  # the pictures above are sent before this is imported
 
     return below(chosen, readings)
 

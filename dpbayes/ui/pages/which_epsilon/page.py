@@ -193,9 +193,9 @@ def verdict(goal: AccuracyRequirement, least: Running[Answered]) -> str:
 
 def from_curve(goal: AccuracyRequirement, errors: ErrorCurve) -> str:
     """Return the page's sentence while its slider moves: the epsilon at which the curve falls to the tolerance."""
-    epsilon, within = errors.first_within(goal.options.tolerance), numeral(goal.options.tolerance, 6)
+    epsilon, within = errors.epsilon_within(goal.options.tolerance), numeral(goal.options.tolerance, 6)
     error = f"The error of {escaped(goal.question.text)}"
-    if math.isnan(epsilon):
+    if math.isinf(epsilon):
         return f"{error} does not fall to {within} in this picture."
     if epsilon == errors.epsilons[0]:
         return f"{error} is within {within} at every ε of this picture."
