@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from dpbayes.ui.session.moved import place_now
 from tests.browser.dag_editor_screen import Screen
-from tests.browser.serving import ROOT, chromium, usual_window
+from tests.browser.serving import ROOT, SLOW_MS, chromium, usual_window
 
 APP = ROOT / "app.py"
 TITLES = {"": "Home", "compare": "Compare mechanisms", "sampling": "Posterior sampling", "hellinger": "Hellinger"}
@@ -25,9 +25,6 @@ def place_of(title: str) -> str:
     places = {name: place for place, name in TITLES.items()}
     return places.get(title, title.replace(" ", "_").lower())
 
-
-SLOW_MS = 60_000
-"""Longest wait for the server's answer, on a busy machine."""
 
 QUIET = """([quiet, most]) => new Promise(tell => {
     const start = performance.now();
@@ -96,15 +93,15 @@ class AppScreen(Screen):
     def arrived(self, title: str) -> None:
         """Wait for a page to be there in full."""
         heading = "dpbayes" if title == "Home" else title
-        expect(self.main.get_by_role("heading", level=1, name=heading, exact=True)).to_be_visible(timeout=SLOW_MS)
-        expect(self.headline).to_be_visible(timeout=SLOW_MS)
+        expect(self.main.get_by_role("heading", level=1, name=heading, exact=True)).to_be_visible()
+        expect(self.headline).to_be_visible()
         if title == "Explore":
             files = self.main.get_by_role("heading", name="Release and files", exact=True)
-            expect(files).to_be_attached(timeout=SLOW_MS)
+            expect(files).to_be_attached()
         if title == "Network":
             world = self.page.locator(".dag .world")
-            expect(world.last).to_be_visible(timeout=SLOW_MS)
-            expect(world).to_have_count(1, timeout=SLOW_MS)  # for a moment there may be two: the one before goes later
+            expect(world.last).to_be_visible()
+            expect(world).to_have_count(1)  # for a moment there may be two: the one before goes later
         self.settle()
 
     def unfold(self, title: str) -> None:
@@ -177,12 +174,12 @@ class AppScreen(Screen):
         box = self.page.get_by_role("textbox", name=f"{name} as a number")
         box.fill(text)
         box.press("Enter")
-        expect(self.slider.and_(self.page.locator(f'[aria-valuetext="{text}"]'))).to_have_count(1, timeout=SLOW_MS)
+        expect(self.slider.and_(self.page.locator(f'[aria-valuetext="{text}"]'))).to_have_count(1)
 
     def shared_link(self) -> str:
         self.button("Share this view").click()
         code = self.page.get_by_test_id("stPopoverBody").get_by_test_id("stCode")
-        expect(code).to_be_visible(timeout=SLOW_MS)
+        expect(code).to_be_visible()
         self.settle()
         text = code.inner_text().strip()
         self.press("Escape")
@@ -193,15 +190,15 @@ class AppScreen(Screen):
         table = self.main.locator("[data-testid=stDataFrame]:visible").nth(place)
         table.scroll_into_view_if_needed()
         cells = table.locator("[role=gridcell]")
-        expect(cells.first).to_be_attached(timeout=SLOW_MS)
+        expect(cells.first).to_be_attached()
         return cells.all_text_contents()
 
     def load_own(self, name: str, content: str) -> None:
         """From the Data page, load a table of one's own; wait for it to be there."""
         self.option("Upload").click()
-        expect(self.headline).to_have_text("Upload a table to begin.", timeout=SLOW_MS)
+        expect(self.headline).to_have_text("Upload a table to begin.")
         self.upload(name, content.encode())
-        expect(self.headline).to_contain_text(name, timeout=SLOW_MS)
+        expect(self.headline).to_contain_text(name)
         self.settle()
 
     def upload(self, name: str, content: bytes) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import ViewportSize, expect
 
-from tests.browser.app_screen import APP, SLOW_MS, visits
+from tests.browser.app_screen import APP, visits
 from tests.browser.serving import ROOT, streamlit_server
 
 PICTURES = {
@@ -35,7 +35,7 @@ def take_pictures(url: str, folder: Path) -> None:
         for file, place in PICTURES.items():
             screen = visit(place, viewport=WINDOW)
             screen.settle()
-            expect(screen.page.get_by_test_id("stSkeleton")).to_have_count(0, timeout=SLOW_MS)  # keeps a part's place
+            expect(screen.page.get_by_test_id("stSkeleton")).to_have_count(0)  # keeps a part's place
             picture = screen.page.screenshot(animations="disabled")
             path = folder / file
             path.parent.mkdir(parents=True, exist_ok=True)

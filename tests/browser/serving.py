@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
 from dpbayes.ui.session.roles import TOKEN, cookie_name
 
@@ -32,6 +32,9 @@ CHROMIUM_ARGS = [
 ]
 LOCAL = ("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:")
 PATIENCE_S = 90
+SLOW_MS = 60_000
+"""Longest wait for anything that a page is to show: a machine that tests other things too takes its time."""
+
 CURATORS = "the-token-of-all-servers-of-tests"
 """The token that the tests' servers have; the browsers of the tests know it, unless they are to be visitors."""
 
@@ -138,6 +141,7 @@ def one_browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
         _running.append(browser)
+        expect.set_options(timeout=SLOW_MS)
         try:
             yield browser
         finally:
@@ -193,6 +197,7 @@ def watched_page(browser: Browser, **context: Any) -> Page:
     context.setdefault("viewport", SIZE)
     is_curator = context.pop("is_curator", True)
     opened = browser.new_context(**context)
+    opened.set_default_timeout(SLOW_MS)
     if is_curator:
         become_curator(opened)
     else:

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.app_screen import SLOW_MS, AppScreen, place_of
+from tests.browser.app_screen import AppScreen, place_of
 from tests.conftest import thorough
 
 pytestmark = pytest.mark.browser
@@ -68,7 +68,7 @@ def at(screen: AppScreen, title: str, query: str = "") -> None:
     """Wait until the address says that this page is open with these settings, and the page is there."""
     place = place_of(title)
     address = re.compile(re.escape(f"/{place}" + (f"?{query}" if query else "")) + "$")
-    expect(screen.page).to_have_url(address, timeout=SLOW_MS)
+    expect(screen.page).to_have_url(address)
     screen.arrived(title)
     expect(screen.page).to_have_url(address)
 
@@ -130,7 +130,7 @@ def test_one_press_goes_back_to_the_setting_before(open_counted):
     screen = open_counted("explore")
     for name, said in (("Fourier", "Fourier"), ("Recipient", "this release estimates")):
         screen.option(name).click()
-        expect(screen.headline).to_contain_text(said, timeout=SLOW_MS)
+        expect(screen.headline).to_contain_text(said)
         screen.settle()  # pressed before the address is written, both would be one step
     assert entries(screen) == 2
     turn(screen, "back")
@@ -156,16 +156,16 @@ def test_a_drag_is_one_step(open_counted, path, name):
     screen = open_counted(path)
     before, address = number(screen, name).input_value(), screen.page.url
     slider(screen, name).evaluate(MOVES)
-    expect(screen.page).not_to_have_url(address, timeout=SLOW_MS)
+    expect(screen.page).not_to_have_url(address)
     assert entries(screen) == 1
     after = number(screen, name).input_value()
-    expect(screen.page).to_have_url(re.compile(f"={after}(&|$)"), timeout=SLOW_MS)
+    expect(screen.page).to_have_url(re.compile(f"={after}(&|$)"))
     turn(screen, "back")
-    expect(number(screen, name)).to_have_value(before, timeout=SLOW_MS)
+    expect(number(screen, name)).to_have_value(before)
     expect(screen.page).to_have_url(address)
     expect(slider(screen, name)).to_have_attribute("aria-valuetext", before)
     turn(screen, "forward")
-    expect(number(screen, name)).to_have_value(after, timeout=SLOW_MS)
+    expect(number(screen, name)).to_have_value(after)
     assert entries(screen) == 1
 
 
@@ -221,7 +221,7 @@ def test_a_link_from_a_claim_is_one_entry(open_counted):
     assert entries(screen) == 1
     turn(screen, "back")
     screen.arrived("Claims")
-    expect(screen.headline).to_contain_text("Appendix D (the gradient) fails", timeout=SLOW_MS)
+    expect(screen.headline).to_contain_text("Appendix D (the gradient) fails")
 
 
 @pytest.mark.parametrize(
@@ -236,8 +236,8 @@ def test_a_saved_link_to_a_page_that_has_moved_opens_claims_with_its_claim(visit
     screen = visit("")
     screen.page.goto(f"{screen.page.url}{link}")
     screen.arrived("Claims")
-    expect(screen.headline).to_contain_text(said, timeout=SLOW_MS)
-    expect(screen.page).to_have_url(re.compile(f"/claims.*{re.escape(settings)}"), timeout=SLOW_MS)
+    expect(screen.headline).to_contain_text(said)
+    expect(screen.page).to_have_url(re.compile(f"/claims.*{re.escape(settings)}"))
 
 
 def test_a_link_that_is_written_otherwise_takes_no_step_of_its_own(visit):
@@ -252,7 +252,7 @@ def test_a_link_that_is_written_otherwise_takes_no_step_of_its_own(visit):
 def test_a_page_read_anew_after_back_is_the_same(open_counted):
     screen = open_counted("release?epsilon=2")
     screen.option("Fourier").click()
-    expect(screen.headline).to_contain_text("Fourier", timeout=SLOW_MS)
+    expect(screen.headline).to_contain_text("Fourier")
     screen.settle()
     turn(screen, "back")
     at(screen, "Explore", "epsilon=2")
@@ -268,17 +268,17 @@ def test_back_takes_back_what_was_drawn_as_undo_does_and_undo_goes_on_from_there
     screen = open_counted("network")
     for end in ("xray", "dysp"):
         screen.drag_arrow("asia", end)
-        expect(screen.arrow("asia", end)).to_be_visible(timeout=SLOW_MS)
+        expect(screen.arrow("asia", end)).to_be_visible()
         screen.settle()
     assert entries(screen) == 2
     turn(screen, "back")
-    expect(screen.arrow("asia", "dysp")).to_have_count(0, timeout=SLOW_MS)
+    expect(screen.arrow("asia", "dysp")).to_have_count(0)
     screen.settle()
     expect(screen.arrow("asia", "xray")).to_be_visible()
     screen.button("Undo").click()
-    expect(screen.arrow("asia", "xray")).to_have_count(0, timeout=SLOW_MS)
+    expect(screen.arrow("asia", "xray")).to_have_count(0)
     screen.settle()
     for end in ("xray", "dysp"):
         screen.button("Redo").click()
-        expect(screen.arrow("asia", end)).to_be_visible(timeout=SLOW_MS)
+        expect(screen.arrow("asia", end)).to_be_visible()
         screen.settle()

@@ -6,8 +6,6 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.app_screen import SLOW_MS
-
 pytestmark = pytest.mark.browser
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -33,9 +31,9 @@ DRAG = """async () => {
 @pytest.fixture
 def board(visit):
     screen = visit("explore?source=sprinkler&epsilon=1")
-    expect(screen.page.locator(".st-key-board .js-plotly-plot")).to_have_count(4, timeout=SLOW_MS)
+    expect(screen.page.locator(".st-key-board .js-plotly-plot")).to_have_count(4)
     screen.settle()
-    expect(screen.page.locator("body[data-frames]")).to_have_count(1, timeout=SLOW_MS)
+    expect(screen.page.locator("body[data-frames]")).to_have_count(1)
     return screen
 
 
@@ -96,7 +94,7 @@ def test_titles_of_axes_fit_the_pictures(board):
 def test_the_title_of_the_accuracy_axis_fits_a_low_window(visit, width, height):
     screen = visit("explore?source=sprinkler", viewport={"width": width, "height": height})
     screen.option("Counts and accuracy").click()
-    expect(screen.page.locator(".st-key-board .ytitle", has_text="accuracy")).to_be_visible(timeout=SLOW_MS)
+    expect(screen.page.locator(".st-key-board .ytitle", has_text="accuracy")).to_be_visible()
     screen.settle()
     titles = dict(screen.page.evaluate(AXIS_TITLES))
     assert titles["accuracy"] <= 0
@@ -126,7 +124,7 @@ def test_nothing_of_a_former_epsilon_stands_out_while_the_hand_moves(board):
         assert shade == 0.35
         epsilons = [re.findall(r"ε = ([\d.]+[\d])", sentence) for sentence in (headline, *beside)]
         assert epsilons == epsilons[:1] * 4, "the pictures beside the posterior have followed the hand"
-    expect(below).to_have_css("opacity", "1", timeout=SLOW_MS)
+    expect(below).to_have_css("opacity", "1")
     error = board.main.get_by_test_id("stMetricValue").first.inner_text()
     assert float(board.headline.inner_text().strip().rpartition(" ")[2].rstrip(".")) == pytest.approx(
         float(error), rel=0.06
@@ -137,9 +135,9 @@ def test_the_graph_is_edited_over_the_page_and_the_pictures_follow(board):
     board.button("Edit").click()
     dialog = board.page.get_by_role("dialog")
     dialog.get_by_role("button", name="Add node").click()
-    expect(dialog.get_by_text("Dashed nodes are not columns of the table")).to_be_visible(timeout=SLOW_MS)
+    expect(dialog.get_by_text("Dashed nodes are not columns of the table")).to_be_visible()
     dialog.get_by_role("button", name="Undo").click()
-    expect(dialog.get_by_text("Dashed nodes are not columns of the table")).to_have_count(0, timeout=SLOW_MS)
+    expect(dialog.get_by_text("Dashed nodes are not columns of the table")).to_have_count(0)
     dialog.get_by_role("button", name="Show the pictures").click()
     expect(dialog).to_have_count(0)
-    expect(board.page.locator(".st-key-board .js-plotly-plot")).to_have_count(4, timeout=SLOW_MS)
+    expect(board.page.locator(".st-key-board .js-plotly-plot")).to_have_count(4)

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.app_screen import SLOW_MS, AppScreen
+from tests.browser.app_screen import AppScreen
 from tests.browser.dag_editor_screen import middle
 
 pytestmark = pytest.mark.browser
@@ -34,7 +34,7 @@ def test_a_chart_follows_the_theme_and_the_width_of_its_page(visit):
     text, drawing = screen.chart("density").locator(".xtick text").first, screen.chart("density").locator(".main-svg")
     light, width = text.evaluate("node => node.style.fill"), drawing.first.bounding_box()["width"]
     screen.page.emulate_media(color_scheme="dark")
-    expect(text).not_to_have_css("fill", light, timeout=SLOW_MS)
+    expect(text).not_to_have_css("fill", light)
     assert text.evaluate("node => node.style.fill") == screen.main.evaluate("node => getComputedStyle(node).color")
     screen.page.set_viewport_size({"width": 900, "height": 900})
     screen.page.wait_for_function(
@@ -48,7 +48,7 @@ def test_on_a_phone_names_of_curves_leave_them_most_of_the_picture_and_hide_them
     screen = visit("accuracy?accuracy.curves=both", viewport={"width": 400, "height": 800})
     picture = screen.page.locator(".st-key-picture .dpbayes-chart").first
     names, curves = picture.locator(".dpbayes-keys span"), picture.locator(".nsewdrag").first
-    expect(names.first).to_be_visible(timeout=SLOW_MS)
+    expect(names.first).to_be_visible()
     screen.settle()
     whole, part = picture.bounding_box(), curves.bounding_box()
     assert part["height"] >= 0.6 * whole["height"]
@@ -70,7 +70,7 @@ def test_on_a_phone_names_of_curves_leave_them_most_of_the_picture_and_hide_them
 
 def test_a_finger_scrolls_the_page_over_a_chart_that_has_no_tools(visit):
     screen = visit("explore")
-    expect(screen.chart("density").locator(".modebar-btn").first).to_be_attached(timeout=SLOW_MS)
+    expect(screen.chart("density").locator(".modebar-btn").first).to_be_attached()
     screen = visit("explore", has_touch=True, is_mobile=True, viewport={"width": 400, "height": 800})
     chart = screen.chart("density")
     assert chart.locator(".modebar-btn").count() == 0
@@ -99,13 +99,13 @@ def test_without_plotlys_script_a_sentence_stands_where_the_chart_would(visit):
     screen.page.context.route("**/plotly-*.js", lambda route: route.abort())
     screen.page.reload()
     sentence = screen.main.get_by_text("The chart cannot be drawn: the browser could not load Plotly’s script.")
-    expect(sentence.first).to_be_visible(timeout=SLOW_MS)
+    expect(sentence.first).to_be_visible()
     screen.page.context.unroute_all()
 
 
 def download(button: Locator) -> tuple[str, bytes]:
     """Press, and return the name and the content of the file that comes."""
-    with button.page.expect_download(timeout=SLOW_MS) as coming:
+    with button.page.expect_download() as coming:
         button.click()
     return coming.value.suggested_filename, Path(coming.value.path()).read_bytes()
 
@@ -180,7 +180,7 @@ def test_a_chart_without_numbers_is_taken_home_by_its_own_tool_as_all_others(vis
 def test_the_keyboard_takes_a_picture_home_and_escape_closes_the_list_alone(visit: Any) -> None:
     screen = visit("release?story=clinic&step=3&target=dysp&evidence=smoke~yes")
     screen.page.locator(".st-key-story").get_by_role("button", name="Present", exact=True).click()
-    expect(screen.page).to_have_url(re.compile("present=1"), timeout=SLOW_MS)
+    expect(screen.page).to_have_url(re.compile("present=1"))
     screen.settle()
     tool, choices = own_tool(screen, "density")
     tool.focus()
@@ -194,7 +194,7 @@ def test_the_keyboard_takes_a_picture_home_and_escape_closes_the_list_alone(visi
     expect(tool).to_be_focused()
     screen.page.keyboard.press("Enter")
     screen.page.keyboard.press("ArrowDown")
-    with screen.page.expect_download(timeout=SLOW_MS) as coming:
+    with screen.page.expect_download() as coming:
         screen.page.keyboard.press("Enter")
     assert coming.value.suggested_filename.endswith("-page.png")
     expect(screen.page).to_have_url(re.compile("step=3.*present=1"))
@@ -217,7 +217,7 @@ def test_a_finger_takes_a_picture_home(visit: Any) -> None:
         assert box
         assert box["height"] >= 32
         assert 0 <= box["x"] <= box["x"] + box["width"] <= 400
-    with screen.page.expect_download(timeout=SLOW_MS) as coming:
+    with screen.page.expect_download() as coming:
         choices.nth(1).click()
     assert coming.value.suggested_filename == "network-noise-page.png"
 

@@ -7,7 +7,6 @@ from playwright.sync_api import expect
 
 from dpbayes.theory.index import CLAIMS
 from dpbayes.ui.pages.claims.page import ROW, matches, place_of
-from tests.browser.app_screen import SLOW_MS
 
 pytestmark = pytest.mark.browser
 
@@ -22,8 +21,8 @@ def test_a_click_on_a_row_opens_its_claim(visit: Any) -> None:
         table = screen.page.locator("[data-testid=stDataFrame]").first
         table.click(position={"x": x, "y": 38 + ROW + ROW // 2})  # the second row
         opened = [claim for claim in CLAIMS if matches(claim, words)][1]
-        expect(screen.headline).to_contain_text(opened.reference.place.partition(",")[0], timeout=SLOW_MS)
-        expect(screen.main.get_by_text(opened.title, exact=True).last).to_be_visible(timeout=SLOW_MS)
+        expect(screen.headline).to_contain_text(opened.reference.place.partition(",")[0])
+        expect(screen.main.get_by_text(opened.title, exact=True).last).to_be_visible()
 
 
 IN_VIEW = """([top, height]) => {
@@ -37,12 +36,12 @@ def test_the_list_scrolls_to_the_claim_that_is_shown(visit: Any) -> None:
     """It does so for a link, and for the box below the list. A click leaves the list where it is."""
     first, second = len(CLAIMS) - 4, len(CLAIMS) // 2
     screen = visit(f"claims?papers.claim={CLAIMS[first].reference}")
-    screen.page.wait_for_function(IN_VIEW, arg=[first * ROW, ROW], timeout=SLOW_MS)
+    screen.page.wait_for_function(IN_VIEW, arg=[first * ROW, ROW])
     screen.settle()
     box = screen.page.get_by_role("combobox", name="Claim")
     box.fill(place_of(CLAIMS[second]))
     box.press("Enter")
-    screen.page.wait_for_function(IN_VIEW, arg=[second * ROW, ROW], timeout=SLOW_MS)
+    screen.page.wait_for_function(IN_VIEW, arg=[second * ROW, ROW])
     rows = screen.page.locator(".st-key-claims-list .dvn-scroller")
     before = rows.evaluate("rows => rows.scrollTop")
     screen.page.get_by_test_id("stDataFrame").first.click(position={"x": 100, "y": 38 + 3 * ROW + ROW // 2})
@@ -57,7 +56,7 @@ def test_what_is_said_of_a_claim_is_wholly_on_the_page(visit: Any, width: int) -
     screen = visit(f"claims?papers.claim={claim.reference}", viewport={"width": width, "height": 900})
     for text in (claim.title, claim.finding):
         part = screen.main.locator("p").filter(has_text=text).first
-        expect(part).to_be_visible(timeout=SLOW_MS)
+        expect(part).to_be_visible()
         box = part.bounding_box()
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= width

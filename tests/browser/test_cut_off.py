@@ -3,8 +3,6 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.app_screen import SLOW_MS
-
 pytestmark = pytest.mark.browser
 
 SIZES = [(1440, 900), (853, 480)]
@@ -30,9 +28,9 @@ def test_errors_of_mechanisms_and_of_the_question_are_read_whole(visit, size):
     width, height = size
     screen = visit("network?target=dysp&evidence=smoke~yes", viewport={"width": width, "height": height})
     part = screen.main.locator(".st-key-error-bars")
-    expect(part).to_contain_text("Mean absolute error of your question, P(dysp | smoke=yes): 0.", timeout=SLOW_MS)
+    expect(part).to_contain_text("Mean absolute error of your question, P(dysp | smoke=yes): 0.")
     labels = part.locator(".annotation-text")
-    expect(labels.filter(has_text="Gaussian residuals").first).to_be_attached(timeout=SLOW_MS)
+    expect(labels.filter(has_text="Gaussian residuals").first).to_be_attached()
     part.scroll_into_view_if_needed()
     screen.settle()
     assert part.evaluate(CUT) == []
@@ -43,7 +41,7 @@ def test_names_of_numbers_are_read_whole(visit, size):
     width, height = size
     screen = visit("explore", viewport={"width": width, "height": height})
     screen.unfold("Errors of the release")
-    expect(screen.metric("Coverage of 95% intervals, this probability")).to_be_attached(timeout=SLOW_MS)
+    expect(screen.metric("Coverage of 95% intervals, this probability")).to_be_attached()
     names = screen.main.locator("[data-testid=stMetricLabel]")
     assert names.count() > 5
     assert [cut for name in names.all() for cut in name.evaluate(CUT)] == []
@@ -66,9 +64,9 @@ def test_a_drawing_has_its_room_again_when_what_stood_above_it_is_gone(visit):
     screen = visit("network")
     before = screen.page.locator(".dag .stage").bounding_box()["height"]
     screen.page.evaluate(ABOVE)
-    screen.page.wait_for_function(STAGE, arg=-(before - 50), timeout=SLOW_MS)
+    screen.page.wait_for_function(STAGE, arg=-(before - 50))
     screen.page.evaluate("() => document.querySelector('.above').remove()")
-    screen.page.wait_for_function(STAGE, arg=before - 2, timeout=SLOW_MS)
+    screen.page.wait_for_function(STAGE, arg=before - 2)
 
 
 COVERED = """() => {

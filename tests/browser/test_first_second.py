@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.app_screen import APP, SLOW_MS, AppScreen, title_of
+from tests.browser.app_screen import APP, AppScreen, title_of
 from tests.browser.serving import ROOT, chromium, dashboard_process, free_port, streamlit_process
 from tests.conftest import thorough
 
@@ -63,7 +63,7 @@ def opened(page: Page, address: str, how_often: str) -> None:
 
 def seen(page: Page, until: str = ".cartesianlayer path") -> list[dict[str, Any]]:
     """Return what was seen until the first chart and a moment after, each view with how often it was."""
-    page.locator(until).first.wait_for(timeout=SLOW_MS, state="attached")
+    page.locator(until).first.wait_for(state="attached")
     page.wait_for_timeout(200)
     return [view["now"] | {"times": view["times"]} for view in page.evaluate("window.seen")]
 

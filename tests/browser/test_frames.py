@@ -7,7 +7,6 @@ import pytest
 from playwright.sync_api import expect
 
 from dpbayes.base.types import FloatArray
-from tests.browser.app_screen import SLOW_MS
 from tests.conftest import thorough
 
 pytestmark = pytest.mark.browser
@@ -74,13 +73,13 @@ def _from(points: FloatArray, line: FloatArray) -> float:
 )
 def test_a_frame_and_the_servers_answer_are_the_same(visit, place, number, stops):
     screen = visit(place)
-    expect(screen.page.locator("body[data-frames]")).to_have_count(1, timeout=SLOW_MS)
+    expect(screen.page.locator("body[data-frames]")).to_have_count(1)
     for stop in stops:
         assert screen.page.evaluate(SHOW, [f"number.{number}", stop])
         texts, lines = screen.page.evaluate(SEEN)
         screen.main.locator(".number .box").first.fill(stop)
         screen.page.keyboard.press("Enter")
-        screen.page.wait_for_url(f"**{number}={stop}*", timeout=SLOW_MS)
+        screen.page.wait_for_url(f"**{number}={stop}*")
         screen.settle()
         now, drawn = screen.page.evaluate(SEEN)
         assert texts == now
@@ -91,7 +90,7 @@ def test_a_frame_and_the_servers_answer_are_the_same(visit, place, number, stops
 
 def test_the_server_hears_of_a_drag_once_the_hand_rests(visit):
     screen = visit("explore")
-    expect(screen.page.locator("body[data-frames]")).to_have_count(1, timeout=SLOW_MS)
+    expect(screen.page.locator("body[data-frames]")).to_have_count(1)
     screen.page.evaluate("""() => {
       window.sent = 0;
       const send = WebSocket.prototype.send;
@@ -99,29 +98,29 @@ def test_the_server_hears_of_a_drag_once_the_hand_rests(visit):
     }""")
     assert screen.page.evaluate(DRAG) > 5
     assert screen.page.evaluate("() => window.sent") == 0
-    screen.page.wait_for_url(f"**epsilon={screen.slider.first.get_attribute('aria-valuetext')}*", timeout=SLOW_MS)
+    screen.page.wait_for_url(f"**epsilon={screen.slider.first.get_attribute('aria-valuetext')}*")
     assert screen.page.evaluate("() => window.sent") > 0
     assert screen.page.evaluate("() => document.body.dataset.hand") is None
 
 
 def test_where_the_browser_has_no_frames_the_server_answers_each_move(visit):
     screen = visit("explore")
-    expect(screen.page.locator("body[data-frames]")).to_have_count(1, timeout=SLOW_MS)
+    expect(screen.page.locator("body[data-frames]")).to_have_count(1)
     assert not screen.page.evaluate(SHOW, ["number.delta", "1"])
     assert not screen.page.evaluate(SHOW, ["number.epsilon", "0.1234"])
     screen.main.locator(".number .box").first.fill("0.1234")
     screen.page.keyboard.press("Enter")
-    expect(screen.headline).to_have_text(re.compile("ε = 0.123"), timeout=SLOW_MS)
+    expect(screen.headline).to_have_text(re.compile("ε = 0.123"))
 
 
 def test_what_the_server_knows_better_by_now_is_shown_again_where_the_hand_began(visit):
     """Its averages are over more releases than those of a frame, and Streamlit writes no text that it wrote last."""
     screen = visit("explore?source=sprinkler&epsilon=1")
-    expect(screen.page.locator("body[data-frames]")).to_have_count(1, timeout=SLOW_MS)
+    expect(screen.page.locator("body[data-frames]")).to_have_count(1)
     screen.unfold("Errors of the release")
     expect(screen.main.get_by_test_id("stMetricValue").first).to_have_text(re.compile(r"\d"))
     screen.settle()
-    expect(screen.page.locator("body[data-frames]")).to_have_count(1, timeout=SLOW_MS)
+    expect(screen.page.locator("body[data-frames]")).to_have_count(1)
     first = screen.headline.inner_text()
     for stop in ("2", "1"):
         assert screen.page.evaluate(SHOW, ["number.epsilon", stop])
@@ -135,14 +134,14 @@ def test_what_the_server_knows_better_by_now_is_shown_again_where_the_hand_began
 
 def test_back_in_the_middle_of_a_move_leaves_what_the_server_knows(visit):
     screen = visit("explore?epsilon=1")
-    expect(screen.page.locator("body[data-frames]")).to_have_count(1, timeout=SLOW_MS)
+    expect(screen.page.locator("body[data-frames]")).to_have_count(1)
     first = screen.headline.inner_text()
     screen.slider.first.press("ArrowRight")
-    screen.page.wait_for_url("**epsilon=1.3*", timeout=SLOW_MS)
+    screen.page.wait_for_url("**epsilon=1.3*")
     assert screen.headline.inner_text() != first
     screen.slider.first.press("End")
     screen.page.go_back()
-    expect(screen.headline).to_have_text(first, timeout=SLOW_MS, use_inner_text=True)
+    expect(screen.headline).to_have_text(first, use_inner_text=True)
     assert screen.slider.first.get_attribute("aria-valuetext") == "1"
 
 
@@ -159,7 +158,7 @@ COUNT_DRAWN = """() => {
 
 def test_a_frame_of_the_same_axes_is_drawn_without_plotly(visit):
     screen = visit("explore?epsilon=2")
-    expect(screen.page.locator("body[data-frames]")).to_have_count(1, timeout=SLOW_MS)
+    expect(screen.page.locator("body[data-frames]")).to_have_count(1)
     screen.settle()
     screen.page.evaluate(COUNT_DRAWN)
     _, before = screen.page.evaluate(SEEN)
@@ -190,7 +189,7 @@ SLIDE = """() => {
 
 def test_a_line_moves_between_two_stops_until_the_pointer_is_released(visit):
     screen = visit("explore?epsilon=1")
-    expect(screen.page.locator("body[data-frames]")).to_have_count(1, timeout=SLOW_MS)
+    expect(screen.page.locator("body[data-frames]")).to_have_count(1)
     screen.page.emulate_media(reduced_motion="no-preference")
     screen.settle()
     start, end, places = screen.page.evaluate(SLIDE)
@@ -211,13 +210,13 @@ def test_a_line_moves_between_two_stops_until_the_pointer_is_released(visit):
 
 def test_plotly_draws_what_was_moved_without_it_once_somebody_points_at_it(visit):
     screen = visit("explore?epsilon=2")
-    expect(screen.page.locator("body[data-frames]")).to_have_count(1, timeout=SLOW_MS)
+    expect(screen.page.locator("body[data-frames]")).to_have_count(1)
     screen.settle()
     screen.slider.first.press("ArrowRight")
-    screen.page.wait_for_url("**epsilon=2.5*", timeout=SLOW_MS)
+    screen.page.wait_for_url("**epsilon=2.5*")
     screen.settle()
     screen.page.evaluate(COUNT_DRAWN)
     for name in ("density", "explore.accuracy"):
         screen.page.locator(f".dpbayes-chart[data-name='{name}']").hover()
-        screen.page.wait_for_function("name => window.drawn.includes(name)", arg=name, timeout=SLOW_MS)
+        screen.page.wait_for_function("name => window.drawn.includes(name)", arg=name)
     assert "explore.counts" not in screen.page.evaluate("() => window.drawn")

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.app_screen import SLOW_MS, AppScreen
+from tests.browser.app_screen import AppScreen
 
 pytestmark = pytest.mark.browser
 
@@ -12,13 +12,13 @@ def parts(screen: AppScreen) -> tuple[Locator, Locator, Locator]:
     """Return the slider, the button and the private curve."""
     picture = screen.page.locator(".miniature")
     slider = picture.get_by_role("slider", name="Epsilon (ε)")
-    expect(slider).to_be_visible(timeout=SLOW_MS)
+    expect(slider).to_be_visible()
     return slider, picture.get_by_role("button"), picture.locator("path.private").first
 
 
 def until_it_moves(curve: Locator) -> None:
     before = curve.get_attribute("d")
-    expect(curve).not_to_have_attribute("d", before or "", timeout=SLOW_MS)
+    expect(curve).not_to_have_attribute("d", before or "")
 
 
 def still(screen: AppScreen, curve: Locator) -> str:
@@ -33,7 +33,7 @@ def test_it_moves_until_it_is_touched_and_then_by_keys_alone(visit) -> None:
     screen.page.emulate_media(reduced_motion="no-preference")
     screen.page.reload()
     slider, button, curve = parts(screen)
-    expect(button).to_have_text("Pause", timeout=SLOW_MS)
+    expect(button).to_have_text("Pause")
     until_it_moves(curve)
     slider.focus()
     expect(button).to_have_text("Play")

@@ -7,7 +7,6 @@ import pytest
 import streamlit
 from playwright.sync_api import expect
 
-from tests.browser.app_screen import SLOW_MS
 from tests.conftest import thorough
 
 pytestmark = pytest.mark.browser
@@ -71,8 +70,8 @@ def test_the_numbers_wait_until_the_hand_rests_and_the_picture_does_not(visit):
     assert numbers == [first]
     expect(screen.main.get_by_text("belief about one person can rise to at most")).to_have_count(1)
     screen.slider.first.press("End")
-    expect(number).not_to_have_text(first, timeout=SLOW_MS)
-    screen.page.wait_for_url(f"**epsilon={screen.slider.first.get_attribute('aria-valuetext')}*", timeout=SLOW_MS)
+    expect(number).not_to_have_text(first)
+    screen.page.wait_for_url(f"**epsilon={screen.slider.first.get_attribute('aria-valuetext')}*")
 
 
 SHADES = """() => {
@@ -92,9 +91,9 @@ def test_what_belongs_to_a_former_position_is_faded_until_it_is_new(visit, place
     screen = visit(place)
     screen.page.evaluate(SHADES)
     screen.slider.first.press("ArrowRight")
-    screen.page.wait_for_function("() => window.shades.includes(0.35)", timeout=SLOW_MS)
+    screen.page.wait_for_function("() => window.shades.includes(0.35)")
     screen.settle()
-    screen.page.wait_for_function("() => window.shades.at(-1) === 1", timeout=SLOW_MS)
+    screen.page.wait_for_function("() => window.shades.at(-1) === 1")
 
 
 def test_a_page_may_be_left_while_the_hand_still_moves(visit):

@@ -27,19 +27,19 @@ def test_sentence_picture_and_buttons_are_in_a_low_window_at_every_step(visit, k
     screen.page.locator(".st-key-story").get_by_role("button", name="Present", exact=True).click()
     line = screen.page.locator(".st-key-present")
     for number, step in enumerate(steps, start=1):
-        expect(line.locator("p").first).to_have_text(step.say, timeout=SLOW_MS)
-        expect(screen.page).to_have_url(re.compile(f"/{step.page}\\?"), timeout=SLOW_MS)
+        expect(line.locator("p").first).to_have_text(step.say)
+        expect(screen.page).to_have_url(re.compile(f"/{step.page}\\?"))
         screen.settle()
         if step.guess is not None:
             line.get_by_role("button", name="Show", exact=True).click()
-            expect(line.get_by_role("button", name="Show", exact=True)).to_have_count(0, timeout=SLOW_MS)
+            expect(line.get_by_role("button", name="Show", exact=True)).to_have_count(0)
         last = line.get_by_role("button", name="Next", exact=True)
         buttons = [last, *(line.get_by_role("button", name=name, exact=True) for name in ("Back", "End"))]
         inside(screen, line.locator("p").first, picture_of(screen, step), *buttons)
         assert screen.main.locator(".dpbayes-chart:visible").count() <= 1, (number, "one picture")
         assert not screen.headline.is_visible(), (number, "and nothing else")
         last.click()
-    expect(line.locator("p").first).to_have_text(STORIES[key].learnt, timeout=SLOW_MS)
+    expect(line.locator("p").first).to_have_text(STORIES[key].learnt)
     picture_of(screen, steps[-1])
 
 
@@ -48,9 +48,9 @@ def picture_of(screen: AppScreen, step: Step) -> Locator:
     part = screen.main.locator(
         f".st-key-{shown_alone(step.page, step.at, step.seat or Seat.CURATOR) or 'picture'}"
     ).first
-    expect(part).to_be_visible(timeout=SLOW_MS)
+    expect(part).to_be_visible()
     shown = [part.locator(f"{kind}:visible").first for kind in PICTURES]
-    expect(part.locator(", ".join(f"{kind}:visible" for kind in PICTURES)).first).to_be_attached(timeout=SLOW_MS)
+    expect(part.locator(", ".join(f"{kind}:visible" for kind in PICTURES)).first).to_be_attached()
     return next(picture for picture in shown if picture.count())
 
 

@@ -5,8 +5,6 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.app_screen import SLOW_MS
-
 pytestmark = pytest.mark.browser
 
 
@@ -15,7 +13,7 @@ def test_the_theme_is_switched_while_a_story_is_presented_and_the_step_and_its_p
     page.locator(".st-key-story").get_by_role("button", name="Present", exact=True).click()
     line = page.locator(".st-key-present")
     end = line.get_by_role("button", name="End", exact=True)
-    expect(end).to_be_visible(timeout=SLOW_MS)
+    expect(end).to_be_visible()
     said, chart = line.locator("p").first.inner_text(), page.locator(".st-key-density .dpbayes-chart")
     chart.evaluate("chart => (chart.dataset.kept = 'yes')")
     text = chart.locator(".xtick text").first
@@ -28,7 +26,7 @@ def test_the_theme_is_switched_while_a_story_is_presented_and_the_step_and_its_p
     assert page.locator(".stAppHeader a:visible").count() == 0, "the pages are not in sight"
     menu.click()
     page.get_by_role("menuitemradio", name="Dark").click()
-    expect(text).not_to_have_css("fill", light, timeout=SLOW_MS)
+    expect(text).not_to_have_css("fill", light)
     page.keyboard.press("ArrowRight")  # in the menu, not in the story
     page.keyboard.press("Escape")
     expect(page.get_by_role("menuitemradio", name="Dark")).to_have_count(0)
@@ -38,8 +36,8 @@ def test_the_theme_is_switched_while_a_story_is_presented_and_the_step_and_its_p
     assert chart.get_attribute("data-kept") == "yes"
     menu.click()
     page.get_by_role("menuitemradio", name="Light").click()
-    expect(text).to_have_css("fill", light, timeout=SLOW_MS)
+    expect(text).to_have_css("fill", light)
     page.keyboard.press("Escape")
     line.locator("p").first.click()
     page.keyboard.press("Escape")
-    expect(page).not_to_have_url(re.compile("present"), timeout=SLOW_MS)
+    expect(page).not_to_have_url(re.compile("present"))

@@ -26,7 +26,7 @@ def restarted(screens: Sequence[AppScreen], server: subprocess.Popen[bytes], por
     server.wait()
     gone = [screen.page.get_by_role("dialog") for screen in screens]
     for dialog in gone:
-        expect(dialog).to_be_visible(timeout=SLOW_MS)
+        expect(dialog).to_be_visible()
     with dashboard_process(port):
         for screen, dialog in zip(screens, gone, strict=True):
             expect(dialog).to_be_hidden(timeout=RECONNECTS_MS)
@@ -44,7 +44,7 @@ def test_pages_come_back_with_their_settings_when_the_server_does() -> None:
         data, hellinger = visit("data?data_seed=7"), visit("hellinger?data_seed=7")
         records(data).fill("1234")
         records(data).press("Enter")
-        expect(data.headline).to_contain_text("1,234 synthetic records", timeout=SLOW_MS)
+        expect(data.headline).to_contain_text("1,234 synthetic records")
         headline, address = data.headline.inner_text(), data.page.url
         assert address == f"{url}/data?records=1234&data_seed=7"
         with restarted([data, hellinger], server, port):
@@ -59,17 +59,17 @@ def _goes_on_with_its_settings(screen: AppScreen, headline: str, address: str) -
     assert screen.page.url == address
     records(screen).fill("55")
     records(screen).press("Enter")
-    expect(screen.headline).to_contain_text("55 synthetic records", timeout=SLOW_MS)
+    expect(screen.headline).to_contain_text("55 synthetic records")
     assert not screen.warnings.count()
     screen.go("Home")
-    expect(screen.main.get_by_text("55 synthetic records")).to_be_visible(timeout=SLOW_MS)
+    expect(screen.main.get_by_text("55 synthetic records")).to_be_visible()
 
 
 def _reruns_its_part_alone(screen: AppScreen) -> None:
     for balance in ("skewed", "balanced", "skewed"):
         screen.option(balance).click()
         chosen = re.compile(rf"data_seed=7&.*hellinger\.balance={balance}")
-        expect(screen.page).to_have_url(chosen, timeout=SLOW_MS)
+        expect(screen.page).to_have_url(chosen)
         screen.settle()
         expect(screen.option(balance)).to_be_checked()
     assert not screen.warnings.count()

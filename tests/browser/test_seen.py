@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.app_screen import SLOW_MS, title_of
+from tests.browser.app_screen import title_of
 from tests.browser.first_screen import WITH_A_SLIDER, hidden_on_the_first_screen
 from tests.browser.serving import streamlit_server, usual_window
 from tests.pages.conftest import PAGES
@@ -145,7 +145,7 @@ def darken(page: Page) -> None:
     """Turn the page's theme, and wait until its colours have changed and stand."""
     light = page.locator(".stApp").evaluate("app => getComputedStyle(app).backgroundColor")
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
-    expect(page.locator(".stApp")).not_to_have_css("background-color", light, timeout=SLOW_MS)
+    expect(page.locator(".stApp")).not_to_have_css("background-color", light)
     page.wait_for_function("() => document.getAnimations().every((one) => one.playState !== 'running')")
 
 
@@ -179,7 +179,7 @@ def test_a_page_can_be_read_heard_and_walked_by_everyone(visit, place: str) -> N
 def test_the_theme_is_chosen_in_the_menu_at_the_top_and_streamlits_own_names_are_still_shared(visit) -> None:
     page = visit("stealth").page
     for selector in SHARED_NAMES:
-        expect(page.locator(selector).nth(1)).to_be_attached(timeout=SLOW_MS)
+        expect(page.locator(selector).nth(1)).to_be_attached()
         names = Counter(name for name, excepted in button_names(page, [selector]) if excepted)
         assert max(names.values()) > 1, "the exception is no longer needed"
     text = page.locator(".dpbayes-chart .xtick text").first
@@ -188,7 +188,7 @@ def test_the_theme_is_chosen_in_the_menu_at_the_top_and_streamlits_own_names_are
     for theme in ("System", "Light", "Dark"):
         expect(page.get_by_role("menuitemradio", name=theme)).to_be_visible()
     page.get_by_role("menuitemradio", name="Dark").click()
-    expect(text).not_to_have_css("fill", light, timeout=SLOW_MS)
+    expect(text).not_to_have_css("fill", light)
 
 
 def test_coloured_text_and_sentences_on_coloured_ground_can_be_read() -> None:

@@ -77,7 +77,7 @@ def shifts(screen: AppScreen) -> Iterator[str]:
     """Yield what moves under ten presses of a key, a drag, and the rest after it."""
     slider = screen.main.locator(".st-key-main [type=range]").first
     picture = screen.main.locator(".st-key-picture .nsewdrag, .st-key-picture .stage").first
-    expect(picture).to_be_attached(timeout=SLOW_MS)
+    expect(picture).to_be_attached()
     screen.page.wait_for_load_state("networkidle")  # what draws a table is read late
     screen.settle()
     assert screen.page.evaluate(STILL, [500, SLOW_MS]), "the page never came to rest"

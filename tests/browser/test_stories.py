@@ -8,7 +8,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.app_screen import APP, SLOW_MS, AppScreen, visits
+from tests.browser.app_screen import APP, AppScreen, visits
 from tests.browser.serving import streamlit_server
 
 pytestmark = pytest.mark.browser
@@ -22,10 +22,10 @@ def test_an_arrow_drawn_by_hand_changes_the_cost_and_a_cycle_does_not(visit):
     expect(screen.metric("Cells K")).to_have_text("36")
     before = screen.headline.inner_text()
     screen.drag_arrow("asia", "xray")
-    expect(screen.metric("Cells K")).to_have_text("40", timeout=SLOW_MS)
+    expect(screen.metric("Cells K")).to_have_text("40")
     expect(screen.metric("Rows m")).to_have_text("20")
     expect(screen.headline).not_to_have_text(before)
-    expect(screen.page.get_by_text("of the planned tables so far")).to_have_count(0, timeout=SLOW_MS)
+    expect(screen.page.get_by_text("of the planned tables so far")).to_have_count(0)
     screen.settle()
     after = screen.headline.inner_text()
     screen.drag_arrow("xray", "asia")
@@ -40,12 +40,12 @@ def test_an_arrow_drawn_by_hand_changes_the_cost_and_a_cycle_does_not(visit):
 def test_a_deleted_node_comes_back_and_the_drawing_survives_another_page(visit):
     screen = visit("network")
     screen.drag_arrow("asia", "xray")
-    expect(screen.metric("Cells K")).to_have_text("40", timeout=SLOW_MS)
+    expect(screen.metric("Cells K")).to_have_text("40")
     screen.node("dysp").focus()
     screen.press("Delete")
-    expect(screen.metric("Cells K")).to_have_text("32", timeout=SLOW_MS)
+    expect(screen.metric("Cells K")).to_have_text("32")
     screen.button("Undo").click()
-    expect(screen.metric("Cells K")).to_have_text("40", timeout=SLOW_MS)
+    expect(screen.metric("Cells K")).to_have_text("40")
     screen.settle()
     place = where(screen)
     screen.go("Data")
@@ -65,51 +65,51 @@ def where(screen: AppScreen) -> tuple[float, float]:
 def test_undo_in_the_editor_reaches_over_a_ready_network_a_table_and_a_story(visit):
     screen = visit("network")
     screen.drag_arrow("asia", "xray")
-    expect(screen.metric("Cells K")).to_have_text("40", timeout=SLOW_MS)
+    expect(screen.metric("Cells K")).to_have_text("40")
     screen.drag_arrow("asia", "dysp")
-    expect(screen.metric("Cells K")).to_have_text("48", timeout=SLOW_MS)
+    expect(screen.metric("Cells K")).to_have_text("48")
     screen.page.get_by_role("combobox", name="Start from").click()
     screen.page.get_by_role("option", name="Cancer (published)").click()
     screen.settle()
     screen.button("Use").click()
     replaced = screen.main.get_by_text("replaced your drawing; Undo restores it.")
-    expect(replaced).to_be_visible(timeout=SLOW_MS)
+    expect(replaced).to_be_visible()
     expect(screen.metric("Cells K")).to_have_text("20")
     screen.button("Undo").click()
-    expect(screen.metric("Cells K")).to_have_text("48", timeout=SLOW_MS)
+    expect(screen.metric("Cells K")).to_have_text("48")
     expect(screen.arrow("asia", "dysp")).to_be_visible()
     expect(screen.status).to_have_text("Undone.")
     expect(screen.button("Undo")).to_be_focused()
     expect(replaced).to_have_count(0)
     screen.press("Enter")  # and on over the strokes before it
-    expect(screen.metric("Cells K")).to_have_text("40", timeout=SLOW_MS)
+    expect(screen.metric("Cells K")).to_have_text("40")
     expect(screen.button("Undo")).to_be_focused()
     for cells in ("48", "20"):
         expect(screen.button("Redo")).to_have_count(1)  # an old drawing may stand until the new one has come
         screen.button("Redo").click()
-        expect(screen.metric("Cells K")).to_have_text(cells, timeout=SLOW_MS)
+        expect(screen.metric("Cells K")).to_have_text(cells)
     expect(screen.button("Redo")).to_be_disabled()
     screen.button("Undo").click()
-    expect(screen.metric("Cells K")).to_have_text("48", timeout=SLOW_MS)
+    expect(screen.metric("Cells K")).to_have_text("48")
 
     screen.go("Data")
     screen.option("Sample table").click()
-    expect(screen.page.get_by_text("replaced your drawing; Undo on the Network page")).to_be_visible(timeout=SLOW_MS)
+    expect(screen.page.get_by_text("replaced your drawing; Undo on the Network page")).to_be_visible()
     screen.go("Network")
     expect(replaced).to_be_visible()
     screen.button("Undo").click()
-    expect(screen.arrow("asia", "dysp")).to_be_visible(timeout=SLOW_MS)
+    expect(screen.arrow("asia", "dysp")).to_be_visible()
     screen.settle()
 
     screen.choose_story("A hospital-sized network")
-    expect(screen.page.locator(".node")).to_have_count(37, timeout=SLOW_MS)
+    expect(screen.page.locator(".node")).to_have_count(37)
     expect(replaced).to_be_visible()
     screen.node("HISTORY").focus()
     screen.press("Delete")
     expect(screen.page.locator(".node")).to_have_count(36)
-    expect(replaced).to_have_count(0, timeout=SLOW_MS)
+    expect(replaced).to_have_count(0)
     screen.press("Control+z", "Control+z")
-    expect(screen.arrow("asia", "dysp")).to_be_visible(timeout=SLOW_MS)
+    expect(screen.arrow("asia", "dysp")).to_be_visible()
 
 
 # Release
@@ -124,7 +124,7 @@ def test_epsilon_moved_by_key_changes_the_chart_the_headline_and_the_address(vis
     screen.until_curves_differ(curves)
     expect(screen.headline).to_contain_text("ε = 1.3,")
     expect(screen.epsilon_box).to_have_value("1.3")
-    expect(screen.page).to_have_url(re.compile(r"[?&]epsilon=1\.3(&|$)"), timeout=SLOW_MS)
+    expect(screen.page).to_have_url(re.compile(r"[?&]epsilon=1\.3(&|$)"))
     screen.press("ArrowLeft")
     expect(screen.headline).to_have_text(headline)
     screen.settle()
@@ -138,12 +138,12 @@ def test_a_slider_moved_fast_ends_where_the_person_left_it(visit, pause_ms):
     for _ in range(6):
         screen.press("ArrowRight")
         screen.page.wait_for_timeout(pause_ms)
-    expect(screen.headline).to_contain_text("ε = 4,", timeout=SLOW_MS)
+    expect(screen.headline).to_contain_text("ε = 4,")
     screen.settle()
     expect(screen.headline).to_contain_text("ε = 4,")
     expect(screen.epsilon_box).to_have_value("4")
     expect(screen.slider).to_have_attribute("aria-valuetext", "4")
-    expect(screen.page).to_have_url(re.compile("epsilon=4$"), timeout=SLOW_MS)  # when the hand rests
+    expect(screen.page).to_have_url(re.compile("epsilon=4$"))  # when the hand rests
     assert screen.shared_link() == screen.page.url
 
 
@@ -157,7 +157,7 @@ def test_a_bad_epsilon_gets_a_sentence_and_the_chart_stays(visit):
     refusal = screen.main.get_by_text("The value is still 2.")
     for text in ("banana", "0", "-1", "inf", "nan", "1e99"):
         screen.type_epsilon(text)
-        expect(refusal).to_be_visible(timeout=SLOW_MS)
+        expect(refusal).to_be_visible()
         expect(refusal).to_contain_text("epsilon")
         assert refusal.count() == 1
         screen.settle()
@@ -175,14 +175,14 @@ def test_a_bad_epsilon_gets_a_sentence_and_the_chart_stays(visit):
 def test_a_copied_link_reopens_the_same_view_in_another_browser(visit):
     screen = visit("network?source=sprinkler")
     screen.drag_arrow("cloudy", "wet")
-    expect(screen.metric("Cells K")).to_have_text("26", timeout=SLOW_MS)
+    expect(screen.metric("Cells K")).to_have_text("26")
     screen.go("Explore")
     screen.option("Fourier").click()
-    expect(screen.headline).to_contain_text("Fourier", timeout=SLOW_MS)
+    expect(screen.headline).to_contain_text("Fourier")
     screen.type_epsilon("3.7")
     expect(screen.headline).to_contain_text("3.7")
     screen.option("Recipient").click()
-    expect(screen.headline).to_contain_text("this release estimates", timeout=SLOW_MS)
+    expect(screen.headline).to_contain_text("this release estimates")
     screen.settle()
     assert screen.shared_link() == screen.page.url
     other = visit(screen.page.url)

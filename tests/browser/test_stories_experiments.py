@@ -29,9 +29,9 @@ def done(screen: AppScreen, key: str) -> AppScreen:
 def stopped(screen: AppScreen) -> str:
     """Press Stop; return what the bar then shows, which stays as it is."""
     bar, button = screen.main.get_by_test_id("stProgress"), screen.main.get_by_role("button")
-    button.filter(has_text="Stop").click(timeout=SLOW_MS)
-    expect(button.filter(has_text="Continue")).to_be_visible(timeout=SLOW_MS)
-    expect(bar).to_contain_text("Stopped after ", timeout=SLOW_MS)
+    button.filter(has_text="Stop").click()
+    expect(button.filter(has_text="Continue")).to_be_visible()
+    expect(bar).to_contain_text("Stopped after ")
     screen.settle()
     text = bar.inner_text()
     screen.page.wait_for_timeout(1000)
@@ -43,8 +43,8 @@ def go_on(screen: AppScreen, text: str) -> None:
     """Press Continue; wait until the bar shows more than it did when the work was stopped."""
     screen.main.get_by_role("button").filter(has_text="Continue").click()
     bar, before = screen.main.get_by_test_id("stProgress"), text.removeprefix("Stopped after ").removesuffix(".")
-    expect(bar).to_contain_text("so far", timeout=SLOW_MS)
-    expect(bar).not_to_have_text(re.compile(f"(^|after ){re.escape(before)}"), timeout=SLOW_MS)
+    expect(bar).to_contain_text("so far")
+    expect(bar).not_to_have_text(re.compile(f"(^|after ){re.escape(before)}"))
 
 
 TABLES = [("house_votes_84", "party"), ("adult", "")]
@@ -56,7 +56,7 @@ def test_accuracy_on_a_shipped_table(visit, data, target):
     screen = done(visit(f"accuracy?{urlencode(query)}"), "accuracy-curves")
     assert "exact" in " ".join(screen.legend("accuracy-curves"))
     screen.option("Recipient").click()
-    expect(screen.main.get_by_text("synthetic records of the same network").first).to_be_visible(timeout=SLOW_MS)
+    expect(screen.main.get_by_text("synthetic records of the same network").first).to_be_visible()
 
 
 def test_accuracy_on_a_table_of_ones_own(visit):
@@ -76,8 +76,8 @@ def test_stop_stands_still_and_goes_on_and_controls_answer_meanwhile(visit):
     go_on(screen, stopped(screen))
     screen.option("as stated in the paper").click()
     names = screen.chart("accuracy-curves").locator(".legendtext")  # until then, the work before is what is stopped
-    expect(names.filter(has_text="paper")).not_to_have_count(0, timeout=SLOW_MS)
-    expect(screen.main.get_by_test_id("stProgress")).not_to_contain_text("Stopped", timeout=SLOW_MS)
+    expect(names.filter(has_text="paper")).not_to_have_count(0)
+    expect(screen.main.get_by_test_id("stProgress")).not_to_contain_text("Stopped")
     stopped(screen)
 
 
@@ -99,10 +99,10 @@ def test_regression_on_a_table_of_ones_own_is_stopped_and_gone_on_with(visit):
     query = {"regression.n": "2000", "regression.points": "4", "regression.repeats": "3"}
     screen = visit(f"regression?{urlencode(query)}")
     screen.option("my table").click()
-    expect(screen.warnings.filter(has_text="no uploaded table in this session")).to_be_visible(timeout=SLOW_MS)
+    expect(screen.warnings.filter(has_text="no uploaded table in this session")).to_be_visible()
     lines = [f"{20 + k % 50},{100 + 3 * (k % 50) + k % 7}" for k in range(300)]
     screen.upload("pay.csv", "\n".join(["age,pay", *lines]).encode())
-    expect(screen.warnings.filter(has_text='"age" has no public bounds')).to_be_visible(timeout=SLOW_MS)
+    expect(screen.warnings.filter(has_text='"age" has no public bounds')).to_be_visible()
     screen.settle()
     editor, box = screen.main.get_by_test_id("stDataFrame").first, screen.page.locator("[id^=gdg-overlay] input")
     for line, bounds in enumerate([("18", "90"), ("0", "500")], start=1):

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.app_screen import SLOW_MS, TITLES, AppScreen
+from tests.browser.app_screen import TITLES, AppScreen
 from tests.conftest import thorough
 
 pytestmark = pytest.mark.browser
@@ -22,7 +22,7 @@ def test_a_page_opens_from_the_navigation_and_its_headline_follows_the_slider_an
     before = screen.headline.inner_text()
     screen.slider.first.focus()
     screen.press("ArrowRight", "ArrowRight")
-    expect(screen.headline).not_to_have_text(before, timeout=SLOW_MS)
+    expect(screen.headline).not_to_have_text(before)
     screen.settle()
     expect(screen.page).to_have_url(re.compile(rf"/{path}\?.*epsilon=1\.6"))
     after = screen.headline.inner_text()
@@ -38,7 +38,7 @@ def test_a_page_has_its_pictures_in_the_dark_on_a_phone(visit, path):
 def has_its_pictures(screen: AppScreen, path: str) -> None:
     assert screen.warnings.count() == 0
     charts = screen.main.locator(".js-plotly-plot")
-    expect(charts.nth(CHARTS[path] - 1)).to_be_attached(timeout=SLOW_MS)
+    expect(charts.nth(CHARTS[path] - 1)).to_be_attached()
     width = screen.page.viewport_size["width"]
     for box in (chart.bounding_box() for chart in charts.all()):
         assert box is None or box["x"] + box["width"] <= width + 1, "a chart runs off the screen"
@@ -47,10 +47,10 @@ def has_its_pictures(screen: AppScreen, path: str) -> None:
 def test_a_release_of_draws_is_shown_and_compared(visit):
     screen = visit("release?epsilon=30")
     screen.option("Posterior sampling").click()
-    expect(screen.headline).to_contain_text("a posterior sampling release", timeout=SLOW_MS)
+    expect(screen.headline).to_contain_text("a posterior sampling release")
     screen.settle()
     assert "samples of all possible releases" in screen.legend()
     screen.option("Private MAP").click()
-    expect(screen.headline).to_contain_text("a private MAP release", timeout=SLOW_MS)
+    expect(screen.headline).to_contain_text("a private MAP release")
     for name in ("Laplace", "Fourier", "Posterior sampling", "Private MAP"):
         expect(screen.option(name)).to_be_in_viewport()

@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.app_screen import SLOW_MS
-
 pytestmark = pytest.mark.browser
 
 PAGES = ("Home", "Data", "Network", "Explore")
@@ -30,9 +28,9 @@ def test_the_recipients_seat_shows_nothing_exact_on_any_page(visit):
     curator_curves, chart_count = screen.curves(), screen.page.locator(".js-plotly-plot").count()
     assert "exact (curator view)" in screen.legend()
     assert EXACT in _strokes(screen.main)
-    expect(screen.metric("Prediction KL, this row")).to_have_count(1, timeout=SLOW_MS)
+    expect(screen.metric("Prediction KL, this row")).to_have_count(1)
     screen.option("Recipient").click()
-    expect(screen.headline).to_contain_text("this release estimates", timeout=SLOW_MS)
+    expect(screen.headline).to_contain_text("this release estimates")
     screen.settle()
     assert screen.page.locator(".js-plotly-plot").count() < chart_count
     assert len(screen.curves()) == 2 < len(curator_curves)  # one release, read in two ways
@@ -47,7 +45,7 @@ def test_the_recipients_seat_shows_nothing_exact_on_any_page(visit):
     screen.option("Curator").click()
     screen.settle()
     screen.unfold("Errors of the release")
-    expect(screen.metric("Prediction KL, this row")).to_be_visible(timeout=SLOW_MS)
+    expect(screen.metric("Prediction KL, this row")).to_be_visible()
     screen.settle()
     assert screen.curves() == curator_curves
 
@@ -104,7 +102,7 @@ def test_an_uploaded_table_goes_all_the_way_and_its_names_stay_text(visit):
     expect(screen.metric("Cells K")).to_have_text("6")
     screen.settle()  # on a busy machine the drawing may still be on its way to its place
     screen.drag_arrow("sprinkler", "<b>rain</b>")
-    expect(screen.metric("Cells K")).to_have_text("8", timeout=SLOW_MS)
+    expect(screen.metric("Cells K")).to_have_text("8")
     screen.settle()
     screen.go("Explore")
     expect(screen.chart("density").locator(".xtitle")).to_contain_text("P(<b>rain</b>=yes | sprinkler=")
@@ -130,7 +128,7 @@ def test_declared_domains_last_as_long_as_the_session(visit):
     screen.settle()
     assert screen.table_cells(0)[cuts] == "30"
     screen.go("Explore")
-    expect(screen.chart("density").locator(".xtitle")).to_contain_text("P(age < 30)", timeout=SLOW_MS)
+    expect(screen.chart("density").locator(".xtitle")).to_contain_text("P(age < 30)")
     screen.settle()
     before = screen.headline.inner_text()
     for title in ("Home", "Data", "Network", "Data"):
@@ -143,7 +141,7 @@ def test_declared_domains_last_as_long_as_the_session(visit):
         screen.button("Download domain description").click()
     description = Path(download.value.path()).read_bytes()
     screen.go("Explore")
-    expect(screen.headline).to_have_text(before, timeout=SLOW_MS)
+    expect(screen.headline).to_have_text(before)
     other = visit("data")
     other.load_own("ages.csv", "\n".join(["age,wet", *lines]))
     assert other.table_cells(0)[cuts] != "30"
@@ -151,7 +149,7 @@ def test_declared_domains_last_as_long_as_the_session(visit):
     files = other.main.locator("input[type=file]").nth(1)
     files.set_input_files([{"name": "domains.json", "mimeType": "application/json", "buffer": description}])
     other.button("Use this description").click()
-    expect(other.main.get_by_text("The domain of 1 column is read from the data")).to_be_visible(timeout=SLOW_MS)
+    expect(other.main.get_by_text("The domain of 1 column is read from the data")).to_be_visible()
     other.settle()
     assert other.table_cells(0)[cuts] == "30"
 
@@ -164,9 +162,9 @@ def test_a_story_chosen_in_the_bar_turns_to_its_page_and_can_be_chosen_again(vis
     for _ in range(2):
         screen.choose_story("A chest clinic")
         screen.arrived("Network")
-        expect(screen.story).to_have_value("", timeout=SLOW_MS)
+        expect(screen.story).to_have_value("")
         expect(screen.page.get_by_text("A chest clinic · 1 of ")).to_be_visible()
-        expect(screen.headline).to_contain_text("ε = 1 ", timeout=SLOW_MS)
+        expect(screen.headline).to_contain_text("ε = 1 ")
         screen.type_epsilon("3")
-        expect(screen.headline).to_contain_text("ε = 3 ", timeout=SLOW_MS)
-        expect(screen.story).to_have_value("", timeout=SLOW_MS)
+        expect(screen.headline).to_contain_text("ε = 3 ")
+        expect(screen.story).to_have_value("")

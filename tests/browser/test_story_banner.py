@@ -25,8 +25,8 @@ def press(screen: AppScreen, name: str) -> None:
 def at_step(screen: AppScreen, key: str, number: int) -> None:
     """Wait until a step is there: its sentence, its page, its address."""
     step = STORIES[key].steps[number - 1]
-    expect(banner(screen)).to_contain_text(step.say, timeout=SLOW_MS)
-    expect(screen.page).to_have_url(re.compile(f"/{step.page}\\?"), timeout=SLOW_MS)
+    expect(banner(screen)).to_contain_text(step.say)
+    expect(screen.page).to_have_url(re.compile(f"/{step.page}\\?"))
     screen.arrived(TITLES.get(step.page, step.page.replace("_", " ").capitalize()))
 
 
@@ -59,7 +59,7 @@ def test_a_story_goes_over_pages_scrolls_to_its_parts_and_is_resumed_from_its_li
     guess = banner(screen).get_by_role("textbox", name="Your guess")
     guess.fill("40")
     guess.press("Enter")
-    expect(banner(screen)).to_contain_text("You guessed 40%", timeout=SLOW_MS)
+    expect(banner(screen)).to_contain_text("You guessed 40%")
     screen.settle()
     link = screen.page.url
     press(screen, "Next")
@@ -74,7 +74,7 @@ def test_a_story_goes_over_pages_scrolls_to_its_parts_and_is_resumed_from_its_li
     at_step(resumed, "clinic", 2)
     seen(resumed, resumed.main.locator(".st-key-evidence"))
     press(resumed, "Leave")
-    expect(banner(resumed)).to_have_count(0, timeout=SLOW_MS)
+    expect(banner(resumed)).to_have_count(0)
     expect(resumed.page).not_to_have_url(re.compile("story="))
 
 
@@ -92,9 +92,9 @@ def working_for_a_minute(screen: AppScreen) -> float:
     """Turn to a step whose part is further down, while its page works for long; return how far it is scrolled then."""
     screen.page.evaluate(WORKS)
     press(screen, "Next")
-    expect(banner(screen)).to_contain_text(STORIES["clinic"].steps[3].say, timeout=SLOW_MS)
+    expect(banner(screen)).to_contain_text(STORIES["clinic"].steps[3].say)
     part = screen.main.locator(".st-key-question").first
-    expect(part).to_be_attached(timeout=SLOW_MS)
+    expect(part).to_be_attached()
     screen.page.evaluate(LATER)
     seen(screen, part)
     screen.page.wait_for_timeout(1500)  # what else comes above it has come, and the banner looks several times a second
@@ -142,27 +142,27 @@ def test_a_slider_that_moves_leaves_the_banner_alone(visit):
 def test_keys_pressed_while_a_presented_page_loads_all_count(visit):
     screen = visit("release?story=clinic&step=1&target=dysp&evidence=smoke~yes")
     press(screen, "Present")
-    expect(screen.page).to_have_url(re.compile("present=1"), timeout=SLOW_MS)
+    expect(screen.page).to_have_url(re.compile("present=1"))
     body = screen.page.locator("body")
     for key, step in ((("ArrowRight",) * 3, 4), (("ArrowLeft", "ArrowLeft", "ArrowRight"), 3), (("PageUp",) * 9, 1)):
         for pressed in key:
             body.press(pressed)
         said = STORIES["clinic"].steps[step - 1].say
-        expect(banner(screen)).to_contain_text(said, timeout=SLOW_MS)
+        expect(banner(screen)).to_contain_text(said)
         screen.settle(1000)
         expect(banner(screen)).to_contain_text(said)
-        expect(screen.page).to_have_url(re.compile(f"step={step}" if step > 1 else "story=clinic&"), timeout=SLOW_MS)
+        expect(screen.page).to_have_url(re.compile(f"step={step}" if step > 1 else "story=clinic&"))
 
 
 def test_a_room_sees_one_sentence_one_slider_and_one_picture_and_keys_turn_the_steps(visit):
     screen = visit("release?story=clinic&step=3&target=dysp&evidence=smoke~yes")
     press(screen, "Present")
-    expect(screen.page).to_have_url(re.compile("present=1"), timeout=SLOW_MS)
+    expect(screen.page).to_have_url(re.compile("present=1"))
     only_the_picture(screen)
     for number in (4, 5):
         screen.page.locator("body").press("ArrowRight")
-        expect(banner(screen)).to_contain_text(STORIES["clinic"].steps[number - 1].say, timeout=SLOW_MS)
-        expect(screen.page).to_have_url(re.compile(f"step={number}"), timeout=SLOW_MS)
+        expect(banner(screen)).to_contain_text(STORIES["clinic"].steps[number - 1].say)
+        expect(screen.page).to_have_url(re.compile(f"step={number}"))
     screen.settle()
     only_the_picture(screen)
     before = screen.curves()
@@ -172,11 +172,11 @@ def test_a_room_sees_one_sentence_one_slider_and_one_picture_and_keys_turn_the_s
     expect(screen.page).to_have_url(re.compile("step=5"))  # of a slider the keys move the slider
     banner(screen).locator("p").first.click()
     screen.press("ArrowLeft")
-    expect(banner(screen)).to_contain_text(STORIES["clinic"].steps[3].say, timeout=SLOW_MS)
+    expect(banner(screen)).to_contain_text(STORIES["clinic"].steps[3].say)
     screen.settle()
     screen.press("Escape")
-    expect(screen.page).not_to_have_url(re.compile("present"), timeout=SLOW_MS)
-    expect(screen.headline).to_be_visible(timeout=SLOW_MS)
+    expect(screen.page).not_to_have_url(re.compile("present"))
+    expect(screen.headline).to_be_visible()
     assert "story=clinic" in screen.page.url
 
 
@@ -185,9 +185,9 @@ def test_a_room_reads_the_sentence_on_a_small_screen_too(visit, size):
     width, height = size
     screen = visit("claims?story=refuted&step=4", viewport={"width": width, "height": height})
     press(screen, "Present")
-    expect(screen.page).to_have_url(re.compile("present=1"), timeout=SLOW_MS)
+    expect(screen.page).to_have_url(re.compile("present=1"))
     sentence = banner(screen).locator("p").first
-    expect(sentence).to_have_text(STORIES["refuted"].steps[3].say, timeout=SLOW_MS)
+    expect(sentence).to_have_text(STORIES["refuted"].steps[3].say)
     expect(sentence).to_be_in_viewport()
     screen.settle()
     inside(screen, ".dpbayes-chart:visible")
@@ -203,9 +203,9 @@ def test_a_room_reads_the_titles_of_axes_whole_on_a_small_screen_too(visit, size
     width, height = size
     screen = visit("hellinger?story=dice&step=3&epsilon=0.1", viewport={"width": width, "height": height})
     press(screen, "Present")
-    expect(screen.page).to_have_url(re.compile("present=1"), timeout=SLOW_MS)
+    expect(screen.page).to_have_url(re.compile("present=1"))
     chart = screen.main.locator(".st-key-hellinger-throws .dpbayes-chart:visible").first
-    expect(chart.locator(".ytitle")).to_be_attached(timeout=SLOW_MS)
+    expect(chart.locator(".ytitle")).to_be_attached()
     screen.settle()
     whole = chart.bounding_box()
     for title in (".xtitle", ".ytitle"):
@@ -219,16 +219,16 @@ def test_a_room_reads_the_titles_of_axes_whole_on_a_small_screen_too(visit, size
 def test_a_room_sees_a_drawing_alone_and_whoever_leaves_has_the_tools_back(visit):
     screen = visit("network?story=votes&step=1")
     press(screen, "Present")
-    expect(screen.page).to_have_url(re.compile("present=1"), timeout=SLOW_MS)
+    expect(screen.page).to_have_url(re.compile("present=1"))
     tools = screen.page.get_by_role("toolbar", name="Edit the network")
-    expect(tools).to_be_hidden(timeout=SLOW_MS)
+    expect(tools).to_be_hidden()
     expect(screen.page.get_by_text("Drag from a node's handle")).to_be_hidden()
     screen.settle()
     stage = screen.page.locator(".dag .stage").last.bounding_box()
     assert stage["height"] > 520
     assert stage["y"] + stage["height"] <= 900
     screen.press("Escape")
-    expect(tools).to_be_visible(timeout=SLOW_MS)
+    expect(tools).to_be_visible()
 
 
 def only_the_picture(screen: AppScreen) -> None:
@@ -236,8 +236,8 @@ def only_the_picture(screen: AppScreen) -> None:
     size = screen.page.viewport_size
     assert size
     sentence, chart = banner(screen).locator("p").first, screen.chart("density")
-    expect(screen.headline).to_be_hidden(timeout=SLOW_MS)
-    expect(chart).to_be_visible(timeout=SLOW_MS)
+    expect(screen.headline).to_be_hidden()
+    expect(chart).to_be_visible()
     assert screen.main.locator("input[type=range]:visible").count() == 1
     assert screen.main.locator(".dpbayes-chart:visible").count() == 1
     assert screen.page.locator(".st-key-bar:visible, .stAppHeader:visible, .stExpander:visible").count() == 0
@@ -267,7 +267,7 @@ def test_in_a_low_window_slider_and_picture_are_on_the_screen_at_every_step_abou
             inside(screen, ".st-key-main .number", ".st-key-picture .dpbayes-chart, .st-key-picture .stage")
         banner(screen).get_by_role("button", name="Do", exact=True).click()
         popover = screen.page.get_by_test_id("stPopoverBody")
-        expect(popover).to_contain_text(step.do, timeout=SLOW_MS)
+        expect(popover).to_contain_text(step.do)
         expect(popover).to_contain_text(step.watch)
         screen.press("Escape")
         press(screen, "Next")
@@ -312,7 +312,7 @@ def test_in_a_low_window_a_guess_moves_neither_slider_nor_picture(visit, place):
         box = banner(screen).get_by_role("textbox", name="Your guess")
         box.fill("12.345")
         box.press("Enter")
-    expect(banner(screen)).to_contain_text("You guessed", timeout=SLOW_MS)
+    expect(banner(screen)).to_contain_text("You guessed")
     screen.settle()
     assert [screen.main.locator(part).first.bounding_box() for part in parts] == before
 
@@ -344,10 +344,10 @@ def test_a_room_sees_the_picture_of_the_step_where_no_main_slider_moves_it(visit
     step = STORIES[key].steps[int(number) - 1]
     screen = visit(f"{step.page}?story={key}&step={number}")
     press(screen, "Present")
-    expect(banner(screen).locator("p").first).to_have_text(step.say, timeout=SLOW_MS)
+    expect(banner(screen).locator("p").first).to_have_text(step.say)
     part = screen.main.locator(f".st-key-{ALONE_ON_A_SCREEN[place]}").first
-    expect(part).to_be_visible(timeout=SLOW_MS)
-    expect(screen.main.locator("input[type=range]:visible")).to_have_count(0, timeout=SLOW_MS)
+    expect(part).to_be_visible()
+    expect(screen.main.locator("input[type=range]:visible")).to_have_count(0)
     expect(screen.headline).to_be_hidden()
     charts = screen.main.locator(".dpbayes-chart:visible")
     assert charts.count() <= 1
@@ -358,11 +358,11 @@ def test_a_room_sees_the_picture_of_the_step_where_no_main_slider_moves_it(visit
 def test_a_recipient_of_a_table_is_presented_its_domains_and_home_nothing(visit):
     screen = visit("data?story=census&step=1&data=adult&seat=recipient")
     press(screen, "Present")
-    expect(screen.main.locator(".st-key-domains")).to_be_visible(timeout=SLOW_MS)
+    expect(screen.main.locator(".st-key-domains")).to_be_visible()
     expect(screen.headline).to_be_hidden()
     expect(screen.main.get_by_role("heading", name="Public domains")).to_be_hidden()
     home = visit("?story=census&step=1&data=adult&present=1")
-    expect(banner(home).get_by_role("button", name="Next", exact=True)).to_be_visible(timeout=SLOW_MS)
+    expect(banner(home).get_by_role("button", name="Next", exact=True)).to_be_visible()
     expect(banner(home).get_by_role("button", name="Present", exact=True)).to_have_count(0)
     expect(home.main.get_by_role("heading", level=1)).to_be_visible()
 
@@ -371,10 +371,10 @@ def test_a_recipient_of_a_table_is_presented_its_domains_and_home_nothing(visit)
 def test_every_part_that_a_story_scrolls_to_is_there_to_the_storys_end(visit, key):
     screen = visit(f"{STORIES[key].steps[0].page}?story={key}")
     for step in STORIES[key].steps:
-        expect(banner(screen)).to_contain_text(step.say, timeout=SLOW_MS)
+        expect(banner(screen)).to_contain_text(step.say)
         title = TITLES.get(step.page, step.page.replace("_", " ").capitalize())
-        expect(screen.main.get_by_role("heading", level=1, name=title, exact=True)).to_be_visible(timeout=SLOW_MS)
+        expect(screen.main.get_by_role("heading", level=1, name=title, exact=True)).to_be_visible()
         if part := PARTS[step.page].get(step.at):
             seen(screen, screen.main.locator(f".st-key-{part}").first)
         press(screen, "Next")
-    expect(banner(screen)).to_contain_text(STORIES[key].learnt, timeout=SLOW_MS)
+    expect(banner(screen)).to_contain_text(STORIES[key].learnt)

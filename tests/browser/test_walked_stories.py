@@ -52,7 +52,7 @@ def changing(selector: str, *actions: Action) -> Action:
     def all_of_them(screen: AppScreen) -> None:
         part = screen.page.locator(selector).first
         for action in actions:
-            expect(part).to_be_visible(timeout=SLOW_MS)
+            expect(part).to_be_visible()
             rest(screen)
             before = part.evaluate_all(SHAPES)
             action(screen)
@@ -91,7 +91,7 @@ def pressing(name: str) -> Action:
 
 
 def chosen(option: str) -> Action:
-    return lambda screen: expect(outside(screen, screen.option(option)).first).to_be_checked(timeout=SLOW_MS)
+    return lambda screen: expect(outside(screen, screen.option(option)).first).to_be_checked()
 
 
 def opening(name: str) -> Action:
@@ -100,7 +100,7 @@ def opening(name: str) -> Action:
     def unfold(screen: AppScreen) -> None:
         rest(screen)
         part = screen.main.locator("details").filter(has=screen.page.locator("summary", has_text=name)).last
-        if part.get_attribute("open", timeout=SLOW_MS) is None:
+        if part.get_attribute("open") is None:
             part.locator("summary").first.click()
 
     return unfold
@@ -130,8 +130,8 @@ def seeing(*selectors: str) -> Action:
     def see(screen: AppScreen) -> None:
         for selector in selectors:
             part = screen.main.locator(selector).first
-            part.scroll_into_view_if_needed(timeout=SLOW_MS)
-            expect(part).to_be_visible(timeout=SLOW_MS)
+            part.scroll_into_view_if_needed()
+            expect(part).to_be_visible()
 
     return see
 
@@ -141,7 +141,7 @@ def saying(selector: str, *patterns: str) -> Action:
 
     def read(screen: AppScreen) -> None:
         for pattern in patterns:
-            expect(screen.main.locator(selector).first).to_contain_text(re.compile(pattern), timeout=SLOW_MS)
+            expect(screen.main.locator(selector).first).to_contain_text(re.compile(pattern))
 
     return read
 
@@ -149,7 +149,7 @@ def saying(selector: str, *patterns: str) -> Action:
 def arrows_into(node: str, *parents: str) -> Action:
     def see(screen: AppScreen) -> None:
         for parent in parents:
-            expect(screen.arrow(parent, node).first).to_be_attached(timeout=SLOW_MS)
+            expect(screen.arrow(parent, node).first).to_be_attached()
 
     return see
 
@@ -159,11 +159,11 @@ def columns(key: str, *names: str) -> Action:
 
     def read(screen: AppScreen) -> None:
         table = screen.main.locator(f".st-key-{key} [data-testid=stDataFrame]").first
-        expect(table).to_be_attached(timeout=SLOW_MS)
+        expect(table).to_be_attached()
         rest(screen)  # while it is counted there may be another in its place
-        table.scroll_into_view_if_needed(timeout=SLOW_MS)
+        table.scroll_into_view_if_needed()
         for name in names:
-            expect(table.locator("[role=columnheader]", has_text=name).first).to_be_attached(timeout=SLOW_MS)
+            expect(table.locator("[role=columnheader]", has_text=name).first).to_be_attached()
 
     return read
 
@@ -174,11 +174,11 @@ def both_seats(first: str, other: str) -> Action:
 
     def change(screen: AppScreen) -> None:
         exact = screen.chart("density").locator(".legendtext", has_text="exact")
-        expect(screen.chart("density").locator(".legendtext").first).to_be_attached(timeout=SLOW_MS)
-        expect(exact).to_have_count(counts[first], timeout=SLOW_MS)
+        expect(screen.chart("density").locator(".legendtext").first).to_be_attached()
+        expect(exact).to_have_count(counts[first])
         for seat in (other, first):
             changing(HEADLINE, choosing(seat))(screen)
-            expect(exact).to_have_count(counts[seat], timeout=SLOW_MS)
+            expect(exact).to_have_count(counts[seat])
 
     return change
 
@@ -295,9 +295,9 @@ def test_a_story_keeps_what_its_steps_promise_to_its_end(visit, key):
         for name in re.findall("“([^”]+)”", f"{step.do} {step.watch}"):
             if name not in COMES_AND_GOES:
                 named = screen.main.get_by_text(name).or_(screen.main.get_by_label(name))
-                expect(outside(screen, named.filter(visible=True)).first, name).to_be_attached(timeout=SLOW_MS)
+                expect(outside(screen, named.filter(visible=True)).first, name).to_be_attached()
         banner(screen).get_by_role("button", name="Next", exact=True).click()
-    expect(banner(screen)).to_contain_text(story.learnt, timeout=SLOW_MS)
+    expect(banner(screen)).to_contain_text(story.learnt)
     expect(banner(screen).get_by_role("button", name=f"Next: {STORIES[story.next].title}")).to_be_visible()
 
 
@@ -316,10 +316,10 @@ def outside(screen: AppScreen, parts: Locator) -> Locator:
 
 
 def came_to(screen: AppScreen, step: Step) -> None:
-    expect(banner(screen)).to_contain_text(step.say, timeout=SLOW_MS)
+    expect(banner(screen)).to_contain_text(step.say)
     title = screen.main.get_by_role("heading", level=1, name=title_of(step.page), exact=True)
-    expect(title).to_be_attached(timeout=SLOW_MS)
-    expect(screen.main.locator("h2").first).to_be_attached(timeout=SLOW_MS)
+    expect(title).to_be_attached()
+    expect(screen.main.locator("h2").first).to_be_attached()
 
 
 def guess(screen: AppScreen, question: Guess) -> None:
@@ -330,7 +330,7 @@ def guess(screen: AppScreen, question: Guess) -> None:
         if closed.count():
             closed.click()
     parts = [screen.main.locator(f".st-key-{part} > :not(:has(> .stEmpty))").first for part in quantity.answer_parts]
-    expect(parts[0]).to_be_attached(timeout=SLOW_MS)
+    expect(parts[0]).to_be_attached()
     covered = [part for part in parts if part.count()]  # what is further down is not there at every setting
     for part in covered:
         expect(part).to_have_css("visibility", "hidden")
@@ -340,7 +340,7 @@ def guess(screen: AppScreen, question: Guess) -> None:
         box = banner(screen).get_by_role("textbox", name="Your guess")
         box.fill("12.5")
         box.press("Enter")
-    expect(banner(screen)).to_contain_text(re.compile("You guessed .*(answer is|is correct)"), timeout=SLOW_MS)
+    expect(banner(screen)).to_contain_text(re.compile("You guessed .*(answer is|is correct)"))
     for part in covered:
-        expect(part).to_have_css("visibility", "visible", timeout=SLOW_MS)
-    expect(screen.main.locator(f".st-key-{quantity.answer_parts[0]}").first).to_be_visible(timeout=SLOW_MS)
+        expect(part).to_have_css("visibility", "visible")
+    expect(screen.main.locator(f".st-key-{quantity.answer_parts[0]}").first).to_be_visible()
