@@ -109,6 +109,15 @@ def test_the_default_is_the_chosen_table_and_graph_with_an_even_target_and_prove
     assert curves(at)["Laplace"]["y"] == pytest.approx(accuracy_study(plan).mean(METHODS["laplace"]))
 
 
+def test_explore_opens_it_with_its_own_number_of_training_records():
+    at = open_page("pages/explore.py", source="sprinkler", records="500")
+    seen = figures(at)["explore.accuracy"]["data"]
+    exact = next(curve for curve in seen if curve["name"] == "exact")["y"][0]
+    fine(at.button(key="more.accuracy").click().run())
+    assert settings_of(at).options("accuracy").training == 400
+    assert curves(at)["exact (not private)"]["y"][0] == pytest.approx(exact, abs=0.02)
+
+
 def test_the_chosen_mechanism_is_drawn_with_the_chosen_table():
     at = open_page(PAGE, mechanism="WeightedFourier", **TABLE)
     assert "weighted Fourier" in curves(at)

@@ -38,6 +38,7 @@ from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.increments import kept_share
 from dpbayes.ui.session.kept import kept
+from dpbayes.ui.session.options.accuracy import Scene
 from dpbayes.ui.session.options.research import BoundClaim, CompareView
 from dpbayes.ui.session.options.workflow import Against
 from dpbayes.ui.widgets.address import turn_to
@@ -130,17 +131,16 @@ def board(chosen: Chosen) -> tuple[Places, dict[str, DeltaGenerator]]:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A picture of the board: its title, its content, one sentence below it and the page with more details.
+    """A picture of the board: its title, its content and one sentence below it.
 
-    `turn` opens that page with settings, if it needs any. `choice` is the name of an option of Explore whose control is
-    beside the title.
+    `turn` opens the page with more details, with the settings of the picture. `choice` is the name of an option of
+    Explore whose control is beside the title.
     """
 
     title: str
     figure: Figure | None
     alt: str
     sentence: str
-    more: str = ""
     turn: Callable[[], None] | None = None
     choice: str = ""
 
@@ -179,11 +179,8 @@ def _show(chosen: Chosen, key: str, picture: Picture) -> None:
             _target_choice(chosen)
         if picture.choice:
             parameter_control(picture.choice, label="collapsed")
-        if picture.turn is not None:
-            if st.button("More", key=f"more.{key}", type="tertiary"):
-                picture.turn()
-        elif picture.more:
-            st.page_link(picture.more, label="More", width="content")
+        if picture.turn is not None and st.button("More", key=f"more.{key}", type="tertiary"):
+            picture.turn()
     if picture.figure is not None:
         chart(picture.figure, key=f"explore.{key}", alt=picture.alt, simulates=True)
     st.caption(picture.sentence)
@@ -394,7 +391,14 @@ def accuracy_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
         return Picture(TITLES["accuracy"], None, "", WAITING)
     figure = accuracy_figure(_shortly_named(study.curves), study.plan.grid, epsilon=chosen.epsilon, height=HEIGHT)
     sentence = _accuracy_sentence(study, chosen.epsilon)
-    return Picture(TITLES["accuracy"], figure, sentence, sentence, "pages/accuracy.py")
+    return Picture(TITLES["accuracy"], figure, sentence, sentence, turn=lambda: _turn_to_accuracy(plan))
+
+
+def _turn_to_accuracy(plan: AccuracyPlan) -> None:
+    """Open the Accuracy page with as many training records as the picture has: with fewer it would contradict it."""
+    set_parameter("accuracy.scene", Scene.TABLE)
+    set_parameter("accuracy.training", plan.training)
+    turn_to("pages/accuracy.py")
 
 
 def accuracy_plan(chosen: Chosen) -> AccuracyPlan:
