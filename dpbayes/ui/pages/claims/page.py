@@ -77,7 +77,7 @@ SHORT = {
 ROW, ROWS = 30, 11
 """The height of a row of the list in pixels, and the number of visible rows."""
 
-WIDTHS = {"paper": 54, "place": 196, "verdict": 90, "statement": 270}
+WIDTHS = {"paper": 54, "place": 136, "verdict": 90, "statement": 320}
 """Of the columns of the list, in pixels; a list that is narrower scrolls sideways."""
 
 _mount_list = st.components.v2.component(
