@@ -23,7 +23,7 @@ def test_a_page_opens_from_the_navigation_and_its_headline_follows_the_slider_an
     screen.slider.first.focus()
     screen.press("ArrowRight", "ArrowRight")
     expect(screen.headline).not_to_have_text(before)
-    screen.settle()
+    screen.settle(2000)  # a busy page is said to rest later
     expect(screen.page).to_have_url(re.compile(rf"/{path}\?.*epsilon=1\.6"))
     after = screen.headline.inner_text()
     other = visit(screen.shared_link())

@@ -3,6 +3,7 @@
 import ast
 import functools
 import importlib
+import inspect
 import json
 import logging
 import tomllib
@@ -13,7 +14,10 @@ import pytest
 import streamlit as st
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
-from streamlit.runtime.scriptrunner import RerunData
+from streamlit.runtime.scriptrunner import RerunData, RerunException
+from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
+from streamlit.runtime.state.safe_session_state import SafeSessionState
+from streamlit.runtime.state.session_state import SessionState
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.util import patch_config_options
 
@@ -268,3 +272,32 @@ def test_a_control_that_the_browser_has_not_sent_is_set_again(page: str) -> None
     field = fine(at.run()).multiselect(key="matters")
     assert not field.proto.set_value, "a hand on the move is not pulled back"
     assert field.value == ["lung", "dysp"]
+
+
+class Interrupted(ScriptRunner):
+    """A run for which another message has come."""
+
+    def __init__(self) -> None:
+        self._execing = True
+
+    def look(self) -> None:
+        if self._execing:
+            raise RerunException(RerunData())
+
+
+def test_a_message_that_comes_at_the_beginning_of_a_run_leaves_the_callbacks_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session = SafeSessionState(SessionState(), Interrupted().look)
+
+    def callbacks(state: SessionState, *_: object, **__: object) -> None:
+        session["settings"] = "after the move"
+
+    monkeypatch.setattr(SessionState, "on_script_will_rerun", callbacks)
+    with pytest.raises(RerunException):
+        inspect.unwrap(SafeSessionState.on_script_will_rerun)(session, WidgetStates())
+    assert session.filtered_state == {}, "what Streamlit does: the move is lost"
+    session.on_script_will_rerun(WidgetStates())
+    assert session.filtered_state == {"settings": "after the move"}
+    with pytest.raises(RerunException):  # read right afterwards
+        session["settings"]

@@ -18,7 +18,9 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.runtime_util import WidgetStateSizeError
 from streamlit.runtime.scriptrunner import RerunData, RerunException, get_script_run_ctx
+from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 from streamlit.runtime.state.common import RegisterWidgetResult, WidgetMetadata, unpack_widget_state_value
+from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.runtime.state.session_state import SessionState, Value, WStates
 
 from dpbayes.base.validation import InputError
@@ -49,6 +51,8 @@ def watch() -> None:
     AppSession.request_rerun = _whole_page_if_needed(inspect.unwrap(AppSession.request_rerun))  # type: ignore[method-assign]
     SessionState.set_widgets_from_proto = _checked(take)  # type: ignore[method-assign, assignment]
     SessionState.register_widget = _guarding(register)  # type: ignore[method-assign, assignment]
+    begin = inspect.unwrap(SafeSessionState.on_script_will_rerun)
+    SafeSessionState.on_script_will_rerun = _unbroken(begin)  # type: ignore[method-assign]
 
 
 def notes() -> list[str]:
@@ -93,6 +97,27 @@ def _deliver() -> None:
             widget_states=waiting,
         )
     )
+
+
+def _unbroken(begin: Callable[..., None]) -> Callable[..., None]:
+    """Return the beginning of a run, which reads a message and calls its callbacks, such that no message breaks it off.
+
+    Streamlit breaks a run off at any access to the session, for a message that came meanwhile. Here that would lose the
+    move or the press that this run is for, or leave its callback half done. The message is read right afterwards.
+    """
+
+    @functools.wraps(begin)
+    def unbroken(session: SafeSessionState, *args: Any, **more: Any) -> None:
+        runner = getattr(session._yield_callback, "__self__", None)
+        if not isinstance(runner, ScriptRunner):
+            return begin(session, *args, **more)
+        runner._execing = False  # by this a runner knows whether it may be broken off
+        try:
+            begin(session, *args, **more)
+        finally:
+            runner._execing = True
+
+    return unbroken
 
 
 def _whole_page_if_needed(request: Callable[[AppSession, ClientState | None], None]) -> Callable[..., None]:
