@@ -228,7 +228,7 @@ def _kl_of_rows(study: ReleaseStudy, net: Network, colour: str) -> None:
                 simulates=True,
                 alt=f"Bars: the mean {what} KL divergence of the rows where it is largest.",
             )
-    columns = {f"mean {what} KL (nats)": mean_kl for what, mean_kl in means.items()}
+    columns = {f"mean {what} KL, nats": mean_kl for what, mean_kl in means.items()}
     data_and_download(
         lambda: pd.DataFrame({"row": net.row_labels(), **columns}),
         name="kl-by-row",

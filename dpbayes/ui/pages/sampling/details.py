@@ -74,7 +74,7 @@ def _robustness(options: SamplingOptions, pair: Pair, mechanism: PosteriorSample
         )
     data_and_download(
         lambda: pd.DataFrame(
-            {"records n": records, "KL (nats)": divergence, "proved bound": bound}
+            {"records n": records, "KL, nats": divergence, "proved bound": bound}
             | ({} if printed is None else {"as stated in the paper": printed})
         ),
         name="robustness",
