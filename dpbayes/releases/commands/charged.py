@@ -353,7 +353,8 @@ def add_adaptive(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--epsilon", help="the epsilon of the guarantee, a decimal")
     parser.add_argument(
         "--delta",
-        help="the delta of the guarantee, a decimal; rho is charged (default: 0, pure privacy; epsilon is charged)",
+        help="the delta of the guarantee, a decimal; with a delta above 0, rho is charged, and otherwise epsilon "
+        "(default: 0)",
     )
     tables.add_out(parser, "the file for the release, such as release.json")
 

@@ -344,7 +344,7 @@ def _checked(connection: sqlite3.Connection, path: Path) -> Books:
     books = books_of(_events(connection))
     later = next((event.row for event in books.events if least_version(event.kind) > version), None)
     if later is not None:
-        raise broken(later, f"it is of a kind that no ledger of version {version} has")
+        raise broken(later, f"ledgers of version {version} have no rows of this kind")
     return books
 
 

@@ -175,7 +175,7 @@ def _why_closed(error: Exception, path: str) -> str:
     if "not a valid DuckDB" in text:
         return f"The file {name} is not a DuckDB database."
     if isinstance(error, PermissionError) or "ermission denied" in text:
-        return f"There is no permission to read the file {name}. Ask its owner for it."
+        return f"This program has no permission to read the file {name}. Ask its owner for access."
     return f"DuckDB cannot open {name}. The file may be damaged or from another version."
 
 

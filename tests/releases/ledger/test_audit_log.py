@@ -177,7 +177,7 @@ def test_names_stay_text_in_one_line(tmp_path: Path, name: str) -> None:
 def test_the_command_prints_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = opened(tmp_path)
     assert main(["ledger", "--ledger", str(path), "log"]) == 0
-    assert capsys.readouterr().out.startswith("No dashboard has used")
+    assert capsys.readouterr().out.startswith("The audit log is empty: no dashboard has used")
     record_access(path, "ada@example.org", "made a release", "garden")
     assert main(["ledger", "--ledger", str(path), "log"]) == 0
     printed = capsys.readouterr().out
