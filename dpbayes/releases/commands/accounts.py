@@ -56,7 +56,7 @@ def add_accounts(parser: argparse.ArgumentParser) -> None:
         )
         action.add_argument("--reason", required=True, help="the justification, for readers of the ledger")
     export = add_parser(actions, "export", "write the document of a release again, at no cost")
-    export.add_argument("row", help="the row of the release in the output of list")
+    export.add_argument("row", help="the number of the release's row, as printed by `ledger list`")
     export.add_argument("--out", required=True, type=Path, metavar="FILE", help="the file for the document")
     check = add_parser(actions, "check", "check that version, hash chain, sums and contents are unchanged")
     check.add_argument(
@@ -89,7 +89,7 @@ def _add_keys(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     new.add_argument("--replaces", metavar="ROW", help="the row of the signing key that the new key replaces")
     add_parser(actions, "keys", "list the signing keys that the ledger names")
     public = add_parser(actions, "public-key", "write a signer's public key to a file, which may be published")
-    public.add_argument("row", help="the row of the key in the output of keys")
+    public.add_argument("row", help="the number of the key's row, as printed by `ledger keys`")
     public.add_argument("--out", required=True, type=Path, metavar="FILE", help="the file for the key, such as key.pem")
 
 

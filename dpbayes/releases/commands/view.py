@@ -37,8 +37,8 @@ from dpbayes.sources.xmlbif import write_xmlbif
 
 def add_view(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `view`."""
-    parser.add_argument("file", type=Path, help="a release.json")
-    add_out(parser, f"a file name that ends in {', '.join(VIEWS)}")
+    parser.add_argument("file", type=Path, help="the file of the release, such as release.json")
+    add_out(parser, f"the file for the view; the ending of its name selects the view: {', '.join(VIEWS)}")
     parser.add_argument(
         "--records", default="1000", help="the number of synthetic records in a .csv or .parquet file (default: 1000)"
     )
@@ -212,7 +212,9 @@ ADAPTIVE_VIEWS: dict[str, Callable[[AdaptiveRelease, argparse.Namespace], bytes]
 
 def add_check(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `verify`."""
-    parser.add_argument("file", type=Path, help="a release.json, or a learnt graph from `ledger export`")
+    parser.add_argument(
+        "file", type=Path, help="the file of a release, such as release.json, or of a learnt graph from `ledger export`"
+    )
     parser.add_argument(
         "--ledger", type=Path, metavar="FILE", help="also check the release against the curator's ledger"
     )
