@@ -55,6 +55,8 @@ def _whole(symbol: str, title: str, description: str = "", *, low: int, high: in
     return Parameter(symbol, low, high, typical, log=high > 1000, whole=True, title=title, description=description)
 
 
+_SOURCE = "The source of the records."
+_FEATURES = "The number of features from which the target is predicted."
 _POINTS = "The number of prior precisions, from the lowest to the highest, evenly spaced on a logarithmic scale."
 _REPEATS = "Each repeat uses a new split into training and test records, and new samples."
 _SAMPLES = "The number of posterior samples of the weights in one release."
@@ -71,10 +73,10 @@ class RegressionScenario:
     single point is the chosen precision.
     """
 
-    records: Annotated[Records, Choice(Records, title="records")] = Records.SYNTHETIC
+    records: Annotated[Records, Choice(Records, title="records", description=_SOURCE)] = Records.SYNTHETIC
     n: Annotated[int, _whole("n", "synthetic records", low=2, high=MOST_RECORDS, typical=370_000)] = 370_000
     features: Annotated[
-        int, _whole("d", "features", low=1, high=len(CENSUS_FEATURES), typical=len(CENSUS_FEATURES))
+        int, _whole("d", "features", _FEATURES, low=1, high=len(CENSUS_FEATURES), typical=len(CENSUS_FEATURES))
     ] = len(CENSUS_FEATURES)
     precision: Annotated[float, _precision("prior precision", 100.0)] = 100.0
     lowest: Annotated[float, _precision("lowest prior precision", 0.01)] = 0.01
