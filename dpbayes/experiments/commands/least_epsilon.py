@@ -63,7 +63,9 @@ class Wanted:
 
     within: Annotated[
         float,
-        Parameter("", 0, 1, 0.05, title="tolerance: largest error of an answer, or largest width of its interval"),
+        Parameter(
+            "", 0, 1, 0.05, title="tolerance", description="The largest error of an answer, or width of an interval."
+        ),
     ] = 0.05
     confidence: Annotated[float, Parameter("", 0.01, 0.999, 0.95, title="share of releases within the tolerance")] = (
         0.95
@@ -119,7 +121,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--set", metavar="NAME=VALUE", nargs="+", default=[], help="other parameters of the mechanism, such as t=0"
     )
     how.add_argument(
-        "--answer", default="as-real", help=f"recipient: {' (naive) or '.join(ANSWERS)} (default: %(default)s)"
+        "--answer",
+        default="as-real",
+        help=f"reading of the recipient: {' (naive) or '.join(ANSWERS)} (default: %(default)s)",
     )
     draws = ", ".join(f"{answer.draws:,} {name}" for name, answer in ANSWERS.items())
     how.add_argument(
