@@ -78,7 +78,10 @@ def _own_order(network: Network, node: int, tables: Mapping[str, ForeignTable]) 
     for axis, j in enumerate(family):
         states = list(table.axes[network.names[j]])
         if sorted(states) != sorted(network.states[j]):
-            raise InputError(f"The probabilities of {brief(name)} name other states of {brief(network.names[j])}.")
+            raise InputError(
+                f"The probabilities of {brief(name)} use states of {brief(network.names[j])} that the network does not "
+                "have."
+            )
         values = values.take([states.index(state) for state in network.states[j]], axis)
     return np.asarray(values)
 

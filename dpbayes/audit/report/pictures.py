@@ -160,4 +160,4 @@ def gaussian_numbers(shift: float) -> TwoLaws:
 
 def loss_of_more(draws: int) -> str:
     """Return the loss of several samples as a sentence to add."""
-    return "" if draws == 1 else f" {draws:,} samples lose {draws:,} times as much."
+    return "" if draws == 1 else f" The loss of {draws:,} samples is {draws:,} times as large."

@@ -208,7 +208,7 @@ def _moved(path: Path, args: argparse.Namespace) -> Iterator[str]:
     head = ledger.move_ledger(path, target)
     yield f"All {head.row:,} rows are in {ledger.place_text(target)}, with the same contents."
     yield f"The hash of the last row is {head.hash}"
-    yield f"{ledger.place_text(path)} can still be read and takes no more rows. Name the new ledger from now on."
+    yield f"{ledger.place_text(path)} can still be read but accepts no more rows. Use the new ledger from now on."
     files = [key_file(path, key.signer.key) for key in ledger_keys(target) if key.replaced_in is None]
     if files and keys_folder(path) != keys_folder(target):
         yield f"Move the signing keys to {keys_folder(target)}: {', '.join(map(str, files))}"

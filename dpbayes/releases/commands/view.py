@@ -142,8 +142,8 @@ def _make_adaptive_view(release: AdaptiveRelease, signed: str, args: argparse.Na
     """Write the network or synthetic records of an adaptive release, and print its signer."""
     if args.out.suffix not in ADAPTIVE_VIEWS or args.draws is not None or args.one_draw:
         raise InputError(
-            f"An adaptive release has views with the endings {', '.join(ADAPTIVE_VIEWS)}, from its estimated "
-            "probabilities, without posterior samples."
+            f"The views of an adaptive release are files that end in {', '.join(ADAPTIVE_VIEWS)}, without posterior "
+            "samples."
         )
     write_output(args.out, ADAPTIVE_VIEWS[args.out.suffix](release, args))
     print(f"Written to {args.out}. {signed}")

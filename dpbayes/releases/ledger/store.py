@@ -227,7 +227,7 @@ def add(rows: LedgerRows, books: Books, entry: Entry) -> Books:
     """Write one entry as the next row, and return the books with it. Errors: LedgerError if the ledger was moved."""
     if books.moved is not None:
         raise LedgerError(
-            f"This ledger was moved in row {books.moved.row} and takes no more rows. {books.moved.reason} Use the "
+            f"This ledger was moved in row {books.moved.row} and accepts no more rows. {books.moved.reason} Use the "
             "ledger there."
         )
     event = sealed(entry, after=books.events[-1] if books.events else None, time=_now())

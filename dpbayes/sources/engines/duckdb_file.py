@@ -191,4 +191,4 @@ def _why_not(error: Exception, name: tuple[str, ...]) -> str:
         ),
         "OutOfMemoryException": "DuckDB ran out of memory. Count fewer columns, or use a larger machine.",
     }
-    return sentences.get(kind, f"The DuckDB query failed ({kind}). Check the table, or the files that it is a view of.")
+    return sentences.get(kind, f"The DuckDB query failed ({kind}). Check the table, or the files behind the view.")

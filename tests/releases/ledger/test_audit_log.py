@@ -68,7 +68,7 @@ def test_at_no_moment_of_a_move_do_both_ledgers_accept_charges(tmp_path: Path, m
         patch.setattr("dpbayes.releases.ledger.moving.written", _then_interrupted(written))
         with pytest.raises(KeyboardInterrupt):
             ledger.move_ledger(path, target)
-    with pytest.raises(LedgerError, match="takes no more"):
+    with pytest.raises(LedgerError, match="accepts no more"):
         ledger.raise_budget(path, "garden", Fraction(9), reason="more")
     with pytest.raises(LedgerError, match="There is no ledger"):
         ledger.raise_budget(target, "garden", Fraction(9), reason="more")
