@@ -191,7 +191,7 @@ def _query(chosen: Chosen, readings: Readings, study: ReleaseStudy, answered: An
         advice = " Ask about a node with fewer parents, or choose a larger ε." if warning else ""
         st.caption(f"{answered.source} {warning}{advice}")
     if chosen.is_curator:
-        of = "Errors over releases are of the row-wise posterior. " if readings.is_averaged else ""
+        of = "Errors over releases are computed for the row-wise posterior. " if readings.is_averaged else ""
         st.caption(f"{of}Exact values and errors are not private (curator view).")
 
 

@@ -124,7 +124,7 @@ def constants(options: SamplingOptions, mechanism: PosteriorSampler | None) -> "
             "|x − y|",
             f"{numeral(a, 6)}, for scale ≥ L",
             f"{numeral(laplace_concentration(a), 6)}, for scale ≥ 1/L",
-            "✓ once corrected",
+            "✓ corrected",
         ),
         (
             "binomial, Beta(a, a)",
