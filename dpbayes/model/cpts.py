@@ -71,7 +71,7 @@ def _own_order(network: Network, node: int, tables: Mapping[str, ForeignTable]) 
     table = tables[name]
     members = [network.names[j] for j in family]
     if sorted(table.axes) != sorted(members):
-        raise InputError(f"The probabilities of {brief(name)} are not over the node and its parents.")
+        raise InputError(f"The probabilities of {brief(name)} must be over the node and its parents.")
     if table.values.shape != tuple(map(len, table.axes.values())):
         raise InputError(f"The probabilities of {brief(name)} have the shape {table.values.shape}, not one per state.")
     values = table.values.transpose([list(table.axes).index(member) for member in members])
