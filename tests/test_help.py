@@ -41,6 +41,14 @@ def test_a_description_is_a_sentence_and_an_entry_is_not(name: str, command: Com
             assert ". (" not in text, text
 
 
+@pytest.mark.parametrize(("name", "command"), EXPERIMENTS.items())
+def test_an_option_of_one_word_has_a_description(name: str, command: Command) -> None:
+    for parser in parsers_of(name, command):
+        for text in entries_of(parser):
+            title, _, rest = text.partition(": ")
+            assert len(title.split()) > 1 or "; " in rest, text
+
+
 def test_the_two_programs_are_described_in_the_same_style() -> None:
     serving = dashboard._parser()
     for text in (ABOUT, serving.description):

@@ -27,7 +27,7 @@ MEANINGS = {
     Verdict.AMENDED: "The claim is true after a correction, which the finding states.",
     Verdict.FALSE: "The claim is not true.",
     Verdict.VACUOUS: "The claim is true, but the bound says nothing at any useful setting.",
-    Verdict.UNCLEAR: "The paper leaves out what a check would need.",
+    Verdict.UNCLEAR: "The paper omits information that a check needs.",
 }
 """What each verdict means."""
 
@@ -72,7 +72,7 @@ def _entry(claim: Claim) -> str:
         parts.append(f"```math\n{claim.formula}\n```")
     parts.append(f"**Verdict: {claim.verdict.value}.** {_plain(claim.finding)}")
     if claim.ours:
-        parts.append(f"The paper leaves something open. The program uses {_plain(claim.ours)}.")
+        parts.append(f"The paper leaves a choice open; the program uses {_plain(claim.ours)}.")
     examples = counterexamples_of(claim)
     if examples:
         parts.append("\n".join(map(_counterexample, examples)))
@@ -81,10 +81,12 @@ def _entry(claim: Claim) -> str:
 
 def _counterexample(example: Counterexample) -> str:
     setting = example.setting.rstrip(".")
-    proved = "" if math.isnan(example.certified) else f", and the proved bound is {_number(example.certified)}"
+    stated = f"the paper states {_number(example.printed)}"
+    proved = None if math.isnan(example.certified) else f"the proved bound is {_number(example.certified)}"
+    compared = f", and {stated}" if proved is None else f", {stated}, and {proved}"
     return (
-        f"- Counterexample: {_plain(setting)}. The true value is {_number(example.truth)}, the paper states "
-        f"{_number(example.printed)}{proved} ({_plain(example.unit)})."
+        f"- Counterexample: {_plain(setting)}. The true value is {_number(example.truth)}{compared} "
+        f"({_plain(example.unit)})."
     )
 
 

@@ -217,14 +217,14 @@ def _densities(mechanism: RegressionSampler, worst: WorstCase, *, n: int, featur
         places=places,
         first=first,
         second=second,
-        x="position on a diameter of the ball (signed length)",
+        x="position on a diameter of the ball, signed length",
         y="density relative to the largest",
         alt="Densities of one sample of the weights under both tables along a diameter, and their privacy loss.",
         caption=(
-            f"The diameter goes through the weights with the largest loss. One sample loses {numeral(pair.loss, 4)}."
-            f"{loss_of_more(mechanism.draws)}"
+            f"The diameter goes through the weights with the largest loss. The loss of one sample is "
+            f"{numeral(pair.loss, 4)}.{loss_of_more(mechanism.draws)}"
         ),
-        columns={"weights": places, "first": first, "second": second, "privacy loss (nats)": logs[0] - logs[1]},
+        columns={"weights": places, "first": first, "second": second, "privacy loss, nats": logs[0] - logs[1]},
     )
 
 

@@ -96,7 +96,7 @@ def _rows(mechanism: PosteriorSampler, worst: WorstCase, *, n: int) -> Shares:
         losses=losses,
         most=MOST_ROWS,
         alt="Bars: the privacy loss that each CPT row adds for this pair of tables, for one sample.",
-        caption=f"One sample loses the sum over the rows, {total}.{loss_of_more(mechanism.draws)}{more}",
+        caption=f"The loss of one sample is the sum over the rows, {total}.{loss_of_more(mechanism.draws)}{more}",
     )
 
 

@@ -81,7 +81,7 @@ TERMS = (
     ),
     GlossaryEntry("proved", "Shown by a proof or by enumeration; “as stated in the paper” alone is not proved."),
     GlossaryEntry("recipient", "Anyone who receives a release but does not have the records."),
-    GlossaryEntry("release", "The published output of a mechanism; computations on it have no further privacy loss."),
+    GlossaryEntry("release", "The published output of a mechanism; computations on it cause no further privacy loss."),
     GlossaryEntry(
         "ρ",
         "The parameter of zero-concentrated differential privacy; the ρ values of several releases add up.",

@@ -57,14 +57,14 @@ def waiting_figure(looks: Sequence[Look], epsilons: FloatArray) -> Figure:
 
 def certified_figure(curves: Sequence[Curve]) -> Figure:
     """Draw accuracies against the epsilon that is proved."""
-    x = titled("proved ε of the whole release", type="log", exponentformat="power")
+    x = titled("proved ε of the whole release, nats", type="log", exponentformat="power")
     return _figure(curves, x=x, y=titled(ACCURACY, tickformat=PERCENT))
 
 
 def log_loss_figure(curves: Sequence[Curve], epsilons: FloatArray, *, epsilon: float | None = None) -> Figure:
     """Draw the mean log loss of the predictive probabilities against epsilon, both on logarithmic scales."""
     ends = np.array([value for curve in curves for value in (curve.y.min(), curve.y.max())])
-    y = titled("log loss (nats per record)", type="log", **_ticks(ends.min() * 0.9, ends.max() * 1.1))
+    y = titled("log loss, nats per record", type="log", **_ticks(ends.min() * 0.9, ends.max() * 1.1))
     shapes = [] if epsilon is None else [chosen_epsilon(epsilons, epsilon)]
     return _figure(curves, x=_epsilon_axis(epsilons, EPSILON_AXIS), y=y, shapes=shapes)
 
@@ -83,7 +83,7 @@ def reliability_figure(curves: Sequence[Curve], *, least: float) -> Figure:
         traces.append(_line(curve.look, curve.x, curve.y) | dots)
     return figure_of(
         traces,
-        x=titled("confidence (probability of the predicted state)", range=[least - 0.02, 1.02]),
+        x=titled("confidence, probability of the predicted state", range=[least - 0.02, 1.02]),
         y=titled("share of correct predictions", range=[-0.02, 1.04], tickformat=PERCENT),
         height=480,
     )

@@ -144,7 +144,7 @@ def laws_figure(outputs: FloatArray | list[str], first: FloatArray, second: Floa
         x=axis,
         y={"rangemode": "tozero", **y, "domain": [0.46, 1], "automargin": True},
         height=430,
-        yaxis2=titled("privacy loss (nats)", domain=[0, 0.36], anchor="x", automargin=True, zeroline=True),
+        yaxis2=titled("privacy loss, nats", domain=[0, 0.36], anchor="x", automargin=True, zeroline=True),
         bargap=0.15,
     )
 
@@ -171,7 +171,7 @@ def row_losses_figure(labels: list[str], losses: FloatArray) -> Figure:
     }
     return figure_of(
         [bar],
-        x=titled("privacy loss (nats)", rangemode="tozero"),
+        x=titled("privacy loss, nats", rangemode="tozero"),
         y=names_axis(autorange="reversed"),
         height=90 + 26 * len(labels),
     )
@@ -194,7 +194,7 @@ def losses_figure(first: FloatArray, second: FloatArray, *, claimed: float) -> F
     claim = {"color": BOUND, "width": 2, "dash": "dash"}
     traces.append(LINES | {"x": [claimed, claimed], "y": [0.0, 1.0], "name": "stated ε", "line": claim})
     return figure_of(
-        traces, x=titled("privacy loss (nats)"), y=titled("share of outputs above", range=[0, 1.02]), height=380
+        traces, x=titled("privacy loss, nats"), y=titled("share of outputs above", range=[0, 1.02]), height=380
     )
 
 

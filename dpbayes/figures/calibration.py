@@ -25,7 +25,7 @@ def coverage_figure(curves: Sequence[Curve], epsilons: FloatArray, *, level: flo
     room = 0.02 * (ends[1] - ends[0]) or 0.1
     return figure_of(
         [*bands, _line(claimed, np.array([low, high]), np.full(2, level)) | {"mode": "lines"}, *lines],
-        x=log_axis("proved ε", low, high, range=[ends[0] - room, ends[1] + room]),
+        x=log_axis("proved ε, nats", low, high, range=[ends[0] - room, ends[1] + room]),
         y=titled("intervals that contain the true value", range=[0, 1.02], tickformat=PERCENT, automargin=True),
         height=400,
     )

@@ -9,7 +9,7 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import LINES, Axis, Figure, Trace, band_of, faded, figure_of, line_of, titled
 
-ERROR = "error (Hellinger distance, 0 to 1)"
+ERROR = "error, Hellinger distance from 0 to 1"
 """H between exact and released posterior: 0 if they are equal, 1 if they do not overlap."""
 
 STOPS = [digit / 10**tens for tens in range(8, 0, -1) for digit in (1, 2, 5)]
@@ -121,7 +121,7 @@ def _sensitivity_axis(low: float, high: float) -> Axis:
     if len(stops) < 3:  # a short axis has room for longer numbers
         stops = sorted({float(f"{stop:.2g}") for stop in np.geomspace(low, high, 3)})
     ticks = {"tickvals": stops, "ticktext": [numeral(stop, 6) for stop in stops]}
-    return titled("sensitivity (Hellinger distance)", type="log", automargin=True, **ticks)
+    return titled("sensitivity, Hellinger distance", type="log", automargin=True, **ticks)
 
 
 def sensitivity_plane_figure(ticks: FloatArray, values: FloatArray, *, data: tuple[int, int], name: str) -> Figure:
@@ -175,7 +175,7 @@ def output_figure(edges: FloatArray, shares: Mapping[Look, FloatArray], *, data:
     per = "count" if width == 1 else f"{width:,} counts"
     return figure_of(
         traces,
-        x=titled("released count of side 1 (throws)", range=[edges[0], edges[-1]]),
+        x=titled("released count of side 1, throws", range=[edges[0], edges[-1]]),
         y=titled(f"probability per {per}", rangemode="tozero", automargin=True),
         height=360,
     )

@@ -217,8 +217,8 @@ def noise_by_density_figure(arrows: FloatArray, lines: Sequence[DensityLine], *,
     room = 0.02 * float(arrows.max())
     return figure_of(
         [*traces, _nowhere(0.0)],
-        x=titled("average in-degree (arrows per node)", range=[-room, float(arrows.max()) + room]),
-        y=log_axis("noise sd per cell (counts)", 10**low, 10**high, range=span),
+        x=titled("average in-degree, arrows per node", range=[-room, float(arrows.max()) + room]),
+        y=log_axis("noise sd per cell, counts", 10**low, 10**high, range=span),
         yaxis2=_beside([10**place for place in places], names, type="log", range=span),
         height=440,
         shapes=[] if crossing is None else [upright(crossing, _EVEN)],
@@ -297,7 +297,7 @@ def residuals_figure(
     return figure_of(
         traces,
         x=_set_axis(names),
-        y=log_axis("noise sd of the residual (counts)", *positive_range(*sds.values())),
+        y=log_axis("noise sd of the residual, counts", *positive_range(*sds.values())),
         height=460 if len(sets) <= MOST_NAMED else 380,
         shapes=[upright(float(turn), _EVEN) for turn in turns],
         annotations=[_size_note(sizes, int(size)) for size in np.unique(sizes)],

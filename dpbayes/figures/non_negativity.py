@@ -107,7 +107,7 @@ def agreement_figure(
     first, second = (plain(name, 20) for name in names)
     return figure_of(
         [agree | {"name": "both tables agree", "hoverinfo": "skip"}, dots],
-        x=titled(f"{plain(about, 24)}, in {first} (records)", range=[low, high], automargin=True),
-        y=titled(f"in {second} (records)", range=[low, high], automargin=True),
+        x=titled(f"{plain(about, 24)}, records in {first}", range=[low, high], automargin=True),
+        y=titled(f"records in {second}", range=[low, high], automargin=True),
         height=330,
     )

@@ -260,7 +260,7 @@ def rows_figure(
     ticks = {"tickvals": places, "ticktext": [plain(label, 60) for label in labels]}
     return figure_of(
         traces,
-        x=titled("probability: mean and 95% interval", range=[-0.01, 1.01]),
+        x=titled("probability, mean and 95% interval", range=[-0.01, 1.01]),
         y={"automargin": True, "range": [len(labels) - 0.4, -0.6], **ticks},
         height=_height(labels),
     )
@@ -278,7 +278,7 @@ def kl_figure(labels: Sequence[str], mean_kl: FloatArray, *, what: str, colour: 
     }
     return figure_of(
         [bars],
-        x=titled(f"{what} KL(exact || private), nats, mean"),
+        x=titled(f"{what} KL(exact || private), mean, nats"),
         y=names_axis(autorange="reversed"),
         height=_height(labels),
     )

@@ -29,7 +29,7 @@ def regression_errors_figure(precisions: FloatArray, curves: Sequence[Curve], *,
     traces = _with_mark(traces, precisions, marked, (float(low), float(high)))
     # On an axis from zero, the dots of a single precision would overlap.
     span = {"range": [0, 1.06 * float(high)]} if len(precisions) > 1 and high > 0 else {"rangemode": "normal"}
-    axis = titled("mean squared error (scaled units²)", automargin=True, exponentformat="none", **span)
+    axis = titled("mean squared error, scaled units²", automargin=True, exponentformat="none", **span)
     return figure_of(traces, x=_precision_axis(precisions), y=axis, height=420)
 
 
@@ -62,7 +62,7 @@ def epsilon_figure(
     for trace in traces:
         trace["hovertemplate"] = "b = %{x:,.4~r}: ε = %{y:,.4~r}"
     traces = _with_mark(traces, precisions, marked, (float(everything.min()), float(everything.max())))
-    axis = titled("ε of the release", type="log", automargin=True, exponentformat="power", dtick=2)
+    axis = titled("ε of the release, nats", type="log", automargin=True, exponentformat="power", dtick=2)
     return figure_of(traces, x=_precision_axis(precisions), y=axis, height=360)
 
 

@@ -27,7 +27,7 @@ def moved_figure(
         _line(prior, exact, "exact", {"color": EXACT, "width": 2.5}),
         _chosen(*chosen, floor=float(min(values[values > 0].min(initial=1.0) for values in (exact, printed, proved)))),
     ]
-    return figure_of(traces, x=_strength(prior), y=_log("KL divergence (nats)"), height=400)
+    return figure_of(traces, x=_strength(prior), y=_log("KL divergence, nats"), height=400)
 
 
 def answers_figure(

@@ -122,7 +122,7 @@ def mean_error_figure(
     return figure_of(
         traces,
         x=log_axis("samples N", 1, float(np.max(draws)), tickformat=","),
-        y=titled("RMS error of the mean (probability)", rangemode="tozero"),
+        y=titled("RMS error of the mean, probability", rangemode="tozero"),
         height=380,
     )
 
@@ -149,7 +149,7 @@ def omega_figure(
     traces.append(at | {"marker": _marker("circle", colour, 10)})
     return figure_of(
         traces,
-        x=log_axis("ε of the whole release", float(epsilon[0]), float(epsilon[-1])),
+        x=log_axis("ε of the whole release, nats", float(epsilon[0]), float(epsilon[-1])),
         y=titled("least probability ω", range=[0, 0.52]),
         height=380,
     )
@@ -227,7 +227,7 @@ def robustness_figure(
     return figure_of(
         traces,
         x=log_axis("records n in each table", float(records[0]), float(records[-1]), tickformat=","),
-        y=log_axis("KL of neighbouring posteriors (nats)", *drawn, exponentformat="power"),
+        y=log_axis("KL of neighbouring posteriors, nats", *drawn, exponentformat="power"),
     )
 
 

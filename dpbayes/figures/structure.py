@@ -25,7 +25,7 @@ class NodeBars:
 
 def noise_figure(nodes: Sequence[str], mechanisms: Sequence[NodeBars]) -> Figure:
     """Draw the noise sd in each node's cells under every mechanism, in counts."""
-    return _by_node(nodes, mechanisms, "noise sd per cell (counts)")
+    return _by_node(nodes, mechanisms, "noise sd per cell, counts")
 
 
 def node_errors_figure(nodes: Sequence[str], mechanisms: Sequence[NodeBars]) -> Figure:

@@ -129,7 +129,7 @@ def least_epsilons_figure(needs: Sequence[NeededEpsilon]) -> Figure:
     }
     return figure_of(
         [dots],
-        x=log_axis("least ε", least, most, range=[math.log10(least) - 0.15, math.log10(most) + 0.3]),
+        x=log_axis("least ε, nats", least, most, range=[math.log10(least) - 0.15, math.log10(most) + 0.3]),
         y=names_axis(categoryorder="array", categoryarray=labels[::-1], ticks=""),
         height=96 + 44 * max(len(needs), 3),
     )

@@ -102,7 +102,7 @@ CALIBRATION = Choice(Calibration, description=terms.SENSITIVITY, labels=("proved
 NOISE = Choice(
     Noise,
     title="noise",
-    description="The papers add real numbers, whose last digits can reveal the counts in floating-point arithmetic. "
+    description="The papers add real numbers. In floating-point arithmetic, their last digits can reveal the counts. "
     "A real release adds integers. Integer Laplace noise of the same scale has the same epsilon, and "
     "integer Gaussian noise has the same rho.",
 )

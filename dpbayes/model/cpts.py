@@ -71,14 +71,17 @@ def _own_order(network: Network, node: int, tables: Mapping[str, ForeignTable]) 
     table = tables[name]
     members = [network.names[j] for j in family]
     if sorted(table.axes) != sorted(members):
-        raise InputError(f"The probabilities of {brief(name)} are not over the node and its parents.")
+        raise InputError(f"The probabilities of {brief(name)} must be over the node and its parents.")
     if table.values.shape != tuple(map(len, table.axes.values())):
         raise InputError(f"The probabilities of {brief(name)} have the shape {table.values.shape}, not one per state.")
     values = table.values.transpose([list(table.axes).index(member) for member in members])
     for axis, j in enumerate(family):
         states = list(table.axes[network.names[j]])
         if sorted(states) != sorted(network.states[j]):
-            raise InputError(f"The probabilities of {brief(name)} name other states of {brief(network.names[j])}.")
+            raise InputError(
+                f"The probabilities of {brief(name)} use states of {brief(network.names[j])} that the network does not "
+                "have."
+            )
         values = values.take([states.index(state) for state in network.states[j]], axis)
     return np.asarray(values)
 

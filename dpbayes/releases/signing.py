@@ -183,6 +183,7 @@ def _loaded(file: Path, key: PublicKey) -> Callable[[bytes], bytes]:
         raise InputError(f"The key file {file} does not contain a private key. Restore it from a copy.") from None
     if not isinstance(private, Ed25519PrivateKey) or private.public_key().public_bytes_raw().hex() != key.digits:
         raise InputError(
-            f"The key file {brief(file.name, 200)} contains another key than the ledger names. Restore it from a copy."
+            f"The key file {brief(file.name, 200)} does not contain the key that the ledger names. Restore it from a "
+            "copy."
         )
     return private.sign

@@ -106,7 +106,7 @@ def _encoding(data: bytes, chosen: str | None) -> tuple[str, str]:
     if chosen is not None:
         return chosen, ""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return "utf-16", "the file begins with the mark of UTF-16"
+        return "utf-16", "the file begins with the byte order mark of UTF-16"
     if _decodes(data, "utf-8"):
         return "utf-8", ""
     # Latin-1 has control characters where Windows has quotation marks, dashes and the euro sign.

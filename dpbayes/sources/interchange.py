@@ -37,7 +37,7 @@ def from_networkx(graph: "nx.DiGraph[Any]") -> tuple[Network, FloatArray | None]
         (((), ('rain', 'sun'), ()), None)
     """
     if not isinstance(graph, nx.DiGraph) or graph.is_multigraph():
-        raise InputError("The graph must be directed, with at most one arrow from a node to another: an nx.DiGraph.")
+        raise InputError("The graph must be directed, with at most one arrow from one node to another: an nx.DiGraph.")
     nodes = {str(node): attributes for node, attributes in graph.nodes(data=True)}
     if len(nodes) != len(graph):
         raise InputError("Two nodes of the graph have the same name as text. Rename one of them.")

@@ -29,7 +29,7 @@ NO_RECORDS = "The file has a header but no records."
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a vertical bar"}
 _MAGIC = (
     (b"PAR1", "a Parquet file; read it as Parquet"),
-    (b"PK\x03\x04", "a zip archive or a spreadsheet of another kind than .xlsx; save the table as .xlsx or CSV"),
+    (b"PK\x03\x04", "a zip archive or a spreadsheet in a format other than .xlsx; save the table as .xlsx or CSV"),
     (b"\xd0\xcf\x11\xe0", "an old spreadsheet (.xls), or one with a password; save it as .xlsx without a password"),
     (b"\x1f\x8b", "a gzip archive; unpack it first"),
     (b"\x89PNG", "an image"),

@@ -40,7 +40,7 @@ def read_xmlbif(text: str) -> tuple[Network, FloatArray]:
     if len(text) > MAX_CHARACTERS:
         raise InputError(f"The file has {len(text):,} characters; the limit for an XMLBIF file is {MAX_CHARACTERS:,}.")
     if "<!ENTITY" in text:  # a few of them can stand for gigabytes
-        raise InputError("The XMLBIF file declares XML entities, which are not read. Write their text in their place.")
+        raise InputError("The XMLBIF file declares XML entities, which are not read. Replace each entity by its text.")
     try:
         root = ElementTree.fromstring(text.removeprefix("\ufeff"))
     except (ElementTree.ParseError, UnicodeEncodeError) as error:

@@ -30,7 +30,7 @@ STYLE = Path(__file__).with_name("style.css")
 
 ABOUT = "dpbayes: differentially private Bayesian networks, their accuracy and their privacy loss."
 
-YOUR_ROLE = "Your role on this server is recipient: it has no other view."
+YOUR_ROLE = "Your role on this server is recipient, which has no other view."
 
 
 def app() -> None:

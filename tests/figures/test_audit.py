@@ -112,7 +112,7 @@ def test_the_laws_are_bars_with_their_loss_below():
     assert math.isnan(loss.y[2])  # minus infinity has no bar
     assert loss.yaxis == "y2"
     assert figure.layout.yaxis.domain[0] > figure.layout.yaxis2.domain[1]
-    assert figure.layout.yaxis2.title.text == "privacy loss (nats)"
+    assert figure.layout.yaxis2.title.text == "privacy loss, nats"
     assert named(figure, "first").marker.color != named(figure, "second").marker.color
 
 

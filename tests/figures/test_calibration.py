@@ -33,7 +33,7 @@ def test_the_frame_does_not_move_while_curves_grow():
     nothing = [Curve(look, gap, gap, gap) for look in (REAL.look, AWARE.look)]
     waiting, done = (coverage_figure(curves, EPSILONS, level=0.8) for curves in (nothing, [REAL, AWARE]))
     assert waiting.layout == done.layout
-    assert waiting.layout["xaxis"]["title"]["text"] == "proved ε"
+    assert waiting.layout["xaxis"]["title"]["text"] == "proved ε, nats"
     assert waiting.layout["yaxis"]["title"]["text"] == "intervals that contain the true value"
     json.loads(waiting.to_json())
 

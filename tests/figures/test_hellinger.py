@@ -115,7 +115,7 @@ def test_a_line_of_sensitivities():
     assert local.y == pytest.approx([0.3, 0.1, 0.3])
     assert list(mark.x) == [1, 1]
     assert list(figure.layout.yaxis.tickvals) == [0.1, 0.17, 0.3]
-    assert titles(figure) == ("throws on side 1", "sensitivity (Hellinger distance)")
+    assert titles(figure) == ("throws on side 1", "sensitivity, Hellinger distance")
 
 
 def test_a_long_axis_of_sensitivities_has_round_full_numbers():

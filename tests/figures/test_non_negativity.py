@@ -59,5 +59,5 @@ def test_two_tables_agree_on_the_line() -> None:
     assert list(line.x) == list(line.y) == [0, 5]
     assert list(dots.x) == [1, 3]
     assert list(dots.y) == [2, 3]
-    assert figure.layout.xaxis.title.text == "asia=yes, in &lt;b&gt; (records)"
+    assert figure.layout.xaxis.title.text == "asia=yes, records in &lt;b&gt;"
     assert tuple(figure.layout.xaxis.range) == tuple(figure.layout.yaxis.range) == (0, 5)

@@ -124,7 +124,7 @@ def test_bars_of_kl_say_of_what_and_in_nats():
     figure = kl_figure(["a", "a"], np.array([0.5, 2.0]), what="prediction").to_plotly()
     assert list(figure.data[0].x) == [0.5, 2.0]
     assert len(set(figure.data[0].y)) == 2, "rows of one name stay apart"
-    assert figure.layout.xaxis.title.text == "prediction KL(exact || private), nats, mean"
+    assert figure.layout.xaxis.title.text == "prediction KL(exact || private), mean, nats"
 
 
 def test_a_density_with_counts_taken_as_real_stands_dashed_beside_and_inside_the_picture() -> None:

@@ -24,7 +24,7 @@ def test_every_mechanisms_noise_stands_beside_the_others_at_every_node():
     assert all(np.array_equal(bar.y, noise) for bar, noise in zip(figure.data, noises, strict=True))
     assert [bar.marker.color for bar in figure.data] == [kind.colour for kind in kinds]
     assert figure.layout.yaxis.range[1] > 31, "no bar touches the frame"
-    assert figure.layout.yaxis.title.text == "noise sd per cell (counts)"
+    assert figure.layout.yaxis.title.text == "noise sd per cell, counts"
 
 
 def test_errors_by_node_are_probabilities_and_begin_at_none():

@@ -167,7 +167,7 @@ def test_lemma_6_is_refuted_and_lemma_8_only_beyond_one_answer() -> None:
     """[Dimitrakakis14] Lemma 6 has no condition that fails here; [Dimitrakakis14] Lemma 8 is for one answer."""
     at = opened(BoundClaim.ALT_LEMMA_6)
     assert headline(at).endswith(
-        "fails: it states a prior mass of at most 13.5% without constant L, but the exact mass is 22.1%."
+        "fails: it states a prior mass of at most 13.5% with a Lipschitz constant above L, but the exact mass is 22.1%."
     )
     assert "outside its conditions" in headline(opened(BoundClaim.ALT_LEMMA_8))
     assert min(red(opened(BoundClaim.ALT_LEMMA_8))) == 2

@@ -208,4 +208,4 @@ def test_the_formulas_hold_their_numbers_and_their_assumptions() -> None:
     for number in ("|N_I| = 24", "O = 17", "= 33.9$", "= 20.8$", "= 0.0625$"):
         assert number in text
     assert "✓ &nbsp;O is computed exactly" in text
-    assert "✗ &nbsp;No node of a graph here is a child of more than half the graph" in text
+    assert "✗ &nbsp;As Remark 1 assumes, no node here has more than half of the nodes as parents" in text

@@ -249,15 +249,15 @@ def test_the_consistency_of_two_tables_has_standard_errors() -> None:
     laplace = LaplaceUpdates(prior=Dirichlets.symmetric(ASIA), epsilon=1.0)
     seen = noticed(laplace, counts, stream(1, "stealth", "Laplace"), releases=300)
     column = observed(at)["Laplace"]
-    assert column["total of a table, mean (records)"] == str(seen.total)
-    assert column["releases with a negative cell (%)"] == str(seen.negative.times(100)) == "0.0 ± 0.3"
+    assert column["mean total of a table, records"] == str(seen.total)
+    assert column["releases with a negative cell, %"] == str(seen.negative.times(100)) == "0.0 ± 0.3"
     x, y = (np.array(values) for values in _dots(at, "Laplace"))
     gap = np.abs(x - y)
     expected = str(Estimate(gap.mean(), gap.std(ddof=1) / math.sqrt(300)))
     assert " ± " in expected
-    assert column["difference of two tables about the shared node (records)"] == expected
+    assert column["difference of two tables about the shared node, records"] == expected
     assert f"**Laplace**: the two tables differ by {expected} records on average." in everything(at)
-    assert observed(at)["Fourier"]["total of a table, mean (records)"] == f"{1000 + wanted_t(0.9) * 2 * 21 * 28:,.0f}"
+    assert observed(at)["Fourier"]["mean total of a table, records"] == f"{1000 + wanted_t(0.9) * 2 * 21 * 28:,.0f}"
 
 
 def test_every_simulated_column_of_the_download_has_its_standard_error() -> None:

@@ -344,7 +344,7 @@ def test_one_spot_has_one_meaning_whatever_the_mechanism_is(mechanism: str) -> N
     lost = release.predictive_kl_rows.mean(axis=0)
     for label, value in zip(ALIKE, (release.shifts.mean(), lost.sum(), lost[row]), strict=True):
         assert float(shown[label].replace(",", "")) == pytest.approx(value, rel=0.01), label
-    assert figures(at)["kl"]["layout"]["xaxis"]["title"]["text"] == "prediction KL(exact || private), nats, mean"
+    assert figures(at)["kl"]["layout"]["xaxis"]["title"]["text"] == "prediction KL(exact || private), mean, nats"
     bars = figures(at)["kl"]["data"][0]["x"]
     np.testing.assert_allclose(bars, np.sort(lost)[::-1][: len(bars)])
     if release.is_posterior:

@@ -535,7 +535,7 @@ def test_undo_brings_back_what_use_replaced(browser: Browser) -> None:
     use(at, "chain", "5")
     assert said(at) == ["The chosen network replaced your drawing; Undo restores it."]
     use(at, "data")
-    assert said(at) == ["The table's own network replaced the drawing before; Undo restores it."]
+    assert said(at) == ["The table's own network replaced the previous drawing; Undo restores it."]
     browser.turn(browser.turn(at, "undo"), "undo")
     assert (browser.drawing, settings_of(at)) == (drawing, drawn)
     assert not said(at)

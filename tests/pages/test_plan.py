@@ -63,7 +63,7 @@ def test_a_file_that_is_no_plan_is_one_sentence() -> None:
 @pytest.mark.parametrize(
     ("plan", "sentence"),
     [
-        (PlanFile(ADAPTIVE), "of another kind"),
+        (PlanFile(ADAPTIVE), "of a different kind"),
         (PlanFile(request_of()), "with the states of the plan"),
     ],
 )
@@ -76,7 +76,7 @@ def test_what_does_not_fit_the_table_is_refused(plan: PlanFile, sentence: str) -
     ("changes", "sentence"),
     [
         ({"prior": tuple(["1"] * 35 + ["2"])}, "one prior for all cells"),
-        ({"mechanism": "gaussian", "rho": Fraction(1, 2)}, "instead of a rho"),
+        ({"mechanism": "gaussian", "rho": Fraction(1, 2)}, "a guarantee in epsilon and delta"),
         ({"epsilon": Fraction(1, 2), **LEARNT}, "learnt from records"),
         ({"mechanism": "weighted", "prices": tuple([2] + [1] * 19)}, "these parts of the plan: prices"),
     ],

@@ -248,13 +248,13 @@ def test_a_step_without_a_field_is_refused(document: bytes, field: str) -> None:
 @pytest.mark.parametrize(
     ("stage", "field", "value", "sentence"),
     [
-        ("columns", "prices", [0, -1, 5, 5, 5], "integers from 0 on"),
-        ("columns", "prices", [], "integers from 0 on"),
+        ("columns", "prices", [0, -1, 5, 5, 5], "integers that are not negative"),
+        ("columns", "prices", [], "integers that are not negative"),
         ("columns", "prices", [1, 5, 5, 5, 5], "price of the empty set must be 0"),
         ("columns", "prices", [0, 0, 5, 5, 5], "has 5 integers; its prices need 4"),
         ("columns", "prices", [0, 5], "needs 5 prices"),
-        ("columns", "prices", [0, 2**61, 2**61, 5, 5], "integers from 0 on"),
-        ("columns", "prices", [0, 10**19 - 1, 5, 5, 5], "integers from 0 on"),
+        ("columns", "prices", [0, 2**61, 2**61, 5, 5], "integers that are not negative"),
+        ("columns", "prices", [0, 10**19 - 1, 5, 5, 5], "integers that are not negative"),
         ("columns", "integers", [1], "has 1 integers"),
         ("columns", "parents", [[1], [0], [], []], "close a cycle"),
         ("columns", "parents", [[7], [], [], []], "parents of every column by their places"),

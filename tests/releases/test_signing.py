@@ -194,7 +194,7 @@ def test_a_stripped_signature_is_noticed(document: bytes) -> None:
     assert said(changed(document, signature=None)) == (
         "The file names its signer and has no signature: the signature was removed."
     )
-    assert said(changed(document, signer=None)) == "The file has a signature and does not name its signer."
+    assert said(changed(document, signer=None)) == "The file has a signature but does not name its signer."
     key = key_of(document)
     stripped = changed(document, signer=None, signature=None)
     assert verify(stripped).holds, "a file that never was signed looks the same"
@@ -356,7 +356,7 @@ def test_a_lost_key_stops_a_release_before_anything_is_charged_and_can_be_replac
     [
         (b"", "does not contain a private key"),
         (b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", "does not contain a private key"),
-        ("another", "contains another key than the ledger names"),
+        ("another", "does not contain the key that the ledger names"),
         (None, "cannot be read|is missing"),
     ],
 )

@@ -29,8 +29,11 @@ ONE = "splits its first line into"
         ("ä,b\n1,2\n".encode("latin-1"), "and in Latin-1, since the file is not text in UTF-8."),
         ("a,b\n5 €,2\n".encode("windows-1252"), "and in Windows-1252, since the file is not text in UTF-8."),
         (b"a,b\n\x81\xe4,2\n", "and in Latin-1, since the file is not text in UTF-8."),
-        ("a,b\n1,2\n".encode("utf-16"), "and in UTF-16, since the file begins with the mark of UTF-16."),
-        ("a;b\n1;2\n".encode("utf-16"), f"since a semicolon {ONE} 2 columns and the file begins with the mark"),
+        ("a,b\n1,2\n".encode("utf-16"), "and in UTF-16, since the file begins with the byte order mark of UTF-16."),
+        (
+            "a;b\n1;2\n".encode("utf-16"),
+            f"since a semicolon {ONE} 2 columns and the file begins with the byte order mark",
+        ),
         (
             GERMAN.encode("latin-1"),
             f"Read with a semicolon between values and in Latin-1, since a semicolon {ONE} 3 columns and the file is "

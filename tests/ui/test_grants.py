@@ -100,7 +100,7 @@ WRONG = {
     "[[grant]]\nrole = 'curator'\nvalues = 'a@b.org'": "needs values",
     "[[grant]]\nrole = 'curator'\nvalues = ['']": "needs values",
     "[[grant]]\nrole = 'curator'\nvalues = ['a']\ndatasets = []": "needs datasets",
-    "[[grant]]\nrole = 'curator'\nvalues = ['a']\nclaim = 1": "claim that is not a name",
+    "[[grant]]\nrole = 'curator'\nvalues = ['a']\nclaim = 1": "must name its claim as text",
     "[[grant]]\nrole = 'curator'\nvalues = ['a']\ndataset = ['x']": 'unknown key "dataset"',
     "a = " + "[" * 5_000: "not valid TOML",
 }

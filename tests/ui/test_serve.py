@@ -91,7 +91,7 @@ def test_an_app_that_is_missing_is_a_sentence_with_its_path(
 ) -> None:
     monkeypatch.setattr(serve, "APP", tmp_path / "app.py")
     assert main(["--port", str(free_port())]) == 2
-    assert capsys.readouterr().err == f"There is no {tmp_path / 'app.py'}: install dpbayes again or restore the file.\n"
+    assert capsys.readouterr().err == f"{tmp_path / 'app.py'} is missing: install dpbayes again or restore the file.\n"
 
 
 @pytest.mark.parametrize(

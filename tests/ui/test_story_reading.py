@@ -176,7 +176,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     ),
     "an epsilon that no step has asked for": (
         HEAD + STEP + '[steps.settings]\nepsilon = "least epsilon"',
-        "the setting epsilon needs “least epsilon”, but no earlier step has a guess of it",
+        "the setting epsilon needs “least epsilon”, but no earlier step asks to guess this quantity",
     ),
     "an epsilon of all steps": (HEAD + '[settings]\nepsilon = "least epsilon"\n' + STEP, "must be a number"),
     "a quantity that is no epsilon": (

@@ -91,7 +91,7 @@ def columns_of(laws: Laws) -> dict[str, Any]:
     """Return all outputs of two laws as columns, with their losses."""
     with np.errstate(divide="ignore", invalid="ignore"):
         loss = np.log(laws.first) - np.log(laws.second)
-    return {"output": laws.outputs, "first": laws.first, "second": laws.second, "privacy loss (nats)": loss}
+    return {"output": laws.outputs, "first": laws.first, "second": laws.second, "privacy loss, nats": loss}
 
 
 def shown_outputs(laws: Laws, *, ordered: bool) -> IntArray:
@@ -120,7 +120,7 @@ def one_noisy_whole_number(scale: float, *, step: int, what: str) -> TwoLaws:
         places=[f"{int(k):,}" for k in value],
         first=first,
         second=second,
-        x=f"noisy value minus the value in the second table ({what})",
+        x=f"noisy value minus the value in the second table, {what}",
         y="probability",
         alt=(f"Two integer Laplace distributions of scale {numeral(scale, 4)}, {step} apart, and their privacy loss."),
         caption=(f"Each changed value loses at most {numeral(step / scale, 4)}; the losses add up to the worst case.")
@@ -136,7 +136,7 @@ def one_noisy_number(scale: float, *, step: float, what: str) -> TwoLaws:
         places=value,
         first=first,
         second=second,
-        x=f"noisy value minus the value in the second table ({what})",
+        x=f"noisy value minus the value in the second table, {what}",
         y="density",
         alt=(f"Two Laplace densities of scale {numeral(scale, 4)}, {numeral(step, 6)} apart, and their privacy loss."),
         caption=f"Each changed value loses at most {numeral(step / scale, 4)}; the losses add up to the worst case.",
@@ -151,7 +151,7 @@ def gaussian_numbers(shift: float) -> TwoLaws:
         places=value,
         first=first,
         second=second,
-        x="position between the two tables (standard deviations of the noise)",
+        x="position between the two tables, standard deviations of the noise",
         y="density",
         alt=f"Two normal densities, {numeral(shift, 4)} standard deviations apart, and their privacy loss.",
         caption="The chart combines all released values. Only their position along this line depends on the table.",
@@ -160,4 +160,4 @@ def gaussian_numbers(shift: float) -> TwoLaws:
 
 def loss_of_more(draws: int) -> str:
     """Return the loss of several samples as a sentence to add."""
-    return "" if draws == 1 else f" {draws:,} samples lose {draws:,} times as much."
+    return "" if draws == 1 else f" The loss of {draws:,} samples is {draws:,} times as large."

@@ -39,7 +39,16 @@ STRENGTH = Parameter(
 
 LOW = Parameter("", EPSILON.low, EPSILON.high, typical=0.1, log=True, title="smallest epsilon")
 HIGH = Parameter("", EPSILON.low, EPSILON.high, typical=100, log=True, title="largest epsilon")
-POINTS = Parameter("", low=1, high=MOST_EPSILONS, typical=19, log=True, whole=True, title="values of epsilon")
+POINTS = Parameter(
+    "",
+    low=1,
+    high=MOST_EPSILONS,
+    typical=19,
+    log=True,
+    whole=True,
+    title="values of epsilon",
+    description="The number of values from the smallest to the largest epsilon, evenly spaced on a logarithmic scale.",
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,7 +28,16 @@ Generator = np.random.Generator
 Mechanism = TypeVar("Mechanism")
 
 
-TRAINING = Parameter("n", low=1, high=MAX_RECORDS, typical=50, log=True, whole=True, title="training records")
+TRAINING = Parameter(
+    "n",
+    low=1,
+    high=MAX_RECORDS,
+    typical=50,
+    log=True,
+    whole=True,
+    title="training records",
+    description="The number of records from which each release is made.",
+)
 REPEATS = Parameter(
     "",
     low=2,
@@ -58,7 +67,14 @@ STEALTH = Parameter(
     description="The share of Fourier releases without a negative count; it sets the increment t.",
 )
 DRAWS = Parameter(
-    "N", low=1, high=MOST_DRAWS, typical=100, log=True, whole=True, title="samples of the paper's sampler"
+    "N",
+    low=1,
+    high=MOST_DRAWS,
+    typical=100,
+    log=True,
+    whole=True,
+    title="samples of the paper's sampler",
+    description="The number of posterior samples in one release. Predictions use their average.",
 )
 
 

@@ -130,7 +130,7 @@ class AccuracyRecipe:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options that `recipe_of` reads."""
-    where = parser.add_argument_group("network and records; synthetic ones without a table")
+    where = parser.add_argument_group("network and records (synthetic records, unless a table is given)")
     where.add_argument("--features", metavar="D", help="a naive Bayes network with D features (default: 16)")
     add_network(where)
     where.add_argument(

@@ -51,7 +51,7 @@ def require_page(picture: Path | None) -> None:
 def draw(figure: Figure, picture: Path) -> str:
     """Write a figure as a page that works offline, and return its place. Errors: InputError, OSError."""
     write_output(picture, figure.to_plotly().to_html(include_plotlyjs=True).encode())
-    return f"Drawn in {picture}"
+    return f"Picture written to {picture}"
 
 
 def parquet_bytes(frame: "pd.DataFrame", settings: Settings) -> bytes:

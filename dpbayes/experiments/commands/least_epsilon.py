@@ -63,7 +63,9 @@ class Wanted:
 
     within: Annotated[
         float,
-        Parameter("", 0, 1, 0.05, title="tolerance: largest error of an answer, or largest width of its interval"),
+        Parameter(
+            "", 0, 1, 0.05, title="tolerance", description="The largest error of an answer, or width of an interval."
+        ),
     ] = 0.05
     confidence: Annotated[float, Parameter("", 0.01, 0.999, 0.95, title="share of releases within the tolerance")] = (
         0.95
@@ -103,7 +105,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="the node and the state of the probability; without a state, the first one",
     )
-    args.add_argument("--given", metavar="NODE=STATE", nargs="+", default=[], help="the evidence")
+    args.add_argument(
+        "--given", metavar="NODE=STATE", nargs="+", default=[], help="the evidence: one or more nodes with their states"
+    )
     add_settings(args, Wanted)
     args.add_argument("--epsilon", metavar="E", help="also print how many planned records this epsilon needs")
     how = parser.add_argument_group("mechanism and recipient")
@@ -111,17 +115,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--mechanism",
         metavar="NAME",
         default="laplace",
-        help=f"one of {', '.join(NAMES)}; or {EVERY}, one line each (default: %(default)s)",
+        help=f"one of {', '.join(NAMES)}; or {EVERY}, for one line per mechanism (default: %(default)s)",
     )
-    how.add_argument("--set", metavar="NAME=VALUE", nargs="+", default=[], help="other parameters, such as t=0")
     how.add_argument(
-        "--answer", default="as-real", help=f"recipient: {' (naive) or '.join(ANSWERS)} (default: %(default)s)"
+        "--set", metavar="NAME=VALUE", nargs="+", default=[], help="other parameters of the mechanism, such as t=0"
+    )
+    how.add_argument(
+        "--answer",
+        default="as-real",
+        help=f"reading of the recipient: {' (naive) or '.join(ANSWERS)} (default: %(default)s)",
     )
     draws = ", ".join(f"{answer.draws:,} {name}" for name, answer in ANSWERS.items())
     how.add_argument(
         "--draws",
         metavar="R",
-        help=f"simulated releases (default: {draws})",
+        help=f"the number of simulated releases (default: {draws})",
     )
     add_settings(how, PriorAndSeed)
     add_settings(parser.add_argument_group("meaning of the epsilon for one person"), Suspected)

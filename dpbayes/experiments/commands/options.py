@@ -2,6 +2,7 @@
 
 import argparse
 import dataclasses
+import enum
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -54,11 +55,19 @@ def add_out(parser: argparse.ArgumentParser, *, otherwise: str) -> None:
 
 
 def _help(name: str, parameter: Parameter | Choice, default: Any) -> str:
+    """Return the help of an option: its title, its values, its default and, if there is one, its description."""
     title = in_help(parameter.title or name.replace("_", " "))
+    meaning = f"; {in_help(parameter.description)}" if parameter.description else ""
     if isinstance(parameter, Choice):
-        choices = ", ".join(f'"{choice.value}"' for choice in parameter.options)
-        return f'{title}: one of {choices} (default: "{default.value}")'
-    return f"{title}: {numeral(parameter.low, 12)} to {numeral(parameter.high, 12)} (default: {numeral(default, 12)})"
+        choices = ", ".join(_named(choice, parameter.label(choice)) for choice in parameter.options)
+        return f'{title}: one of {choices} (default: "{default.value}"){meaning}'
+    low, high, usual = (numeral(number, 12) for number in (parameter.low, parameter.high, default))
+    return f"{title}: {low} to {high} (default: {usual}){meaning}"
+
+
+def _named(choice: enum.Enum, label: str) -> str:
+    """Return the value of a choice for the command line, and its name on a page if that differs."""
+    return f'"{choice.value}"' if label == choice.value else f'"{choice.value}" ({label})'
 
 
 # Words as settings

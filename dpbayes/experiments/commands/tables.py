@@ -23,7 +23,8 @@ def add_network(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--states",
         metavar="JSON",
-        help='the states of nodes in --arrows other than ("no", "yes"); for a file, the states of all nodes',
+        help='the states of nodes, such as {"age": ["young", "old"]}; nodes in --arrows have the states ("no", "yes") '
+        "if they are left out, and a file needs the states of all nodes",
     )
     parser.add_argument(
         "--table",

@@ -45,8 +45,19 @@ class Balance(enum.Enum):
     SHARE = "by share"
 
 
-SIDES = Parameter("m", low=2, high=6, typical=2, whole=True, title="sides")
-THROWS = Parameter("n", low=1, high=1e5, typical=100, log=True, whole=True, title="throws")
+SIDES = Parameter(
+    "m", low=2, high=6, typical=2, whole=True, title="sides", description="The number of sides of the die."
+)
+THROWS = Parameter(
+    "n",
+    low=1,
+    high=1e5,
+    typical=100,
+    log=True,
+    whole=True,
+    title="throws",
+    description="The number of throws of the die, which are the records.",
+)
 SHARE = Parameter(
     "n_1/n", low=0, high=1, typical=0.7, title="share of side 1", description="The other sides share the rest equally."
 )
@@ -57,7 +68,7 @@ PRIOR = Parameter(
     typical=1.0,
     log=True,
     title="prior",
-    description="The same value for every side.",
+    description="The pseudo-count of every side.",
 )
 DELTA = Parameter(
     r"\delta", low=1e-12, high=0.1, typical=1e-5, log=True, description="Used only by the smooth mechanism."

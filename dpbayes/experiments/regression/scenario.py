@@ -51,8 +51,18 @@ def _precision(title: str, typical: float) -> Parameter:
     return Parameter("b", PRIOR_PRECISION.low, PRIOR_PRECISION.high, typical, log=True, title=title)
 
 
-def _whole(symbol: str, title: str, *, low: int, high: int, typical: int) -> Parameter:
-    return Parameter(symbol, low, high, typical, log=high > 1000, whole=True, title=title)
+def _whole(symbol: str, title: str, description: str = "", *, low: int, high: int, typical: int) -> Parameter:
+    return Parameter(symbol, low, high, typical, log=high > 1000, whole=True, title=title, description=description)
+
+
+_SOURCE = "The source of the records."
+_FEATURES = "The number of features from which the target is predicted."
+_POINTS = "The number of prior precisions, from the lowest to the highest, evenly spaced on a logarithmic scale."
+_REPEATS = "Each repeat uses a new split into training and test records, and new samples."
+_SAMPLES = "The number of posterior samples of the weights in one release."
+_TRAINING = "The share of the records that each repeat trains on."
+_NORM = "The largest norm of the weights, which determines the privacy loss."
+_EPSILON = "Used only if the norm bound follows from this epsilon."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,25 +73,43 @@ class RegressionScenario:
     single point is the chosen precision.
     """
 
-    records: Annotated[Records, Choice(Records, title="records")] = Records.SYNTHETIC
+    records: Annotated[Records, Choice(Records, title="records", description=_SOURCE)] = Records.SYNTHETIC
     n: Annotated[int, _whole("n", "synthetic records", low=2, high=MOST_RECORDS, typical=370_000)] = 370_000
     features: Annotated[
-        int, _whole("d", "features", low=1, high=len(CENSUS_FEATURES), typical=len(CENSUS_FEATURES))
+        int, _whole("d", "features", _FEATURES, low=1, high=len(CENSUS_FEATURES), typical=len(CENSUS_FEATURES))
     ] = len(CENSUS_FEATURES)
     precision: Annotated[float, _precision("prior precision", 100.0)] = 100.0
     lowest: Annotated[float, _precision("lowest prior precision", 0.01)] = 0.01
     highest: Annotated[float, _precision("highest prior precision", 1e6)] = 1e6
-    points: Annotated[int, _whole("", "prior precisions", low=1, high=MOST_PRECISIONS, typical=25)] = 25
+    points: Annotated[int, _whole("", "prior precisions", _POINTS, low=1, high=MOST_PRECISIONS, typical=25)] = 25
     noise_variance: Annotated[float, NOISE_VARIANCE] = 1.0
-    train_share: Annotated[float, Parameter("", low=0.001, high=0.999, typical=0.1, title="training share")] = 0.1
-    repeats: Annotated[int, _whole("", "repeats", low=1, high=MOST_REPEATS, typical=20)] = 20
-    draws: Annotated[int, _whole("N", "posterior samples", low=int(DRAWS.low), high=MOST_DRAWS, typical=1)] = 1
+    train_share: Annotated[
+        float, Parameter("", low=0.001, high=0.999, typical=0.1, title="training share", description=_TRAINING)
+    ] = 0.1
+    repeats: Annotated[int, _whole("", "repeats", _REPEATS, low=1, high=MOST_REPEATS, typical=20)] = 20
+    draws: Annotated[
+        int, _whole("N", "posterior samples", _SAMPLES, low=int(DRAWS.low), high=MOST_DRAWS, typical=1)
+    ] = 1
     norm_bound: Annotated[
-        NormBound, Choice(NormBound, title="norm bound", labels=("10/√b, as in the paper", "from a proved ε"))
+        NormBound,
+        Choice(
+            NormBound,
+            title="norm bound",
+            labels=("10/√b, as in the paper", "from a proved ε"),
+            description=_NORM,
+        ),
     ] = NormBound.PRINTED
     epsilon: Annotated[
         float,
-        Parameter(EPSILON.symbol, EPSILON.low, EPSILON.high, 4.0, log=True, title="proved epsilon of all samples"),
+        Parameter(
+            EPSILON.symbol,
+            EPSILON.low,
+            EPSILON.high,
+            4.0,
+            log=True,
+            title="proved epsilon of all samples",
+            description=_EPSILON,
+        ),
     ] = 4.0
 
     def __post_init__(self) -> None:

@@ -39,7 +39,8 @@ CELLS = Parameter(
     log=True,
     whole=True,
     title="Cells",
-    description="The number of equal cells to which estimates are rounded; the guarantee does not depend on it.",
+    description="The number of equal cells of the interval from 0 to 1 to which MAP estimates are rounded; "
+    "the guarantee does not depend on it.",
 )
 
 _BLOCK = 1 << 20

@@ -84,7 +84,9 @@ def largest_charge(network: Network, prices: IntArray) -> WholeCharge:
     """
     total = sum(price * size for price, size in zip(prices.tolist(), network.residuals.sizes.tolist(), strict=True))
     if np.any(prices < 0) or prices[0] or 4 * total >= _WORD:
-        raise InputError("The prices must be integers from 0 on, with a smaller sum, and 0 for the empty set.")
+        raise InputError(
+            "The prices must be non-negative integers with a smaller sum; the price of the empty set must be 0."
+        )
     tables = charge_tables(network.residuals, prices)
     plan = network.elimination
     if widest_scope(plan) <= MAX_TABLE_BITS:

@@ -56,7 +56,7 @@ def add_accounts(parser: argparse.ArgumentParser) -> None:
         )
         action.add_argument("--reason", required=True, help="the justification, for readers of the ledger")
     export = add_parser(actions, "export", "write the document of a release again, at no cost")
-    export.add_argument("row", help="the row of the release in the output of list")
+    export.add_argument("row", help="the number of the release's row, as printed by `ledger list`")
     export.add_argument("--out", required=True, type=Path, metavar="FILE", help="the file for the document")
     check = add_parser(actions, "check", "check that version, hash chain, sums and contents are unchanged")
     check.add_argument(
@@ -75,7 +75,7 @@ def add_accounts(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the new ledger, a file or postgresql://USER@HOST:PORT/DATABASE",
     )
-    add_parser(actions, "log", "print what persons did with the ledger on the dashboard, and when")
+    add_parser(actions, "log", "print what each user did with the ledger on the dashboard, and when")
     sums = add_parser(actions, "composed", "print the privacy loss of all releases of a dataset together")
     sums.add_argument("dataset", help="the name of the dataset in the ledger")
     sums.add_argument("--delta", default="1e-6", help="the delta of the privacy loss (default: %(default)s)")
@@ -86,10 +86,10 @@ def _add_keys(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     new = add_parser(actions, "new-key", "make a signing key; every later release is signed")
     new.add_argument("--name", required=True, help="the name of the signer, which every signed release contains")
     new.add_argument("--reason", required=True, help="the reason for the key, for readers of the ledger")
-    new.add_argument("--replaces", metavar="ROW", help="the row of a key in use that is not used from now on")
+    new.add_argument("--replaces", metavar="ROW", help="the row of the signing key that the new key replaces")
     add_parser(actions, "keys", "list the signing keys that the ledger names")
-    public = add_parser(actions, "public-key", "write the public key of a signer, to be published")
-    public.add_argument("row", help="the row of the key in the output of keys")
+    public = add_parser(actions, "public-key", "write a signer's public key to a file, which may be published")
+    public.add_argument("row", help="the number of the key's row, as printed by `ledger keys`")
     public.add_argument("--out", required=True, type=Path, metavar="FILE", help="the file for the key, such as key.pem")
 
 
@@ -157,7 +157,7 @@ def _logged(path: Path, args: argparse.Namespace) -> Iterator[str]:
     for row in rows:
         yield "  ".join(text for text in (row.time, row.person, row.act, row.dataset) if text)
     if not rows:
-        yield "No dashboard has used this ledger since it has an audit log."
+        yield "The audit log is empty: no dashboard has used this ledger."
 
 
 def _composed(path: Path, args: argparse.Namespace) -> Iterator[str]:
@@ -176,7 +176,7 @@ def _key_made(path: Path, args: argparse.Namespace) -> Iterator[str]:
     replaces = None if args.replaces is None else _row(args.replaces)
     key = make_key(path, args.name, reason=args.reason, replaces=replaces)
     yield f"{key.signer} signs the releases of this ledger from now on (row {key.row})."
-    yield f"The private key is {key_file(path, key.signer.key)}. Keep a copy in a safe place, and show it to nobody."
+    yield f"The private key is {key_file(path, key.signer.key)}. Keep a copy in a safe place, and do not share it."
     yield f"Publish the public key: python -m dpbayes ledger public-key {key.row} --out key.pem"
 
 
@@ -208,7 +208,7 @@ def _moved(path: Path, args: argparse.Namespace) -> Iterator[str]:
     head = ledger.move_ledger(path, target)
     yield f"All {head.row:,} rows are in {ledger.place_text(target)}, with the same contents."
     yield f"The hash of the last row is {head.hash}"
-    yield f"{ledger.place_text(path)} can still be read and takes no more rows. Name the new ledger from now on."
+    yield f"{ledger.place_text(path)} can still be read but accepts no more rows. Use the new ledger from now on."
     files = [key_file(path, key.signer.key) for key in ledger_keys(target) if key.replaced_in is None]
     if files and keys_folder(path) != keys_folder(target):
         yield f"Move the signing keys to {keys_folder(target)}: {', '.join(map(str, files))}"

@@ -96,13 +96,13 @@ def _add_charged(parser: argparse.ArgumentParser) -> None:
         "--plan",
         type=Path,
         metavar="FILE",
-        help="a plan, which states what is released; it may contain the domains too",
+        help="a plan, the file that states what is released; it may also contain the domains",
     )
     parser.add_argument("--again", action="store_true", help="sample new noise for an earlier release and charge again")
 
 
 def _add_declared(parser: argparse.ArgumentParser, *, required: bool) -> None:
-    parser.add_argument("--dataset", required=True, metavar="ID", help="the name of the table in the ledger")
+    parser.add_argument("--dataset", required=True, metavar="ID", help="the name of the dataset in the ledger")
     tables.add_domains(parser, required=required)
     parser.add_argument(
         "--domains-published", action="store_true", help="confirm that the domains are from a published description"
@@ -318,7 +318,7 @@ def add_learn(parser: argparse.ArgumentParser) -> None:
         metavar="COLUMN",
         help="the first node, chosen without looking at the records (default: the first column)",
     )
-    tables.add_out(parser, f"a file name that ends in {' or '.join(tables.ARROWS)}")
+    tables.add_out(parser, f"the file for the graph, with a name that ends in {' or '.join(tables.ARROWS)}")
 
 
 def learn(args: argparse.Namespace) -> int:
@@ -353,7 +353,8 @@ def add_adaptive(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--epsilon", help="the epsilon of the guarantee, a decimal")
     parser.add_argument(
         "--delta",
-        help="the delta of the guarantee, a decimal; rho is charged (default: 0, pure privacy; epsilon is charged)",
+        help="the delta of the guarantee, a decimal; with a delta above 0, rho is charged, and otherwise epsilon "
+        "(default: 0)",
     )
     tables.add_out(parser, "the file for the release, such as release.json")
 

@@ -30,8 +30,8 @@ from dpbayes.releases.views.reading import (
 
 def add_query(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `query`."""
-    parser.add_argument("file", type=Path, help="a release.json")
-    parser.add_argument("--target", required=True, metavar="NODE", help="the node in question")
+    parser.add_argument("file", type=Path, help="the file of the release, such as release.json")
+    parser.add_argument("--target", required=True, metavar="NODE", help="the node of the question")
     add_given(parser)
     parser.add_argument(
         "--interval", default=str(LEVEL), metavar="LEVEL", help="the level of the intervals (default: %(default)s)"

@@ -53,7 +53,11 @@ def add_data_or_source(parser: argparse.ArgumentParser) -> None:
 def add_domains(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Add the argument that names the domain description."""
     parser.add_argument(
-        "--domains", required=required, type=Path, metavar="FILE", help="the description of the table's domains, JSON"
+        "--domains",
+        required=required,
+        type=Path,
+        metavar="FILE",
+        help="a JSON file with the domains of the table's columns",
     )
 
 
@@ -211,7 +215,7 @@ def add_count(parser: argparse.ArgumentParser) -> None:
     add_data_or_source(parser)
     add_domains(parser)
     add_network(parser)
-    parser.add_argument("--out", type=Path, metavar="FILE", help="a CSV file for the counts (default: the screen)")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="a CSV file for the counts (default: print them)")
 
 
 def count_table(args: argparse.Namespace) -> int:

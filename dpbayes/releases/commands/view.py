@@ -37,8 +37,8 @@ from dpbayes.sources.xmlbif import write_xmlbif
 
 def add_view(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `view`."""
-    parser.add_argument("file", type=Path, help="a release.json")
-    add_out(parser, f"a file name that ends in {', '.join(VIEWS)}")
+    parser.add_argument("file", type=Path, help="the file of the release, such as release.json")
+    add_out(parser, f"the file for the view; the ending of its name selects the view: {', '.join(VIEWS)}")
     parser.add_argument(
         "--records", default="1000", help="the number of synthetic records in a .csv or .parquet file (default: 1000)"
     )
@@ -142,8 +142,8 @@ def _make_adaptive_view(release: AdaptiveRelease, signed: str, args: argparse.Na
     """Write the network or synthetic records of an adaptive release, and print its signer."""
     if args.out.suffix not in ADAPTIVE_VIEWS or args.draws is not None or args.one_draw:
         raise InputError(
-            f"An adaptive release has views with the endings {', '.join(ADAPTIVE_VIEWS)}, from its estimated "
-            "probabilities, without posterior samples."
+            f"The views of an adaptive release are files that end in {', '.join(ADAPTIVE_VIEWS)}, without posterior "
+            "samples."
         )
     write_output(args.out, ADAPTIVE_VIEWS[args.out.suffix](release, args))
     print(f"Written to {args.out}. {signed}")
@@ -212,7 +212,9 @@ ADAPTIVE_VIEWS: dict[str, Callable[[AdaptiveRelease, argparse.Namespace], bytes]
 
 def add_check(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `verify`."""
-    parser.add_argument("file", type=Path, help="a release.json, or a learnt graph from `ledger export`")
+    parser.add_argument(
+        "file", type=Path, help="the file of a release, such as release.json, or of a learnt graph from `ledger export`"
+    )
     parser.add_argument(
         "--ledger", type=Path, metavar="FILE", help="also check the release against the curator's ledger"
     )

@@ -247,7 +247,7 @@ def _read(step: Mapping[str, Any], columns: int, measure: PrivacyMeasure) -> Eve
         if len(parents) != columns or not all(0 <= j < columns for j in places):
             raise InputError("A measurement must name the parents of every column by their places.")
         if not prices or min(prices) < 0 or max(prices) >= 1 << 60:
-            raise InputError("The prices of a measurement must be integers from 0 on.")
+            raise InputError("The prices of a measurement must be integers that are not negative.")
         if measure is PrivacyMeasure.RHO and prices[0]:
             raise InputError("The price of the empty set must be 0.")
         return Measurement(step["stage"], parents, tuple(prices), tuple(step["integers"]))

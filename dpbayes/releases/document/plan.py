@@ -54,7 +54,9 @@ class PlanFile:
             domains = {c.name: c.domain.domain for c in self.columns if c.use and c.domain is not None}
             for name, states in zip(network.names, network.states, strict=True):
                 if domains.get(name) != states:
-                    raise InputError(f"The columns of the plan declare other states of {brief(name)} than its request.")
+                    raise InputError(
+                        f"The columns and the request of the plan declare different states for {brief(name)}."
+                    )
         if self.question is not None:
             _require_states(network, self.question)
 

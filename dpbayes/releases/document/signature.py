@@ -149,7 +149,7 @@ def signature_error(content: Mapping[str, Any], key: PublicKey | None) -> str:
             return "The file names its signer and has no signature: the signature was removed."
         return f"The release is not signed, or its signature was removed.{_cannot_confirm(key)}"
     if "signer" not in content:
-        return "The file has a signature and does not name its signer."
+        return "The file has a signature but does not name its signer."
     try:
         signer = signer_from(content["signer"])
     except InputError as error:

@@ -135,7 +135,7 @@ def _check_link(event: Event, place: int, last: Event | None) -> None:
     if event.previous != (last.hash if last else NO_HASH):
         raise broken(place, "it does not contain the hash of the previous row")
     if last and last.kind is EventKind.MOVED:
-        raise broken(place, "the ledger was moved elsewhere in the row before")
+        raise broken(place, "the previous row records that the ledger was moved elsewhere")
     if (place == 1) != (event.kind is EventKind.BEGUN):
         raise broken(place, "the first row, and only the first, must be the start of a ledger")
 

@@ -22,7 +22,7 @@ def move_ledger(source: Path, target: Path) -> Event:
     Errors: LedgerError if there is a ledger at the target, if the source was moved elsewhere, and if the copy differs.
     """
     if place_text(source) == place_text(target) or (target.exists() and source.exists() and target.samefile(source)):
-        raise LedgerError(f"The ledger is already {place_text(target)}. Name another place.")
+        raise LedgerError(f"The ledger is already at {place_text(target)}. Name another place.")
     with reading(source) as (_, books):  # nothing is made at the target for a source that cannot be moved
         _require_open(books, target)
     if not begin_as(target, lambda new: _copy_and_close(source, target, new)):

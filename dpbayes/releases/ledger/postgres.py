@@ -144,7 +144,7 @@ def written(server: "PostgresServer", act: Callable[[LedgerRows, Books], Result]
     """Run an act that adds to the ledger, in a transaction that is repeated if necessary, and return its result.
 
     Errors: LedgerError, BrokenLedgerError; then nothing was added. UnknownWriteError if the connection ended while the
-    row was being committed and the server did not come back.
+    row was being committed and the server did not respond again.
     """
     return _repeated(server, lambda connection, rows: act(rows, _checked(connection, server)))
 
@@ -338,8 +338,8 @@ def _refuse(error: Any, server: "PostgresServer", doubtful: str) -> NoReturn:
 
 def _unknown(server: "PostgresServer") -> str:
     return (
-        f"The connection to {server.title} ended while a row was being written, and the server did not come back. The "
-        "row may be in the ledger; list the ledger when the server is there again."
+        f"The connection to {server.title} ended while a row was being written, and the server did not respond again. "
+        "The row may be in the ledger; list the ledger when the server responds."
     )
 
 
@@ -359,5 +359,5 @@ def _sentence(error: Any, server: "PostgresServer") -> str:
     if code[:2] == "53":
         return f"The server of the ledger {server.title} has no disk space or memory left. Free some and try again."
     if not code or code[:2] in ("08", "57"):
-        return f"The connection to the ledger {server.title} ended; try again when the server is there."
+        return f"The connection to the ledger {server.title} ended; try again when the server responds."
     return f"PostgreSQL refuses the ledger {server.title} (code {code})."

@@ -227,7 +227,7 @@ def add(rows: LedgerRows, books: Books, entry: Entry) -> Books:
     """Write one entry as the next row, and return the books with it. Errors: LedgerError if the ledger was moved."""
     if books.moved is not None:
         raise LedgerError(
-            f"This ledger was moved in row {books.moved.row} and takes no more rows. {books.moved.reason} Use the "
+            f"This ledger was moved in row {books.moved.row} and accepts no more rows. {books.moved.reason} Use the "
             "ledger there."
         )
     event = sealed(entry, after=books.events[-1] if books.events else None, time=_now())
@@ -344,7 +344,7 @@ def _checked(connection: sqlite3.Connection, path: Path) -> Books:
     books = books_of(_events(connection))
     later = next((event.row for event in books.events if least_version(event.kind) > version), None)
     if later is not None:
-        raise broken(later, f"it is of a kind that no ledger of version {version} has")
+        raise broken(later, f"ledgers of version {version} have no rows of this kind")
     return books
 
 

@@ -175,7 +175,7 @@ def _why_closed(error: Exception, path: str) -> str:
     if "not a valid DuckDB" in text:
         return f"The file {name} is not a DuckDB database."
     if isinstance(error, PermissionError) or "ermission denied" in text:
-        return f"There is no permission to read the file {name}. Ask its owner for it."
+        return f"This program has no permission to read the file {name}. Ask its owner for access."
     return f"DuckDB cannot open {name}. The file may be damaged or from another version."
 
 
@@ -191,4 +191,4 @@ def _why_not(error: Exception, name: tuple[str, ...]) -> str:
         ),
         "OutOfMemoryException": "DuckDB ran out of memory. Count fewer columns, or use a larger machine.",
     }
-    return sentences.get(kind, f"The DuckDB query failed ({kind}). Check the table, or the files that it is a view of.")
+    return sentences.get(kind, f"The DuckDB query failed ({kind}). Check the table, or the files behind the view.")

@@ -127,7 +127,7 @@ class ClaimParameters:
             high=1000,
             typical=2,
             log=True,
-            title="constant L",
+            title="Lipschitz constant L",
             description="In nats per unit of distance between tables.",
         ),
     ]

@@ -52,7 +52,8 @@ THEOREM_3 = Claim(
     r"\rho(x, y) \ge \tfrac{3}{4 L n} \ln \tfrac{1}{\delta}",
     Verdict.FALSE,
     "L bounds the divergence from above only, so such a condition can at best be necessary. Between ln(1/(4 d "
-    "(1 - d)))/(2 b) and ln(1/(2 d))/b answers are needed, where b = -ln BC.",
+    "(1 - d)))/(2 b) and ln(1/(2 d))/b answers are needed, where b = -ln BC and BC is the Bhattacharyya coefficient of "
+    "the posteriors.",
     mechanism="PosteriorSampler",
 )
 

@@ -87,7 +87,7 @@ def lemma_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 
 DISPLAY = Claim(
     Reference("Dimitrakakis14", "Section 5, exponential families"),
-    "When an exponential family has constant L",
+    "When an exponential family has the Lipschitz constant L",
     r"|T(x) - T(y)| / \rho(x, y) \le L / \eta_\theta",
     Verdict.AMENDED,
     "The natural parameter may be negative: the condition needs |eta|.",

@@ -178,8 +178,8 @@ ALGORITHM_1 = Claim(
     "Answers from posterior samples are private",
     r"k \text{ answers}: \; \epsilon = 2 L \rho",
     Verdict.AMENDED,
-    "Theorem 2 covers one sample, but the algorithm gives k samples without composing their losses. The loss of k "
-    "answers is k times as large; in zCDP, the loss is k (L rho)^2/2.",
+    "Theorem 2 covers one sample, but the algorithm releases k samples and does not compose their losses. The loss of "
+    "k answers is k times as large; in zCDP, the loss is k (L rho)^2/2.",
     mechanism="PosteriorSampler",
 )
 

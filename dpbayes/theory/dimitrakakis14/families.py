@@ -25,10 +25,11 @@ MASS = "prior mass"
 
 ASSUMPTION_2 = Claim(
     Reference("Dimitrakakis14", "Assumption 2"),
-    "The prior gives little mass to parameters without constant L",
+    "The prior gives little mass to Lipschitz constants above L",
     r"\xi(\Theta_L) \ge 1 - e^{-cL}, \quad L \ge 0",
     Verdict.AMENDED,
-    "The condition for all L >= 0 excludes the paper's own binomial example. The condition for L >= L0 is sufficient.",
+    "Requiring the condition for all L >= 0 excludes the paper's own binomial example. Requiring it for L >= L0 is "
+    "enough.",
     mechanism="PosteriorSampler",
 )
 
@@ -58,8 +59,8 @@ def lemma_3_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 3."""
     printed, certified = bound_texts(bound)
     return f"""
-- Records $\\mathrm{{Exp}}(\\theta)$ have the Lipschitz constant $\\theta$, so parameters $\\theta > L =
-  {at.knobs.level:g}$ do not have constant $L$; $\\lambda = {at.knobs.rate:g}$.
+- Records $\\mathrm{{Exp}}(\\theta)$ have the Lipschitz constant $\\theta$. This constant exceeds
+  $L = {at.knobs.level:g}$ for $\\theta > L$; $\\lambda = {at.knobs.rate:g}$.
 - **As stated**: at most ${_exponent(at)} = {printed}$.
 - **Proved**: ${certified}$, with equality, and for any number of records.
 """
@@ -105,10 +106,10 @@ def lemma_4_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     printed, certified = bound_texts(bound)
     level, literal = at.knobs.level, number(math.exp(-at.knobs.rate / at.knobs.level))
     return f"""
-- Records of scale $s$ have the Lipschitz constant $1/s$, so scales with $1/s > L = {level:g}$ do not have constant
-  $L$; $1/s \\sim \\mathrm{{Exp}}(\\lambda)$, $\\lambda = {at.knobs.rate:g}$.
+- Records of scale $s$ have the Lipschitz constant $1/s$. This constant exceeds $L = {level:g}$ for $s < 1/L$;
+  $1/s \\sim \\mathrm{{Exp}}(\\lambda)$, $\\lambda = {at.knobs.rate:g}$.
 - **As stated**: at most ${_exponent(at)} = {printed}$, for the set $s \\ge L$. Parameters outside that set have mass
-  $e^{{-\\lambda/L}} = {literal}$, and for $L < 1$ some parameters inside the set lack the constant.
+  $e^{{-\\lambda/L}} = {literal}$, and for $L < 1$ some parameters inside the set have a larger constant than $L$.
 - **Proved**: ${certified}$ for the set $s \\ge 1/L$, with equality, for any prior of $\\mu$.
 """
 
@@ -120,7 +121,7 @@ LEMMA_5 = Claim(
     "Binomial records satisfy Assumption 2",
     r"c = O(\alpha)",
     Verdict.FALSE,
-    "With the binomial coefficient, no parameter has a constant L below ln n, so no c exists for n >= 2. Without the "
+    "With the binomial coefficient, every Lipschitz constant is at least ln n, so no c exists for n >= 2. Without the "
     "coefficient, the best c for all L grows like the square root of a.",
     mechanism="PosteriorSampler",
 )
@@ -203,8 +204,8 @@ LEMMA_6 = Claim(
     "Normal records satisfy Assumption 2",
     r"\sigma^2 \sim \mathrm{Exp}(\lambda): \; c = \lambda",
     Verdict.FALSE,
-    "The prior gives small variances too much mass: the mass without constant L falls only like 1/L. With the "
-    "precision ~ Exp(lambda) and a bounded mean, c = 2 lambda / max(M, 1).",
+    "The prior gives small variances too much mass: the mass with a Lipschitz constant above L falls only like 1/L. "
+    "With the precision ~ Exp(lambda) and a bounded mean, c = 2 lambda / max(M, 1).",
     mechanism="PosteriorSampler",
 )
 
@@ -246,8 +247,8 @@ def lemma_6_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     rate, level = at.knobs.rate, at.knobs.level
     mended = number(float(lemma_6_of_precision(rate, at=level)))
     return f"""
-- Records $N(0, \\sigma^2)$ have the Lipschitz constant $1/2\\sigma^2$, so variances $\\sigma^2 < 1/2L =
-  {number(1 / (2 * level))}$ do not have constant $L = {level:g}$; $\\lambda = {rate:g}$.
+- Records $N(0, \\sigma^2)$ have the Lipschitz constant $1/2\\sigma^2$. This constant exceeds $L = {level:g}$ for
+  variances $\\sigma^2 < 1/2L = {number(1 / (2 * level))}$; $\\lambda = {rate:g}$.
 - **As stated**: at most ${_exponent(at)} = {printed}$.
 - **Proved**, exactly: $1 - e^{{-\\lambda/2L}} = {certified}$, which falls like $1/L$. Any other mean makes the mass
   larger.
@@ -296,8 +297,8 @@ def _mass_exhibit(
         certified_as_exact("exact mass"),
         formula,
         (Axis.LEVEL, Axis.RATE),
-        "a prior mass of at most {} without constant L",
-        "prior mass without constant L, a probability",
+        "a prior mass of at most {} with a Lipschitz constant above L",
+        "prior mass with a Lipschitz constant above L, a probability",
         ("bounds.level", "bounds.rate"),
         fails,
     )

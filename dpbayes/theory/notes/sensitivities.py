@@ -56,8 +56,8 @@ CANDIDATES = Claim(
     "There are n + 1 candidate posteriors",
     r"|R| = n + 1",
     Verdict.AMENDED,
-    "The number is right for two sides. In general there are C(n + m - 1, m - 1) posteriors. Listing a posterior once "
-    "for every table would define a different mechanism.",
+    "The number is correct for two sides. In general, there are C(n + m - 1, m - 1) posteriors. Listing a posterior "
+    "once for every table would define a different mechanism.",
 )
 
 

@@ -98,7 +98,7 @@ def scale_bound(network: Network, epsilon: ArrayLike) -> Bound:
         COROLLARY_2,
         printed_noise(network).scale(epsilon),
         certified_noise(network).scale(epsilon),
-        "noise scale of an integer coefficient (records)",
+        "noise scale of an integer coefficient, records",
         1.0,
         (Assumption("O is found exactly here, not only bounded.", exact),),
     )

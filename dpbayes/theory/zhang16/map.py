@@ -386,7 +386,7 @@ EXHIBITS: dict[str, Exhibit] = {
         algorithm_3_formula,
         (Axis.LOG_RATIO,),
         "that one record changes the score by at most {}",
-        "change of the score by one record (posterior density)",
+        "change of the score by one record, posterior density",
         ("bounds.log_ratio", "bounds.size", "prior"),
         (counterexample_algorithm_3,),
         limit=_row_of_algorithm_3,

@@ -93,7 +93,7 @@ def table_error_bound(network: Network, *, epsilon: ArrayLike, t: ArrayLike, del
         THEOREM_3,
         printed_table_error(network, epsilon=epsilon, t=t, delta=delta),
         table_error(network, noise=noise, epsilon=epsilon, t=t, delta=delta),
-        "L1 error of a family's table (records)",
+        "L1 error of a family's table, records",
         1 - delta,
         (Assumption("delta must lie strictly between 0 and 1.", 0 < delta < 1),),
     )

@@ -248,7 +248,7 @@ def counterexample_appendix_c_2(n: int = 8, *, omega: float = 0.1) -> Counterexa
     return Counterexample(
         APPENDIX_C2,
         f"X -> Y, uniform priors, omega = {omega:g}: (0, 0) is replaced by (1, {y}); the other "
-        f"records are {mixed[place]:.0f} times (1, 0) and {records - 1 - mixed[place]:.0f} times (0, 0)",
+        f"records are {mixed[place]:.0f} copies of (1, 0) and {records - 1 - mixed[place]:.0f} of (0, 0)",
         truth=float(losses[y, place]),
         printed=-2 * math.log(omega),
         certified=4 * bound,
@@ -261,8 +261,8 @@ THEOREM_4_1 = Claim(
     "A posterior sample is 2L-private (Assumption 1)",
     r"\xi(B \mid x) \le e^{2 L \rho(x, y)} \xi(B \mid y)",
     Verdict.AMENDED,
-    "The claim holds for one sample, with distances between the values of families. One record may change these values "
-    "at every node, so the loss is 2 sum_i L_i times the number of samples.",
+    "The claim holds for one sample, with distances between the joint values of a node and its parents. One record may "
+    "change these values at every node, so the loss is 2 sum_i L_i times the number of samples.",
     mechanism="PosteriorSampler",
 )
 THEOREM_4_2 = Claim(

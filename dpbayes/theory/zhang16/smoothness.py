@@ -158,7 +158,7 @@ def lemma_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
         )
     return f"""
 - A network of $|I| = {nodes}$ independent exponential nodes, as many as in this network, all with rate
-  $\\theta_i \\sim \\mathrm{{Exp}}(c)$, $c = {c:g}$. A node has constant $L$ where $\\theta_i \\le L$.
+  $\\theta_i \\sim \\mathrm{{Exp}}(c)$, $c = {c:g}$. A node has the Lipschitz constant $L$ if $\\theta_i \\le L$.
 - **As stated**: {says}
 - **Proved**: $|I|\\,e^{{-cL}}$, at most 1: ${certified}$. These nodes satisfy Assumption 2 for every $L_0$, so the
   bound holds for $L < L_0$ as well.
@@ -206,12 +206,12 @@ LEMMA_2 = Claim(
     r"|\ln p(x) - \ln p(y)| \le \|L\|_\infty \sum_i \rho_i(x_i, y_i)",
     Verdict.VACUOUS,
     "Equal values under different parents have distance 0, so no node with parents satisfies the condition. "
-    "With distances between the values of families, the bound sum_i L_i rho_i holds and is smaller.",
+    "With distances between the joint values of a node and its parents, the sharper bound sum_i L_i rho_i holds.",
     mechanism="PosteriorSampler",
 )
 ASSUMPTION_2 = Claim(
     Reference("Zhang16", "Assumption 2"),
-    "The prior gives little mass to parameters without constant L",
+    "The prior gives little mass to Lipschitz constants above L",
     r"\xi(\Theta_L) \ge 1 - e^{-cL}, \quad L \ge L_0",
     Verdict.HOLDS,
     "This is a definition. A uniform row satisfies the assumption with c = ln((1 + exp(L0))/2)/L0, which is below 1 "
@@ -223,8 +223,8 @@ LEMMA_3 = Claim(
     "A network of concentrated nodes is concentrated",
     r"c' = \min_i c_i - \ln|\mathcal I| / L_0",
     Verdict.AMENDED,
-    "The lemma holds for |I| < exp(L0 min c) with distances between the values of families. With the stated "
-    "distances, no parameter of a node with parents has a constant L under a continuous prior.",
+    "The lemma holds for |I| < exp(L0 min c) with distances between the joint values of a node and its parents. With "
+    "the stated distances, a node with parents has no finite Lipschitz constant under a continuous prior.",
     mechanism="PosteriorSampler",
 )
 APPENDIX_B2 = Claim(
@@ -266,7 +266,7 @@ EXHIBITS: dict[str, Exhibit] = {
         lemma_3_formula,
         (Axis.LEVEL,),
         "a prior mass of at most {}",
-        "prior mass of the parameters without constant L",
+        "prior mass of the parameters with a Lipschitz constant above L",
         ("bounds.level", "bounds.concentration", "bounds.start"),
         (counterexample_appendix_b2,),
         defaults=(("level", 13.0),),

@@ -287,9 +287,9 @@ def counterexample_minor_loss(n: int = 1000, *, epsilon: float = 1.0, probabilit
     increment = printed_increment(probability)
     return Counterexample(
         SMALL_INCREMENTS,
-        f"A chain of eight nodes, epsilon = {epsilon:g}, the stated t for {probability:.0%} of releases; the added "
-        f"records count as few here if they do not outnumber the {n:,} real records; the proved value is the number "
-        "of added records that suffices",
+        f"A chain of eight nodes, epsilon = {epsilon:g}, the stated t for {probability:.0%} of releases; the claim is "
+        f"taken to mean at most as many added records as the {n:,} real ones; the proved value is the number of added "
+        "records that suffices",
         truth=float(invented_records(network, noise=printed_noise(network), epsilon=epsilon, t=increment)),
         printed=float(n),
         certified=float(invented_records(network, noise=noise, epsilon=epsilon, t=t)),

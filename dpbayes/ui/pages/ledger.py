@@ -137,7 +137,7 @@ def _audit_log(path: Path) -> None:
         for row in ledger.accesses(path)
         if row.person == who.name or who.may(Act.READ_LEDGER, row.dataset or EVERY)  # without a dataset: of all
     ][::-1]
-    st.caption("Acts of persons on the dashboard. The log has names of persons and of datasets, and no data.")
+    st.caption("Actions of users on the dashboard. The log contains names of users and of datasets, but no data.")
     frame = pd.DataFrame(
         {
             "time (UTC)": [row.time[:19].replace("T", " ") for row in rows],
@@ -148,7 +148,7 @@ def _audit_log(path: Path) -> None:
     )
     st.dataframe(frame.head(MOST_ROWS), hide_index=True)
     if len(rows) > MOST_ROWS:
-        st.caption(f"The last {MOST_ROWS:,} of {len(rows):,} rows. The command ledger log prints all.")
+        st.caption(f"The last {MOST_ROWS:,} of {len(rows):,} rows. `dpbayes ledger log` prints all rows.")
 
 
 def _budgets(accounts: list[Account], measure: PrivacyMeasure) -> None:

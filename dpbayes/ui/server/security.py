@@ -40,7 +40,7 @@ FORWARDED = {b"forwarded", b"x-forwarded-for", b"x-forwarded-host"}
 POLICY_VIOLATION = 1008
 NOT_STORED = (b"cache-control", b"no-store")
 
-WRONG_TOKEN = "This token is not valid here. Open the address that the server printed when it started last."
+WRONG_TOKEN = "This token is not valid here. Open the address that the server printed when it last started."
 
 MOST_UPLOADED = 200 * 2**20
 """Bytes of files that are kept of a session; the oldest make room, and one that is larger is kept alone."""

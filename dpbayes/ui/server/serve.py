@@ -45,7 +45,7 @@ def main(args: argparse.Namespace) -> int:
         token = _begin_token()
         port = checked_port(args.port, host)
         if not APP.is_file():
-            raise InputError(f"There is no {APP}: install dpbayes again or restore the file.")
+            raise InputError(f"{APP} is missing: install dpbayes again or restore the file.")
         address = checked_address() if args.for_class else ""
     except InputError as error:
         print(error, file=sys.stderr)

@@ -140,7 +140,7 @@ def _advanced(history: DrawingHistory, shown: DrawnNetwork, by: str | None) -> D
     history = dataclasses.replace(history, rev=history.rev + 1, replaced="")
     if by is None and not present.settings.graph and not present.is_by_hand:
         return dataclasses.replace(history, present=shown)  # nobody has drawn or chosen the former network
-    whose = "your drawing" if present.is_by_hand else "the drawing before"
+    whose = "your drawing" if present.is_by_hand else "the previous drawing"
     by = "The table's own network" if by is None else by
     return dataclasses.replace(history.followed_by(shown), replaced=f"{by} replaced {whose}" if by else "")
 

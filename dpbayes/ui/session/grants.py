@@ -149,7 +149,7 @@ def _rule(grant: Mapping[str, Any], title: str) -> Rule:
         raise InputError(f"{title} needs a role: {', '.join(names)}.")
     claim, values = grant.get("claim", _EMAIL), _texts(grant.get("values"), f"{title} needs values")
     if not isinstance(claim, str) or not claim:
-        raise InputError(f"{title} has a claim that is not a name.")
+        raise InputError(f"{title} must name its claim as text.")
     datasets = _texts(grant.get("datasets", [EVERY]), f"{title} needs datasets")
     if claim == _EMAIL:
         values = frozenset(map(_plain, values))

@@ -115,7 +115,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "matters": lambda text: _names(_short(text)),
     "story": _story,
     "step": _whole("The step of the story", low=1, high=MOST_PLACES),
-    "present": lambda text: Present(_one_of("way to present", (way.value for way in Present))(text)),
+    "present": lambda text: Present(_one_of("presentation mode", (way.value for way in Present))(text)),
 }
 """The reader of each field, for a text in a link and for a typed text."""
 

@@ -53,7 +53,7 @@ def test_the_picture_of_the_release_page_is_drawn_with_the_numbers_of_the_table(
     assert main([*words, str(tmp_path / "out.csv")]) == 0
     assert capsys.readouterr().out.splitlines() == [
         f"Written to {tmp_path / 'out.csv'}",
-        f"Drawn in {tmp_path / 'out.html'}",
+        f"Picture written to {tmp_path / 'out.html'}",
     ]
     (study, figure), table = drawn[0], pd.read_csv(tmp_path / "out.csv").iloc[2:]
     for look in study.looks:

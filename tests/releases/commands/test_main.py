@@ -633,4 +633,4 @@ def test_an_adaptive_release_without_delta_is_pure(words: list[str], tmp_path, c
 def test_an_adaptive_release_has_no_report(adapting, tmp_path, capsys):
     assert main(adapting) == HOLDS
     assert main(["view", str(tmp_path / "release.json"), "--out", str(tmp_path / "view.html")]) == REFUSED
-    assert "An adaptive release has views" in capsys.readouterr().err
+    assert "The views of an adaptive release are files" in capsys.readouterr().err

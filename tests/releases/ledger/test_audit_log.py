@@ -68,7 +68,7 @@ def test_at_no_moment_of_a_move_do_both_ledgers_accept_charges(tmp_path: Path, m
         patch.setattr("dpbayes.releases.ledger.moving.written", _then_interrupted(written))
         with pytest.raises(KeyboardInterrupt):
             ledger.move_ledger(path, target)
-    with pytest.raises(LedgerError, match="takes no more"):
+    with pytest.raises(LedgerError, match="accepts no more"):
         ledger.raise_budget(path, "garden", Fraction(9), reason="more")
     with pytest.raises(LedgerError, match="There is no ledger"):
         ledger.raise_budget(target, "garden", Fraction(9), reason="more")
@@ -177,7 +177,7 @@ def test_names_stay_text_in_one_line(tmp_path: Path, name: str) -> None:
 def test_the_command_prints_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = opened(tmp_path)
     assert main(["ledger", "--ledger", str(path), "log"]) == 0
-    assert capsys.readouterr().out.startswith("No dashboard has used")
+    assert capsys.readouterr().out.startswith("The audit log is empty: no dashboard has used")
     record_access(path, "ada@example.org", "made a release", "garden")
     assert main(["ledger", "--ledger", str(path), "log"]) == 0
     printed = capsys.readouterr().out

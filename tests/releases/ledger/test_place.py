@@ -91,10 +91,10 @@ def test_a_file_is_moved_to_a_file_by_command(path: Path, tmp_path: Path, capsys
     assert capsys.readouterr().out.splitlines() == [
         f"All 2 rows are in {target}, with the same contents.",
         f"The hash of the last row is {head}",
-        f"{path} can still be read and takes no more rows. Name the new ledger from now on.",
+        f"{path} can still be read but accepts no more rows. Use the new ledger from now on.",
     ]
     assert main(["ledger", "--ledger", str(path), "raise", "votes", "--budget", "2", "--reason", "More."]) == 2
-    assert f"This ledger was moved in row 3 and takes no more rows. It is now {target}." in capsys.readouterr().err
+    assert f"This ledger was moved in row 3 and accepts no more rows. It is now {target}." in capsys.readouterr().err
     assert main(["ledger", "--ledger", str(target), "raise", "votes", "--budget", "2", "--reason", "More."]) == 0
     assert ledger.account_of(path, "votes").budget == 1
     assert ledger.account_of(target, "votes").budget == 2

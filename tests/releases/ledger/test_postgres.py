@@ -582,7 +582,7 @@ def test_a_moved_ledger_has_all_rows_and_the_old_one_takes_no_more(server: Postg
     assert ledger.outcome(target, 3) == outcome == bytes(range(256))
     assert ledger.check(target, seen=[head.hash]).rows == len(before)
     assert ledger.check(source).rows == len(before) + 1
-    with pytest.raises(ledger.LedgerError, match=r"^This ledger was moved in row \d+ and takes no more .* It is now"):
+    with pytest.raises(ledger.LedgerError, match=r"^This ledger was moved in row \d+ and accepts no more .* It is now"):
         ledger.spend(source, "vötes", TENTH, b"new", Drawing())
     with pytest.raises(ledger.LedgerError, match=r"^This ledger was already moved\. It is now"):
         ledger.move_ledger(source, target)

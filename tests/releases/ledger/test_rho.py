@@ -148,7 +148,7 @@ def test_a_rho_in_a_ledger_of_the_first_version_is_named(in_rho: Path, tmp_path:
         connection.execute("PRAGMA user_version=1")
     with pytest.raises(
         ledger.BrokenLedgerError,
-        match=r"Row 3 .* invalid: it is of a kind that no ledger of version 1 has",
+        match=r"Row 3 .* invalid: ledgers of version 1 have no rows of this kind",
     ):
         ledger.check(copy)
 

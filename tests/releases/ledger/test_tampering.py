@@ -197,7 +197,7 @@ def test_rows_cut_off_the_end_are_noticed_by_who_has_seen_them(full: Path) -> No
         (
             16,
             {"kind": ledger.EventKind.MOVED, "reservation": None},
-            "Row 17 of the ledger is invalid: the ledger was moved elsewhere in the row before",
+            "Row 17 of the ledger is invalid: the previous row records that the ledger was moved elsewhere",
         ),
         (5, {"kind": ledger.EventKind.BEGUN}, "Row 5 of the ledger is invalid: the first row, and only the first"),
         (1, {"previous": "1" * 64}, "Row 1 of the ledger is invalid: it does not contain the hash of the previous row"),

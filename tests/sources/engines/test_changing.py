@@ -117,7 +117,7 @@ def test_a_column_of_a_view_that_is_gone_between_two_statements_is_reported(
 
 def test_a_file_of_a_view_that_is_gone_is_reported(rows: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     between(monkeypatch, rows.unlink)
-    with pytest.raises(InputError, match="Check the table, or the files that it is a view of"):
+    with pytest.raises(InputError, match="Check the table, or the files behind the view"):
         dp.count(NETWORK, DeclaredTable(table_of(rows, "view"), COLUMNS))
 
 

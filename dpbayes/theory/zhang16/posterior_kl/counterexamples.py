@@ -186,7 +186,7 @@ def counterexample_mean_of_z() -> Counterexample:
     """
     counts, n, scale = np.array(50.0), 50.0, np.array(34.0)
     printed, correct = float(printed_clipped_mean(counts, n, scale)), float(clipped_mean(counts, n, scale))
-    setting = "Count 50 of n = 50, b = 34; the values are the error of the stated mean, and 0 for a correct mean."
+    setting = "Count 50 of n = 50, b = 34; the numbers are errors of the stated mean; a correct mean has the error 0."
     return Counterexample(MEAN_OF_Z, setting, printed - correct, 0.0, printed - correct, "counts")
 
 

@@ -118,7 +118,7 @@ def _best(study: AccuracyStudy) -> None:
     )
     st.dataframe(frame, hide_index=True)
     st.caption(
-        "Only curves with a proved ε are compared. ± is two standard errors of the difference in the same repeats. "
+        "Only curves with a proved ε are compared. ± is two standard errors of the difference, paired by repeat. "
         "The accuracy of the best of several curves is slightly overestimated. *Mechanisms* offers more curves, "
         "including noise-aware ones."
     )
@@ -141,7 +141,7 @@ def _crossings(study: AccuracyStudy) -> None:
     else:
         st.markdown("No curve is clearly ahead of another at any ε.")
     st.caption(
-        "A curve is behind or ahead if the difference in the same repeats exceeds three standard errors (more than "
+        "A curve is behind or ahead if the difference, paired by repeat, exceeds three standard errors (more than "
         "three if there are few repeats). Elsewhere there is no clear difference; more repeats and more values of ε "
         "narrow the range between “behind up to ε” and “ahead from ε”."
     )
@@ -206,12 +206,12 @@ def _assumptions(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
     assumption(
         "The records follow the network."
         if not real
-        else "The records follow the network. This assumption is not verified for a real table, and the measured "
+        else "The records follow the network. For a real table, this assumption cannot be verified, and the measured "
         "accuracy does not depend on it.",
         holds=not real,
     )
     assumption(
-        "The records come from the same generator as in the paper. The paper does not describe its generator; here "
+        "The records come from the generator of the paper. The paper does not describe its generator. Here "
         "the probabilities are uniform and the classes equally frequent.",
         holds=False,
     )
@@ -222,7 +222,7 @@ def _assumptions(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
     assumption(
         "The repeats are independent, as the standard errors assume."
         if not real
-        else "The repeats are independent, as the standard errors assume. The splits overlap, so the accuracy on "
+        else "The repeats are independent, as the standard errors assume. Here the splits overlap, so the accuracy on "
         "another table may differ by more than the bands.",
         holds=not real,
     )

@@ -82,7 +82,7 @@ def _shares(picture: Shares) -> None:
     chart(row_losses_figure(labels, picture.losses[order]), key="audit.rows", alt=picture.alt)
     st.caption(picture.caption)
     data_and_download(
-        lambda: pd.DataFrame({"row": picture.rows, "privacy loss (nats)": picture.losses}),
+        lambda: pd.DataFrame({"row": picture.rows, "privacy loss, nats": picture.losses}),
         name="worst-pair",
         curator_only=False,
     )

@@ -138,7 +138,7 @@ def exceeded_text(curves: Robustness) -> str:
     """Return for which priors the stated bound is exceeded."""
     where = curves.prior[curves.broken]
     if not len(where):
-        return "The KL divergence of these two tables is within the stated bound; that of other tables is not."
+        return "The KL divergence of these two tables is within the stated bound. The bound fails for other tables."
     weakest, strongest = numeral(float(where[0])), numeral(float(where[-1]))
     return f"The stated bound is exceeded for strengths from {weakest} to {strongest} (red)."
 
@@ -219,7 +219,7 @@ def formulas(here: Robustness, chosen: Chosen) -> None:
 """
     )
     assumption(
-        "The prior mass of the parameters without Lipschitz constant L is at most exp(−cL), for every L ≥ 0.",
+        "The prior mass of the parameters with a Lipschitz constant above L is at most exp(−cL), for every L ≥ 0.",
         holds=True,
     )
     assumption("Records are independent given the parameter, and the prior is conjugate.", holds=True)

@@ -158,13 +158,13 @@ def _observer(seen: dict[str, Noticed], differs: dict[str, Estimate], records: i
     """Show what distinguishes a release from a table of true counts."""
     st.markdown("**Differences between a release and true counts**")
     rows = {
-        "total of a table, mean (records)": (f"{records:,}", *(view.total for view in seen.values())),
-        "largest minus smallest total in one release (records)": (0, *(view.spread for view in seen.values())),
-        "cells that are whole numbers (%)": (100, *(view.whole.times(100) for view in seen.values())),
-        "releases with a negative cell (%)": (0, *(view.negative.times(100) for view in seen.values())),
+        "mean total of a table, records": (f"{records:,}", *(view.total for view in seen.values())),
+        "largest minus smallest total in one release, records": (0, *(view.spread for view in seen.values())),
+        "cells that are whole numbers, %": (100, *(view.whole.times(100) for view in seen.values())),
+        "releases with a negative cell, %": (0, *(view.negative.times(100) for view in seen.values())),
     }
     if differs:
-        rows["difference of two tables about the shared node (records)"] = (0, *differs.values())
+        rows["difference of two tables about the shared node, records"] = (0, *differs.values())
     cells = {what: [str(number) for number in numbers] for what, numbers in rows.items()}
     frame = pd.DataFrame.from_dict(cells, orient="index", columns=["true counts", *seen])
     st.dataframe(frame.reset_index(names="property"), hide_index=True)

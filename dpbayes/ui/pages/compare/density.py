@@ -340,7 +340,7 @@ The numbers are for the chain of {nodes} nodes at $\\varepsilon = {latex(epsilon
             "O is computed exactly in every graph here; otherwise a proved upper bound is used.", holds=costs.is_exact
         )
         assumption(
-            "No node of a graph here is a child of more than half the graph, as Remark 1 assumes.",
+            "As Remark 1 assumes, no node here has more than half of the nodes as parents.",
             holds=costs.is_sparse,
         )
         source(Reference("Zhang16", "Lemma 1, Corollaries 1 and 2, Remark 1"))

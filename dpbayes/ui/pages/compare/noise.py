@@ -197,7 +197,7 @@ def _picture(comparison: Comparison, *, rows: int) -> None:
         for noise in comparison.noises
     ]
     chart(
-        noise_dots_figure(dots, x="noise per cell: root mean squared error (counts)", rows=rows),
+        noise_dots_figure(dots, x="noise per cell, counts (root mean square)", rows=rows),
         key="compare.noise",
         alt=f"Dots: noise per cell of {many(len(dots), 'mechanism')} at "
         f"ε = {numeral(comparison.promise.epsilon, 6)} and δ = {numeral(comparison.promise.delta)}. "

@@ -306,7 +306,7 @@ def _domains(domains: Mapping[str, Sequence[str]], chosen: Chosen) -> None:
             "column": list(domains),
             "states": [len(states) for states in domains.values()],
             "values": [", ".join(states) for states in domains.values()],
-            "domain": ["read from the data: a leak" if name in leaks else "public" for name in domains],
+            "domain": ["read from the data (leaks information)" if name in leaks else "public" for name in domains],
         }
     )
     if readable:

@@ -472,8 +472,8 @@ def _accuracy_sentence(study: AccuracyStudy, epsilon: float) -> str:
     x = np.log(study.plan.grid)
     private = float(np.interp(np.log(epsilon), x, others[-1].y))
     return (
-        f"At ε = {numeral(epsilon)}, {target} is predicted correctly in {share_text(private)} of records; "
-        f"without privacy in {share_text(float(exact.y[0]))}."
+        f"At ε = {numeral(epsilon)}, {target} is predicted correctly in {share_text(private)} of records "
+        f"({share_text(float(exact.y[0]))} without privacy)."
     )
 
 

@@ -191,7 +191,7 @@ def _query(chosen: Chosen, readings: Readings, study: ReleaseStudy, answered: An
         advice = " Ask about a node with fewer parents, or choose a larger ε." if warning else ""
         st.caption(f"{answered.source} {warning}{advice}")
     if chosen.is_curator:
-        of = "Errors over releases are of the row-wise posterior. " if readings.is_averaged else ""
+        of = "Errors over releases are computed for the row-wise posterior. " if readings.is_averaged else ""
         st.caption(f"{of}Exact values and errors are not private (curator view).")
 
 
@@ -228,7 +228,7 @@ def _kl_of_rows(study: ReleaseStudy, net: Network, colour: str) -> None:
                 simulates=True,
                 alt=f"Bars: the mean {what} KL divergence of the rows where it is largest.",
             )
-    columns = {f"mean {what} KL (nats)": mean_kl for what, mean_kl in means.items()}
+    columns = {f"mean {what} KL, nats": mean_kl for what, mean_kl in means.items()}
     data_and_download(
         lambda: pd.DataFrame({"row": net.row_labels(), **columns}),
         name="kl-by-row",

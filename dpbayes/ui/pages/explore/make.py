@@ -118,7 +118,7 @@ def request_of(chosen: Chosen, dataset: str, learnt: LearntGraph | None) -> Rele
     """
     kind = kind_called(chosen.settings.mechanism)
     if reads_records(kind):
-        raise InputError("A plan of this page is for a given graph, and an adaptive release chooses its own graph.")
+        raise InputError("Plans of this page are for a given graph, but an adaptive release chooses its own graph.")
     mechanism = next((name for name, entry in RELEASABLE.items() if entry.label == kind.label), kind.label)
     values = {name: getattr(chosen.mechanism, name) for name in parameters_of(kind)}
     if values.get("calibration", Calibration.CERTIFIED) is not Calibration.CERTIFIED:

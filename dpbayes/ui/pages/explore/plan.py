@@ -69,14 +69,20 @@ def settings_of_plan(plan: PlanFile, chosen: Chosen) -> Settings:
     """
     request = plan.request
     if not isinstance(request, ReleaseRequest):
-        raise InputError("This page shows plans of releases of a given graph. The plan is of another kind.")
+        raise InputError(
+            "This page accepts only plans for releases of a given graph. This plan is of a different kind."
+        )
     for name, states in zip(request.network.names, request.network.states, strict=True):
         if chosen.domains.get(name) != states:
             raise InputError(f"The table has no column {brief(name)} with the states of the plan.")
     if len(request.prior) > 1 or (request.rho and request.stated is None):
-        raise InputError("The page takes one prior for all cells, and an epsilon with a delta instead of a rho.")
+        raise InputError(
+            "This page accepts only plans with one prior for all cells and a guarantee in epsilon and delta."
+        )
     if request.graph is not GraphChoice.UNSEEN:
-        raise InputError("The graph of the plan was learnt from records. Only a ledger that contains it can state it.")
+        raise InputError(
+            "The graph of the plan was learnt from records. Only a ledger that contains this graph can accept the plan."
+        )
     kind = next(kind for kind in MECHANISMS if kind.label == request.entry.label)
     settings = dataclasses.replace(
         chosen.settings,

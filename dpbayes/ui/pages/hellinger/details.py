@@ -200,8 +200,8 @@ def _assumptions(scenario: Scenario) -> None:
     die, smooth = scenario.die, scenario.certified(DieMethod.SMOOTH)
     assumption(f"Neighbours are {smooth.neighbours.value}; n and the prior are public.", holds=True)
     assumption(
-        f"There are n + 1 = {die.n + 1:,} candidates, as stated in the Notes. The number holds for two sides; this "
-        f"die has {die.size:,} candidates.",
+        f"There are n + 1 = {die.n + 1:,} candidates, as stated in the Notes. This number is correct for two sides "
+        f"only; this die has {die.size:,} candidates.",
         holds=die.sides == 2,
     )
     assumption("Global sensitivity gives (ε, 0): proved.", holds=True)
@@ -224,7 +224,7 @@ def _assumptions(scenario: Scenario) -> None:
             holds=True,
         )
     assumption("Laplace noise gives (ε, 0): proved; clipping and rescaling are post-processing.", holds=True)
-    assumption("The noise is fresh, exact and secret: this simulation uses a seed.", holds=False)
+    assumption("The noise is fresh, exact and secret. Here the noise comes from a seed.", holds=False)
 
 
 def _audit(scenario: Scenario) -> None:

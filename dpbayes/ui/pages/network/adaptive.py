@@ -180,8 +180,8 @@ def table_costs(release: AdaptiveRelease, data: Dataset) -> "pd.DataFrame":
             {
                 "table": f"{child} | {', '.join(parents)}" if parents else child,
                 "budget for its arrows": f"{share:.1%}" if parents else "",
-                "expected error (sd, records)": numeral(float(expected[node]), 2),
-                "mean abs. error (records)": numeral(float(away[cells].mean()), 2),
+                "expected error, records (sd)": numeral(float(expected[node]), 2),
+                "mean abs. error, records": numeral(float(away[cells].mean()), 2),
             }
         )
     return pd.DataFrame(lines)

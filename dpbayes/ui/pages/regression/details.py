@@ -90,7 +90,9 @@ def _assumptions(study: RegressionStudy, scenario: RegressionScenario, *, size: 
     printed, one = study.claimed(size[0], features=size[1]), study.certified / study.draws
     whose = "that you state" if scenario.records is Records.UPLOAD else "that are not read from the records"
     assumption(f"Columns are scaled by public bounds {whose}, and values outside are clipped.", holds=True)
-    assumption("Samples follow the truncated posterior exactly, by rejection and without a Markov chain.", holds=True)
+    assumption(
+        "Samples follow the truncated posterior exactly, by rejection sampling and without a Markov chain.", holds=True
+    )
     assumption(
         "The paper's 2L(w) is at least the proved ε at every precision shown.", holds=bool((printed >= one).all())
     )
@@ -99,7 +101,7 @@ def _assumptions(study: RegressionStudy, scenario: RegressionScenario, *, size: 
         holds=False,
     )
     assumption(
-        "The running time of rejection reveals nothing about the records. In fact, the running time depends slightly "
+        "The running time of rejection sampling reveals nothing about the records. Here, it depends slightly "
         "on the records.",
         holds=False,
     )

@@ -74,7 +74,7 @@ def _robustness(options: SamplingOptions, pair: Pair, mechanism: PosteriorSample
         )
     data_and_download(
         lambda: pd.DataFrame(
-            {"records n": records, "KL (nats)": divergence, "proved bound": bound}
+            {"records n": records, "KL, nats": divergence, "proved bound": bound}
             | ({} if printed is None else {"as stated in the paper": printed})
         ),
         name="robustness",
@@ -124,7 +124,7 @@ def constants(options: SamplingOptions, mechanism: PosteriorSampler | None) -> "
             "|x − y|",
             f"{numeral(a, 6)}, for scale ≥ L",
             f"{numeral(laplace_concentration(a), 6)}, for scale ≥ 1/L",
-            "✓ once corrected",
+            "✓ corrected",
         ),
         (
             "binomial, Beta(a, a)",
@@ -175,7 +175,7 @@ def _formula(options: SamplingOptions, pair: Pair, mechanism: PosteriorSampler |
     assumption("Every answer is a fresh sample from the same posterior.", holds=True)
     assumption("Every answer is ε-private: the prior is trimmed to a public region.", holds=trimmed)
     assumption("The paper's 2 ln(1/ω) covers all columns that a record changes.", holds=kept)
-    assumption("The number of answers is limited: Algorithm 1 does not limit it.", holds=False)
+    assumption("The number of answers is limited. Algorithm 1 does not limit it.", holds=False)
     source(Reference("Dimitrakakis14", "Algorithm 1, Theorems 1 to 3, Lemmas 1 and 3 to 7"))
     source(Reference("Zhang16", "Section 4 and Appendix C.2"))
     source(Reference("dpbayes", "Theorem 3 of Dimitrakakis14, corrected"))

@@ -227,6 +227,6 @@ def _promise(chosen: Chosen, shown: ShownRow) -> None:
         assumption("The prior is trimmed to a public region before the data are read.", holds=True)
         assumption("The sampling time does not depend on the data: there is no rejection.", holds=True)
         assumption("ε covers all samples together.", holds=sampler.calibration is Calibration.CERTIFIED)
-        assumption("The samples are fresh, exact and secret: this simulation uses a seed.", holds=False)
+        assumption("The samples are fresh, exact and secret. Here the samples come from a seed.", holds=False)
         source(Reference("Zhang16", "Section 4 and Appendix C.2"))
         source(Reference("Dimitrakakis14", "Algorithm 1, Theorem 2(i)"))

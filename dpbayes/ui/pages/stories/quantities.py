@@ -283,16 +283,16 @@ QUANTITIES: dict[str, Quantity] = {
         answer_parts=("headline", "costs", "bars", "arrows"),  # while the slider moves, the headline shows it
     ),
     "records": Quantity(
-        "Records of the table.", lambda chosen: float(chosen.dataset.n), "records", answer_parts=("headline",)
+        "Number of records in the table.", lambda chosen: float(chosen.dataset.n), "records", answer_parts=("headline",)
     ),
     "rows": Quantity(
-        "Rows of all tables of the network.",
+        "Number of rows in all tables of the network.",
         lambda chosen: float(chosen.network.row_count),
         "rows",
         answer_parts=("costs", "arrows"),
     ),
     "cells": Quantity(
-        "Cells of all tables of the network.",
+        "Number of cells in all tables of the network.",
         lambda chosen: float(chosen.network.cell_count),
         "cells",
         answer_parts=("costs", "arrows"),
@@ -307,25 +307,26 @@ QUANTITIES: dict[str, Quantity] = {
         "The exact worst-case privacy loss on Audit.", _exact_loss, AS_EPSILON, answer_parts=(*MOVING, BELOW)
     ),
     "answers needed": Quantity(
-        "Answers after which the attacker of the query game is right in 95% of games.",
+        "Number of answers after which the attacker of the query game is right in 95% of games.",
         _answers_needed,
         "answers",
         answer_parts=("game-told", "game-needed"),
     ),
     "games guessed right": Quantity(
-        "Games in which the attacker is right after the chosen number of answers.",
+        "Share of games in which the attacker is right after the chosen number of answers.",
         _guessed_right,
         "%",
         answer_parts=("game-told", "game-beliefs", "game-needed"),
     ),
     "mechanism nearer to a die": Quantity(
-        "Which family on Hellinger is closer to the exact posterior.",
+        "The kind of mechanism on Hellinger that is closer to the exact posterior.",
         _nearer_to_a_die,
         options=(DIE_LAPLACE, DIE_EXPONENTIAL, TOO_NEAR),
         answer_parts=(*MOVING, BELOW),
     ),
     "most accurate mechanism": Quantity(
-        "The most accurate of the three mechanisms of AAAI-16 on Accuracy, as proved, at the grid point closest to ε.",
+        "The most accurate of the three mechanisms of AAAI-16 on Accuracy, with proved curves, at the grid point "
+        "closest to ε.",
         _most_accurate,
         options=(*PREDICTING, TOO_NEAR),
         answer_parts=(*MOVING, "accuracy-reliable", "accuracy-best", "accuracy-crossings"),

@@ -143,7 +143,9 @@ def _carried(whose: str, query: Mapping[str, str], before: Sequence[Step]) -> di
             continue
         steps = [number for number, step in enumerate(before, start=1) if step.guess and step.guess.quantity == text]
         if not steps:
-            raise InputError(f"{whose}: the setting {name} needs “{text}”, but no earlier step has a guess of it.")
+            raise InputError(
+                f"{whose}: the setting {name} needs “{text}”, but no earlier step asks to guess this quantity."
+            )
         carried[name] = Carried(name, text, steps[-1])
     return carried
 

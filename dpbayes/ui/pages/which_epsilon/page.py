@@ -396,5 +396,9 @@ def _mechanisms(goal: AccuracyRequirement, answer: Answered) -> Running[tuple[Ne
 def frame_of(errors: ErrorCurve) -> "pd.DataFrame":
     """Return one record per epsilon of the picture."""
     return pd.DataFrame(
-        {"epsilon": errors.epsilons, "median error": errors.median, "error of the share of releases": errors.wanted}
+        {
+            "epsilon": errors.epsilons,
+            "median error": errors.median,
+            "error bound for the share of releases": errors.wanted,
+        }
     )

@@ -53,7 +53,7 @@ def _command_note(goal: AccuracyRequirement) -> str:
             "The command takes a published network or a file with a table: see `python -m dpbayes.experiments epsilon "
             "--help`."
         )
-    note = "The command uses other random numbers than this page, so the last digits may differ."
+    note = "The command and this page use different random numbers, so the last digits may differ."
     chosen = goal.chosen
     if takes_weights(kind_called(chosen.settings.mechanism)) and chosen.weights:
         note += " The command gives all tables the same weight."

@@ -153,7 +153,7 @@ class AccuracyRequirement:
     def mechanism(self, name: str) -> Mechanism[Outcome]:
         """Return a mechanism at the chosen epsilon. Errors: InputError if it cannot be run."""
         if reads_records(kind_called(name)):
-            raise InputError("This page plans releases of a given graph. Choose another mechanism than Adaptive.")
+            raise InputError("This page plans releases of a given graph. Choose a mechanism other than Adaptive.")
         return self.chosen.mechanism_called(name)
 
     def answer(self, name: str) -> Answer:

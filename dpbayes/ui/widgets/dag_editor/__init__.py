@@ -130,7 +130,7 @@ def read_sent(value: object, *, rev: int, given: Drawing) -> Drawing:
 
     Errors: DrawingError.
     """
-    sent = _fields(value, ("rev", "drawing"), "What the editor sends")
+    sent = _fields(value, ("rev", "drawing"), "The message of the editor")
     return read_drawing(sent["drawing"]) if sent["rev"] == rev else given
 
 
