@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 from scipy import special
 
-from dpbayes.audit.attacker.draws import DOUBT, SampledLoss, epsilon_lower_bound
+from dpbayes.audit.draws import DOUBT, SampledLoss, epsilon_lower_bound
 from dpbayes.base.amounts import Amount, Rho
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.steps import Partial, Work, finished

@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from dpbayes.audit.adaptive import AdaptiveAudit, adaptive_audit_steps
-from dpbayes.audit.attacker.draws import DOUBT
+from dpbayes.audit.draws import DOUBT
 from dpbayes.audit.entry import TablePair
 from dpbayes.base.libraries import pd
 from dpbayes.base.randomness import stream

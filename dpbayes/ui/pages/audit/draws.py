@@ -5,7 +5,7 @@ from collections.abc import Hashable
 import numpy as np
 import streamlit as st
 
-from dpbayes.audit.attacker.draws import DOUBT, SampledLoss, audit_by_draws
+from dpbayes.audit.draws import DOUBT, SampledLoss, audit_by_draws
 from dpbayes.audit.entry import TablePair
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped, numeral, power_of_ten
