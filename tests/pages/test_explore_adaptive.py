@@ -73,7 +73,7 @@ def test_the_other_pictures_state_what_there_is_not() -> None:
     at = explored()
     texts = captions(at)
     assert any(text.endswith("nats (no bound is proved).") for text in texts)
-    assert "An adaptive release gives probabilities: there are no clipped counts." in texts
+    assert "Adaptive releases probabilities, not counts: no count can be negative." in texts
     assert any("Compare mechanisms* shows the error of their tables" in text for text in texts)
     assert {"explore.counts", "explore.accuracy"}.isdisjoint(figures(at))
     curve = figures(at)["explore.divergence"]["data"]

@@ -159,9 +159,12 @@ def in_background(
         future.cancel()
 
 
-def running(kind: str, key: Hashable, start: Callable[[], Work[Result]]) -> Running[Result]:
-    """Return this session's computation with this key, started if it is new; the least recently used are dropped."""
-    return _kept(kind, key, lambda: Running(start()))
+def running(kind: str, key: Hashable, start: Callable[[], Work[Result]], *, most: int = KEPT) -> Running[Result]:
+    """Return this session's computation with this key, started if it is new.
+
+    Of one kind, the session keeps the `most` computations that were used last.
+    """
+    return _kept(kind, key, lambda: Running(start()), most=most)
 
 
 def running_elsewhere(kind: str, key: Hashable, start: Callable[[], Work[Result]]) -> Running[Result]:
@@ -180,9 +183,8 @@ def forget(kind: str, key: Hashable) -> None:
     st.session_state.get(f"{kind}.running", {}).pop(key, None)
 
 
-def _kept(kind: str, key: Hashable, start: Callable[[], Running[Result]]) -> Running[Result]:
+def _kept(kind: str, key: Hashable, start: Callable[[], Running[Result]], *, most: int = KEPT) -> Running[Result]:
     kept: dict[Hashable, Running[Any]] = st.session_state.setdefault(f"{kind}.running", {})
-    most = KEPT
     if is_recording() and key not in kept:  # frames of forty stops would displace what the page needs at its own
         kept, most = st.session_state.setdefault(f"{kind}.frame", {}), 1
     existing = kept.pop(key, None)

@@ -1,9 +1,11 @@
 """The audit of an adaptive release: exact privacy losses of simulated outputs under two neighbouring tables."""
 
+from collections.abc import Callable
+
 import numpy as np
 import streamlit as st
 
-from dpbayes.audit.adaptive import AdaptiveAudit, adaptive_audit_steps
+from dpbayes.audit.adaptive import AdaptiveAudit
 from dpbayes.audit.draws import DOUBT
 from dpbayes.audit.entry import TablePair
 from dpbayes.base.libraries import pd
@@ -35,7 +37,9 @@ FEW_COLUMNS, FEW_RECORDS = 4, 20
 """Columns and records of the example table that is audited instead of a larger one."""
 
 
-def adaptive_audit(page: Places, chosen: Chosen, subject: Audited) -> bool:
+def audit_of_outputs(
+    page: Places, chosen: Chosen, subject: Audited, outputs: Callable[..., Work[AdaptiveAudit]]
+) -> bool:
     """Show the losses of simulated outputs against the claim; return whether the work continues."""
     going = False
     with page.controls:
@@ -45,8 +49,9 @@ def adaptive_audit(page: Places, chosen: Chosen, subject: Audited) -> bool:
                 controls.parameter_control("audit.record")
     with page.picture, sentence_instead():
         tables = neighbours(chosen, subject)
-        key = (subject.key, tables.key, chosen.seed)
-        work = running("audit.adaptive", key, lambda: _steps(subject, tables, chosen))
+        key, mechanism, pair = (subject.key, tables.key, chosen.seed), subject.mechanism, (tables.first, tables.second)
+        rng = stream(chosen.seed, "audit", type(mechanism).__name__)
+        work = running("audit.adaptive", key, lambda: outputs(mechanism, *pair, rng=rng, draws=DRAWS))
         work.work()
         audit = work.result
         page.say("The losses of adaptive releases are being simulated." if audit is None else verdict(audit))
@@ -64,14 +69,6 @@ def verdict(audit: AdaptiveAudit) -> str:
     if audit.is_refuted:
         return f"Adaptive release: {claim} is refuted."
     return f"Adaptive release: simulated outputs do not refute {claim}."
-
-
-def _steps(subject: Audited, tables: TablePair, chosen: Chosen) -> Work[AdaptiveAudit]:
-    mechanism = subject.mechanism
-    rng = stream(chosen.seed, "audit", type(mechanism).__name__)
-    return adaptive_audit_steps(
-        tables.first, tables.second, epsilon=mechanism.epsilon, delta=mechanism.delta, rng=rng, draws=DRAWS
-    )
 
 
 def _progress(work: Running[AdaptiveAudit]) -> None:
