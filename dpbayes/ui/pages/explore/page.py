@@ -14,10 +14,9 @@ from dpbayes.mechanisms import reads_records
 from dpbayes.model.labels import assignment
 from dpbayes.ui.pages.explore.answers import answer_kept
 from dpbayes.ui.pages.explore.board import board, follow_hand, pictures_beside
-from dpbayes.ui.pages.explore.controls import has_picked, lead_control, main_parameter, picked
+from dpbayes.ui.pages.explore.controls import has_picked, lead_control, main_parameter, picked, rail
 from dpbayes.ui.pages.explore.person import in_short
 from dpbayes.ui.pages.explore.picture import picture
-from dpbayes.ui.pages.explore.rail import rail
 from dpbayes.ui.pages.explore.readings import Readings
 from dpbayes.ui.pages.explore.simulations import (
     offer_simulation,
