@@ -6,7 +6,6 @@ from numpy.typing import ArrayLike
 
 from dpbayes.audit import (
     adaptive,
-    consistent,
     exact,
     fourier,
     gaussian,
@@ -31,7 +30,7 @@ AUDITS: tuple[Audit, ...] = (
     fourier.AUDIT,
     sampler.AUDIT,
     map_exponential.AUDIT,
-    consistent.AUDIT,
+    laplace.CONSISTENT,
     weighted.AUDIT,
     gaussian.AUDIT,
     residual.AUDIT,
