@@ -9,7 +9,7 @@ from dpbayes.base import terms
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, many, share_text
 from dpbayes.base.validation import whole_number
-from dpbayes.figures.dag_picture import dag_svg
+from dpbayes.figures.dag import dag_svg
 from dpbayes.mechanisms.noise.shares import takes_weights
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network

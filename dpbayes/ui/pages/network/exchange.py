@@ -9,7 +9,7 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, many
 from dpbayes.base.validation import InputError, utf8_text
 from dpbayes.experiments.arrow_prices import ArrowErrors
-from dpbayes.figures.dag_picture import dag_svg
+from dpbayes.figures.dag import dag_svg
 from dpbayes.model.network import Network
 from dpbayes.sources.bif import read_bif, write_bif
 from dpbayes.sources.edgelist import read_edges, write_edges
