@@ -14,7 +14,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.experiments.releases import ReleaseStudy, study_release
 from dpbayes.mechanisms import AdaptiveTables
 from dpbayes.mechanisms.adaptive import process
-from dpbayes.ui.pages.audit import adaptive
+from dpbayes.ui.pages.audit import simulated
 from dpbayes.ui.pages.explore.files import release_json
 from dpbayes.ui.session.chosen import Chosen
 from tests.pages.conftest import (
@@ -184,7 +184,7 @@ def texts(at: AppTest) -> str:
 
 @pytest.fixture
 def _few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adaptive, "DRAWS", 5)
+    monkeypatch.setattr(simulated, "DRAWS", 5)
 
 
 @pytest.mark.usefixtures("_few_draws")
@@ -243,7 +243,7 @@ def test_the_audit_continues_in_steps_and_stops(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_noise_of_half_the_size_is_refuted_on_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adaptive, "DRAWS", 30)
+    monkeypatch.setattr(simulated, "DRAWS", 30)
     exact = process.new_prices
     monkeypatch.setattr(process, "new_prices", lambda own, wanted, limit: exact(own, wanted, 4 * limit))
     monkeypatch.setattr(process.Process, "cost", 0)

@@ -21,10 +21,9 @@ from dpbayes.base.text import distinct_texts, escaped, numeral, whole_percent
 from dpbayes.base.validation import InputError
 from dpbayes.figures.audit import Mark, privacy_curve_figure
 from dpbayes.mechanisms import reads_records
-from dpbayes.ui.pages.audit.adaptive import audit_of_outputs
 from dpbayes.ui.pages.audit.attacker import attack_section
 from dpbayes.ui.pages.audit.details import details, recalibration, unaudited_details, worst_section
-from dpbayes.ui.pages.audit.draws import lower_bound_section
+from dpbayes.ui.pages.audit.simulated import audit_of_outputs, lower_bound_section
 from dpbayes.ui.pages.audit.subject import (
     FACTS,
     Audited,
