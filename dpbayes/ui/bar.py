@@ -11,8 +11,7 @@ from streamlit.auth_util import get_secrets_auth_section, is_authlib_installed
 
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import InputError
-from dpbayes.ui.pages.stories.opened import open_step
-from dpbayes.ui.pages.stories.shipped import TITLES
+from dpbayes.ui.pages.stories.opened import TITLES, open_step
 from dpbayes.ui.server.program import start_command
 from dpbayes.ui.session.current import current
 from dpbayes.ui.session.grants import ROLES, has_expired
