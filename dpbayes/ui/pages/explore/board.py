@@ -485,9 +485,7 @@ def _begun(
     def start() -> Work[Result]:
         return shared_simulations().once_in_steps((kind, key), _taken, steps) if chosen.has_public_records else steps()
 
-    work = running(kind, key, start)
-    if not work.taken:
-        work.work()
+    work = running(kind, key, start).begun()
     if work.going and work not in works:
         works.append(work)
     return work.result

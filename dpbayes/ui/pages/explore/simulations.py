@@ -79,9 +79,7 @@ def simulation(chosen: Chosen) -> Running[Simulated]:
         return _steps(chosen, mechanism)
 
     work = Running(start()) if size > MANY_VALUES else running(_SIMULATED, key, start, most=1)
-    if not work.taken:
-        work.work()
-    return work
+    return work.begun()
 
 
 def _key(chosen: Chosen) -> tuple[Hashable, ...]:
