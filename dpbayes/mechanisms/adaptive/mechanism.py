@@ -21,6 +21,7 @@ from dpbayes.mechanisms.adaptive.draws import SimulatedDraws
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import carried_out, require_feasible
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease, guarantee_of
+from dpbayes.mechanisms.adaptive.scores import values_of_pairs
 from dpbayes.mechanisms.base import Prior, check_mechanism, public_facts, require_own_counts
 from dpbayes.mechanisms.parameters import DELTA, EPSILON
 from dpbayes.mechanisms.release import Release
@@ -123,8 +124,7 @@ class AdaptiveTables:
 
     def values_read(self, n: int) -> int:
         """Return how many values of n records one release reads: those of all pairs of columns."""
-        columns = len(self.prior.network.names)
-        return n * columns * (columns - 1) // 2
+        return values_of_pairs(len(self.prior.network.names), n)
 
     def statistic(self, data: Dataset) -> CountedRecords:
         """Return the records of the network's columns with their counts. Errors: InputError, also those of `count`."""

@@ -16,6 +16,7 @@ from dpbayes.figures.adaptive import Payment, payments_figure
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, ProcessStep, plan_for
 from dpbayes.mechanisms.adaptive.process import PairChoice, require_feasible
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease, simulate_adaptive
+from dpbayes.mechanisms.adaptive.scores import values_of_pairs
 from dpbayes.mechanisms.laplace import LaplaceUpdates
 from dpbayes.mechanisms.residual import GaussianResiduals
 from dpbayes.model.counts import count
@@ -100,8 +101,8 @@ def _simulated(chosen: Chosen, plan: AdaptivePlan, data: Dataset) -> AdaptiveRel
             rng = stream(chosen.seed, "adaptive")
             return simulate_adaptive(data, epsilon=plan.epsilon, delta=plan.delta, rng=rng)
 
-    inputs, columns = (chosen.dataset, data.names, data.states, plan, chosen.seed), len(data.names)
-    values, label = data.n * columns * (columns - 1) // 2, "Simulate the release"
+    inputs = chosen.dataset, data.names, data.states, plan, chosen.seed
+    values, label = values_of_pairs(len(data.names), data.n), "Simulate the release"
     return simulated_on_request("adaptive.simulated", inputs, simulate, values=values, label=label)
 
 
