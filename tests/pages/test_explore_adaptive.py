@@ -100,6 +100,12 @@ def test_a_large_table_is_simulated_on_request(monkeypatch: pytest.MonkeyPatch) 
     assert "an adaptive release has a mean absolute error" in headline(at)
 
 
+def test_the_comparison_leaves_out_a_release_that_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpbayes.ui.pages.explore.simulations.WITHOUT_BUTTON", 100)
+    at = unfold(open_page(PAGE, source="sprinkler", records="300"), "comparison")
+    one_sentence(at, "The adaptive release of this table takes too long for this comparison.")
+
+
 def test_the_picture_against_epsilon_is_left_out_for_large_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpbayes.ui.pages.explore.board.MOST_RECORD_VALUES", 100)
     at = explored()

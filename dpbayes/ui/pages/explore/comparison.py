@@ -20,10 +20,10 @@ from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.hellinger import Die
 from dpbayes.ui.pages.explore.averages import Averages, averages
 from dpbayes.ui.pages.explore.readings import Readings, Simulated
-from dpbayes.ui.pages.explore.simulations import DRAWS, simulate, values_read
+from dpbayes.ui.pages.explore.simulations import DRAWS, simulate, takes_long
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import EXPLORED_NAMES, MECHANISM_NAMES
-from dpbayes.ui.widgets.running import WITHOUT_BUTTON, progress, running
+from dpbayes.ui.widgets.running import progress, running
 from dpbayes.ui.widgets.show import folded, numbers, sentence_instead, show_refusal
 
 Compared = dict[str, object] | InputError
@@ -88,7 +88,7 @@ def _comparison_steps(chosen: Chosen, cell: int) -> Work[tuple[Compared, ...]]:
         start, end = (place / len(names) for place in (number, number + 1))
         try:
             mechanism = chosen.mechanism_called(name)
-            if values_read(mechanism, chosen.counts.n) > WITHOUT_BUTTON:
+            if takes_long(mechanism, chosen.counts.n):
                 raise InputError(f"The {name_of(type(mechanism))} of this table takes too long for this comparison.")
             yield from part_of(searched(mechanism), start, end)
             readings = Readings.of(chosen, Simulated(simulate(chosen, mechanism), Memo()), cell)

@@ -118,9 +118,14 @@ def values_read(mechanism: Mechanism[Outcome], n: int) -> int:
     return count(n)
 
 
+def takes_long(mechanism: Mechanism[Outcome], n: int) -> bool:
+    """Return whether one release of n records takes so long that nobody should wait for it without a choice."""
+    return values_read(mechanism, n) > WITHOUT_BUTTON
+
+
 def waits_for_request(chosen: Chosen) -> bool:
-    """Whether a release takes so long that the person must start its simulation. Errors: InputError."""
-    if values_read(chosen.mechanism, chosen.counts.n) <= WITHOUT_BUTTON:
+    """Whether the person must start the simulation, and has not. Errors: InputError."""
+    if not takes_long(chosen.mechanism, chosen.counts.n):
         return False
     key = _key(chosen)
     return so_far(_SIMULATED, key) is None and st.session_state.get(_WANTED) != hash(key)
