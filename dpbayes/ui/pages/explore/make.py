@@ -25,15 +25,7 @@ from dpbayes.ui.session.drawings import replace_drawing
 from dpbayes.ui.session.graphs import Graph, code_of, drawable
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.session.uploads import upload
-from dpbayes.ui.widgets.charging import (
-    charge_confirmed,
-    charged_ledger,
-    dataset_to_charge,
-    domain_choice,
-    earlier_release,
-    ledger_link,
-    show_cost,
-)
+from dpbayes.ui.widgets.charging import chosen_charge, domain_choice, ledger_link
 from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.opened_release import opened_release
 from dpbayes.ui.widgets.show import folded, sentence_instead
@@ -61,13 +53,13 @@ def make_release(chosen: Chosen) -> None:
 
 
 def _make(chosen: Chosen) -> None:
-    path = charged_ledger()
-    dataset = dataset_to_charge(path, chosen, EXPLANATION, key="make.dataset")
-    if dataset is None:
+    charge = chosen_charge(chosen, EXPLANATION, key="make.dataset")
+    if charge is None:
         return
-    learnt = learnt_as(path, dataset, chosen.network)
-    request = request_of(chosen, dataset, learnt)
-    _summary(path, request)
+    learnt = learnt_as(charge.path, charge.dataset, chosen.network)
+    request = request_of(chosen, charge.dataset, learnt)
+    charge.show_cost(request.cost)
+    st.caption(escaped(request.entry.accuracy(request, request.calibrated.scale)))
     if getattr(chosen.mechanism, "noise", Noise.WHOLE) is Noise.REAL:
         st.caption(
             "A real release adds integer noise. Choose noise of whole numbers under *More settings* to simulate the "
@@ -80,16 +72,13 @@ def _make(chosen: Chosen) -> None:
             f"This graph was learnt privately in row {learnt.row} of the ledger. Its "
             f"ε = {amount_text(learnt.document.request.epsilon)} is charged there."
         )
-    published = earlier_release(path, request, "This release exists already")
-    if published is None and charge_confirmed(
-        path,
-        dataset,
-        chosen,
+    published = charge.earlier_release(request, "This release exists already")
+    if published is None and charge.is_confirmed(
         label=f"Make release and spend {amount_with_symbol(request.cost)}",
         act="began a release",
         statement=UNSEEN if learnt is None else PRIOR_UNSEEN,
     ):
-        published = _published(path, request, chosen.counts)
+        published = _published(charge.path, request, chosen.counts)
     if published is not None:
         opened_release(published.document, key="made", suspicion=chosen.options("release").suspicion)
         ledger_link()
@@ -111,12 +100,6 @@ def _published(path: Path, request: ReleaseRequest, counts: Counts) -> Published
         raise ended[0]
     bar.empty()
     return published
-
-
-def _summary(path: Path, request: ReleaseRequest) -> None:
-    """Show the cost, the remaining budget, and the accuracy of the release."""
-    show_cost(path, request.dataset, request.cost)
-    st.caption(escaped(request.entry.accuracy(request, request.calibrated.scale)))
 
 
 def request_of(chosen: Chosen, dataset: str, learnt: LearntGraph | None) -> ReleaseRequest:
