@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from dpbayes import __version__
 from dpbayes.base.command import REFUSED
-from dpbayes.base.extras import extra
+from dpbayes.base.libraries import extra
 from dpbayes.base.validation import InputError
 
 COMMANDS = ("release", "learn", "adaptive", "plan", "ledger", "verify", "view", "query", "count")

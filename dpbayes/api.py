@@ -1,7 +1,7 @@
 """What a curator and a recipient need: the names of `import dpbayes as dp`."""
 
 from dpbayes.audit.adaptive import AdaptiveAudit, audit_adaptive
-from dpbayes.audit.attacker.draws import audit_by_draws
+from dpbayes.audit.draws import audit_by_draws
 from dpbayes.audit.recalibration import recalibrated
 from dpbayes.audit.registry import audit as audit_report
 from dpbayes.base.privacy import Guarantee, compose

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.base.amounts import EpsilonDelta, PrivacyMeasure, Rho, amount_text
-from dpbayes.base.extras import extra
+from dpbayes.base.libraries import extra
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee, compose
 from dpbayes.base.steps import finished
 from dpbayes.base.types import Codes, FloatArray

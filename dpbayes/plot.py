@@ -17,8 +17,7 @@ from dpbayes.experiments.accuracy.study import accuracy_study
 from dpbayes.experiments.releases import density, density_grid
 from dpbayes.figures.accuracy import accuracy_figure
 from dpbayes.figures.audit import Mark, privacy_curve_figure
-from dpbayes.figures.dag_layout import layered_positions
-from dpbayes.figures.dag_picture import dag_figure
+from dpbayes.figures.dag import dag_figure, layered_positions
 from dpbayes.figures.posterior import Densities, density_figure, released_draws_figure
 from dpbayes.figures.style import PlotlyFigure
 from dpbayes.mechanisms.parameters import Calibration

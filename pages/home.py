@@ -5,8 +5,7 @@ import streamlit as st
 from dpbayes.base.text import escaped, many
 from dpbayes.ui.pages.stories.home import own_story, use_own_data
 from dpbayes.ui.pages.stories.miniature import miniature
-from dpbayes.ui.pages.stories.opened import open_step
-from dpbayes.ui.pages.stories.shipped import GROUPS, STORIES
+from dpbayes.ui.pages.stories.opened import GROUPS, STORIES, open_step
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.page import within_app
 from dpbayes.ui.widgets.show import headline, sentence_instead

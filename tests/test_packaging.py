@@ -27,7 +27,7 @@ from websockets.typing import Subprotocol
 
 import dpbayes
 from dpbayes.base.command import HOLDS, REFUSED
-from dpbayes.base.extras import extra
+from dpbayes.base.libraries import extra
 from dpbayes.base.validation import InputError
 from dpbayes.releases.commands.main import COMMANDS, main
 from dpbayes.ui.server.serve import PORT

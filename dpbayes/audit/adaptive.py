@@ -14,13 +14,14 @@ from fractions import Fraction
 import numpy as np
 from scipy import special
 
-from dpbayes.audit.attacker.draws import DOUBT, SampledLoss, epsilon_lower_bound
+from dpbayes.audit.draws import DOUBT, SampledLoss, epsilon_lower_bound
 from dpbayes.base.amounts import Amount, Rho
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.steps import Partial, Work, finished
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.mechanisms.adaptive.draws import Draws, SimulatedDraws, choice_scale
+from dpbayes.mechanisms.adaptive.mechanism import AdaptiveTables
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import carried_out
 from dpbayes.mechanisms.adaptive.release import guarantee_of
@@ -157,25 +158,24 @@ def audit_adaptive(
         >>> 0 < audit.largest <= 1
         True
     """
-    return finished(adaptive_audit_steps(first, second, epsilon=epsilon, delta=delta, rng=rng, draws=draws))
+    return finished(_losses(plan_for(epsilon, delta), first, second, rng=rng, draws=draws))
 
 
-def adaptive_audit_steps(
-    first: Dataset,
-    second: Dataset,
-    *,
-    epsilon: float | Fraction | str,
-    rng: np.random.Generator,
-    delta: float | Fraction | str = 0,
-    draws: int = 200,
+def losses_of_outputs(
+    mechanism: AdaptiveTables, first: Dataset, second: Dataset, *, rng: np.random.Generator, draws: int
 ) -> Work[AdaptiveAudit]:
-    """Return the same in steps of one release of each table, with the audit so far from LEAST_DRAWS on."""
+    """Return the same for a mechanism, in steps of one release of each table; from LEAST_DRAWS on with those so far."""
+    return _losses(mechanism.plan, first, second, rng=rng, draws=draws)
+
+
+def _losses(
+    plan: AdaptivePlan, first: Dataset, second: Dataset, *, rng: np.random.Generator, draws: int
+) -> Work[AdaptiveAudit]:
     draws = whole_number("The number of draws", draws, low=LEAST_DRAWS, high=MOST_DRAWS)
     if (first.names, first.states) != (second.names, second.states) or len(first.codes) != len(second.codes):
         raise InputError("The two tables must have the same columns and the same number of records.")
     if (first.codes != second.codes).any(axis=1).sum() > 1:
         raise InputError("The two tables must differ in at most one record.")
-    plan = plan_for(epsilon, delta)
     claimed, losses = guarantee_of(plan), np.empty((2, draws))
     for k in range(draws):
         losses[0, k] = _loss(plan, first, second, SimulatedDraws(rng))

@@ -137,6 +137,9 @@ class Audit:
     losses(mechanism, n, releases) -> the privacy losses of several releases from one table; without it, the curve of
     one release and the guarantee of several are used.
 
+    outputs(mechanism, first, second, rng, draws) -> the exact losses of simulated releases of two tables, in steps; for
+    a mechanism whose report would have to enumerate too many outputs.
+
     `tables` states how tables are described, `doubts` are assumptions that do not hold, `not_recalibrated` is the
     reason if there is no recalibration, and `cases` are settings at which a claim is refuted, by title.
     """
@@ -146,6 +149,7 @@ class Audit:
     claimed: Callable[..., Guarantee] = lambda mechanism, n: mechanism.claimed
     log_ratios: Callable[..., FloatArray] | None = None
     losses: Callable[..., Losses] | None = None
+    outputs: Callable[..., Work[Any]] | None = None
     recalibration: Recalibration | None = None
     not_recalibrated: str = "There is no recalibration, because the ε that meets a target is not known."
     picture: Callable[..., Picture | None] = lambda mechanism, worst, n: None

@@ -1,4 +1,4 @@
-"""The audit of Laplace noise on the posterior's updates. [Zhang16] Algorithm 1."""
+"""The audits of Laplace noise on the posterior's updates, clipped [Zhang16] or fitted: one audit of noisy counts."""
 
 from collections.abc import Callable
 
@@ -12,6 +12,7 @@ from dpbayes.audit.report.pictures import noisy_number
 from dpbayes.audit.report.types import AuditReport, WorstCase, checked_grid, pure_report
 from dpbayes.audit.report.words import all_tables_text, checked_records, noise_curve, nothing_to_lose, opposites
 from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import ConsistentLaplace, LaplaceUpdates, Noise
 from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
@@ -83,3 +84,13 @@ def audit_of_counts(kind: type[LaplaceCounts], seen: Callable[[ReleasedPosterior
 # atoms of the clipped distribution: clipping hides nothing from the attacker. Probabilities of integers have the same
 # ratio.
 AUDIT = audit_of_counts(LaplaceUpdates, lambda released: released.updates)
+
+
+def _noisy(released: ReleasedPosterior) -> FloatArray:
+    """Return the noisy counts from which consistent tables were computed: the release contains them too."""
+    if released.noisy is None:
+        raise InputError("This release does not contain the noisy counts from which its tables were computed.")
+    return released.noisy
+
+
+CONSISTENT = audit_of_counts(ConsistentLaplace, _noisy)

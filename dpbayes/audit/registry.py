@@ -4,13 +4,24 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from dpbayes.audit import consistent, exact, fourier, gaussian, laplace, regression, residual, sampler, weighted
+from dpbayes.audit import (
+    adaptive,
+    exact,
+    fourier,
+    gaussian,
+    laplace,
+    regression,
+    residual,
+    sampler,
+    weighted,
+)
 from dpbayes.audit.die import hellinger
 from dpbayes.audit.die import laplace as laplace_die
 from dpbayes.audit.entry import Audit
 from dpbayes.audit.map import exponential as map_exponential
 from dpbayes.audit.map import printed as map_printed
 from dpbayes.audit.report.types import AuditReport
+from dpbayes.mechanisms import AdaptiveTables
 from dpbayes.mechanisms.exact_class import no_audit, oddity
 
 AUDITS: tuple[Audit, ...] = (
@@ -19,7 +30,7 @@ AUDITS: tuple[Audit, ...] = (
     fourier.AUDIT,
     sampler.AUDIT,
     map_exponential.AUDIT,
-    consistent.AUDIT,
+    laplace.CONSISTENT,
     weighted.AUDIT,
     gaussian.AUDIT,
     residual.AUDIT,
@@ -33,8 +44,8 @@ AUDITS: tuple[Audit, ...] = (
 
 def audit_of(mechanism: Any) -> Audit:
     """Return the entry for exactly this mechanism; UNKNOWN for a subclass, or with a replaced part."""
-    kind = type(mechanism)
-    return next((entry for entry in AUDITS if entry.kind is kind and not oddity(mechanism, kind)), UNKNOWN)
+    kind, every = type(mechanism), (*AUDITS, OF_OUTPUTS)
+    return next((entry for entry in every if entry.kind is kind and not oddity(mechanism, kind)), UNKNOWN)
 
 
 def _refused(mechanism: Any, **numbers: Any) -> AuditReport:
@@ -43,6 +54,9 @@ def _refused(mechanism: Any, **numbers: Any) -> AuditReport:
 
 UNKNOWN = Audit(kind=object, report=_refused)
 """The entry of a mechanism without an audit, for which only simulated releases can be counted."""
+
+OF_OUTPUTS = Audit(kind=AdaptiveTables, report=_refused, outputs=adaptive.losses_of_outputs)
+"""The entry of the mechanism that has no report, but exact losses of simulated outputs."""
 
 
 def audit(mechanism: Any, *, n: int, epsilons: ArrayLike, features: int | None = None) -> AuditReport:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.audit.attacker.odds import probability_ceiling
+from dpbayes.audit.attacker import probability_ceiling
 from dpbayes.audit.loss.law import (
     MOST_PAIRS,
     Losses,

@@ -1,13 +1,18 @@
-"""Libraries that take long to import: each is imported when a module first uses it, not when it first names it.
+"""Libraries that take long to import, and those that may be missing.
 
-An open page then waits only for those that draw it. Only this module names these libraries in an import (Ruff's
-`banned-module-level-imports`). Annotations that contain one of their types are quoted: they would import it.
+A slow library is imported when a module first uses it, not when it first names it. An open page then waits only for
+those that draw it. Only this module names these libraries in an import (Ruff's `banned-module-level-imports`).
+Annotations that contain one of their types are quoted: they would import it.
 """
 
 import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["arrow_compute", "arrow_csv", "arrow_parquet", "fft", "nx", "pa", "pd"]
+from dpbayes.base.validation import InputError
+
+__all__ = ["arrow_compute", "arrow_csv", "arrow_parquet", "extra", "fft", "nx", "pa", "pd"]
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -35,3 +40,25 @@ else:
     arrow_csv = Library("pyarrow.csv")
     arrow_parquet = Library("pyarrow.parquet")
     fft = Library("scipy.fft")
+
+
+@contextmanager
+def extra(name: str, feature: str) -> Iterator[None]:
+    """Import packages of an extra within the block.
+
+    Args:
+        name: The extra, as pyproject.toml names it.
+        feature: The feature that needs the packages, as the beginning of a sentence.
+
+    Raises:
+        InputError: A package is not installed; the sentence names it and the command that installs it.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package == "dpbayes":  # an error of this program, which no installation would correct
+            raise
+        raise InputError(
+            f'{feature} needs {package}, which is not installed here: pip install "dpbayes[{name}]".'
+        ) from None

@@ -289,11 +289,10 @@ class ResidualNoise:
     """The sets A of nodes within a family, smallest first, and the noise on their residuals.
 
     `sds` are the standard deviations (sets,) of every number of a residual by the mechanism's label; for noise in
-    cells, after a least-squares fit. `holders` (sets,) is the number of families that contain a set.
+    cells, after a least-squares fit.
     """
 
     sets: tuple[tuple[str, ...], ...]
-    holders: FloatArray
     sds: Mapping[str, FloatArray]
 
 
@@ -311,7 +310,7 @@ def residual_noise(comparison: Comparison, network: Network) -> ResidualNoise:
         for noise in comparison.noises
         if hasattr(noise.mechanism, "noise_model")
     }
-    return ResidualNoise(sets, holders[order].astype(np.float64), sds)
+    return ResidualNoise(sets, sds)
 
 
 def answer_error(

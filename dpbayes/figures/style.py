@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from dpbayes.base.extras import extra
+from dpbayes.base.libraries import extra
 from dpbayes.base.looks import BOUND, Look
 from dpbayes.base.text import near_one, numeral, share_text
 from dpbayes.base.types import FloatArray

@@ -54,8 +54,8 @@ RELEASABLE: Mapping[str, Releasable] = MappingProxyType(
 
 
 def reads_records(kind: object) -> bool:
-    """Return whether a class of mechanisms releases from the records instead of the counts of a given network."""
-    return kind in OF_RECORDS
+    """Return whether a class of mechanisms needs the records, and not only the counts of a given network."""
+    return hasattr(kind, "values_read")
 
 
 def releasable(mechanism: object) -> Releasable:

@@ -97,6 +97,7 @@ OPTIONAL = {
     "noise_scale": "the scale of the noise, for mechanisms with one scale",
     "delta": "the delta of the guarantee, if delta is a parameter",
     "draws": "the number of released sets of CPTs",
+    "values_read": "how many values of n records one release reads, if it needs the records and not only the counts",
 }
 """Optional members of a mechanism, in addition to those of `Mechanism`. A page shows the controls and pictures that
 need a member only if the mechanism has it."""

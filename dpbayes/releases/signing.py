@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dpbayes.base.extras import extra
+from dpbayes.base.libraries import extra
 from dpbayes.base.validation import InputError, brief
 from dpbayes.releases import ledger
 from dpbayes.releases.document.canonical import canonical, hash_of, read_canonical

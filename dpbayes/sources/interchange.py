@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.base.extras import extra
-from dpbayes.base.libraries import nx
+from dpbayes.base.libraries import extra, nx
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.cpts import ForeignTable, checked_cpts, cpts_of_tables

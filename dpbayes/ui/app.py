@@ -1,36 +1,27 @@
-"""The bar of all pages, the story that is told over them, and the page that is shown."""
+"""The pages with their navigation, and the run of one page below the bar and the banner of a story."""
 
 from pathlib import Path
-from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from dpbayes.base.text import escaped
+from dpbayes.ui.bar import top_bar
 from dpbayes.ui.pages.stories.banner import banner
-from dpbayes.ui.pages.stories.opened import open_step, story_page
-from dpbayes.ui.pages.stories.shipped import TITLES
-from dpbayes.ui.session.current import current, link_problems, move_settings, show_place
+from dpbayes.ui.pages.stories.opened import story_page
+from dpbayes.ui.session.current import link_problems, move_settings, show_place
 from dpbayes.ui.session.drawings import remember
-from dpbayes.ui.session.link import left_out, query_of
 from dpbayes.ui.session.moved import MOVED, place_now
-from dpbayes.ui.session.roles import Act, person
-from dpbayes.ui.session.settings import Seat
 from dpbayes.ui.widgets.address import become, begin_with_address, turn_to, write_in_place, write_link
-from dpbayes.ui.widgets.controls import segments
 from dpbayes.ui.widgets.guard import delivering
 from dpbayes.ui.widgets.page import live
 from dpbayes.ui.widgets.scanning import PAGES_OF_COUNTS, count_connected
-from dpbayes.ui.widgets.share import Served, shareable
 from dpbayes.ui.widgets.show import guarded
-from dpbayes.ui.widgets.sign_in import say_who, sign_in_button
 from dpbayes.ui.widgets.turns import TURNS
 
 STYLE = Path(__file__).with_name("style.css")
 
 ABOUT = "dpbayes: differentially private Bayesian networks, their accuracy and their privacy loss."
-
-YOUR_ROLE = "Your role on this server is recipient, which has no other view."
 
 
 def app() -> None:
@@ -98,74 +89,3 @@ def _pages() -> dict[str, list[StreamlitPage]]:
 
 def _moved() -> None:
     """Show nothing: the app has turned to the page that this one has moved to."""
-
-
-def top_bar(title: str) -> None:
-    """Title, seat, story and link: the same on every page, in one line where the screen is wide."""
-    missing = _missing_from_link()
-    with st.container(horizontal=True, vertical_alignment="center", key="bar"):
-        st.title(title, width="content")
-        segments(
-            "View as",
-            "seat",
-            list(Seat) if person().may(Act.SEE_RECORDS) else [Seat.RECIPIENT],
-            format_func=lambda seat: seat.value.capitalize(),
-            label_visibility="collapsed",
-        )
-        st.selectbox(
-            "Story",
-            list(TITLES),
-            index=None,
-            placeholder="Guided stories",
-            format_func=TITLES.__getitem__,
-            key=_story_list(),
-            on_change=_open_chosen,
-            label_visibility="collapsed",
-            width=220,
-        )
-        # Opening it reruns all: a page's fragment moves on without the bar, and the link must not be yesterday's.
-        with st.popover("Share this view", key="share", on_change="rerun"):
-            if missing:
-                st.warning(missing)
-            st.caption(
-                f"This link reopens {'the rest of the' if missing else 'the same'} view. Uploaded tables are not part "
-                "of the link."
-            )
-            address, why = shareable((st.context.url or "").partition("?")[0], Served.now())
-            st.code(f"{address}?{urlencode(query_of(current()))}", language=None, wrap_lines=True)
-            if why:
-                st.caption(why)
-        sign_in_button()
-    say_who()
-    if current().seat is Seat.RECIPIENT:
-        is_choice = person().may(Act.SEE_RECORDS)
-        st.caption(
-            "Recipient view: only what a release contains. "
-            + ("This choice changes what is shown; it does not restrict access." if is_choice else YOUR_ROLE)
-        )
-    if missing:
-        st.caption(missing)
-
-
-def _open_chosen() -> None:
-    """Open the story that was picked; a new list takes its place, so that the same one can be picked again."""
-    key = st.session_state[_story_list()]
-    st.session_state["story.listed"] = st.session_state.get("story.listed", 0) + 1
-    if key:
-        open_step(key)
-
-
-def _story_list() -> str:
-    """Return the key of the list of stories: a new one after each story, for a browser may keep what it shows."""
-    return f"story.{st.session_state.get('story.listed', 0)}"
-
-
-def _missing_from_link() -> str:
-    """Return the sentence about what the link cannot carry, empty if it carries everything."""
-    names = left_out(current())
-    if not names:
-        return ""
-    return (
-        f"The link leaves out {' and '.join(names)}: {'it is' if len(names) == 1 else 'they are'} too long for an "
-        "address. *Import or export* on the Network page saves a network as a file."
-    )

@@ -9,10 +9,14 @@ import pytest
 from scipy import optimize, special
 
 import dpbayes as dp
+from dpbayes.audit.registry import UNKNOWN, audit_of
+from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
+from dpbayes.mechanisms import AdaptiveTables
 from dpbayes.mechanisms.adaptive import choices, draws, process
 from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
 
 STATES = (("x", "y"),) * 2
 TABLE = Dataset(("a", "b"), STATES, np.array([[0, 0], [0, 0], [1, 1]]))
@@ -146,3 +150,21 @@ def test_numbers_out_of_range_are_refused() -> None:
         audited(1, draws=1)
     with pytest.raises(InputError):
         audited(-1)
+
+
+def test_the_registry_has_the_audit_of_the_outputs_for_exactly_this_mechanism() -> None:
+    mechanism = AdaptiveTables(prior=Network.from_edges(TABLE.names, [], {}), epsilon=1, delta=1e-5)
+    outputs = audit_of(mechanism).outputs
+    assert outputs is not None
+    audit = finished(outputs(mechanism, TABLE, NEIGHBOUR, rng=np.random.default_rng(1), draws=5))
+    same = audited(1, 1e-5, draws=5)
+    np.testing.assert_array_equal(audit.first, same.first)
+    np.testing.assert_array_equal(audit.second, same.second)
+    assert audit.claimed == same.claimed == mechanism.claimed
+    with pytest.raises(InputError, match="no exact audit"):
+        dp.audit_report(mechanism, n=3, epsilons=[])
+
+    class Other(AdaptiveTables):
+        pass
+
+    assert audit_of(Other(prior=mechanism.prior, epsilon=1)) is UNKNOWN

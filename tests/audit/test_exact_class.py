@@ -7,10 +7,10 @@ from functools import cached_property
 import numpy as np
 import pytest
 
-from dpbayes.audit.attacker.draws import audit_by_draws
-from dpbayes.audit.attacker.odds import attack_die, attack_network, log_ratios
+from dpbayes.audit.attacker import attack_die, attack_network, log_ratios
 from dpbayes.audit.die.hellinger import audit_die, die_epsilon, law_at, law_steps
 from dpbayes.audit.die.laplace import audit_laplace_cells, audit_laplace_one, laplace_die_epsilon
+from dpbayes.audit.draws import audit_by_draws
 from dpbayes.audit.exact import audit_exact
 from dpbayes.audit.fourier import audit_fourier, fourier_noise
 from dpbayes.audit.laplace import audit_laplace, noise_of_moved_counts

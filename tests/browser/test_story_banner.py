@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.sync_api import Locator, expect
 
+from dpbayes.ui.pages.stories.opened import STORIES
 from dpbayes.ui.pages.stories.parts import PARTS
 from dpbayes.ui.pages.stories.quantities import QUANTITIES
-from dpbayes.ui.pages.stories.shipped import STORIES
 from tests.browser.app_screen import SLOW_MS, TITLES, AppScreen
 from tests.conftest import thorough
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 import pytest
 
-from dpbayes.audit.attacker.draws import SampledLoss, audit_by_draws, epsilon_lower_bound
+from dpbayes.audit.draws import SampledLoss, audit_by_draws, epsilon_lower_bound
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.zcdp import zcdp_delta
 from dpbayes.mechanisms import (

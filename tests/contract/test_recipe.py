@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dpbayes.audit.registry import AUDITS
-from dpbayes.mechanisms import MECHANISMS, PRIVATE
+from dpbayes.mechanisms import MECHANISMS, OF_RECORDS, PRIVATE
 from dpbayes.mechanisms.base import OPTIONAL, Mechanism
 from tests.copies import copied, python
 
@@ -386,7 +386,8 @@ def test_optional_members_of_a_mechanism_are_listed_beside_the_protocol_and_used
     # These are read where it is known that they are there; the scale is for the contract.
     assert sorted(set(OPTIONAL) - optional) == ["delta", "name", "noise_scale"]
     for name in OPTIONAL:
-        assert any(hasattr(kind, name) or name in kind.__dataclass_fields__ for kind in MECHANISMS), name
+        kinds = (*MECHANISMS, *OF_RECORDS)
+        assert any(hasattr(kind, name) or name in kind.__dataclass_fields__ for kind in kinds), name
 
 
 def test_what_is_audited_is_what_may_be_released_and_more() -> None:

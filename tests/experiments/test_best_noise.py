@@ -222,7 +222,6 @@ def test_noise_on_residuals_by_hand() -> None:
     network = chain(2)
     noise = residual_noise(finished(compare_steps(network, PROMISE, recount=())), network)
     assert noise.sets == (("x1",), ("x2",), ("x1", "x2"))
-    np.testing.assert_array_equal(noise.holders, [2, 1, 1])
     sd = LaplaceUpdates(prior=network, epsilon=1).noise_law.sd
     expected = [sd / math.sqrt(1.5), sd / math.sqrt(0.5), sd]
     np.testing.assert_allclose(noise.sds["Laplace"], expected)

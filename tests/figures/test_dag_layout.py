@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpbayes.figures import dag_layout
-from dpbayes.figures.dag_layout import HEIGHT, WIDTH, _mean
+from dpbayes.figures import dag
+from dpbayes.figures.dag import HEIGHT, WIDTH, _mean
 from dpbayes.sources.named_networks import NAMED, load_named
 
 
 def layered_positions(graph):
-    return dag_layout.layered_positions(graph.nodes, graph.edges)
+    return dag.layered_positions(graph.nodes, graph.edges)
 
 
 @st.composite

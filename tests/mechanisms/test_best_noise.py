@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpbayes.audit.attacker.odds import attack_network
+from dpbayes.audit.attacker import attack_network
 from dpbayes.audit.recalibration import recalibrated
 from dpbayes.audit.registry import audit, audit_of
 from dpbayes.audit.report.types import AuditVerdict

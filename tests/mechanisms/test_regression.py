@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpbayes.audit.attacker.draws import epsilon_lower_bound
+from dpbayes.audit.draws import epsilon_lower_bound
 from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.parameters import MOST_DRAWS

@@ -14,8 +14,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from dpbayes.ui.bar import EXPIRED
 from dpbayes.ui.session.grants import ROLES
-from dpbayes.ui.widgets.sign_in import EXPIRED
 from tests.browser.serving import ROOT, free_port, server_process
 from tests.releases.made import opened
 from tests.wire import button, connected, received, run, texts

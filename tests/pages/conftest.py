@@ -165,14 +165,14 @@ def work_is_computed_once(request: pytest.FixtureRequest, monkeypatch: pytest.Mo
         return
     kept = running._kept
 
-    def shared(kind: str, key: Hashable, start: Callable[[], Running[Any]]) -> Running[Any]:
+    def shared(kind: str, key: Hashable, start: Callable[[], Running[Any]], **limits: int) -> Running[Any]:
         def begun() -> Running[Any]:
             work = start()
             if work.restart is None:
                 work.steps = COMPUTED.once_in_steps((kind, key), as_they_are, work.steps)
             return work
 
-        return kept(kind, key, begun)
+        return kept(kind, key, begun, **limits)
 
     monkeypatch.setattr(running, "_kept", shared)
     monkeypatch.setattr(simulations, "shared_simulations", lambda: RELEASES)

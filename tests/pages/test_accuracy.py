@@ -222,7 +222,7 @@ LAPLACE_ALONE = FAST | {f"accuracy.{name}": "no" for name in CURVES_LEFT_OUT if 
 def step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every run of the page takes a single step and does not run again by itself."""
     stop_after_a_step(monkeypatch)
-    monkeypatch.setattr("dpbayes.experiments.accuracy.size.MOST_REPEATS", 4)
+    monkeypatch.setattr("dpbayes.experiments.accuracy.method.MOST_REPEATS", 4)
 
 
 def repeats_shown(at: AppTest) -> int:

@@ -8,8 +8,8 @@ import pytest
 from scipy import special
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.audit.attacker.draws import audit_by_draws
-from dpbayes.audit.attacker.odds import attack_die, attack_network, probability_ceiling
+from dpbayes.audit.attacker import attack_die, attack_network, probability_ceiling
+from dpbayes.audit.draws import audit_by_draws
 from dpbayes.audit.recalibration import needed_epsilon, recalibrated
 from dpbayes.audit.registry import audit
 from dpbayes.audit.regression import bad_tables

@@ -396,8 +396,6 @@ def test_every_counterexample_refutes_and_is_shown_with_its_claim() -> None:
         for example in counterexamples_of(claim):
             assert example.refutes
             assert claim.verdict in (Verdict.FALSE, Verdict.UNCLEAR, Verdict.AMENDED, Verdict.VACUOUS)
-    shown = {make().claim for exhibit in SHOWN.values() for make in exhibit.fails}
-    assert shown <= {claim for claim in CLAIMS if counterexamples_of(claim)}
     at = claim_opened("[Zhang16] Lemma A.3")
     (text,) = (m.value for m in at.markdown if m.value.startswith("**Where it fails**"))
     for example in counterexamples_of(next(c for c in CLAIMS if str(c.reference) == "[Zhang16] Lemma A.3")):

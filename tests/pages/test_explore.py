@@ -119,7 +119,7 @@ def test_averages_go_on_from_some_releases_to_many_and_can_be_stopped(monkeypatc
     """Means, losses, coverage and the sentence are of all that are read by now, and say how many these are."""
     seen = stopped_at_the_second_picture(monkeypatch)
     at = open_page(PAGE, source="sprinkler", records="200")
-    assert seen == [[1, 2, 2], [1, 3, 3]], "a step before the first picture, and one after each"
+    assert seen == [[1, 2, 2, 1], [1, 3, 3, 1]], "a step before the first picture, and one after each"
     assert "Stopped after 66 of 111 releases" in str(at.get("progress")[0].proto)
     assert "Averages are over 66 releases; averages of this cell are over 150." in everything(at)
     assert headline(at).endswith(f"of {numeral(first_of(at, 66).shifts.mean(), 2)}.")
@@ -422,8 +422,8 @@ def test_what_was_worked_out_of_the_same_releases_is_not_worked_out_again(monkey
 
     monkeypatch.setattr(BetaMixtures, "quantile", counted)
     drawn: list[int] = []
-    simulate = simulations.study_release
-    monkeypatch.setattr(simulations, "study_release", lambda *given: drawn.append(1) or simulate(*given))
+    simulate = simulations.simulated
+    monkeypatch.setattr(simulations, "simulated", lambda *given: drawn.append(1) or simulate(*given))
     simulations.shared_simulations.clear()
     at = open_page(PAGE)
     first, shown = len(shapes), figures(at)
@@ -447,8 +447,8 @@ def test_what_was_worked_out_of_the_same_releases_is_not_worked_out_again(monkey
 
 def test_nothing_of_an_upload_is_kept_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[int] = []
-    simulate = simulations.study_release
-    monkeypatch.setattr(simulations, "study_release", lambda *given: drawn.append(1) or simulate(*given))
+    simulate = simulations.simulated
+    monkeypatch.setattr(simulations, "simulated", lambda *given: drawn.append(1) or simulate(*given))
     simulations.shared_simulations.clear()
     for session in (1, 2):
         at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)

@@ -14,7 +14,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.experiments.releases import ReleaseStudy, study_release
 from dpbayes.mechanisms import AdaptiveTables
 from dpbayes.mechanisms.adaptive import process
-from dpbayes.ui.pages.audit import adaptive
+from dpbayes.ui.pages.audit import simulated
 from dpbayes.ui.pages.explore.files import release_json
 from dpbayes.ui.session.chosen import Chosen
 from tests.pages.conftest import (
@@ -73,7 +73,7 @@ def test_the_other_pictures_state_what_there_is_not() -> None:
     at = explored()
     texts = captions(at)
     assert any(text.endswith("nats (no bound is proved).") for text in texts)
-    assert "An adaptive release gives probabilities: there are no clipped counts." in texts
+    assert "Adaptive releases probabilities, not counts: no count can be negative." in texts
     assert any("Compare mechanisms* shows the error of their tables" in text for text in texts)
     assert {"explore.counts", "explore.accuracy"}.isdisjoint(figures(at))
     curve = figures(at)["explore.divergence"]["data"]
@@ -98,6 +98,12 @@ def test_a_large_table_is_simulated_on_request(monkeypatch: pytest.MonkeyPatch) 
     at = press(at, "Simulate the release")
     assert "density" in figures(at)
     assert "an adaptive release has a mean absolute error" in headline(at)
+
+
+def test_the_comparison_leaves_out_a_release_that_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpbayes.ui.pages.explore.simulations.WITHOUT_BUTTON", 100)
+    at = unfold(open_page(PAGE, source="sprinkler", records="300"), "comparison")
+    one_sentence(at, "The adaptive release of this table takes too long for this comparison.")
 
 
 def test_the_picture_against_epsilon_is_left_out_for_large_tables(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +190,7 @@ def texts(at: AppTest) -> str:
 
 @pytest.fixture
 def _few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adaptive, "DRAWS", 5)
+    monkeypatch.setattr(simulated, "DRAWS", 5)
 
 
 @pytest.mark.usefixtures("_few_draws")
@@ -243,7 +249,7 @@ def test_the_audit_continues_in_steps_and_stops(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_noise_of_half_the_size_is_refuted_on_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adaptive, "DRAWS", 30)
+    monkeypatch.setattr(simulated, "DRAWS", 30)
     exact = process.new_prices
     monkeypatch.setattr(process, "new_prices", lambda own, wanted, limit: exact(own, wanted, 4 * limit))
     monkeypatch.setattr(process.Process, "cost", 0)

@@ -222,7 +222,7 @@ def test_a_dashboard_that_can_draw_nothing_does_not_run_for_ever(
 ) -> None:
     sent = WidgetStates()
     sent.widgets.add(id="$$ID-of-a-control", string_value="1")
-    monkeypatch.setattr("dpbayes.ui.app.current", fail)
+    monkeypatch.setattr("dpbayes.ui.bar.current", fail)
     at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
     at._run(sent)
     assert not at.exception

@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 from dpbayes.base.amounts import epsilon_rounded_up
 from dpbayes.base.text import numeral
 from dpbayes.ui.pages.stories.banner import DOWNLOADED
+from dpbayes.ui.pages.stories.opened import STORIES
 from dpbayes.ui.pages.stories.quantities import QUANTITIES, Answer, Quantity
-from dpbayes.ui.pages.stories.shipped import STORIES
 from dpbayes.ui.session.chosen import Chosen
 from tests.conftest import thorough
 from tests.pages.conftest import decoded, everything, fine, open_page, press, put

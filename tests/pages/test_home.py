@@ -8,8 +8,7 @@ import pytest
 
 from dpbayes.experiments.regression.scenario import NormBound
 from dpbayes.ui.pages.stories.miniature import EPSILONS, computed
-from dpbayes.ui.pages.stories.opened import settings_at
-from dpbayes.ui.pages.stories.shipped import GROUPS, STORIES
+from dpbayes.ui.pages.stories.opened import GROUPS, STORIES, settings_at
 from dpbayes.ui.pages.stories.story import Story
 from dpbayes.ui.session.options.accuracy import Scene
 from dpbayes.ui.session.settings import Seat, Settings

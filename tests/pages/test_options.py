@@ -66,7 +66,7 @@ def one_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let long work stop for the page after each step, and a step be small."""
     stop_after_a_step(monkeypatch)
     # of releases that may hold 640,000 numbers each
-    monkeypatch.setattr("dpbayes.ui.pages.audit.draws.LEAST_DRAWS", 50)
+    monkeypatch.setattr("dpbayes.ui.pages.audit.simulated.LEAST_DRAWS", 50)
 
 
 MAIN = {

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from dpbayes.base.validation import InputError
 from dpbayes.releases.document.plan import PlanFile, read_plan, write_plan
 from dpbayes.releases.document.request import ReleaseRequest
-from dpbayes.ui.pages.explore.plan import plan_of, settings_of_plan
+from dpbayes.ui.pages.explore.make import plan_of, settings_of_plan
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
 from tests.pages.conftest import fine, one_sentence, open_page, press, sentences, settings_of, unfold

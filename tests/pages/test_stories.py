@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.ui.pages.stories.opened import settings_at
+from dpbayes.ui.pages.stories.opened import STORIES, settings_at
 from dpbayes.ui.pages.stories.quantities import AS_EPSILON, QUANTITIES
-from dpbayes.ui.pages.stories.shipped import STORIES
 from dpbayes.ui.session.settings import Present, Seat, Settings
 from tests.conftest import thorough
 from tests.pages.conftest import (

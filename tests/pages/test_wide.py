@@ -14,7 +14,7 @@ import streamlit as st
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.audit.attacker import odds as attacker
+from dpbayes.audit import attacker
 from dpbayes.audit.loss import trimmed_network
 from dpbayes.experiments.accuracy.curves import fourier as accuracy_fourier
 from dpbayes.mechanisms import OF_RECORDS, PRIVATE, Calibration, GaussianResiduals, WeightedFourier, fourier

@@ -4,9 +4,8 @@ import tomllib
 
 import pytest
 
-from dpbayes.sources.data_files import DATA
+from dpbayes.sources.data_files import DATA, ReadableName, readable_names
 from dpbayes.sources.named_networks import NAMED, load_named
-from dpbayes.sources.names import ReadableName, readable_names
 from dpbayes.sources.shipped_tables import SHIPPED, default_network, load_shipped
 
 KEYS = tuple(tomllib.loads((DATA / "names.toml").read_text(encoding="utf-8")))

@@ -58,7 +58,6 @@ EXHIBITS["LEMMA_99"] = Exhibit(
     "that one record moves {} marbles",
     "marbles",
     ("epsilon",),
-    (counterexample_lemma_99,),
 )
 """
 

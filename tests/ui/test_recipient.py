@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from dpbayes.ui.pages.stories.shipped import STORIES
+from dpbayes.ui.pages.stories.opened import STORIES
 from dpbayes.ui.session.roles import PERMITTED
 from tests.browser.serving import ROOT, free_port, server_process
 from tests.conftest import thorough

@@ -130,7 +130,6 @@ def test_curves_come_coarse_first_and_complete(points: int, most: int) -> None:
 
 
 def test_the_least_recently_used_work_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "KEPT", 2)
     monkeypatch.setattr(running.st, "session_state", {})
     started: list[str] = []
 
@@ -139,9 +138,7 @@ def test_the_least_recently_used_work_is_forgotten(monkeypatch: pytest.MonkeyPat
             started.append(key)
             return in_parts(lambda k: key, 1)
 
-        work = running.running("kind", key, start)
-        work.work()
-        return work
+        return running.running("kind", key, start, most=2).begun()
 
     first = ask("a")
     ask("b")

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from dpbayes.base.text import duration, many, memory
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy.blanket import MOST_COLUMNS
-from dpbayes.experiments.accuracy.method import Method
-from dpbayes.experiments.accuracy.size import Size
+from dpbayes.experiments.accuracy.method import Method, Size
 from dpbayes.model.network import Network
 
 MOST_SECONDS = 600.0

@@ -14,10 +14,9 @@ from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.experiments.accuracy.blanket import Blanket
 from dpbayes.experiments.accuracy.cost import Cost, refuse_large_runs
-from dpbayes.experiments.accuracy.method import Method
+from dpbayes.experiments.accuracy.method import Method, Size
 from dpbayes.experiments.accuracy.methods import BASELINES, METHODS, refusal
 from dpbayes.experiments.accuracy.releases import ReleasePlan
-from dpbayes.experiments.accuracy.size import Size
 from dpbayes.mechanisms.noise.shares import require_shares
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.model.dataset import Dataset

@@ -21,6 +21,7 @@ from dpbayes.mechanisms.adaptive.draws import SimulatedDraws
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import carried_out, require_feasible
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease, guarantee_of
+from dpbayes.mechanisms.adaptive.scores import values_of_pairs
 from dpbayes.mechanisms.base import Prior, check_mechanism, public_facts, require_own_counts
 from dpbayes.mechanisms.parameters import DELTA, EPSILON
 from dpbayes.mechanisms.release import Release
@@ -121,6 +122,10 @@ class AdaptiveTables:
         """The same; `dpbayes.mechanisms.adaptive.process` has the proof."""
         return self.claimed
 
+    def values_read(self, n: int) -> int:
+        """Return how many values of n records one release reads: those of all pairs of columns."""
+        return values_of_pairs(len(self.prior.network.names), n)
+
     def statistic(self, data: Dataset) -> CountedRecords:
         """Return the records of the network's columns with their counts. Errors: InputError, also those of `count`."""
         network = self.prior.network
@@ -151,7 +156,7 @@ class AdaptiveTables:
 
 
 def joined_models(releases: Sequence[Release[Any]]) -> Release[ReleasedModels]:
-    """Return batches of releases of models by one mechanism as one batch."""
+    """Return several batches of releases of models by one mechanism as one batch."""
     outcomes: list[ReleasedModels] = [release.outcome for release in releases]
     models = tuple(model for outcome in outcomes for model in outcome.models)
     return replace(releases[0], outcome=ReleasedModels(models, np.concatenate([own.numbers for own in outcomes])))

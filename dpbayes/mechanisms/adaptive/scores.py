@@ -27,6 +27,11 @@ _BLOCK = 1 << 14
 """Records that are compared at once. Single precision holds their counts exactly."""
 
 
+def values_of_pairs(columns: int, n: int) -> int:
+    """Return how many values of n records the scores of all pairs of columns depend on."""
+    return n * columns * (columns - 1) // 2
+
+
 def state_starts(data: Dataset) -> IntArray:
     """Return the place of every column's first state on the axis of all states, and the number of states: (d + 1,)."""
     return np.concatenate(([0], np.cumsum([len(states) for states in data.states]))).astype(np.int64)

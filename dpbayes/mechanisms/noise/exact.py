@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from dpbayes.base.amounts import PrivacyMeasure
-from dpbayes.base.extras import extra
+from dpbayes.base.libraries import extra
 from dpbayes.base.steps import Work, slices
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError

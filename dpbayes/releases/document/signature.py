@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dpbayes.base.extras import extra
+from dpbayes.base.libraries import extra
 from dpbayes.base.validation import InputError, brief
 from dpbayes.releases.document.canonical import canonical
 

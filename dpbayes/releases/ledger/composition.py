@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from dpbayes.base.amounts import Amount, Rho
-from dpbayes.base.extras import extra
+from dpbayes.base.libraries import extra
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import finite_number
 from dpbayes.base.zcdp import renyi_epsilon, renyi_of_pure, zcdp_epsilon

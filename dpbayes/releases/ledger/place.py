@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpbayes.base.extras import extra
+from dpbayes.base.libraries import extra
 from dpbayes.releases.ledger.events import LedgerError
 
 if TYPE_CHECKING:

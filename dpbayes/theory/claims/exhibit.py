@@ -2,12 +2,12 @@
 
 import enum
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 
 from dpbayes.base.types import BoolArray, FloatArray
-from dpbayes.theory.claims.claim import Bound, Claim, Counterexample
+from dpbayes.theory.claims.claim import Bound, Claim
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 
 DOUBT = 4.0
@@ -110,10 +110,10 @@ class Exhibit:
     """A claim on the page, under its `title`, which is also its name in a link.
 
     `axes` are the possible horizontal axes, the default first. `amount` completes the sentence "it states ...", and
-    `unit` is the title of the vertical axis. `knobs` are the controls of the other parameters, `fails` the
-    counterexamples, and `trials` the name of the simulated trials. `defaults` are default values of knobs for this
-    claim. `part` names the part of the network for which the claim is shown, if it is not the whole network. `limit` is
-    a fast check that raises an InputError for a setting that is too large; the page then reduces the knobs in `gives`.
+    `unit` is the title of the vertical axis. `knobs` are the controls of the other parameters, and `trials`
+    the name of the simulated trials. `defaults` are default values of knobs for this claim. `part` names the part of
+    the network for which the claim is shown, if it is not the whole network. `limit` is a fast check that raises an
+    InputError for a setting that is too large; the page then reduces the knobs in `gives`.
     """
 
     title: str
@@ -126,7 +126,7 @@ class Exhibit:
     amount: str
     unit: str
     knobs: tuple[str, ...]
-    fails: tuple[Callable[[], Counterexample], ...] = ()
+    _: KW_ONLY
     uses: Uses = Uses.PUBLIC
     trials: str = "releases"
     defaults: tuple[tuple[str, float], ...] = ()

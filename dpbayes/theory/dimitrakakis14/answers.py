@@ -240,7 +240,6 @@ EXHIBITS: dict[str, Exhibit] = {
         (Axis.LOG_RATIO,),
         *ANSWERS_TEXT,
         ("bounds.log_ratio", "bounds.error"),
-        (counterexample_theorem_3, counterexample_theorem_3_equal),
     ),
     "ALT_THEOREM_3_TAIL": Exhibit(
         "ALT-14 Theorem 3 (4.4): answers under a concentrated prior",
@@ -252,6 +251,5 @@ EXHIBITS: dict[str, Exhibit] = {
         (Axis.APART,),
         *ANSWERS_TEXT,
         ("bounds.apart", "bounds.error"),
-        (counterexample_theorem_3_tail,),
     ),
 }

@@ -223,7 +223,6 @@ EXHIBITS: dict[str, Exhibit] = {
         "that one changed value changes the log-likelihood by at most {} nats",
         "change of the log-likelihood by one changed value, nats",
         ("bounds.omega",),
-        (counterexample_lemma_7,),
         limit=_lemma_7_here,
         gives=("bounds.omega",),
     ),

@@ -258,7 +258,6 @@ EXHIBITS: dict[str, Exhibit] = {
         "a total variation distance of at most {}",
         "total variation distance of the posteriors",
         ("bounds.apart", "bounds.size"),
-        (counterexample_theorem_2_ii,),
     ),
     "ALT_ALGORITHM_1": Exhibit(
         "ALT-14 Algorithm 1: privacy of several answers",

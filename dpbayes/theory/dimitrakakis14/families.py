@@ -287,7 +287,6 @@ def _mass_exhibit(
     claim: Claim,
     bound: Callable[[ClaimParameters], Bound],
     formula: Fill,
-    *fails: Callable[[], Counterexample],
 ) -> Exhibit:
     return Exhibit(
         title,
@@ -300,7 +299,6 @@ def _mass_exhibit(
         "a prior mass of at most {} with a Lipschitz constant above L",
         "prior mass with a Lipschitz constant above L, a probability",
         ("bounds.level", "bounds.rate"),
-        fails,
     )
 
 
@@ -318,7 +316,6 @@ EXHIBITS: dict[str, Exhibit] = {
         LEMMA_4,
         lambda knobs: lemma_4(knobs.rate, at=knobs.level),
         lemma_4_text,
-        counterexample_lemma_4,
     ),
     "ALT_LEMMA_5": replace(
         _mass_exhibit(
@@ -326,7 +323,6 @@ EXHIBITS: dict[str, Exhibit] = {
             LEMMA_5,
             lambda knobs: lemma_5(knobs.shape, at=knobs.level, trials=knobs.size),
             lemma_5_text,
-            counterexample_lemma_5,
         ),
         axes=(Axis.LEVEL,),
         knobs=("bounds.level", "bounds.shape", "bounds.size"),
@@ -336,6 +332,5 @@ EXHIBITS: dict[str, Exhibit] = {
         LEMMA_6,
         lambda knobs: lemma_6(knobs.rate, at=knobs.level),
         lemma_6_text,
-        counterexample_lemma_6,
     ),
 }

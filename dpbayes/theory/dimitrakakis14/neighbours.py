@@ -109,7 +109,6 @@ EXHIBITS: dict[str, Exhibit] = {
         "a delta of at most {}",
         "delta of tables that differ in k records",
         ("epsilon", "bounds.delta", "bounds.changed"),
-        (counterexample_definition_2,),
         limit=_remark_1_here,
         gives=("epsilon",),
     ),

@@ -230,10 +230,5 @@ EXHIBITS: dict[str, Exhibit] = {
         (Axis.APART, Axis.SIZE),
         *KL_TEXT,
         ("bounds.apart", "bounds.size"),
-        (
-            counterexample_theorem_1_ii,
-            counterexample_theorem_1_ii_normal,
-            counterexample_theorem_1_ii_binomial,
-        ),
     ),
 }

@@ -201,7 +201,6 @@ EXHIBITS: dict[str, Exhibit] = {
         "that weights of one table differ by at most a factor of {}",
         "ratio of the weights of two scores",
         ("bounds.shift", "epsilon"),
-        (counterexample_lemma_2_1,),
     ),
     "NOTES_LEMMA_2_2": Exhibit(
         "Notes, Lemma 2.2: dilation",
@@ -214,7 +213,6 @@ EXHIBITS: dict[str, Exhibit] = {
         "a score too low to be dilated in at most {} of releases",
         "probability of a score too low to be dilated",
         ("bounds.rate", "epsilon", *DIE, "prior"),
-        (counterexample_lemma_2_2,),
         **FEW_CANDIDATES,
     ),
 }

@@ -234,7 +234,6 @@ def _loss_exhibit(
     bound: Callable[[Die, EvaluationPoint, float], Bound],
     formula: Fill,
     amount: str,
-    *fails: Callable[[], Counterexample],
 ) -> Exhibit:
     return Exhibit(
         title,
@@ -247,7 +246,6 @@ def _loss_exhibit(
         amount,
         LOSS_UNIT,
         ("epsilon", *DIE, "prior"),
-        fails,
         **FEW_CANDIDATES,
     )
 
@@ -268,7 +266,6 @@ EXHIBITS: dict[str, Exhibit] = {
         lambda die, at, epsilon: local_mechanism(die, epsilon=epsilon),
         local_mechanism_text,
         "no guarantee at a target loss of {} nats",
-        counterexample_local,
     ),
     "NOTES_SMOOTH": Exhibit(
         "Notes, Section 2.3.1: privacy with smooth sensitivity",

@@ -359,7 +359,6 @@ EXHIBITS: dict[str, Exhibit] = {
         (Axis.EPSILON,),
         *LOSS_TEXT,
         ("epsilon", "bounds.omega", "prior"),
-        (counterexample_corollary_4, counterexample_algorithm_3),
         limit=trimmed_row,
     ),
     "LEMMA_4": Exhibit(
@@ -373,7 +372,6 @@ EXHIBITS: dict[str, Exhibit] = {
         "a shortfall in at most {} of releases",
         "probability of a score at least 2t below the best",
         ("epsilon", "bounds.gap", "prior"),
-        (counterexample_lemma_4, counterexample_lemma_4_masses),
         uses=Uses.COUNTS,
         part=row_of_root,
     ),
@@ -388,7 +386,6 @@ EXHIBITS: dict[str, Exhibit] = {
         "that one record changes the score by at most {}",
         "change of the score by one record, posterior density",
         ("bounds.log_ratio", "bounds.size", "prior"),
-        (counterexample_algorithm_3,),
         limit=_row_of_algorithm_3,
         gives=("bounds.size",),
     ),

@@ -345,7 +345,6 @@ EXHIBITS: dict[str, Exhibit] = {
         (Axis.NORM_BOUND,),
         *LOSS_TEXT,
         ("bounds.norm_bound", "bounds.features", "bounds.noise_variance", "bounds.size", "draws"),
-        (counterexample_appendix_d,),
     ),
     "GRADIENT": Exhibit(
         "Appendix D: norm of the gradient",
@@ -360,7 +359,6 @@ EXHIBITS: dict[str, Exhibit] = {
         "a norm of the gradient of at most {}",
         "norm of the gradient, nats per unit of the record",
         ("bounds.norm_bound", "bounds.features", "bounds.noise_variance"),
-        (counterexample_norm, counterexample_gradient),
     ),
     "PROPORTIONAL": Exhibit(
         "Section 5.2: loss in proportion to the norm bound",
@@ -372,7 +370,6 @@ EXHIBITS: dict[str, Exhibit] = {
         (Axis.NORM_BOUND,),
         *LOSS_TEXT,
         ("bounds.norm_bound", "bounds.noise_variance"),
-        (counterexample_proportionality,),
     ),
 }
 """The claims as they are shown."""

@@ -326,7 +326,6 @@ EXHIBITS: dict[str, Exhibit] = {
         (Axis.EPSILON,),
         *LOSS_TEXT,
         ("epsilon", "draws"),
-        (counterexample_appendix_c_2,),
     ),
 }
 """The claims as they are shown."""

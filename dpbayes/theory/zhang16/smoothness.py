@@ -250,7 +250,6 @@ EXHIBITS: dict[str, Exhibit] = {
         "that one record changes the log-likelihood by at most {} nats",
         "change of the log-likelihood by one record, nats",
         ("bounds.level",),
-        (counterexample_lemma_2,),
     ),
     "LEMMA_3": Exhibit(
         "Lemma 3: concentration of a network’s prior",
@@ -268,7 +267,6 @@ EXHIBITS: dict[str, Exhibit] = {
         "a prior mass of at most {}",
         "prior mass of the parameters with a Lipschitz constant above L",
         ("bounds.level", "bounds.concentration", "bounds.start"),
-        (counterexample_appendix_b2,),
         defaults=(("level", 13.0),),
     ),
 }

@@ -362,7 +362,6 @@ EXHIBITS: dict[str, Exhibit] = {
         "a negative cell in at most {} of releases",
         "probability of a negative cell",
         ("bounds.t",),
-        (counterexample_corollary_3, counterexample_corollary_3_rebuilt),
     ),
 }
 """The claims as they are shown."""

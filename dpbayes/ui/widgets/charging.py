@@ -1,5 +1,6 @@
 """The parts of a page that makes a real release: the dataset that pays, the cost, the warnings, the button."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
@@ -16,23 +17,71 @@ from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.uploads import upload
 
 
-def charged_ledger() -> Path:
-    """Return the path of the ledger that real releases are charged to. Errors: InputError for all but the curator."""
-    person().require(Act.RELEASE)
-    return ledger.ledger_path()
-
-
 def noted(act: str, dataset: str = "") -> None:
     """Add an act of this person to the audit log of the ledger. Errors: LedgerError if it cannot be written."""
     ledger.record_access(ledger.ledger_path(), person().name, act, dataset)
 
 
-def dataset_to_charge(path: Path, chosen: Chosen, explanation: str, *, key: str) -> str | None:
+@dataclass(frozen=True, eq=False)
+class Charge:
+    """The dataset that pays for a real release of the chosen table, in the ledger at `path`."""
+
+    path: Path
+    dataset: str
+    chosen: Chosen
+
+    def show_cost(self, amount: Amount) -> None:
+        """Show the cost of a release in the measure of the budget, and the remaining budget.
+
+        Errors: InputError for a rho and a budget of pure epsilon.
+        """
+        account = ledger.account_of(self.path, self.dataset)
+        cost, symbol = ledger.cost_of(account, amount), account.measure.symbol
+        after = account.left - cost
+        left, middle, right = st.columns(3)
+        left.metric(f"Remaining (of {symbol} = {amount_text(account.budget)})", amount_text(account.left))
+        middle.metric(f"Cost ({symbol})", amount_text(cost))
+        right.metric("Remaining after the release", amount_text(after) if after >= 0 else "not enough")
+        if measure_of(amount) is not account.measure:
+            st.caption(
+                f"The budget is tracked in {symbol}: {amount_with_symbol(amount)} costs {symbol} = {amount_text(cost)}."
+            )
+
+    def earlier_release(self, request: Chargeable, sentence: str) -> Published | None:
+        """Return the newest release of the same request, and say in which row of the ledger it is; None without one."""
+        earlier = shown_again(self.path, request)
+        if earlier is not None:
+            st.info(f"{sentence}, in row {earlier.row} of the ledger. Showing it again costs no budget.")
+        return earlier
+
+    def is_confirmed(self, *, label: str, act: str, statement: str = "") -> bool:
+        """Show the warnings about the table and the button that makes the release; return whether it was pressed.
+
+        A pressed button is recorded as `act` in the audit log, and the table in the ledger. The person must tick the
+        `statement` first, if there is one. A connected table is not recorded, because its records stay in its engine.
+        """
+        if self.chosen.is_connected:
+            st.caption(ledger.RECORDS_ELSEWHERE)
+        else:
+            for doubt in ledger.table_doubts(self.path, self.dataset, self.chosen.dataset):
+                st.warning(escaped(doubt))
+        is_stated = not statement or st.checkbox(statement, key="make.unseen")
+        is_pressed = st.button(label, disabled=not is_stated, type="primary")
+        if is_pressed:
+            noted(act, self.dataset)
+            if not self.chosen.is_connected:
+                ledger.remember_table(self.path, self.dataset, self.chosen.dataset)
+        return is_pressed
+
+
+def chosen_charge(chosen: Chosen, explanation: str, *, key: str) -> Charge | None:
     """Show what a real release is, and let the person choose the dataset that pays for it.
 
     Returns None while no dataset is chosen; a person without a dataset gets a link to the ledger. Errors: InputError
-    for a table whose domains were read from its records.
+    for all but the curator, and for a table whose domains were read from its records.
     """
+    person().require(Act.RELEASE)
+    path = ledger.ledger_path()
     _require_releasable(chosen)
     st.markdown(explanation)
     accounts, who = ledger.accounts(path) if ledger.exists(path) else (), person()
@@ -42,53 +91,8 @@ def dataset_to_charge(path: Path, chosen: Chosen, explanation: str, *, key: str)
         ledger_link()
         return None
     only = 0 if len(datasets) == 1 else None
-    return st.selectbox("Dataset to charge", datasets, index=only, placeholder="Choose a dataset", key=key)
-
-
-def show_cost(path: Path, dataset: str, amount: Amount) -> None:
-    """Show the cost of a release in the measure of the budget, and the remaining budget.
-
-    Errors: InputError for a rho and a budget of pure epsilon.
-    """
-    account = ledger.account_of(path, dataset)
-    cost, symbol = ledger.cost_of(account, amount), account.measure.symbol
-    after = account.left - cost
-    left, middle, right = st.columns(3)
-    left.metric(f"Remaining (of {symbol} = {amount_text(account.budget)})", amount_text(account.left))
-    middle.metric(f"Cost ({symbol})", amount_text(cost))
-    right.metric("Remaining after the release", amount_text(after) if after >= 0 else "not enough")
-    if measure_of(amount) is not account.measure:
-        st.caption(
-            f"The budget is tracked in {symbol}: {amount_with_symbol(amount)} costs {symbol} = {amount_text(cost)}."
-        )
-
-
-def earlier_release(path: Path, request: Chargeable, sentence: str) -> Published | None:
-    """Return the newest release of the same request, and say in which row of the ledger it is; None without one."""
-    earlier = shown_again(path, request)
-    if earlier is not None:
-        st.info(f"{sentence}, in row {earlier.row} of the ledger. Showing it again costs no budget.")
-    return earlier
-
-
-def charge_confirmed(path: Path, dataset: str, chosen: Chosen, *, label: str, act: str, statement: str = "") -> bool:
-    """Show the warnings about the table and the button that makes the release; return whether it was pressed.
-
-    A pressed button is recorded as `act` in the audit log, and the table in the ledger. The person must tick the
-    `statement` first, if there is one. A connected table is not recorded, because its records stay in its engine.
-    """
-    if chosen.is_connected:
-        st.caption(ledger.RECORDS_ELSEWHERE)
-    else:
-        for doubt in ledger.table_doubts(path, dataset, chosen.dataset):
-            st.warning(escaped(doubt))
-    is_stated = not statement or st.checkbox(statement, key="make.unseen")
-    is_pressed = st.button(label, disabled=not is_stated, type="primary")
-    if is_pressed:
-        noted(act, dataset)
-        if not chosen.is_connected:
-            ledger.remember_table(path, dataset, chosen.dataset)
-    return is_pressed
+    dataset = st.selectbox("Dataset to charge", datasets, index=only, placeholder="Choose a dataset", key=key)
+    return None if dataset is None else Charge(path, dataset, chosen)
 
 
 def ledger_link() -> None:

@@ -18,6 +18,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from dpbayes.base.steps import Partial, Work
+from dpbayes.base.text import done
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.presence import end_when_gone
 from dpbayes.ui.widgets.frames import is_recording
@@ -90,6 +91,12 @@ class Running(Generic[Result]):
         assert self.result is not None
         return self.result
 
+    def begun(self) -> "Running[Result]":
+        """Return this computation with at least one step done, for a first picture. Errors: InputError of the step."""
+        if not self.taken:
+            self.work()
+        return self
+
     def stop(self) -> None:
         """Stop the computation until `go_on`. Errors: ValueError during a step of a computation in another program."""
         if self.restart is not None:
@@ -159,9 +166,12 @@ def in_background(
         future.cancel()
 
 
-def running(kind: str, key: Hashable, start: Callable[[], Work[Result]]) -> Running[Result]:
-    """Return this session's computation with this key, started if it is new; the least recently used are dropped."""
-    return _kept(kind, key, lambda: Running(start()))
+def running(kind: str, key: Hashable, start: Callable[[], Work[Result]], *, most: int = KEPT) -> Running[Result]:
+    """Return this session's computation with this key, started if it is new.
+
+    Of one kind, the session keeps the `most` computations that were used last.
+    """
+    return _kept(kind, key, lambda: Running(start()), most=most)
 
 
 def running_elsewhere(kind: str, key: Hashable, start: Callable[[], Work[Result]]) -> Running[Result]:
@@ -180,9 +190,8 @@ def forget(kind: str, key: Hashable) -> None:
     st.session_state.get(f"{kind}.running", {}).pop(key, None)
 
 
-def _kept(kind: str, key: Hashable, start: Callable[[], Running[Result]]) -> Running[Result]:
+def _kept(kind: str, key: Hashable, start: Callable[[], Running[Result]], *, most: int = KEPT) -> Running[Result]:
     kept: dict[Hashable, Running[Any]] = st.session_state.setdefault(f"{kind}.running", {})
-    most = KEPT
     if is_recording() and key not in kept:  # frames of forty stops would displace what the page needs at its own
         kept, most = st.session_state.setdefault(f"{kind}.frame", {}), 1
     existing = kept.pop(key, None)
@@ -199,17 +208,23 @@ def so_far(kind: str, key: Hashable) -> Any | None:
     return None if work is None else work.result
 
 
-def progress(work: Running[Any], done: str, *, key: str, along: Sequence[Running[Any]] = ()) -> None:
-    """Show the progress, in words what is `done`, and a button that stops or continues this work and that `along`."""
+def progress(work: Running[Any], finished: str, *, key: str, along: Sequence[Running[Any]] = ()) -> None:
+    """Show in words what is `finished`, and a button that stops or continues this work and that `along`."""
 
     def turn(*, stopped: bool) -> None:
         for task in (work, *along):
             task.stop() if stopped else task.go_on()
 
     left, right = st.columns([4, 1], vertical_alignment="center")
-    left.progress(work.share, f"Stopped after {done}." if work.stopped else f"{done} so far …")
+    left.progress(work.share, f"Stopped after {finished}." if work.stopped else f"{finished} so far …")
     label = "Stop" if not work.stopped else "Continue" if work.restart is None else "Restart"
     right.button(label, key=key, on_click=turn, kwargs={"stopped": not work.stopped})
+
+
+def progress_if_long(work: Running[Any], of: str, *, key: str) -> None:
+    """Show which share `of` something is done, with the button, if the rest takes long."""
+    if work.is_long:
+        progress(work, f"{done(work.share)} of {of}", key=key)
 
 
 def blank(slots: int) -> None:

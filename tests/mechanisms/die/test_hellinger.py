@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpbayes.audit.attacker.draws import epsilon_lower_bound
+from dpbayes.audit.draws import epsilon_lower_bound
 from dpbayes.audit.loss.finite import exact_curve, exact_epsilon, exact_pure_epsilon
 from dpbayes.audit.loss.neighbours import die_neighbours
 from dpbayes.base.types import FloatArray

@@ -14,9 +14,8 @@ from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.base.steps import Work, part_of
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.experiments.accuracy.method import Curves, Method
+from dpbayes.experiments.accuracy.method import Curves, Method, Size
 from dpbayes.experiments.accuracy.releases import Releases, Streams
-from dpbayes.experiments.accuracy.size import Size
 from dpbayes.mechanisms.base import NetworkMechanism, simulated
 from dpbayes.mechanisms.noise.shares import searched, takes_weights
 from dpbayes.mechanisms.parameters import DELTA, Noise

@@ -15,9 +15,8 @@ from dpbayes.base.steps import Work, finished, part_of, slices
 from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.curves.any_mechanism import sampled_log_cpts
-from dpbayes.experiments.accuracy.method import Curves, Method
+from dpbayes.experiments.accuracy.method import Curves, Method, Size
 from dpbayes.experiments.accuracy.releases import Generator, ReleasePlan, Releases, Streams
-from dpbayes.experiments.accuracy.size import Size
 from dpbayes.mechanisms import Calibration, LaplaceFourier, Noise
 from dpbayes.mechanisms.fourier import coefficient_noise, increment_for, needed_increments
 from dpbayes.mechanisms.noise.law import NoiseLaw

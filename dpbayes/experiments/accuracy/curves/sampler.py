@@ -14,9 +14,8 @@ from dpbayes.base.steps import Work, part_of, slices
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.curves.tables import tabulate
-from dpbayes.experiments.accuracy.method import Curves, Method
+from dpbayes.experiments.accuracy.method import Curves, Method, Size
 from dpbayes.experiments.accuracy.releases import Generator, ReleasePlan, Releases, Streams
-from dpbayes.experiments.accuracy.size import Size
 from dpbayes.mechanisms import Calibration, PosteriorSampler
 from dpbayes.posteriors.decisions import Decisions
 

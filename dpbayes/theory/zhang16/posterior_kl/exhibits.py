@@ -1,7 +1,6 @@
 """The exhibits of [Zhang16] Theorem 1: the measured divergence for every bound, and the formulas."""
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +15,7 @@ from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import kl
-from dpbayes.theory.claims.claim import Bound, Claim, Counterexample, bound_texts, number
+from dpbayes.theory.claims.claim import Bound, Claim, bound_texts, number
 from dpbayes.theory.claims.exhibit import BoundKind, Evaluate, Exhibit, Fill, Measured, Uses, exactly, mean_alone
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.simulation import MOST_RELEASES, Simulation, mean_beside, quantile_beside
@@ -30,12 +29,6 @@ from dpbayes.theory.zhang16.posterior_kl.bounds import (
     Constants,
     PosteriorKl,
     posterior_kl,
-)
-from dpbayes.theory.zhang16.posterior_kl.counterexamples import (
-    counterexample_deviation,
-    counterexample_expectation,
-    counterexample_order,
-    counterexample_refinement,
 )
 from dpbayes.theory.zhang16.posterior_kl.exact import distinct_rows, expected_kl
 
@@ -241,9 +234,7 @@ def order_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 """
 
 
-def _kl_exhibit(
-    title: str, claim: Claim, bound: Evaluate, formula: Fill, *fails: Callable[[], Counterexample]
-) -> Exhibit:
+def _kl_exhibit(title: str, claim: Claim, bound: Evaluate, formula: Fill) -> Exhibit:
     return Exhibit(
         title,
         claim,
@@ -255,14 +246,11 @@ def _kl_exhibit(
         "a KL divergence of at most {} nats",
         UNIT,
         ("epsilon", "bounds.delta", "prior"),
-        fails,
-        Uses.COUNTS,
+        uses=Uses.COUNTS,
     )
 
 
-def _mean_exhibit(
-    title: str, claim: Claim, bound: Evaluate, formula: Fill, *fails: Callable[[], Counterexample]
-) -> Exhibit:
+def _mean_exhibit(title: str, claim: Claim, bound: Evaluate, formula: Fill) -> Exhibit:
     axes = (Axis.EPSILON, Axis.RECORDS)
     knobs = ("epsilon", "prior")
     return Exhibit(
@@ -276,8 +264,7 @@ def _mean_exhibit(
         "a mean KL divergence of at most {} nats",
         UNIT,
         knobs,
-        fails,
-        Uses.COUNTS,
+        uses=Uses.COUNTS,
     )
 
 
@@ -287,14 +274,12 @@ EXHIBITS: dict[str, Exhibit] = {
         THEOREM_1,
         lambda subject, at: kl_bounds(subject, at).theorem,
         theorem_1_formula,
-        counterexample_deviation,
     ),
     "C_SQUARED": _kl_exhibit(
         "Theorem 1 (c squared): McDiarmid mended",
         THEOREM_1,
         lambda subject, at: kl_bounds(subject, at).c_squared,
         c_squared_formula,
-        counterexample_deviation,
     ),
     "CLOSED_FORM": _kl_exhibit(
         "Theorem 1 (with U): KL of the posterior",
@@ -307,21 +292,18 @@ EXHIBITS: dict[str, Exhibit] = {
         EXPECTATION,
         lambda subject, at: kl_bounds(subject, at).mean,
         expectation_formula,
-        counterexample_expectation,
     ),
     "REFINED": _mean_exhibit(
         "Theorem 1 (refined): mean KL",
         REFINED,
         lambda subject, at: kl_bounds(subject, at).refined_mean,
         refined_formula,
-        counterexample_refinement,
     ),
     "ORDER": _kl_exhibit(
         "Theorem 1 (last display): order of the KL",
         ORDER,
         lambda subject, at: kl_bounds(subject, at).order,
         order_formula,
-        counterexample_order,
     ),
 }
 """The claims of Theorem 1 as they are shown."""

@@ -5,7 +5,7 @@ from collections.abc import Hashable
 import numpy as np
 import streamlit as st
 
-from dpbayes.audit.attacker.odds import Attack, log_odds, ratios_of_pair
+from dpbayes.audit.attacker import Attack, log_odds, ratios_of_pair
 from dpbayes.audit.entry import TablePair
 from dpbayes.audit.report.types import AuditReport
 from dpbayes.base import terms

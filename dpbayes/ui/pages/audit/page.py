@@ -21,10 +21,9 @@ from dpbayes.base.text import distinct_texts, escaped, numeral, whole_percent
 from dpbayes.base.validation import InputError
 from dpbayes.figures.audit import Mark, privacy_curve_figure
 from dpbayes.mechanisms import reads_records
-from dpbayes.ui.pages.audit.adaptive import adaptive_audit
 from dpbayes.ui.pages.audit.attacker import attack_section
 from dpbayes.ui.pages.audit.details import details, recalibration, unaudited_details, worst_section
-from dpbayes.ui.pages.audit.draws import lower_bound_section
+from dpbayes.ui.pages.audit.simulated import audit_of_outputs, lower_bound_section
 from dpbayes.ui.pages.audit.subject import (
     FACTS,
     Audited,
@@ -84,8 +83,8 @@ def audit_page(chosen: Chosen) -> bool:
     if subject is None:
         return False
     if report is None:
-        if reads_records(type(subject.mechanism)):
-            goes_on = adaptive_audit(page, chosen, subject)
+        if (outputs := subject.entry.outputs) is not None:
+            goes_on = audit_of_outputs(page, chosen, subject, outputs)
             next_page("Ledger", "pages/ledger.py")
             return goes_on
         if subject.entry is UNKNOWN:
@@ -223,7 +222,7 @@ def _curve(subject: Audited) -> AuditReport | Running[Any] | None:
 
     For settings that cannot be audited, the message is shown.
     """
-    if reads_records(type(subject.mechanism)):
+    if subject.entry.outputs is not None:
         return None
     if subject.entry is UNKNOWN:
         st.caption("There is no privacy curve, because the distribution of the releases is not known.")

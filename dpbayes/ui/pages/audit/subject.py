@@ -16,12 +16,12 @@ from dpbayes.base.steps import Work
 from dpbayes.base.text import done, escaped, many, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.figures.audit import LEAST_DELTA
-from dpbayes.mechanisms import MECHANISMS, OF_RECORDS, Mechanism, Outcome
+from dpbayes.mechanisms import Mechanism, Outcome
 from dpbayes.sources.named_networks import NAMED
-from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.session.options.workflow import AuditSubject
-from dpbayes.ui.session.settings import Settings
+from dpbayes.ui.session.settings import EXPLORED_NAMES, Settings
 from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, public_records_text
 from dpbayes.ui.widgets.running import Running, blank, progress, running
 
@@ -83,7 +83,7 @@ def network_kind(settings: Settings) -> type[Mechanism[Outcome]] | None:
     """Return the class of the network mechanism that is audited, if it is one."""
     subject = settings.options("audit").subject
     name = settings.mechanism if subject is AuditSubject["RELEASE"] else subject.name
-    return next((kind for kind in (*MECHANISMS, *OF_RECORDS) if kind.__name__ == name), None)
+    return kind_called(name) if name in EXPLORED_NAMES else None
 
 
 def hypothetical_of(settings: Settings) -> Hypothetical:

@@ -9,7 +9,7 @@ from dpbayes.base.estimates import Estimate
 from dpbayes.base.libraries import pd
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work, in_parts
-from dpbayes.base.text import done, escaped, many, numeral
+from dpbayes.base.text import escaped, many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.best_noise import Comparison, answer_error
 from dpbayes.experiments.least_epsilon.answers import Question
@@ -31,7 +31,7 @@ from dpbayes.ui.widgets.from_python import (
     same_from_python,
 )
 from dpbayes.ui.widgets.page import Places
-from dpbayes.ui.widgets.running import Running, progress, running
+from dpbayes.ui.widgets.running import Running, progress_if_long, running
 from dpbayes.ui.widgets.show import data_and_download, inside
 
 RELEASES, FEWEST, MOST_VALUES = 200, 10, 4_000_000
@@ -70,8 +70,7 @@ def answer_view(page: Places, chosen: Chosen) -> bool:
             simulates=True,
             alt=f"Dots: root mean squared error of the answer, by mechanism. {sentence}",
         )
-        if errors.is_long:
-            progress(errors, f"{done(errors.share)} of the simulated releases", key="best_noise.answer.stop")
+        progress_if_long(errors, "the simulated releases", key="best_noise.answer.stop")
         st.caption(_caption(errors.so_far, question, n=n, is_published=public_cpts(chosen)[1]))
     data_and_download(lambda: _frame(comparison, errors.so_far), name="answer", curator_only=False, simulates=True)
     same_from_python(python_of(chosen, comparison, question, n), name="answer")

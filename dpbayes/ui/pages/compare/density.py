@@ -12,7 +12,7 @@ from dpbayes.base.looks import BOUND, Look
 from dpbayes.base.randomness import stream
 from dpbayes.base.references import Reference
 from dpbayes.base.steps import Work
-from dpbayes.base.text import done, latex, many, numeral, plural
+from dpbayes.base.text import latex, many, numeral, plural
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.best_noise import Promise, needs_delta, noisy_kinds
 from dpbayes.experiments.graph_families import (
@@ -39,7 +39,7 @@ from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import program, same_from_python
 from dpbayes.ui.widgets.page import Places, settle
-from dpbayes.ui.widgets.running import Running, progress, running, so_far
+from dpbayes.ui.widgets.running import Running, progress_if_long, running, so_far
 from dpbayes.ui.widgets.show import assumption, data_and_download, inside, noise_is_not_error, numbers, source
 
 LAPLACE = Look(LaplaceUpdates.label, LaplaceUpdates.colour)
@@ -111,11 +111,9 @@ def density_view(page: Places, chosen: Chosen) -> bool:
         return False
     costs, others, work = moving
     epsilon = chosen.epsilon
-    if work is not None and work.is_long:
+    if work is not None:
         with page.picture:
-            progress(
-                work, f"{done(work.share)} of the search for the best noise on random graphs", key="structure.stop"
-            )
+            progress_if_long(work, "the search for the best noise on random graphs", key="structure.stop")
     with st.container(key="below"):
         _table(costs, others, epsilon)
         noise_is_not_error()

@@ -10,7 +10,7 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.looks import Look
 from dpbayes.base.references import Reference
 from dpbayes.base.steps import Work
-from dpbayes.base.text import done, escaped, many, numeral, times
+from dpbayes.base.text import escaped, many, numeral, times
 from dpbayes.base.validation import brief
 from dpbayes.experiments.best_noise import (
     MOST_NODES,
@@ -46,7 +46,7 @@ from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.frames import Frames, network_of
 from dpbayes.ui.widgets.from_python import FACE, network_in_python, program, same_from_python
 from dpbayes.ui.widgets.page import Places
-from dpbayes.ui.widgets.running import Running, progress, running
+from dpbayes.ui.widgets.running import Running, progress, progress_if_long, running
 from dpbayes.ui.widgets.shares import weights_control, weights_said
 from dpbayes.ui.widgets.show import (
     assumption,
@@ -150,8 +150,7 @@ def promise_controls(chosen: Chosen) -> None:
 
 def comparison_progress(work: Running[Comparison]) -> None:
     """Show the progress of a long comparison."""
-    if work.is_long:
-        progress(work, f"{done(work.share)} of the noise comparison", key="best_noise.stop")
+    progress_if_long(work, "the noise comparison", key="best_noise.stop")
 
 
 def _moving(page: Places, chosen: Chosen) -> Running[Comparison]:

@@ -7,7 +7,7 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.looks import PRIVATE, SLATE, Curve, Look
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work
-from dpbayes.base.text import done, many, numeral
+from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.table_errors import GRAPH_SHARE, METHODS, TableTrial, mean_errors, table_errors
@@ -20,7 +20,7 @@ from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import FACE, STREAM, program, same_from_python
 from dpbayes.ui.widgets.page import Places
-from dpbayes.ui.widgets.running import Running, progress, running
+from dpbayes.ui.widgets.running import Running, progress_if_long, running
 from dpbayes.ui.widgets.show import data_and_download, sentence_instead
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
@@ -77,8 +77,7 @@ def _show(page: Places, chosen: Chosen, at_chosen: Running[FloatArray], curves: 
         simulates=True,
         alt=f"Lines: mean total variation of the tables of two columns against ε, by method. {sentence}",
     )
-    if curves.is_long:
-        progress(curves, f"{done(curves.share)} of the simulated releases", key="compare.tables.stop")
+    progress_if_long(curves, "the simulated releases", key="compare.tables.stop")
     st.caption(_caption(chosen))
     data_and_download(lambda: _frame(means, errors), name="tables", curator_only=False, simulates=True)
     same_from_python(python_of(chosen), name="tables")

@@ -99,10 +99,10 @@ def averages_under_way(chosen: Chosen, readings: Readings) -> AveragesUnderWay:
     if hand_moves():
         cell = so_far(_OF_CELL, of_cell) or _first(_cell_steps(readings))
         return AveragesUnderWay(Averages(readings.shown, cell))
-    cells = _begun(running(_OF_CELL, of_cell, lambda: _cell_steps(readings)))
+    cells = running(_OF_CELL, of_cell, lambda: _cell_steps(readings)).begun()
     if not readings.is_averaged:
         return AveragesUnderWay(Averages(readings.shown, cells.so_far), (cells,))
-    releases = _begun(running(_OF_ALL, of_all, lambda: _release_steps(readings)))
+    releases = running(_OF_ALL, of_all, lambda: _release_steps(readings)).begun()
     shown = readings.at_once if readings.read_by_now is None else len(readings.read_by_now.mean)
     is_ahead = len(releases.so_far.mean) > shown
     return AveragesUnderWay(Averages(readings.shown, cells.so_far), (cells, releases), is_ahead=is_ahead)
@@ -156,13 +156,6 @@ def _cell_steps(readings: Readings) -> Work[ReadCell]:
     return (yield from steps)
 
 
-def _begun(work: Running[Result]) -> Running[Result]:
-    """Return work of which a step is done."""
-    if not work.taken:
-        work.work()
-    return work
-
-
 def _first(steps: Work[ReadCell]) -> ReadCell:
     """Return the result after one step."""
-    return _begun(Running(steps, stopped=True)).so_far
+    return Running(steps, stopped=True).begun().so_far

@@ -33,7 +33,7 @@ from dpbayes.theory.zhang16.stealth import printed_probability
 from dpbayes.ui.pages.claims.selection import turn_to_bound
 from dpbayes.ui.pages.explore.averages import releases_key
 from dpbayes.ui.pages.explore.non_negativity import STATED, non_negativity_of, records_text, with_true_counts
-from dpbayes.ui.pages.explore.simulations import record_values, shared_simulations, simulated_once
+from dpbayes.ui.pages.explore.simulations import shared_simulations, simulated_once, values_read
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.increments import kept_share
@@ -203,14 +203,11 @@ def _header(key: str, title: str) -> Iterator[None]:
 def _curves(chosen: Chosen, works: list[Running[Any]]) -> EpsilonCurves | None:
     """Return the curves of simulated releases so far, None at first. Errors: InputError."""
     mechanism, counts, grid = chosen.mechanism, chosen.statistic, GRID
-    values = chosen.network.cell_count * getattr(mechanism, "draws", 1)
-    if LEAST_RELEASES * values > MOST_AT_ONCE:
+    values, read = chosen.network.cell_count * getattr(mechanism, "draws", 1), values_read(mechanism, counts.n)
+    if LEAST_RELEASES * values > MOST_AT_ONCE or read > MOST_RECORD_VALUES:
         raise InputError(ONE_EPSILON)
     releases = max(LEAST_RELEASES, min(MOST_RELEASES, MOST_VALUES // (len(GRID) * values)))
-
-    if reads_records(type(mechanism)):
-        if record_values(chosen) > MOST_RECORD_VALUES:
-            raise InputError(ONE_EPSILON)
+    if read:
         releases, grid = RECORD_RELEASES, ACCURACY_GRID
 
     def at(epsilon: float) -> Mechanism[Outcome]:
@@ -235,8 +232,7 @@ def divergence_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
     what = "posterior" if curves.of_posteriors else "prediction"
     mean, low, high = curves.divergence_spread
     spread = Spread(Look("mean", chosen.mechanism.colour), curves.epsilons, mean, low, high)
-    is_of_records = reads_records(type(chosen.mechanism))
-    bounds, compared = [], "no bound is proved" if is_of_records else "no stated bound"
+    bounds, compared = [], "no bound is proved"
     if kind_called(chosen.settings.mechanism) is LaplaceUpdates and chosen.parameter("noise") is Noise.REAL:
         bound = _bound(chosen, works)
         bounds = [] if bound is None else _bound_curves(bound)
@@ -292,8 +288,6 @@ def counts_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
     """For Fourier noise the probability that no released count is negative; else the share of limited counts."""
     if _is_fourier(chosen):
         return _non_negativity(chosen, works)
-    if reads_records(type(chosen.mechanism)):
-        return Picture(CLIPPED, None, "", "An adaptive release gives probabilities: there are no clipped counts.")
     title, curves = CLIPPED, _curves(chosen, works)
     if curves is None:
         return Picture(title, None, "", WAITING)
@@ -495,9 +489,7 @@ def _begun(
     def start() -> Work[Result]:
         return shared_simulations().once_in_steps((kind, key), _taken, steps) if chosen.has_public_records else steps()
 
-    work = running(kind, key, start)
-    if not work.taken:
-        work.work()
+    work = running(kind, key, start).begun()
     if work.going and work not in works:
         works.append(work)
     return work.result

@@ -11,7 +11,8 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Partial, Work, finished, part_of
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import ReleaseStudy
-from dpbayes.mechanisms import Mechanism, Outcome, Release, ReleasedPosterior, reads_records
+from dpbayes.mechanisms import Mechanism, Outcome, Release, ReleasedPosterior
+from dpbayes.mechanisms.base import name_of
 from dpbayes.mechanisms.die.base import DieMechanism
 from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.noise.shares import searched
@@ -19,10 +20,10 @@ from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.hellinger import Die
 from dpbayes.ui.pages.explore.averages import Averages, averages
 from dpbayes.ui.pages.explore.readings import Readings, Simulated
-from dpbayes.ui.pages.explore.simulations import DRAWS, record_values, simulate
+from dpbayes.ui.pages.explore.simulations import DRAWS, simulate, takes_long
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import EXPLORED_NAMES, MECHANISM_NAMES
-from dpbayes.ui.widgets.running import WITHOUT_BUTTON, progress, running
+from dpbayes.ui.widgets.running import progress, running
 from dpbayes.ui.widgets.show import folded, numbers, sentence_instead, show_refusal
 
 Compared = dict[str, object] | InputError
@@ -87,8 +88,8 @@ def _comparison_steps(chosen: Chosen, cell: int) -> Work[tuple[Compared, ...]]:
         start, end = (place / len(names) for place in (number, number + 1))
         try:
             mechanism = chosen.mechanism_called(name)
-            if reads_records(type(mechanism)) and record_values(chosen) > WITHOUT_BUTTON:
-                raise InputError("The adaptive release of this table takes too long for this comparison.")
+            if takes_long(mechanism, chosen.counts.n):
+                raise InputError(f"The {name_of(type(mechanism))} of this table takes too long for this comparison.")
             yield from part_of(searched(mechanism), start, end)
             readings = Readings.of(chosen, Simulated(simulate(chosen, mechanism), Memo()), cell)
             means = yield from part_of(averages(readings), start, end)

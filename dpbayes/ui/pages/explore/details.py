@@ -22,10 +22,9 @@ from dpbayes.ui.pages.explore.checks import check_against_exact, coverage
 from dpbayes.ui.pages.explore.comparison import comparison
 from dpbayes.ui.pages.explore.controls import ask, picked
 from dpbayes.ui.pages.explore.files import handout_button, python_of, release_json
-from dpbayes.ui.pages.explore.make import make_release
+from dpbayes.ui.pages.explore.make import make_release, plan_files
 from dpbayes.ui.pages.explore.person import one_person
 from dpbayes.ui.pages.explore.picture import curve_frame
-from dpbayes.ui.pages.explore.plan import plan_files
 from dpbayes.ui.pages.explore.readings import Readings, summary_as_real
 from dpbayes.ui.session.chosen import Chosen, target_and_evidence
 from dpbayes.ui.widgets import controls

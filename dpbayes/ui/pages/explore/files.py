@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms import Outcome, Release, ReleasedPosterior, SampledCpts, reads_records
+from dpbayes.mechanisms import Outcome, Release, ReleasedPosterior, SampledCpts
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEVEL
@@ -155,7 +155,7 @@ def python_of(chosen: Chosen, readings: Readings) -> str:
         return _from_the_file(chosen, readings)
     mechanism = chosen.mechanism
     seeded = f'stream({chosen.seed!r}, "release", {type(mechanism).__name__!r})'
-    records = ["counts = mechanism.statistic(data)"] if reads_records(type(mechanism)) else []
+    records = [] if chosen.statistic is chosen.counts else ["counts = mechanism.statistic(data)"]
     parts = [
         FACE,
         STREAM,

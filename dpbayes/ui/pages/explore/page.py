@@ -14,15 +14,14 @@ from dpbayes.mechanisms import reads_records
 from dpbayes.model.labels import assignment
 from dpbayes.ui.pages.explore.answers import answer_kept
 from dpbayes.ui.pages.explore.board import board, follow_hand, pictures_beside
-from dpbayes.ui.pages.explore.controls import has_picked, lead_control, main_parameter, picked
+from dpbayes.ui.pages.explore.controls import has_picked, lead_control, main_parameter, picked, rail
 from dpbayes.ui.pages.explore.person import in_short
 from dpbayes.ui.pages.explore.picture import picture
-from dpbayes.ui.pages.explore.rail import rail
 from dpbayes.ui.pages.explore.readings import Readings
 from dpbayes.ui.pages.explore.simulations import (
     offer_simulation,
-    records_simulated,
     releases_to_simulate,
+    simulation,
     waits_for_request,
 )
 from dpbayes.ui.session.chosen import Chosen, has_question, kind_called, target_and_evidence
@@ -44,15 +43,15 @@ def explore_page(chosen: Chosen) -> bool:
     """Show the picture first: it moves with epsilon, and all else is updated when the slider stops."""
     pictures_tell(FACTS)
     page, beside = board(chosen)
-    is_of_records = reads_records(kind_called(chosen.settings.mechanism))
-    frames = None if is_of_records else Frames(main_parameter(chosen), counts_of, follow_hand)
+    is_slow = reads_records(kind_called(chosen.settings.mechanism))
+    frames = None if is_slow else Frames(main_parameter(chosen), counts_of, follow_hand)
     readings = page.first(_moving, chosen, frames=frames)
     with page.controls:
         is_edited = rail(chosen)
     works = [] if readings is None else pictures_beside(chosen, beside)  # what refuses the posterior refuses the others
-    if is_of_records and isinstance(readings, Readings):
-        works += _more_releases(chosen, page)
-    if is_of_records and readings is None:
+    if isinstance(readings, Readings):
+        works += _more_releases(chosen, page, readings)
+    if readings is None:
         with page.picture, suppress(InputError):  # a refusal is shown already
             if waits_for_request(chosen):
                 offer_simulation(chosen)
@@ -70,12 +69,14 @@ def explore_page(chosen: Chosen) -> bool:
     return (goes_on or bool(works)) and not is_edited  # another run would close the editor
 
 
-def _more_releases(chosen: Chosen, page: Places) -> list[Running[Any]]:
-    """Show how many releases of a mechanism that reads the records are simulated; return the work if it continues."""
-    work, total = records_simulated(chosen), releases_to_simulate(chosen.mechanism)
+def _more_releases(chosen: Chosen, page: Places, readings: Readings) -> list[Running[Any]]:
+    """Show how many releases are simulated, if there are to be more; return the work if it continues."""
+    done, total = readings.as_real.count, releases_to_simulate(chosen.mechanism)
+    if done == total:
+        return []
+    work = simulation(chosen)
     with page.picture:
         if work.is_long:
-            done = work.so_far.study.count
             progress(work, f"{done} of {many(total, 'simulated release')}", key="release.simulated.stop")
     return [work] if work.going else []
 

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from dpbayes.audit.registry import audit_of
 from dpbayes.audit.risk import LINKED, RARE, Between, Risk, belief_sentence, level_above, risk, sentences
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, in_hundred, percent
 from dpbayes.figures.explore import RaisedBeliefs, risk_figure
-from dpbayes.mechanisms import reads_records
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.widgets import controls
@@ -36,7 +36,7 @@ def one_person(chosen: Chosen) -> None:
                 controls.parameter_control("release.suspicion")
             with right:
                 controls.parameter_control("release.releases")
-            if reads_records(type(chosen.mechanism)):
+            if audit_of(chosen.mechanism).outputs is not None:
                 st.markdown(f"{in_short(chosen)} This follows from the guarantee: the worst-case loss is not known.")
                 return
             with sentence_instead():

@@ -1,14 +1,17 @@
 """The simulated releases behind every spread on the Explore page: their number, and where they are kept."""
 
+from collections.abc import Callable, Hashable, Sequence
+
 import streamlit as st
 
 from dpbayes.base.memo import Memo
 from dpbayes.base.randomness import stream
-from dpbayes.base.steps import Work, in_parts, mapped
+from dpbayes.base.steps import Work, finished, in_parts, mapped
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.releases import ReleaseStudy, study_release
-from dpbayes.mechanisms import Mechanism, Outcome, reads_records
+from dpbayes.experiments.releases import ReleaseStudy
+from dpbayes.mechanisms import Mechanism, Outcome, Release, reads_records
 from dpbayes.mechanisms.adaptive.mechanism import joined_models
+from dpbayes.mechanisms.base import simulated
 from dpbayes.ui.pages.explore.averages import releases_key
 from dpbayes.ui.pages.explore.readings import Simulated
 from dpbayes.ui.session.chosen import Chosen
@@ -51,88 +54,91 @@ def releases_to_simulate(mechanism: Mechanism[Outcome]) -> int:
 
 
 def simulate(chosen: Chosen, mechanism: Mechanism[Outcome]) -> ReleaseStudy:
-    """Simulate releases; the stream belongs to the mechanism, so a comparison shows the same numbers."""
-    rng = stream(chosen.seed, "release", type(mechanism).__name__)
-    return study_release(mechanism, chosen.statistic_for(mechanism), rng, releases_to_simulate(mechanism))
+    """Simulate releases of any mechanism. Errors: InputError."""
+    return finished(_steps(chosen, mechanism)).study
 
 
 def simulated_once(chosen: Chosen) -> Simulated:
-    """Return the releases of the chosen mechanism, with a memo of computations on them.
+    """Return the releases of the chosen mechanism so far, with a memo of computations on them. Errors: InputError."""
+    return simulation(chosen).so_far
 
-    The session keeps them until others are needed, because many reruns do not change them. On public records, a server
+
+def simulation(chosen: Chosen) -> Running[Simulated]:
+    """Return the simulation of the chosen mechanism, of which at least one step is done. Errors: InputError.
+
+    The session keeps it until another is needed, because many reruns do not change it. On public records, a server
     keeps some for all sessions: the students of a class move their sliders over the same stops. Those of a large
     network are not kept, because they would take too much memory.
     """
-    mechanism = chosen.mechanism
-    if reads_records(type(mechanism)):
-        return records_simulated(chosen).so_far
-    draws = releases_to_simulate(mechanism)
-    key = releases_key(chosen), draws
-    size = draws * chosen.network.cell_count * getattr(mechanism, "draws", 1)
-    if size > MANY_VALUES:
-        return _simulated(chosen)
-    if size <= SHARED_VALUES and chosen.has_public_records:
-        return shared_simulations().once(key, _simulated, chosen)
-    mine: Memo = st.session_state.setdefault("releases", Memo(most=1))
-    return mine.once(key, _simulated, chosen)
-
-
-def _simulated(chosen: Chosen) -> Simulated:
-    return Simulated(simulate(chosen, chosen.mechanism), Memo(most=MOST_KEPT))
-
-
-# Mechanisms that read the records
-
-
-_OF_RECORDS, _WANTED = "release.simulated", "release.wanted"
-
-
-def records_simulated(chosen: Chosen) -> Running[Simulated]:
-    """Return the releases so far of a mechanism that reads the records, at least one. Errors: InputError."""
+    mechanism, key = chosen.mechanism, _key(chosen)
+    size = _at_once(mechanism) * chosen.network.cell_count * getattr(mechanism, "draws", 1)
 
     def start() -> Work[Simulated]:
-        if not chosen.has_public_records:
-            return _record_steps(chosen)
-        return shared_simulations().once_in_steps((_OF_RECORDS, key), _record_steps, chosen)
+        if size <= SHARED_VALUES and chosen.has_public_records:
+            return shared_simulations().once_in_steps(key, _steps, chosen, mechanism)
+        return _steps(chosen, mechanism)
 
-    key = releases_key(chosen)
-    work = running(_OF_RECORDS, key, start)
-    if not work.taken:
-        work.work()
-    return work
+    work = Running(start()) if size > MANY_VALUES else running(_SIMULATED, key, start, most=1)
+    return work.begun()
+
+
+def _key(chosen: Chosen) -> tuple[Hashable, ...]:
+    return (*releases_key(chosen), releases_to_simulate(chosen.mechanism))
+
+
+def _at_once(mechanism: Mechanism[Outcome]) -> int:
+    """Return how many releases one step simulates: all, or one of a mechanism that reads the records."""
+    return 1 if reads_records(type(mechanism)) else releases_to_simulate(mechanism)
+
+
+def _steps(chosen: Chosen, mechanism: Mechanism[Outcome]) -> Work[Simulated]:
+    """Simulate in steps; the stream belongs to the mechanism, so a comparison shows the same numbers."""
+    statistic, at_once = chosen.statistic_for(mechanism), _at_once(mechanism)
+    rng, exact = stream(chosen.seed, "release", type(mechanism).__name__), mechanism.prior.updated(statistic)
+
+    def batch(step: int) -> Release[Outcome]:
+        return simulated(mechanism, statistic, rng, (at_once,))
+
+    def so_far(batches: Sequence[Release[Outcome]]) -> Simulated:
+        release = batches[0] if len(batches) == 1 else joined_models(batches)
+        return Simulated(ReleaseStudy(exact, release), Memo(most=MOST_KEPT))
+
+    return mapped(in_parts(batch, releases_to_simulate(mechanism) // at_once), so_far)
+
+
+# Simulations that take long
+
+
+_SIMULATED, _WANTED = "release.simulated", "release.wanted"
+
+
+def values_read(mechanism: Mechanism[Outcome], n: int) -> int:
+    """Return how many values of n records one release reads: none if the counts are sufficient."""
+    count: Callable[[int], int] = getattr(mechanism, "values_read", lambda n: 0)
+    return count(n)
+
+
+def takes_long(mechanism: Mechanism[Outcome], n: int) -> bool:
+    """Return whether one release of n records takes so long that nobody should wait for it without a choice."""
+    return values_read(mechanism, n) > WITHOUT_BUTTON
 
 
 def waits_for_request(chosen: Chosen) -> bool:
-    """Whether a release takes so long that the person must start its simulation."""
-    if not reads_records(type(chosen.mechanism)) or record_values(chosen) <= WITHOUT_BUTTON:
+    """Whether the person must start the simulation, and has not. Errors: InputError."""
+    if not takes_long(chosen.mechanism, chosen.counts.n):
         return False
-    key = releases_key(chosen)
-    return so_far(_OF_RECORDS, key) is None and st.session_state.get(_WANTED) != hash(key)
+    key = _key(chosen)
+    return so_far(_SIMULATED, key) is None and st.session_state.get(_WANTED) != hash(key)
 
 
 def offer_simulation(chosen: Chosen) -> None:
     """Offer to start a simulation that takes long."""
-    key = hash(releases_key(chosen))
-    st.button("Simulate the release", key="release.simulate", on_click=_want, args=(key,))
+    st.button("Simulate the release", key="release.simulate", on_click=_want, args=(hash(_key(chosen)),))
     st.caption("The simulation takes a while with so many records and columns.")
 
 
 def _want(key: int) -> None:
     st.session_state[_WANTED] = key
-
-
-def record_values(chosen: Chosen) -> int:
-    """Return how many values of records one release reads: those of all pairs of columns."""
-    columns = len(chosen.network.names)
-    return chosen.counts.n * columns * (columns - 1) // 2
-
-
-def _record_steps(chosen: Chosen) -> Work[Simulated]:
-    """Simulate as `simulate` does, one release in each step."""
-    mechanism, statistic = chosen.mechanism, chosen.statistic
-    rng, exact = stream(chosen.seed, "release", type(mechanism).__name__), mechanism.prior.updated(statistic)
-    parts = in_parts(lambda k: mechanism.release(statistic, rng, (1,)), releases_to_simulate(mechanism))
-    return mapped(parts, lambda batches: Simulated(ReleaseStudy(exact, joined_models(batches)), Memo(most=MOST_KEPT)))
 
 
 @st.cache_resource(show_spinner=False)

@@ -16,6 +16,7 @@ from dpbayes.figures.adaptive import Payment, payments_figure
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, ProcessStep, plan_for
 from dpbayes.mechanisms.adaptive.process import PairChoice, require_feasible
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease, simulate_adaptive
+from dpbayes.mechanisms.adaptive.scores import values_of_pairs
 from dpbayes.mechanisms.laplace import LaplaceUpdates
 from dpbayes.mechanisms.residual import GaussianResiduals
 from dpbayes.model.counts import count
@@ -25,15 +26,7 @@ from dpbayes.releases.document.promises import parsed_budget
 from dpbayes.releases.publishing import Published, publish_adaptive
 from dpbayes.ui.pages.network.learn import drawing_taken, drawn_columns, simulated_on_request
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.widgets.charging import (
-    charge_confirmed,
-    charged_ledger,
-    dataset_to_charge,
-    domain_choice,
-    earlier_release,
-    ledger_link,
-    show_cost,
-)
+from dpbayes.ui.widgets.charging import chosen_charge, domain_choice, ledger_link
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.opened_release import opened_release
 from dpbayes.ui.widgets.show import folded, sentence_instead
@@ -100,8 +93,8 @@ def _simulated(chosen: Chosen, plan: AdaptivePlan, data: Dataset) -> AdaptiveRel
             rng = stream(chosen.seed, "adaptive")
             return simulate_adaptive(data, epsilon=plan.epsilon, delta=plan.delta, rng=rng)
 
-    inputs, columns = (chosen.dataset, data.names, data.states, plan, chosen.seed), len(data.names)
-    values, label = data.n * columns * (columns - 1) // 2, "Simulate the release"
+    inputs = chosen.dataset, data.names, data.states, plan, chosen.seed
+    values, label = values_of_pairs(len(data.names), data.n), "Simulate the release"
     return simulated_on_request("adaptive.simulated", inputs, simulate, values=values, label=label)
 
 
@@ -192,14 +185,13 @@ def table_costs(release: AdaptiveRelease, data: Dataset) -> "pd.DataFrame":
 
 def _really(chosen: Chosen, plan: AdaptivePlan, data: Dataset) -> None:
     """Make the release once, by the operating system's randomness, after one confirmation."""
-    path = charged_ledger()
     measure = ", which must be tracked in ρ" if plan.measure is PrivacyMeasure.RHO else ""
-    dataset = dataset_to_charge(path, chosen, f"{EXPLANATION}{measure}.", key="adaptive.dataset")
-    if dataset is None:
+    charge = chosen_charge(chosen, f"{EXPLANATION}{measure}.", key="adaptive.dataset")
+    if charge is None:
         return
-    request = AdaptiveRequest.of(dataset, data, plan, domain_choice(chosen))
-    show_cost(path, dataset, request.cost)
-    earlier = earlier_release(path, request, "This release was made before")
+    request = AdaptiveRequest.of(charge.dataset, data, plan, domain_choice(chosen))
+    charge.show_cost(request.cost)
+    earlier = charge.earlier_release(request, "This release was made before")
     if earlier is not None:
         _show(earlier)
         return
@@ -207,9 +199,9 @@ def _really(chosen: Chosen, plan: AdaptivePlan, data: Dataset) -> None:
         "By making the release you state that the columns, ε and δ were chosen without looking at these records."
     )
     label = f"Make adaptive release and spend {amount_with_symbol(plan.budget)}"
-    if charge_confirmed(path, dataset, chosen, label=label, act="began an adaptive release"):
+    if charge.is_confirmed(label=label, act="began an adaptive release"):
         with st.spinner("Releasing …"):
-            published = publish_adaptive(path, request, data)
+            published = publish_adaptive(charge.path, request, data)
         _show(published)
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 from dpbayes.base.libraries import pd
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work
-from dpbayes.base.text import distinct_texts, done, escaped
+from dpbayes.base.text import distinct_texts, escaped
 from dpbayes.base.validation import brief
 from dpbayes.experiments.arrow_prices import Arrow, ArrowErrors, arrow_errors
 from dpbayes.experiments.planned_errors import Plan
@@ -31,7 +31,7 @@ from dpbayes.ui.pages.network.errors import (
 )
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.kept import session_cache
-from dpbayes.ui.widgets.running import Running, progress, running
+from dpbayes.ui.widgets.running import Running, progress_if_long, running
 from dpbayes.ui.widgets.show import inside, numbers
 
 MANY_ARROWS = 60
@@ -71,8 +71,7 @@ def arrows(chosen: Chosen, *, searched: bool) -> list[Running[ArrowErrors]]:
     st.markdown(verdict(priced) if priced is not None and work.done else WAITING)
     _table(pd.concat([noise.iloc[:, :1], _errors(priced, shown), noise.iloc[:, 1:]], axis=1), key="arrows.errors")
     _of_answer(chosen, work, shown)
-    if work.is_long:
-        progress(work, f"{done(work.share)} of the networks", key="arrows.stop")
+    progress_if_long(work, "the networks", key="arrows.stop")
     st.caption(_explanation(chosen, shown, searched=searched))
     return [work]
 
@@ -116,10 +115,7 @@ def _under_way(chosen: Chosen, shown: tuple[Arrow, ...], *, searched: bool) -> R
         at_once = tables_at_once(chosen.network)
         return shared_errors().once_in_steps(key, arrow_errors, plan, on, shown, rng, at_once=at_once)
 
-    work = running(_KIND, key, start)
-    if not work.taken:
-        work.work()
-    return work
+    return running(_KIND, key, start).begun()
 
 
 def planned_for(chosen: Chosen, shown: Sequence[Arrow]) -> Plan:

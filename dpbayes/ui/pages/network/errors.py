@@ -12,7 +12,7 @@ from dpbayes.base.memo import Memo
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work
-from dpbayes.base.text import distinct_texts, done, escaped, many, numeral
+from dpbayes.base.text import distinct_texts, escaped, many, numeral
 from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.best_noise import is_searched, needs_delta
 from dpbayes.experiments.least_epsilon.tables import (
@@ -39,7 +39,7 @@ from dpbayes.ui.session.options.workflow import ByNode
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts
 from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.running import Running, progress, running, so_far
+from dpbayes.ui.widgets.running import Running, progress_if_long, running, so_far
 from dpbayes.ui.widgets.show import inside
 
 MOST_CELLS, FEWEST_TABLES, MOST_TABLES = 4_000, 4, 100
@@ -86,10 +86,7 @@ def errors_under_way(
         rng = partial(stream, chosen.seed, "network", "errors")
         return shared_errors().once_in_steps(key, planned_errors, plan, mechanisms, rng, at_once=at_once)
 
-    work = running(kind, key, start)
-    if not work.taken:
-        work.work()
-    return work
+    return running(kind, key, start).begun()
 
 
 def own_errors_under_way(chosen: Chosen, *, searched: bool) -> Running[PlannedErrors] | PlannedErrors | None:
@@ -365,5 +362,4 @@ def question_text(chosen: Chosen) -> str:
 def show_progress(works: Sequence[Running[PlannedErrors]]) -> None:
     """Show the number of finished tables of the first computation, if the rest takes long."""
     for work in works[:1]:
-        if work.is_long:
-            progress(work, f"{done(work.share)} of the planned tables", key="errors.stop")
+        progress_if_long(work, "the planned tables", key="errors.stop")

@@ -28,15 +28,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.drawings import replace_drawing
 from dpbayes.ui.session.graphs import Graph, code_of, drawable
 from dpbayes.ui.session.kept import is_kept, kept
-from dpbayes.ui.widgets.charging import (
-    charge_confirmed,
-    charged_ledger,
-    dataset_to_charge,
-    domain_choice,
-    earlier_release,
-    ledger_link,
-    show_cost,
-)
+from dpbayes.ui.widgets.charging import chosen_charge, domain_choice, ledger_link
 from dpbayes.ui.widgets.opened_release import arrow_list, opened_release
 from dpbayes.ui.widgets.running import WITHOUT_BUTTON
 from dpbayes.ui.widgets.show import folded, sentence_instead
@@ -146,13 +138,12 @@ def simulated_on_request(
 
 def _really(chosen: Chosen, choice: StructureChoice, data: Dataset) -> None:
     """Learn the graph once, by the operating system's randomness, after one confirmation."""
-    path = charged_ledger()
-    dataset = dataset_to_charge(path, chosen, EXPLANATION, key="learn.dataset")
-    if dataset is None:
+    charge = chosen_charge(chosen, EXPLANATION, key="learn.dataset")
+    if charge is None:
         return
-    request = StructureRequest.of(dataset, data, choice, domain_choice(chosen))
-    show_cost(path, dataset, request.cost)
-    earlier = earlier_release(path, request, "This graph was learnt before")
+    request = StructureRequest.of(charge.dataset, data, choice, domain_choice(chosen))
+    charge.show_cost(request.cost)
+    earlier = charge.earlier_release(request, "This graph was learnt before")
     if earlier is not None:
         _show(earlier)
         return
@@ -161,9 +152,9 @@ def _really(chosen: Chosen, choice: StructureChoice, data: Dataset) -> None:
         "without looking at these records. A release with the learnt graph is charged for its tables only."
     )
     label = f"Learn graph and spend ε = {amount_text(request.epsilon)}"
-    if charge_confirmed(path, dataset, chosen, label=label, act="began to learn a graph"):
+    if charge.is_confirmed(label=label, act="began to learn a graph"):
         with st.spinner("Learning …"):
-            published = publish_structure(path, request, data)
+            published = publish_structure(charge.path, request, data)
         _show(published)
 
 

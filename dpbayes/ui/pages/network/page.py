@@ -26,9 +26,8 @@ from dpbayes.ui.pages.network.errors import (
     verdict,
     worst_node,
 )
-from dpbayes.ui.pages.network.exchange import exchange
+from dpbayes.ui.pages.network.exchange import exchange, python_of
 from dpbayes.ui.pages.network.learn import learn_privately
-from dpbayes.ui.pages.network.python import python_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.chart.facts import EPSILON, TABLE, Facts, N, pictures_tell
 from dpbayes.ui.widgets.controls import parameter_control

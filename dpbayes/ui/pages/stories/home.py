@@ -4,9 +4,8 @@ import streamlit as st
 
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import InputError
-from dpbayes.ui.pages.stories.opened import keep_own, open_step, story_called
+from dpbayes.ui.pages.stories.opened import KEYS, keep_own, open_step, shipped_text, story_called
 from dpbayes.ui.pages.stories.reading import read_story
-from dpbayes.ui.pages.stories.shipped import KEYS, shipped_text
 from dpbayes.ui.pages.stories.story import OWN
 from dpbayes.ui.session.current import change
 from dpbayes.ui.widgets.show import show_refusal

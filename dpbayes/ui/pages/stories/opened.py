@@ -1,5 +1,10 @@
-"""Where in which story a person is. A step is opened in the run that follows: a callback can turn to no page."""
+"""The stories: those that come with the app, a session's own, and the step that is open.
 
+A step is opened in the run that follows: a callback can turn to no page.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -7,12 +12,62 @@ import streamlit as st
 
 from dpbayes.base.amounts import epsilon_rounded_up
 from dpbayes.base.validation import InputError
-from dpbayes.ui.pages.stories.shipped import STORIES
+from dpbayes.sources.data_files import read_data
+from dpbayes.ui.pages.stories.reading import read_story
 from dpbayes.ui.pages.stories.story import OWN, Step, Story, quantities
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.link import settings_from
 from dpbayes.ui.session.settings import Present, Seat, Settings
+
+FOLDER = "stories"
+
+_INDEX = read_data(f"{FOLDER}/index.toml", lambda text: tomllib.loads(text.decode()))
+
+KEYS: tuple[str, ...] = tuple(_INDEX["order"])
+"""What the stories are called in a link, in the order of the menu."""
+
+GROUPS: dict[str, list[str]] = _INDEX["groups"]
+"""The same by what the stories are for, in the order of Home."""
+
+TITLES: dict[str, str] = {
+    key: read_data(f"{FOLDER}/{key}.toml", lambda text: str(tomllib.loads(text.decode())["title"])) for key in KEYS
+}
+"""The titles of the stories by their keys in a link."""
+
+
+class Stories(Mapping[str, Story]):
+    """Stories by their keys in a link. Each is read when it is first needed, which takes a moment."""
+
+    def __init__(self) -> None:
+        self._stories: dict[str, Story] = {}
+
+    def __getitem__(self, key: str) -> Story:
+        if key not in self._stories and key in KEYS:
+            self._stories[key] = read_story(shipped_text(key), KEYS)
+        return self._stories[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in KEYS
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(KEYS)
+
+    def __len__(self) -> int:
+        return len(KEYS)
+
+
+STORIES = Stories()
+"""The stories by their keys in a link."""
+
+
+def shipped_text(key: str) -> bytes:
+    """Return the shipped file of a story."""
+    return read_data(f"{FOLDER}/{key}.toml", bytes)
+
+
+# Where in which story a person is
+
 
 _TO_OPEN, _TIMES, _OWN, _SEAT = "story.to_open", "story.times", "story.own", "story.seat"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief
-from dpbayes.sources.names import ReadableName
+from dpbayes.sources.data_files import ReadableName
 from dpbayes.ui.pages.stories.parts import PARTS
 from dpbayes.ui.pages.stories.story import Carried, Guess, Step, Story, quantities
 from dpbayes.ui.session.chosen import Chosen

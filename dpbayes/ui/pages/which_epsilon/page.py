@@ -14,7 +14,7 @@ import streamlit as st
 from dpbayes.base.amounts import epsilon_rounded_up
 from dpbayes.base.libraries import pd
 from dpbayes.base.steps import Partial, Work, part_of
-from dpbayes.base.text import done, escaped, many, numeral, rough
+from dpbayes.base.text import escaped, many, numeral, rough
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon.intervals import PlannedIntervals, interval_steps
 from dpbayes.experiments.least_epsilon.planning import (
@@ -48,7 +48,7 @@ from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import MECHANISM, PLANNED, Facts, N, pictures_tell
 from dpbayes.ui.widgets.frames import Frames, counts_of, network_of
 from dpbayes.ui.widgets.page import Places, next_page, places
-from dpbayes.ui.widgets.running import Running, progress, running
+from dpbayes.ui.widgets.running import Running, progress_if_long, running
 from dpbayes.ui.widgets.scanning import count_connected
 from dpbayes.ui.widgets.show import data_and_download, sentence_instead
 
@@ -100,7 +100,7 @@ def which_epsilon_page(chosen: Chosen) -> bool:
     with page.beside():
         st.caption(_tables_text(goal))  # permanent elements come first, because temporary ones would move them
         _details(goal, least)
-        _waiting(least, "of the search", key="which_epsilon.stop")
+        progress_if_long(least, "the search", key="which_epsilon.stop")
         intervals = _intervals(goal, least)
     searching = [] if hand_moves() else [least]  # the search begins when the slider stops
     works: list[Running[Any]] = [*searching, errors, *intervals]
@@ -234,11 +234,6 @@ def needed_of(name: str, answer: Answered) -> NeededEpsilon:
     return NeededEpsilon(kind.label, kind.colour, answer.epsilon, answer.low, answer.high)
 
 
-def _waiting(work: Running[Any], what: str, *, key: str) -> None:
-    if work.is_long:
-        progress(work, f"{done(work.share)} {what}", key=key)
-
-
 def _details(goal: AccuracyRequirement, least: Running[Answered]) -> None:
     """Show the interval of the least epsilon, and the simulation that it comes from."""
     answer = least.so_far if least.done else None
@@ -329,7 +324,7 @@ def _records(goal: AccuracyRequirement) -> Running[LeastRecords]:
     work = running("which_epsilon.records", goal.key(name, options.tolerance, goal.chosen.epsilon), start)
     work.work()
     if not work.done:
-        _waiting(work, "of the tables", key="which_epsilon.records.stop")
+        progress_if_long(work, "the tables", key="which_epsilon.records.stop")
         return work
     st.markdown(f"**{needed_records_text(goal, work.so_far, most_records(goal.network, goal.draws(name, draws)))}**")
     return work
@@ -385,7 +380,7 @@ def _mechanisms(goal: AccuracyRequirement, answer: Answered) -> Running[tuple[Ne
         )
     if missing := [need.label for need in needs if not math.isfinite(need.epsilon)]:
         st.caption(f"No ε was found for {', '.join(missing)}.")
-    _waiting(work, "of the other mechanisms", key="which_epsilon.mechanisms.stop")
+    progress_if_long(work, "the other mechanisms", key="which_epsilon.mechanisms.stop")
     st.caption(
         f"Lines are 95% intervals. The other mechanisms have at most {OTHER_DRAWS} simulated releases each. Mechanisms "
         "with Gaussian noise have a δ above 0. Mechanisms that do not state their noise are read naively."

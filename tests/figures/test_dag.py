@@ -4,8 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from dpbayes.figures.dag_layout import layered_positions
-from dpbayes.figures.dag_picture import TALL, dag_svg
+from dpbayes.figures.dag import TALL, dag_svg, layered_positions
 from dpbayes.sources.named_networks import load_named
 
 SPACE = "{http://www.w3.org/2000/svg}"

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpbayes.audit.attacker.odds import (
+from dpbayes.audit.attacker import (
     MOST_SIMULATED,
     attack_die,
     attack_network,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpbayes.audit.attacker.draws import (
+from dpbayes.audit.draws import (
     MOST_NUMBERS,
     audit_by_draws,
     epsilon_lower_bound,

@@ -1,0 +1,173 @@
+"""The bar of all pages: title, seat, story, the link to share, and the sign-in."""
+
+import os
+import time
+from dataclasses import dataclass
+from ipaddress import ip_address
+from urllib.parse import urlencode, urlsplit, urlunsplit
+
+import streamlit as st
+from streamlit.auth_util import get_secrets_auth_section, is_authlib_installed
+
+from dpbayes.base.text import escaped
+from dpbayes.base.validation import InputError
+from dpbayes.ui.pages.stories.opened import TITLES, open_step
+from dpbayes.ui.server.program import start_command
+from dpbayes.ui.session.current import current
+from dpbayes.ui.session.grants import ROLES, has_expired
+from dpbayes.ui.session.link import left_out, query_of
+from dpbayes.ui.session.roles import Act, identity, person
+from dpbayes.ui.session.settings import Seat
+from dpbayes.ui.widgets.controls import segments
+
+YOUR_ROLE = "Your role on this server is recipient, which has no other view."
+
+
+def top_bar(title: str) -> None:
+    """Title, seat, story and link: the same on every page, in one line where the screen is wide."""
+    missing = _missing_from_link()
+    with st.container(horizontal=True, vertical_alignment="center", key="bar"):
+        st.title(title, width="content")
+        segments(
+            "View as",
+            "seat",
+            list(Seat) if person().may(Act.SEE_RECORDS) else [Seat.RECIPIENT],
+            format_func=lambda seat: seat.value.capitalize(),
+            label_visibility="collapsed",
+        )
+        st.selectbox(
+            "Story",
+            list(TITLES),
+            index=None,
+            placeholder="Guided stories",
+            format_func=TITLES.__getitem__,
+            key=_story_list(),
+            on_change=_open_chosen,
+            label_visibility="collapsed",
+            width=220,
+        )
+        # Opening it reruns all: a page's fragment moves on without the bar, and the link must not be yesterday's.
+        with st.popover("Share this view", key="share", on_change="rerun"):
+            if missing:
+                st.warning(missing)
+            st.caption(
+                f"This link reopens {'the rest of the' if missing else 'the same'} view. Uploaded tables are not part "
+                "of the link."
+            )
+            address, why = shareable((st.context.url or "").partition("?")[0], Served.now())
+            st.code(f"{address}?{urlencode(query_of(current()))}", language=None, wrap_lines=True)
+            if why:
+                st.caption(why)
+        sign_in_button()
+    say_who()
+    if current().seat is Seat.RECIPIENT:
+        is_choice = person().may(Act.SEE_RECORDS)
+        st.caption(
+            "Recipient view: only what a release contains. "
+            + ("This choice changes what is shown; it does not restrict access." if is_choice else YOUR_ROLE)
+        )
+    if missing:
+        st.caption(missing)
+
+
+def _open_chosen() -> None:
+    """Open the story that was picked; a new list takes its place, so that the same one can be picked again."""
+    key = st.session_state[_story_list()]
+    st.session_state["story.listed"] = st.session_state.get("story.listed", 0) + 1
+    if key:
+        open_step(key)
+
+
+def _story_list() -> str:
+    """Return the key of the list of stories: a new one after each story, for a browser may keep what it shows."""
+    return f"story.{st.session_state.get('story.listed', 0)}"
+
+
+def _missing_from_link() -> str:
+    """Return the sentence about what the link cannot carry, empty if it carries everything."""
+    names = left_out(current())
+    if not names:
+        return ""
+    return (
+        f"The link leaves out {' and '.join(names)}: {'it is' if len(names) == 1 else 'they are'} too long for an "
+        "address. *Import or export* on the Network page saves a network as a file."
+    )
+
+
+# The address that others can open, or the reason why they cannot
+
+ONLY_HERE = (
+    f"This address works on this computer only; `{start_command(for_class=True)}` opens it to the local network."
+)
+
+
+@dataclass(frozen=True)
+class Served:
+    """The address that the server listens on, and its name for other computers, "" if unknown."""
+
+    listens: str
+    public_name: str
+
+    @classmethod
+    def now(cls) -> "Served":
+        """Return the configuration of this server."""
+        address = str(st.get_option("browser.serverAddress") or "")
+        return cls(str(st.get_option("server.address") or ""), "" if is_own(address) else address)
+
+
+def is_own(host: str) -> bool:
+    """Return whether a host name means the computer that uses it, such as localhost."""
+    if host.rstrip(".") == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def shareable(opened: str, served: Served) -> tuple[str, str]:
+    """Return the address for other persons of a page opened at `opened`, and why they cannot use it, else ""."""
+    parts = urlsplit(opened)
+    if not is_own(parts.hostname or "localhost"):  # opened from another computer, or by a name that others can use
+        return opened, ""
+    if is_own(served.listens) or not served.public_name:
+        return opened, ONLY_HERE
+    port = f":{parts.port}" if parts.port else ""
+    return urlunsplit(parts._replace(netloc=f"{served.public_name}{port}")), ""
+
+
+# Sign-in and sign-out, if the server's owner has configured them
+
+EXPIRED = "Your sign-in has expired. Sign in again."
+
+
+def is_offered() -> bool:
+    """Return whether persons can sign in: the owner has named a file of roles and, in the secrets, a provider."""
+    return bool(os.environ.get(ROLES)) and bool(get_secrets_auth_section())
+
+
+def sign_in_button() -> None:
+    """Show the button to sign in or out."""
+    if is_offered():
+        is_in = bool(identity()) and not has_expired(identity(), time.time())
+        st.button("Sign out" if is_in else "Sign in", key="sign", on_click=_sign_out if is_in else _sign_in)
+
+
+def say_who() -> None:
+    """Show the name and the role of a person who has signed in."""
+    if not is_offered() or not identity():
+        return
+    if has_expired(identity(), time.time()):
+        st.caption(EXPIRED)
+    else:
+        st.caption(escaped(f"Signed in: {person().name}, {person().role.value}."))
+
+
+def _sign_in() -> None:
+    if not is_authlib_installed():
+        raise InputError("Signing in needs the package Authlib. The owner of the server installs dpbayes[login].")
+    st.login()
+
+
+def _sign_out() -> None:
+    st.logout()
