@@ -3,6 +3,7 @@
 import functools
 import gc
 import inspect
+import itertools
 import json
 import logging
 import math
@@ -71,6 +72,17 @@ def nothing_is_kept_for_the_next_module() -> Iterator[None]:
     st.cache_data.clear()
     st.cache_resource.clear()
     gc.collect()
+
+
+TESTED = itertools.count(1)
+
+
+@pytest.fixture(autouse=True)
+def sessions_are_forgotten() -> Iterator[None]:
+    """A session is a circle of many megabytes, which Python's collector seldom looks for: here after a few tests."""
+    yield
+    if next(TESTED) % 8 == 0:
+        gc.collect()
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -147,8 +159,8 @@ COMPUTED, RELEASES = Memo(most=500), Memo(most=16)
 Releases take 1.5 MB each. Of 64 of them, the last 16 answer nearly as many requests.
 """
 
-CHANGE_NOTHING = {"nothing_unforeseen", "tmp_path"}
-"""What a test may ask for and still change nothing of the program."""
+CHANGE_NOTHING = {"become", "files", "nothing_unforeseen", "tmp_path"}
+"""What a test may ask for and still change nothing that is worked out."""
 
 
 @pytest.fixture(autouse=True)
