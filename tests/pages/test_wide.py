@@ -164,7 +164,7 @@ def test_where_no_increment_is_simulated_one_is_proved_that_is_as_good(
     shown = []
     for most in (increments.MOST_SIMULATED, 0):
         monkeypatch.setattr(increments, "MOST_SIMULATED", most)
-        query = {"source": star(8), "cpts": "random", "mechanism": "LaplaceFourier", "calibration": calibration}
+        query = {"source": star(6), "cpts": "random", "mechanism": "LaplaceFourier", "calibration": calibration}
         at = open_page("pages/explore.py", **query)
         t = float(at.text_input(key="box.t").value)
         shown.append((t, next(plain(c.value) for c in at.caption if c.value.startswith("If all counts"))))
