@@ -3,7 +3,6 @@
 Work is counted, not timed: `python -m benchmarks` has the times.
 """
 
-import gc
 import itertools
 import math
 import re
@@ -36,6 +35,7 @@ from tests.pages.conftest import (
     everything,
     figures,
     fine,
+    freed,
     headline,
     metrics,
     one_sentence,
@@ -73,7 +73,7 @@ def no_wide_releases_are_kept_for_the_next_test() -> Iterator[None]:
     yield
     st.cache_data.clear()
     st.cache_resource.clear()
-    gc.collect()
+    freed()
 
 
 @pytest.fixture
