@@ -17,18 +17,25 @@ CODE = [
 
 
 @functools.cache
-def names() -> tuple[list[str], set[tuple[str, str]]]:
-    """Return the package's classes, and all variables, arguments and functions, those of tests too, with their files.
+def names() -> tuple[list[str], set[tuple[str, str]], set[tuple[str, str]]]:
+    """Return the package's classes, all names that code gives, and the names of files, classes and keywords.
 
-    What leads a name, an underscore, is no part of it.
+    Names that code gives are those of variables, arguments and functions, also of tests. They and the last ones are
+    pairs of a file and a name as it is written.
     """
-    classes, others = [], set()
+    classes, variables, others = [], set(), set()
     for path in CODE:
+        file = str(path.relative_to(ROOT))
+        others.add((file, path.stem))
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.ClassDef(name=name) | ast.keyword(arg=str(name)):
+                    others.add((file, name))
+                case _:
+                    variables |= {(file, name) for name in named_by(node)}
             if isinstance(node, ast.ClassDef) and path.is_relative_to(PACKAGE):
                 classes.append(node.name.lstrip("_"))
-            others |= {(str(path.relative_to(ROOT)), name.strip("_").lower()) for name in named_by(node)}
-    return classes, others
+    return classes, variables, others
 
 
 def named_by(node: ast.AST) -> list[str]:
@@ -53,7 +60,7 @@ def test_class_names_are_unique() -> None:
 def test_a_name_says_what_a_thing_is() -> None:
     """Not what happened to it."""
     nameless = {"found", "made", "held", "some", "there", "thing", "things", "stuff", "res", "tmp", "data2"}
-    seen = names()[1]
+    seen = {(path, name.strip("_").lower()) for path, name in names()[1]}
     assert len(seen) > 10_000
     assert [(path, name) for path, name in seen if name in nameless] == []
 
@@ -68,20 +75,10 @@ EXCEPTIONS: dict[str, str] = {}
 """Names that keep such a word, and why."""
 
 
-@functools.cache
-def every_name() -> frozenset[tuple[str, str]]:
+def every_name() -> set[tuple[str, str]]:
     """Return the names of files, classes, functions, variables, arguments, fields and keywords, with their files."""
-    pairs = set()
-    for path in CODE:
-        file = str(path.relative_to(ROOT))
-        pairs.add((file, path.stem))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            match node:
-                case ast.ClassDef(name=name) | ast.keyword(arg=str(name)):
-                    pairs.add((file, name))
-                case _:
-                    pairs |= {(file, name) for name in named_by(node)}
-    return frozenset(pairs)
+    _, variables, others = names()
+    return variables | others
 
 
 def words_of(name: str) -> set[str]:

@@ -155,17 +155,14 @@ def test_planned_tables_are_the_same_records_whatever_the_arrows_are(settings: S
     chosen = Chosen(settings)
     own = chosen.network
     bare = Chosen(replace(settings, graph=code_of(Graph(own.names[::-1], ()))))
+    values = {choice: planned(choice).tables.values for choice in (chosen, bare)}
     for name in own.names:
         first, second = (
-            np.asarray(
-                settings_of_page.network.table(
-                    planned(settings_of_page).tables.values, settings_of_page.network.index(name)
-                )
-            )[:10]
-            for settings_of_page in (chosen, bare)
+            np.asarray(choice.network.table(tables, choice.network.index(name)))[:10]
+            for choice, tables in values.items()
         )
         assert np.array_equal(first.sum(axis=tuple(range(1, first.ndim - 1))), second)
-        assert planned_from(chosen) == planned_from(bare) == source
+    assert planned_from(chosen) == planned_from(bare) == source
 
 
 def test_probabilities_that_may_have_been_learnt_from_records_plan_nothing(session: dict[str, object]) -> None:

@@ -16,6 +16,7 @@ from dpbayes.ui.session.connections import DATA_ROOT
 from dpbayes.ui.session.grants import Grant, Role
 from dpbayes.ui.session.roles import OWNER, VISITOR, Person
 from dpbayes.ui.session.settings import Seat, Settings
+from tests.conftest import crossed
 from tests.pages.conftest import PAGES, everything, fine, headline, open_page, press, sentences, settings_of
 from tests.releases.made import COLUMNS, CSV, opened
 
@@ -86,6 +87,7 @@ def test_whoever_has_some_datasets_sees_and_charges_these_alone(path: Path, beco
     assert "votes" in headline(at)
 
 
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize(
     ("page", "part"), [("pages/explore.py", "make"), ("pages/network.py", "learn"), ("pages/network.py", "adaptive")]
 )
@@ -111,12 +113,13 @@ def _with_open(at: AppTest, part: str) -> AppTest:
 # The recipient
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_a_recipient_has_no_other_seat(become: Become, page: str) -> None:
+@pytest.mark.usefixtures("first_look")
+@pytest.mark.parametrize(("page", "is_link"), crossed(PAGES, [True, False], times=1))
+def test_a_recipient_has_no_other_seat(become: Become, page: str, is_link: bool) -> None:
     become(RECIPIENT)
-    for at in (open_page(page, seat="curator"), open_page(page, Settings(seat=Seat.CURATOR))):
-        assert settings_of(at).seat is Seat.RECIPIENT
-        assert "(curator view)" not in everything(at).lower()
+    at = open_page(page, seat="curator") if is_link else open_page(page, Settings(seat=Seat.CURATOR))
+    assert settings_of(at).seat is Seat.RECIPIENT
+    assert "(curator view)" not in everything(at).lower()
 
 
 def test_a_recipient_neither_uploads_nor_keeps_what_a_curator_uploaded(become: Become) -> None:

@@ -128,7 +128,8 @@ def seats(at: AppTest, *labels: str) -> list[str]:
     return [settings_of(at).seat.value, *(settings_of(press(at, label)).seat.value for label in labels)]
 
 
-@pytest.mark.parametrize("own", ["curator", "recipient"])
+@pytest.mark.usefixtures("first_look")
+@pytest.mark.parametrize("own", thorough(["curator", "recipient"], sample=["curator"]))
 def test_a_step_has_its_seat_and_the_persons_own_comes_back(own: str) -> None:
     at = open_page("pages/claims.py", seat=own)
     fine(story_list(at).set_value("board").run())
@@ -147,6 +148,7 @@ def test_what_a_person_changes_at_a_step_without_a_seat_is_her_own_seat_from_the
     assert seats(at, "Next", "Leave") == ["recipient"] * 3
 
 
+@pytest.mark.usefixtures("first_look")
 def test_the_last_place_of_a_story_is_seen_from_ones_own_seat() -> None:
     at = open_page("pages/explore.py", story="board", step="5", seat="curator")
     assert seats(at, "Back", "Next", "Next") == ["curator", "recipient", "curator", "curator"]

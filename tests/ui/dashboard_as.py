@@ -1,5 +1,8 @@
 """Serve the dashboard to persons of one role, over the real table or another one: `python -m tests.ui.dashboard_as`.
 
+Every word is a role, a table and a port, joined by colons. Each has a process of its own, a copy of the first one,
+which has imported the dashboard.
+
 The other table has the same columns, domains and number of records, and every column of it is shuffled. A mechanism
 that is run on either is given the counts of a third table, with the same seed: all that is then different in what a
 page sends is what it shows of the table beside the release. Closed parts of pages are open, and the browser is taken
@@ -7,10 +10,13 @@ to have requested what it draws while a slider moves.
 """
 
 import functools
+import importlib
 import math
+import os
+import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -94,7 +100,7 @@ def unfolded(title: str, *, key: str) -> Iterator[bool]:
         yield True
 
 
-def main(role: str, table: str, port: str) -> None:
+def main(*words: str) -> None:
     release_of_the_third()
     show.folded, frames.is_wanted = unfolded, lambda: True  # before the pages are imported
     # Every message is sent: none replaces, and no new run discards, one that has not left yet.
@@ -103,6 +109,30 @@ def main(role: str, table: str, port: str) -> None:
     Chosen.has_public_records = False  # type: ignore[assignment]  # of public ones, a page may show everything
     checks.SWEEPS = 200
     running.FIRST = frames.AT_ONCE = math.inf  # all work is done in one run: how far it gets depends on the time
+    for module in ("data.page", "explore.page", "hellinger.page", "ledger"):
+        importlib.import_module(f"dpbayes.ui.pages.{module}")
+    servers = [server(*word.split(":")) for word in words]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    try:
+        os.wait()  # none ends by itself
+    finally:
+        for process in servers:
+            with suppress(ProcessLookupError, ChildProcessError):
+                os.kill(process, signal.SIGTERM)
+                os.waitpid(process, 0)
+
+
+def server(role: str, table: str, port: str) -> int:
+    """Begin a process that serves the dashboard, and return its number."""
+    process = os.fork()
+    if not process:
+        serve(role, table, port)
+        os._exit(0)
+    return process
+
+
+def serve(role: str, table: str, port: str) -> None:
+    """Serve the dashboard until the process is stopped."""
     if table == OTHER:
         for name in ("_shipped", "sample_dataset"):
             usual = getattr(chosen, name)

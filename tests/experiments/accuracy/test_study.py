@@ -344,7 +344,7 @@ def both_laws(
     noise: Noise = Noise.REAL,
     weights: tuple[tuple[float, ...], tuple[float, ...]] = ((), ()),
 ) -> tuple[np.ndarray, np.ndarray]:
-    draws = 8_000
+    draws = 4_000
     target = default_target(network)
     plan = plan_of(network=network, target=target, epsilons=(5.0,), methods=(method,), training=20, noise=noise)
     plan = replace(plan, weights=weights[0])
