@@ -179,7 +179,8 @@ def _show(chosen: Chosen, key: str, picture: Picture) -> None:
             _target_choice(chosen)
         if picture.choice:
             parameter_control(picture.choice, label="collapsed")
-        if picture.turn is not None and st.button("More", key=f"more.{key}", type="tertiary"):
+        name = f"More *on {picture.title}*"  # the style leaves the emphasized part to screen readers
+        if picture.turn is not None and st.button(name, key=f"more.{key}", type="tertiary"):
             picture.turn()
     if picture.figure is not None:
         chart(picture.figure, key=f"explore.{key}", alt=picture.alt, simulates=True)
