@@ -258,7 +258,7 @@ def test_mechanisms_are_compared_on_a_wide_graph_one_after_another_and_that_stop
     seen = stopped_at_the_second_picture(monkeypatch)
     at = open_page("pages/explore.py", source=star(13), **SMALL)  # more sets than the best noise is searched for
     unfold(at, "comparison")
-    assert seen == [[1, 1], [1, 2]], "the cell in the picture is read at once; then they are compared"
+    assert seen == [[1, 1, 1], [1, 2, 1]], "the cell in the picture is read at once; then they are compared"
     assert [p.proto.text for p in at.get("progress")] == [f"Stopped after 2 of {len(EXPLORED_NAMES)} mechanisms."]
     assert [len(f.value) for f in at.dataframe if "mechanism" in f.value] == [2]
     press(at, "Continue")

@@ -127,7 +127,7 @@ def test_white_space_and_the_order_of_fields_do_not_matter() -> None:
         (changed(question={"target": "grass", "given": {"rain": 1}}), "name of a state for every node"),
         (changed(question={"target": "grass"}), "exactly these fields: target, given"),
         (changed(domains={"format": "x"}), "description"),
-        (changed(domains=CONTENT["domains"] | {"columns": CONTENT["domains"]["columns"][:1]}), "other states"),
+        (changed(domains=CONTENT["domains"] | {"columns": CONTENT["domains"]["columns"][:1]}), "different states"),
     ],
 )
 def test_what_a_plan_does_not_understand_is_one_sentence(data: bytes, sentence: str) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
+from types import MethodType
 from typing import Any
 
 import streamlit as st
@@ -108,14 +109,14 @@ def _unbroken(begin: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(begin)
     def unbroken(session: SafeSessionState, *args: Any, **more: Any) -> None:
-        runner = getattr(session._yield_callback, "__self__", None)
-        if not isinstance(runner, ScriptRunner):
+        look = session._yield_callback
+        if not isinstance(look, MethodType) or not isinstance(look.__self__, ScriptRunner):
             return begin(session, *args, **more)
-        runner._execing = False  # by this a runner knows whether it may be broken off
+        look.__self__._execing = False  # by this a runner knows whether it may be broken off
         try:
             begin(session, *args, **more)
         finally:
-            runner._execing = True
+            look.__self__._execing = True
 
     return unbroken
 
