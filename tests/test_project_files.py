@@ -15,6 +15,7 @@ import yaml
 
 import dpbayes
 from dpbayes.__main__ import _parser
+from dpbayes.releases.ledger.place import server_of
 from tests.browser.serving import ROOT, free_port, wait_for
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
@@ -56,6 +57,21 @@ def test_compose_takes_rights_away() -> None:
     assert service["cap_drop"] == ["ALL"]
     (ledger,) = (line.split("=")[1] for line in instructions("ENV") if line.startswith("DPBAYES_LEDGER"))
     assert any(volume.split(":")[1] == str(Path(ledger).parent) for volume in service["volumes"])
+
+
+def test_the_container_can_use_the_ledger_that_compose_names() -> None:
+    (kept,) = (line.split("=", 1)[1] for line in instructions("ENV") if line.startswith("DPBAYES_LEDGER"))
+    environment = COMPOSE["services"]["dashboard"]["environment"]
+    assert environment["DPBAYES_LEDGER"] == f"${{DPBAYES_LEDGER:-{kept}}}"
+    database = COMPOSE["services"]["database"]
+    assert environment["PGPASSWORD"] == database["environment"]["POSTGRES_PASSWORD"]
+    commented = (ROOT / "compose.yaml").read_text(encoding="utf-8")
+    (address,) = re.findall(r"postgresql://[a-z@/]+", commented)
+    server = server_of(Path(address))
+    assert server is not None
+    assert server.connection["host"] in COMPOSE["services"]
+    (driver,) = re.findall(r'"(psycopg\S+)"', DOCKERFILE)
+    assert driver in (ROOT / "requirements-engines.txt").read_text(encoding="utf-8").splitlines()
 
 
 def test_a_user_without_rights_serves_the_copied_files_and_writes_to_none(tmp_path: Path) -> None:
