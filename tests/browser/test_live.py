@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import streamlit
-from playwright.sync_api import expect
+from playwright.sync_api import WebSocketRoute, expect
 
 from tests.conftest import thorough
 
@@ -108,3 +108,38 @@ def test_a_page_may_be_left_while_the_hand_still_moves(visit):
             screen.go(title)
             expect(screen.warnings).to_have_count(0)
         screen.slider.first.press("Home")
+
+
+ONE_STOP_ON = """() => {
+  const root = [...document.querySelectorAll("*")].find((node) => node.shadowRoot?.querySelector(".number")).shadowRoot;
+  const slider = root.querySelector("[type=range]");
+  slider.value = Number(slider.value) + 1;
+  slider.dispatchEvent(new Event("input"));
+}"""
+
+
+def test_what_a_left_page_sends_late_does_not_empty_the_next_one(visit):
+    """A chart asks for its frames a moment after a page rests: by then the next page may be on its way."""
+    screen = visit("explore")
+    late: list[tuple[WebSocketRoute, str | bytes]] = []
+    sent: list[str | bytes] = []
+    is_slow = False
+
+    def slow_line(line: WebSocketRoute) -> None:
+        server = line.connect_to_server()
+        line.on_message(lambda message: (sent.append(message), server.send(message)))
+        server.on_message(lambda message: late.append((line, message)) if is_slow else line.send(message))
+
+    screen.page.route_web_socket("**/_stcore/stream", slow_line)
+    screen.page.reload()
+    screen.arrived("Explore")
+    screen.page.wait_for_timeout(1000)
+    is_slow, before = True, len(sent)
+    screen.page.get_by_test_id("stTopNavLink").filter(has_text="Home").click()
+    screen.page.evaluate(ONE_STOP_ON)
+    screen.page.wait_for_timeout(2000)
+    assert len(sent) > before + 1, "the page, and the move of the page before"
+    is_slow = False
+    for line, message in late:
+        line.send(message)
+    screen.arrived("Home")

@@ -16,6 +16,7 @@ from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.runtime.state.session_state import SessionState
 from streamlit.testing.v1 import AppTest
@@ -301,3 +302,21 @@ def test_a_message_that_comes_at_the_beginning_of_a_run_leaves_the_callbacks_who
     assert session.filtered_state == {"settings": "after the move"}
     with pytest.raises(RerunException):  # read right afterwards
         session["settings"]
+
+
+@pytest.mark.parametrize(("page", "late"), [("left", True), ("next", False)])
+def test_a_fragments_message_replaces_no_waiting_request_for_another_page(page: str, late: bool) -> None:
+    waiting = ScriptRequests()
+    waiting.request_rerun(RerunData(page_script_hash="next", query_string="epsilon=2", is_history_navigation=True))
+    assert waiting.request_rerun(RerunData(page_script_hash=page, fragment_id="a part", query_string="epsilon=1"))
+    data = waiting.on_scriptrunner_ready().rerun_data
+    assert (data.page_script_hash, data.fragment_id_queue) == ("next", [])
+    assert (data.query_string, data.is_history_navigation) == (("epsilon=2", True) if late else ("epsilon=1", False))
+
+
+def test_a_fragments_message_does_not_return_to_a_page_that_was_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "get_script_run_ctx", lambda **_: SimpleNamespace(page_script_hash="shown"))
+    requests = ScriptRequests()
+    for fragment, page in (("a part of the page left", "shown"), (None, "left")):
+        requests.request_rerun(RerunData(page_script_hash="left", fragment_id=fragment))
+        assert requests.on_scriptrunner_ready().rerun_data.page_script_hash == page

@@ -20,6 +20,7 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.runtime_util import WidgetStateSizeError
 from streamlit.runtime.scriptrunner import RerunData, RerunException, get_script_run_ctx
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequest, ScriptRequests, ScriptRequestType
 from streamlit.runtime.state.common import RegisterWidgetResult, WidgetMetadata, unpack_widget_state_value
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.runtime.state.session_state import SessionState, Value, WStates
@@ -50,6 +51,9 @@ def watch() -> None:
     """Let Streamlit check the values from a browser before a control's deserializer or callback receives them."""
     take, register = inspect.unwrap(SessionState.set_widgets_from_proto), inspect.unwrap(SessionState.register_widget)
     AppSession.request_rerun = _whole_page_if_needed(inspect.unwrap(AppSession.request_rerun))  # type: ignore[method-assign]
+    request, ready = inspect.unwrap(ScriptRequests.request_rerun), inspect.unwrap(ScriptRequests.on_scriptrunner_ready)
+    ScriptRequests.request_rerun = _unless_page_is_left(request)  # type: ignore[method-assign]
+    ScriptRequests.on_scriptrunner_ready = _on_page_shown(ready)  # type: ignore[method-assign, assignment]
     SessionState.set_widgets_from_proto = _checked(take)  # type: ignore[method-assign, assignment]
     SessionState.register_widget = _guarding(register)  # type: ignore[method-assign, assignment]
     begin = inspect.unwrap(SafeSessionState.on_script_will_rerun)
@@ -119,6 +123,38 @@ def _unbroken(begin: Callable[..., None]) -> Callable[..., None]:
             look.__self__._execing = True
 
     return unbroken
+
+
+def _unless_page_is_left(request: Callable[[ScriptRequests, RerunData], bool]) -> Callable[..., bool]:
+    """Return the request of a run, such that a fragment's does not replace the waiting request for another page.
+
+    Until the browser has received the next page, its messages name the former one: a timer of its chart, say.
+    """
+
+    @functools.wraps(request)
+    def requested(requests: ScriptRequests, new: RerunData) -> bool:
+        waiting = requests._rerun_data if requests._state == ScriptRequestType.RERUN else new
+        is_late = bool(new.fragment_id) and waiting.page_script_hash != new.page_script_hash
+        return is_late or request(requests, new)
+
+    return requested
+
+
+def _on_page_shown(take: Callable[[ScriptRequests], ScriptRequest]) -> Callable[[ScriptRequests], ScriptRequest]:
+    """Return the next request of a session, such that a fragment's does not return to a page that was left.
+
+    Streamlit would show that page without its content, because its fragments are gone.
+    """
+
+    @functools.wraps(take)
+    def taken(requests: ScriptRequests) -> ScriptRequest:
+        request, run = take(requests), get_script_run_ctx(suppress_warning=True)
+        if run is None or request.type != ScriptRequestType.RERUN or not request.rerun_data.fragment_id_queue:
+            return request
+        page = run.page_script_hash or request.rerun_data.page_script_hash  # in a session that begins, none is shown
+        return replace(request, _rerun_data=replace(request.rerun_data, page_script_hash=page))
+
+    return taken
 
 
 def _whole_page_if_needed(request: Callable[[AppSession, ClientState | None], None]) -> Callable[..., None]:
