@@ -952,3 +952,20 @@ def test_a_second_session_is_drawn_once_from_what_the_first_has_computed(monkeyp
     second = open_page(PAGE)
     assert not again
     assert sentences(second) == sentences(first)
+
+
+@pytest.mark.usefixtures("many_releases_are_averaged")
+def test_a_page_with_closed_sections_says_the_same_whatever_was_opened_before() -> None:
+    """A headline over all releases, which somebody else has looked at, would differ from that of the moving slider."""
+
+    def closed(at: AppTest) -> str:
+        for section in averages.AVERAGED:
+            at.session_state[section] = False
+        return headline(fine(at.run()))
+
+    at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
+    at.switch_page(PAGE)
+    before = headline(fine(at.run()))
+    other = open_page(PAGE)
+    assert headline(other) != before, "over more releases"
+    assert closed(other) == before == closed(at)

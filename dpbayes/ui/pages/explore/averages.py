@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
+import streamlit as st
 
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.steps import Work, part_of
@@ -23,6 +24,9 @@ MOST_CELLS = 60_000
 
 MOST_MEASURED, MEASURED_AT_ONCE = 200, 50
 """The number of releases in which one cell is read, and the number that is read during a move."""
+
+AVERAGED = "question.open", "dots.open", "measures.open", "rows.open"
+"""The sections of the page that show averages over all releases, by the keys of `folded`."""
 
 _OF_ALL, _OF_CELL = "release.averages", "release.cell"
 
@@ -109,7 +113,12 @@ def averages_under_way(chosen: Chosen, readings: Readings) -> AveragesUnderWay:
 
 
 def with_averages(chosen: Chosen, readings: Readings) -> Readings:
-    """Return the readings with the releases that are read so far, in this session or one that shares the memo."""
+    """Return the readings with the releases that are read so far, if an open section of the page shows averages.
+
+    Otherwise the headline would depend on what was opened before, here or in a session that shares the memo.
+    """
+    if not any(st.session_state.get(section) for section in AVERAGED):
+        return readings
     read = so_far(_OF_ALL, releases_key(chosen)) or readings.memo.kept(("all", releases_read(readings)), read_releases)
     return readings if read is None else replace(readings, read_by_now=read)
 
