@@ -969,3 +969,13 @@ def test_a_page_with_closed_sections_says_the_same_whatever_was_opened_before() 
     other = open_page(PAGE)
     assert headline(other) != before, "over more releases"
     assert closed(other) == before == closed(at)
+
+
+def test_a_page_without_its_table_is_a_sentence_and_the_way_to_data() -> None:
+    at = open_page(PAGE, data="upload")
+    assert sentences(at) == [
+        "There is no uploaded table here, and uploads never leave their session. "
+        "Load the file on the Data page to see this view."
+    ]
+    assert [link.proto.page for link in at.get("page_link")] == ["data"]
+    assert not at.button, "nothing to save or to present"

@@ -53,6 +53,10 @@ def kind_called(name: str) -> type[NetworkMechanism[Outcome]]:
     return next(kind for kind in (*MECHANISMS, *OF_RECORDS) if kind.__name__ == name)
 
 
+class TableMissing(InputError):
+    """The settings name a table that this session does not have, or whose domains are not stated; see Data."""
+
+
 @dataclass(frozen=True, eq=False)
 class Chosen:
     """The settings of one run, and the values that they name. A page and its parts take all values from this object.
@@ -108,12 +112,12 @@ class Chosen:
         mine = upload()
         if mine is None:
             person().require(Act.UPLOAD)
-            raise InputError(
+            raise TableMissing(
                 "There is no uploaded table here, and uploads never leave their session. "
                 "Load the file on the Data page to see this view."
             )
         if mine.dataset is None:
-            raise InputError("The uploaded table has no public domains yet; state them on the Data page.")
+            raise TableMissing("The uploaded table has no public domains yet; state them on the Data page.")
         return mine.dataset
 
     @property
@@ -127,7 +131,7 @@ class Chosen:
         mine = self._connected_here
         if mine is None:
             person().require(Act.CONNECT)
-            raise InputError("No table is connected in this session; connect one on the Data page.")
+            raise TableMissing("No table is connected in this session; connect one on the Data page.")
         return mine
 
     @property

@@ -15,7 +15,7 @@ from dpbayes.base.text import escaped, near_one
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.mechanisms.base import name_of
-from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.chosen import Chosen, TableMissing
 from dpbayes.ui.widgets.chart import take_picture
 from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.guard import WENT_WRONG, log_failure, notes
@@ -69,8 +69,10 @@ def folded(title: str, *, key: str) -> Iterator[bool]:
 
 
 def show_refusal(error: InputError) -> None:
-    """Show the message of an InputError."""
+    """Show the message of an InputError, and the way to Data if a table is missing."""
     st.warning(escaped(str(error)))
+    if isinstance(error, TableMissing):
+        st.page_link("pages/data.py", label="Data", icon=":material/arrow_forward:")
 
 
 def remark(sentence: str) -> None:

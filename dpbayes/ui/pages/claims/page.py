@@ -77,7 +77,7 @@ SHORT = {
 ROW, ROWS = 30, 11
 """The height of a row of the list in pixels, and the number of visible rows."""
 
-WIDTHS = {"paper": 54, "place": 136, "verdict": 90, "statement": 320}
+WIDTHS = {"paper": 54, "place": 182, "verdict": 90, "statement": 320}
 """Of the columns of the list, in pixels; a list that is narrower scrolls sideways."""
 
 _mount_list = st.components.v2.component(
@@ -88,7 +88,7 @@ _mount_list = st.components.v2.component(
 def claims_page(chosen: Chosen) -> bool:
     """Show the picture of a claim, which moves with its main control; all claims beside it, its formula below."""
     shown = selected(chosen)
-    page = places(widths=(5, 4))
+    page = places(widths=(1, 1))
     if shown.shows_families:
         return _with_families(page, chosen, shown)
     if shown.bound is not None:

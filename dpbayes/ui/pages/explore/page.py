@@ -42,6 +42,7 @@ FACTS: Facts = MECHANISM | EPSILON | TABLE | N
 def explore_page(chosen: Chosen) -> bool:
     """Show the picture first: it moves with epsilon, and all else is updated when the slider stops."""
     pictures_tell(FACTS)
+    _ = chosen.network  # without one, the page is the message alone
     page, beside = board(chosen)
     is_slow = reads_records(kind_called(chosen.settings.mechanism))
     frames = None if is_slow else Frames(main_parameter(chosen), counts_of, follow_hand)
