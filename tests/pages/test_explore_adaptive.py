@@ -90,6 +90,7 @@ def test_the_first_release_is_shown_at_once_and_the_others_in_steps(monkeypatch:
     assert "Averages are over 2 releases. Not private (curator view)." in captions(at)
 
 
+@pytest.mark.usefixtures("first_look")
 def test_a_large_table_is_simulated_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpbayes.ui.pages.explore.simulations.WITHOUT_BUTTON", 100)
     at = explored()
@@ -137,6 +138,7 @@ def test_what_cannot_be_released_is_one_sentence(query: dict[str, str], part: st
     one_sentence(at, part)
 
 
+@pytest.mark.usefixtures("first_look")
 def test_a_real_release_is_made_on_network(path: Path) -> None:
     at = unfold(explored(), "make")
     assert any("made on Network" in text.value for text in at.markdown)

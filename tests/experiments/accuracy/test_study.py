@@ -16,7 +16,7 @@ from dpbayes.experiments.accuracy.blanket import Blanket, TestRecords, score
 from dpbayes.experiments.accuracy.crossings import overtakes
 from dpbayes.experiments.accuracy.curves import fourier as accuracy_fourier
 from dpbayes.experiments.accuracy.curves.any_mechanism import curves_of, typical
-from dpbayes.experiments.accuracy.curves.tables import tabulate
+from dpbayes.experiments.accuracy.curves.sampler import tabulate
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic, default_target, epsilon_grid
