@@ -15,6 +15,7 @@ import numpy as np
 from scipy import special
 
 from dpbayes.audit.draws import DOUBT, SampledLoss, epsilon_lower_bound
+from dpbayes.audit.entry import Audit
 from dpbayes.base.amounts import Amount, Rho
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.steps import Partial, Work, finished
@@ -166,6 +167,9 @@ def losses_of_outputs(
 ) -> Work[AdaptiveAudit]:
     """Return the same for a mechanism, in steps of one release of each table; from LEAST_DRAWS on with those so far."""
     return _losses(mechanism.plan, first, second, rng=rng, draws=draws)
+
+
+AUDIT = Audit(kind=AdaptiveTables, outputs=losses_of_outputs)
 
 
 def _losses(

@@ -17,6 +17,7 @@ from dpbayes.audit.report.types import AuditReport
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.steps import Work
 from dpbayes.base.types import FloatArray
+from dpbayes.mechanisms.exact_class import no_audit
 
 Numbers = Mapping[str, Any]
 """Numbers that a person sets, by name."""
@@ -124,9 +125,13 @@ class Hypothetical:
     drawn: Callable[..., TablePair] | None = None
 
 
+def _refused(mechanism: Any, **numbers: Any) -> AuditReport:
+    raise no_audit(mechanism)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Audit:
-    """The audit of exactly one class of mechanisms; all fields except `kind` and `report` are optional.
+    """The audit of exactly one class of mechanisms; all fields except `kind` are optional.
 
     report(mechanism, n, epsilons) -> AuditReport, its curve at `epsilons` (E,). log_ratios(mechanism, released, first,
     second) -> ln p(released | first) - ln p(released | second) of each release, from two tables' counts. picture(
@@ -138,14 +143,14 @@ class Audit:
     one release and the guarantee of several are used.
 
     outputs(mechanism, first, second, rng, draws) -> the exact losses of simulated releases of two tables, in steps; for
-    a mechanism whose report would have to enumerate too many outputs.
+    a mechanism without a report, which would have to enumerate too many outputs.
 
     `tables` states how tables are described, `doubts` are assumptions that do not hold, `not_recalibrated` is the
     reason if there is no recalibration, and `cases` are settings at which a claim is refuted, by title.
     """
 
     kind: type[Any]
-    report: Callable[..., AuditReport]
+    report: Callable[..., AuditReport] = _refused
     claimed: Callable[..., Guarantee] = lambda mechanism, n: mechanism.claimed
     log_ratios: Callable[..., FloatArray] | None = None
     losses: Callable[..., Losses] | None = None

@@ -21,8 +21,7 @@ from dpbayes.audit.entry import Audit
 from dpbayes.audit.map import exponential as map_exponential
 from dpbayes.audit.map import printed as map_printed
 from dpbayes.audit.report.types import AuditReport
-from dpbayes.mechanisms import AdaptiveTables
-from dpbayes.mechanisms.exact_class import no_audit, oddity
+from dpbayes.mechanisms.exact_class import oddity
 
 AUDITS: tuple[Audit, ...] = (
     exact.AUDIT,
@@ -39,24 +38,18 @@ AUDITS: tuple[Audit, ...] = (
     laplace_die.ONE,
     map_printed.AUDIT,
     regression.AUDIT,
+    adaptive.AUDIT,
 )
+
+
+UNKNOWN = Audit(kind=object)
+"""The entry of a mechanism without an audit, for which only simulated releases can be counted."""
 
 
 def audit_of(mechanism: Any) -> Audit:
     """Return the entry for exactly this mechanism; UNKNOWN for a subclass, or with a replaced part."""
-    kind, every = type(mechanism), (*AUDITS, OF_OUTPUTS)
-    return next((entry for entry in every if entry.kind is kind and not oddity(mechanism, kind)), UNKNOWN)
-
-
-def _refused(mechanism: Any, **numbers: Any) -> AuditReport:
-    raise no_audit(mechanism)
-
-
-UNKNOWN = Audit(kind=object, report=_refused)
-"""The entry of a mechanism without an audit, for which only simulated releases can be counted."""
-
-OF_OUTPUTS = Audit(kind=AdaptiveTables, report=_refused, outputs=adaptive.losses_of_outputs)
-"""The entry of the mechanism that has no report, but exact losses of simulated outputs."""
+    kind = type(mechanism)
+    return next((entry for entry in AUDITS if entry.kind is kind and not oddity(mechanism, kind)), UNKNOWN)
 
 
 def audit(mechanism: Any, *, n: int, epsilons: ArrayLike, features: int | None = None) -> AuditReport:

@@ -317,11 +317,11 @@ def _worst_interval(curve: Any, before: np.ndarray, after: np.ndarray) -> np.nda
 
 def _worst_of_laws(curve: Any, before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """Do `_worst_interval` for pairs that all differ in their laws."""
-    grid = np.repeat(np.linspace(0, 1, 201)[None], len(before), axis=0)
-    values = curve(before, grid)
-    falls = values[:, :1] > values[:, -1:]
-    if len(np.unique(values[0])) < 100:  # finitely many outcomes: each is an interval
-        edges = np.unique(np.concatenate([values.ravel(), curve(after, grid).ravel()]))
+    ends = curve(before, np.repeat([[0.0, 1.0]], len(before), axis=0))
+    falls = ends[:, :1] > ends[:, 1:]
+    grid = np.linspace(0, 1, 201)[None]
+    if len(np.unique(curve(before[:1], grid))) < 100:  # finitely many outcomes: each is an interval
+        edges = np.unique([curve(counts, np.repeat(grid, len(before), axis=0)) for counts in (before, after)])
         edges = np.repeat(edges[None], len(before), axis=0)
     else:
         edges = np.sort(curve(before, np.repeat(LEVELS[None], len(before), axis=0)), axis=1)
@@ -353,7 +353,8 @@ def _judged_by_covariance(mechanism: Any, before: np.ndarray, after: np.ndarray)
 
     covariance = np.cov(numbers(before[0], 1, (DRAWS,)).reshape(DRAWS, -1).T)
     covariance = np.atleast_2d(covariance)
-    first, second = (np.array([numbers(row, 2).ravel() for row in counts]) for counts in (before, after))
+    tables, place = np.unique(np.concatenate([before, after]), axis=0, return_inverse=True)  # each is released once
+    first, second = np.array([numbers(table, 2).ravel() for table in tables])[place.reshape(2, -1)]
     moved = first - second
     squared = np.einsum("pi,ij,pj->p", moved, np.linalg.pinv(covariance, rcond=1e-9), moved)
     certain = DRAWS / chi2.isf(1e-9, DRAWS)  # a variance is seldom seen smaller by more than this

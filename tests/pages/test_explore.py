@@ -533,6 +533,7 @@ def test_the_posterior_is_zoomed_by_default_and_can_be_seen_from_0_to_1() -> Non
     assert query_of(settings_of(at))["zoom"] == "False"
 
 
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize(
     ("page", "label", "following"),
     [("network", "Next: Explore", "Explore"), ("explore", "Next: Which epsilon", "Which epsilon")],
@@ -556,6 +557,7 @@ def test_tables_that_matter_more_are_picked_weighed_and_in_the_link() -> None:
     assert "matters" not in [field.key for field in open_page(PAGE, mechanism="GaussianUpdates").multiselect]
 
 
+@pytest.mark.usefixtures("first_look")
 def test_the_best_noise_of_a_large_network_is_searched_for_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """A step in each run: the control answers meanwhile, and what is found is kept for every epsilon."""
     monkeypatch.setattr("dpbayes.ui.widgets.running.FIRST", 0.0)
@@ -861,6 +863,7 @@ def test_changing_seats_takes_the_exact_curve_away_and_brings_it_back() -> None:
 ODD = ("<b>x</b>", "$\\frac{1}{2}$", "a|b, c=d", "=1+1", "[l](http://x)", "a\nb\n\n    c", "&amp;", "'\"`", ":red[x]")
 
 
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("mechanism", ["LaplaceUpdates", "LaplaceFourier"])
 def test_odd_names_are_text_everywhere(mechanism: str, downloads: list[bytes]) -> None:
     graph = code_of(Graph(ODD, ((ODD[0], ODD[5]),), {}, {ODD[5]: ("<i>", "$y$")}))

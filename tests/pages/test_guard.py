@@ -109,6 +109,7 @@ def test_a_fragment_that_fails_when_it_reruns_alone_is_a_sentence(
     nothing_unforeseen.clear()
 
 
+@pytest.mark.usefixtures("first_look")
 def test_a_callback_that_fails_is_a_sentence_and_changes_nothing(
     monkeypatch: pytest.MonkeyPatch, nothing_unforeseen: list[str]
 ) -> None:

@@ -123,6 +123,7 @@ def test_what_no_control_can_have_sent_is_left_out_any_text_refused_and_every_bu
         send(at, (WidgetState(id=name, **{kind: True}) for name, kind in controls.items() if kind in fields))
 
 
+@pytest.mark.usefixtures("first_look")
 def test_what_comes_before_the_session_knows_its_controls_is_checked_too() -> None:
     controls = controls_of(open_page("pages/explore.py"))
     for pick in (0, -1):
@@ -133,6 +134,7 @@ def test_what_comes_before_the_session_knows_its_controls_is_checked_too() -> No
         assert settings_of(at) == Settings()
 
 
+@pytest.mark.usefixtures("first_look")
 def test_a_message_that_is_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     at = open_page("pages/explore.py")
     monkeypatch.setattr("streamlit.runtime.state.session_state.get_max_widget_state_size_bytes", lambda: 100)
@@ -190,6 +192,7 @@ UNREADABLE = (
 )
 
 
+@pytest.mark.usefixtures("first_look")
 def test_what_is_no_state_of_the_editor_is_one_sentence_and_the_network_stays() -> None:
     at = open_page("pages/network.py", graph="chain:5")
     before, said, shown = settings_of(at), sentences(at), headline(at)

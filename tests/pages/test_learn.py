@@ -31,6 +31,8 @@ from tests.pages.conftest import (
 )
 from tests.releases.made import opened
 
+pytestmark = pytest.mark.usefixtures("first_look")
+
 PAGE = "pages/network.py"
 SIMULATION = "Simulation: not private (curator view)."
 TAKE = "Use the simulated graph as the drawing"

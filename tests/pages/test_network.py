@@ -409,6 +409,7 @@ def test_nodes_that_are_no_columns_are_noted_and_can_become_records() -> None:
     assert not sentences(at)
 
 
+@pytest.mark.usefixtures("first_look")
 def test_a_network_that_is_not_binary_names_the_node() -> None:
     at = open_page(PAGE, source="survey")
     assert 'Fourier needs binary nodes, and "A" is not binary.' in everything(at)
@@ -707,6 +708,7 @@ def test_a_bif_file_becomes_the_network_and_the_source_of_records() -> None:
     assert not sentences(at)
 
 
+@pytest.mark.usefixtures("first_look")
 def test_a_bif_file_beside_a_table_leaves_the_table() -> None:
     at = load(open_page(PAGE, data="house_votes_84"), "cancer.bif", CANCER)
     assert settings_of(at).data == "house_votes_84"

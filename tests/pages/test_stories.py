@@ -128,7 +128,14 @@ def seats(at: AppTest, *labels: str) -> list[str]:
     return [settings_of(at).seat.value, *(settings_of(press(at, label)).seat.value for label in labels)]
 
 
-@pytest.mark.usefixtures("first_look")
+@pytest.fixture
+def least_epsilon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answer a story's question at once, for what is not about the search for its answer."""
+    quick = replace(QUANTITIES["least epsilon"], of=lambda _: 2.7)
+    monkeypatch.setitem(QUANTITIES, "least epsilon", quick)
+
+
+@pytest.mark.usefixtures("least_epsilon")
 @pytest.mark.parametrize("own", thorough(["curator", "recipient"], sample=["curator"]))
 def test_a_step_has_its_seat_and_the_persons_own_comes_back(own: str) -> None:
     at = open_page("pages/claims.py", seat=own)
@@ -148,7 +155,7 @@ def test_what_a_person_changes_at_a_step_without_a_seat_is_her_own_seat_from_the
     assert seats(at, "Next", "Leave") == ["recipient"] * 3
 
 
-@pytest.mark.usefixtures("first_look")
+@pytest.mark.usefixtures("least_epsilon")
 def test_the_last_place_of_a_story_is_seen_from_ones_own_seat() -> None:
     at = open_page("pages/explore.py", story="board", step="5", seat="curator")
     assert seats(at, "Back", "Next", "Next") == ["curator", "recipient", "curator", "curator"]

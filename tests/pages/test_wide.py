@@ -147,6 +147,7 @@ def test_a_wide_graph_is_simulated_in_steps_that_stop(graph: str, monkeypatch: p
     assert sum(drawn) <= 2 * 2 * 2**20, "two runs of two works"
 
 
+@pytest.mark.usefixtures("first_look")
 def test_the_increment_of_a_wide_graph_is_the_release_pages() -> None:
     query = {"source": star(12), "cpts": "random", "records": "100", "mechanism": "LaplaceFourier"}
     t = float(open_page("pages/explore.py", **query).text_input(key="box.t").value)
@@ -191,8 +192,12 @@ PARENTS = MOST_PARENTS if IS_THOROUGH else dict.fromkeys(MECHANISM_NAMES, 11)
     [(star(18), "LaplaceUpdates"), *((star(PARENTS.get(name, 14)), name) for name in MECHANISM_NAMES)],
     ids=["18 parents", *MECHANISM_NAMES],
 )
+@pytest.mark.usefixtures("first_look")
 def test_releases_of_a_wide_graph_are_few_and_so_are_the_bytes(graph: str, mechanism: str, sent: list[int]) -> None:
     at = open_page("pages/explore.py", source=graph, mechanism=mechanism, **SMALL)
+    while "density" not in figures(at):  # the search for the best noise goes on
+        sent.clear()
+        fine(at.run())
     assert not sentences(at)
     assert "has a mean absolute error of" in headline(at)
     assert {"density", "dots", "rows", "kl"} <= set(figures(at))
@@ -204,6 +209,7 @@ def test_releases_of_a_wide_graph_are_few_and_so_are_the_bytes(graph: str, mecha
     assert sum(sent) < 1_000_000
 
 
+@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize(("page", "seat"), crossed(["explore", "sampling"], ["curator", "recipient"], times=1))
 def test_the_rows_of_a_wide_table_are_picked_by_node_and_number(page: str, seat: str, sent: list[int]) -> None:
     at = open_page(f"pages/{page}.py", source=star(11), seat=seat, **SMALL)
@@ -242,6 +248,7 @@ def test_too_many_draws_of_a_wide_table_are_one_sentence() -> None:
     one_sentence(at, "One release would have 1,311,040,000 numbers")
 
 
+@pytest.mark.usefixtures("first_look")
 def test_the_numbers_behind_a_chart_of_many_rows_are_shown_in_part_and_handed_over_whole(sent: list[int]) -> None:
     at = open_page("pages/explore.py", source=star(11), **SMALL)
     unfold(at, "numbers.kl-by-row")

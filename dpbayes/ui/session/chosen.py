@@ -314,6 +314,11 @@ class Chosen:
         """The counts, with the records if the chosen mechanism reads them. Errors: InputError, as for both."""
         return self.statistic_for(self.mechanism)
 
+    @property
+    def reads_records(self) -> bool:
+        """Whether the chosen mechanism needs the records, and not only the counts of the graph."""
+        return reads_records(kind_called(self.settings.mechanism))
+
     def statistic_for(self, mechanism: Mechanism[Outcome]) -> Counts:
         """Return the counts for a mechanism, with the records if it reads them. Errors: InputError."""
         if not reads_records(type(mechanism)):

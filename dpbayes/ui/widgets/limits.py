@@ -12,6 +12,7 @@ from dpbayes.base.parameters import Parameter
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.settings import PARAMETERS, Settings, parameter_title
+from dpbayes.ui.widgets.show import remark, show_refusal
 
 Attempt = Callable[[Settings], object]
 """Checks settings at little cost, and raises an InputError for settings that exceed a limit."""
@@ -77,6 +78,22 @@ def nearest(requested: Settings, giving: Mapping[str, float], attempt: Attempt) 
     changed = [name for name in giving if settings.parameter(name) != requested.parameter(name)]
     shown = ", ".join(f"{parameter_title(name)} = {_number(settings.parameter(name))}" for name in changed)
     return Possible(settings, giving, attempt, f"{refused} The page shows the nearest possible setting: {shown}.")
+
+
+def nearest_shown(find: Callable[[], Possible]) -> Possible | None:
+    """Return the nearest possible settings, with a message if they differ; None after the message of an InputError."""
+    try:
+        nearby = find()
+    except InputError as error:
+        show_refusal(error)
+        return None
+    remark(nearby.why)
+    return nearby
+
+
+def reach_of(name: str, nearby: Possible | None) -> Sequence[float] | None:
+    """Return the possible stops of an option's slider; None if the option does not give way."""
+    return nearby.stops(name) if nearby is not None and name in nearby.giving else None
 
 
 def _given_way(settings: Settings, giving: Mapping[str, float]) -> Settings:

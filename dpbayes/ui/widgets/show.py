@@ -26,6 +26,9 @@ SLOW = 2_000_000
 MOST_ROWS = 1_000
 """The largest number of rows that a table shows; the downloaded file has all rows."""
 
+FORMATS = {"csv": ("CSV", "text/csv"), "parquet": ("Parquet", "application/vnd.apache.parquet")}
+"""The formats of numbers, by the suffix of a file: the name and the type."""
+
 
 NAMES = tuple(kind.label for kind in MECHANISMS if kind.label[0] == name_of(kind)[0])
 """Labels of mechanisms that begin with a person's name, and therefore always with a capital letter."""
@@ -154,14 +157,8 @@ def data_and_download(
         if curator_only:
             st.caption("Not private (curator view). Do not share this file.")
         numbers(frame, height=min(38 + 35 * len(frame), 300))
-        st.download_button(
-            "Download CSV",
-            lambda: safe_csv(frame),
-            file_name=offered_name(name, "csv", simulates=simulates, curator_only=curator_only),
-            mime="text/csv",
-            key=f"download.{name}",
-            on_click="ignore",
-        )
+        file = offered_name(name, "csv", simulates=simulates, curator_only=curator_only)
+        file_button(lambda: safe_csv(frame), file, key=f"download.{name}")
         take_picture(key=name)
 
 
@@ -181,24 +178,18 @@ def results_and_files(
             st.caption("Not private (curator view). Do not share this file.")
         frame = make()
         numbers(frame, height=300)
-        left, right = st.columns(2)
-        left.download_button(
-            "Download CSV",
-            lambda: safe_csv(frame),
-            file_name=offered_name(name, "csv", simulates=True, curator_only=curator_only),
-            mime="text/csv",
-            key=f"download.{name}.csv",
-            on_click="ignore",
-        )
-        right.download_button(
-            "Download Parquet",
-            lambda: parquet(frame),
-            file_name=offered_name(name, "parquet", simulates=True, curator_only=curator_only),
-            mime="application/vnd.apache.parquet",
-            key=f"download.{name}.parquet",
-            on_click="ignore",
-        )
+        files = {"csv": lambda: safe_csv(frame), "parquet": lambda: parquet(frame)}
+        for column, (suffix, content) in zip(st.columns(2), files.items(), strict=True):
+            with column:
+                file = offered_name(name, suffix, simulates=True, curator_only=curator_only)
+                file_button(content, file, key=f"download.{name}.{suffix}")
         st.caption(caption)
+
+
+def file_button(content: "bytes | Callable[[], bytes]", file: str, *, key: str) -> None:
+    """Show the button that hands over a file of numbers, in the format of its suffix."""
+    title, mime = FORMATS[file.rpartition(".")[2]]
+    st.download_button(f"Download {title}", content, file_name=file, mime=mime, key=key, on_click="ignore")
 
 
 def assumption(text: str, *, holds: bool) -> None:

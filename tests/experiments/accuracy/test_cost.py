@@ -53,7 +53,7 @@ def test_memory_stays_small_for_every_plan():
     )
     tracemalloc.start()
     try:
-        for _ in islice(accuracy_steps(plan, blocks=plan.cost.blocks()), 900):
+        for _ in islice(accuracy_steps(plan, blocks=plan.cost.blocks()), 650):
             pass
         peak = tracemalloc.get_traced_memory()[1]
     finally:

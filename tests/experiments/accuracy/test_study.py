@@ -16,7 +16,7 @@ from dpbayes.experiments.accuracy.blanket import Blanket, TestRecords, score
 from dpbayes.experiments.accuracy.crossings import overtakes
 from dpbayes.experiments.accuracy.curves import fourier as accuracy_fourier
 from dpbayes.experiments.accuracy.curves.any_mechanism import curves_of, typical
-from dpbayes.experiments.accuracy.curves.tables import tabulate
+from dpbayes.experiments.accuracy.curves.sampler import tabulate
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic, default_target, epsilon_grid
@@ -309,13 +309,15 @@ def test_releases_have_the_mechanisms_law(method, network):
     """Alarm at p < 1e-9 a number; the next test shows that a wrong epsilon raises it."""
     if method not in methods_for(network, tuple(Calibration)):
         pytest.skip("Fourier needs binary nodes")
-    assert moments_apart(*both_laws(method, network, factor=1.0)) < FAR
+    plan = law_plan(method, network)
+    assert moments_apart(law_of_curve(plan), law_of_mechanism(plan)) < FAR
 
 
 @pytest.mark.parametrize("method", [m for m in METHODS.values() if not m.is_baseline and m is not METHODS["map"]])
 @pytest.mark.usefixtures("few_failures")
 def test_another_epsilon_is_another_law(method):
-    assert moments_apart(*both_laws(method, SMALL, factor=1.5)) > FAR
+    plan = law_plan(method, SMALL)
+    assert moments_apart(law_of_curve(plan), law_of_mechanism(plan, factor=1.5)) > FAR
 
 
 @pytest.mark.parametrize("name", NOISY)
@@ -323,44 +325,65 @@ def test_another_epsilon_is_another_law(method):
 def test_releases_of_whole_numbers_have_the_mechanisms_law(name, network):
     if METHODS[name] not in methods_for(network, tuple(Calibration)):
         pytest.skip("Fourier needs binary nodes")
-    assert moments_apart(*both_laws(METHODS[name], network, factor=1.0, noise=Noise.WHOLE)) < FAR
-    assert moments_apart(*both_laws(METHODS[name], network, factor=1.5, noise=Noise.WHOLE)) > FAR
+    plan = law_plan(METHODS[name], network, noise=Noise.WHOLE)
+    ours = law_of_curve(plan)
+    assert moments_apart(ours, law_of_mechanism(plan)) < FAR
+    assert moments_apart(ours, law_of_mechanism(plan, factor=1.5)) > FAR
 
 
 @pytest.mark.parametrize("name", ["weighted", "residuals"])
 @pytest.mark.parametrize("noise", Noise)
 def test_noise_is_shared_out_by_the_weights_of_the_tables(name, noise):
-    heavy = (*[1.0] * 4, 50.0)
-    law = {"method": METHODS[name], "network": SMALL, "factor": 1.0, "noise": noise}
-    assert moments_apart(*both_laws(**law, weights=(heavy, heavy))) < FAR
-    assert moments_apart(*both_laws(**law, weights=((), heavy))) > FAR, "all alike is another law"
+    even = law_plan(METHODS[name], SMALL, noise=noise)
+    heavy = replace(even, weights=(*[1.0] * 4, 50.0))
+    ours = law_of_curve(heavy)
+    assert moments_apart(ours, law_of_mechanism(heavy)) < FAR
+    assert moments_apart(ours, law_of_mechanism(even)) > FAR, "all alike is another law"
 
 
-def both_laws(
-    method: Method,
-    network: Network,
-    *,
-    factor: float,
-    noise: Noise = Noise.REAL,
-    weights: tuple[tuple[float, ...], tuple[float, ...]] = ((), ()),
-) -> tuple[np.ndarray, np.ndarray]:
-    draws = 4_000
+LAW_DRAWS = 4_000
+"""Releases of which two laws are compared."""
+
+
+def law_plan(
+    method: Method, network: Network, *, noise: Noise = Noise.REAL, weights: tuple[float, ...] = ()
+) -> AccuracyPlan:
     target = default_target(network)
     plan = plan_of(network=network, target=target, epsilons=(5.0,), methods=(method,), training=20, noise=noise)
-    plan = replace(plan, weights=weights[0])
-    releases = Releases(plan)
-    counts = _counted(network, random_codes(network, (1, 20), seed=5))
-    ours = np.exp(finished(method.log_cpts(releases, np.repeat(counts, draws, axis=0), Streams(6)))[:, 0])
-    origin = releases.blanket.local_counts(np.arange(1.0, network.cell_count + 1)).astype(int)
-    own = origin > 0  # the other nodes of the blanket stand there without their parents, and are not looked at
-    mechanism = mechanism_of(method, replace(plan, epsilons=(factor * 5.0,), weights=weights[1]), 0.0)
-    outcome = mechanism.release(Counts(network, counts[0], 20), np.random.default_rng(7), (draws,)).outcome
+    return replace(plan, weights=weights)
+
+
+def one_table(network: Network) -> np.ndarray:
+    return _counted(network, random_codes(network, (1, 20), seed=5))
+
+
+def origin_of(releases: Releases) -> np.ndarray:
+    """One more than the place of each cell of the blanket among all cells.
+
+    0 for the other nodes of the blanket, which stand there without their parents, and are not looked at.
+    """
+    return releases.blanket.local_counts(np.arange(1.0, releases.plan.network.cell_count + 1)).astype(int)
+
+
+def law_of_curve(plan: AccuracyPlan) -> np.ndarray:
+    """Return CPTs as a curve samples them: (draws, cells)."""
+    (method,), releases = plan.methods, Releases(plan)
+    tables = np.repeat(one_table(plan.network), LAW_DRAWS, axis=0)
+    return np.exp(finished(method.log_cpts(releases, tables, Streams(6)))[:, 0])[:, origin_of(releases) > 0]
+
+
+def law_of_mechanism(plan: AccuracyPlan, *, factor: float = 1.0) -> np.ndarray:
+    """Return the same cells of releases of the mechanism at another epsilon: (draws, cells)."""
+    (method,), network, origin = plan.methods, plan.network, origin_of(Releases(plan))
+    mechanism = mechanism_of(method, replace(plan, epsilons=(factor * 5.0,)), 0.0)
+    table = Counts(network, one_table(network)[0], 20)
+    outcome = mechanism.release(table, np.random.default_rng(7), (LAW_DRAWS,)).outcome
     theirs = outcome.probabilities
     if method is METHODS["fourier_printed"]:
         non_negative = outcome.updates.min(axis=-1) >= 0
         assert 0.05 < np.mean(non_negative) < 0.95
         theirs = theirs[non_negative]
-    return ours[:, own], theirs[:, origin[own] - 1]
+    return theirs[:, origin[origin > 0] - 1]
 
 
 def test_the_curve_of_any_mechanism_has_its_law():

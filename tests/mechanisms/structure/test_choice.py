@@ -19,6 +19,8 @@ from dpbayes.mechanisms.structure.choice import (
     Round,
     StructureChoice,
     cards_of,
+    distance_from_independence,
+    distance_sensitivity,
     draw_structure,
     families_after,
     noise_share,
@@ -26,7 +28,6 @@ from dpbayes.mechanisms.structure.choice import (
     round_after,
     simulate_structure,
 )
-from dpbayes.mechanisms.structure.dependence import distance_from_independence, distance_sensitivity
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import load_named

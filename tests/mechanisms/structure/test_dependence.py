@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from dpbayes.mechanisms.structure.dependence import distance_from_independence, distance_sensitivity
+from dpbayes.mechanisms.structure.choice import distance_from_independence, distance_sensitivity
 from tests.conftest import thorough
 
 SIZES = {(1, 3): 5, (2, 2): 9, (2, 3): 6, (3, 2): 6, (4, 2): 5, (3, 3): 5}

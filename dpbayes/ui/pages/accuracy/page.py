@@ -34,11 +34,11 @@ from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, pictures_tell, public_records_text
 from dpbayes.ui.widgets.chart.saving import offered_name
-from dpbayes.ui.widgets.limits import Possible
+from dpbayes.ui.widgets.limits import Possible, nearest_shown, reach_of
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
 from dpbayes.ui.widgets.shares import weights_control, weights_said
-from dpbayes.ui.widgets.show import data_and_download, folded, remark, show_refusal
+from dpbayes.ui.widgets.show import data_and_download, file_button, folded, sentence_instead
 
 
 def _table(chosen: Chosen) -> str:
@@ -88,7 +88,7 @@ def _moving(
         nearby = _possible(chosen)
         recipe = recipe_at(chosen, nearby.settings) if nearby is not None else None
         work = _picture(recipe.plan, chosen) if recipe is not None else None
-    page.lead("accuracy.training", reach=nearby.stops("accuracy.training") if nearby is not None else None)
+    page.lead("accuracy.training", reach=reach_of("accuracy.training", nearby))
     if recipe is not None and work is not None:
         page.say(verdict(work.result, chosen.epsilon) if work.result is not None else _beginning(recipe.plan))
     return nearby, recipe, work
@@ -109,30 +109,21 @@ def _possible(chosen: Chosen) -> Possible | None:
         st.caption(
             "These curves use synthetic records of the same network. Only the curator may see curves of true records."
         )
-    try:
-        nearby = possible(chosen)
-    except InputError as error:
-        show_refusal(error)
-        return None
-    remark(nearby.why)
-    return nearby
+    return nearest_shown(lambda: possible(chosen))
 
 
 def _picture(plan: AccuracyPlan, chosen: Chosen) -> Running[AccuracyStudy] | None:
     """Work for a moment and show the curves so far; what cannot run gets its sentence."""
-    work = study_run(plan)
-    try:
+    shown, work = None, study_run(plan)
+    with sentence_instead():
         work.work()
-    except InputError as error:
-        show_refusal(error)
-        return None
-    study = work.result
-    if study is not None:
-        _chart(study, chosen)
-    else:
-        looks = [method.look(plan.draws) for method in (*BASELINES, *plan.private)]
-        chart(waiting_figure(looks, plan.grid), key="accuracy.curves", alt="The curves are not computed yet.")
-    return work
+        if work.result is not None:
+            _chart(work.result, chosen)
+        else:
+            looks = [method.look(plan.draws) for method in (*BASELINES, *plan.private)]
+            chart(waiting_figure(looks, plan.grid), key="accuracy.curves", alt="The curves are not computed yet.")
+        shown = work
+    return shown
 
 
 def _chart(study: AccuracyStudy, chosen: Chosen) -> None:
@@ -169,8 +160,7 @@ def _controls(chosen: Chosen, nearby: Possible | None) -> None:
     options: AccuracyOptions = chosen.options("accuracy")
 
     def limited(name: str) -> None:
-        reach = nearby.stops(f"accuracy.{name}") if nearby is not None else None
-        controls.parameter_control(f"accuracy.{name}", reach=reach)
+        controls.parameter_control(f"accuracy.{name}", reach=reach_of(f"accuracy.{name}", nearby))
 
     scene = scene_of(chosen)
     controls.parameter_control("accuracy.scene")
@@ -253,14 +243,8 @@ def _numbers(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
     data_and_download(lambda: recipe.frame(study), name="accuracy", curator_only=real, simulates=True)
     with folded("Parquet file with the settings", key="accuracy.parquet") as is_open:
         if is_open:
-            st.download_button(
-                "Download Parquet",
-                parquet_bytes(study, recipe.settings),
-                file_name=offered_name("accuracy", "parquet", simulates=True, curator_only=real),
-                mime="application/vnd.apache.parquet",
-                key="download.accuracy.parquet",
-                on_click="ignore",
-            )
+            file = offered_name("accuracy", "parquet", simulates=True, curator_only=real)
+            file_button(parquet_bytes(study, recipe.settings), file, key="download.accuracy.parquet")
 
 
 def _shared(plan: AccuracyPlan) -> str:

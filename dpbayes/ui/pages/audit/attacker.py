@@ -26,7 +26,7 @@ from dpbayes.ui.session.options.workflow import AttackedTables, AuditOptions
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.limits import Possible, lowest, nearest
+from dpbayes.ui.widgets.limits import Possible, lowest, nearest, reach_of
 from dpbayes.ui.widgets.show import data_and_download, remark, sentence_instead, show_refusal
 
 ATTACKERS = 100
@@ -132,8 +132,7 @@ def _controls(chosen: Chosen, subject: Audited, nearby: Possible) -> None:
         elif chosen.is_curator:
             controls.parameter_control("audit.tables")
             if chosen.options("audit").tables is AttackedTables.REAL:
-                reach = nearby.stops("audit.record") if "audit.record" in nearby.giving else None
-                controls.parameter_control("audit.record", reach=reach)
+                controls.parameter_control("audit.record", reach=reach_of("audit.record", nearby))
     elif _choosing(subject):
         controls.parameter_control("audit.first", default=min(FIRST, subject.n), reach=nearby.stops("audit.first"))
     controls.parameter_control("audit.releases", reach=nearby.stops("audit.releases"))

@@ -43,11 +43,11 @@ from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import pictures_tell
 from dpbayes.ui.widgets.from_python import FACE, mechanism_in_python, network_in_python, program, same_from_python
-from dpbayes.ui.widgets.limits import Possible, lowest, nearest
+from dpbayes.ui.widgets.limits import Possible, lowest, nearest, nearest_shown, reach_of
 from dpbayes.ui.widgets.page import Places, next_page, places
 from dpbayes.ui.widgets.running import Running, blank
 from dpbayes.ui.widgets.shares import search_under_way
-from dpbayes.ui.widgets.show import data_and_download, remark, show_refusal
+from dpbayes.ui.widgets.show import data_and_download, show_refusal
 
 REFUTED_CASES: dict[str, dict[str, object]] = {
     title: {"audit.subject": AuditSubject[entry.kind.__name__]}
@@ -184,7 +184,7 @@ def _control(chosen: Chosen, nearby: Possible | None, name: str) -> dict[str, An
     kind = network_kind(chosen.settings)
     if kind is not None:
         return {"default": chosen.defaults_for(kind).get(name)}
-    return {"reach": nearby.stops(name) if nearby is not None and name in GIVING else None}
+    return {"reach": reach_of(name, nearby)}
 
 
 def _controls(chosen: Chosen, nearby: Possible | None) -> None:
@@ -208,13 +208,7 @@ def _controls(chosen: Chosen, nearby: Possible | None) -> None:
 
 def _possible(chosen: Chosen) -> Possible | None:
     """Return the nearest settings that can be audited, and show a message if they differ."""
-    try:
-        nearby = nearest(chosen.settings, GIVING, partial(audited, chosen))
-    except InputError as error:
-        show_refusal(error)
-        return None
-    remark(nearby.why)
-    return nearby
+    return nearest_shown(lambda: nearest(chosen.settings, GIVING, partial(audited, chosen)))
 
 
 def _curve(subject: Audited) -> AuditReport | Running[Any] | None:

@@ -24,7 +24,7 @@ from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import EPSILON, TABLE, Facts, N
 from dpbayes.ui.widgets.from_python import FACE, counts_in_python, network_in_python, program
-from dpbayes.ui.widgets.limits import Possible
+from dpbayes.ui.widgets.limits import Possible, reach_of
 from dpbayes.ui.widgets.page import Places
 from dpbayes.ui.widgets.running import Running, progress
 from dpbayes.ui.widgets.show import data_and_download, remark, show_refusal
@@ -63,9 +63,8 @@ def _numbers_set(claim: BoundClaim) -> list[str]:
 
 def _control(claim: BoundClaim, nearby: Possible | None, name: str) -> dict[str, Any]:
     """Return default and reach of the control of a parameter."""
-    exhibit = EXHIBITS[claim.name]
-    reach = nearby.stops(name) if nearby is not None and name in exhibit.gives else None
-    return {"default": dict(exhibit.defaults).get(name.rpartition(".")[2]), "reach": reach}
+    defaults = dict(EXHIBITS[claim.name].defaults)
+    return {"default": defaults.get(name.rpartition(".")[2]), "reach": reach_of(name, nearby)}
 
 
 def bound_controls(chosen: Chosen, claim: BoundClaim, nearby: Possible | None) -> None:

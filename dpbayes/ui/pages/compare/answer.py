@@ -18,7 +18,7 @@ from dpbayes.figures.noise import NoiseDot, noise_dots_figure
 from dpbayes.model.counts import Counts
 from dpbayes.model.cpts import random_cpts
 from dpbayes.sources.named_networks import NAMED, load_named
-from dpbayes.ui.pages.compare.noise import comparison_of, comparison_progress, promise_controls
+from dpbayes.ui.pages.compare.noise import comparison_of, comparison_progress, led_by_epsilon, promise_controls
 from dpbayes.ui.pages.explore.controls import ask
 from dpbayes.ui.session.chosen import Chosen, target_and_evidence
 from dpbayes.ui.widgets.chart import chart
@@ -48,7 +48,7 @@ Errors = tuple[Estimate, ...]
 
 def answer_view(page: Places, chosen: Chosen) -> bool:
     """Show the slider first; the picture is simulated when the slider has stopped."""
-    page.first(_led, chosen)
+    page.first(led_by_epsilon, chosen)
     with page.controls:
         ask(chosen)
         promise_controls(chosen)
@@ -75,11 +75,6 @@ def answer_view(page: Places, chosen: Chosen) -> bool:
     data_and_download(lambda: _frame(comparison, errors.so_far), name="answer", curator_only=False, simulates=True)
     same_from_python(python_of(chosen, comparison, question, n), name="answer")
     return errors.going
-
-
-def _led(page: Places, _chosen: Chosen) -> bool:
-    page.lead("epsilon")
-    return True
 
 
 def python_of(chosen: Chosen, comparison: Comparison, question: Question, n: int) -> str:

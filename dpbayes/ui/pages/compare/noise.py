@@ -148,6 +148,12 @@ def promise_controls(chosen: Chosen) -> None:
         weights_control(chosen, chosen.network)
 
 
+def led_by_epsilon(page: Places, _chosen: Chosen) -> bool:
+    """Show the slider of epsilon alone, for a view whose picture is simulated when the slider has stopped."""
+    page.lead("epsilon")
+    return True
+
+
 def comparison_progress(work: Running[Comparison]) -> None:
     """Show the progress of a long comparison."""
     progress_if_long(work, "the noise comparison", key="best_noise.stop")

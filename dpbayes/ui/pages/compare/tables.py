@@ -15,6 +15,7 @@ from dpbayes.figures.adaptive import table_errors_figure
 from dpbayes.mechanisms.residual import GaussianResiduals
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.pages.compare.answer import USUAL_RECORDS, public_cpts, public_cpts_in_python
+from dpbayes.ui.pages.compare.noise import led_by_epsilon
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
@@ -43,7 +44,7 @@ LOOKS = (
 
 def tables_view(page: Places, chosen: Chosen) -> bool:
     """Show the slider first; the errors are simulated when the slider stops."""
-    page.first(_led, chosen)
+    page.first(led_by_epsilon, chosen)
     with page.controls:
         controls.parameter_control("delta")
     going = False
@@ -57,11 +58,6 @@ def tables_view(page: Places, chosen: Chosen) -> bool:
         _show(page, chosen, at_chosen, curves)
         going = at_chosen.going or curves.going
     return going
-
-
-def _led(page: Places, _chosen: Chosen) -> bool:
-    page.lead("epsilon")
-    return True
 
 
 def _show(page: Places, chosen: Chosen, at_chosen: Running[FloatArray], curves: Running[FloatArray]) -> None:

@@ -22,7 +22,7 @@ from dpbayes.figures.accuracy import accuracy_figure
 from dpbayes.figures.explore import HEIGHT, Spread, divergence_figure, shares_figure
 from dpbayes.figures.non_negativity import non_negativity_figure
 from dpbayes.figures.style import Figure
-from dpbayes.mechanisms import LaplaceUpdates, Mechanism, Noise, Outcome, reads_records
+from dpbayes.mechanisms import LaplaceUpdates, Mechanism, Noise, Outcome
 from dpbayes.mechanisms.noise.shares import takes_weights
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.mechanisms.stealth import Needed, Sense
@@ -372,7 +372,7 @@ def _against_epsilon(chosen: Chosen, t: float, worst: float, works: list[Running
 
 def accuracy_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
     """Accuracy of predicting a column of this table with this graph and mechanism, against epsilon."""
-    if reads_records(type(chosen.mechanism)):
+    if chosen.reads_records:
         sentence = (
             "The accuracy of adaptive releases is not simulated. *Compare mechanisms* shows the error of their tables "
             "against ε."

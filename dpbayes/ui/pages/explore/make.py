@@ -12,7 +12,7 @@ from dpbayes.base.amounts import PrivacyMeasure, amount_text, amount_with_symbol
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, typed
 from dpbayes.base.validation import InputError, brief
-from dpbayes.mechanisms import MECHANISMS, RELEASABLE, reads_records, releasable
+from dpbayes.mechanisms import MECHANISMS, RELEASABLE, releasable
 from dpbayes.mechanisms.parameters import Calibration, Noise
 from dpbayes.model.counts import Counts
 from dpbayes.releases.document.plan import PlanFile, PlannedQuestion, read_plan, write_plan
@@ -44,7 +44,7 @@ def make_release(chosen: Chosen) -> None:
     with folded("Make this release …", key="make") as is_open:
         if not is_open:
             return
-        if reads_records(kind_called(chosen.settings.mechanism)):
+        if chosen.reads_records:
             st.markdown(ON_NETWORK)
             st.page_link("pages/network.py", label="Network", icon=":material/arrow_forward:")
             return
@@ -108,9 +108,9 @@ def request_of(chosen: Chosen, dataset: str, learnt: LearntGraph | None) -> Rele
     Errors: InputError for a mechanism without exact sampling or with a graph of its own, and for one calibrated as
     stated in the paper.
     """
-    kind = kind_called(chosen.settings.mechanism)
-    if reads_records(kind):
+    if chosen.reads_records:
         raise InputError("Plans of this page are for a given graph, but an adaptive release chooses its own graph.")
+    kind = kind_called(chosen.settings.mechanism)
     mechanism = next((name for name, entry in RELEASABLE.items() if entry.label == kind.label), kind.label)
     values = {name: getattr(chosen.mechanism, name) for name in parameters_of(kind)}
     if values.get("calibration", Calibration.CERTIFIED) is not Calibration.CERTIFIED:

@@ -10,7 +10,6 @@ import streamlit as st
 from dpbayes.base.text import escaped, many, near_one, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import ReleaseStudy
-from dpbayes.mechanisms import reads_records
 from dpbayes.model.labels import assignment
 from dpbayes.ui.pages.explore.answers import answer_kept
 from dpbayes.ui.pages.explore.board import board, follow_hand, pictures_beside
@@ -24,7 +23,7 @@ from dpbayes.ui.pages.explore.simulations import (
     simulation,
     waits_for_request,
 )
-from dpbayes.ui.session.chosen import Chosen, has_question, kind_called, target_and_evidence
+from dpbayes.ui.session.chosen import Chosen, has_question, target_and_evidence
 from dpbayes.ui.widgets.chart.facts import EPSILON, MECHANISM, TABLE, Facts, N, pictures_tell
 from dpbayes.ui.widgets.frames import Frames, counts_of
 from dpbayes.ui.widgets.page import Places, next_page, settle
@@ -44,8 +43,7 @@ def explore_page(chosen: Chosen) -> bool:
     pictures_tell(FACTS)
     _ = chosen.network  # without one, the page is the message alone
     page, beside = board(chosen)
-    is_slow = reads_records(kind_called(chosen.settings.mechanism))
-    frames = None if is_slow else Frames(main_parameter(chosen), counts_of, follow_hand)
+    frames = None if chosen.reads_records else Frames(main_parameter(chosen), counts_of, follow_hand)
     readings = page.first(_moving, chosen, frames=frames)
     with page.controls:
         is_edited = rail(chosen)

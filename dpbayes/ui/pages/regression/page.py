@@ -9,7 +9,6 @@ import streamlit as st
 from dpbayes.base import terms
 from dpbayes.base.libraries import pd
 from dpbayes.base.text import escaped, many, numeral, rough, shortest
-from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.design import RegressionStudy
 from dpbayes.experiments.regression.result import ONE_NAME, RegressionResult, several_name
 from dpbayes.experiments.regression.scenario import NormBound, Records, RegressionScenario, study_of
@@ -32,10 +31,10 @@ from dpbayes.ui.session.scans import summed_up
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.facts import Facts, pictures_tell
-from dpbayes.ui.widgets.limits import Possible
+from dpbayes.ui.widgets.limits import Possible, nearest_shown, reach_of
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
-from dpbayes.ui.widgets.show import data_and_download, remark, show_refusal
+from dpbayes.ui.widgets.show import data_and_download, sentence_instead
 
 
 def _n(chosen: Chosen) -> str:
@@ -137,9 +136,7 @@ def shows_errors(chosen: Chosen, scenario: RegressionScenario) -> bool:
 
 def _controls(scenario: RegressionScenario, nearby: Possible | None) -> None:
     def offer(name: str) -> None:
-        limited = nearby is not None and f"regression.{name}" in nearby.giving
-        reach = nearby.stops(f"regression.{name}") if nearby is not None and limited else None
-        controls.parameter_control(f"regression.{name}", reach=reach)
+        controls.parameter_control(f"regression.{name}", reach=reach_of(f"regression.{name}", nearby))
 
     controls.parameter_control("regression.records")
     if scenario.records is Records.SYNTHETIC:
@@ -174,24 +171,21 @@ def _possible(chosen: Chosen, scenario: RegressionScenario) -> Possible | None:
         if isinstance(mine, Connected) and ((sums := summed_up(mine)) is None or sums.result is None):
             st.info("The picture appears once the sums of the table are computed.")
             return None
-    try:
-        nearby = possible(chosen.settings)
-    except InputError as error:
-        show_refusal(error)
-        return None
-    remark(nearby.why)
-    return nearby
+    return nearest_shown(lambda: possible(chosen.settings))
 
 
 def _errors(chosen: Chosen, scenario: RegressionScenario) -> Running[ErrorCurves] | None:
     """Work for a moment and show the repeats so far; what cannot run gets its sentence."""
-    try:
+    shown = None
+    with sentence_instead():
         work = running_errors(scenario, chosen.settings)
         work.work()
-    except InputError as error:
-        show_refusal(error)
-        return None
-    result = work.so_far.result
+        _errors_chart(work.so_far.result, scenario)
+        shown = work
+    return shown
+
+
+def _errors_chart(result: RegressionResult, scenario: RegressionScenario) -> None:
     k = looked_at(result.study, scenario)
     b = np.array(result.study.precisions)
     summary = "; ".join(f"{name} {_text_or_unknown(errors.mean[k], numeral)}" for name, errors in result.errors.items())
@@ -201,7 +195,6 @@ def _errors(chosen: Chosen, scenario: RegressionScenario) -> Running[ErrorCurves
         simulates=True,
         alt=f"Mean squared error against prior precision, by predictor. At b = {numeral(b[k], 4)}: {summary}.",
     )
-    return work
 
 
 def _beside(shown: ErrorCurves, chosen: Chosen, scenario: RegressionScenario) -> None:
