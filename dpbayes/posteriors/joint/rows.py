@@ -83,7 +83,7 @@ class Tilted:
     """Points (1 + r, B, m, J, S) of totals and all cells, S of each of J groups of totals, and weights (B, m, J, S).
 
     `width` (B, m, J) are the sizes of the groups of totals, and `spreads` (r, B, m, J, S) the variances of whole
-    numbers within the groups of totals and cells.
+    numbers within the groups of totals and cells. Points of importance sampling have only groups of totals (1, ...).
     """
 
     points: FloatArray
@@ -99,8 +99,11 @@ class Tilted:
         points = self.points[:-1].reshape(r, batch, m, -1)
         mean = np.vecdot(weights, points)
         away = points - mean[..., None]
-        covariance = np.vecdot((weights * away)[:, None], away)
-        return np.moveaxis(mean, 0, -1), np.moveaxis(covariance, (0, 1), (-2, -1))
+        covariance = np.empty((batch, m, r, r))
+        for k, own in enumerate(away):
+            covariance[..., k, k:] = np.moveaxis(np.vecdot(weights * own, away[k:]), 0, -1)
+            covariance[..., k:, k] = covariance[..., k, k:]
+        return np.moveaxis(mean, 0, -1), covariance
 
     def scattered(self, alpha: FloatArray) -> FloatArray:
         """Return all cells (r, B, m, J, S), each moved from the middle of its group to a place within the group.
@@ -295,20 +298,19 @@ class TiltedRows:
         # row has its own shift of all points, so that errors of similar rows do not add up.
         levels = _levels(r - 1, totals.shape[-1] * inner).reshape(r - 1, 1, -1, inner)
         shifts = _levels(r - 1, self.prior.rows.max() + 1)[:, self.prior.rows]
-        levels = (levels + shifts[..., None, None]) % 1
+        levels = levels + shifts[..., None, None]
+        levels -= levels >= 1
         for k in range(1, r):
             centre = mean[..., k, None, None]
             for step, by in zip(steps[k], away, strict=False):
                 centre = centre + step[..., None, None] * by
             sd = _WIDER * wider * sds[k][..., None, None]
-            points[k], log = point_between(
-                levels[k - 1], centre, np.broadcast_to(sd, centre.shape), np.floor(left), self._ends[k - 1]
-            )
+            points[k], log = point_between(levels[k - 1], centre, sd, np.floor(left), self._ends[k - 1])
             away.append(points[k] - centre)
             left = left - points[k]
             log_chance += log
         points[r] = left
-        return points, log_chance, np.zeros_like(points[:-1])
+        return points, log_chance, np.zeros((1, *log_chance.shape))
 
     @cached_property
     def _ends(self) -> list[Ends]:
