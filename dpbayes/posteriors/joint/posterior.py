@@ -348,7 +348,8 @@ def _swept(work: _Work, tables: FloatArray) -> _Result:
     with np.errstate(all="ignore"):  # convergence is tested at the end
         for sweep in range(SWEEPS):
             laws = _sweep(work, tables, base, laws, sweep)
-            if (laws.moved < _ARRIVED).all():
+            # The parents' factors take part from the second sweep on, and change the rows in the third.
+            if (laws.moved < _ARRIVED).all() and (sweep > 1 or not work.parents):
                 break
         late = np.flatnonzero(~(laws.moved < _SETTLED))
         if late.size:

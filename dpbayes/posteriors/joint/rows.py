@@ -246,7 +246,9 @@ class TiltedRows:
             whole = np.full((*mean.shape[:-1], 1), float(self.n))
             return whole, np.ones_like(whole)
         sd = np.sqrt(covariance[..., 0, 0])
-        return _groups(mean[..., 0], sd, np.zeros_like(sd), np.full_like(sd, self.n), groups, is_steep=self._is_steep)
+        return groups_of_numbers(
+            mean[..., 0], sd, np.zeros_like(sd), np.full_like(sd, self.n), groups, is_steep=self._is_steep
+        )
 
     def _cells(
         self, totals: FloatArray, place: Place, sizes: tuple[int, ...]
@@ -269,7 +271,7 @@ class TiltedRows:
                 _over(step, totals) * by for step, by in zip(steps[k], away, strict=False)
             )
             sd = np.broadcast_to(_over(sds[k], totals), centre.shape)
-            middle, width = _groups(centre, sd, np.zeros_like(left), left, size, is_steep=self._is_steep)
+            middle, width = groups_of_numbers(centre, sd, np.zeros_like(left), left, size, is_steep=self._is_steep)
             with np.errstate(divide="ignore"):
                 log_width = log_width[..., None] + np.log(width)
             numbers = [number[..., None] for number in numbers]
@@ -508,7 +510,7 @@ def tilted_rows(prior: Dirichlets, noise: NoiseModel, n: int) -> tuple[TiltedRow
     return tuple(groups)
 
 
-def _groups(
+def groups_of_numbers(
     centre: FloatArray, sd: FloatArray, low: FloatArray, high: FloatArray, number: int, *, is_steep: bool
 ) -> tuple[FloatArray, FloatArray]:
     """Return groups of neighbouring whole numbers from `low` to `high` around a centre: their middles and sizes.
@@ -521,15 +523,27 @@ def _groups(
     start, end = first - 0.5, last + 0.5
     shares = np.arange(number + 1) / number
     # If every group is a single number, all groups have the same size.
-    scale = np.where(last - first < number, 1e3 * (reach + 1), _DENSE * sd)
+    is_single = last - first < number
+    scale = np.where(is_single, 1e3 * (reach + 1), _DENSE * sd)
     from_, to = np.arcsinh((start - centre) / scale), np.arcsinh((end - centre) / scale)
     places = (scale[..., None] * np.sinh(from_[..., None] + (to - from_)[..., None] * shares)) + centre[..., None]
-    if is_steep:
-        at_end = ((first <= low) | (last >= high))[..., None]
+    at_end = ((first <= low) | (last >= high)) & ~is_single & is_steep
+    if at_end.any():
         steep = start[..., None] + (end - start)[..., None] * np.sin(np.pi / 2 * shares) ** 2
-        places = np.where(at_end, steep, places)
+        # Groups at the ends are single numbers.
+        steps = np.arange(number + 1)
+        steep = np.clip(steep, start[..., None] + steps, end[..., None] - steps[::-1])
+        places = np.where(at_end[..., None], steep, places)
     edges = start[..., None] + np.rint(places - start[..., None])
-    edges = np.minimum(edges, end[..., None])
+    # The middle of an even number of totals is no whole number. Groups of counts up to it begin at both ends, because a
+    # group of half a number at one end would have half of its weight.
+    is_half = ((end - start) % 1 > 0)[..., None]
+    if is_half.any():
+        half = ((start + end) / 2)[..., None]
+        from_end = end[..., None] - np.rint(end[..., None] - places)
+        both = np.where(places <= half, np.minimum(edges, half), np.maximum(from_end, half))
+        edges = np.where(is_half, both, edges)
+    edges = np.maximum.accumulate(np.minimum(edges, end[..., None]), axis=-1)
     edges[..., -1] = end
     width = np.diff(edges, axis=-1)
     middle = (edges[..., 1:] + edges[..., :-1]) / 2
