@@ -25,6 +25,7 @@ from dpbayes.experiments.calibration import drawn_counts
 from dpbayes.posteriors.exact import exact_posterior as posterior_by_chains
 from dpbayes.posteriors.joint import posterior as joint
 from dpbayes.posteriors.joint.posterior import JointPosterior, joint_noise_aware
+from dpbayes.posteriors.joint.rows import groups_of_numbers
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import NoiseModel
 from tests.posteriors.enumerated import exact_posterior, listed
@@ -188,6 +189,28 @@ def test_draws_have_the_marginals_of_the_rows():
     np.testing.assert_allclose(DIAMOND.row_sums(draws), 1)
     assert np.abs((draws.mean(axis=0) - law.mean) / law.sd).max() < 0.1
     assert np.allclose(draws.std(axis=0), law.sd, rtol=0.1)
+
+
+@pytest.mark.parametrize("high", [0.5, 2.5, 7.5, 40.5])
+@pytest.mark.parametrize("is_steep", [True, False])
+def test_groups_up_to_half_a_number_have_the_same_sizes_from_both_ends(high, is_steep):
+    """The largest count is half a number if a group has an even number of totals."""
+    ends = np.zeros(1), np.full(1, high)
+    middle, width = groups_of_numbers(ends[1] / 2, np.full(1, high), *ends, 16, is_steep=is_steep)
+    own = width[0] > 0
+    assert width.sum() == high + 1
+    assert min(width[0][own][0], width[0][own][-1]) > 0.7
+    np.testing.assert_allclose(width[0][own], width[0][own][::-1])
+    np.testing.assert_allclose(middle[0][own], high - middle[0][own][::-1])
+
+
+def test_without_information_rows_of_two_parents_have_the_totals_of_the_prior():
+    """The parents' factor changes the rows only in the third sweep, however little the second one changes them."""
+    prior = Dirichlets.symmetric(V_STRUCTURE, 2.0)
+    law = releases_of(LaplaceUpdates(prior=prior, epsilon=1e-3), 50, 1)[2].part(0).joint_noise_aware()
+    assert law.is_settled
+    child = V_STRUCTURE.row_sums(law.counts * law.weights[:, V_STRUCTURE.row_of_cell]).sum(axis=0)[-4:]
+    np.testing.assert_allclose(child, 50 / 4, rtol=0.2)
 
 
 def test_what_does_not_settle_is_read_row_by_row(monkeypatch):

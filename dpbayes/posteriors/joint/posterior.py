@@ -16,13 +16,14 @@ other: a row's total is a count in the parents' rows, and a sum over many rows h
 If the sweeps do not converge for a release, its posterior is computed row by row.
 """
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from scipy import linalg, special
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from dpbayes.base.quadrature import spread_points
 from dpbayes.base.steps import slices
@@ -162,18 +163,21 @@ def joint_noise_aware(prior: Dirichlets, noise: NoiseModel, released: FloatArray
     work = prior.readings.once(key, _Work.of, prior, noise, n)
     at_once = max(1, _NUMBERS // (_POINTS * network.cell_count))
     try:
-        with threadpool_limits(limits=1, user_api="blas"):  # more threads take twice as long for matrices of this size
+        with _blas().limit(limits=1, user_api="blas"):  # more threads take twice as long for matrices of this size
             parts = [_read(work, tables[part]) for part in slices(len(tables), at_once)]
     except np.linalg.LinAlgError:
         raise InputError(
             "The joint posterior cannot be computed for this release. Use the row-wise posterior."
         ) from None
-    counts, weights, laws = zip(*parts, strict=True)
-    shape = (*np.shape(released)[:-1], counts[0].shape[1])
-    law = laws[0] if len(laws) == 1 else _together(laws)
-    return JointPosterior(
-        prior, np.concatenate(counts).reshape(*shape, -1), np.concatenate(weights).reshape(*shape, -1), law
-    )
+    counts, weights, law = parts[0] if len(parts) == 1 else _together(parts)
+    shape = (*np.shape(released)[:-1], counts.shape[1])
+    return JointPosterior(prior, counts.reshape(*shape, -1), weights.reshape(*shape, -1), law)
+
+
+@functools.cache
+def _blas() -> ThreadpoolController:
+    """The loaded libraries of linear algebra; the search for them takes a millisecond."""
+    return ThreadpoolController()
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,13 +208,32 @@ class _Work:
     def network(self) -> Network:
         return self.prior.network
 
+    @cached_property
+    def of_parents(self) -> tuple[IntArray, FloatArray]:
+        """The cells (C,) of the nodes in the parents' joint tables and their ancestors, and their columns (R, C)."""
+        network = self.network
+        nodes = {node for own in self.parents for node in own.nodes}
+        for node in reversed(network.order):
+            if node in nodes:
+                nodes.update(network.families[node])
+        ranges = [np.arange(network.cell_offsets[node], network.cell_offsets[node + 1]) for node in sorted(nodes)]
+        cells = np.concatenate(ranges)
+        return cells, np.ascontiguousarray(self.design.tables[:, cells])
+
 
 @dataclass(frozen=True, eq=False)
 class _State:
-    """The normal distribution of t: mean (B, R), and a lower triangular root (B, R, R), root.T root = covariance."""
+    """The normal distribution of t: mean (B, R), and a root of its covariance by columns (B, R, R).
+
+    The root is lower triangular, and the covariance is root.T root. Families need a few columns, which are contiguous.
+    """
 
     mean: FloatArray
-    root: FloatArray
+    columns: FloatArray
+
+    @property
+    def root(self) -> FloatArray:
+        return np.swapaxes(self.columns, -1, -2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,7 +250,7 @@ class _SweptLaws:
         return _SweptLaws(
             [(mean[releases], covariance[releases]) for mean, covariance in self.regions],
             [Normals(site.precision[releases], site.shift[releases]) for site in self.sites],
-            _State(self.state.mean[releases], self.state.root[releases]),
+            _State(self.state.mean[releases], self.state.columns[releases]),
             self.moved[releases],
         )
 
@@ -237,7 +260,7 @@ class _SweptLaws:
             own[0][releases], own[1][releases] = new
         for site, moved in zip(self.sites, others.sites, strict=True):
             site.precision[releases], site.shift[releases] = moved.precision, moved.shift
-        self.state.mean[releases], self.state.root[releases] = others.state.mean, others.state.root
+        self.state.mean[releases], self.state.columns[releases] = others.state.mean, others.state.columns
         self.moved[releases] = others.moved
 
 
@@ -282,8 +305,9 @@ def _read(work: _Work, tables: FloatArray) -> tuple[FloatArray, FloatArray, Tabl
     return counts, weights, TablesLaw(work.design, result.state.mean, result.state.root, tuple(rows), is_settled)
 
 
-def _together(laws: tuple[TablesLaw, ...]) -> TablesLaw:
-    """Join the distributions of several parts of a batch."""
+def _together(parts: list[tuple[FloatArray, FloatArray, TablesLaw]]) -> tuple[FloatArray, FloatArray, TablesLaw]:
+    """Join the posteriors of several parts of a batch."""
+    counts, weights, laws = zip(*parts, strict=True)
 
     def joined(arrays: list[FloatArray], axis: int = 0) -> FloatArray:
         return np.concatenate(arrays, axis=axis)
@@ -300,7 +324,8 @@ def _together(laws: tuple[TablesLaw, ...]) -> TablesLaw:
         rows.append(RowDraws(same[0].cells, same[0].alpha, tilted, mean, root, same[0].sizes))
     settled = np.concatenate([law.is_settled for law in laws])
     state = joined([law.mean for law in laws]), joined([law.root for law in laws])
-    return TablesLaw(laws[0].design, *state, tuple(rows), settled)
+    law = TablesLaw(laws[0].design, *state, tuple(rows), settled)
+    return np.concatenate(counts), np.concatenate(weights), law
 
 
 def _root(covariance: FloatArray) -> FloatArray:
@@ -323,7 +348,8 @@ def _swept(work: _Work, tables: FloatArray) -> _Result:
     with np.errstate(all="ignore"):  # convergence is tested at the end
         for sweep in range(SWEEPS):
             laws = _sweep(work, tables, base, laws, sweep)
-            if (laws.moved < _ARRIVED).all():
+            # The parents' factors take part from the second sweep on, and change the rows in the third.
+            if (laws.moved < _ARRIVED).all() and (sweep > 1 or not work.parents):
                 break
         late = np.flatnonzero(~(laws.moved < _SETTLED))
         if late.size:
@@ -371,8 +397,10 @@ def _distance(before: list[Place], after: list[Place]) -> FloatArray:
 
 
 def _parents(work: _Work, state: _State) -> list[ParentsFactor]:
-    drawn = state.mean + np.einsum("si,bij->sbj", work.scores, state.root, optimize=True)
-    counts = work.design.centre + drawn @ work.design.tables
+    drawn = np.swapaxes(state.mean[:, None] + np.matmul(work.scores, state.root), 0, 1)
+    cells, tables = work.of_parents
+    counts = np.ones((*drawn.shape[:2], work.network.cell_count))
+    counts[..., cells] = work.design.centre[cells] + drawn @ tables
     return parents_factors(work.parents, work.network, counts, work.n)
 
 
@@ -437,21 +465,22 @@ def _combined(
     for factor in factors:
         precision[:, factor.numbers[:, None], factor.numbers] += factor.precision
         shift[:, factor.numbers] += factor.shift
-    root = np.stack([_inverse_root(own) for own in precision])
-    mean = np.matmul(np.swapaxes(root, -1, -2), np.matmul(root, shift[..., None]))[..., 0]
-    return _State(mean, root)
+    columns = np.stack([_inverse_root(own) for own in precision]) if batch > 1 else _inverse_root(precision[0])[None]
+    mean = np.matmul(columns, np.matmul(np.swapaxes(columns, -1, -2), shift[..., None]))[..., 0]
+    return _State(mean, columns)
 
 
 def _inverse_root(precision: FloatArray) -> FloatArray:
-    """Return L^-1 with L L.T = precision; NaN if there is none."""
+    """Return the columns of L^-1 with L L.T = precision, which is overwritten; NaN if there is none."""
     if not len(precision):
         return precision
     if not np.isfinite(precision).all():
         return np.full_like(precision, np.nan)
-    factor, failed = linalg.lapack.dpotrf(precision.T, lower=0)  # LAPACK's order of a matrix is the transposed one
+    # LAPACK stores a matrix by columns.
+    factor, failed = linalg.lapack.dpotrf(precision.T, lower=1, overwrite_a=1)
     if failed:
         return np.full_like(precision, np.nan)
-    inverse, _ = linalg.lapack.dtrtri(factor, lower=0, overwrite_c=1)
+    inverse, _ = linalg.lapack.dtrtri(factor, lower=1, overwrite_c=1)
     return np.asarray(inverse.T)
 
 
@@ -469,8 +498,8 @@ def _marginals(work: _Work, state: _State) -> tuple[Place, ...]:
         mean, covariance = regions[work.where[family.rows[0], 0]]
         places, numbers = work.where[family.rows, 1], family.numbers
         q, r, size = family.matrix.shape
-        root = state.root[:, numbers[0] :, numbers]
-        own = np.matmul(np.swapaxes(root, -1, -2), root)
+        columns = state.columns[:, numbers, numbers[0] :]
+        own = np.matmul(columns, np.swapaxes(columns, -1, -2))
         by = np.matmul(family.matrix, own[:, None])
         covariance[:, places] = np.matmul(by, np.swapaxes(family.matrix, -1, -2))
         along = state.mean[:, numbers] @ family.matrix.reshape(q * r, size).T

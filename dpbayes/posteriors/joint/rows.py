@@ -83,7 +83,7 @@ class Tilted:
     """Points (1 + r, B, m, J, S) of totals and all cells, S of each of J groups of totals, and weights (B, m, J, S).
 
     `width` (B, m, J) are the sizes of the groups of totals, and `spreads` (r, B, m, J, S) the variances of whole
-    numbers within the groups of totals and cells.
+    numbers within the groups of totals and cells. Points of importance sampling have only groups of totals (1, ...).
     """
 
     points: FloatArray
@@ -99,8 +99,11 @@ class Tilted:
         points = self.points[:-1].reshape(r, batch, m, -1)
         mean = np.vecdot(weights, points)
         away = points - mean[..., None]
-        covariance = np.vecdot((weights * away)[:, None], away)
-        return np.moveaxis(mean, 0, -1), np.moveaxis(covariance, (0, 1), (-2, -1))
+        covariance = np.empty((batch, m, r, r))
+        for k, own in enumerate(away):
+            covariance[..., k, k:] = np.moveaxis(np.vecdot(weights * own, away[k:]), 0, -1)
+            covariance[..., k:, k] = covariance[..., k, k:]
+        return np.moveaxis(mean, 0, -1), covariance
 
     def scattered(self, alpha: FloatArray) -> FloatArray:
         """Return all cells (r, B, m, J, S), each moved from the middle of its group to a place within the group.
@@ -243,7 +246,9 @@ class TiltedRows:
             whole = np.full((*mean.shape[:-1], 1), float(self.n))
             return whole, np.ones_like(whole)
         sd = np.sqrt(covariance[..., 0, 0])
-        return _groups(mean[..., 0], sd, np.zeros_like(sd), np.full_like(sd, self.n), groups, is_steep=self._is_steep)
+        return groups_of_numbers(
+            mean[..., 0], sd, np.zeros_like(sd), np.full_like(sd, self.n), groups, is_steep=self._is_steep
+        )
 
     def _cells(
         self, totals: FloatArray, place: Place, sizes: tuple[int, ...]
@@ -266,7 +271,7 @@ class TiltedRows:
                 _over(step, totals) * by for step, by in zip(steps[k], away, strict=False)
             )
             sd = np.broadcast_to(_over(sds[k], totals), centre.shape)
-            middle, width = _groups(centre, sd, np.zeros_like(left), left, size, is_steep=self._is_steep)
+            middle, width = groups_of_numbers(centre, sd, np.zeros_like(left), left, size, is_steep=self._is_steep)
             with np.errstate(divide="ignore"):
                 log_width = log_width[..., None] + np.log(width)
             numbers = [number[..., None] for number in numbers]
@@ -295,20 +300,19 @@ class TiltedRows:
         # row has its own shift of all points, so that errors of similar rows do not add up.
         levels = _levels(r - 1, totals.shape[-1] * inner).reshape(r - 1, 1, -1, inner)
         shifts = _levels(r - 1, self.prior.rows.max() + 1)[:, self.prior.rows]
-        levels = (levels + shifts[..., None, None]) % 1
+        levels = levels + shifts[..., None, None]
+        levels -= levels >= 1
         for k in range(1, r):
             centre = mean[..., k, None, None]
             for step, by in zip(steps[k], away, strict=False):
                 centre = centre + step[..., None, None] * by
             sd = _WIDER * wider * sds[k][..., None, None]
-            points[k], log = point_between(
-                levels[k - 1], centre, np.broadcast_to(sd, centre.shape), np.floor(left), self._ends[k - 1]
-            )
+            points[k], log = point_between(levels[k - 1], centre, sd, np.floor(left), self._ends[k - 1])
             away.append(points[k] - centre)
             left = left - points[k]
             log_chance += log
         points[r] = left
-        return points, log_chance, np.zeros_like(points[:-1])
+        return points, log_chance, np.zeros((1, *log_chance.shape))
 
     @cached_property
     def _ends(self) -> list[Ends]:
@@ -506,7 +510,7 @@ def tilted_rows(prior: Dirichlets, noise: NoiseModel, n: int) -> tuple[TiltedRow
     return tuple(groups)
 
 
-def _groups(
+def groups_of_numbers(
     centre: FloatArray, sd: FloatArray, low: FloatArray, high: FloatArray, number: int, *, is_steep: bool
 ) -> tuple[FloatArray, FloatArray]:
     """Return groups of neighbouring whole numbers from `low` to `high` around a centre: their middles and sizes.
@@ -519,15 +523,27 @@ def _groups(
     start, end = first - 0.5, last + 0.5
     shares = np.arange(number + 1) / number
     # If every group is a single number, all groups have the same size.
-    scale = np.where(last - first < number, 1e3 * (reach + 1), _DENSE * sd)
+    is_single = last - first < number
+    scale = np.where(is_single, 1e3 * (reach + 1), _DENSE * sd)
     from_, to = np.arcsinh((start - centre) / scale), np.arcsinh((end - centre) / scale)
     places = (scale[..., None] * np.sinh(from_[..., None] + (to - from_)[..., None] * shares)) + centre[..., None]
-    if is_steep:
-        at_end = ((first <= low) | (last >= high))[..., None]
+    at_end = ((first <= low) | (last >= high)) & ~is_single & is_steep
+    if at_end.any():
         steep = start[..., None] + (end - start)[..., None] * np.sin(np.pi / 2 * shares) ** 2
-        places = np.where(at_end, steep, places)
+        # Groups at the ends are single numbers.
+        steps = np.arange(number + 1)
+        steep = np.clip(steep, start[..., None] + steps, end[..., None] - steps[::-1])
+        places = np.where(at_end[..., None], steep, places)
     edges = start[..., None] + np.rint(places - start[..., None])
-    edges = np.minimum(edges, end[..., None])
+    # The middle of an even number of totals is no whole number. Groups of counts up to it begin at both ends, because a
+    # group of half a number at one end would have half of its weight.
+    is_half = ((end - start) % 1 > 0)[..., None]
+    if is_half.any():
+        half = ((start + end) / 2)[..., None]
+        from_end = end[..., None] - np.rint(end[..., None] - places)
+        both = np.where(places <= half, np.minimum(edges, half), np.maximum(from_end, half))
+        edges = np.where(is_half, both, edges)
+    edges = np.maximum.accumulate(np.minimum(edges, end[..., None]), axis=-1)
     edges[..., -1] = end
     width = np.diff(edges, axis=-1)
     middle = (edges[..., 1:] + edges[..., :-1]) / 2
