@@ -14,6 +14,7 @@ from scipy import special
 from dpbayes.base.steps import slices
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.posteriors.joint.design import JointDesign, lifted
+from dpbayes.posteriors.joint.lines import StepLines
 from dpbayes.posteriors.joint.rows import Tilted, within_group
 
 _NUMBERS_AT_ONCE = 1 << 18
@@ -79,48 +80,22 @@ class RowDraws:
         return counts
 
     @cached_property
-    def _of_groups(self) -> "StepLines":
+    def _of_groups(self) -> StepLines:
         """The groups of totals."""
         return StepLines.of(self.tilted.weights.sum(axis=-1))
 
     @cached_property
-    def _of_cells(self) -> "list[StepLines]":
+    def _of_cells(self) -> list[StepLines]:
         """The groups of every cell but the last within a group of totals, by cell."""
         left = self.tilted.weights.reshape(*self.tilted.weights.shape[:-1], *self.sizes)
         inner = range(len(self.sizes))
         return [StepLines.of(left.sum(axis=tuple(range(4 + k, 3 + len(self.sizes))))) for k in inner]
 
     @cached_property
-    def _of_points(self) -> "tuple[StepLines, IntArray]":
+    def _of_points(self) -> tuple[StepLines, IntArray]:
         """The points within a group of totals, sorted by their first cells, and this order (B, m, J, S)."""
         order = np.argsort(self.tilted.points[1], axis=-1)
         return StepLines.of(np.take_along_axis(self.tilted.weights, order, axis=-1)), order
-
-
-@dataclass(frozen=True, eq=False)
-class StepLines:
-    """Distribution functions of many discrete distributions of `size` places, each shifted by its index, on one line.
-
-    A level is found by one binary search on this line, without a comparison with every place.
-    """
-
-    line: FloatArray
-    size: int
-
-    @classmethod
-    def of(cls, weights: FloatArray) -> "StepLines":
-        """Return the distribution functions of weights (..., size); for weights that are not finite, they are zero."""
-        steps = np.cumsum(weights, axis=-1)
-        shares = np.nan_to_num(steps / np.maximum(steps[..., -1:], np.finfo(float).tiny)).reshape(-1, weights.shape[-1])
-        return cls((shares + np.arange(len(shares))[:, None]).ravel(), weights.shape[-1])
-
-    def picked(self, law: IntArray, shares: FloatArray) -> tuple[IntArray, FloatArray]:
-        """Return the places of levels (...) in their distributions, and the relative position within each place."""
-        first = law * self.size
-        chosen = np.clip(np.searchsorted(self.line, law + shares) - first, 0, self.size - 1)
-        end = self.line[first + chosen] - law
-        start = np.where(chosen > 0, self.line[first + np.maximum(chosen, 1) - 1] - law, 0.0)
-        return chosen, np.clip((shares - start) / np.maximum(end - start, np.finfo(float).tiny), 0.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,8 +119,11 @@ class TablesLaw:
     def counts(self, scores: FloatArray) -> FloatArray:
         """Return the counts of all cells (S, B, K) for standard normal numbers (S, B, R)."""
         drawn = self.mean + np.einsum("sbi,bij->sbj", scores, self.root, optimize=True)
-        tables = self.design.centre + drawn @ self.design.tables
+        number = len(self.design.sets)
+        tables = self.design.centre + drawn[..., :number] @ self.design.tables
         counts = np.empty(tables.shape)
         for own in self.rows:
             counts[..., own.cells] = own.counts(tables)
+        if self.design.shared is not None:
+            counts += self.design.shared.parameters(drawn[..., number:]) - self.design.shared.alpha
         return counts
