@@ -39,6 +39,7 @@ from dpbayes.posteriors.joint.design import JointDesign
 from dpbayes.posteriors.joint.draws import RowDraws, TablesLaw
 from dpbayes.posteriors.joint.parents import ParentsDesign, ParentsFactor, parents_designs, parents_factors
 from dpbayes.posteriors.joint.rows import Normals, Place, Tilted, TiltedRows, tilted_rows
+from dpbayes.posteriors.joint.shared import RatioPoints
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_aware import checked_tables, noise_aware
 from dpbayes.posteriors.noise_model import NoiseModel
@@ -294,13 +295,14 @@ def _read(work: _Work, tables: FloatArray) -> tuple[FloatArray, FloatArray, Tabl
             numbers, shares = own.shared.components(tilted.ratios, numbers, shares, own.prior.alpha)
         counts[:, :number, own.prior.cells] = numbers.transpose(1, 3, 2, 0)
         weights[:, :number, own.prior.rows] = shares.swapaxes(1, 2)
+        order = np.concatenate(([0], np.arange(r, own.size), np.arange(1, r)))
         rows.append(
             RowDraws(
                 own.prior.cells,
                 own.prior.alpha,
                 tilted,
-                mean[..., :r],
-                _root(covariance[..., :r, :r]),
+                mean[..., order],
+                _root(covariance[..., order[:, None], order]),
                 own.inner_sizes(_POINTS),
             )
         )
@@ -325,6 +327,12 @@ def _together(parts: list[tuple[FloatArray, FloatArray, TablesLaw]]) -> tuple[Fl
             joined([own.tilted.weights for own in same]),
             joined([own.tilted.width for own in same]),
             joined([own.tilted.spreads for own in same], 1),
+            None
+            if same[0].tilted.ratios is None
+            else RatioPoints(
+                joined([own.tilted.ratios.mean for own in same], 1),
+                joined([own.tilted.ratios.covariance for own in same], 2),
+            ),
         )
         mean, root = joined([own.mean for own in same]), joined([own.root for own in same])
         rows.append(RowDraws(same[0].cells, same[0].alpha, tilted, mean, root, same[0].sizes))
