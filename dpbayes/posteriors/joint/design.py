@@ -2,7 +2,8 @@
 
 A row is described by its total and all its cells but the last, u = (T, k_1, .., k_{r-1}). Let t be the vector of all
 residuals except that of the empty set, which is n. Every row is u = c + D t. Only the residuals of the node's family
-have nonzero columns in D.
+have nonzero columns in D. If the rows of a node share a mean, its log ratios are further numbers of t, and of every u
+of this node.
 """
 
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import numpy as np
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.model.network import Network
+from dpbayes.posteriors.shared_means import SharedMeans
 
 MOST_RESIDUALS = 3000
 """The largest number of residuals of a joint posterior, whose covariance is a full matrix."""
@@ -20,7 +22,7 @@ MOST_RESIDUALS = 3000
 
 @dataclass(frozen=True, eq=False)
 class FamilyDesign:
-    """The rows (q,) of one node: u = centre + matrix t[numbers], with `matrix` (q, r, R_f) and `centre` (q, r)."""
+    """The rows (q,) of one node: u = centre + matrix t[numbers], with `matrix` (q, U, R_f) and `centre` (q, U)."""
 
     rows: IntArray
     numbers: IntArray
@@ -30,10 +32,14 @@ class FamilyDesign:
 
 @dataclass(frozen=True, eq=False)
 class JointDesign:
-    """All families of a network and n records; cells are `centre` (K,) + t @ `tables` (R, K) of residuals t (R,)."""
+    """All families of a network and n records; cells are `centre` (K,) + t @ `tables` (R, K) of residuals t (R,).
+
+    `shared` is the prior if rows share means.
+    """
 
     network: Network
     n: int
+    shared: SharedMeans | None = None
 
     def __post_init__(self) -> None:
         if self.n < 1 or np.any(self.network.cards < 2):
@@ -50,8 +56,15 @@ class JointDesign:
 
     @property
     def size(self) -> int:
-        """R: the number of residuals, without that of the empty set."""
-        return len(self.sets)
+        """The number of residuals R, without that of the empty set, and of log ratios."""
+        return len(self.sets) + (0 if self.shared is None else self.shared.ratio_count)
+
+    @cached_property
+    def ratios(self) -> dict[int, IntArray]:
+        """The indices of the log ratios of every node whose rows share a mean, after those of the residuals."""
+        if self.shared is None:
+            return {}
+        return {node: len(self.sets) + own for node, own in self.shared.ratios.items()}
 
     @cached_property
     def sets(self) -> IntArray:
@@ -61,14 +74,14 @@ class JointDesign:
     @cached_property
     def centre(self) -> FloatArray:
         """The cells (K,) of the table in which all residuals but n are zero."""
-        unit = np.zeros(self.size + 1)
+        unit = np.zeros(len(self.sets) + 1)
         unit[0] = self.n
         return self.network.residuals.tables(unit)
 
     @cached_property
     def tables(self) -> FloatArray:
         """The coefficient of every residual in every cell: (R, K)."""
-        return self.network.residuals.tables(np.eye(self.size + 1)[1:])
+        return self.network.residuals.tables(np.eye(len(self.sets) + 1)[1:])
 
     @cached_property
     def families(self) -> tuple[FamilyDesign, ...]:
@@ -84,7 +97,13 @@ class JointDesign:
         matrix = lifted(own[numbers].T.reshape(-1, r, len(numbers)))
         rows = np.arange(network.row_offsets[node], network.row_offsets[node + 1])
         matrix[np.abs(matrix) < 1e-12] = 0.0
-        return FamilyDesign(rows, numbers, matrix, lifted(self.centre[cells].reshape(-1, r, 1))[..., 0])
+        centre = lifted(self.centre[cells].reshape(-1, r, 1))[..., 0]
+        if node in self.ratios:
+            size = len(numbers)
+            matrix = np.pad(matrix, ((0, 0), (0, r - 1), (0, r - 1)))
+            matrix[:, r:, size:] = np.eye(r - 1)
+            centre, numbers = np.pad(centre, ((0, 0), (0, r - 1))), np.concatenate((numbers, self.ratios[node]))
+        return FamilyDesign(rows, numbers, matrix, centre)
 
     @cached_property
     def numbers_of_set(self) -> dict[int, IntArray]:

@@ -10,7 +10,9 @@ other: a row's total is a count in the parents' rows, and a sum over many rows h
    `rows`). Given all other sites, the row's distribution is computed on points, and the site is moved towards it. Later
    sweeps move the sites less. 4 to 7 sweeps suffice.
 3. The joint table of parents that no family contains gets a factor from the network (module `parents`).
-4. A row's marginals are mixtures over its points. Samples of all rows have the dependence of the normal distribution
+4. If the rows of a node share a mean (`SharedMeans`), its log ratios are part of t and of these rows. A row's exact
+   factor is then a function of them too (module `shared`).
+5. A row's marginals are mixtures over its points. Samples of all rows have the dependence of the normal distribution
    and these marginals (module `draws`).
 
 If the sweeps do not converge for a release, its posterior is computed row by row.
@@ -37,9 +39,11 @@ from dpbayes.posteriors.joint.design import JointDesign
 from dpbayes.posteriors.joint.draws import RowDraws, TablesLaw
 from dpbayes.posteriors.joint.parents import ParentsDesign, ParentsFactor, parents_designs, parents_factors
 from dpbayes.posteriors.joint.rows import Normals, Place, Tilted, TiltedRows, tilted_rows
+from dpbayes.posteriors.joint.shared import RatioPoints
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_aware import checked_tables, noise_aware
 from dpbayes.posteriors.noise_model import NoiseModel
+from dpbayes.posteriors.shared_means import SharedMeans, log_ratio_covariance
 
 SWEEPS, MORE_SWEEPS = 6, 20
 """The number of sweeps over all rows, and the largest number for releases that have not converged by then."""
@@ -69,7 +73,8 @@ class JointPosterior(DirichletMixtures):
 
     Args:
         prior: The prior.
-        counts: Possible counts (..., S, K) of every cell.
+        counts: Possible counts (..., S, K) of every cell; for rows that share a mean, the parameters given the counts
+            and the mean, less `prior.alpha`.
         weights: Their weights (..., S, m).
         tables: The normal distribution of all tables of the B releases, for samples.
 
@@ -161,7 +166,7 @@ def joint_noise_aware(prior: Dirichlets, noise: NoiseModel, released: FloatArray
     network, tables = prior.network, checked_tables(prior, noise, released)
     key = n, noise.scale, noise.sd, noise.variances.tobytes()
     work = prior.readings.once(key, _Work.of, prior, noise, n)
-    at_once = max(1, _NUMBERS // (_POINTS * network.cell_count))
+    at_once = max(1, _NUMBERS // (_POINTS * network.cell_count * (8 if work.design.shared else 1)))
     try:
         with _blas().limit(limits=1, user_api="blas"):  # more threads take twice as long for matrices of this size
             parts = [_read(work, tables[part]) for part in slices(len(tables), at_once)]
@@ -195,7 +200,7 @@ class _Work:
 
     @classmethod
     def of(cls, prior: Dirichlets, noise: NoiseModel, n: int) -> "_Work":
-        design = JointDesign(prior.network, n)
+        design = JointDesign(prior.network, n, prior if isinstance(prior, SharedMeans) else None)
         groups = tilted_rows(prior, noise, n)
         where = np.empty((prior.network.row_count, 2), dtype=np.int64)
         for g, rows in enumerate(groups):
@@ -284,17 +289,20 @@ def _read(work: _Work, tables: FloatArray) -> tuple[FloatArray, FloatArray, Tabl
     rows = []
     for own, tilted, (mean, covariance) in zip(work.groups, result.tilted, result.marginals, strict=True):
         r, m, number = own.states, len(own.prior.rows), tilted.weights[0, 0].size
-        counts[:, :number, own.prior.cells] = (
-            tilted.scattered(own.prior.alpha).reshape(r, len(tables), m, -1).transpose(1, 3, 2, 0)
-        )
-        weights[:, :number, own.prior.rows] = tilted.weights.reshape(len(tables), m, -1).swapaxes(1, 2)
+        numbers = tilted.scattered(own.prior.alpha).reshape(r, len(tables), m, -1)
+        shares = tilted.weights.reshape(len(tables), m, -1)
+        if own.shared is not None and tilted.ratios is not None:
+            numbers, shares = own.shared.components(tilted.ratios, numbers, shares, own.prior.alpha)
+        counts[:, :number, own.prior.cells] = numbers.transpose(1, 3, 2, 0)
+        weights[:, :number, own.prior.rows] = shares.swapaxes(1, 2)
+        order = np.concatenate(([0], np.arange(r, own.size), np.arange(1, r)))
         rows.append(
             RowDraws(
                 own.prior.cells,
                 own.prior.alpha,
                 tilted,
-                mean,
-                _root(covariance),
+                mean[..., order],
+                _root(covariance[..., order[:, None], order]),
                 own.inner_sizes(_POINTS),
             )
         )
@@ -319,6 +327,12 @@ def _together(parts: list[tuple[FloatArray, FloatArray, TablesLaw]]) -> tuple[Fl
             joined([own.tilted.weights for own in same]),
             joined([own.tilted.width for own in same]),
             joined([own.tilted.spreads for own in same], 1),
+            None
+            if same[0].tilted.ratios is None
+            else RatioPoints(
+                joined([own.tilted.ratios.mean for own in same], 1),
+                joined([own.tilted.ratios.covariance for own in same], 2),
+            ),
         )
         mean, root = joined([own.mean for own in same]), joined([own.root for own in same])
         rows.append(RowDraws(same[0].cells, same[0].alpha, tilted, mean, root, same[0].sizes))
@@ -379,7 +393,7 @@ def _sweep(
     for g, rows in enumerate(work.groups):
         mean, covariance = marginals[g]
         cavity = rows.cavity(mean, covariance, laws.sites[g])
-        region = (np.clip(mean, 0, work.n), covariance) if sweep else laws.regions[g]
+        region = (rows.clipped(mean), covariance) if sweep else laws.regions[g]
         law = rows.located(tables[:, rows.prior.cells], cavity, region, _SWEEP_POINTS if sweep > 1 else _FEW_POINTS)
         regions.append(law.region)
         sites.append(laws.sites[g].towards(rows.site(law.tilted, law.place, cavity), share))
@@ -400,7 +414,7 @@ def _parents(work: _Work, state: _State) -> list[ParentsFactor]:
     drawn = np.swapaxes(state.mean[:, None] + np.matmul(work.scores, state.root), 0, 1)
     cells, tables = work.of_parents
     counts = np.ones((*drawn.shape[:2], work.network.cell_count))
-    counts[..., cells] = work.design.centre[cells] + drawn @ tables
+    counts[..., cells] = work.design.centre[cells] + drawn[..., : len(tables)] @ tables
     return parents_factors(work.parents, work.network, counts, work.n)
 
 
@@ -419,20 +433,27 @@ def _first_region(rows: TiltedRows, work: _Work, fits: FloatArray) -> Place:
     covariance = share @ own
     covariance = lift @ (covariance + np.swapaxes(covariance, -1, -2)) @ lift.T / 2
     mean = (fit + np.matmul(share, (centre - fit)[..., None])[..., 0]) @ lift.T
-    return np.clip(mean, 0, work.n), np.broadcast_to(covariance, (len(fits), *covariance.shape)).copy()
+    if rows.shared is not None:
+        mean = np.pad(mean, ((0, 0), (0, 0), (0, r - 1)))
+        covariance = np.pad(covariance, ((0, 0), (0, r - 1), (0, r - 1)))
+        covariance[:, r:, r:] = rows.shared.covariance
+    return rows.clipped(mean), np.broadcast_to(covariance, (len(fits), *covariance.shape)).copy()
 
 
 def _first_site(rows: TiltedRows, tables: FloatArray) -> Normals:
     """The noise of the rows' own cells as a normal factor, if noise was added to every cell."""
-    r, shape = rows.states, (len(tables), len(rows.prior.rows))
+    r, size, shape = rows.states, rows.size, (len(tables), len(rows.prior.rows))
     if not rows.scale:
-        return Normals(np.zeros((*shape, r, r)), np.zeros((*shape, r)))
+        return Normals(np.zeros((*shape, size, size)), np.zeros((*shape, size)))
     back = np.linalg.inv(rows.prior.lift)
     precision = np.broadcast_to(back.T @ back / rows.sd**2, (*shape, r, r)).copy()
     shift = tables[:, rows.prior.cells] @ back / rows.sd**2
     if rows.is_fixed:
         shift -= precision[..., 0] * rows.n
         precision[..., 0, :] = precision[..., :, 0] = shift[..., 0] = 0.0
+    if more := size - r:
+        precision = np.pad(precision, ((0, 0), (0, 0), (0, more), (0, more)))
+        shift = np.pad(shift, ((0, 0), (0, 0), (0, more)))
     return Normals(precision, shift)
 
 
@@ -442,7 +463,9 @@ def _base(work: _Work, tables: FloatArray) -> tuple[FloatArray, FloatArray]:
     if work.noise.scale:
         return np.full(design.size, 1e-9 / (work.n + 1) ** 2), np.zeros((len(tables), design.size))
     precision = 1 / np.maximum(work.noise.variances[design.sets], _LEAST_VARIANCE)
-    return precision, work.network.residuals.of_tables(tables)[:, 1:] * precision
+    shift = work.network.residuals.of_tables(tables)[:, 1:] * precision
+    more = design.size - len(precision)
+    return np.pad(precision, (0, more)), np.pad(shift, ((0, 0), (0, more)))
 
 
 def _combined(
@@ -454,6 +477,8 @@ def _combined(
     precision = np.zeros((batch, design.size, design.size))
     diagonal = np.arange(design.size)
     precision[:, diagonal, diagonal] = base[0]
+    for numbers in design.ratios.values():
+        precision[:, numbers[:, None], numbers] += np.linalg.inv(log_ratio_covariance(len(numbers) + 1))
     for family in design.families:
         group, places = work.where[family.rows[0], 0], work.where[family.rows, 1]
         own, toward = sites[group].precision[:, places], sites[group].shift[:, places]
@@ -489,8 +514,8 @@ def _marginals(work: _Work, state: _State) -> tuple[Place, ...]:
     batch = len(state.mean)
     regions = [
         (
-            np.empty((batch, len(rows.prior.rows), rows.states)),
-            np.empty((batch, len(rows.prior.rows), rows.states, rows.states)),
+            np.empty((batch, len(rows.prior.rows), rows.size)),
+            np.empty((batch, len(rows.prior.rows), rows.size, rows.size)),
         )
         for rows in work.groups
     ]

@@ -13,6 +13,7 @@ mean and variance then replaces it. The part of the site on T is the factor exp(
 to the tilted one.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,9 +22,12 @@ from scipy import special
 
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.joint.lines import spread_levels
+from dpbayes.posteriors.joint.shared import RatioPoints, SharedFactor
 from dpbayes.posteriors.noise_model import NoiseModel
 from dpbayes.posteriors.row_counts import conditional
 from dpbayes.posteriors.row_priors import RowPriors, row_priors
+from dpbayes.posteriors.shared_means import SharedMeans
 from dpbayes.posteriors.whole_points import Ends, point_between
 
 _FAR = 1e3
@@ -90,6 +94,7 @@ class Tilted:
     weights: FloatArray
     width: FloatArray
     spreads: FloatArray
+    ratios: RatioPoints | None = None
 
     @property
     def place(self) -> Place:
@@ -97,12 +102,18 @@ class Tilted:
         r, batch, m = len(self.points) - 1, *self.points.shape[1:3]
         weights = self.weights.reshape(batch, m, -1)
         points = self.points[:-1].reshape(r, batch, m, -1)
+        if self.ratios is not None:
+            points = np.concatenate((points, self.ratios.mean.reshape(-1, batch, m, points.shape[-1])))
         mean = np.vecdot(weights, points)
         away = points - mean[..., None]
-        covariance = np.empty((batch, m, r, r))
+        size = len(points)
+        covariance = np.empty((batch, m, size, size))
         for k, own in enumerate(away):
             covariance[..., k, k:] = np.moveaxis(np.vecdot(weights * own, away[k:]), 0, -1)
             covariance[..., k:, k] = covariance[..., k, k:]
+        if self.ratios is not None:
+            within = self.ratios.covariance.reshape(size - r, size - r, batch, m, -1)
+            covariance[..., r:, r:] += np.moveaxis(np.vecdot(weights, within), (0, 1), (-2, -1))
         return np.moveaxis(mean, 0, -1), covariance
 
     def scattered(self, alpha: FloatArray) -> FloatArray:
@@ -113,7 +124,7 @@ class Tilted:
         """
         counts = self.points[1:].copy()
         shape = self.weights.shape[2:]
-        parts = _levels(max(1, len(counts) - 1), int(np.prod(shape))).reshape(-1, 1, 1, *shape)
+        parts = spread_levels(max(1, len(counts) - 1), int(np.prod(shape))).reshape(-1, 1, 1, *shape)
         for k, spread in enumerate(self.spreads[1:]):
             powers = alpha[:, k, None, None], alpha[:, -1, None, None]
             move = within_group(counts[k], counts[-1], spread, parts[k], powers) - counts[k]
@@ -145,6 +156,9 @@ class Located:
         own = self.tilted
         own.points[:, release, row], own.weights[release, row] = others.points[:, 0], others.weights[0]
         own.width[release, row], own.spreads[:, release, row] = others.width[0], others.spreads[:, 0]
+        if own.ratios is not None and others.ratios is not None:
+            own.ratios.mean[:, release, row] = others.ratios.mean[:, 0]
+            own.ratios.covariance[:, :, release, row] = others.ratios.covariance[:, :, 0]
         for before, after in ((self.place, others.place), (self.region, region)):
             before[0][release, row], before[1][release, row] = after[0][0], after[1][0]
 
@@ -157,10 +171,16 @@ class TiltedRows:
     is_fixed: bool
     scale: float
     sd: float
+    shared: SharedFactor | None = None
 
     @property
     def states(self) -> int:
         return self.prior.states
+
+    @property
+    def size(self) -> int:
+        """The length of u, with the log ratios of a shared mean if there is one."""
+        return self.states if self.shared is None else 2 * self.states - 1
 
     @property
     def n(self) -> int:
@@ -175,13 +195,25 @@ class TiltedRows:
     def _most(self) -> float:
         return (_FAR * (self.n + 1)) ** 2
 
+    def clipped(self, mean: FloatArray) -> FloatArray:
+        """Return means (..., size) with counts between 0 and n."""
+        r = self.states
+        return np.concatenate((np.clip(mean[..., :r], 0, self.n), mean[..., r:]), axis=-1)
+
     def cavity(self, mean: FloatArray, covariance: FloatArray, site: Normals) -> tuple[FloatArray, FloatArray]:
         """Return the cavity's mean (B, m, r) and precision (B, m, r, r), from the rows' moments and sites."""
         if self.is_fixed:
             covariance = covariance.copy()
             covariance[..., 0, 0] += self._most
         whole = np.linalg.inv(covariance)
-        precision = _at_least(whole - site.precision, 1 / self._most)
+        precision = whole - site.precision
+        if self.shared is None:
+            precision = _at_least(precision, 1 / self._most)
+        else:  # the log ratios have at least the information of their prior
+            r = self.states
+            precision[..., r:, r:] -= self.shared.precision
+            precision = _at_least(precision, 1 / self._most)
+            precision[..., r:, r:] += self.shared.precision
         shift = np.matmul(whole, mean[..., None])[..., 0] - site.shift
         return np.linalg.solve(precision, shift[..., None])[..., 0], precision
 
@@ -199,11 +231,12 @@ class TiltedRows:
                 break
             release, row = places = places[:, is_off]
             before = (
-                after[0].reshape(1, -1, self.states)[:, is_off],
-                after[1].reshape(1, -1, self.states, self.states)[:, is_off],
+                after[0].reshape(1, -1, self.size)[:, is_off],
+                after[1].reshape(1, -1, self.size, self.size)[:, is_off],
             )
             others = cavity[0][release, row][None], cavity[1][release, row][None]
-            own = TiltedRows(self.prior.of(row), self.is_fixed, self.scale, self.sd)
+            shared = None if self.shared is None else self.shared.of(row)
+            own = TiltedRows(self.prior.of(row), self.is_fixed, self.scale, self.sd, shared)
             part = own.tilted(released[release, row][None], others, before, size)
             after = part.region
             law.put(release, row, part, after)
@@ -212,20 +245,42 @@ class TiltedRows:
     def tilted(self, released: FloatArray, cavity: tuple[FloatArray, FloatArray], place: Place, size: int) -> Tilted:
         """Return about `size` points of the tilted distribution around a place."""
         groups, *inner = self._sizes(size)
-        totals, width = self._totals(place, groups)
-        points, log_chance, spreads = self._cells(totals, place, tuple(inner))
+        r = self.states
+        of_counts = place[0][..., :r], place[1][..., :r, :r]
+        totals, width = self._totals(of_counts, groups)
+        points, log_chance, spreads = self._cells(totals, of_counts, tuple(inner))
         with np.errstate(divide="ignore"):
             log_width = np.log(width)
         law = log_width[..., None] - log_chance
         law += self._log_factor(points, released, spreads)
-        law += self._log_normal(points, *cavity)
+        ratios = None
+        if self.shared is not None:
+            more, ratios = self.shared.integrated(points, cavity, place, self._within(points[1:], spreads[1:]))
+            law += more
+        law += self._log_normal(points, *self._of_counts(cavity))
         if not self.is_fixed:
             law += self._log_total_change(totals, *cavity)[..., None]
         flat = law.reshape(*law.shape[:2], -1)
         weights = np.exp(flat - flat.max(axis=-1, keepdims=True))
         weights /= weights.sum(axis=-1, keepdims=True)
         spreads[0] += (np.maximum(width, 1)[..., None] ** 2 - 1) / 12
-        return Tilted(points, weights.reshape(law.shape), width, spreads)
+        return Tilted(points, weights.reshape(law.shape), width, spreads, ratios)
+
+    def _of_counts(self, cavity: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
+        """The cavity of the counts alone."""
+        if self.shared is None:
+            return cavity
+        (mean, precision), r = cavity, self.states
+        across = precision[..., :r, r:]
+        own = precision[..., :r, :r] - across @ np.linalg.solve(precision[..., r:, r:], np.swapaxes(across, -1, -2))
+        return mean[..., :r], own
+
+    def _within(self, cells: FloatArray, spreads: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
+        """The correction of `_of_groups` for parameters (r, B, m, G, 1); None if every group is a single number."""
+        if self.states > _STATES_IN_GROUPS or not (spreads > 0).any():
+            return None
+        flat = [array.reshape(*array.shape[:3], 1, -1) for array in (cells, spreads)]
+        return lambda alpha: self._of_groups(flat[0], flat[1], alpha)
 
     def _sizes(self, points: int) -> tuple[int, ...]:
         """The number of groups of totals, and of each cell given the earlier cells."""
@@ -298,8 +353,8 @@ class TiltedRows:
         left = points[0]
         # Every group of totals has points of its own, so that all of them together are spread evenly as well. Every
         # row has its own shift of all points, so that errors of similar rows do not add up.
-        levels = _levels(r - 1, totals.shape[-1] * inner).reshape(r - 1, 1, -1, inner)
-        shifts = _levels(r - 1, self.prior.rows.max() + 1)[:, self.prior.rows]
+        levels = spread_levels(r - 1, totals.shape[-1] * inner).reshape(r - 1, 1, -1, inner)
+        shifts = spread_levels(r - 1, self.prior.rows.max() + 1)[:, self.prior.rows]
         levels = levels + shifts[..., None, None]
         levels -= levels >= 1
         for k in range(1, r):
@@ -321,15 +376,20 @@ class TiltedRows:
     # The law
 
     def _log_factor(self, points: FloatArray, released: FloatArray, spreads: FloatArray) -> FloatArray:
-        totals, concentration = points[0, ..., :1], self.prior.concentration[..., None]
+        totals = points[0, ..., :1]
+        concentration = (self.prior.concentration if self.shared is None else self.shared.concentrations[:, None])[
+            ..., None
+        ]
         law = np.zeros(points.shape[1:])
         law += special.gammaln(totals + 1) - special.gammaln(totals + concentration)
         alpha = self.prior.alpha
         for k, counts in enumerate(points[1:]):
-            if not (alpha[:, k] == 1).all():
+            if self.shared is not None:
+                law -= special.gammaln(counts + 1)
+            elif not (alpha[:, k] == 1).all():
                 law += special.gammaln(counts + alpha[:, k, None, None]) - special.gammaln(counts + 1)
-        if self._is_steep and self.states <= _STATES_IN_GROUPS:
-            law += self._of_groups(points[1:], spreads[1:])
+        if self._is_steep and self.states <= _STATES_IN_GROUPS and self.shared is None:
+            law += self._of_groups(points[1:], spreads[1:], np.moveaxis(alpha, -1, 0)[..., None, None])
         if self.scale:
             for k, counts in enumerate(points[1:]):
                 away = np.abs(counts - released[..., k, None, None])
@@ -337,13 +397,17 @@ class TiltedRows:
                 law -= away
         return law
 
-    def _of_groups(self, cells: FloatArray, spreads: FloatArray) -> FloatArray:
-        """The difference between the log mean of a group's steep factors and the value at its middle."""
-        more, alpha = np.zeros(cells.shape[1:]), self.prior.alpha[..., None, None]
+    @staticmethod
+    def _of_groups(cells: FloatArray, spreads: FloatArray, alpha: FloatArray) -> FloatArray:
+        """The difference between the log mean of a group's steep factors and the value at its middle.
+
+        Cells and parameters are (r, ...), and spreads (r - 1, ...).
+        """
+        more = np.zeros(np.broadcast_shapes(cells.shape[1:], alpha.shape[1:]))
         for k, spread in enumerate(spreads):
             # The factor of the smaller count is the steeper one.
             is_near = cells[k] <= cells[-1]
-            count, power = np.where(is_near, cells[k], cells[-1]), np.where(is_near, alpha[:, k], alpha[:, -1])
+            count, power = np.where(is_near, cells[k], cells[-1]), np.where(is_near, alpha[k], alpha[-1])
             middle = special.gammaln(count + power) - special.gammaln(count + 1)
             is_wide = (spread > 0) & (power < 1)
             more += np.where(is_wide, _log_mean_factor(count, spread, power) - middle, 0.0)
@@ -410,6 +474,12 @@ class TiltedRows:
             total_precision = 1 / variance + more
             total = (before / variance + push) / total_precision
             by = covariance[..., 1:, 0] / covariance[..., 0, 0, None]
+            if (
+                self.shared is not None
+            ):  # a line through few totals may be steep, so no log ratio moves by more than its sd
+                ratios = np.diagonal(covariance, axis1=-2, axis2=-1)[..., self.states :]
+                moves = np.abs(by[..., self.states - 1 :] * (total - mean[..., 0])[..., None])
+                by[..., self.states - 1 :] *= np.sqrt(ratios) / np.maximum(moves, np.sqrt(ratios))
             change = 1 / total_precision - covariance[..., 0, 0]
             wanted_mean = np.concatenate(
                 (total[..., None], mean[..., 1:] + by * (total - mean[..., 0])[..., None]), axis=-1
@@ -498,15 +568,19 @@ def _log_mean_factor(count: FloatArray, spread: FloatArray, alpha: FloatArray) -
 
 
 def tilted_rows(prior: Dirichlets, noise: NoiseModel, n: int) -> tuple[TiltedRows, ...]:
-    """Return the rows of a network in groups: roots and others, each by the number of states."""
+    """Return the rows of a network in groups: roots, others, rows with a shared mean, each by the number of states."""
     network = prior.network
     is_root = np.array([len(family) == 1 for family in network.families])[network.node_of_row]
+    sizes = prior.concentrations if isinstance(prior, SharedMeans) else np.zeros(len(network.names))
+    sizes = sizes[network.node_of_row]
     groups = []
-    for fixed in (True, False):
-        chosen = np.flatnonzero(is_root == fixed)
+    for fixed, is_shared in ((True, False), (False, False), (False, True)):
+        chosen = np.flatnonzero((is_root == fixed) & ((sizes > 0) == is_shared))
         if chosen.size:
-            parts = prior.readings.once(("joint", n, fixed), row_priors, prior, n, chosen, network.cell_count)
-            groups += [TiltedRows(part, fixed, noise.scale, noise.sd) for part in parts]
+            key = ("joint", n, fixed, is_shared)
+            for part in prior.readings.once(key, row_priors, prior, n, chosen, network.cell_count):
+                shared = SharedFactor(part.states, sizes[part.rows]) if is_shared else None
+                groups.append(TiltedRows(part, fixed, noise.scale, noise.sd, shared))
     return tuple(groups)
 
 
@@ -553,14 +627,6 @@ def groups_of_numbers(
 def _over(values: FloatArray, like: FloatArray) -> FloatArray:
     """Return values (B, m) with further axes of length 1, as many as an array has."""
     return values.reshape(*values.shape, *(1,) * (like.ndim - 2))
-
-
-def _levels(dimensions: int, number: int) -> FloatArray:
-    """Return points spread evenly over the unit cube (dimensions, number), by powers of a generalised golden ratio."""
-    root = 2.0
-    for _ in range(40):
-        root = (1 + root) ** (1 / (dimensions + 1))
-    return (0.5 + np.arange(1, number + 1) * root ** -np.arange(1.0, dimensions + 1)[:, None]) % 1
 
 
 def cut_moments(mean: FloatArray, variance: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
