@@ -97,10 +97,18 @@ class Memo:
             yield step
         return cast("Result", entry.result)
 
+    def forget(self, *, but: int) -> None:
+        """Forget the results that were used longest ago, and keep the last `but`."""
+        with self.lock:
+            self._forget(but)
+
+    def _forget(self, but: int) -> None:
+        while len(self.results) > but:
+            del self.results[next(iter(self.results))]
+
     def _entry(self, place: Hashable) -> _Kept:
         """Return the entry of this place, which becomes the most recently used one."""
         with self.lock:
             entry = self.results[place] = self.results.pop(place) if place in self.results else _Kept()
-            while len(self.results) > self.most:
-                del self.results[next(iter(self.results))]
+            self._forget(self.most)
             return entry

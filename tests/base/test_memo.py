@@ -23,6 +23,17 @@ def test_the_least_recently_used_is_forgotten_first() -> None:
     assert computed == [1, 2, 3, 2]
 
 
+def test_all_but_the_last_used_are_forgotten_on_request() -> None:
+    memo = Memo(most=9)
+    for key in (1, 2, 3, 4, 1):
+        memo.once(key, float, key)
+    memo.forget(but=2)
+    assert list(memo.results) == [(float, 4), (float, 1)]
+    memo.forget(but=5)
+    assert len(memo.results) == 2
+    assert memo.once(4, lambda: 0.0) == 0.0, "of another function"
+
+
 @pytest.fixture
 def hasty() -> Iterator[None]:
     """Threads take turns as often as they can, so that what goes wrong between two steps does."""

@@ -19,8 +19,12 @@ from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.session_manager import SessionClient
 
+from dpbayes.ui.pages.explore.simulations import shared_simulations
+from dpbayes.ui.pages.network.errors import shared_errors
 from dpbayes.ui.server import departed, starting
 from dpbayes.ui.server.departed import end_expired, return_memory, share_arenas
+from dpbayes.ui.session.shared import IDLE, shared_memo, shrink_shared
+from dpbayes.ui.widgets.frames import shared_frames
 
 TTL_S = 120
 PATIENCE_S = 60
@@ -185,6 +189,9 @@ def test_a_server_ends_sessions_while_it_runs_and_frees_memory_after_the_last(
     monkeypatch.setattr(departed, "return_memory", lambda: returned.append(len(alive)))
     monkeypatch.setattr(starting, "_import_pages", lambda: None)
     monkeypatch.setattr(starting, "share_arenas", lambda: shared.append(True))
+    memo = shared_memo(30)
+    for k in range(20):
+        memo.once(k, str, k)
 
     async def visit() -> None:
         async with starting.starting(None):
@@ -195,15 +202,25 @@ def test_a_server_ends_sessions_while_it_runs_and_frees_memory_after_the_last(
             while [*with_values()] != [last]:
                 await asyncio.sleep(0.01)
             assert returned == [], "somebody is still there"
+            assert len(memo.results) == 20
             runtime.disconnect_session(last)
             clock.now = 2 * (TTL_S + 1)
             while not returned:
                 await asyncio.sleep(0.01)
             assert returned == [0]
+            assert list(memo.results) == [(str, k) for k in range(20 - IDLE, 20)], "the last ones, for the next visitor"
         while any("end_departed" in repr(task) for task in asyncio.all_tasks()):
             await asyncio.sleep(0.01)
 
     served(runtime, visit)
+
+
+def test_every_memo_of_a_server_is_made_smaller() -> None:
+    for memo in (shared_simulations(), shared_frames(), shared_errors()):
+        for k in range(IDLE + 1):
+            memo.once(k, str, k)
+    shrink_shared()
+    assert [len(memo.results) for memo in (shared_simulations(), shared_frames(), shared_errors())] == [IDLE] * 3
 
 
 def with_values() -> Iterator[str]:

@@ -17,6 +17,8 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
+from dpbayes.ui.session.shared import shrink_shared
+
 LOOK_S = 15.0
 """Seconds between two checks for sessions whose time is over."""
 
@@ -44,12 +46,14 @@ def share_arenas() -> None:
 async def end_departed() -> None:
     """End sessions whose time is over, until this task is cancelled.
 
-    When the last session has ended, collect garbage and return free memory to the system. Both take some time, so a
-    server with visitors leaves them out; Python's own collector runs there.
+    When the last session has ended, forget most results that all sessions shared, collect garbage, and return free
+    memory to the system. This takes some time, so a server with visitors leaves it out; Python's own collector runs
+    there.
     """
     while True:
         await asyncio.sleep(LOOK_S)
         if end_expired(get_instance()) and not _sessions(get_instance()).list_sessions():
+            shrink_shared()
             gc.collect()
             return_memory()
 

@@ -1,0 +1,30 @@
+"""Results that a server keeps for all its sessions, because they follow from public data and settings alone."""
+
+from weakref import WeakSet
+
+from dpbayes.base.memo import MOST, Memo
+
+IDLE = 8
+"""The number of results of each kind that a server without visitors keeps, for the next visitor."""
+
+_memos: "WeakSet[Memo]" = WeakSet()
+
+
+def shared_memo(most: int = MOST) -> Memo:
+    """Return a new memo for all sessions, which is made smaller when the last session has ended.
+
+    Args:
+        most: The number of results that it keeps while there are visitors.
+
+    Returns:
+        The memo. The caller keeps it.
+    """
+    memo = Memo(most=most)
+    _memos.add(memo)
+    return memo
+
+
+def shrink_shared() -> None:
+    """Forget all shared results but the last IDLE of each memo."""
+    for memo in list(_memos):
+        memo.forget(but=IDLE)
