@@ -97,18 +97,15 @@ class Memo:
             yield step
         return cast("Result", entry.result)
 
-    def forget(self, *, but: int) -> None:
-        """Forget the results that were used longest ago, and keep the last `but`."""
+    def clear(self) -> None:
+        """Forget all results. A thread that computes one still returns it."""
         with self.lock:
-            self._forget(but)
-
-    def _forget(self, but: int) -> None:
-        while len(self.results) > but:
-            del self.results[next(iter(self.results))]
+            self.results.clear()
 
     def _entry(self, place: Hashable) -> _Kept:
         """Return the entry of this place, which becomes the most recently used one."""
         with self.lock:
             entry = self.results[place] = self.results.pop(place) if place in self.results else _Kept()
-            self._forget(self.most)
+            while len(self.results) > self.most:
+                del self.results[next(iter(self.results))]
             return entry

@@ -23,15 +23,12 @@ def test_the_least_recently_used_is_forgotten_first() -> None:
     assert computed == [1, 2, 3, 2]
 
 
-def test_all_but_the_last_used_are_forgotten_on_request() -> None:
-    memo = Memo(most=9)
-    for key in (1, 2, 3, 4, 1):
-        memo.once(key, float, key)
-    memo.forget(but=2)
-    assert list(memo.results) == [(float, 4), (float, 1)]
-    memo.forget(but=5)
-    assert len(memo.results) == 2
-    assert memo.once(4, lambda: 0.0) == 0.0, "of another function"
+def test_all_are_forgotten_on_request_and_work_that_goes_on_has_its_result() -> None:
+    memo = Memo()
+    assert memo.once(1, float, 1) == 1
+    assert memo.once(2, lambda: (memo.clear(), "computed meanwhile")[1]) == "computed meanwhile"
+    assert memo.results == {}
+    assert memo.once(1, float, 3) == 3
 
 
 @pytest.fixture

@@ -22,8 +22,8 @@ from streamlit.runtime.session_manager import SessionClient
 from dpbayes.ui.pages.explore.simulations import shared_simulations
 from dpbayes.ui.pages.network.errors import shared_errors
 from dpbayes.ui.server import departed, starting
-from dpbayes.ui.server.departed import end_expired, return_memory, share_arenas
-from dpbayes.ui.session.shared import IDLE, shared_memo, shrink_shared
+from dpbayes.ui.server.departed import end_expired, limit_free_memory, return_memory
+from dpbayes.ui.session.shared import clear_shared, shared_memo
 from dpbayes.ui.widgets.frames import shared_frames
 
 TTL_S = 120
@@ -188,7 +188,7 @@ def test_a_server_ends_sessions_while_it_runs_and_frees_memory_after_the_last(
     monkeypatch.setattr(departed, "LOOK_S", 0.01)
     monkeypatch.setattr(departed, "return_memory", lambda: returned.append(len(alive)))
     monkeypatch.setattr(starting, "_import_pages", lambda: None)
-    monkeypatch.setattr(starting, "share_arenas", lambda: shared.append(True))
+    monkeypatch.setattr(starting, "limit_free_memory", lambda: shared.append(True))
     memo = shared_memo(30)
     for k in range(20):
         memo.once(k, str, k)
@@ -208,19 +208,19 @@ def test_a_server_ends_sessions_while_it_runs_and_frees_memory_after_the_last(
             while not returned:
                 await asyncio.sleep(0.01)
             assert returned == [0]
-            assert list(memo.results) == [(str, k) for k in range(20 - IDLE, 20)], "the last ones, for the next visitor"
+            assert memo.results == {}
         while any("end_departed" in repr(task) for task in asyncio.all_tasks()):
             await asyncio.sleep(0.01)
 
     served(runtime, visit)
 
 
-def test_every_memo_of_a_server_is_made_smaller() -> None:
-    for memo in (shared_simulations(), shared_frames(), shared_errors()):
-        for k in range(IDLE + 1):
-            memo.once(k, str, k)
-    shrink_shared()
-    assert [len(memo.results) for memo in (shared_simulations(), shared_frames(), shared_errors())] == [IDLE] * 3
+def test_every_memo_of_a_server_is_cleared() -> None:
+    memos = shared_simulations(), shared_frames(), shared_errors()
+    for memo in memos:
+        memo.once("key", str, "value")
+    clear_shared()
+    assert [memo.results for memo in memos] == [{}, {}, {}]
 
 
 def with_values() -> Iterator[str]:
@@ -238,18 +238,21 @@ def test_only_glibc_has_arenas_and_returns_memory(monkeypatch: pytest.MonkeyPatc
     )
     monkeypatch.setattr(ctypes, "CDLL", lambda _: library)
     monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.delenv("MALLOC_ARENA_MAX", raising=False)
-    share_arenas()
+    for name in departed.LIMITS:
+        monkeypatch.delenv(name, raising=False)
+    limit_free_memory()
     return_memory()
-    assert calls == [("mallopt", (-8, 2)), ("malloc_trim", (0,))]
-    monkeypatch.setenv("MALLOC_ARENA_MAX", "8")
-    share_arenas()
-    assert len(calls) == 2, "the owner of the server has chosen a limit"
-    monkeypatch.delenv("MALLOC_ARENA_MAX")
+    assert calls == [("mallopt", (-8, 2)), ("mallopt", (-3, 1 << 18)), ("malloc_trim", (0,))]
+    for name in departed.LIMITS:
+        monkeypatch.setenv(name, "8")
+    limit_free_memory()
+    assert len(calls) == 3, "the owner of the server has chosen the limits"
+    for name in departed.LIMITS:
+        monkeypatch.delenv(name)
     del library.malloc_trim  # musl has none
-    share_arenas()
+    limit_free_memory()
     return_memory()
     monkeypatch.setattr(sys, "platform", "darwin")
-    share_arenas()
+    limit_free_memory()
     return_memory()
-    assert len(calls) == 2
+    assert len(calls) == 3

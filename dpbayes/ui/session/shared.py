@@ -4,14 +4,11 @@ from weakref import WeakSet
 
 from dpbayes.base.memo import MOST, Memo
 
-IDLE = 8
-"""The number of results of each kind that a server without visitors keeps, for the next visitor."""
-
 _memos: "WeakSet[Memo]" = WeakSet()
 
 
 def shared_memo(most: int = MOST) -> Memo:
-    """Return a new memo for all sessions, which is made smaller when the last session has ended.
+    """Return a new memo for all sessions, which is cleared when the last session has ended.
 
     Args:
         most: The number of results that it keeps while there are visitors.
@@ -24,7 +21,7 @@ def shared_memo(most: int = MOST) -> Memo:
     return memo
 
 
-def shrink_shared() -> None:
-    """Forget all shared results but the last IDLE of each memo."""
+def clear_shared() -> None:
+    """Forget all shared results; the next visitor computes them again."""
     for memo in list(_memos):
-        memo.forget(but=IDLE)
+        memo.clear()
