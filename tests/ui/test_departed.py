@@ -227,6 +227,10 @@ def test_a_server_ends_sessions_while_it_runs_and_frees_memory_after_the_last(
             while not returned:
                 await asyncio.sleep(0.01)
             assert returned == [0]
+            gc.collect()
+            assert not [item for item in gc.get_objects() if isinstance(item, AppSession | Browser)]
+            again = await enter(runtime)
+            assert [*with_values()] == [again], "the next visitor is served"
             assert memo.results == {}
         while any("end_departed" in repr(task) for task in asyncio.all_tasks()):
             await asyncio.sleep(0.01)
