@@ -3,6 +3,7 @@
 import asyncio
 import ctypes
 import gc
+import linecache
 import sys
 import weakref
 from collections import Counter
@@ -208,6 +209,7 @@ def test_a_server_ends_sessions_while_it_runs_and_frees_memory_after_the_last(
     monkeypatch.setattr(departed, "return_memory", lambda: returned.append(len(alive)))
     monkeypatch.setattr(starting, "_import_pages", lambda: None)
     monkeypatch.setattr(starting, "limit_free_memory", lambda: shared.append(True))
+    monkeypatch.setitem(linecache.cache, "script.py", (0, None, ["a line"], "script.py"))
     memo = shared_memo(30)
     for k in range(20):
         memo.once(k, str, k)
@@ -232,6 +234,7 @@ def test_a_server_ends_sessions_while_it_runs_and_frees_memory_after_the_last(
             again = await enter(runtime)
             assert [*with_values()] == [again], "the next visitor is served"
             assert memo.results == {}
+            assert "script.py" not in linecache.cache
         while any("end_departed" in repr(task) for task in asyncio.all_tasks()):
             await asyncio.sleep(0.01)
 
@@ -265,7 +268,7 @@ def test_only_glibc_has_arenas_and_returns_memory(monkeypatch: pytest.MonkeyPatc
         monkeypatch.delenv(name, raising=False)
     limit_free_memory()
     return_memory()
-    assert calls == [("mallopt", (-8, 2)), ("mallopt", (-3, 1 << 18)), ("malloc_trim", (0,))]
+    assert calls == [("mallopt", (-8, 2)), ("mallopt", (-3, 1 << 17)), ("malloc_trim", (0,))]
     for name in departed.LIMITS:
         monkeypatch.setenv(name, "8")
     limit_free_memory()

@@ -9,6 +9,7 @@ import asyncio
 import ctypes
 import gc
 import inspect
+import linecache
 import os
 import sys
 from typing import cast
@@ -28,7 +29,7 @@ LOOK_S = 15.0
 ARENAS = 2
 """Arenas of the C library for all threads."""
 
-LARGE_BYTES = 256 * 1024
+LARGE_BYTES = 128 * 1024
 """The size from which a block of memory is returned to the system as soon as it is free."""
 
 LIMITS = {"MALLOC_ARENA_MAX": (-8, ARENAS), "MALLOC_MMAP_THRESHOLD_": (-3, LARGE_BYTES)}
@@ -65,6 +66,7 @@ async def end_departed() -> None:
         if end_expired(get_instance()) and not _sessions(get_instance()).list_sessions():
             clear_shared()
             forget_last(get_instance())
+            linecache.clearcache()  # the source text of all functions whose results Streamlit keeps
             gc.collect()
             return_memory()
 
