@@ -38,8 +38,9 @@ START_S = 10
 LEFT_S = 180
 """After the visitors left, until memory is looked at: Streamlit keeps a session for two minutes."""
 
-FIRST_MOVES = 3
-"""Moves of the first visitor of each process, who makes the process import and compute what all visitors share."""
+FIRST_MOVES = MOVES
+"""Moves of the first visitor of each process, as many as those of the others: the process then has imported and
+computed what all visitors share."""
 
 
 def visitors(number: int = VISITORS) -> list[Record]:

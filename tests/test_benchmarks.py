@@ -197,6 +197,9 @@ def test_the_movers_that_serving_promises_are_those_whose_moves_are_bounded():
     assert int(re.findall(r"(\d+) ms", rows[moves[0]])[1]) <= proxied.SLOW_MS
     last = re.findall(r"last after (\d+) s", rows[f"{proxied.VISITORS} visitors open Explore at once"])
     assert float(last[0]) <= proxied.OPENING_S
+    alone = re.findall(r"(\d+) MB", rows["memory of each process before, with one visitor, and with 150 visitors"])[1]
+    after = re.findall(r"(\d+) MB", rows["memory after their moves, and three minutes after they left"])[1]
+    assert round(int(after) / int(alone), 2) <= proxied.MOST_LEFT
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.engines
 def test_visitors_open_pages_and_move_sliders_in_both_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     if NGINX is None:
         pytest.skip("nginx is not installed: run `make engines` as root, or install the package nginx")
-    for name, value in (("MOVING", (4, 8)), ("MOVES", 2), ("START_S", 0), ("LEFT_S", 0)):
+    for name, value in (("MOVING", (4, 8)), ("MOVES", 2), ("FIRST_MOVES", 2), ("START_S", 0), ("LEFT_S", 0)):
         monkeypatch.setattr(proxied, name, value)
     measured = proxied.visitors(6)
     records = {record.name: record.value for record in measured}
