@@ -1,12 +1,14 @@
 """A page as the server sends it: a client without a browser, and every text and number of what it receives."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
 from http.cookies import SimpleCookie
 from urllib.parse import urlencode
 
 from google.protobuf.message import Message
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Common_pb2 import UploadedFileInfo
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin, Subprotocol
@@ -16,6 +18,8 @@ SILENCE_S = 120
 
 MARKS = {ord("\\"): None, 0x2060: None}
 """What keeps a name from being read as Markdown or as a link."""
+
+NO_FILES: Mapping[str, UploadedFileInfo] = {}
 
 EARLY = ForwardMsg.ScriptFinishedStatus.FINISHED_EARLY_FOR_RERUN
 
@@ -42,6 +46,7 @@ def run(
     *,
     checked: Sequence[str] = (),
     pressed: str = "",
+    files: Mapping[str, UploadedFileInfo] = NO_FILES,
 ) -> list[ForwardMsg]:
     """Run a page with a link's query; return all messages until it is drawn.
 
@@ -51,6 +56,7 @@ def run(
         query: The settings in the link.
         checked: The ids of checked boxes and of open expanders.
         pressed: The id of a button that was pressed.
+        files: The uploaded file of each place for files, by its id.
 
     Returns:
         The messages, the last of which says that the page is drawn.
@@ -64,6 +70,10 @@ def run(
     if pressed:
         state = message.rerun_script.widget_states.widgets.add()
         state.id, state.trigger_value = pressed, True
+    for name, file in files.items():
+        state = message.rerun_script.widget_states.widgets.add()
+        state.id = name
+        state.file_uploader_state_value.uploaded_file_info.append(file)
     wire.send(message.SerializeToString())
     sent: list[ForwardMsg] = []
     while not sent or sent[-1].WhichOneof("type") != "script_finished" or sent[-1].script_finished == EARLY:
@@ -85,6 +95,44 @@ def button(messages: list[ForwardMsg], label: str) -> str:
     """Return what Streamlit calls the button with this label."""
     buttons = [message.delta.new_element.button for message in messages]
     return next(element.id for element in buttons if element.label == label)
+
+
+def widget(messages: list[ForwardMsg], label: str) -> str:
+    """Return the id of the box, of the place for files or of the expander whose label begins so."""
+    parts: list[Message] = [message.delta.new_element.checkbox for message in messages]
+    parts += [message.delta.new_element.file_uploader for message in messages]
+    parts += [message.delta.add_block.expandable for message in messages]
+    return next(str(part.id) for part in parts if part.label.startswith(label))  # type: ignore[attr-defined]
+
+
+def sent_file(
+    url: str, wire: ClientConnection, data: bytes, headers: Mapping[str, str]
+) -> tuple[int, UploadedFileInfo]:
+    """Upload a file as the browser of an open page does, by a request of its own with the page's cookies.
+
+    Returns:
+        The status of the answer, and what the browser then tells the page of the file.
+    """
+    message = BackMsg()
+    message.file_urls_request.request_id = "upload"
+    message.file_urls_request.file_names.append("a.csv")
+    wire.send(message.SerializeToString())
+    while True:
+        content = wire.recv(timeout=SILENCE_S)
+        assert isinstance(content, bytes)
+        answer = ForwardMsg.FromString(content)
+        if answer.WhichOneof("type") == "file_urls_response":
+            (place,) = answer.file_urls_response.file_urls
+            break
+    body = b'--b\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\n' + data + b"\r\n--b--\r\n"
+    own = {"Content-Type": "multipart/form-data; boundary=b"}
+    cookies = SimpleCookie(headers.get("Cookie", ""))
+    if "_streamlit_xsrf" in cookies:
+        own["X-Xsrftoken"] = cookies["_streamlit_xsrf"].value
+    with closing(HTTPConnection(url.partition("//")[2], timeout=SILENCE_S)) as connection:
+        connection.request("PUT", place.upload_url, body, {**own, **headers})
+        status = connection.getresponse().status
+    return status, UploadedFileInfo(file_id=place.file_id, name="a.csv", size=len(data), file_urls=place)
 
 
 def scalars(message: Message) -> Iterator[str]:

@@ -97,6 +97,11 @@ class Memo:
             yield step
         return cast("Result", entry.result)
 
+    def clear(self) -> None:
+        """Forget all results. A thread that computes one still returns it."""
+        with self.lock:
+            self.results.clear()
+
     def _entry(self, place: Hashable) -> _Kept:
         """Return the entry of this place, which becomes the most recently used one."""
         with self.lock:

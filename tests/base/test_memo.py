@@ -23,6 +23,14 @@ def test_the_least_recently_used_is_forgotten_first() -> None:
     assert computed == [1, 2, 3, 2]
 
 
+def test_all_are_forgotten_on_request_and_work_that_goes_on_has_its_result() -> None:
+    memo = Memo()
+    assert memo.once(1, float, 1) == 1
+    assert memo.once(2, lambda: (memo.clear(), "computed meanwhile")[1]) == "computed meanwhile"
+    assert memo.results == {}
+    assert memo.once(1, float, 3) == 3
+
+
 @pytest.fixture
 def hasty() -> Iterator[None]:
     """Threads take turns as often as they can, so that what goes wrong between two steps does."""

@@ -15,13 +15,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from fractions import Fraction
-from http.client import HTTPConnection
 from http.cookiejar import CookieJar
 
 import pytest
-from google.protobuf.message import Message
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
@@ -33,7 +29,7 @@ from tests.browser.serving import ROOT, wait_for
 from tests.engines.proxied import NGINX, Site, end, environment, proxied
 from tests.engines.servers import Postgres
 from tests.releases.ledger.places import database
-from tests.wire import SILENCE_S, button, connected, run, texts
+from tests.wire import SILENCE_S, button, connected, run, sent_file, texts, widget
 
 pytestmark = pytest.mark.engines
 
@@ -74,22 +70,7 @@ class Browser:
 
     def upload(self, wire: ClientConnection) -> int:
         """Upload a file for the session of an open page, by a request of its own; return the status of the answer."""
-        message = BackMsg()
-        message.file_urls_request.request_id = "upload"
-        message.file_urls_request.file_names.append("a.csv")
-        wire.send(message.SerializeToString())
-        while True:
-            content = wire.recv(timeout=SILENCE_S)
-            assert isinstance(content, bytes)
-            answer = ForwardMsg.FromString(content)
-            if answer.WhichOneof("type") == "file_urls_response":
-                (place,) = answer.file_urls_response.file_urls
-                break
-        body = b'--b\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\na\n1\n\r\n--b--\r\n'
-        headers = {"Content-Type": "multipart/form-data; boundary=b", "X-Xsrftoken": self.cookie("_streamlit_xsrf")}
-        with closing(HTTPConnection(self.url.partition("//")[2], timeout=SILENCE_S)) as connection:
-            connection.request("PUT", place.upload_url, body, headers | self.headers)
-            return connection.getresponse().status
+        return sent_file(self.url, wire, b"a\n1\n", self.headers)[0]
 
 
 @pytest.fixture(scope="module")
@@ -100,13 +81,6 @@ def site(server: Postgres, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     ledger.open_dataset(path, DATASET, Fraction(1), reason="The board's decision of May.")
     with proxied(tmp_path_factory.mktemp("site"), path) as running:
         yield running
-
-
-def widget(messages: list[ForwardMsg], label: str) -> str:
-    """Return the id of the box or of the expander whose label begins so."""
-    parts: list[Message] = [message.delta.new_element.checkbox for message in messages]
-    parts += [message.delta.add_block.expandable for message in messages]
-    return next(str(part.id) for part in parts if part.label.startswith(label))
 
 
 def opened_in(site: Site, process: str, place: str = "/") -> Browser:

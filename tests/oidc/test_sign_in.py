@@ -10,13 +10,15 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
 from dpbayes.ui.bar import EXPIRED
+from dpbayes.ui.server.signing_in import FAILED, UNREACHABLE
 from dpbayes.ui.session.grants import ROLES
-from tests.browser.serving import ROOT, free_port, server_process
+from dpbayes.ui.session.roles import cookie_name
+from tests.browser.serving import CURATORS, ROOT, free_port, server_process
 from tests.releases.made import opened
 from tests.wire import button, connected, received, run, texts
 
@@ -177,11 +179,13 @@ def test_a_code_is_good_once(url: str) -> None:
     """By the browser that has used it, and by another one that has seen the address."""
     with httpx.Client() as browser, httpx.Client() as thief:
         address = called_back(url, "ada", browser)
-        thief.get(address)
+        assert thief.get(address).text == FAILED
         assert NO_LEDGER in ledger_of(url, cookies(thief, url)), "the state is the first browser's"
-        browser.get(address)
+        assert browser.get(address).status_code == 302
+        assert browser.get(address).status_code == 302, "who goes back in the browser stays signed in"
+        assert "garden has" in ledger_of(url, cookies(browser, url))
         browser.cookies.delete("_streamlit_user")
-        browser.get(address)
+        assert browser.get(address).text == FAILED
         assert NO_LEDGER in ledger_of(url, cookies(browser, url))
 
 
@@ -202,7 +206,8 @@ def test_a_cookie_that_was_changed_or_is_of_another_server_is_not_taken(url: str
 def foreign(url: str, sub: str = "ada") -> str:
     """Return what the ledger's page says after a sign-in whose token the dashboard must refuse."""
     with httpx.Client() as browser:
-        browser.get(called_back(url, sub, browser))
+        answer = browser.get(called_back(url, sub, browser))
+        assert (answer.status_code, answer.text) == (403, FAILED)
         assert "_streamlit_user" not in browser.cookies
         return ledger_of(url, cookies(browser, url))
 
@@ -237,6 +242,52 @@ def test_a_token_that_somebody_else_has_signed_is_refused(url: str, monkeypatch:
         provider_mock._app.OpenIDCode, "get_jwt_config", lambda *args, **more: {**usual(*args, **more), "key": key}
     )
     assert NO_LEDGER in foreign(url)
+
+
+ADDRESSES = [
+    "",
+    "?state=of-nobody&code=of-nobody",
+    "?state=&code=",
+    "?error=access_denied&error_description=%3Cb%3Eno%3C/b%3E",
+    "?error=%0d%0aset-cookie:%20a=b",
+    "?state=%00%ff&code=%00",
+    f"?state={'s' * 5000}",
+]
+
+
+@pytest.mark.parametrize("query", ADDRESSES, ids=range(len(ADDRESSES)))
+def test_an_address_that_no_provider_has_sent_is_refused_with_a_sentence(url: str, query: str) -> None:
+    with httpx.Client() as browser:
+        answer = browser.get(f"{url}/oauth2callback{query}")
+        assert (answer.status_code, answer.text) == (403, FAILED)
+        assert "location" not in answer.headers
+        assert NO_LEDGER in ledger_of(url, cookies(browser, url))
+    with httpx.Client() as browser:  # of somebody who has signed in, it ends nothing
+        browser.get(called_back(url, "ada", browser))
+        assert browser.get(f"{url}/oauth2callback{query}").status_code == 302
+        assert "garden has" in ledger_of(url, cookies(browser, url))
+
+
+@pytest.mark.parametrize("name", ["code", "state"])
+def test_a_code_or_a_state_that_was_changed_is_refused_with_a_sentence(url: str, name: str) -> None:
+    with httpx.Client() as browser:
+        place = urlsplit(called_back(url, "ada", browser))
+        query = {key: value + "x" * (key == name) for key, (value,) in parse_qs(place.query).items()}
+        answer = browser.get(place._replace(query=urlencode(query)).geturl())
+        assert (answer.status_code, answer.text) == (403, FAILED)
+        assert NO_LEDGER in ledger_of(url, cookies(browser, url))
+
+
+def test_a_provider_that_is_gone_is_a_sentence_and_the_token_still_works(tmp_path: Path) -> None:
+    with provider() as issuer:
+        pass
+    with dashboard(tmp_path, issuer) as url, httpx.Client() as browser:
+        with connected(url) as wire:
+            sent = run(wire, "ledger", pressed=button(run(wire, "ledger"), "Sign in"))
+        (place,) = [message.auth_redirect.url for message in sent if message.WhichOneof("type") == "auth_redirect"]
+        answer = browser.get(f"{url}{place}")
+        assert (answer.status_code, answer.text) == (400, UNREACHABLE)
+        assert "garden has" in ledger_of(url, {"Cookie": f"{cookie_name(url)}={CURATORS}"})
 
 
 def test_a_role_ends_when_its_token_expires(tmp_path: Path) -> None:

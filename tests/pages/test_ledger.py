@@ -22,9 +22,11 @@ from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases import ledger
 from dpbayes.releases.commands.main import main
 from dpbayes.releases.document import read_document, release_of
+from dpbayes.releases.document.adaptive import read_adaptive
 from dpbayes.releases.document.promises import parsed_promise
 from dpbayes.releases.ledger import Account
 from dpbayes.releases.publishing import publish
+from dpbayes.releases.views.adaptive_report import adaptive_report
 from dpbayes.releases.views.files import released_bif
 from dpbayes.releases.views.reading import INTERVALS
 from dpbayes.releases.views.report import html_report
@@ -126,7 +128,9 @@ def test_a_release_is_opened_as_it_was_released(path: Path, tmp_path: Path) -> N
     assert read_bif(released_bif(document))[0] == document.request.network
 
 
-def test_an_adaptive_release_is_opened_with_its_sentences_and_arrows(path: Path, tmp_path: Path) -> None:
+def test_an_adaptive_release_is_opened_with_its_sentences_arrows_and_report(
+    path: Path, tmp_path: Path, files: dict[str, Any]
+) -> None:
     data = drawn_with_a_generator()
     at = open_page(PAGE, seat="recipient")
     fine(at.file_uploader(key="ledger.file").set_value(("release.json", data, "application/json")).run())
@@ -134,6 +138,7 @@ def test_an_adaptive_release_is_opened_with_its_sentences_and_arrows(path: Path,
     shown = "\n".join(text.value for text in at.markdown)
     assert "a graph over 4 columns of the dataset garden" in shown
     assert " → " in shown
+    assert files["release.html"]() == adaptive_report(read_adaptive(data)).encode()
 
 
 def test_an_opened_release_is_read_with_its_noise_in_mind_and_files_follow_the_choice(

@@ -1,7 +1,9 @@
 """Every page as each role sees it: what a role may not do is a sentence, and nothing of it is drawn."""
 
+import ast
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from dpbayes.ui.session.connections import DATA_ROOT
 from dpbayes.ui.session.grants import Grant, Role
 from dpbayes.ui.session.roles import OWNER, VISITOR, Person
 from dpbayes.ui.session.settings import Seat, Settings
+from tests.browser.serving import ROOT
 from tests.conftest import crossed
 from tests.pages.conftest import PAGES, everything, fine, headline, open_page, press, sentences, settings_of
 from tests.releases.made import COLUMNS, CSV, opened
@@ -170,6 +173,72 @@ def test_the_ledger_says_who_did_what(path: Path, become: Become) -> None:
     at = fine(_with_open(open_page("pages/ledger.py"), "ledger.log").run())
     assert "began a release" in everything(at)
     assert "vera" in everything(at)
+
+
+ACTS = {
+    "read the ledger",
+    "created a dataset",
+    "raised a budget",
+    "opened a connected table",
+    "began a release",
+    "began to learn a graph",
+    "began an adaptive release",
+}
+
+
+def test_acts_are_words_of_the_program_and_never_of_a_table() -> None:
+    """Every act in the audit log is written out where it happens; a dataset's or a person's name is no part of it."""
+    acts: list[ast.expr] = []
+    for file in (ROOT / "dpbayes" / "ui").rglob("*.py"):
+        calls = [node for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+        for call in calls:
+            name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+            if file.name == "charging.py" and name in ("noted", "record_access"):
+                continue  # which are given the act
+            acts += call.args[:1] if name == "noted" else call.args[2:3] if name == "record_access" else []
+            acts += [word.value for word in call.keywords if word.arg == "act"]
+    assert all(isinstance(act, ast.Constant) for act in acts)
+    assert {act.value for act in acts if isinstance(act, ast.Constant)} == ACTS
+    assert len(acts) == len(ACTS)
+
+
+def test_the_log_has_who_created_raised_opened_learnt_and_released_when_and_no_record(
+    path: Path, become: Become, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tables").mkdir()
+    secret = ["zebra-17", "quagga-4711"]
+    pd.DataFrame({"stripes": secret * 20}).to_parquet(tmp_path / "tables" / "garden.parquet")
+    monkeypatch.setenv(DATA_ROOT, str(tmp_path / "tables"))
+    become(OWNER)
+    before = datetime.now(UTC).replace(microsecond=0)
+    at = open_page("pages/ledger.py")
+    for key, text in (("name", "votes"), ("budget", "1"), ("reason", "a try")):
+        at.text_input(key=f"ledger.{key}").set_value(text)
+    press(at, "Create dataset")
+    fine(at.selectbox(key="ledger.raised").set_value(1).run())
+    at.text_input(key="ledger.new").set_value("4")
+    at.text_input(key="ledger.why").set_value("more")
+    press(at, "Raise budget")
+    assert ledger.account_of(path, "votes").budget == 4
+    at = press(open_page("pages/data.py", data="connected:files"), "Open")
+    assert secret[0] in everything(at)
+    learn = fine(_with_open(open_page("pages/network.py"), "learn").run())
+    fine(learn.selectbox(key="learn.dataset").set_value("garden").run())
+    press(learn, next(button.label for button in learn.button if button.label.startswith("Learn graph and spend")))
+    rows = ledger.accesses(path)
+    assert [(row.person, row.act, row.dataset) for row in rows] == [
+        (OWNER.name, "read the ledger", ""),
+        (OWNER.name, "created a dataset", "votes"),
+        (OWNER.name, "raised a budget", "votes"),
+        (OWNER.name, "opened a connected table", "files"),
+        (OWNER.name, "began to learn a graph", "garden"),
+    ]
+    times = [datetime.fromisoformat(row.time) for row in rows]
+    assert times == sorted(times)
+    assert before <= times[0] <= times[-1] <= datetime.now(UTC)
+    kept = b"".join(file.read_bytes() for file in path.parent.glob("ledger.sqlite*"))
+    assert b"created a dataset" in kept, "the log is in the ledger's own database"
+    assert not [text for text in ("stripes", *secret) if text.encode() in kept]
 
 
 def test_a_ledger_that_cannot_be_written_is_shown_all_the_same(

@@ -3,8 +3,10 @@
 import asyncio
 import ctypes
 import gc
+import linecache
 import sys
 import weakref
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,10 +19,16 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.outside_container_wrapper import OutsideContainerWrapper
 from streamlit.runtime.session_manager import SessionClient
+from streamlit.runtime.state.common import WidgetMetadata
 
+from dpbayes.ui.pages.explore.simulations import shared_simulations
+from dpbayes.ui.pages.network.errors import shared_errors
 from dpbayes.ui.server import departed, starting
-from dpbayes.ui.server.departed import end_expired, return_memory, share_arenas
+from dpbayes.ui.server.departed import end_expired, limit_free_memory, return_memory
+from dpbayes.ui.session.shared import clear_shared, shared_memo
+from dpbayes.ui.widgets.frames import shared_frames
 
 TTL_S = 120
 PATIENCE_S = 60
@@ -35,9 +43,12 @@ def main():
         alive.add(st.session_state["table"])
     table = st.session_state["table"]
 
+    place = st.container()
+
     @st.fragment
     def part():
-        st.write(type(table).__name__)
+        place.write(type(table).__name__)
+        st.button("Look again", key="look")
 
     part()
 
@@ -129,6 +140,14 @@ def tables() -> int:
     return len(alive)
 
 
+def small_parts() -> "Counter[str]":
+    """Count the descriptions of controls and of places of fragments that exist."""
+    gc.collect()
+    return Counter(
+        type(item).__name__ for item in gc.get_objects() if type(item) in (WidgetMetadata, OutsideContainerWrapper)
+    )
+
+
 def test_sessions_that_nobody_comes_back_to_end_with_all_their_values(runtime: Runtime, clock: Clock) -> None:
     async def visit() -> None:
         sessions = [await enter(runtime) for _ in range(3)]
@@ -137,10 +156,12 @@ def test_sessions_that_nobody_comes_back_to_end_with_all_their_values(runtime: R
         clock.now = TTL_S - 1
         assert end_expired(runtime) == 0, "a browser may come back"
         assert tables() == 3
+        assert small_parts() == {"WidgetMetadata": 3, "OutsideContainerWrapper": 3}
         clock.now = TTL_S + 1
         assert tables() == 3, "Streamlit removes nothing by itself"
         assert end_expired(runtime) == 3
         assert tables() == 0
+        assert small_parts() == Counter(), "not even of the session that Streamlit's main loop refers to"
         assert end_expired(runtime) == 0
 
     served(runtime, visit)
@@ -163,17 +184,20 @@ def test_a_visitor_who_stays_or_comes_back_in_time_keeps_the_session(runtime: Ru
 
 def test_a_session_whose_script_still_runs_keeps_its_values_until_the_script_ends() -> None:
     done: list[str] = []
+    fragments = object()
     session = SimpleNamespace(
         shutdown=lambda: done.append("shut down"),
         session_state=SimpleNamespace(clear=lambda: done.append("values removed")),
-        _fragment_storage=SimpleNamespace(clear=lambda: done.append("fragments removed")),
+        _fragment_storage=fragments,
         _scriptrunner=object(),
     )
     departed._end(session)  # type: ignore[arg-type]
     assert done == ["shut down"]
+    assert session._fragment_storage is fragments
     session._scriptrunner = None
     departed._end(session)  # type: ignore[arg-type]
-    assert done == ["shut down", "shut down", "values removed", "fragments removed"]
+    assert done == ["shut down", "shut down", "values removed"]
+    assert session._fragment_storage is not fragments
 
 
 def test_a_server_ends_sessions_while_it_runs_and_frees_memory_after_the_last(
@@ -184,7 +208,11 @@ def test_a_server_ends_sessions_while_it_runs_and_frees_memory_after_the_last(
     monkeypatch.setattr(departed, "LOOK_S", 0.01)
     monkeypatch.setattr(departed, "return_memory", lambda: returned.append(len(alive)))
     monkeypatch.setattr(starting, "_import_pages", lambda: None)
-    monkeypatch.setattr(starting, "share_arenas", lambda: shared.append(True))
+    monkeypatch.setattr(starting, "limit_free_memory", lambda: shared.append(True))
+    monkeypatch.setitem(linecache.cache, "script.py", (0, None, ["a line"], "script.py"))
+    memo = shared_memo(30)
+    for k in range(20):
+        memo.once(k, str, k)
 
     async def visit() -> None:
         async with starting.starting(None):
@@ -195,15 +223,30 @@ def test_a_server_ends_sessions_while_it_runs_and_frees_memory_after_the_last(
             while [*with_values()] != [last]:
                 await asyncio.sleep(0.01)
             assert returned == [], "somebody is still there"
+            assert len(memo.results) == 20
             runtime.disconnect_session(last)
             clock.now = 2 * (TTL_S + 1)
             while not returned:
                 await asyncio.sleep(0.01)
             assert returned == [0]
+            gc.collect()
+            assert not [item for item in gc.get_objects() if isinstance(item, AppSession | Browser)]
+            again = await enter(runtime)
+            assert [*with_values()] == [again], "the next visitor is served"
+            assert memo.results == {}
+            assert "script.py" not in linecache.cache
         while any("end_departed" in repr(task) for task in asyncio.all_tasks()):
             await asyncio.sleep(0.01)
 
     served(runtime, visit)
+
+
+def test_every_memo_of_a_server_is_cleared() -> None:
+    memos = shared_simulations(), shared_frames(), shared_errors()
+    for memo in memos:
+        memo.once("key", str, "value")
+    clear_shared()
+    assert [memo.results for memo in memos] == [{}, {}, {}]
 
 
 def with_values() -> Iterator[str]:
@@ -221,18 +264,21 @@ def test_only_glibc_has_arenas_and_returns_memory(monkeypatch: pytest.MonkeyPatc
     )
     monkeypatch.setattr(ctypes, "CDLL", lambda _: library)
     monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.delenv("MALLOC_ARENA_MAX", raising=False)
-    share_arenas()
+    for name in departed.LIMITS:
+        monkeypatch.delenv(name, raising=False)
+    limit_free_memory()
     return_memory()
-    assert calls == [("mallopt", (-8, 2)), ("malloc_trim", (0,))]
-    monkeypatch.setenv("MALLOC_ARENA_MAX", "8")
-    share_arenas()
-    assert len(calls) == 2, "the owner of the server has chosen a limit"
-    monkeypatch.delenv("MALLOC_ARENA_MAX")
+    assert calls == [("mallopt", (-8, 2)), ("mallopt", (-3, 1 << 17)), ("malloc_trim", (0,))]
+    for name in departed.LIMITS:
+        monkeypatch.setenv(name, "8")
+    limit_free_memory()
+    assert len(calls) == 3, "the owner of the server has chosen the limits"
+    for name in departed.LIMITS:
+        monkeypatch.delenv(name)
     del library.malloc_trim  # musl has none
-    share_arenas()
+    limit_free_memory()
     return_memory()
     monkeypatch.setattr(sys, "platform", "darwin")
-    share_arenas()
+    limit_free_memory()
     return_memory()
-    assert len(calls) == 2
+    assert len(calls) == 3

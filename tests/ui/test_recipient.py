@@ -8,7 +8,10 @@ from contextlib import contextmanager
 import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from dpbayes.base.parameters import Choice, parameters_of
+from dpbayes.mechanisms import MECHANISMS
 from dpbayes.ui.pages.stories.opened import STORIES
+from dpbayes.ui.session.options import OPTIONS, groups_of
 from dpbayes.ui.session.roles import PERMITTED
 from tests.browser.serving import ROOT, free_port, server_process, wait_for
 from tests.conftest import thorough
@@ -69,10 +72,24 @@ STEPS = [
     for number, step in enumerate(story.steps, 1)
 ]
 
+CHOICES = [
+    (page, {f"{group}.{name}": str(option.value)})
+    for page in PAGES
+    for group in groups_of(page)
+    for name, note in parameters_of(OPTIONS[group]).items()
+    if isinstance(note, Choice)
+    for option in note.options
+]
+"""Every choice on a page, one at a time."""
+
+OF_MECHANISMS = [
+    (page, {"mechanism": kind.__name__}) for page in ("explore", "audit", "compare") for kind in MECHANISMS
+]
+
 ADAPTIVE = [("explore", {"mechanism": "AdaptiveTables"}), ("audit", {"mechanism": "AdaptiveTables", "records": "20"})]
 
 CASES = thorough(
-    [*((page, query) for page in PAGES for query in LINKS), *STEPS, *ADAPTIVE],
+    [*((page, query) for page in PAGES for query in LINKS), *STEPS, *CHOICES, *OF_MECHANISMS, *ADAPTIVE],
     sample=[
         ("", {}),
         ("data", {}),

@@ -58,6 +58,24 @@ def test_what_a_role_has_not_is_one_sentence(act: Act) -> None:
         Person("", (Grant(Role.RECIPIENT),)).require(act)
 
 
+def test_the_table_of_roles_in_the_documents_is_what_the_program_permits(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
+    rows = {line.split(" | ")[0][2:]: line.removesuffix(" |").split(" | ")[1:] for line in text.splitlines()}
+    for role in Role:
+        who = Person("", (Grant(role),))
+        monkeypatch.delenv(UPLOADS, raising=False)
+        may_upload = who.may(Act.UPLOAD)
+        monkeypatch.setenv(UPLOADS, "visitors")
+        uploads = "yes" if may_upload else "in a class" if who.may(Act.UPLOAD) else "no"
+        changes = "reads and changes" if who.may(Act.RELEASE) else "reads"
+        assert rows[role.value] == [
+            changes if who.may(Act.READ_LEDGER) else "no",
+            *("yes" if who.may(act) else "no" for act in (Act.RELEASE, Act.CONNECT)),
+            uploads,
+            "yes" if who.may(Act.SEE_RECORDS) else "no",
+        ]
+
+
 # The token
 
 

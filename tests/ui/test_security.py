@@ -95,6 +95,7 @@ def refused(url: str, *, host: str = "", origin: str = "", more: Mapping[str, st
     """Check that a connection is refused, and return how the answer begins."""
     with pytest.raises(InvalidStatus, match="403") as error:
         stream(url, host=host, origin=origin, more=more)
+    assert error.value.response.body.decode() == security.FOREIGN
     return error.value.response.headers
 
 
@@ -192,6 +193,15 @@ def test_a_file_that_no_session_requested_is_refused_unread() -> None:
     assert put("/_stcore/upload_file/mine/of-my-own") == put(address.upload_url.replace("mine", "other")) == [403]
     manager.remove_session_files("mine")
     assert put(address.upload_url) == [403], "its session has ended"
+
+
+def test_a_file_that_is_refused_is_answered_with_a_sentence(url: str) -> None:
+    wire = http.client.HTTPConnection(url.removeprefix("http://"))
+    wire.request("PUT", "/_stcore/upload_file/a/b", b"smoke,count")
+    answer = wire.getresponse()
+    assert (answer.status, answer.read().decode()) == (403, security.NOT_REQUESTED)
+    assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
+    wire.close()
 
 
 def test_a_file_that_comes_after_its_session_has_ended_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:

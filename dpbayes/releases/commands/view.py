@@ -12,20 +12,22 @@ import numpy as np
 from dpbayes.audit.risk import SUSPICION
 from dpbayes.base.command import FAILS, HOLDS
 from dpbayes.base.output import require_output, write_output
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
-from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
 from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases import ledger
 from dpbayes.releases.commands.tables import add_out
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
-from dpbayes.releases.document.adaptive import is_adaptive, read_adaptive
+from dpbayes.releases.document.adaptive import AdaptiveDocument, is_adaptive, read_adaptive
 from dpbayes.releases.document.graph import is_structure
 from dpbayes.releases.document.signature import read_public_key, signature_line
 from dpbayes.releases.ledger import Spending
 from dpbayes.releases.signing import is_signed, ledger_keys, signer_of, unsigned
 from dpbayes.releases.verify import verify
 from dpbayes.releases.views import files
+from dpbayes.releases.views.adaptive_report import adaptive_report
 from dpbayes.releases.views.croissant import ENCODINGS, Publication, croissant
 from dpbayes.releases.views.deployment import TO_FILL_IN, registry_entry
 from dpbayes.releases.views.reading import posterior_of
@@ -87,8 +89,7 @@ def make_view(args: argparse.Namespace) -> int:
         _require_records(args)
     data = verified(args.file)
     if is_adaptive(data):
-        adaptive = read_adaptive(data)
-        return _make_adaptive_view(adaptive.release, signature_line(adaptive.content), args)
+        return _make_adaptive_view(read_adaptive(data), args)
     document = read_document(data)
     write_output(args.out, VIEWS[args.out.suffix](document, args))
     if args.out.suffix == ".bif" and (remark := files.unread_elsewhere(document.request.network)):
@@ -138,19 +139,25 @@ def _written_records(args: argparse.Namespace, records: Dataset, sentences: Sequ
     return data
 
 
-def _make_adaptive_view(release: AdaptiveRelease, signed: str, args: argparse.Namespace) -> int:
-    """Write the network or synthetic records of an adaptive release, and print its signer."""
+def _make_adaptive_view(document: AdaptiveDocument, args: argparse.Namespace) -> int:
+    """Write the report, the network or synthetic records of an adaptive release, and print its signer."""
     if args.out.suffix not in ADAPTIVE_VIEWS or args.draws is not None or args.one_draw:
         raise InputError(
             f"The views of an adaptive release are files that end in {', '.join(ADAPTIVE_VIEWS)}, without posterior "
             "samples."
         )
-    write_output(args.out, ADAPTIVE_VIEWS[args.out.suffix](release, args))
-    print(f"Written to {args.out}. {signed}")
+    write_output(args.out, ADAPTIVE_VIEWS[args.out.suffix](document, args))
+    print(f"Written to {args.out}. {signature_line(document.content)}")
     return HOLDS
 
 
-def _adaptive_records(release: AdaptiveRelease, args: argparse.Namespace) -> bytes:
+def _adaptive_network(document: AdaptiveDocument, write: Callable[[Network, FloatArray], str]) -> bytes:
+    release = document.release
+    return write(release.network, release.probabilities).encode()
+
+
+def _adaptive_records(document: AdaptiveDocument, args: argparse.Namespace) -> bytes:
+    release = document.release
     n = whole_number("The number of records", args.records, low=0, high=MAX_RECORDS)
     sentences = [f"The release satisfies {release.guarantee} for tables that differ in one record."]
     return _written_records(args, release.synthetic(n, _generator(args)), sentences)
@@ -176,9 +183,8 @@ def _parquet(document: ReleaseDocument, args: argparse.Namespace) -> bytes:
     return files.draws_parquet(posterior_of(release_of(document), args.reading), draws, _generator(args))
 
 
-def _report(document: ReleaseDocument, args: argparse.Namespace) -> bytes:
-    suspicion = finite_number("--suspicion", args.suspicion, low=1e-9, high=1 - 1e-9)
-    return html_report(document, args.reading, suspicion=suspicion).encode()
+def _suspicion(args: argparse.Namespace) -> float:
+    return finite_number("--suspicion", args.suspicion, low=1e-9, high=1 - 1e-9)
 
 
 def _generator(args: argparse.Namespace) -> np.random.Generator:
@@ -189,7 +195,7 @@ def _generator(args: argparse.Namespace) -> np.random.Generator:
 VIEWS: dict[str, Callable[[ReleaseDocument, argparse.Namespace], bytes]] = {
     ".bif": lambda document, args: files.released_bif(document, args.reading).encode(),
     ".bifxml": lambda document, args: files.released_xmlbif(document, args.reading).encode(),
-    ".html": _report,
+    ".html": lambda document, args: html_report(document, args.reading, suspicion=_suspicion(args)).encode(),
     ".csv": _document_records,
     ".parquet": _parquet,
     ".json": lambda document, args: registry_entry(document),
@@ -198,9 +204,10 @@ VIEWS: dict[str, Callable[[ReleaseDocument, argparse.Namespace], bytes]] = {
 """The views of a release, by the ending of the file."""
 
 
-ADAPTIVE_VIEWS: dict[str, Callable[[AdaptiveRelease, argparse.Namespace], bytes]] = {
-    ".bif": lambda release, args: write_bif(release.network, release.probabilities).encode(),
-    ".bifxml": lambda release, args: write_xmlbif(release.network, release.probabilities).encode(),
+ADAPTIVE_VIEWS: dict[str, Callable[[AdaptiveDocument, argparse.Namespace], bytes]] = {
+    ".bif": lambda document, args: _adaptive_network(document, write_bif),
+    ".bifxml": lambda document, args: _adaptive_network(document, write_xmlbif),
+    ".html": lambda document, args: adaptive_report(document, suspicion=_suspicion(args)).encode(),
     ".csv": _adaptive_records,
     ".parquet": _adaptive_records,
 }

@@ -26,6 +26,14 @@ _WEAK = 10
 _FEW = 12
 """The largest number of values that a sentence lists one by one."""
 
+UNIT = "One record: all that the table says of one person, or of one unit that a row stands for."
+NEIGHBOURS = f"Replace one: {Neighbours.REPLACE_ONE.value}."
+TRUST = (
+    "Central model: the curator holds the records and is trusted with them, and with drawing once. Nobody who reads "
+    "this file needs to be trusted."
+)
+"""Sentences of the certificates of all releases."""
+
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -87,14 +95,11 @@ def certificate_of(
 ) -> dict[str, object]:
     """Return the certificate as names and texts; `not_covered` is a list of sentences."""
     return {
-        "unit": "One record: all that the table says of one person, or of one unit that a row stands for.",
-        "neighbours": f"Replace one: {Neighbours.REPLACE_ONE.value}.",
+        "unit": UNIT,
+        "neighbours": NEIGHBOURS,
         **_promise(request),
         "composed": _composed(request, composed),
-        "trust": (
-            "Central model: the curator holds the records and is trusted with them, and with drawing once. Nobody who "
-            "reads this file needs to be trusted."
-        ),
+        "trust": TRUST,
         "noise": (
             f"{request.entry.law}; scale {fraction_text(calibration.scale)}, sensitivity {request.sensitivity.value} "
             f"({request.sensitivity.of})."
@@ -174,6 +179,16 @@ def candidates_text(candidates: Sequence[int]) -> str:
     return f"{len(candidates):,} rounds each chose one pair of a node and its parents, of {among} pairs in turn"
 
 
+NEVER_COVERED = (
+    "How long drawing took, which an onlooker of the curator's machine might measure.",
+    "The floating point of whatever is computed from the whole numbers: it can be done again, and tells no more.",
+    "A person with several records in the table: what is promised is of one record.",
+    "What else is published of the same people: by themselves, by others, or from another dataset.",
+    "What is true of the population: it may be learnt, and used, of people who are in no table.",
+)
+"""What the guarantee of no release covers."""
+
+
 def _not_covered(request: ReleaseRequest) -> list[str]:
     graph = f"The choice of the graph: the curator states that it was chosen {request.graph.value}."
     if request.graph is GraphChoice.PRIVATELY:
@@ -185,11 +200,7 @@ def _not_covered(request: ReleaseRequest) -> list[str]:
         graph,
         f"The states of the nodes: they were declared {request.domains.value}, as the curator states.",
         f"The number of records, {request.n:,}, is public, and so {_public(request)}.",
-        "How long drawing took, which an onlooker of the curator's machine might measure.",
-        "The floating point of whatever is computed from the whole numbers: it can be done again, and tells no more.",
-        "A person with several records in the table: what is promised is of one record.",
-        "What else is published of the same people: by themselves, by others, or from another dataset.",
-        "What is true of the population: it may be learnt, and used, of people who are in no table.",
+        *NEVER_COVERED,
     ]
 
 

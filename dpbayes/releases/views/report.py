@@ -7,9 +7,8 @@ from itertools import islice
 import numpy as np
 
 from dpbayes.audit.risk import LINKED, SUSPICION, ceiling, level_above, risk, sentences
-from dpbayes.base.amounts import Amount, Rho, amount_text, measure_of, number_of
-from dpbayes.base.privacy import Guarantee
-from dpbayes.base.text import in_hundred, many, numeral, percent
+from dpbayes.base.amounts import Rho, amount_text, measure_of, number_of
+from dpbayes.base.text import in_hundred
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.mechanisms.release import ReleasedPosterior
@@ -21,8 +20,8 @@ from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import ReleaseDocument, release_of
-from dpbayes.releases.document.certificate import likely_loss
 from dpbayes.releases.document.signature import signature_line
+from dpbayes.releases.views.meaning import belief_after, belief_before, together
 from dpbayes.releases.views.paper import items, nested, paper, probability_bar
 from dpbayes.releases.views.reading import (
     INTERVALS,
@@ -53,6 +52,14 @@ _TERMS = {
     "made_with": "Software",
 }
 """The fields of the certificate that the page shows, by their headings."""
+
+NOT_OF_A_CERTIFICATE = {
+    "Side channels": (
+        "The released numbers are exact integers. The time and memory of the computation are not protected."
+    ),
+    "Data collection": "Not covered. The curator is responsible for how records are collected, stored and deleted.",
+}
+"""Answers that are the same for all releases."""
 
 
 def html_report(
@@ -92,12 +99,7 @@ def _further_answers(document: ReleaseDocument) -> dict[str, str]:
         "Parameters": (
             f"{amount}{delta}; {request.entry.label}; n = {request.n:,}. The graph, prior and states are public too."
         ),
-        "Side channels": (
-            "The released numbers are exact integers. The time and memory of the computation are not protected."
-        ),
-        "Data collection": (
-            "Not covered. The curator is responsible for how records are collected, stored and deleted."
-        ),
+        **NOT_OF_A_CERTIFICATE,
     }
 
 
@@ -113,14 +115,7 @@ def _person(document: ReleaseDocument, suspicion: float) -> str:
         text = f"{sentences([own])} {LINKED}"
     except InputError as error:
         text = f"{error} {LINKED}"
-    if not composed.releases:
-        return text
-    total = composed.after(request.cost)
-    return (
-        f"{text} Together with {many(composed.releases, 'earlier release')} of this dataset the privacy loss is "
-        f"{measure_of(total).symbol} = {numeral(float(number_of(total)), 4)}: an attacker's "
-        f"{percent(suspicion)} belief about one person {_raised(total, suspicion)}."
-    )
+    return f"{text} {together(composed, request.cost, suspicion)}".rstrip()
 
 
 def _beliefs(document: ReleaseDocument, suspicion: float) -> str:
@@ -132,30 +127,12 @@ def _beliefs(document: ReleaseDocument, suspicion: float) -> str:
     beyond = " by ε" if promise.delta else ""
     after = ceiling(suspicion, promise)
     shares = [
-        (f"belief before the release: {percent(suspicion)}", suspicion),
+        belief_before(suspicion),
         (f"after this release: at most {in_hundred(after)}%{beyond}", after),
     ]
     if composed.releases:
-        total = composed.after(request.cost)
-        most, seldom = _most(total, suspicion), " (except with probability 10⁻⁶)" if isinstance(total, Rho) else ""
-        shares.append((f"after all releases: at most {in_hundred(most)}%{seldom}", most))
+        shares.append(belief_after("after all releases", composed.after(request.cost), suspicion))
     return nested(shares, "; ".join(label for label, _ in shares))
-
-
-def _most(total: Amount, suspicion: float) -> float:
-    """Return the limit of a suspicion after all releases: certain for an epsilon, rarely exceeded for a rho."""
-    loss = likely_loss(total.value) if isinstance(total, Rho) else float(total)
-    return ceiling(suspicion, Guarantee(loss))
-
-
-def _raised(total: Amount, suspicion: float) -> str:
-    """Return the limit of a suspicion after all releases, as the rest of a sentence."""
-    most = in_hundred(_most(total, suspicion))
-    if most == "100":
-        return "can rise to almost 100%"
-    if isinstance(total, Rho):
-        return f"can rise above {most}% with probability at most 10⁻⁶"
-    return f"can rise to at most {most}%"
 
 
 @dataclass(frozen=True, eq=False)

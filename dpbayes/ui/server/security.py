@@ -21,6 +21,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_r
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec, UploadFileUrlInfo
 from streamlit.web.server.server_util import allowlisted_origins
 
+from dpbayes.ui.server.signing_in import with_reason
 from dpbayes.ui.session.roles import cookie_name, is_token
 
 Message = MutableMapping[str, Any]
@@ -41,6 +42,11 @@ POLICY_VIOLATION = 1008
 NOT_STORED = (b"cache-control", b"no-store")
 
 WRONG_TOKEN = "This token is not valid here. Open the address that the server printed when it last started."
+NOT_REQUESTED = "No open page of this server requested this file. Choose the file on the page again."
+FOREIGN = (
+    "This server accepts connections only from its own pages, under its own names. The owner of the server adds a name "
+    "with --host."
+)
 
 MOST_UPLOADED = 200 * 2**20
 """Bytes of files that are kept of a session; the oldest make room, and one that is larger is kept alone."""
@@ -71,13 +77,14 @@ def secured(app: Application) -> Application:
         if scope["type"] == "websocket" and (not _is_of_this_server(dict(scope["headers"])) or _is_rebound(scope)):
             await send_with_headers({"type": "websocket.close", "code": POLICY_VIOLATION})
         elif scope["type"] == "http" and scope["method"] == "PUT" and not _is_issued(scope["path"]):
-            await send_with_headers({"type": "http.response.start", "status": 403, "headers": []})
-            await send_with_headers({"type": "http.response.body"})
+            for message in _refusal(NOT_REQUESTED):
+                await send_with_headers(message)
         elif scope["type"] == "http" and scope["method"] == "GET" and (token := _token_in(scope)) is not None:
             for message in _answer_to(token, scope):
                 await send_with_headers(message)
         else:
-            await app(scope, receive, send_with_headers)
+            is_request = scope["type"] == "http"
+            await app(scope, receive, with_reason(scope, send_with_headers) if is_request else send_with_headers)
             if scope["type"] == "http" and scope["method"] == "PUT" and not _is_issued(scope["path"]):
                 _forget(scope["path"])  # its session ended while it came
 
@@ -95,8 +102,8 @@ def _with_headers(send: Send, *, is_open: bool) -> Send:
         nonlocal is_open
         kind = message["type"]
         if kind == "websocket.close" and not is_open:
-            await send_with_headers({"type": "websocket.http.response.start", "status": 403, "headers": []})
-            message = {"type": "websocket.http.response.body", "body": b""}
+            start, message = _refusal(FOREIGN, of="websocket.http")
+            await send_with_headers(start)
         elif kind in _BEGIN:
             is_open = True
             own = [header for header in message.get("headers", ()) if header[0].lower() not in names]
@@ -121,11 +128,7 @@ def _answer_to(token: str, scope: Message) -> list[Message]:
     The token leaves the address at once: a copied link does not contain it, and no page receives it as its referrer.
     """
     if not is_token(token):
-        text = (b"content-type", b"text/plain; charset=utf-8")
-        return [
-            {"type": "http.response.start", "status": 403, "headers": [text, NOT_STORED]},
-            {"type": "http.response.body", "body": WRONG_TOKEN.encode()},
-        ]
+        return _refusal(WRONG_TOKEN)
     host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
     secure = "; Secure" if scope.get("scheme") == "https" else ""
     cookie = f"{cookie_name(host)}={token}; Path=/; HttpOnly; SameSite=Strict{secure}"
@@ -138,6 +141,15 @@ def _answer_to(token: str, scope: Message) -> list[Message]:
         NOT_STORED,
     ]
     return [{"type": "http.response.start", "status": 303, "headers": headers}, {"type": "http.response.body"}]
+
+
+def _refusal(sentence: str, *, of: str = "http") -> list[Message]:
+    """Return the messages of an answer with status 403 and a sentence, to a request or to a connection."""
+    text = (b"content-type", b"text/plain; charset=utf-8")
+    return [
+        {"type": f"{of}.response.start", "status": 403, "headers": [text, NOT_STORED]},
+        {"type": f"{of}.response.body", "body": sentence.encode()},
+    ]
 
 
 def _is_of_this_server(headers: dict[bytes, bytes]) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from dpbayes.ui.server.departed import end_departed, share_arenas
+from dpbayes.ui.server.departed import end_departed, limit_free_memory
 
 OPEN = Path("/dev/fd")
 """Where Linux and macOS list what a process has open; elsewhere there is none, and what was opened stays as it was."""
@@ -27,7 +27,7 @@ RUNNING_INTERVAL_S = 0.02
 @asynccontextmanager
 async def starting(_: object) -> AsyncIterator[None]:
     """Prepare the server's socket, import the pages in a thread, and serve until the block ends."""
-    share_arenas()
+    limit_free_memory()
     send_at_once(open_sockets())
     imports = threading.Thread(target=_import_pages, name="imports", daemon=True)
     asyncio.get_running_loop().call_soon(imports.start)

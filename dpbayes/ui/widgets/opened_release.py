@@ -21,6 +21,7 @@ from dpbayes.releases.document.adaptive import AdaptiveDocument, is_adaptive, re
 from dpbayes.releases.document.graph import StructureDocument, is_structure, read_structure
 from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.verify import Verification, verify
+from dpbayes.releases.views.adaptive_report import adaptive_report
 from dpbayes.releases.views.files import (
     DrawnFrom,
     cpts_for,
@@ -64,7 +65,7 @@ def opened_release(data: bytes, *, key: str, suspicion: float = SUSPICION) -> No
         _learnt_graph(read_structure(data), data, key=key)
         return
     if is_adaptive(data):
-        _adaptive_release(read_adaptive(data), data, key=key)
+        _adaptive_release(read_adaptive(data), data, key=key, suspicion=suspicion)
         return
     document = read_document(data)
     for sentence in document.content["sentences"]:
@@ -93,12 +94,23 @@ def _learnt_graph(document: StructureDocument, data: bytes, *, key: str) -> None
         )
 
 
-def _adaptive_release(document: AdaptiveDocument, data: bytes, *, key: str) -> None:
-    """Show an adaptive release: its sentences, its arrows, and its file."""
+def _adaptive_release(document: AdaptiveDocument, data: bytes, *, key: str, suspicion: float) -> None:
+    """Show an adaptive release: its sentences, its arrows, its file and its report."""
     for sentence in document.content["sentences"]:
         st.markdown(f"- {escaped(sentence)}")
     arrow_list(document.process.measured.network)
-    st.download_button("release.json", data, "release.json", "application/json", key=f"{key}.json", on_click="ignore")
+    with st.container(horizontal=True):
+        st.download_button(
+            "release.json", data, "release.json", "application/json", key=f"{key}.json", on_click="ignore"
+        )
+        st.download_button(
+            "Report (HTML)",
+            lambda: adaptive_report(document, suspicion=suspicion).encode(),
+            "release.html",
+            "text/html",
+            key=f"{key}.html",
+            on_click="ignore",
+        )
 
 
 def arrow_list(network: Network) -> None:

@@ -1,5 +1,6 @@
 """The report: one file that asks nothing of anybody, shows names as text, and says what the document says."""
 
+import html
 import io
 import math
 import re
@@ -19,17 +20,23 @@ from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceUpdates, Noise
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
+from dpbayes.model.query import query
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import read_document, release_of
-from dpbayes.releases.document.certificate import Composed
+from dpbayes.releases.document.adaptive import read_adaptive
+from dpbayes.releases.document.certificate import NEVER_COVERED, Composed
+from dpbayes.releases.document.signature import NOT_SIGNED
 from dpbayes.releases.publishing import publish
 from dpbayes.releases.views import report as report_module
+from dpbayes.releases.views.adaptive_report import adaptive_report
 from dpbayes.releases.views.files import draws_parquet, released_bif, released_xmlbif
 from dpbayes.releases.views.reading import INTERVALS, posterior_of
 from dpbayes.releases.views.report import DRAWS, MOST_BARS, html_report
 from dpbayes.sources.bif import read_bif
 from dpbayes.sources.xmlbif import read_xmlbif
+from tests.releases.asking import drawn, no_noise, replace_draw
 from tests.releases.made import NETWORK, counts, opened, opened_in_rho, released, request_with
+from tests.releases.made_adaptive import drawn_under_pure_privacy, drawn_with_a_generator
 
 
 class Seen(HTMLParser):
@@ -69,18 +76,87 @@ def test_the_report_says_what_the_document_says_and_asks_nothing_of_anybody(tmp_
     }
 
 
+def answers_of(report: str) -> dict[str, str]:
+    """Return the answers to the questions of NIST SP 800-226, as text by their headings."""
+    (terms,) = re.findall("by the questions of NIST SP 800-226</h2>\n<dl>(.*?)</dl>", report)
+    return {name: html.unescape(text) for name, text in re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", terms)}
+
+
+SIDE_CHANNELS = "The released numbers are exact integers. The time and memory of the computation are not protected."
+DATA_COLLECTION = "Not covered. The curator is responsible for how records are collected, stored and deleted."
+
+
 def test_it_answers_the_questions_of_nist_sp_800_226(tmp_path):
+    """Unit of privacy, trust model, side channels, data collection, parameters, composition."""
     (tmp_path / "rho").mkdir()
-    in_rho = publish(opened_in_rho(tmp_path / "rho"), request_with(mechanism="gaussian", rho=Fraction(1, 5)), counts())
-    for data, amount in ((released(tmp_path).document, "ε = 0.5, δ = 0; "), (in_rho.document, "ρ = 0.2; ")):
+    path = opened_in_rho(tmp_path / "rho")
+    publish(path, request_with(mechanism="gaussian", rho=Fraction(1, 10)), counts())
+    in_rho = publish(path, request_with(mechanism="gaussian", rho=Fraction(1, 5)), counts())
+    for data, amount, before in (
+        (released(tmp_path).document, "ε = 0.5, δ = 0; Laplace", "0 releases before this one"),
+        (in_rho.document, "ρ = 0.2; Gaussian", "1 release before this one"),
+    ):
         document = read_document(data)
-        report = html_report(document)
-        answers = dict(re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", report))
-        for question in ("Unit of privacy", "Trust model", "Side channels", "Data collection", "Parameters"):
-            assert answers[question]
-        assert answers["Parameters"].startswith(f"{amount}{document.request.entry.label}; n = 60.")
-        assert seen(report).text.count(document.content["certificate"]["composed"]) == 1
-        assert "NIST SP 800-226" in report
+        certificate, answers = document.content["certificate"], answers_of(html_report(document))
+        assert answers["Unit of privacy"] == certificate["unit"]
+        assert "One record" in answers["Unit of privacy"]
+        assert answers["Trust model"] == certificate["trust"]
+        assert "Central model: the curator" in answers["Trust model"]
+        assert answers["Side channels"] == SIDE_CHANNELS
+        assert answers["Data collection"] == DATA_COLLECTION
+        assert answers["Parameters"].startswith(amount)
+        assert f"n = {document.request.n}." in answers["Parameters"]
+        assert answers["Composition"] == certificate["composed"]
+        assert before in answers["Composition"]
+        assert set(answers) - {*SIX} == {"Neighbours", "Guarantee", "Noise", "Sampling of the noise", "Software"}
+
+
+SIX = ("Unit of privacy", "Trust model", "Side channels", "Data collection", "Parameters", "Composition")
+
+
+@pytest.mark.parametrize("is_pure", [True, False], ids=["pure", "with delta"])
+def test_the_report_of_an_adaptive_release_answers_them_too(is_pure):
+    data = drawn_under_pure_privacy() if is_pure else drawn_with_a_generator()
+    document = read_adaptive(data)
+    report = adaptive_report(document)
+    page, answers = seen(report), answers_of(report)
+    for sentence in document.content["sentences"]:
+        assert sentence in page.text
+    assert document.content["hash"] in page.text
+    assert NOT_SIGNED in page.text
+    assert not {tag for tag, _ in page.tags} & {"script", "link", "img", "iframe", "object", "a", "form"}
+    certificate = read_document(drawn(request_with(), counts())).content["certificate"]
+    assert answers["Unit of privacy"] == certificate["unit"]
+    assert answers["Trust model"] == certificate["trust"]
+    assert answers["Side channels"] == SIDE_CHANNELS
+    assert answers["Data collection"] == DATA_COLLECTION
+    stated = "ε = 5, δ = 0; n = 300." if is_pure else "ε = 5, δ = 0.00001; n = 300."
+    assert stated in answers["Parameters"]
+    assert answers["Parameters"].startswith("ε" if is_pure else "ρ = ")
+    assert answers["Composition"] == document.content["sentences"][3]
+    assert certificate["not_covered"][-5:] == list(NEVER_COVERED)
+    assert all(sentence in page.text for sentence in NEVER_COVERED)
+
+
+def test_the_bars_and_beliefs_of_an_adaptive_release_are_its_own():
+    for data, limit in (
+        (drawn_under_pure_privacy(), "can rise to at most 94.3%"),
+        (drawn_with_a_generator(), "with probability at most 10⁻⁶"),
+    ):
+        first = read_adaptive(data)
+        release = first.release
+        page = seen(adaptive_report(first))
+        states = {name: release.network.telling_state(node) for node, name in enumerate(release.network.names)}
+        shares = [query(release.network, release.probabilities, name, {})[state] for name, state in states.items()]
+        assert [attrs["style"] for tag, attrs in page.tags if tag == "b"] == [f"width:{100 * s:.1f}%" for s in shares]
+        assert limit in page.text
+        assert len(drawn_beliefs(page)) == 2
+        before = Fraction(3) if first.request.plan.delta == 0 else Rho(Fraction(3))
+        later = seen(adaptive_report(replace(first, composed=Composed(2, before))))
+        assert "Together with 2 earlier releases of this dataset the privacy loss is" in later.text
+        assert len(drawn_beliefs(later)) == 3
+        with pytest.raises(InputError, match="suspicion"):
+            adaptive_report(first, suspicion=0.0)
 
 
 def test_its_bars_are_the_released_network(tmp_path):
@@ -121,7 +197,7 @@ def test_its_intervals_are_those_of_the_law_and_one_sentence_says_what_they_are_
     assert "show 95% intervals of the naive posterior." in real.text
 
 
-def test_answers_that_the_prior_decides_are_named_or_counted(tmp_path):
+def test_answers_that_the_prior_decides_are_named_or_counted(tmp_path, monkeypatch):
     names = [f"v{k}" for k in range(4)]
     states = dict.fromkeys(names, ("no", "yes"))
     for nodes, said in ((1, "P(v0=yes) depends mainly on the prior."), (4, "4 of these answers depend mainly on")):
@@ -130,6 +206,7 @@ def test_answers_that_the_prior_decides_are_named_or_counted(tmp_path):
         (tmp_path / str(nodes)).mkdir()
         published = publish(opened(tmp_path / str(nodes)), request, Counts(network, np.array([1, 1] * nodes), 2))
         assert said in seen(html_report(read_document(published.document))).text
+    replace_draw(monkeypatch, no_noise)  # of real noise, one release in ten leaves an answer to the prior
     assert "mainly on the prior" not in html_report(read_document(released(tmp_path, epsilon=Fraction(2)).document))
 
 

@@ -15,6 +15,7 @@ from dpbayes.mechanisms.base import simulated
 from dpbayes.ui.pages.explore.averages import releases_key
 from dpbayes.ui.pages.explore.readings import Simulated
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.shared import shared_memo
 from dpbayes.ui.widgets.running import WITHOUT_BUTTON, Running, running, so_far
 
 DRAWS = 200
@@ -144,4 +145,4 @@ def _want(key: int) -> None:
 @st.cache_resource(show_spinner=False)
 def shared_simulations() -> Memo:
     """Return the simulations that a server keeps for all its sessions."""
-    return Memo(most=SHARED)
+    return shared_memo(SHARED)

@@ -30,6 +30,7 @@ from dpbayes.figures.style import Figure
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.kept import kept
 from dpbayes.ui.session.settings import PARAMETERS, Present, Settings
+from dpbayes.ui.session.shared import shared_memo
 from dpbayes.ui.widgets.address import hold_link, release_link, shown_page
 
 MOST_BYTES = 1_500_000
@@ -254,7 +255,7 @@ def _key(chosen: Chosen, frames: Frames) -> Hashable:
 @st.cache_resource(show_spinner=False)
 def shared_frames() -> Memo:
     """Return the frames that a server keeps for all its sessions."""
-    return Memo(most=KEPT)
+    return shared_memo(KEPT)
 
 
 def network_of(chosen: Chosen) -> Hashable:
