@@ -377,9 +377,8 @@ class TiltedRows:
 
     def _log_factor(self, points: FloatArray, released: FloatArray, spreads: FloatArray) -> FloatArray:
         totals = points[0, ..., :1]
-        concentration = (self.prior.concentration if self.shared is None else self.shared.concentrations[:, None])[
-            ..., None
-        ]
+        sums = self.prior.concentration if self.shared is None else self.shared.concentrations[:, None]
+        concentration = sums[..., None]
         law = np.zeros(points.shape[1:])
         law += special.gammaln(totals + 1) - special.gammaln(totals + concentration)
         alpha = self.prior.alpha
@@ -474,9 +473,8 @@ class TiltedRows:
             total_precision = 1 / variance + more
             total = (before / variance + push) / total_precision
             by = covariance[..., 1:, 0] / covariance[..., 0, 0, None]
-            if (
-                self.shared is not None
-            ):  # a line through few totals may be steep, so no log ratio moves by more than its sd
+            if self.shared is not None:
+                # A line through few totals may be steep, so no log ratio moves by more than its standard deviation.
                 ratios = np.diagonal(covariance, axis1=-2, axis2=-1)[..., self.states :]
                 moves = np.abs(by[..., self.states - 1 :] * (total - mean[..., 0])[..., None])
                 by[..., self.states - 1 :] *= np.sqrt(ratios) / np.maximum(moves, np.sqrt(ratios))
