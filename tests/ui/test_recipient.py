@@ -26,7 +26,8 @@ SHOW_THE_TABLE = {"accuracy", "audit", "claims", "data", "explore"}
 _RANDOM = re.compile(
     r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"  # sessions, runs
     r"|[0-9a-f]{32,64}"  # files for download, by a random key of the server
-    r"|(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])"  # frames, by a random token
+    r"|(?<=bytes: .)[0-9a-f]{16}"  # frames begin with a random token, and their length follows, in any characters
+    r"|(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])"  # charts name the token
     r"|\b1\d{18}\b"  # when an address was written
     r"|(?<=uuid: .)[0-9a-f]{5}\b|(?<=T_)[0-9a-f]{5}(?=_)"  # tables with a style
 )
