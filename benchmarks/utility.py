@@ -3,7 +3,8 @@
 For every table, epsilon (at delta = 1e-5), method and seed: the mean total variation of all tables of one, two and
 three columns, between 20,000 synthetic records and the records of the release; the AUC and accuracy of classifiers
 that learn from the synthetic records, on held-out records; processor time, without imports; and memory. The releases
-are simulated. Every result is stored in a file of its own, so that a run which was stopped continues where it was.
+are simulated. Results of other packages take minutes each. They are stored in `utility.jsonl`, one release per line, so
+that several runs add up. Results of dpbayes change with its code, and are measured in every run.
 
 Neighbours. dpbayes protects the replacement of a record, the other packages the addition or removal of one. Replacing a
 record is one removal and one addition, so the same guarantee of replacement needs half of their epsilon: "MST/2" is MST
@@ -15,7 +16,6 @@ import io
 import json
 import math
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,6 +23,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +45,7 @@ LONGEST = 3600
 """A program that takes more seconds on the clock fails."""
 
 ROOT = Path(__file__).parent.parent
-RESULTS = ROOT / "benchmarks" / "results" / "utility"
+RESULTS = ROOT / "benchmarks" / "utility.jsonl"
 DPMM, SMARTNOISE = ROOT / ".venv-peers" / "bin" / "python", ROOT / ".venv-smartnoise" / "bin" / "python"
 
 
@@ -164,32 +165,33 @@ class Line:
     method: str
     seed: int
 
-    @property
-    def file(self) -> Path:
-        """Where its result is stored."""
-        name = f"{self.table} {self.epsilon:g} {self.method} {self.seed}"
-        return RESULTS / (re.sub(r"[^A-Za-z0-9.+-]+", "_", name.replace("/", " half")) + ".json")
 
-
-def stored(line: Line) -> Errors | None:
-    """Return the stored result of a line, None where it was not measured."""
-    return Errors(**json.loads(line.file.read_text())) if line.file.exists() else None
+def stored() -> dict[Line, Errors]:
+    """Return the stored results of other packages."""
+    rows = [json.loads(text) for text in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
+    return {Line(**row["release"]): Errors(**row["errors"]) for row in rows}
 
 
 def measured(line: Line) -> Errors | None:
     """Return the errors of a line, measured unless they are stored; None where the program fails."""
-    if (errors := stored(line)) is not None:
+    if (errors := stored().get(line)) is not None:
         return errors
     try:
         errors = errors_of(line.table, line.epsilon, programs()[line.method], line.seed)
     except subprocess.SubprocessError as error:
         print(f"{line} failed: {error}", file=sys.stderr)
         return None
-    line.file.parent.mkdir(parents=True, exist_ok=True)
-    partial = line.file.with_suffix(".part")
-    partial.write_text(json.dumps(asdict(errors)))
-    partial.rename(line.file)
+    if line.method not in OWN:
+        with RESULTS.open("a") as file:  # one write, so that two runs at once do not mix their lines
+            file.write(json.dumps({"release": asdict(line), "errors": _rounded(asdict(errors))}) + "\n")
     return errors
+
+
+def _rounded(value: Any) -> Any:
+    """Return numbers with five significant digits, for a file that people read."""
+    if isinstance(value, dict):
+        return {name: _rounded(part) for name, part in value.items()}
+    return [_rounded(part) for part in value] if isinstance(value, list) else float(f"{value:.5g}")
 
 
 def lines(
@@ -248,17 +250,13 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", default=["adaptive", "learnt + Gaussian"], choices=list(programs()))
     parser.add_argument("--epsilons", nargs="+", type=float, default=list(EPSILONS))
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--stored", action="store_true", help="print the stored results, and measure nothing")
+    parser.add_argument("--stored", action="store_true", help="print stored results only, and measure nothing")
     args = parser.parse_args()
-    run = [
-        line
-        for line in lines(args.tables, args.epsilons, args.methods, range(args.seeds))
-        if line.method != "known graph" or line.table in NETWORKS
-    ]
     results = {}
-    for line in run:
-        errors = stored(line) if args.stored else measured(line)
-        if errors:
+    for line in lines(args.tables, args.epsilons, args.methods, range(args.seeds)):
+        if line.method == "known graph" and line.table not in NETWORKS:
+            continue
+        if errors := stored().get(line) if args.stored else measured(line):
             results[line] = errors
             if not args.stored:
                 print(f"{line.table}, {line.epsilon:g}, {line.method}, {line.seed}: {errors.two_way:.4f}", flush=True)
