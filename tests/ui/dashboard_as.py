@@ -34,7 +34,6 @@ from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.synthetic import sample_dataset
-from dpbayes.ui.pages.explore import checks
 from dpbayes.ui.session import chosen, roles
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.grants import Grant, Role
@@ -96,10 +95,14 @@ def release_of_the_third() -> None:
     RowState.sample = sample  # type: ignore[method-assign]
 
 
+_folded = show.folded
+
+
 @contextmanager
 def unfolded(title: str, *, key: str) -> Iterator[bool]:
-    """Show a part that can be closed as open."""
-    with st.expander(title, expanded=True, key=key):
+    """Show a part that can be closed as opened by the person: the headline depends on which parts are open."""
+    st.session_state[key] = True
+    with _folded(title, key=key):
         yield True
 
 
@@ -110,8 +113,8 @@ def main(*words: str) -> None:
     forward_msg_queue._maybe_compose_delta_msgs = lambda *_: None
     AppSession._clear_queue = lambda *_, **__: None  # type: ignore[method-assign]
     Chosen.has_public_records = False  # type: ignore[assignment]  # of public ones, a page may show everything
-    checks.SWEEPS = 200
     running.FIRST = frames.AT_ONCE = math.inf  # all work is done in one run: how far it gets depends on the time
+    importlib.import_module("dpbayes.ui.pages.explore.checks").SWEEPS = 200
     for module in ("data.page", "explore.page", "hellinger.page", "ledger"):
         importlib.import_module(f"dpbayes.ui.pages.{module}")
     servers = [server(*word.split(":")) for word in words]
