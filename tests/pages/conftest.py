@@ -442,7 +442,7 @@ def stopped_at_the_second_picture(monkeypatch: pytest.MonkeyPatch) -> list[list[
     """Let each run of a page do one step of all its work, and stop that once, as the person would by the button.
 
     Returns a list that fills with how many steps each work had done whenever the page was about to run again, but for
-    the pictures that stand beside the posterior.
+    the pictures that stand beside the posterior, which stop after a step.
     """
     for name in ("FIRST", "MOMENT"):
         monkeypatch.setattr(f"dpbayes.ui.widgets.running.{name}", 0.0)
@@ -454,8 +454,8 @@ def stopped_at_the_second_picture(monkeypatch: pytest.MonkeyPatch) -> list[list[
         own = [work for key, work in works if not key.startswith("explore.")]
         if any(work.going for work in own):
             seen.append([work.taken for work in own])
-        for _, work in works:
-            work.stopped = work.stopped or len(seen) == 2
+        for key, work in works:
+            work.stopped = work.stopped or len(seen) == 2 or key.startswith("explore.")
         st.rerun()
 
     monkeypatch.setattr(RUN_AGAIN, again)
