@@ -236,6 +236,17 @@ def few_releases_are_averaged(request: pytest.FixtureRequest, monkeypatch: pytes
 
 
 @pytest.fixture(autouse=True)
+def curves_of_explore_have_few_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Explore simulates up to 400 releases at each epsilon of its curves, and splits a table 20 times; here fewer.
+
+    Under `thorough` they are as many as on the page.
+    """
+    if not IS_THOROUGH:
+        monkeypatch.setattr("dpbayes.ui.pages.explore.board.MOST_RELEASES", 50)
+        monkeypatch.setattr("dpbayes.ui.pages.explore.board.REPEATS", 4)
+
+
+@pytest.fixture(autouse=True)
 def best_noise_is_searched_on_families_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compare mechanisms searches the best noise on dense random graphs for seconds; here on the families alone."""
     if not IS_THOROUGH:
