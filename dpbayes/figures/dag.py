@@ -130,11 +130,11 @@ MARGIN_X, MARGIN_Y = 80.0, 50.0
 BORDER = 25.0
 PER_LEVEL, MOST_LEVELS, STEP = 5, 4, 48.0
 """Most nodes of a layer at one height, most heights of a layer, and the largest distance of two heights."""
+_SWEEPS = 12
+"""How often the layers are ordered, alternately from above and from below."""
 
 
-def layered_positions(
-    nodes: Iterable[str], arrows: Iterable[tuple[str, str]], *, sweeps: int = 12
-) -> dict[str, tuple[float, float]]:
+def layered_positions(nodes: Iterable[str], arrows: Iterable[tuple[str, str]]) -> dict[str, tuple[float, float]]:
     """Return (x, y) for every node of an acyclic graph: layers by longest path, ordered by neighbours' centres."""
     parents: dict[str, list[str]] = {node: [] for node in nodes}
     children: dict[str, list[str]] = {node: [] for node in parents}
@@ -143,7 +143,7 @@ def layered_positions(
         children[parent].append(child)
     layers = _layers(parents, children)
     place = {node: (i + 0.5) / len(layer) for layer in layers for i, node in enumerate(layer)}
-    for sweep in range(sweeps):
+    for sweep in range(_SWEEPS):
         downward = sweep % 2 == 0
         for layer in layers if downward else reversed(layers):
             around = parents if downward else children

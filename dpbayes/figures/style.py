@@ -193,9 +193,9 @@ def names_axis(text: str = "", **more: Any) -> Axis:
     return titled(text, type="category", automargin=True, **more)
 
 
-def numerals(values: FloatArray, digits: int = 4) -> list[str]:
-    """Return numbers of any magnitude as texts for the pointer; Plotly's formats would use an e."""
-    return [numeral(float(value), digits) for value in values]
+def numerals(values: FloatArray) -> list[str]:
+    """Return numbers of any magnitude as texts for the pointer, with four digits; Plotly's formats would use an e."""
+    return [numeral(float(value), 4) for value in values]
 
 
 def probabilities(values: Iterable[float]) -> list[str]:

@@ -236,6 +236,17 @@ def few_releases_are_averaged(request: pytest.FixtureRequest, monkeypatch: pytes
 
 
 @pytest.fixture(autouse=True)
+def curves_of_explore_have_few_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Explore simulates up to 400 releases at each epsilon of its curves, and splits a table 20 times; here fewer.
+
+    Under `thorough` they are as many as on the page.
+    """
+    if not IS_THOROUGH:
+        monkeypatch.setattr("dpbayes.ui.pages.explore.board.MOST_RELEASES", 50)
+        monkeypatch.setattr("dpbayes.ui.pages.explore.board.REPEATS", 4)
+
+
+@pytest.fixture(autouse=True)
 def best_noise_is_searched_on_families_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compare mechanisms searches the best noise on dense random graphs for seconds; here on the families alone."""
     if not IS_THOROUGH:
@@ -442,7 +453,7 @@ def stopped_at_the_second_picture(monkeypatch: pytest.MonkeyPatch) -> list[list[
     """Let each run of a page do one step of all its work, and stop that once, as the person would by the button.
 
     Returns a list that fills with how many steps each work had done whenever the page was about to run again, but for
-    the pictures that stand beside the posterior.
+    the pictures that stand beside the posterior, which stop after a step.
     """
     for name in ("FIRST", "MOMENT"):
         monkeypatch.setattr(f"dpbayes.ui.widgets.running.{name}", 0.0)
@@ -454,8 +465,8 @@ def stopped_at_the_second_picture(monkeypatch: pytest.MonkeyPatch) -> list[list[
         own = [work for key, work in works if not key.startswith("explore.")]
         if any(work.going for work in own):
             seen.append([work.taken for work in own])
-        for _, work in works:
-            work.stopped = work.stopped or len(seen) == 2
+        for key, work in works:
+            work.stopped = work.stopped or len(seen) == 2 or key.startswith("explore.")
         st.rerun()
 
     monkeypatch.setattr(RUN_AGAIN, again)

@@ -164,18 +164,20 @@ def drawn(*names: str, edges: object = ()) -> dict[str, object]:
     return {"nodes": [{"name": name, "x": 1, "y": 1} for name in names], "edges": edges}
 
 
-MANY = [f"n{i}" for i in range(300)]
-DRAWINGS: dict[str, object] = {
-    "nothing": None,
-    "a number": 3,
-    "no drawing": {"nodes": {"a": 1}, "edges": "none"},
-    "half a character": drawn("\ud800"),
-    "an arrow to half a character": drawn("a", edges=[["a", "\ud800"]]),
-    "very many arrows": drawn("a", "b", edges=[["a", "b"]] * (500_000 if IS_THOROUGH else 50_000)),
-    "all arrows of 300 nodes": drawn(*MANY, edges=[[a, b] for a in MANY for b in MANY]),
-    "names too long to keep": drawn(*("\U0001f600" * 70 + name for name in MANY)),
-    "deep": drawn("a", edges=functools.reduce(lambda inner, _: [inner], range(900), [])),
-}
+def drawings() -> dict[str, object]:
+    """Return what is no drawing, by what is wrong with it; some are large."""
+    many = [f"n{i}" for i in range(300)]
+    return {
+        "nothing": None,
+        "a number": 3,
+        "no drawing": {"nodes": {"a": 1}, "edges": "none"},
+        "half a character": drawn("\ud800"),
+        "an arrow to half a character": drawn("a", edges=[["a", "\ud800"]]),
+        "very many arrows": drawn("a", "b", edges=[["a", "b"]] * (500_000 if IS_THOROUGH else 50_000)),
+        "all arrows of 300 nodes": drawn(*many, edges=[[a, b] for a in many for b in many]),
+        "names too long to keep": drawn(*("\U0001f600" * 70 + name for name in many)),
+        "deep": drawn("a", edges=functools.reduce(lambda inner, _: [inner], range(900), [])),
+    }
 
 
 UNREADABLE = (
@@ -197,9 +199,9 @@ def test_what_is_no_state_of_the_editor_is_one_sentence_and_the_network_stays() 
     at = open_page("pages/network.py", graph="chain:5")
     before, said, shown = settings_of(at), sentences(at), headline(at)
     editor = next(name for name, kind in controls_of(at).items() if kind == "json_value")
-    drawings = {name: json.dumps({"graph": drawing}) for name, drawing in DRAWINGS.items()}
+    texts = {name: json.dumps({"graph": drawing}) for name, drawing in drawings().items()}
     unreadable = thorough(UNREADABLE, sample=[UNREADABLE[k] for k in (1, 3, 7, 8, 11, 13)])  # one of each kind
-    for name, raw in (drawings | {raw[:20] + str(len(raw)): raw for raw in unreadable}).items():
+    for name, raw in (texts | {raw[:20] + str(len(raw)): raw for raw in unreadable}).items():
         send(at, [WidgetState(id=editor, json_value=raw)])
         new = [sentence for sentence in sentences(at) if sentence not in said]
         assert len(new) == 1, (name, new)

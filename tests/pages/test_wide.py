@@ -148,8 +148,10 @@ def test_a_wide_graph_is_simulated_in_steps_that_stop(graph: str, monkeypatch: p
 
 
 @pytest.mark.usefixtures("first_look")
-def test_the_increment_of_a_wide_graph_is_the_release_pages() -> None:
-    query = {"source": star(12), "cpts": "random", "records": "100", "mechanism": "LaplaceFourier"}
+def test_the_increment_of_a_wide_graph_is_the_release_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is proved, as of every graph with more cells than are simulated."""
+    monkeypatch.setattr(increments, "MOST_SIMULATED", 1_000)
+    query = {"source": star(9), "cpts": "random", "records": "100", "mechanism": "LaplaceFourier"}
     t = float(open_page("pages/explore.py", **query).text_input(key="box.t").value)
     assert f"With t = {t:.3g}, at least 90%" in headline(open_page("pages/compare.py", **query, **NON_NEGATIVITY))
 
@@ -261,9 +263,11 @@ def test_the_numbers_behind_a_chart_of_many_rows_are_shown_in_part_and_handed_ov
 def test_mechanisms_are_compared_on_a_wide_graph_one_after_another_and_that_stops(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("dpbayes.model.residual_design.MOST_SETS", 1 << 12)
+    """The limits are those of a graph of 2,048 rows."""
+    monkeypatch.setattr("dpbayes.model.residual_design.MOST_SETS", 1 << 10)
+    monkeypatch.setattr("dpbayes.ui.pages.explore.answers.MOST_CELLS", 1 << 10)
     seen = stopped_at_the_second_picture(monkeypatch)
-    at = open_page("pages/explore.py", source=star(13), **SMALL)  # more sets than the best noise is searched for
+    at = open_page("pages/explore.py", source=star(11), **SMALL)  # more sets than the best noise is searched for
     unfold(at, "comparison")
     assert seen == [[1, 1, 1], [1, 2, 1]], "the cell in the picture is read at once; then they are compared"
     assert [p.proto.text for p in at.get("progress")] == [f"Stopped after 2 of {len(EXPLORED_NAMES)} mechanisms."]
@@ -272,7 +276,7 @@ def test_mechanisms_are_compared_on_a_wide_graph_one_after_another_and_that_stop
     assert [list(f.value["mechanism"]) for f in at.dataframe if "mechanism" in f.value] == [
         [kind.label for kind in (*PRIVATE, *OF_RECORDS) if kind not in (WeightedFourier, GaussianResiduals)]
     ]
-    one_sentence(at, "The optimal noise is computed for up to 4,096 sets")
+    one_sentence(at, "The optimal noise is computed for up to 1,024 sets")
     assert not at.get("progress")
 
 
