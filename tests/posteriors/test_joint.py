@@ -265,6 +265,25 @@ def test_the_interval_of_one_row_is_that_of_its_beta_law():
     assert not answer.is_prior_decisive
 
 
+def error_of_question_ends(release) -> float:
+    """The largest error of the interval of a question against 16,000 random samples, in standard deviations."""
+    law = release.joint_noise_aware()
+    network, errors = law.network, []
+    draws = law.sample(np.random.default_rng(9), 16_000)
+    for name in network.names[1:]:
+        answer, answers = law.query(name, interval=0.95), query(network, draws, name, {})[..., 0]
+        low, high = np.quantile(answers, (0.025, 0.975), axis=0)
+        errors.append(np.array([answer.low[:, 0] - low, answer.high[:, 0] - high]) / answers.std(axis=0))
+    return float(np.abs(errors).max())
+
+
+def test_intervals_of_questions_on_small_networks_have_small_sampling_errors(monkeypatch):
+    _, _, release = releases_of(LaplaceUpdates(prior=chain(4), epsilon=1.0), 200, 6, seed=3)
+    assert error_of_question_ends(release) < 0.2
+    monkeypatch.setattr(joint, "_MOST_DRAWS", 512)
+    assert error_of_question_ends(release) > 0.2, "a smaller number of samples is seen"
+
+
 @pytest.mark.parametrize("interval", [-0.1, 1.1])
 def test_a_level_out_of_range_is_refused(interval):
     with pytest.raises(InputError, match="level"):
