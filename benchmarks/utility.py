@@ -29,6 +29,7 @@ import numpy as np
 
 from benchmarks.own import DELTA
 from benchmarks.own import METHODS as OWN
+from benchmarks.plots import save_errors
 from benchmarks.record import Record
 from benchmarks.utility_tables import NETWORKS, TABLES, Split
 from dpbayes.model.dataset import Dataset
@@ -219,18 +220,36 @@ def _mean(runs: Sequence[Errors]) -> Errors:
     return Errors(**values, classifiers=classifiers)
 
 
-HEADS = ("table", "epsilon", "method", "seeds", "1-way", "2-way", "3-way", "AUC", "accuracy", "seconds", "MB")
+HEADS = ("table", "ε", "method", "releases", "1-way", "2-way", "3-way", "AUC", "accuracy", "seconds", "megabytes")
 
 
 def as_rows(results: Mapping[Line, Errors]) -> Iterator[str]:
     """Yield a table of Markdown. AUC and accuracy are those of logistic regression and of gradient boosting."""
     yield f"| {' | '.join(HEADS)} |"
     yield f"| {' | '.join('---' for _ in HEADS)} |"
-    for (table, epsilon, method), (errors, seeds) in means(results).items():
-        ways = [f"{value:.4f}" for value in (errors.one_way, errors.two_way, errors.three_way)]
-        scores = [" / ".join(f"{own[k]:.3f}" for own in errors.classifiers.values()) for k in (0, 1)]
-        cells = [*ways, *scores, f"{errors.seconds:.2f}", f"{errors.megabytes:.0f}"]
-        yield f"| {table} | {epsilon:g} | {method} | {seeds} | {' | '.join(cells)} |"
+    for (table, epsilon, method), (errors, releases) in sorted(means(results).items(), key=_place):
+        ways = [f"{value:.3f}" for value in (errors.one_way, errors.two_way, errors.three_way)]
+        scores = [" / ".join(f"{own[k]:.2f}" for own in errors.classifiers.values()) for k in (0, 1)]
+        cells = [str(releases), *ways, *scores, f"{errors.seconds:.1f}", f"{errors.megabytes:.0f}"]
+        yield f"| {table} | {epsilon:g} | {title_of(method)} | {' | '.join(cells)} |"
+
+
+def _place(row: tuple[tuple[str, float, str], object]) -> tuple[int, float, int]:
+    (table, epsilon, method), _ = row
+    return [*TABLES].index(table), epsilon, [*programs()].index(method)
+
+
+def title_of(method: str) -> str:
+    """Return the name of a method in the documents."""
+    return method.replace("/2", " at ε/2")
+
+
+def two_way_errors(results: Mapping[Line, Errors]) -> dict[str, dict[str, dict[float, float]]]:
+    """Return the mean errors of two columns by table, method and epsilon."""
+    curves: dict[str, dict[str, dict[float, float]]] = {}
+    for (table, epsilon, method), (errors, _) in sorted(means(results).items(), key=_place):
+        curves.setdefault(table, {}).setdefault(title_of(method), {})[epsilon] = errors.two_way
+    return curves
 
 
 def records(seeds: int = 3) -> list[Record]:
@@ -250,6 +269,7 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", default=["adaptive", "learnt + Gaussian"], choices=list(programs()))
     parser.add_argument("--epsilons", nargs="+", type=float, default=list(EPSILONS))
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--picture", type=Path, metavar="FILE", help="write a picture of the errors of two columns")
     parser.add_argument("--stored", action="store_true", help="print stored results only, and measure nothing")
     args = parser.parse_args()
     results = {}
@@ -262,6 +282,8 @@ def main() -> None:
                 print(f"{line.table}, {line.epsilon:g}, {line.method}, {line.seed}: {errors.two_way:.4f}", flush=True)
     print(__doc__.split("\n\n")[-1])
     print("\n".join(as_rows(results)))
+    if args.picture:
+        save_errors(two_way_errors(results), args.picture)
 
 
 if __name__ == "__main__":

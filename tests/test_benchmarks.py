@@ -26,7 +26,7 @@ from benchmarks.engines_run import WAYS
 from benchmarks.mechanisms import audits, costs, cut_draws, slopes, trimmed_draws
 from benchmarks.memory import per_thousand
 from benchmarks.pages import APP, LOOKS, large_graph, large_pages, wide_pages
-from benchmarks.plots import costs_figure, save_costs
+from benchmarks.plots import costs_figure, errors_figure, save_costs
 from benchmarks.record import Record, as_table, save
 from benchmarks.startup import startup
 from dpbayes.model.dataset import Dataset
@@ -223,14 +223,16 @@ def test_the_benchmark_of_utility_stores_the_errors_of_other_packages(monkeypatc
     assert results[lines[2]].two_way == 0
     assert utility.stored() == {}  # results of dpbayes change with its code
     other = utility.Line("Asia", 10.0, "another package", 1)
-    monkeypatch.setattr(utility, "programs", lambda: {"another package": utility.Program(OWN_ADAPTIVE)})
+    programs = utility.programs() | {"another package": utility.Program(OWN_ADAPTIVE)}
+    monkeypatch.setattr(utility, "programs", lambda: programs)
     first = utility.measured(other)
     monkeypatch.setattr(utility, "errors_of", None)  # a second run measures nothing
     assert utility.stored() == {other: utility.measured(other)}
     assert utility.measured(other).two_way == pytest.approx(first.two_way, rel=1e-4)
     rows = [*utility.as_rows(results)]
     assert len(rows) == 5
-    assert rows[2].startswith(f"| Asia | 10 | adaptive | 1 | {results[lines[0]].one_way:.4f} | ")
+    assert rows[2].startswith(f"| Asia | 10 | adaptive | 1 | {results[lines[0]].one_way:.3f} | ")
+    assert utility.two_way_errors(results)["Asia"]["the table"] == {10.0: 0}
 
 
 @pytest.mark.usefixtures("_few_results")
@@ -257,6 +259,19 @@ def test_stored_results_are_those_of_other_packages_one_for_each_release():
         assert line.method in set(utility.programs()) - set(own.METHODS)
         assert line.table in utility_tables.TABLES
         assert 0 <= errors.one_way < errors.two_way < errors.three_way < 1
+
+
+def test_the_document_of_utility_has_the_means_of_all_stored_results():
+    documented = (utility.ROOT / "docs" / "utility.md").read_text().splitlines()
+    stored = {line: errors for line, errors in utility.stored().items() if line.table in utility_tables.COMPARED}
+    assert [row for row in utility.as_rows(stored) if row not in documented] == []
+
+
+def test_the_picture_of_errors_has_a_panel_for_each_table_and_each_method_once_in_the_legend():
+    curve = {0.1: 0.2, 1.0: 0.1}
+    figure = errors_figure({"Asia": {"adaptive": curve}, "Alarm": {"adaptive": curve, "MST": curve}})
+    assert [trace.name for trace in figure.data if trace.showlegend] == ["adaptive", "MST"]
+    assert [trace.xaxis for trace in figure.data] == ["x", "x2", "x2"]
 
 
 def test_means_over_seeds_count_the_seeds():
