@@ -100,6 +100,10 @@ class PriorRule:
         texts = [typed(round(parameter, _PLACES)) for parameter in self.of_tables(sizes).tolist()]
         return tuple(text for text, cells in zip(texts, sizes.tolist(), strict=True) for _ in range(cells))
 
+    def fits(self, prior: Dirichlets) -> bool:
+        """Whether this rule gives a prior (K,), whose decimals may be rounded."""
+        return bool(np.allclose(self.on(prior.network).alpha, prior.alpha, rtol=1e-8, atol=0))
+
     @property
     def pseudo_count(self) -> float:
         """The pseudo-count of every cell for theorems about symmetric priors; 1 if the rule is not symmetric."""
@@ -163,11 +167,11 @@ def rule_of(prior: Dirichlets) -> PriorRule | None:
     nodes = alpha[network.cell_offsets[:-1]]
     shared, narrow = nodes * cells, nodes == 1
     rules = [PriorRule.symmetric(float(alpha[0])), *map(PriorRule.usual, (PriorKind.CAPPED, PriorKind.BDEU))]
+    rules.append(PriorRule(PriorKind.BDEU, _rounded(float(shared[0]))))
     if not narrow.all():
         rules.append(PriorRule(PriorKind.CAPPED, _rounded(float(shared[~narrow][0]))))
-    rules.append(PriorRule(PriorKind.BDEU, _rounded(float(shared[0]))))
     for rule in rules:
-        if np.allclose(rule.on(network).alpha, alpha, rtol=1e-8, atol=0):
+        if rule.fits(prior):
             return rule
     return None
 

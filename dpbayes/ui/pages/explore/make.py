@@ -203,7 +203,10 @@ def settings_of_plan(plan: PlanFile, chosen: Chosen) -> Settings:
     for name, states in zip(request.network.names, request.network.states, strict=True):
         if chosen.domains.get(name) != states:
             raise InputError(f"The table has no column {brief(name)} with the states of the plan.")
-    prior = rule_of(request.dirichlets)
+    kind = next(kind for kind in MECHANISMS if kind.label == request.entry.label)
+    now, prior = chosen.settings.prior, rule_of(request.dirichlets)
+    if rule_for(kind, now).fits(request.dirichlets):  # on narrow nodes, several rules give one prior
+        prior = now
     if prior is None or (request.rho and request.stated is None):
         raise InputError(
             "This page accepts only plans with a capped prior, BDeu or one prior for all cells, and a guarantee in "
@@ -213,7 +216,6 @@ def settings_of_plan(plan: PlanFile, chosen: Chosen) -> Settings:
         raise InputError(
             "The graph of the plan was learnt from records. Only a ledger that contains this graph can accept the plan."
         )
-    kind = next(kind for kind in MECHANISMS if kind.label == request.entry.label)
     settings = dataclasses.replace(
         chosen.settings,
         mechanism=kind.__name__,
