@@ -20,13 +20,14 @@ from dpbayes.experiments.calibration import AS_REAL, AWARE
 from dpbayes.experiments.releases import ReadReleases, ReleaseStudy, study_release
 from dpbayes.mechanisms import MECHANISMS as KINDS
 from dpbayes.mechanisms import OF_RECORDS, PRIVATE, Calibration, LaplaceUpdates, Noise
+from dpbayes.mechanisms.base import rule_for
 from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.release import Release, ReleasedPosterior
 from dpbayes.model.counts import count
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.posteriors.dirichlet import LEAST_PRIOR, Dirichlets
+from dpbayes.posteriors.dirichlet import LEAST_PRIOR
 from dpbayes.posteriors.exact import exact_posterior
 from dpbayes.posteriors.hellinger import Die
 from dpbayes.posteriors.mixtures import BetaMixtures
@@ -70,9 +71,7 @@ def study(settings: Settings) -> ReleaseStudy:
     """Return what the page should show, from the core alone."""
     network, cpts = load_named(settings.source)
     data = sample_dataset(network, cpts, settings.records, stream(settings.data_seed, "records"))
-    mechanism = LaplaceUpdates(
-        prior=Dirichlets.symmetric(network, settings.prior), epsilon=settings.parameter("epsilon")
-    )
+    mechanism = LaplaceUpdates(prior=settings.prior.on(network), epsilon=settings.parameter("epsilon"))
     study = study_release(mechanism, count(network, data), stream(settings.seed, "release", "LaplaceUpdates"), 200)
     return as_read(study, settings)
 
@@ -328,7 +327,7 @@ def simulated(at: AppTest) -> ReleaseStudy:
     kind = next(kind for kind in KINDS if kind.__name__ == settings.mechanism)
     own = {name: settings.parameter(name) for name in parameters_of(kind) if name != "t"}
     own |= {"t": 0.2462} if "t" in parameters_of(kind) else {}
-    mechanism = kind(prior=Dirichlets.symmetric(network, settings.prior), **own)
+    mechanism = kind(prior=rule_for(kind, settings.prior).on(network), **own)
     study = study_release(mechanism, count(network, data), stream(settings.seed, "release", settings.mechanism), 200)
     return as_read(study, settings)
 

@@ -47,9 +47,7 @@ def exact_row(settings: Settings) -> tuple[RowState, PosteriorSampler]:
     """Return the default row's exact posterior and the mechanism, from the core alone."""
     network, cpts = load_named(settings.source)
     data = sample_dataset(network, cpts, settings.records, stream(settings.data_seed, "records"))
-    mechanism = PosteriorSampler(
-        prior=Dirichlets.symmetric(network, settings.prior), epsilon=settings.parameter("epsilon")
-    )
+    mechanism = PosteriorSampler(prior=settings.prior.on(network), epsilon=settings.parameter("epsilon"))
     cells = network.cells_of_row(network.row_labels().index(EXAMPLE))
     return RowState(mechanism.prior.updated(count(network, data)).alpha[cells], 0), mechanism
 

@@ -360,7 +360,8 @@ class Chosen:
         return self._mechanism(kind_called(name), network)
 
     def _mechanism(self, kind: type[NetworkMechanism[Outcome]], network: Network) -> Mechanism[Outcome]:
-        prior = rule_for(kind, self.settings.prior).on(network)
+        rule = rule_for(kind, self.settings.prior)
+        prior = self.prior if network is self.network and rule == self.settings.prior else rule.on(network)
         defaults = self._defaults(kind, prior)
         values = {name: self.parameter(name, defaults.get(name)) for name in parameters_of(kind)}
         shared = {"weights": self.weights_on(network)} if takes_weights(kind) else {}

@@ -39,7 +39,7 @@ def prior_control(*kinds: Any) -> None:
     if prior.kind is PriorKind.SYMMETRIC:
         controls.box(PSEUDO_COUNT, "prior", typed(prior.size), apply, help=terms.PSEUDO_COUNT)
     else:
-        controls.box(SAMPLE_SIZE, "prior.size", typed(prior.size), apply, help=terms.SAMPLE_SIZE)
+        controls.box(SAMPLE_SIZE, "prior", typed(prior.size), apply, help=terms.SAMPLE_SIZE)
     for kind in kinds:
         if (own := rule_for(kind, prior)) != prior:
             st.caption(
