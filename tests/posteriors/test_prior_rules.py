@@ -84,9 +84,9 @@ def test_the_rule_of_a_prior_gives_this_prior(network: Network, kind: PriorKind,
     rule = PriorRule(kind, float(f"{size:.6g}"))
     decimals = np.array([float(text) for text in rule.decimals(network)])
     rounded = Dirichlets(network, np.resize(decimals, network.cell_count))
-    found = rule_of(rounded)
-    assert found is not None
-    np.testing.assert_allclose(found.on(network).alpha, rule.on(network).alpha, rtol=1e-8)
+    recovered = rule_of(rounded)
+    assert recovered is not None
+    np.testing.assert_allclose(recovered.on(network).alpha, rule.on(network).alpha, rtol=1e-8)
 
 
 def test_a_prior_of_no_rule_has_none() -> None:
