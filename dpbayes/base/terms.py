@@ -10,10 +10,7 @@ NEIGHBOURS = "Neighbouring tables have the same number of records and differ in 
 SENSITIVITY = (
     "The largest change of the noise-free output when one record is replaced: as proved, or as stated in the paper."
 )
-PRIOR = (
-    "The distribution before any record is seen. BDeu: the parameters of each node sum to N′. Capped: BDeu for nodes "
-    "with more than N′ cells, and 1 in every other cell."
-)
+PRIOR = "The distribution before any record is seen. Capped: 1 in every cell, but N′ in total for a wider node."
 PSEUDO_COUNT = "The Dirichlet parameter of every cell before any record is seen; 1 is a uniform prior."
 SAMPLE_SIZE = "The sum of the Dirichlet parameters of a node’s cells, N′ in BDeu; it acts like so many records."
 ROW = "A row is the distribution of a node for one combination of its parents' states."
@@ -85,7 +82,6 @@ TERMS = (
         "privacy loss", "The logarithm of the factor by which an output changes the odds of two neighbouring tables."
     ),
     GlossaryEntry("proved", "Shown by a proof or by enumeration; “as stated in the paper” alone is not proved."),
-    GlossaryEntry("pseudo-count", PSEUDO_COUNT),
     GlossaryEntry("recipient", "Anyone who receives a release but does not have the records."),
     GlossaryEntry("release", "The published output of a mechanism; computations on it cause no further privacy loss."),
     GlossaryEntry(
