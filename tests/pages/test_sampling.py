@@ -337,7 +337,7 @@ def test_odd_names_are_text() -> None:
 
 
 def opened(seat: Seat) -> str:
-    at = open_game(seat=seat.value, epsilon="100", draws="2")
+    at = open_game(seat=seat.value, epsilon="100", draws="2", prior="capped")
     for key in ("trimmed-row", "error-by-samples", "query-game", "robustness"):
         at.session_state[f"numbers.{key}"] = True
     return plain(everything(fine(at.run())))
