@@ -17,7 +17,9 @@ CELL = "dysp=yes | bronc=yes, either=no"
 
 
 def release_by(mechanism: type, **more: float) -> dp.Release:
-    return mechanism(prior=NETWORK, epsilon=1, **more).release(COUNTS, np.random.default_rng(2))
+    return mechanism(prior=dp.Dirichlets.symmetric(NETWORK), epsilon=1, **more).release(
+        COUNTS, np.random.default_rng(2)
+    )
 
 
 @pytest.mark.parametrize("name", plot.__all__)
@@ -33,7 +35,7 @@ def test_a_picture_documents_itself_and_its_example_prints_what_it_shows(name: s
 
 
 def test_densities_integrate_to_one_and_have_the_means_of_their_posteriors() -> None:
-    release, exact = release_by(dp.LaplaceUpdates), dp.Exact(prior=NETWORK).prior.updated(COUNTS)
+    release, exact = release_by(dp.LaplaceUpdates), dp.Dirichlets.symmetric(NETWORK).updated(COUNTS)
     figure = dp.plot.posteriors(release, CELL, exact=exact, zoom=False)
     drawn = {trace.name: (np.asarray(trace.x), np.asarray(trace.y)) for trace in figure.data}
     place = next(k for k in range(NETWORK.cell_count) if NETWORK.cell_label(k) == CELL)

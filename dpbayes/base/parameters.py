@@ -92,7 +92,13 @@ def read(parameter: Parameter | Choice, name: str, text: str) -> Any:
 def parameter_texts(instance: object) -> dict[str, str]:
     """Return the annotated fields of a dataclass instance as texts by field name; `read` takes them back, exactly."""
     values = {name: getattr(instance, name) for name in parameters_of(type(instance))}
-    return {name: str(value.value) if isinstance(value, enum.Enum) else repr(value) for name, value in values.items()}
+    return {name: _exact_text(value) for name, value in values.items()}
+
+
+def _exact_text(value: object) -> str:
+    if isinstance(value, enum.Enum):
+        return str(value.value)
+    return repr(value) if isinstance(value, int | float) else str(value)
 
 
 def parameters_of(cls: type[Any]) -> dict[str, Parameter | Choice]:

@@ -237,13 +237,15 @@ EPSILONS = tuple(float(epsilon) for epsilon in np.geomspace(0.1, 100, 7))
 
 
 def combinations() -> tuple[Trial, ...]:
-    """Return the settings whose calibration is tested and printed."""
-    asia, six = load_named("asia")[0], chain(6)
+    """Return the settings whose calibration is tested and printed, with 1 or 0.3 in every cell of the prior."""
+    asia, six = Dirichlets.symmetric(load_named("asia")[0]), chain(6)
     names = [f"v{k}" for k in range(5)]
     above = [("v0", "v1"), ("v0", "v2"), ("v1", "v3"), ("v1", "v4")]
-    ternary = Network.from_edges(names, above, dict.fromkeys(names, "abc"))
+    ternary = Dirichlets.symmetric(Network.from_edges(names, above, dict.fromkeys(names, "abc")))
     edges = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")]
-    mixed = Network.from_edges("abcd", edges, {"a": "xyz", "b": ("only",), "c": "01", "d": "0123"})
+    mixed = Dirichlets.symmetric(
+        Network.from_edges("abcd", edges, {"a": "xyz", "b": ("only",), "c": "01", "d": "0123"})
+    )
     whole, printed = Noise.WHOLE, Calibration.AS_PRINTED
     return (
         Trial("Asia, Laplace", LaplaceUpdates(prior=asia, epsilon=1.0), 50),

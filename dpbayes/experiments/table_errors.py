@@ -25,6 +25,7 @@ from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.pair_marginals import pair_marginals
+from dpbayes.posteriors.dirichlet import Dirichlets
 
 GRAPH_SHARE = Fraction(1, 3)
 """The share of epsilon that learns a graph before its tables are released."""
@@ -81,7 +82,7 @@ def learnt_graph_error(trial: TableTrial, rng: np.random.Generator) -> float:
 
 
 def _residuals(trial: TableTrial, network: Network, rng: np.random.Generator) -> float:
-    mechanism = GaussianResiduals(prior=network, epsilon=trial.epsilon, delta=trial.delta)
+    mechanism = GaussianResiduals(prior=Dirichlets.symmetric(network), epsilon=trial.epsilon, delta=trial.delta)
     read = mechanism.release(count(network, trial.data), rng).noise_aware()
     return pair_error(trial.data.select(list(network.names)), network, read.mean)
 

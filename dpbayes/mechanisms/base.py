@@ -13,13 +13,20 @@ from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import MOST_PRIOR, Dirichlets
+from dpbayes.posteriors.prior_rules import PriorKind, PriorRule
 
 LEAST_ALPHA = 1e-300
 """The smallest Dirichlet parameter of a mechanism's prior; division of a logarithm by a smaller one would overflow."""
 
 
+def rule_for(kind: Any, rule: PriorRule) -> PriorRule:
+    """Return the rule of the prior of a class of mechanisms: its `own_prior` instead of a capped prior, if any."""
+    own: PriorRule | None = getattr(kind, "own_prior", None)
+    return rule if own is None or rule.kind is not PriorKind.CAPPED else own
+
+
 class Prior:
-    """The prior of a mechanism. A network stands for the uniform prior over its rows.
+    """The prior of a mechanism. A network stands for its capped prior, or for the rule that the mechanism has instead.
 
     Reading the field always returns a `Dirichlets`.
     """
@@ -39,7 +46,9 @@ class Prior:
         return prior
 
     def __set__(self, mechanism: object, prior: Dirichlets | Network) -> None:
-        vars(mechanism)["prior"] = Dirichlets.symmetric(prior) if isinstance(prior, Network) else prior
+        vars(mechanism)["prior"] = (
+            rule_for(type(mechanism), PriorRule()).on(prior) if isinstance(prior, Network) else prior
+        )
 
 
 def check_mechanism(mechanism: Any) -> None:
@@ -97,6 +106,7 @@ OPTIONAL = {
     "noise_scale": "the scale of the noise, for mechanisms with one scale",
     "delta": "the delta of the guarantee, if delta is a parameter",
     "draws": "the number of released sets of CPTs",
+    "own_prior": "the rule that replaces a capped prior, for a mechanism whose noise grows with smaller parameters",
     "values_read": "how many values of n records one release reads, if it needs the records and not only the counts",
 }
 """Optional members of a mechanism, in addition to those of `Mechanism`. A page shows the controls and pictures that

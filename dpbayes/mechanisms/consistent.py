@@ -26,7 +26,7 @@ class ConsistentLaplace(LaplaceUpdates):
     tables. The release also contains the noisy cells, so the recipient can use the distribution of each of them.
 
     Args:
-        prior: A `Dirichlets` (K,), or a `Network` for the uniform prior over its rows.
+        prior: A `Dirichlets` (K,), or a `Network` for its capped prior.
         epsilon: The epsilon of the guarantee, 0.001 to 1000, in nats of privacy loss.
         noise: `Noise.REAL`, as in the papers, or `Noise.WHOLE`, discrete noise of the same scale, as a real release
             adds.

@@ -17,7 +17,7 @@ class Exact:
     """Release the exact posterior, without noise and without a guarantee. Use it only as a baseline.
 
     Args:
-        prior: A `Dirichlets` (K,), or a `Network` for the uniform prior over its rows.
+        prior: A `Dirichlets` (K,), or a `Network` for its capped prior.
 
     Raises:
         InputError: The prior is neither a network nor a single `Dirichlets`.

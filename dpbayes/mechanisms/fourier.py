@@ -52,7 +52,7 @@ class LaplaceFourier:
     fractional cells. [Zhang16] Algorithm 2, Corollaries 2 and 3.
 
     Args:
-        prior: A `Dirichlets` (K,), or a `Network` for the uniform prior over its rows.
+        prior: A `Dirichlets` (K,), or a `Network` for its capped prior.
         epsilon: The epsilon of the guarantee, 0.001 to 1000, in nats of privacy loss.
         t: The lift, in units of 2 |N_I| b; larger values make negative counts rarer.
         calibration: The sensitivity in use: proved, or as stated in the paper.

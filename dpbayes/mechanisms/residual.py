@@ -48,7 +48,7 @@ class GaussianResiduals:
     of the distance, and get more noise.
 
     Args:
-        prior: A `Dirichlets` (K,), or a `Network` for the uniform prior over its rows.
+        prior: A `Dirichlets` (K,), or a `Network` for its capped prior.
         epsilon: The epsilon of the guarantee, 0.001 to 1000, in nats of privacy loss.
         delta: The delta of the guarantee, below 1.
         noise: `Noise.REAL`, as in the papers, or `Noise.WHOLE`, discrete noise of the same scale, as a real release

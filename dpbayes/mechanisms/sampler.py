@@ -38,7 +38,7 @@ class PosteriorSampler:
     The paper trims by rejection, whose run time depends on the data. Here, every sample takes the same time.
 
     Args:
-        prior: A `Dirichlets` (K,), or a `Network` for the uniform prior over its rows.
+        prior: A `Dirichlets` (K,), or a `Network` for its capped prior.
         epsilon: The epsilon of the guarantee, 0.001 to 1000, in nats of privacy loss.
         draws: N, the number of released samples of all CPTs.
         calibration: The trimming: proved, or as stated in the paper.

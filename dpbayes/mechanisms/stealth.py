@@ -161,7 +161,7 @@ def _needed(noise: UnitNoise, width: int, least: Callable[[FloatArray], FloatArr
 class LeastNoise:
     """The smallest signed sum of noise in all tables of each size: `sums` (draws, sizes) and their `cells` (sizes,).
 
-    These sums suffice if all cells are equal before the noise. One simulation serves every symmetric prior and, for
+    These sums suffice if all cells are equal before the noise. One simulation serves every prior rule and, for
     real-valued noise, every epsilon. `coefficients` is |N_I|, and `law` is the distribution of the noise.
     """
 
@@ -176,13 +176,13 @@ class LeastNoise:
         first = parts[0]
         return cls(np.concatenate([part.sums for part in parts]), first.cells, first.coefficients, first.law)
 
-    def needed(self, before: float = 0.0) -> Needed:
+    def needed(self, before: ArrayLike = 0.0) -> Needed:
         """Return the t that keeps releases non-negative if each cell is `before` without noise, in units of the noise.
 
-        `before` is 0 for tables at zero counts, and the prior's concentration for parameters. For real-valued noise of
-        scale 1, the concentration is in units of the mechanism's scale.
+        `before` is 0 for tables at zero counts, and the prior's parameter for parameters: one number, or one for the
+        tables of each size (sizes,). For real-valued noise of scale 1, it is in units of the mechanism's scale.
         """
-        lacking = -(self.sums + before * self.cells).min(axis=-1) / (2 * self.coefficients * self.law.scale)
+        lacking = -(self.sums + np.asarray(before) * self.cells).min(axis=-1) / (2 * self.coefficients * self.law.scale)
         return Needed(np.sort(np.maximum(lacking, 0.0)))
 
 

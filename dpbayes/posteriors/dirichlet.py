@@ -11,7 +11,6 @@ from scipy import special
 
 from dpbayes.base.display import distribution_bar, html_table, titled_lines
 from dpbayes.base.memo import Memo
-from dpbayes.base.parameters import Parameter
 from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number, leading
@@ -21,8 +20,6 @@ from dpbayes.model.query import query
 from dpbayes.posteriors.answers import DRAWS, QueryAnswer, answer_of, even_draws
 
 LEAST_PRIOR, MOST_PRIOR = 1e-3, 1e9
-
-PRIOR = Parameter(r"\alpha", low=LEAST_PRIOR, high=MOST_PRIOR, typical=1.0, log=True, title="every Dirichlet parameter")
 
 WIDE_SIZE = 4.0
 """The equivalent sample size of wide nodes under the recommended prior; docs/calibration.md explains the choice."""

@@ -13,6 +13,9 @@ _LOGISTIC = math.sqrt(3) / math.pi
 _REACH = 4.0
 """The number of widths beyond the centre that points with decreasing density from an end can reach."""
 
+_SHARE = 4.0
+"""The share of points at an end, as a multiple of the largest possible share of the distribution beyond it."""
+
 _FAR = 345.0
 """The largest distance, in scales, of the centre from an end of the range; e to twice this number is finite."""
 
@@ -41,7 +44,8 @@ def point_between(
     """
     if not ends.chances.any():
         return _rounded_logistic(luck, centre, sd, most)
-    none, every = ends.chances
+    none = ends.chances[0] * _within_reach(centre, sd)
+    every = ends.chances[1] * _within_reach(most - centre, sd)
     between = 1 - none - every
     low = np.rint(np.clip(centre + _REACH * sd, 0.0, most))
     high = np.rint(np.clip(most - centre + _REACH * sd, 0.0, most))
@@ -52,6 +56,16 @@ def point_between(
         log = np.log(between) + _log_chance(drawn, centre, sd * _LOGISTIC, most)
         log = np.logaddexp(log, np.log(none) + _log_near_none(drawn, low, ends.powers[0]))
         return drawn, np.logaddexp(log, np.log(every) + _log_near_none(most - drawn, high, ends.powers[1]))
+
+
+def _within_reach(away: FloatArray, sd: FloatArray) -> FloatArray:
+    """Return the factor for the share of points at an end that is this far from the centre.
+
+    By Cantelli's inequality, a distribution with this mean and standard deviation has at most the share
+    sd^2/(sd^2 + away^2) beyond the end.
+    """
+    spread = sd**2
+    return np.minimum(1.0, _SHARE * spread / (spread + np.maximum(away, 0.0) ** 2))
 
 
 def _near_none(luck: FloatArray, most: FloatArray, power: FloatArray) -> FloatArray:

@@ -65,9 +65,14 @@ def entries(screen: AppScreen) -> int:
 
 
 def at(screen: AppScreen, title: str, query: str = "") -> None:
-    """Wait until the address says that this page is open with these settings, and the page is there."""
+    """Wait until the address says that this page is open with these settings, and the page is there.
+
+    An address with any setting also states the prior, wherever the query does not.
+    """
     place = place_of(title)
-    address = re.compile(re.escape(f"/{place}" + (f"?{query}" if query else "")) + "$")
+    parts = r"&(?:prior=[^&]+&)?".join(map(re.escape, query.split("&")))
+    said = rf"\?(?:prior=[^&]+&)?{parts}(?:&prior=[^&]+)?" if query else ""
+    address = re.compile(f"/{re.escape(place)}{said}$")
     expect(screen.page).to_have_url(address)
     screen.arrived(title)
     expect(screen.page).to_have_url(address)

@@ -154,9 +154,9 @@ def test_whoever_comes_in_a_servers_first_seconds_finds_the_whole_app(how: str) 
 def test_an_old_link_may_be_the_first_thing_that_a_server_sees(how: str) -> None:
     """Streamlit tells a page that is no file of pages/ as not found, until it knows that the app has a navigation."""
     with SERVERS[how]() as (url, _), chromium() as page:
-        page.goto(f"{url}/release?epsilon=2")
+        page.goto(f"{url}/release?epsilon=2&prior=capped")
         AppScreen(page).arrived("Explore")
-        assert page.url == f"{url}/explore?epsilon=2"
+        assert page.url == f"{url}/explore?epsilon=2&prior=capped"
         expect(page.get_by_role("dialog")).to_have_count(0)
 
 

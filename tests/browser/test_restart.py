@@ -41,12 +41,12 @@ def records(screen: AppScreen) -> Locator:
 def test_pages_come_back_with_their_settings_when_the_server_does() -> None:
     port = free_port()
     with dashboard_process(port) as (url, server), visits(url) as visit:
-        data, hellinger = visit("data?data_seed=7"), visit("hellinger?data_seed=7")
+        data, hellinger = visit("data?data_seed=7&prior=capped"), visit("hellinger?data_seed=7")
         records(data).fill("1234")
         records(data).press("Enter")
         expect(data.headline).to_contain_text("1,234 synthetic records")
         headline, address = data.headline.inner_text(), data.page.url
-        assert address == f"{url}/data?records=1234&data_seed=7"
+        assert address == f"{url}/data?records=1234&data_seed=7&prior=capped"
         with restarted([data, hellinger], server, port):
             _goes_on_with_its_settings(data, headline, address)
             _reruns_its_part_alone(hellinger)

@@ -198,12 +198,12 @@ def test_a_copied_link_reopens_the_same_view_in_another_browser(visit):
 
 def test_a_link_to_a_page_as_the_first_request_of_a_new_server_shows_the_whole_app():
     with streamlit_server(APP) as address, visits(address) as visit:
-        screen = visit("explore?epsilon=2&seat=recipient")
+        screen = visit("explore?epsilon=2&seat=recipient&prior=capped")
         sections = screen.page.get_by_test_id("stTopNavSection").all_inner_texts()
         assert [name.split("\n")[0] for name in sections] == ["Workflow", "Research"]
         expect(screen.option("Recipient")).to_be_checked()
         expect(screen.epsilon_box).to_have_value("2")
-        assert screen.page.url == f"{address}/explore?epsilon=2&seat=recipient"
+        assert screen.page.url == f"{address}/explore?epsilon=2&seat=recipient&prior=capped"
 
 
 def test_a_saved_link_of_a_page_that_has_moved_opens_the_page_that_has_its_pictures(visit):

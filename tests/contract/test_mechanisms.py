@@ -14,6 +14,7 @@ from dpbayes.base.looks import BOUND, FREE
 from dpbayes.base.parameters import Choice, Parameter, parameters_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError
+from dpbayes.experiments.accuracy.curves.any_mechanism import typical
 from dpbayes.experiments.hellinger.scenario import DieMethod
 from dpbayes.mechanisms import (
     MECHANISMS,
@@ -133,12 +134,24 @@ def test_what_is_no_prior_is_refused_in_a_sentence(kind, settings, prior):
 
 
 @every_mechanism
-def test_a_network_in_the_place_of_a_prior_is_the_uniform_prior_over_its_rows(kind, settings):
+def test_a_network_in_the_place_of_a_prior_is_its_capped_prior_or_that_of_the_mechanism(kind, settings):
     mechanism = kind(prior=ASIA, **settings)
     assert isinstance(mechanism.prior, Dirichlets)
     assert mechanism.prior.network == ASIA
-    assert np.all(mechanism.prior.alpha == 1)
-    assert np.all(replace(mechanism).prior.alpha == 1)
+    usual = np.repeat([1, 1, 1, 1, 1, 0.5, 1, 0.5], [2, 4, 2, 4, 4, 8, 4, 8])  # two of eight nodes are wide
+    expected = np.ones(ASIA.cell_count) if hasattr(kind, "own_prior") else usual
+    assert np.array_equal(mechanism.prior.alpha, expected)
+    assert np.array_equal(replace(mechanism).prior.alpha, expected)
+
+
+def test_only_private_map_has_a_prior_of_its_own() -> None:
+    """Its noise grows with smaller parameters; a guarantee depends on no prior."""
+    assert [kind.__name__ for kind in MECHANISMS if hasattr(kind, "own_prior")] == ["MapExponential"]
+    for kind in MECHANISMS:
+        capped, ones = (
+            typical(kind, prior=prior, epsilon=20.0) for prior in (Dirichlets.capped(ASIA), Dirichlets.symmetric(ASIA))
+        )
+        assert capped.certified == ones.certified
 
 
 def test_a_prior_cannot_be_left_out():

@@ -94,7 +94,7 @@ def test_an_answer_that_the_prior_decides_is_one_whose_spread_it_leaves(
     rng = np.random.default_rng(1)
     codes = np.column_stack([*(rng.integers(0, len(states[name]), 228) for name in "abc"), rng.random(228) < 0.28])
     counts = count(network, Dataset(network.names, network.states, codes.astype(int)))
-    mechanism = LaplaceUpdates(prior=network, epsilon=1.0)
+    mechanism = LaplaceUpdates(prior=Dirichlets.symmetric(network), epsilon=1.0)
     exact = mechanism.prior.updated(counts).query("d")[0]
     hits, left = 0, []
     for seed in range(12):

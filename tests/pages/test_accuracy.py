@@ -66,6 +66,7 @@ def fast_plan(**more) -> AccuracyPlan:
         "epsilons": epsilon_grid(0.1, 100, points=5),
         "methods": AT_FIRST,
         "repeats": 20,
+        "prior": 1.0,
     }
     return AccuracyPlan(**(given | more))
 

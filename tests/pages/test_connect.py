@@ -137,7 +137,7 @@ def test_a_table_of_a_database_is_chosen_by_the_public_name_of_its_connection() 
     fine(tables.set_value(next(name for name in tables.options if "garden" in name)).run())
     press(at, "Connect")
     assert at.session_state["connected"].title.startswith("base, ")
-    assert query_of(settings_of(at)) == {"data": "connected:base"}
+    assert query_of(settings_of(at)) == {"data": "connected:base", "prior": "1"}
 
 
 def test_domains_are_proposed_on_demand_and_marked_as_a_leak() -> None:

@@ -20,13 +20,14 @@ from dpbayes.experiments.calibration import AS_REAL, AWARE
 from dpbayes.experiments.releases import ReadReleases, ReleaseStudy, study_release
 from dpbayes.mechanisms import MECHANISMS as KINDS
 from dpbayes.mechanisms import OF_RECORDS, PRIVATE, Calibration, LaplaceUpdates, Noise
+from dpbayes.mechanisms.base import rule_for
 from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.release import Release, ReleasedPosterior
 from dpbayes.model.counts import count
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.posteriors.dirichlet import LEAST_PRIOR, Dirichlets
+from dpbayes.posteriors.dirichlet import LEAST_PRIOR
 from dpbayes.posteriors.exact import exact_posterior
 from dpbayes.posteriors.hellinger import Die
 from dpbayes.posteriors.mixtures import BetaMixtures
@@ -70,9 +71,7 @@ def study(settings: Settings) -> ReleaseStudy:
     """Return what the page should show, from the core alone."""
     network, cpts = load_named(settings.source)
     data = sample_dataset(network, cpts, settings.records, stream(settings.data_seed, "records"))
-    mechanism = LaplaceUpdates(
-        prior=Dirichlets.symmetric(network, settings.prior), epsilon=settings.parameter("epsilon")
-    )
+    mechanism = LaplaceUpdates(prior=settings.prior.on(network), epsilon=settings.parameter("epsilon"))
     study = study_release(mechanism, count(network, data), stream(settings.seed, "release", "LaplaceUpdates"), 200)
     return as_read(study, settings)
 
@@ -265,9 +264,9 @@ def test_the_errors_of_the_picked_row_and_of_the_persons_question_stand_below_th
     cell = net.row_labels().index("xray | either=no")
     cell = int(net.row_starts[cell]) + net.states[net.index("xray")].index("yes")
     picked = f"P(xray=yes | either=no): mean absolute error {numeral(result.shifts[:, cell].mean(), 2)}"
-    at = open_page(PAGE, row="xray | either=no")
+    at = open_page(PAGE, row="xray | either=no", prior="capped")
     assert f"{picked}." in captions(at)
-    at = open_page(PAGE, target="dysp", evidence="smoke~yes", row="xray | either=no")
+    at = open_page(PAGE, target="dysp", evidence="smoke~yes", row="xray | either=no", prior="capped")
     assert f"{picked}; P(dysp | smoke=yes): {numeral(np.abs(private - exact).mean(), 2)}." in captions(at)
 
 
@@ -328,7 +327,7 @@ def simulated(at: AppTest) -> ReleaseStudy:
     kind = next(kind for kind in KINDS if kind.__name__ == settings.mechanism)
     own = {name: settings.parameter(name) for name in parameters_of(kind) if name != "t"}
     own |= {"t": 0.2462} if "t" in parameters_of(kind) else {}
-    mechanism = kind(prior=Dirichlets.symmetric(network, settings.prior), **own)
+    mechanism = kind(prior=rule_for(kind, settings.prior).on(network), **own)
     study = study_release(mechanism, count(network, data), stream(settings.seed, "release", settings.mechanism), 200)
     return as_read(study, settings)
 
@@ -897,8 +896,8 @@ def test_the_numbers_of_whole_noise_are_the_cores() -> None:
     study = study_release(whole, counts, stream(settings.seed, "release", "LaplaceUpdates"), 200)
     assert np.array_equal(study.release.numbers, np.round(study.release.numbers))
     said = f"of {numeral(as_read(study, settings).shifts.mean(), 2)}."
-    assert said in headline(open_page(PAGE, noise="whole numbers"))
-    assert said not in headline(open_page(PAGE, noise="whole numbers", epsilon="2"))
+    assert said in headline(open_page(PAGE, noise="whole numbers", prior="capped"))
+    assert said not in headline(open_page(PAGE, noise="whole numbers", epsilon="2", prior="capped"))
 
 
 @pytest.mark.usefixtures("first_look")
@@ -967,9 +966,10 @@ def test_a_page_with_closed_sections_says_the_same_whatever_was_opened_before() 
         return headline(fine(at.run()))
 
     at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
+    at.query_params["prior"] = "1"  # under the default prior, the two headlines round to the same number
     at.switch_page(PAGE)
     before = headline(fine(at.run()))
-    other = open_page(PAGE)
+    other = open_page(PAGE, prior="1")
     assert headline(other) != before, "over more releases"
     assert closed(other) == before == closed(at)
 

@@ -23,6 +23,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.util import patch_config_options
 
 from dpbayes.base.validation import InputError
+from dpbayes.posteriors.prior_rules import PriorRule
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import guard
@@ -81,7 +82,7 @@ def test_a_page_that_fails_is_a_sentence(
     with monkeypatch.context() as patch:
         break_parts_of(page, patch)
         assert is_a_sentence_with_everything_around_it(at.run())
-        assert settings_of(at) == Settings(data_seed=7)
+        assert settings_of(at) == Settings(data_seed=7, prior=PriorRule.symmetric())
         assert 'raise RuntimeError("a fault that nobody foresaw")' in nothing_unforeseen[0]
         with pytest.raises(AssertionError, match="a fault that nobody foresaw"):
             fine(at)
@@ -192,7 +193,7 @@ def _sent(at: AppTest) -> tuple[object, ...]:
 def test_the_first_move_after_a_restart_of_the_server_counts(monkeypatch: pytest.MonkeyPatch, fragment: str) -> None:
     # What a page goes on with would be drawn over what the browser was told first.
     stop_after_a_step(monkeypatch)
-    before = open_page("pages/explore.py", epsilon="3", data_seed="7")
+    before = open_page("pages/explore.py", epsilon="3", data_seed="7", prior="1")
     keys = ("number.epsilon__events", "comparison", "settings.open", "box.prior", "box.seed")
     slider, button, settings, prior, seed = (control(before, key) for key in keys)
     sent = WidgetStates()
@@ -203,14 +204,14 @@ def test_the_first_move_after_a_restart_of_the_server_counts(monkeypatch: pytest
     sent.widgets.add(id=seed, string_value="1")
     sent.widgets.add(id="$$ID-of-a-control-that-is-gone", string_value="1")
     at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
-    at.query_params.update({"epsilon": "3", "data_seed": "7"})
+    at.query_params.update({"epsilon": "3", "data_seed": "7", "prior": "1"})
     at.switch_page("pages/explore.py")
     queue = list(before._fragment_storage._fragments) if fragment == "of the page" else [fragment] if fragment else []
     with monkeypatch.context() as patch:
         alone = functools.partial(RerunData, fragment_id_queue=queue)
         patch.setattr("streamlit.testing.v1.local_script_runner.RerunData", alone)
         fine(at._run(sent))
-    assert settings_of(at) == Settings(data_seed=7, prior=2.0).with_parameter("epsilon", 5.0)
+    assert settings_of(at) == Settings(data_seed=7, prior=PriorRule.symmetric(2)).with_parameter("epsilon", 5.0)
     assert at.title[0].value == "Explore"
     assert at.get("dataframe")  # the part that was opened
     assert not sentences(at)

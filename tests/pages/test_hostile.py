@@ -196,7 +196,7 @@ UNREADABLE = (
 
 @pytest.mark.usefixtures("first_look")
 def test_what_is_no_state_of_the_editor_is_one_sentence_and_the_network_stays() -> None:
-    at = open_page("pages/network.py", graph="chain:5")
+    at = open_page("pages/network.py", graph="chain:5", prior="1")
     before, said, shown = settings_of(at), sentences(at), headline(at)
     editor = next(name for name, kind in controls_of(at).items() if kind == "json_value")
     texts = {name: json.dumps({"graph": drawing}) for name, drawing in drawings().items()}

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dpbayes.base.parameters import Choice, Parameter
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
+from dpbayes.posteriors.prior_rules import PriorKind, PriorRule
 from dpbayes.sources.named_networks import MAX_NODES
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.sources.synthetic import MAX_RECORDS
@@ -48,7 +49,7 @@ any_settings = st.builds(
     data_seed=seeds,
     graph=st.one_of(st.just(""), specs),
     mechanism=st.sampled_from(EXPLORED_NAMES),
-    prior=st.floats(LEAST_PRIOR, MOST_PRIOR),
+    prior=st.builds(PriorRule, st.sampled_from(PriorKind), st.floats(LEAST_PRIOR, MOST_PRIOR)),
     seed=seeds,
     row=words,
     target=words,
@@ -67,6 +68,45 @@ def test_what_is_the_default_is_not_in_the_link() -> None:
     assert query_of(Settings()) == {}
 
 
+ONES = PriorRule.symmetric()
+"""1 in every cell, the default of former versions."""
+
+
+@pytest.mark.parametrize(
+    ("query", "prior"),
+    [
+        ({}, PriorRule()),
+        ({"epsilon": "2"}, ONES),
+        ({"epsilon": "1"}, ONES),  # former versions wrote an option that was set, also to its default
+        ({"target": "dysp", "prior": "0.5"}, PriorRule.symmetric(0.5)),
+        ({"prior": "0.5"}, PriorRule.symmetric(0.5)),
+        ({"epsilon": "2", "prior": "capped"}, PriorRule()),
+        ({"epsilon": "2", "prior": "capped:8"}, PriorRule(size=8)),
+        ({"prior": "bdeu"}, PriorRule(PriorKind.BDEU, 1)),
+        ({"embed": "true"}, PriorRule()),  # not one of our settings
+    ],
+)
+def test_a_link_without_a_prior_keeps_its_meaning(query: dict[str, str], prior: PriorRule) -> None:
+    settings, problems = settings_from(query)
+    assert (settings.prior, problems) == (prior, ())
+    assert settings_from(query_of(settings)) == (settings, ())
+
+
+def test_a_link_with_any_setting_states_the_prior() -> None:
+    assert query_of(Settings().with_parameter("epsilon", 2)) == {"epsilon": "2", "prior": "capped"}
+    assert query_of(Settings(prior=ONES)) == {"prior": "1"}
+    assert query_of(Settings(prior=ONES, target="dysp")) == {"target": "dysp", "prior": "1"}
+    assert query_of(Settings(prior=PriorRule(size=8), target="dysp")) == {"target": "dysp", "prior": "capped:8"}
+
+
+def test_a_bad_prior_in_a_link_is_as_none() -> None:
+    for rest, prior in (({}, PriorRule()), ({"epsilon": "2"}, ONES)):
+        settings, problems = settings_from({**rest, "prior": "uniform"})
+        assert settings.prior == prior
+        assert len(problems) == 1
+        assert "State a pseudo-count such as 1, or capped or bdeu" in problems[0]
+
+
 def long_graph() -> str:
     """Return a graph whose text is too long for a link."""
     return code_of(Graph(long_names(100), ()))
@@ -80,7 +120,9 @@ def long_names(number: int, length: int = 60) -> tuple[str, ...]:
 
 
 def test_what_does_not_fit_stays_out_of_the_link() -> None:
-    settings = Settings(graph=code_of(Graph(long_names(300), ())), evidence=(("a", "b" * MAX_CODE),), prior=2.0)
+    settings = Settings(
+        graph=code_of(Graph(long_names(300), ())), evidence=(("a", "b" * MAX_CODE),), prior=PriorRule.symmetric(2)
+    )
     assert query_of(settings) == {"prior": "2"}
     assert left_out(settings) == ("the drawn network", "the evidence")
     assert left_out(Settings(source=long_graph())) == ("the network that records are drawn from",)
@@ -181,7 +223,7 @@ def test_a_hostile_value_of_any_option_gives_one_sentence_and_the_rest_is_kept(n
         assert len(problems) == 1, text
         assert name in problems[0]
         assert len(problems[0]) < 400
-        assert settings == Settings(data_seed=7)
+        assert settings == Settings(data_seed=7, prior=ONES)
 
 
 @pytest.mark.parametrize("name", ["100 kB", "epsilon 1e99", "unknown source", "seat"])

@@ -131,7 +131,7 @@ def errors_shown(at: AppTest) -> dict[str, float]:
 @pytest.mark.usefixtures("two_quick_mechanisms_and_many_tables")
 def test_an_added_arrow_raises_the_planned_errors_and_the_headline_states_before_and_after() -> None:
     """Of Asia's 1,000 records few have been there: an arrow from asia makes rows that noise drowns."""
-    before, after = open_page(PAGE), open_page(PAGE, graph=ASIA_AND_AN_ARROW)
+    before, after = open_page(PAGE), open_page(PAGE, graph=ASIA_AND_AN_ARROW, prior="capped")
     own, drawn = errors_shown(before), errors_shown(after)
     assert set(own) == set(drawn)
     assert all(drawn[name] > own[name] for name in own)
@@ -375,7 +375,7 @@ def test_a_graph_of_more_states_has_bars_of_the_mechanisms_that_take_it() -> Non
 
 
 def test_a_cycle_is_one_sentence() -> None:
-    at = open_page(PAGE, graph=code_of(Graph(("a", "b"), (("a", "b"), ("b", "a")))))
+    at = open_page(PAGE, graph=code_of(Graph(("a", "b"), (("a", "b"), ("b", "a")))), prior="1")
     one_sentence(at, "The arrows close a cycle: a → b → a.")
     kinds = [element.type for element in at.main]
     assert kinds.index("warning") < kinds.index("bidi_component"), "the sentence stands above the drawing"

@@ -49,5 +49,6 @@ def test_release_states_the_question_and_what_its_numbers_are() -> None:
     assert terms.KL in helps(at)["Prediction KL, all rows, nats"]
     assert terms.COVERAGE in helps(at)["Coverage of 95% intervals, this probability"]
     assert terms.EPSILON in helps(at)["Stated"]
-    assert next(box.help for box in at.text_input if box.label.startswith("Prior")) == terms.PRIOR
+    assert next(box.help for box in at.selectbox if box.label == "Prior") == terms.PRIOR
+    assert next(box.help for box in at.text_input if box.label.startswith("Prior")) == terms.PSEUDO_COUNT
     assert next(box.help for box in at.selectbox if box.label == "CPT row") == terms.ROW

@@ -47,9 +47,7 @@ def exact_row(settings: Settings) -> tuple[RowState, PosteriorSampler]:
     """Return the default row's exact posterior and the mechanism, from the core alone."""
     network, cpts = load_named(settings.source)
     data = sample_dataset(network, cpts, settings.records, stream(settings.data_seed, "records"))
-    mechanism = PosteriorSampler(
-        prior=Dirichlets.symmetric(network, settings.prior), epsilon=settings.parameter("epsilon")
-    )
+    mechanism = PosteriorSampler(prior=settings.prior.on(network), epsilon=settings.parameter("epsilon"))
     cells = network.cells_of_row(network.row_labels().index(EXAMPLE))
     return RowState(mechanism.prior.updated(count(network, data)).alpha[cells], 0), mechanism
 
@@ -339,7 +337,7 @@ def test_odd_names_are_text() -> None:
 
 
 def opened(seat: Seat) -> str:
-    at = open_game(seat=seat.value, epsilon="100", draws="2")
+    at = open_game(seat=seat.value, epsilon="100", draws="2", prior="capped")
     for key in ("trimmed-row", "error-by-samples", "query-game", "robustness"):
         at.session_state[f"numbers.{key}"] = True
     return plain(everything(fine(at.run())))

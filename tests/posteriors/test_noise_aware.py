@@ -11,6 +11,7 @@ from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Noise
 from dpbayes.posteriors import row_priors
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_aware import noise_aware, noise_aware_cells, noise_aware_means, spread_points
+from dpbayes.posteriors.prior_rules import prior_rule
 from tests.strategies import ASIA, chain, random_table
 
 STATES = {"a": ("only",), "b": "xyz", "c": [f"s{k}" for k in range(12)], "d": "01"}
@@ -47,10 +48,11 @@ def require_sound(law: DirichletMixtures) -> None:
 
 
 @pytest.mark.parametrize("network", [ASIA, MIXED], ids=["asia", "mixed"])
+@pytest.mark.parametrize("prior", ["1", "0.3", "capped", "bdeu"])
 @pytest.mark.parametrize("noise", list(Noise))
-def test_almost_without_noise_it_is_the_exact_posterior(network, noise):
+def test_almost_without_noise_it_is_the_exact_posterior(network, prior, noise):
     """At epsilon 1000 noise has scale .016: the counts that are near enough to count are the right ones."""
-    mechanism = LaplaceUpdates(prior=network, epsilon=1000, noise=noise)
+    mechanism = LaplaceUpdates(prior=prior_rule(prior).on(network), epsilon=1000, noise=noise)
     counts = counted(network, 300)
     law = posterior(mechanism, released(mechanism, counts), 300)
     exact = mechanism.prior.updated(counts)

@@ -28,10 +28,17 @@ def test_numbers_are_drawn_as_often_as_their_chances_say(centre, sd, chances, po
 def test_points_thin_out_from_an_end_by_their_power():
     """With power 1/2 a number below 25 of 100 is as likely as not: ((24 + 1)/(99 + 1))^(1/2)."""
     most, ends = np.full(LUCKS.shape, 99.0), Ends(np.array([0.5, 0.0]), np.array([0.5, 1.0]))
-    drawn, _ = point_between(LUCKS, np.array(80.0), np.array(10.0), most, ends)
+    drawn, _ = point_between(LUCKS, np.array(80.0), np.array(50.0), most, ends)
     near = drawn[LUCKS < 0.5]
     assert (near < 25).mean() == pytest.approx(0.5, abs=1e-3)
     assert near.max() == 99
+
+
+def test_few_points_are_at_an_end_that_is_far_from_the_centre():
+    """By Cantelli's inequality, at most 1/(1 + 8^2) of a distribution is 8 standard deviations below its mean."""
+    most, ends = np.full(LUCKS.shape, 99.0), Ends(np.array([0.5, 0.0]), np.array([0.5, 1.0]))
+    drawn, _ = point_between(LUCKS, np.array(80.0), np.array(10.0), most, ends)
+    assert (drawn < 25).mean() == pytest.approx(0.5 * 0.5 * 4 / 65, abs=1e-3)
 
 
 @pytest.mark.parametrize("most", [0, 3, 1000])

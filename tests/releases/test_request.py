@@ -11,11 +11,12 @@ from dpbayes.base.validation import InputError
 from dpbayes.base.zcdp import zcdp_epsilon, zcdp_rho
 from dpbayes.mechanisms import RELEASABLE
 from dpbayes.model.network import Network
+from dpbayes.posteriors.prior_rules import prior_rule
 from dpbayes.releases.document import request as module
 from dpbayes.releases.document.promises import parsed_epsilon
 from dpbayes.releases.document.request import GraphChoice, request_from
 from tests.releases.asking import LEARNT, request_of
-from tests.strategies import ASIA, V_STRUCTURE
+from tests.strategies import ASIA, V_STRUCTURE, chain
 
 TERNARY = Network.from_edges("ab", ["ab"], {"a": ["x", "y", "z"], "b": ["0", "1"]})
 
@@ -96,6 +97,24 @@ def test_an_epsilon_and_delta_that_cannot_be_are_refused(change, said):
 def test_no_number_of_a_question_is_a_double():
     content = json.loads(request_of(mechanism="map").question, parse_float=lambda token: pytest.fail(token))
     assert content["epsilon"] == "1/2"
+
+
+def test_a_node_of_many_cells_may_have_small_parameters():
+    """Under BDeu with N' = 1, a node of 3,200 cells has 1/3200 in each of them."""
+    states = {name: tuple(map(str, range(size))) for name, size in {"a": 40, "b": 40, "c": 2}.items()}
+    network = Network.from_edges(states, [("a", "c"), ("b", "c")], states)
+    request = request_of(network, prior=prior_rule("bdeu").decimals(network))
+    assert request.prior[-1] == "0.0003125"
+    assert request_from(json.loads(request.question)) == request
+    with pytest.raises(InputError, match=r"prior must be between 0\.001"):
+        request_of(network, prior=("0.0003125",))
+
+
+def test_a_capped_prior_of_narrow_nodes_has_the_bytes_of_the_uniform_prior():
+    line = chain(3)
+    capped, ones = (request_of(line, prior=prior_rule(text).decimals(line)) for text in ("capped", "1"))
+    assert capped.question == ones.question == request_of(line).question
+    assert capped.prior == ("1",)
 
 
 def test_the_prior_is_what_was_typed():

@@ -16,6 +16,7 @@ from dpbayes.mechanisms.base import Prior
 from dpbayes.mechanisms.fourier import INCREMENT
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.prior_rules import PriorRule
 from dpbayes.ui.pages.audit.subject import audited
 from dpbayes.ui.session import chosen as module
 from dpbayes.ui.session import uploads
@@ -89,7 +90,7 @@ def test_a_mechanism_is_made_once_of_what_is_chosen_and_keeps_the_noise_it_has_s
 
 def test_a_mechanism_on_another_network_has_what_suits_that_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "stealth_increment", lambda network, *_: network.cell_count / 100)
-    chosen = Chosen(Settings(matters=("dysp",), prior=2.0).with_parameter("release.weight", 20.0))
+    chosen = Chosen(Settings(matters=("dysp",), prior=PriorRule.symmetric(2)).with_parameter("release.weight", 20.0))
     shorter = chosen.network.without_edge("smoke", "bronc")
     fourier: Any = chosen.mechanism_on(shorter, "LaplaceFourier")
     assert (fourier.prior.network, fourier.t) == (shorter, shorter.cell_count / 100)

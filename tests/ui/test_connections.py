@@ -16,6 +16,7 @@ from dpbayes.ui.session.connections import (
     read_connections,
 )
 from dpbayes.ui.session.link import settings_from
+from dpbayes.ui.session.settings import Settings
 
 
 @pytest.fixture
@@ -148,7 +149,7 @@ def test_a_link_names_a_connection_of_this_server_and_no_address(monkeypatch: py
     monkeypatch.setenv(CONNECT, "clinic=duckdb:/somewhere/clinic.duckdb")
     assert connections().names == connection_names() == ("clinic", FILES)
     for text in ("connected", "connected:clinic", "connected:files"):
-        assert settings_from({"data": text}) == (settings_from({})[0].__class__(data=text), ())
+        assert settings_from({"data": text, "prior": "capped"}) == (Settings(data=text), ())
     for text in ("connected:1", "connected:../x", "connected:duckdb:/etc/x", "duckdb:/etc/x", f"connected:{root}"):
         settings, problems = settings_from({"data": text})
         assert settings.data == "synthetic"

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from dpbayes.posteriors.prior_rules import PriorRule
 from dpbayes.ui.pages.audit import page as audit
 from dpbayes.ui.pages.claims import families
 from dpbayes.ui.pages.compare import page as compare
@@ -52,7 +53,7 @@ def test_a_name_says_the_page_once_and_nothing_of_stories_and_other_pages() -> N
 def test_the_name_of_a_file_says_that_it_simulates_and_that_it_is_not_to_be_handed_on(session: dict[str, Any]) -> None:
     show_place("explore")
     assert offered_name("density", "csv", simulates=True) == "explore-density-simulation.csv"
-    session["settings"] = Settings(prior=2.0)
+    session["settings"] = Settings(prior=PriorRule.symmetric(2))
     name = offered_name("density", "csv", simulates=True, curator_only=True)
     assert name == "curator-only-explore-density-simulation-prior=2.csv"
 

@@ -84,10 +84,10 @@ class AccuracyPlan(ReleasePlan):
     """P(target | all other nodes) learnt from `training` records, scored on the rest. [Zhang16] Section 5.1, Figure 1.
 
     `source` is synthetic, with a new model in every repeat, or a table, with a new split in every repeat. At most
-    `testing` of the remaining records are test records; if fewer remain, the field becomes their number. `prior` is the
-    value of every Dirichlet parameter. `stealth`, `draws` and `cells` are parameters of the Fourier, sampling and MAP
-    methods, and `noise` of all methods that add noise. `weights` are the weights of the errors in the nodes' tables,
-    for mechanisms that divide their noise among the tables; empty for equal weights.
+    `testing` of the remaining records are test records; if fewer remain, the field becomes their number. `prior` is a
+    rule, a pseudo-count of every cell, or a text such as "capped". `stealth`, `draws` and `cells` are parameters of the
+    Fourier, sampling and MAP methods, and `noise` of all methods that add noise. `weights` are the weights of the
+    errors in the nodes' tables, for mechanisms that divide their noise among the tables; empty for equal weights.
 
     Errors: InputError for unknown targets, targets of one state, too few records, an empty or falling grid, methods
     that do not fit the network, and experiments that would take too long.

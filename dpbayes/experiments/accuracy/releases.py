@@ -21,7 +21,7 @@ from dpbayes.mechanisms.map.exponential import CELLS
 from dpbayes.mechanisms.parameters import MOST_DRAWS, NOISE, Noise
 from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions
-from dpbayes.posteriors.dirichlet import PRIOR, Dirichlets
+from dpbayes.posteriors.prior_rules import PRIOR, PriorRule
 from dpbayes.sources.synthetic import MAX_RECORDS
 
 Generator = np.random.Generator
@@ -88,7 +88,7 @@ class ReleasePlan:
     training: Annotated[int, TRAINING] = 50
     testing: Annotated[int, TESTING] = MAX_RECORDS
     repeats: Annotated[int, REPEATS] = 100
-    prior: Annotated[float, PRIOR] = 1.0
+    prior: Annotated[PriorRule, PRIOR] = PriorRule()
     stealth: Annotated[float, STEALTH] = 0.9
     draws: Annotated[int, DRAWS] = 100
     cells: Annotated[int, CELLS] = 20
@@ -144,11 +144,13 @@ class Releases:
         self.plan = plan
         self.simulated = simulated
         self.increments: FloatArray | None = None
-        self.prior = Dirichlets.symmetric(plan.network, plan.prior)
+        self.prior = plan.prior.on(plan.network)
         self.decisions = Decisions(plan.network)
         self.blanket = Blanket(plan.network, plan.network.index(plan.target))
         self.local = self.blanket.local.network
         """The families that hold the target: K counts their cells, m their rows and D their decisions."""
+        self.local_alpha = plan.prior.on(self.local).alpha
+        """The prior's parameters (K,) in these families."""
         self.decided = Decisions(self.local)
         self._mechanisms: dict[str, list[Any]] = {}
 
@@ -160,7 +162,7 @@ class Releases:
 
     def log_mean(self, updates: FloatArray) -> FloatArray:
         """Return ln of the posterior means (..., K)."""
-        network, alpha = self.local, updates + self.plan.prior
+        network, alpha = self.local, updates + self.local_alpha
         totals = np.log(network.row_sums(alpha))
         logs = np.log(alpha, out=alpha)
         if network.is_binary:

@@ -26,6 +26,7 @@ from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
 from dpbayes.experiments.accuracy.records import Batch, Repeats
 from dpbayes.experiments.accuracy.releases import Releases, Streams
 from dpbayes.mechanisms.noise.shares import weight_texts
+from dpbayes.posteriors.prior_rules import PriorRule
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +144,7 @@ def settings_of(plan: AccuracyPlan) -> dict[str, str | int | float]:
         "records": plan.records,
         "training": plan.training,
         "testing": plan.testing,
-        "prior": plan.prior,
+        "prior": plan.prior.value,
         "stealth": plan.stealth,
         "draws": plan.draws,
         "cells": plan.cells,
@@ -218,9 +219,9 @@ def released(
     return differences
 
 
-def _majority(batch: Batch, prior: float) -> tuple[FloatArray, FloatArray]:
+def _majority(batch: Batch, prior: PriorRule) -> tuple[FloatArray, FloatArray]:
     """Predict the target's states by their shares in the training records, without the other nodes."""
-    shares = np.log(batch.target_counts + prior)
+    shares = np.log(batch.target_counts + prior.of_tables(batch.target_counts.shape[-1]))
     log_odds: SingleArray = (shares[:, 1:] - shares[:, :1]).astype(np.float32)
     total = batch.test.weights.sum(axis=2, keepdims=True)
     return score(log_odds[:, None, :, None], total)

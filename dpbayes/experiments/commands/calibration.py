@@ -17,7 +17,7 @@ from dpbayes.experiments.commands.options import add_out, add_settings, settings
 from dpbayes.figures.calibration import coverage_figure
 from dpbayes.figures.style import Figure
 from dpbayes.mechanisms import LaplaceUpdates
-from dpbayes.posteriors.dirichlet import LEVEL
+from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.sources.named_networks import load_named
 
 
@@ -32,8 +32,8 @@ class CalibrationSize:
 
 
 def settings_along() -> tuple[Trial, ...]:
-    """Return the settings of the picture of coverage against epsilon: Asia, 1000 records, Laplace."""
-    asia = load_named("asia")[0]
+    """Return the settings of the picture of coverage against epsilon: Asia, 1000 records, Laplace, 1 in every cell."""
+    asia = Dirichlets.symmetric(load_named("asia")[0])
     return against_epsilon(
         "coverage against epsilon", lambda epsilon: LaplaceUpdates(prior=asia, epsilon=epsilon), 1000
     )

@@ -19,11 +19,12 @@ from dpbayes.experiments.least_epsilon.search import least_epsilon
 from dpbayes.experiments.least_epsilon.tables import planned_tables
 from dpbayes.experiments.least_epsilon.wish import LEAST_DRAWS, MOST_DRAWS, LeastEpsilon, Measure, Wish
 from dpbayes.mechanisms import MECHANISMS, PRIVATE, NetworkMechanism, Outcome
+from dpbayes.mechanisms.base import rule_for
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.posteriors.dirichlet import PRIOR, Dirichlets
+from dpbayes.posteriors.prior_rules import PRIOR, PriorRule
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import MAX_RECORDS
 
@@ -77,7 +78,7 @@ class Wanted:
 class PriorAndSeed:
     """The prior, and the seed of the releases."""
 
-    prior: Annotated[float, PRIOR] = 1.0
+    prior: Annotated[PriorRule, PRIOR] = PriorRule()
     seed: Annotated[int, seed_of("tables and releases")] = 1
 
 
@@ -226,7 +227,7 @@ def _wish(args: argparse.Namespace, simulated: PriorAndSeed) -> Wish:
         state or network.states[network.index(target)][0],
         dict(_whole_pair(word) for word in args.given),
     )
-    mechanism = _mechanism(args, Dirichlets.symmetric(network, simulated.prior))
+    mechanism = _mechanism(args, network, simulated.prior)
     return Wish(
         mechanism=mechanism,
         question=question,
@@ -251,7 +252,7 @@ def _planned(args: argparse.Namespace, *, draws: int, seed: int) -> Counts:
     return planned_tables(network, cpts, planned.records, draws, stream(seed, "planned tables"))
 
 
-def _mechanism(args: argparse.Namespace, prior: Dirichlets) -> NetworkMechanism[Outcome]:
+def _mechanism(args: argparse.Namespace, network: Network, rule: PriorRule) -> NetworkMechanism[Outcome]:
     if args.mechanism not in NAMES:
         raise InputError(f"There is no mechanism {brief(args.mechanism)}; choose one of {', '.join(NAMES)}.")
     kind = NAMES[args.mechanism]
@@ -263,7 +264,7 @@ def _mechanism(args: argparse.Namespace, prior: Dirichlets) -> NetworkMechanism[
                 f"{kind.label} has no parameter {brief(name)}; its parameters are: {', '.join(parameters) or 'none'}."
             )
     # The search sets the epsilon: this one is large because some mechanisms cannot be made at a small one.
-    mechanism: Any = typical(kind, prior=prior, epsilon=EPSILON.high)
+    mechanism: Any = typical(kind, prior=rule_for(kind, rule).on(network), epsilon=EPSILON.high)
     turned: NetworkMechanism[Outcome] = replace(
         mechanism, **{n: read(parameters[n], n, text) for n, text in texts.items()}
     )

@@ -61,7 +61,8 @@ def _help(name: str, parameter: Parameter | Choice, default: Any) -> str:
     if isinstance(parameter, Choice):
         choices = ", ".join(_named(choice, parameter.label(choice)) for choice in parameter.options)
         return f'{title}: one of {choices} (default: "{default.value}"){meaning}'
-    low, high, usual = (numeral(number, 12) for number in (parameter.low, parameter.high, default))
+    low, high = numeral(parameter.low, 12), numeral(parameter.high, 12)
+    usual = numeral(default, 12) if isinstance(default, int | float) else default
     return f"{title}: {low} to {high} (default: {usual}){meaning}"
 
 

@@ -35,6 +35,7 @@ from dpbayes.mechanisms.release import Release
 from dpbayes.model.counts import Counts
 from dpbayes.posteriors.decisions import Decisions
 from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.prior_rules import PriorRule
 from dpbayes.posteriors.trimmed import distinct_pairs
 
 MOST_MASSES = 500_000
@@ -83,6 +84,7 @@ class MapEnumerated:
 
     label: ClassVar[str] = "Private MAP by enumeration"
     named: ClassVar[str] = "private MAP by enumeration"
+    own_prior: ClassVar[PriorRule] = PriorRule.symmetric()
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]
     n: Annotated[int, RECORDS]

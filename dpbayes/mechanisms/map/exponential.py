@@ -29,6 +29,7 @@ from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions
 from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.prior_rules import PriorRule
 from dpbayes.posteriors.trimmed import distinct_pairs
 
 CELLS = Parameter(
@@ -92,6 +93,9 @@ class MapExponential:
     prior, so it has no privacy cost. As epsilon tends to 0, the distribution tends to the prior, rounded to cells. A
     cell with a prior mass below 1e-308 is never selected, for any data.
 
+    Delta grows as the prior's parameters get smaller. For a node with five parents, all binary, Delta would be 1.3
+    times as large under a capped prior. The mechanism therefore uses the uniform prior instead of a capped prior.
+
     Args:
         prior: A `Dirichlets` (K,), or a `Network` for the uniform prior over its rows.
         epsilon: The epsilon of the guarantee, 0.001 to 1000, in nats of privacy loss.
@@ -110,6 +114,7 @@ class MapExponential:
     label: ClassVar[str] = "Private MAP"
     named: ClassVar[str] = "private MAP"
     colour: ClassVar[str] = BROWN
+    own_prior: ClassVar[PriorRule] = PriorRule.symmetric()
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]
     cells: Annotated[int, CELLS] = 20

@@ -13,12 +13,14 @@ from dpbayes.base.command import HOLDS, in_help
 from dpbayes.base.output import ROOM, require_output, write_output
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
-from dpbayes.mechanisms import RELEASABLE, releasable
+from dpbayes.mechanisms import MECHANISMS, RELEASABLE, releasable
 from dpbayes.mechanisms.adaptive.plan import plan_for
+from dpbayes.mechanisms.base import rule_for
 from dpbayes.mechanisms.noise.shares import LEAST_WEIGHT, MOST_WEIGHT
 from dpbayes.mechanisms.structure.choice import StructureChoice
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
+from dpbayes.posteriors.prior_rules import PriorKind, PriorRule, prior_rule
 from dpbayes.releases import ledger
 from dpbayes.releases.commands import tables
 from dpbayes.releases.commands.accounts import MOST_READ, add_ledger, left_of
@@ -75,7 +77,11 @@ def _add_request(parser: argparse.ArgumentParser, *, required: bool) -> None:
     parser.add_argument(
         "--mechanism", required=required, choices=list(RELEASABLE), help="a mechanism whose noise is sampled exactly"
     )
-    parser.add_argument("--prior", help="the Dirichlet parameter of every cell (default: 1)")
+    parser.add_argument(
+        "--prior",
+        help="capped, bdeu, or the Dirichlet parameter of every cell; capped:8 and bdeu:2 state the equivalent sample "
+        "size (default: capped; 1 for map)",
+    )
     for name, parameter in _settings().items():
         parser.add_argument(f"--{name}", metavar="NUMBER", help=f"{in_help(parameter.description)} ({_whose(name)})")
     parser.add_argument(
@@ -155,12 +161,22 @@ def _requested(args: argparse.Namespace, drawn: Network, n: int, graph: dict[str
         mechanism=args.mechanism,
         **_loss(args),
         n=n,
-        prior=("1" if args.prior is None else args.prior,),
+        prior=_prior(args, drawn),
         settings={name: getattr(args, name) for name in _settings() if getattr(args, name) is not None},
         prices=_prices(args, drawn),
         domains=_domain_choice(args),
         **graph,
     )
+
+
+def _prior(args: argparse.Namespace, drawn: Network) -> tuple[str, ...]:
+    """Return the prior of a request: the stated one, or the usual one of the mechanism. Errors: InputError."""
+    if args.prior is None:
+        kind = next(kind for kind in MECHANISMS if kind.label == releasable(args.mechanism).label)
+        return rule_for(kind, PriorRule()).decimals(drawn)
+    rule = prior_rule(args.prior)
+    # A decimal stays as it is typed: a request has it exactly.
+    return (args.prior,) if rule.kind is PriorKind.SYMMETRIC else rule.decimals(drawn)
 
 
 def _loss(args: argparse.Namespace) -> dict[str, Any]:

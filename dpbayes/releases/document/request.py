@@ -26,6 +26,9 @@ MOST_RECORDS = 10**12
 
 MOST_NODES = 2000
 
+LEAST_OF_A_CELL = 1e-9
+"""The smallest Dirichlet parameter of a cell if every cell has its own, as for a node with many cells under BDeu."""
+
 MOST_LETTERS = 200
 """Letters of a dataset's id, of a name and of a state."""
 
@@ -273,15 +276,16 @@ def _checked_prior(network: Network, prior: tuple[str, ...]) -> tuple[str, ...]:
         raise InputError(
             f"The prior must be one decimal, or one for each of the network's {network.cell_count:,} cells."
         )
-    distinct = {text: _prior_text(text) for text in set(prior)}
+    least = LEAST_PRIOR if len(prior) == 1 else LEAST_OF_A_CELL
+    distinct = {text: _prior_text(text, least) for text in set(prior)}
     if len(set(distinct.values())) == 1:  # one prior, one form
         return (next(iter(distinct.values())),)
     return tuple(distinct[text] for text in prior)
 
 
-def _prior_text(text: str) -> str:
+def _prior_text(text: str, least: float) -> str:
     value = decimal("The prior", text)
-    finite_number("The prior", float(value), low=LEAST_PRIOR, high=MOST_PRIOR)
+    finite_number("The prior", float(value), low=least, high=MOST_PRIOR)
     return amount_text(value)
 
 

@@ -19,7 +19,9 @@ from dpbayes.posteriors.answers import QueryAnswer, answer_of
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import Reading
+from dpbayes.posteriors.prior_rules import rule_of
 from dpbayes.releases.document import ReleaseDocument, release_of
+from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.document.signature import signature_line
 from dpbayes.releases.views.meaning import belief_after, belief_before, together
 from dpbayes.releases.views.paper import items, nested, paper, probability_bar
@@ -97,10 +99,16 @@ def _further_answers(document: ReleaseDocument) -> dict[str, str]:
     delta = "" if isinstance(request.cost, Rho) else ", δ = 0"
     return {
         "Parameters": (
-            f"{amount}{delta}; {request.entry.label}; n = {request.n:,}. The graph, prior and states are public too."
+            f"{amount}{delta}; {request.entry.label}; n = {request.n:,}. The graph, prior and states are public too. "
+            f"The prior is {_prior_title(request)}."
         ),
         **NOT_OF_A_CERTIFICATE,
     }
+
+
+def _prior_title(request: ReleaseRequest) -> str:
+    rule = rule_of(request.dirichlets)
+    return "a parameter for each cell, in the request" if rule is None else rule.title
 
 
 def _person(document: ReleaseDocument, suspicion: float) -> str:

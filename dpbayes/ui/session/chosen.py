@@ -21,6 +21,7 @@ from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.accuracy.plan import default_target
 from dpbayes.experiments.least_epsilon.tables import has_columns
 from dpbayes.mechanisms import MECHANISMS, OF_RECORDS, Mechanism, NetworkMechanism, Outcome, reads_records
+from dpbayes.mechanisms.base import rule_for
 from dpbayes.mechanisms.noise.shares import takes_weights, weights_of
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.cpts import random_cpts
@@ -337,8 +338,8 @@ class Chosen:
 
     @cached_property
     def prior(self) -> Dirichlets:
-        """The symmetric prior of the network's rows."""
-        return Dirichlets.symmetric(self.network, self.settings.prior)
+        """The prior of the network's rows."""
+        return self.settings.prior.on(self.network)
 
     @cached_property
     def mechanism(self) -> Mechanism[Outcome]:
@@ -347,7 +348,7 @@ class Chosen:
 
     def mechanism_called(self, name: str) -> Mechanism[Outcome]:
         """Return the mechanism of this class with the chosen parameters. Errors: InputError."""
-        return self._mechanisms.once(name, Chosen._mechanism, self, kind_called(name), self.prior)
+        return self._mechanisms.once(name, Chosen._mechanism, self, kind_called(name), self.network)
 
     @cached_property
     def _mechanisms(self) -> Memo:
@@ -356,12 +357,14 @@ class Chosen:
 
     def mechanism_on(self, network: Network, name: str) -> Mechanism[Outcome]:
         """Return the mechanism for another network over the same nodes. Errors: InputError."""
-        return self._mechanism(kind_called(name), Dirichlets.symmetric(network, self.settings.prior))
+        return self._mechanism(kind_called(name), network)
 
-    def _mechanism(self, kind: type[NetworkMechanism[Outcome]], prior: Dirichlets) -> Mechanism[Outcome]:
+    def _mechanism(self, kind: type[NetworkMechanism[Outcome]], network: Network) -> Mechanism[Outcome]:
+        rule = rule_for(kind, self.settings.prior)
+        prior = self.prior if network is self.network and rule == self.settings.prior else rule.on(network)
         defaults = self._defaults(kind, prior)
         values = {name: self.parameter(name, defaults.get(name)) for name in parameters_of(kind)}
-        shared = {"weights": self.weights_on(prior.network)} if takes_weights(kind) else {}
+        shared = {"weights": self.weights_on(network)} if takes_weights(kind) else {}
         return kind(prior=prior, **values, **shared)
 
     @property

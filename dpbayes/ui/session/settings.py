@@ -7,6 +7,7 @@ from typing import Any
 
 from dpbayes.base.parameters import Choice, Parameter, parameters_of
 from dpbayes.mechanisms import MECHANISMS, OF_RECORDS, PRIVATE
+from dpbayes.posteriors.prior_rules import PriorRule
 from dpbayes.sources.named_networks import NAMED
 from dpbayes.ui.session.options import OPTIONS, described_options
 
@@ -66,7 +67,7 @@ class Settings:
     data_seed: int = 1
     graph: str = ""
     mechanism: str = MECHANISM_NAMES[0]
-    prior: float = 1.0
+    prior: PriorRule = PriorRule()
     seed: int = 1
     row: str = ""
     state: str = ""

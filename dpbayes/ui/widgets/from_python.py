@@ -12,8 +12,10 @@ import streamlit as st
 
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import brief
+from dpbayes.mechanisms.base import rule_for
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.prior_rules import PriorRule, rule_of
 from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import DeclaredColumn, write_domains
 from dpbayes.sources.named_networks import NAMED, load_named
@@ -190,8 +192,9 @@ def _expression(value: object, imports: dict[str, None]) -> str:
     if isinstance(value, Network):
         return "network"
     if isinstance(value, Dirichlets):
-        concentration = float(value.alpha[0])
-        return "network" if concentration == 1.0 else f"dp.Dirichlets.symmetric(network, {concentration!r})"
+        rule = rule_of(value)
+        assert rule is not None  # a page has no other priors
+        return rule_in_python(rule, "network")
     if isinstance(value, enum.Enum):
         return f"{_class(type(value), imports)}.{value.name}"
     if isinstance(value, tuple):
@@ -200,14 +203,29 @@ def _expression(value: object, imports: dict[str, None]) -> str:
         return repr(value.item())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = [field for field in dataclasses.fields(value) if field.init and _is_written(value, field)]
-        arguments = ", ".join(f"{field.name}={_expression(getattr(value, field.name), imports)}" for field in fields)
+        arguments = ", ".join(f"{field.name}={_field(value, field.name, imports)}" for field in fields)
         return f"{_class(type(value), imports)}({arguments})"
     return repr(value)
+
+
+def _field(value: object, name: str, imports: dict[str, None]) -> str:
+    """Return a field as an expression; a network stands for the usual prior of a mechanism."""
+    item = getattr(value, name)
+    is_usual = isinstance(item, Dirichlets) and np.array_equal(
+        item.alpha, rule_for(type(value), PriorRule()).on(item.network).alpha
+    )
+    return "network" if is_usual else _expression(item, imports)
 
 
 def _is_written(value: object, field: "dataclasses.Field[object]") -> bool:
     """Whether the value of a field differs from its default."""
     return field.default is dataclasses.MISSING or getattr(value, field.name) != field.default
+
+
+def rule_in_python(rule: PriorRule, network: str) -> str:
+    """Return the expression of the prior of a network, by the network's name."""
+    size = "" if rule.size == rule.kind.usual else f", {rule.size!r}"
+    return f"dp.Dirichlets.{rule.kind.value}({network}{size})"
 
 
 def _class(kind: type, imports: dict[str, None]) -> str:

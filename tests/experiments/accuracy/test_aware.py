@@ -52,7 +52,7 @@ def test_the_curve_is_the_noise_aware_mean_of_the_mechanisms_own_releases(networ
     seeds = Streams(3)(method.name.upper()).integers(2**63, size=2)
     origin = releases.blanket.local_counts(np.arange(1.0, network.cell_count + 1)).astype(int)
     for repeat, k in np.ndindex(2, 2):
-        mechanism = kind(prior=Dirichlets.symmetric(network), epsilon=plan.epsilons[k], noise=noise)
+        mechanism = kind(prior=plan.prior.on(network), epsilon=plan.epsilons[k], noise=noise)
         table = Counts(network, counts[repeat].astype(np.int64), plan.training)
         release = mechanism.release(table, np.random.default_rng(int(seeds[repeat])))
         theta = release.noise_aware(points=POINTS).mean

@@ -26,6 +26,7 @@ from dpbayes.experiments.accuracy.reliability import reliability_steps
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_steps, accuracy_study
 from dpbayes.experiments.commands.accuracy import AccuracyRecipe, parquet_bytes, recipe_of
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, Noise, PosteriorSampler
+from dpbayes.mechanisms.base import rule_for
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
@@ -221,7 +222,7 @@ def test_a_table_is_split_anew_and_tested_on_the_rest(target):
     splits = stream(plan.seed, "accuracy", "records").permuted(
         np.tile(np.arange(table.n, dtype=np.int32), (5, 1)), axis=1
     )
-    prior = Dirichlets.symmetric(network)
+    prior = plan.prior.on(network)
     for repeat, split in enumerate(splits):
         logs = np.log(prior.updated(count(network, table.take(split[:50]))).mean)
         tested = table.take(split[50:])
@@ -269,7 +270,7 @@ def test_no_odds_but_even_ones_are_left_at_a_bound_of_zero():
 
 
 def mechanism_of(method: Method, plan: AccuracyPlan, t: float):
-    prior, epsilon = Dirichlets.symmetric(plan.network), plan.epsilons[0]
+    prior, epsilon = rule_for(method.kind, plan.prior).on(plan.network), plan.epsilons[0]
     printed = Calibration.AS_PRINTED
     if method.name in NOISY:
         return replace(typical(method.kind, prior=prior, epsilon=epsilon, weights=plan.weights), noise=plan.noise)

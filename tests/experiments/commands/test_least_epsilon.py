@@ -91,7 +91,7 @@ def test_every_mechanism_has_a_name_of_its_own():
         (["--within", "1.5"], "--within must be between 0 and 1"),
         (["--confidence", "1"], "--confidence must be between 0.01 and 0.999"),
         (["--records", "-1"], "--records must be between 0 and"),
-        (["--prior", "0"], "--prior must be between 0.001 and"),
+        (["--prior", "0"], "The prior must be between 0.001 and"),
         (["--within", "0.0000001", "--draws", "50"], "No epsilon up to 1,000 is enough"),
         (["--draws", "2"], "--draws must be between"),
         (["--measure", "luck"], "--measure must be one of: error, width"),

@@ -98,6 +98,29 @@ def test_a_release_is_written_with_its_four_sentences_and_shown_again_for_nothin
     assert (tmp_path / "release.json").read_bytes() != first
 
 
+@pytest.mark.parametrize(
+    ("mechanism", "option", "prior"),
+    [
+        ("laplace", None, ("1",) * 3 + ("0.444444444444",) * 9),  # 4/9 of a node with nine cells
+        ("laplace", "capped:3", ("1",) * 3 + ("0.333333333333",) * 9),
+        ("laplace", "bdeu", ("0.333333333333",) * 3 + ("0.111111111111",) * 9),
+        ("laplace", "1", ("1",)),
+        ("laplace", "0.30", ("0.3",)),
+        ("map", None, ("1",)),
+        ("map", "capped", ("1",) * 3 + ("0.444444444444",) * 9),
+    ],
+)
+def test_the_prior_is_capped_or_stated(words, mechanism, option, prior, tmp_path):
+    words[words.index("--mechanism") + 1] = mechanism
+    more = [] if option is None else ["--prior", option]
+    assert main([*words, "--graph-unseen", *more]) == HOLDS
+    data = (tmp_path / "release.json").read_bytes()
+    request = read_document(data).request
+    assert request.prior == prior
+    assert request.dirichlets.alpha.tolist() == [float(text) for text in np.resize(prior, 12)]
+    assert main(["verify", str(tmp_path / "release.json")]) == HOLDS
+
+
 def test_a_long_draw_tells_how_far_it_is(words, monkeypatch, capsys):
     monkeypatch.setattr(exact, "BLOCK", 3)
     assert main([*words, "--graph-unseen"]) == HOLDS
@@ -113,6 +136,8 @@ def test_a_long_draw_tells_how_far_it_is(words, monkeypatch, capsys):
         ([], "--graph-unseen"),
         (["--graph-unseen", "--epsilon", "banana"], "decimal"),
         (["--graph-unseen", "--epsilon", "3"], "budget"),
+        (["--graph-unseen", "--prior", "uniform"], "State a pseudo-count such as 1, or capped or bdeu"),
+        (["--graph-unseen", "--prior", "1e-3"], "must be a decimal"),
         (["--graph-unseen", "--dataset", "forest"], "no dataset"),
         (["--graph-unseen", "--network", "rain -> snow"], "not a column"),
         (["--graph-unseen", "--mechanism", "fourier"], "binary|two states"),

@@ -22,6 +22,7 @@ from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
 from dpbayes.posteriors.noise_model import Reading
+from dpbayes.posteriors.prior_rules import PriorRule
 from dpbayes.releases.document import read_document, release_of
 from dpbayes.releases.document.adaptive import read_adaptive
 from dpbayes.releases.document.certificate import NEVER_COVERED, Composed
@@ -195,6 +196,18 @@ def test_its_intervals_are_those_of_the_law_and_one_sentence_says_what_they_are_
     assert INTERVALS[Reading.AS_REAL] in real.text
     assert "show 95% intervals of the joint noise-aware posterior." in aware.text
     assert "show 95% intervals of the naive posterior." in real.text
+
+
+@pytest.mark.parametrize(
+    ("prior", "said"),
+    [
+        (("1",), "The prior is 1 in every cell."),
+        (PriorRule().decimals(NETWORK), "The prior is capped (1 in every cell, N′ = 4 for wider nodes)."),
+        (("0.3",) * 11 + ("0.4",), "The prior is a parameter for each cell, in the request."),
+    ],
+)
+def test_the_prior_is_named(tmp_path, prior, said):
+    assert said in html_report(read_document(released(tmp_path, prior=prior).document))
 
 
 def test_answers_that_the_prior_decides_are_named_or_counted(tmp_path, monkeypatch):

@@ -13,15 +13,18 @@ from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.method import Curves, Method
 from dpbayes.experiments.accuracy.releases import Releases, Streams
 from dpbayes.mechanisms import Calibration, MapExponential
+from dpbayes.mechanisms.base import rule_for
 from dpbayes.mechanisms.map.exponential import sampled_cells
 from dpbayes.mechanisms.map.scores import cell_masses
 
 
 def _log_cpts(releases: Releases, counts: FloatArray, streams: Streams) -> Work[FloatArray]:
     plan, cells = releases.plan, releases.plan.cells
-    rates = MapExponential(prior=releases.prior, epsilon=1.0, cells=cells).rate * plan.grid
-    a, b = releases.decided.parameters(plan.prior + releases.blanket.local_counts(counts))
-    before = [np.tile(p, len(a)) for p in releases.decided.parameters(np.full(releases.local.cell_count, plan.prior))]
+    prior = rule_for(MapExponential, plan.prior)
+    rates = MapExponential(prior=prior.on(plan.network), epsilon=1.0, cells=cells).rate * plan.grid
+    alpha = prior.on(releases.local).alpha
+    a, b = releases.decided.parameters(alpha + releases.blanket.local_counts(counts))
+    before = [np.tile(p, len(a)) for p in releases.decided.parameters(alpha)]
     first, second, uniforms = a.ravel(), b.ravel(), streams("MAP").random(a.shape).ravel()
     log_odds = np.empty((len(rates), a.size))
     for rows in slices(a.size, releases.drawn_at_once // cells):

@@ -56,7 +56,7 @@ def trimmed(
 
     Tables are computed for a few bounds at a time. The random numbers are sampled again for each group of bounds.
     """
-    a, b = releases.decided.parameters(releases.plan.prior + releases.blanket.local_counts(counts))
+    a, b = releases.decided.parameters(releases.local_alpha + releases.blanket.local_counts(counts))
     pairs, kinds = np.unique((a + 1j * b).ravel(), return_inverse=True)
     kinds = kinds.reshape(len(a), 1, -1)
     live, at = np.unique(bounds, return_inverse=True)

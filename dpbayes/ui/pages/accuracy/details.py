@@ -197,7 +197,13 @@ def _families(plan: AccuracyPlan) -> list[tuple[int, ...]]:
 
 def _assumptions(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
     plan, real = study.plan, is_of_a_table(recipe)
-    printed = not real and plan.records == 1000 and plan.training == 50 and plan.repeats == 100 and plan.prior == 1
+    printed = (
+        not real
+        and plan.records == 1000
+        and plan.training == 50
+        and plan.repeats == 100
+        and bool((plan.prior.on(plan.network).alpha == 1).all())
+    )
     assumption(
         "1,000 records, 50 training records, uniform priors and 100 repeats, as in the paper's Figure 1.",
         holds=printed,

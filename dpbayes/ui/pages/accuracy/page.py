@@ -1,6 +1,7 @@
 """The Accuracy page: the accuracy of each mechanism's predictions against epsilon, as in Figure 1 of the paper."""
 
 from contextlib import suppress
+from typing import Any
 
 import streamlit as st
 
@@ -36,6 +37,7 @@ from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, pictures_tell, public
 from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.limits import Possible, nearest_shown, reach_of
 from dpbayes.ui.widgets.page import Places, places
+from dpbayes.ui.widgets.prior_control import prior_control
 from dpbayes.ui.widgets.running import Running, progress
 from dpbayes.ui.widgets.shares import weights_control, weights_said
 from dpbayes.ui.widgets.show import data_and_download, file_button, folded, sentence_instead
@@ -156,6 +158,15 @@ def _last_values(study: AccuracyStudy, shown: Shown) -> str:
 # Controls
 
 
+def _drawn_kinds(chosen: Chosen, options: AccuracyOptions) -> tuple[type[Any] | None, ...]:
+    """Return the classes of the mechanisms whose curves are drawn; none where no network predicts."""
+    with suppress(InputError):
+        offered = methods_on_offer(options, predicting_network(chosen), chosen.parameter("noise"))
+        left_out = curves_left_out(chosen)
+        return tuple({method.kind: None for method in offered if method not in left_out})
+    return ()
+
+
 def _controls(chosen: Chosen, nearby: Possible | None) -> None:
     options: AccuracyOptions = chosen.options("accuracy")
 
@@ -183,7 +194,7 @@ def _controls(chosen: Chosen, nearby: Possible | None) -> None:
             controls.parameter_control("accuracy.strength")
         if options.scene is Scene.NAIVE_BAYES:
             _target(chosen)
-        controls.text_field("Prior pseudo-count per cell", "prior")
+        prior_control(*_drawn_kinds(chosen, options))
         controls.text_field("Seed of the simulation", "seed", help=terms.SEED)
     with st.expander("Mechanism settings"):
         if options.curves is not CalibrationsShown.CERTIFIED:

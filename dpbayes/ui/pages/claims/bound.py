@@ -26,6 +26,7 @@ from dpbayes.ui.widgets.chart.facts import EPSILON, TABLE, Facts, N
 from dpbayes.ui.widgets.from_python import FACE, counts_in_python, network_in_python, program
 from dpbayes.ui.widgets.limits import Possible, reach_of
 from dpbayes.ui.widgets.page import Places
+from dpbayes.ui.widgets.prior_control import pseudo_count_control
 from dpbayes.ui.widgets.running import Running, progress
 from dpbayes.ui.widgets.show import data_and_download, remark, show_refusal
 
@@ -75,7 +76,7 @@ def bound_controls(chosen: Chosen, claim: BoundClaim, nearby: Possible | None) -
     for name in _numbers_set(claim)[1:]:
         controls.parameter_control(name, **_control(claim, nearby, name))
     if "prior" in exhibit.knobs:
-        controls.text_field("Prior pseudo-count per cell", "prior", help=terms.PRIOR)
+        pseudo_count_control()
     if chosen.is_curator:
         with st.expander("Seed"):
             controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)

@@ -84,7 +84,7 @@ def _setting(chosen: Chosen, exhibit: Exhibit, settings: Settings) -> tuple[Subj
     suited = {name: settings.parameter(f"bounds.{name}", value) for name, value in exhibit.defaults}
     options = replace(settings.options("bounds"), **suited)
     counts = chosen.counts if chosen.is_curator and exhibit.uses is not Uses.PUBLIC else None
-    subject = Subject(chosen.network, settings.prior, chosen.n, counts, chosen.seed, _memo())
+    subject = Subject(chosen.network, settings.prior.pseudo_count, chosen.n, counts, chosen.seed, _memo())
     return subject, EvaluationPoint((settings.parameter("epsilon"),), settings.parameter("draws"), options)
 
 

@@ -13,6 +13,7 @@ from dpbayes.base.references import PAPERS, THE_NOTES
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
+from dpbayes.posteriors.prior_rules import PriorRule
 from dpbayes.theory.claims.claim import Claim, Counterexample
 from dpbayes.theory.index import counterexamples_of
 from dpbayes.theory.paper_map import PaperEntry, paper_map
@@ -145,10 +146,10 @@ def _table_1(chosen: Chosen) -> tuple[Table1Row, ...]:
         omega=options.omega,
         draws=chosen.parameter("draws"),
         gap=options.gap,
-        prior=chosen.settings.prior,
+        prior=chosen.settings.prior.pseudo_count,
         start=options.start,
     )
-    return table_1(chosen.prior, chosen.counts, setting)
+    return table_1(PriorRule.symmetric(setting.prior).on(chosen.network), chosen.counts, setting)
 
 
 def _as_row(row: Table1Row, chosen: Chosen) -> dict[str, str]:

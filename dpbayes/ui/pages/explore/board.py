@@ -27,8 +27,7 @@ from dpbayes.mechanisms.noise.shares import takes_weights
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.mechanisms.stealth import Needed, Sense
 from dpbayes.theory.claims.claim import Bound, joined
-from dpbayes.theory.claims.setting import EvaluationPoint, Subject
-from dpbayes.theory.index import EXHIBITS
+from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
 from dpbayes.theory.zhang16.stealth import printed_probability
 from dpbayes.ui.pages.claims.selection import turn_to_bound
 from dpbayes.ui.pages.explore.averages import releases_key
@@ -276,10 +275,8 @@ def _certified_here(chosen: Chosen, bound: Bound | None) -> float:
 
 
 def _bound_at(chosen: Chosen, epsilons: tuple[float, ...]) -> Bound:
-    subject = Subject(chosen.network, chosen.settings.prior, chosen.n, chosen.counts, chosen.seed)
-    return EXHIBITS[THEOREM].bound(
-        subject, EvaluationPoint(epsilons, chosen.parameter("draws"), chosen.options("bounds"))
-    )
+    delta = chosen.options("bounds").delta
+    return posterior_kl(chosen.prior, chosen.counts, epsilon=np.array(epsilons), delta=delta).theorem
 
 
 # Signs of counts

@@ -21,6 +21,7 @@ from dpbayes.ui.session.settings import EXPLORED_NAMES
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart.facts import public_records_text
 from dpbayes.ui.widgets.page import Places
+from dpbayes.ui.widgets.prior_control import prior_control
 from dpbayes.ui.widgets.running import run_again
 from dpbayes.ui.widgets.shares import weights_control
 from dpbayes.ui.widgets.show import folded, guarded, readable_names_note, sentence_instead
@@ -103,7 +104,7 @@ def release_controls(chosen: Chosen) -> None:
             controls.parameter_control(name, default=defaults.get(name))
         if takes_weights(kind):
             weights_control(chosen, chosen.network)
-        controls.text_field("Prior pseudo-count per cell", "prior", help=terms.PRIOR)
+        prior_control(kind)
         if chosen.is_curator:
             controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)
         _elsewhere(chosen)

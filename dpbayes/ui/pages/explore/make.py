@@ -1,7 +1,6 @@
 """The request that the Explore page shows: made into a real release after one confirmation, or exported as a plan."""
 
 import dataclasses
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,10 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, typed
 from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms import MECHANISMS, RELEASABLE, releasable
+from dpbayes.mechanisms.base import rule_for
 from dpbayes.mechanisms.parameters import Calibration, Noise
 from dpbayes.model.counts import Counts
+from dpbayes.posteriors.prior_rules import rule_of
 from dpbayes.releases.document.plan import PlanFile, PlannedQuestion, read_plan, write_plan
 from dpbayes.releases.document.promises import parsed_epsilon, parsed_promise
 from dpbayes.releases.document.request import GraphChoice, ReleaseRequest
@@ -121,7 +122,7 @@ def request_of(chosen: Chosen, dataset: str, learnt: LearntGraph | None) -> Rele
         mechanism=mechanism,
         **_loss(chosen, mechanism),
         n=chosen.counts.n,
-        prior=(typed(chosen.settings.prior),),
+        prior=rule_for(kind, chosen.settings.prior).decimals(chosen.network),
         settings={name: typed(values[name]) for name in releasable(mechanism).settings},
         prices=_prices(chosen, mechanism),
         domains=domain_choice(chosen),
@@ -202,19 +203,23 @@ def settings_of_plan(plan: PlanFile, chosen: Chosen) -> Settings:
     for name, states in zip(request.network.names, request.network.states, strict=True):
         if chosen.domains.get(name) != states:
             raise InputError(f"The table has no column {brief(name)} with the states of the plan.")
-    if len(request.prior) > 1 or (request.rho and request.stated is None):
+    kind = next(kind for kind in MECHANISMS if kind.label == request.entry.label)
+    now, prior = chosen.settings.prior, rule_of(request.dirichlets)
+    if rule_for(kind, now).fits(request.dirichlets):  # on narrow nodes, several rules give one prior
+        prior = now
+    if prior is None or (request.rho and request.stated is None):
         raise InputError(
-            "This page accepts only plans with one prior for all cells and a guarantee in epsilon and delta."
+            "This page accepts only plans with a capped prior, BDeu or one prior for all cells, and a guarantee in "
+            "epsilon and delta."
         )
     if request.graph is not GraphChoice.UNSEEN:
         raise InputError(
             "The graph of the plan was learnt from records. Only a ledger that contains this graph can accept the plan."
         )
-    kind = next(kind for kind in MECHANISMS if kind.label == request.entry.label)
     settings = dataclasses.replace(
         chosen.settings,
         mechanism=kind.__name__,
-        prior=float(Fraction(request.prior[0])),
+        prior=prior,
         graph=code_of(drawable(Graph.of(request.network))),
     )
     loss = {"epsilon": request.epsilon} if request.stated is None else vars(request.stated)

@@ -140,9 +140,10 @@ def non_negativity_of(chosen: Chosen) -> NonNegativity:
     work = running("stealth", (network, calibration, law), lambda: _worst_steps(network, calibration, law))
     work.work()
     noise = Worst.joined(work.so_far)
+    parameters = chosen.settings.prior.of_tables(noise.least.cells)
     worst = {
         Sense.MARGINALS: noise.least.needed(),
-        Sense.PARAMETERS: noise.least.needed(chosen.settings.prior / law.scaled_to(mechanism.noise_law)),
+        Sense.PARAMETERS: noise.least.needed(parameters / law.scaled_to(mechanism.noise_law)),
     }
     if noise.table is not None:
         worst[Sense.TABLE] = noise.table

@@ -127,9 +127,9 @@ def _with_the_drawing(chosen: Chosen, release: AdaptiveRelease, data: Dataset) -
     epsilon, delta = float(release.plan.epsilon), float(release.plan.delta)
     try:
         mechanism = (
-            GaussianResiduals(prior=net, epsilon=epsilon, delta=delta)
+            GaussianResiduals(prior=chosen.prior, epsilon=epsilon, delta=delta)
             if delta
-            else LaplaceUpdates(prior=net, epsilon=epsilon)
+            else LaplaceUpdates(prior=chosen.prior, epsilon=epsilon)
         )
         read = mechanism.release(count(net, data), stream(chosen.seed, "adaptive drawing")).noise_aware()
         error = pair_error(data.select(list(net.names)), net, read.mean)

@@ -11,6 +11,7 @@ from dpbayes.base.validation import InputError, utf8_text
 from dpbayes.experiments.arrow_prices import ArrowErrors
 from dpbayes.figures.dag import dag_svg
 from dpbayes.model.network import Network
+from dpbayes.posteriors.prior_rules import PriorKind, PriorRule
 from dpbayes.sources.bif import read_bif, write_bif
 from dpbayes.sources.edgelist import read_edges, write_edges
 from dpbayes.sources.xmlbif import ENDINGS, read_xmlbif
@@ -39,6 +40,7 @@ from dpbayes.ui.widgets.from_python import (
     network_in_python,
     program,
     public_source_in_python,
+    rule_in_python,
     value_in_python,
 )
 from dpbayes.ui.widgets.show import sentence_instead
@@ -180,7 +182,10 @@ def _arrows(chosen: Chosen, priced: ArrowErrors, *, searched: bool) -> list[str]
 
 def _mechanisms_on(chosen: Chosen, priced: ArrowErrors) -> list[str]:
     """Return the code of the same mechanisms without an arrow, with the defaults of the smaller network."""
-    prior = f"dp.Dirichlets.symmetric(shorter, {chosen.settings.prior!r})"
+    prior = "shorter" if (rule := chosen.settings.prior) == PriorRule() else rule_in_python(rule, "shorter")
+    if rule.kind is PriorKind.CAPPED and rule != PriorRule():
+        taken = [mechanism.label for mechanism in priced.drawn.mechanisms if hasattr(mechanism, "own_prior")]
+        prior = f"shorter if mechanism.label in {taken!r} else {prior}" if taken else prior
     suited = {
         arrow: {
             mechanism.label: others
@@ -189,14 +194,16 @@ def _mechanisms_on(chosen: Chosen, priced: ArrowErrors) -> list[str]:
         }
         for arrow, errors in priced.without.items()
     }
-    start = ["from dataclasses import replace", "def mechanisms_on(shorter):", f"    prior = {prior}"]
+    start = ["from dataclasses import replace", "def mechanisms_on(shorter):"]
     if not any(suited.values()):
-        return [*start, "    return [replace(mechanism, prior=prior) for mechanism in taken]"]
+        return [*start, f"    return [replace(mechanism, prior={prior}) for mechanism in taken]"]
     return [
         f"suited = {suited!r}  # without this arrow",
         *start,
         "    others = next((suited[arrow] for arrow in network.edges if arrow not in shorter.edges), {})",
-        "    return [replace(mechanism, prior=prior, **others.get(mechanism.label, {})) for mechanism in taken]",
+        "    return [",
+        f"        replace(mechanism, prior={prior}, **others.get(mechanism.label, {{}})) for mechanism in taken",
+        "    ]",
     ]
 
 

@@ -27,6 +27,7 @@ from dpbayes.ui.widgets.from_python import (
     same_from_python,
 )
 from dpbayes.ui.widgets.page import Places, places
+from dpbayes.ui.widgets.prior_control import prior_control
 from dpbayes.ui.widgets.show import assumption, data_and_download, show_refusal, source
 
 GRID = 201
@@ -94,7 +95,7 @@ def _controls(chosen: Chosen) -> None:
         controls.parameter_control(name)
     row_choice(chosen)
     with st.expander("Prior and seed" if chosen.is_curator else "Prior"):
-        controls.text_field("Prior pseudo-count per cell", "prior", help=terms.PRIOR)
+        prior_control()
         if chosen.is_curator:
             controls.text_field("Seed of the simulated samples", "seed", help=terms.SEED)
 

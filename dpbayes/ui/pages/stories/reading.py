@@ -28,6 +28,9 @@ _DEEP_KEY = re.compile(rb"(?<![\w-])" + _PART + rb"(?:[ \t]*+\.[ \t]*+" + _PART 
 PERSONS_OWN = ("seat", "story", "step", "present")
 """Settings of the person and the place in a story, which the settings of a story cannot contain."""
 
+PRIOR = "1"
+"""The prior of a step that states none: 1 in every cell."""
+
 OF_A_STORY = ("title", "question", "field", "seat", "settings", "steps", "learnt", "next")
 OF_A_STEP = ("say", "do", "watch", "page", "seat", "settings", "at", "guess")
 
@@ -182,7 +185,7 @@ def _settings(whose: str, query: Mapping[str, str]) -> Settings:
         _, problems = settings_from({name: text})
         if problems:
             raise InputError(f"{whose}: the setting {name} is refused. {problems[0].split('. ', 1)[1]}")
-    return settings_from(query)[0]
+    return settings_from({"prior": PRIOR, **query})[0]
 
 
 def _asks_of_the_network(whose: str, settings: Settings) -> None:

@@ -8,6 +8,7 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.commands.least_epsilon import ANSWERS as WORDS
 from dpbayes.experiments.commands.least_epsilon import NAMES
+from dpbayes.mechanisms.base import rule_for
 from dpbayes.mechanisms.noise.shares import takes_weights
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.pages.compare.answer import public_cpts_in_python
@@ -78,7 +79,7 @@ def command_of(goal: AccuracyRequirement) -> str:
         f"--within {options.tolerance!r} --confidence {options.confidence!r}",
         f"--records {options.records}" if goal.counts is None else "",
         f"--mechanism {name}" + (f" --set {turned}" if turned else ""),
-        f"--prior {settings.prior!r} --answer {answer}",
+        f"--prior {rule_for(kind, settings.prior)} --answer {answer}",
         f"--draws {draws}" if draws != goal.answer(settings.mechanism).draws else "",
         f"--seed {settings.seed}",
     ]

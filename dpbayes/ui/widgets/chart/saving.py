@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dpbayes.base.text import typed
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import current, shown_place
-from dpbayes.ui.session.link import query_of
+from dpbayes.ui.session.link import changed_settings
 from dpbayes.ui.session.options import groups_of
 from dpbayes.ui.session.settings import Seat, Settings
 from dpbayes.ui.widgets.chart.facts import PLANNED, Facts
@@ -92,7 +92,7 @@ _KEYS = {
 def _short(page: str, settings: Settings) -> dict[str, str]:
     """Return the settings that differ from the defaults, shortened, with the options that apply to this page."""
     hidden = _OF_THE_VIEW + (_OF_THE_CURATOR if settings.seat is Seat.RECIPIENT else ())
-    changed = {key: _cut(_in_full(value)) for key, value in query_of(settings).items() if key not in hidden}
+    changed = {key: _cut(_in_full(value)) for key, value in changed_settings(settings).items() if key not in hidden}
     return {
         key: value
         for key, value in changed.items()

@@ -12,7 +12,6 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.releases import density
 from dpbayes.model.counts import count
-from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.session.chosen import kind_called
@@ -64,7 +63,7 @@ def computed() -> Miniature:
     state = network.states[network.index("dysp")].index(STATE)
     cell = np.array([network.row_starts[network.row_labels().index(ROW)] + state])
     theta = np.linspace(0.001, 0.999, 161)
-    prior, private = Dirichlets.symmetric(network), []
+    prior, private = Settings().prior.on(network), []
     for epsilon in EPSILONS:
         release = kind(prior=prior, epsilon=epsilon).release(counts, stream(4, "home", "noise"))
         private.append(np.exp(release.noise_aware_cells(cell, points=256).log_density(theta[:, None]))[:, 0])

@@ -1,0 +1,102 @@
+"""The choice of the prior on the pages: the rule, its number, the link, the posterior, and the Python code."""
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.prior_rules import PriorKind, PriorRule, prior_rule
+from dpbayes.sources.named_networks import load_named
+from dpbayes.ui.session.chosen import Chosen, kind_called
+from dpbayes.ui.session.link import query_of
+from dpbayes.ui.session.settings import MECHANISM_NAMES, Settings
+from tests.pages.conftest import everything, fine, open_page, plain, put, settings_of, unfold
+
+EXPLORE, ASIA = "pages/explore.py", load_named("asia")[0]
+
+
+def opened(page: str, **query: str) -> AppTest:
+    at = open_page(page, **query)
+    return unfold(at, "settings.open") if page == EXPLORE else at
+
+
+def choose(at: AppTest, kind: PriorKind) -> AppTest:
+    return fine(at.selectbox(key="choice.prior.kind").set_value(kind).run())
+
+
+@pytest.mark.parametrize("page", [EXPLORE, "pages/sampling.py", "pages/audit.py", "pages/accuracy.py"])
+def test_the_rule_and_its_number_are_chosen_where_the_prior_is_set(page: str) -> None:
+    at = opened(page)
+    assert at.selectbox(key="choice.prior.kind").value is PriorKind.CAPPED
+    assert at.text_input(key="box.prior").label == "Equivalent sample size N′"
+    put(at, "box.prior", "8")
+    assert settings_of(at).prior == PriorRule(PriorKind.CAPPED, 8)
+    at = choose(at, PriorKind.SYMMETRIC)
+    assert settings_of(at).prior == PriorRule.symmetric(1)
+    assert at.text_input(key="box.prior").label == "Prior pseudo-count per cell"
+    assert at.text_input(key="box.prior").value == "1"
+    at = choose(at, PriorKind.BDEU)
+    put(at, "box.prior", "2.5")
+    assert query_of(settings_of(at)) == {"prior": "bdeu:2.5"}
+
+
+def test_a_refused_number_leaves_the_prior() -> None:
+    at = opened(EXPLORE, prior="bdeu")
+    put(at, "box.prior", "0")
+    assert settings_of(at).prior == PriorRule(PriorKind.BDEU, 1)
+    assert "equivalent sample size must be between 0.001" in plain(everything(at))
+
+
+def test_the_rule_changes_the_posterior_of_wide_nodes_only() -> None:
+    """P(dysp = yes | smoke = yes) sums over nodes of eight cells; P(smoke) has a node of two."""
+    answers = {}
+    for text in ("1", "capped", "capped:8"):
+        for target in ("dysp", "smoke"):
+            frame = next(f.value for f in open_page(EXPLORE, target=target, prior=text).dataframe if "exact" in f.value)
+            answers[text, target] = list(frame["exact"])
+    assert answers["1", "dysp"] != answers["capped", "dysp"]
+    assert answers["1", "dysp"] == answers["capped:8", "dysp"], "no node has more than eight cells"
+    assert answers["1", "smoke"] == answers["capped", "smoke"]
+
+
+def test_every_mechanism_has_the_chosen_prior_except_private_map() -> None:
+    for text in ("1", "capped", "bdeu:2", "0.3"):
+        chosen = Chosen(Settings(prior=prior_rule(text)))
+        for name in MECHANISM_NAMES:
+            if hasattr(kind_called(name), "increment"):  # computed only while a page is drawn
+                continue
+            alpha = chosen.mechanism_called(name).prior.alpha
+            if name == "MapExponential" and text == "capped":
+                assert np.array_equal(alpha, Dirichlets.symmetric(ASIA).alpha)
+            else:
+                assert np.array_equal(alpha, prior_rule(text).on(ASIA).alpha)
+
+
+def test_the_page_states_that_private_map_has_another_prior() -> None:
+    sentence = "Private MAP uses 1 in every cell instead of a capped prior"
+    assert sentence in everything(opened(EXPLORE, mechanism="MapExponential", prior="capped"))
+    assert sentence not in everything(opened(EXPLORE, mechanism="MapExponential", prior="bdeu"))
+    assert sentence not in everything(opened(EXPLORE, mechanism="LaplaceUpdates", prior="capped"))
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("capped", "dp.LaplaceUpdates(prior=network, epsilon=1.0"),
+        ("1", "prior=dp.Dirichlets.symmetric(network)"),
+        ("0.5", "prior=dp.Dirichlets.symmetric(network, 0.5)"),
+        ("capped:6", "prior=dp.Dirichlets.capped(network, 6.0)"),
+        ("bdeu", "prior=dp.Dirichlets.bdeu(network)"),
+    ],
+)
+def test_the_python_code_has_the_prior(text: str, code: str) -> None:
+    at = open_page(EXPLORE, prior=text)
+    assert any(code in shown.value for shown in at.code)
+
+
+def test_claims_use_one_number_for_every_cell() -> None:
+    at = open_page("pages/claims.py", **{"papers.claim": "Theorem 1: KL of the posterior", "prior": "capped:8"})
+    box = next(box for box in at.text_input if box.label == "Prior pseudo-count per cell")
+    assert box.value == "1"
+    put(at, box.key, "2")
+    assert settings_of(at).prior == PriorRule.symmetric(2)
