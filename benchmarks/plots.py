@@ -50,7 +50,7 @@ def errors_figure(errors: Mapping[str, Mapping[str, Mapping[float, float]]]) -> 
                 mode="lines+markers",
                 name=method,
                 legendgroup=method,
-                showlegend=table == next(name for name, some in errors.items() if method in some),
+                showlegend=table == next(name for name, curves in errors.items() if method in curves),
                 line_color=COLOURS[methods.index(method)],
                 **where,
             )
