@@ -62,7 +62,8 @@ class Program:
 class Errors:
     """The mean total variation of all tables of one, two and three columns; seconds of a processor; megabytes.
 
-    `classifiers` has [AUC, accuracy] by classifier; it is empty without scikit-learn.
+    `classifiers` has [AUC, accuracy] by classifier; it is empty without scikit-learn, and the accuracy of the first
+    releases is nan.
     """
 
     one_way: float
@@ -216,8 +217,14 @@ def _mean(runs: Sequence[Errors]) -> Errors:
     numbers = ("one_way", "two_way", "three_way", "seconds", "megabytes")
     values = {name: float(np.mean([getattr(run, name) for run in runs])) for name in numbers}
     common = [run.classifiers for run in runs if run.classifiers]
-    classifiers = {name: np.mean([own[name] for own in common], axis=0).tolist() for name in (common or [{}])[0]}
+    classifiers = {name: _mean_scores([own[name] for own in common]) for name in (common or [{}])[0]}
     return Errors(**values, classifiers=classifiers)
+
+
+def _mean_scores(scores: Sequence[Sequence[float]]) -> list[float]:
+    """Return the means of AUC and accuracy over the releases that have them."""
+    values = np.array(scores)
+    return [float(np.mean(own[~np.isnan(own)])) if not np.isnan(own).all() else math.nan for own in values.T]
 
 
 HEADS = ("table", "ε", "method", "releases", "1-way", "2-way", "3-way", "AUC", "accuracy", "seconds", "megabytes")
@@ -229,7 +236,8 @@ def as_rows(results: Mapping[Line, Errors]) -> Iterator[str]:
     yield f"| {' | '.join('---' for _ in HEADS)} |"
     for (table, epsilon, method), (errors, releases) in sorted(means(results).items(), key=_place):
         ways = [f"{value:.3f}" for value in (errors.one_way, errors.two_way, errors.three_way)]
-        scores = [" / ".join(f"{own[k]:.2f}" for own in errors.classifiers.values()) for k in (0, 1)]
+        classifiers = errors.classifiers.values()
+        scores = [" / ".join(f"{own[k]:.2f}" for own in classifiers if not math.isnan(own[k])) for k in (0, 1)]
         cells = [str(releases), *ways, *scores, f"{errors.seconds:.1f}", f"{errors.megabytes:.0f}"]
         yield f"| {table} | {epsilon:g} | {title_of(method)} | {' | '.join(cells)} |"
 
