@@ -117,7 +117,7 @@ def words_of(svg: bytes) -> str:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_chart_is_taken_home_with_title_settings_and_whole_legend(visit: Any, scheme: str) -> None:
-    screen = visit("explore?epsilon=2&target=dysp")
+    screen = visit("explore?epsilon=2&target=dysp&prior=capped")
     screen.page.emulate_media(color_scheme=scheme)
     alt = screen.page.locator(".st-key-density .dpbayes-chart").get_attribute("aria-label")
     screen.page.locator(".st-key-density").first.scroll_into_view_if_needed()
