@@ -129,7 +129,7 @@ def test_the_first_visitor_sees_no_names_of_files_and_no_empty_page(how: str, pl
     assert not any(view["empty"] for view in shown)
 
 
-EARLY = ("explore", "claims?epsilon=2", "network", "compare")
+EARLY = ("explore", "claims?prior=1&epsilon=2", "network", "compare")
 
 
 @pytest.mark.parametrize("how", SERVERS)

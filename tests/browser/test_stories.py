@@ -143,7 +143,7 @@ def test_a_slider_moved_fast_ends_where_the_person_left_it(visit, pause_ms):
     expect(screen.headline).to_contain_text("ε = 4,")
     expect(screen.epsilon_box).to_have_value("4")
     expect(screen.slider).to_have_attribute("aria-valuetext", "4")
-    expect(screen.page).to_have_url(re.compile("epsilon=4$"))  # when the hand rests
+    expect(screen.page).to_have_url(re.compile("epsilon=4&prior=capped$"))  # when the hand rests
     assert screen.shared_link() == screen.page.url
 
 
@@ -211,4 +211,4 @@ def test_a_saved_link_of_a_page_that_has_moved_opens_the_page_that_has_its_pictu
     expect(screen.page.get_by_role("heading", name="Explore", exact=True)).to_be_visible()
     expect(screen.option("Recipient")).to_be_checked()
     expect(screen.epsilon_box).to_have_value("2")
-    assert screen.page.url.endswith("/explore?epsilon=2&seat=recipient")
+    assert screen.page.url.endswith("/explore?seat=recipient&prior=1&epsilon=2")
