@@ -453,7 +453,7 @@ def stopped_at_the_second_picture(monkeypatch: pytest.MonkeyPatch) -> list[list[
     """Let each run of a page do one step of all its work, and stop that once, as the person would by the button.
 
     Returns a list that fills with how many steps each work had done whenever the page was about to run again, but for
-    the pictures that stand beside the posterior, which stop after a step.
+    the pictures next to the posterior, which stop after a step.
     """
     for name in ("FIRST", "MOMENT"):
         monkeypatch.setattr(f"dpbayes.ui.widgets.running.{name}", 0.0)
