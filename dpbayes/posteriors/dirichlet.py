@@ -24,6 +24,10 @@ LEAST_PRIOR, MOST_PRIOR = 1e-3, 1e9
 WIDE_SIZE = 4.0
 """The equivalent sample size of wide nodes under the recommended prior; docs/calibration.md explains the choice."""
 
+LEAST_CAPPED = 0.125
+"""The smallest parameter of the recommended prior. With smaller ones, the prior of a question is hardly wider, but rows
+with few records have probabilities near 0 or 1."""
+
 LEVEL = 0.95
 """The level of the displayed credible intervals."""
 
@@ -120,13 +124,14 @@ class Dirichlets:
 
     @classmethod
     def capped(cls, network: Network, sample_size: float = WIDE_SIZE) -> "Dirichlets":
-        """Return the prior with 1 in every cell, and BDeu for nodes that have more cells than this sample size.
+        """Return the prior that has BDeu's parameters, but at least 0.125 and at most 1 in every cell.
 
-        It is the recommended prior where a node has many rows. The network is public, and so is the prior.
+        It is the recommended prior. Nodes that have no more cells than the sample size have the uniform prior. The
+        network is public, and so is the prior.
 
         Args:
             network: The network.
-            sample_size: The most that the parameters of a node sum to, if each of them would be 1 otherwise.
+            sample_size: The equivalent sample size N', in records.
 
         Returns:
             The prior.
@@ -138,7 +143,7 @@ class Dirichlets:
             >>> dp.Dirichlets.capped(dp.chain(2), 2).alpha
             array([1. , 1. , 0.5, 0.5, 0.5, 0.5])
         """
-        return cls(network, np.minimum(cls.bdeu(network, sample_size).alpha, 1.0))
+        return cls(network, np.clip(cls.bdeu(network, sample_size).alpha, LEAST_CAPPED, 1.0))
 
     def updated(self, counts: Counts | ArrayLike) -> "Dirichlets":
         """Return the posterior for these counts (..., K), which conjugacy adds to alpha."""

@@ -11,7 +11,7 @@ from dpbayes.base.text import numeral, shortest, typed
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief, finite_number
 from dpbayes.model.network import Network
-from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR, WIDE_SIZE, Dirichlets
+from dpbayes.posteriors.dirichlet import LEAST_CAPPED, LEAST_PRIOR, MOST_PRIOR, WIDE_SIZE, Dirichlets
 
 _PLACES = 20
 """The most places of a decimal in a request."""
@@ -90,7 +90,7 @@ class PriorRule:
         if self.kind is PriorKind.SYMMETRIC:
             return np.full(np.shape(cells), self.size)
         shared = self.size / np.asarray(cells, dtype=np.float64)
-        return np.asarray(np.minimum(shared, 1.0) if self.kind is PriorKind.CAPPED else shared)
+        return np.asarray(np.clip(shared, LEAST_CAPPED, 1.0) if self.kind is PriorKind.CAPPED else shared)
 
     def decimals(self, network: Network) -> tuple[str, ...]:
         """Return the prior of a network as decimals of at most twelve digits: one for all cells, or one for each."""
@@ -119,7 +119,7 @@ class PriorRule:
         """A short description for a sentence."""
         match self.kind:
             case PriorKind.CAPPED:
-                return f"capped (1 in every cell, N′ = {numeral(self.size, 6)} for wider nodes)"
+                return f"capped (N′ = {numeral(self.size, 6)} per node, {LEAST_CAPPED:g} to 1 in every cell)"
             case PriorKind.SYMMETRIC:
                 return f"{numeral(self.size, 6)} in every cell"
             case PriorKind.BDEU:
@@ -168,8 +168,11 @@ def rule_of(prior: Dirichlets) -> PriorRule | None:
     shared, narrow = nodes * cells, nodes == 1
     rules = [PriorRule.symmetric(float(alpha[0])), *map(PriorRule.usual, (PriorKind.CAPPED, PriorKind.BDEU))]
     rules.append(PriorRule(PriorKind.BDEU, _rounded(float(shared[0]))))
-    if not narrow.all():
-        rules.append(PriorRule(PriorKind.CAPPED, _rounded(float(shared[~narrow][0]))))
+    is_shared = ~narrow & (nodes > LEAST_CAPPED)
+    if is_shared.any():
+        rules.append(PriorRule(PriorKind.CAPPED, _rounded(float(shared[is_shared][0]))))
+    elif narrow.any():
+        rules.append(PriorRule(PriorKind.CAPPED, float(cells[narrow].max())))
     for rule in rules:
         if rule.fits(prior):
             return rule

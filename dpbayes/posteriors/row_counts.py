@@ -104,11 +104,6 @@ class RowCounts:
         chances = share_at_ends(share) * share[::-1] / share.sum(axis=0)
         return [Ends(np.where(self._is_fixed, 0.0, chances), share), *self.prior.cell_ends]
 
-    @cached_property
-    def _has_one_peak(self) -> BoolArray:
-        """Whether a row has no points at the ends, where a few heavy points can be correct: (m,)."""
-        return ~np.any([end.chances.any(axis=(0, 2)) for end in self._ends], axis=0)
-
     def posterior(self, released: FloatArray, fit: FloatArray, lucks: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return points (1 + r, ..., m, S) and weights (..., m, S) from the rows' released and fitted cells.
 
@@ -119,7 +114,7 @@ class RowCounts:
         points, weights = self._points(observed, lucks, place)
         for _ in range(_AGAIN):
             worth = _worth(weights) / lucks.shape[-1]
-            low = (worth < _WELL) & self._has_one_peak
+            low = worth < _WELL
             if not low.any():
                 break
             # Just below the limit, rows hardly move, so results are continuous while a slider crosses the limit.
@@ -148,7 +143,7 @@ class RowCounts:
 
     def _place(self, points: FloatArray, weights: FloatArray) -> Place:
         """Return the location of the distribution from its points; the weights of few heavy points are flattened."""
-        weights = np.where(self._has_one_peak[:, None], _evened(weights), weights)
+        weights = _evened(weights)
         mean = np.vecdot(weights, points[:-1])
         away = points[:-1] - mean[..., None]
         return mean, np.vecdot((weights * away)[:, None], away)

@@ -53,9 +53,10 @@ def point_between(
     with np.errstate(divide="ignore", invalid="ignore"):  # if no points are near an end
         drawn = np.where(luck < none, _near_none(luck / none, low, ends.powers[0]), drawn)
         drawn = np.where(luck >= 1 - every, most - _near_none((1 - luck) / every, high, ends.powers[1]), drawn)
-        log = np.log(between) + _log_chance(drawn, centre, sd * _LOGISTIC, most)
-        log = np.logaddexp(log, np.log(none) + _log_near_none(drawn, low, ends.powers[0]))
-        return drawn, np.logaddexp(log, np.log(every) + _log_near_none(most - drawn, high, ends.powers[1]))
+        chance = between * np.exp(_log_chance(drawn, centre, sd * _LOGISTIC, most))
+        chance += none * _chance_near_none(drawn, low, ends.powers[0])
+        chance += every * _chance_near_none(most - drawn, high, ends.powers[1])
+    return drawn, np.log(chance, out=chance)
 
 
 def _within_reach(away: FloatArray, sd: FloatArray) -> FloatArray:
@@ -73,10 +74,11 @@ def _near_none(luck: FloatArray, most: FloatArray, power: FloatArray) -> FloatAr
     return np.minimum(np.floor((most + 1) * np.clip(luck, 0.0, 1.0) ** (1 / power)), most)
 
 
-def _log_near_none(drawn: FloatArray, most: FloatArray, power: FloatArray) -> FloatArray:
-    """Return the log probabilities of `_near_none`; ln 0 beyond `most`."""
+def _chance_near_none(drawn: FloatArray, most: FloatArray, power: FloatArray) -> FloatArray:
+    """Return the probabilities of `_near_none`; 0 beyond `most`."""
     rise = -np.expm1(power * np.log(drawn / (drawn + 1)))  # of (k + 1)^power since k^power
-    return np.where(drawn <= most, power * np.log((drawn + 1) / (most + 1)) + np.log(rise), -np.inf)
+    chance = np.exp(power * np.log((drawn + 1) / (most + 1))) * rise
+    return np.where(drawn <= most, chance, 0.0)
 
 
 def _rounded_logistic(

@@ -16,6 +16,10 @@ STATES = {"a": "xyz", "b": "01", "c": "0123"}
 NETWORK = Network.from_edges(STATES, [("a", "c"), ("b", "c")], STATES)
 """Nodes of 3, 2 and 24 cells."""
 
+WIDE_STATES = {"a": "xyz", "b": "01234", "c": "0123"}
+WIDE = Network.from_edges(WIDE_STATES, [("a", "b"), ("a", "c"), ("b", "c")], WIDE_STATES)
+"""Nodes of 3, 15 and 60 cells."""
+
 rules = st.builds(PriorRule, st.sampled_from(PriorKind), st.floats(LEAST_PRIOR, MOST_PRIOR))
 
 
@@ -78,7 +82,12 @@ def test_the_decimals_are_the_parameters_to_twelve_digits() -> None:
     assert prior_rule("bdeu").decimals(chain(1)) == ("0.5", "0.5")
 
 
-@given(st.sampled_from([ASIA, NETWORK, chain(2)]), st.sampled_from(PriorKind), st.floats(0.01, 100))
+def test_a_capped_prior_has_parameters_of_an_eighth_to_one() -> None:
+    assert PriorRule().decimals(WIDE) == ("1",) * 3 + ("0.266666666667",) * 15 + ("0.125",) * 60
+    assert PriorRule(PriorKind.CAPPED, 15).decimals(WIDE) == ("1",) * 18 + ("0.25",) * 60
+
+
+@given(st.sampled_from([ASIA, NETWORK, WIDE, chain(2)]), st.sampled_from(PriorKind), st.floats(0.01, 100))
 def test_the_rule_of_a_prior_gives_this_prior(network: Network, kind: PriorKind, size: float) -> None:
     """On networks of narrow nodes, several rules give one prior."""
     rule = PriorRule(kind, float(f"{size:.6g}"))

@@ -8,7 +8,7 @@ other: a row's total is a count in the parents' rows, and a sum over many rows h
    site.
 2. A row's exact factor is Dirichlet-multinomial(k | T), times the exact distribution of its cells' noise (module
    `rows`). Given all other sites, the row's distribution is computed on points, and the site is moved towards it. Later
-   sweeps move the sites less. 4 to 7 sweeps suffice.
+   sweeps move the sites less. About 6 sweeps suffice. Where full steps could be too far, they are damped.
 3. The joint table of parents that no family contains gets a factor from the network (module `parents`).
 4. If the rows of a node share a mean (`SharedMeans`), its log ratios are part of t and of these rows. A row's exact
    factor is then a function of them too (module `shared`).
@@ -19,7 +19,7 @@ If the sweeps do not converge for a release, its posterior is computed row by ro
 """
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -38,24 +38,30 @@ from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.joint.design import JointDesign
 from dpbayes.posteriors.joint.draws import RowDraws, TablesLaw
 from dpbayes.posteriors.joint.parents import ParentsDesign, ParentsFactor, parents_designs, parents_factors
-from dpbayes.posteriors.joint.rows import Normals, Place, Tilted, TiltedRows, tilted_rows
+from dpbayes.posteriors.joint.rows import Located, Normals, Place, Tilted, TiltedRows, tilted_rows
 from dpbayes.posteriors.joint.shared import RatioPoints
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_aware import checked_tables, noise_aware
 from dpbayes.posteriors.noise_model import NoiseModel
 from dpbayes.posteriors.shared_means import SharedMeans, log_ratio_covariance
 
-SWEEPS, MORE_SWEEPS = 6, 20
-"""The number of sweeps over all rows, and the largest number for releases that have not converged by then."""
+_LEAST_SWEEPS = 6
+"""The number of sweeps after which convergence ends them; before, only a change below `_ARRIVED` does."""
 
-_FAST = 3
-"""The number of full sweeps. Later sweeps move the sites less, which averages the errors of the points."""
+_FULL = tuple(1.0 if sweep < 3 else 2 / (sweep + 1) for sweep in range(_LEAST_SWEEPS))
+"""By what share every sweep moves the sites. Later sweeps move them less, which averages the errors of the points."""
+
+_DAMPED = tuple(min(0.5, 3 / (sweep + 1)) for sweep in range(20))
+"""The shares of damped sweeps, for parameters below 1 and for releases for which full sweeps do not converge."""
 
 _SETTLED, _ARRIVED = 0.5, 0.03
 """Limits for the change of a row's numbers in the last sweep, in standard deviations: for convergence, and to stop."""
 
 _SETTLED_POINTS = 1.0
 """The limit for their change with the final points, which are more than the points of a sweep."""
+
+_ERRORS = 4.0
+"""Points of importance sampling: the number of their standard errors by which the limits are wider."""
 
 _POINTS, _SWEEP_POINTS, _FEW_POINTS, _TABLES = 512, 256, 128, 64
 """Points of every row at the end, in a sweep, and in the first two sweeps; samples of all tables for the parents."""
@@ -191,6 +197,10 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+_Read = tuple[FloatArray, FloatArray, TablesLaw]
+"""Counts (B, S, K), weights (B, S, m) and the tables' distribution."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Work:
     """The parts that do not depend on the release; `where` (m, 2) has the group of every row, and its index there."""
@@ -256,24 +266,6 @@ class _SweptLaws:
     state: _State
     moved: FloatArray
 
-    def part(self, releases: IntArray) -> "_SweptLaws":
-        """Return a part of a batch."""
-        return _SweptLaws(
-            [(mean[releases], covariance[releases]) for mean, covariance in self.regions],
-            [Normals(site.precision[releases], site.shift[releases]) for site in self.sites],
-            _State(self.state.mean[releases], self.state.columns[releases]),
-            self.moved[releases],
-        )
-
-    def put(self, releases: IntArray, others: "_SweptLaws") -> None:
-        """Replace a part of a batch."""
-        for own, new in zip(self.regions, others.regions, strict=True):
-            own[0][releases], own[1][releases] = new
-        for site, moved in zip(self.sites, others.sites, strict=True):
-            site.precision[releases], site.shift[releases] = moved.precision, moved.shift
-        self.state.mean[releases], self.state.columns[releases] = others.state.mean, others.state.columns
-        self.moved[releases] = others.moved
-
 
 @dataclass(frozen=True, eq=False)
 class _Result:
@@ -285,10 +277,28 @@ class _Result:
     is_settled: BoolArray
 
 
-def _read(work: _Work, tables: FloatArray) -> tuple[FloatArray, FloatArray, TablesLaw]:
+def _read(work: _Work, tables: FloatArray) -> _Read:
     """Return counts (B, S, K), weights (B, S, m) and the tables' distribution for a few releases (B, K)."""
-    result = _swept(work, tables)
-    is_settled = result.is_settled
+    is_steep = bool((work.prior.alpha < 1).any())
+    posterior = _sampled(work, tables, _swept(work, tables, _DAMPED if is_steep else _FULL))
+    late = np.flatnonzero(~posterior[2].is_settled)
+    if late.size and not is_steep:
+        damped = _sampled(work, tables[late], _swept(work, tables[late], _DAMPED))
+        # Of every release, the last posterior.
+        last = np.arange(len(tables))
+        last[late] = len(tables) + np.arange(late.size)
+        counts, weights, law = _together([posterior, damped])
+        posterior = counts[last], weights[last], law.part(last)
+    counts, weights, law = posterior
+    if not law.is_settled.all():
+        alone = np.flatnonzero(~law.is_settled)
+        quick = noise_aware(work.prior, work.noise, tables[alone], work.n, points=counts.shape[1])
+        counts[alone], weights[alone] = quick.counts, quick.weights
+    return posterior
+
+
+def _sampled(work: _Work, tables: FloatArray, result: _Result) -> _Read:
+    """Return counts, weights and the tables' distribution after the sweeps."""
     points = max(tilted.weights[0, 0].size for tilted in result.tilted)
     counts = np.zeros((len(tables), points, work.network.cell_count))
     weights = np.zeros((len(tables), points, work.network.row_count))
@@ -312,14 +322,10 @@ def _read(work: _Work, tables: FloatArray) -> tuple[FloatArray, FloatArray, Tabl
                 own.inner_sizes(_POINTS),
             )
         )
-    if not is_settled.all():
-        alone = np.flatnonzero(~is_settled)
-        quick = noise_aware(work.prior, work.noise, tables[alone], work.n, points=points)
-        counts[alone], weights[alone] = quick.counts, quick.weights
-    return counts, weights, TablesLaw(work.design, result.state.mean, result.state.root, tuple(rows), is_settled)
+    return counts, weights, TablesLaw(work.design, result.state.mean, result.state.root, tuple(rows), result.is_settled)
 
 
-def _together(parts: list[tuple[FloatArray, FloatArray, TablesLaw]]) -> tuple[FloatArray, FloatArray, TablesLaw]:
+def _together(parts: list[_Read]) -> _Read:
     """Join the posteriors of several parts of a batch."""
     counts, weights, laws = zip(*parts, strict=True)
 
@@ -358,60 +364,56 @@ def _root(covariance: FloatArray) -> FloatArray:
     return root
 
 
-def _swept(work: _Work, tables: FloatArray) -> _Result:
-    """Sweep over all rows until convergence; after some sweeps, only the releases that have not converged continue."""
+def _swept(work: _Work, tables: FloatArray, shares: Sequence[float]) -> _Result:
+    """Sweep over all rows until convergence."""
     fits = work.network.residuals.consistent(tables, work.n)
     base = _base(work, tables)
     regions = [_first_region(rows, work, fits) for rows in work.groups]
     sites = [_first_site(rows, tables) for rows in work.groups]
     laws = _SweptLaws(regions, sites, _combined(work, base, sites, []), np.full(len(tables), np.inf))
     with np.errstate(all="ignore"):  # convergence is tested at the end
-        for sweep in range(SWEEPS):
-            laws = _sweep(work, tables, base, laws, sweep)
+        for sweep, share in enumerate(shares):
+            laws = _sweep(work, tables, base, laws, sweep, share)
             # The parents' factors take part from the second sweep on, and change the rows in the third.
             if (laws.moved < _ARRIVED).all() and (sweep > 1 or not work.parents):
                 break
-        late = np.flatnonzero(~(laws.moved < _SETTLED))
-        if late.size:
-            own, of_late = (base[0], base[1][late]), laws.part(late)
-            for sweep in range(SWEEPS, MORE_SWEEPS):
-                of_late = _sweep(work, tables[late], own, of_late, sweep)
-                if (of_late.moved < _SETTLED).all():
-                    break
-            laws.put(late, of_late)
+            if sweep >= _LEAST_SWEEPS - 1 and (laws.moved < _SETTLED).all():
+                break
         marginals = _marginals(work, laws.state)
         final = []
         for g, rows in enumerate(work.groups):
             cavity = rows.cavity(*marginals[g], laws.sites[g])
             final.append(rows.located(tables[:, rows.prior.cells], cavity, laws.regions[g], _POINTS))
-    moved = _distance(laws.regions, [law.region for law in final])
+    moved = _distance(laws.regions, final)
     is_settled = (laws.moved < _SETTLED) & (moved < _SETTLED_POINTS)
     return _Result(tuple(law.tilted for law in final), marginals, laws.state, is_settled)
 
 
 def _sweep(
-    work: _Work, tables: FloatArray, base: tuple[FloatArray, FloatArray], laws: _SweptLaws, sweep: int
+    work: _Work, tables: FloatArray, base: tuple[FloatArray, FloatArray], laws: _SweptLaws, sweep: int, share: float
 ) -> _SweptLaws:
     """Update all rows' sites, the parents' factors, and the distribution of all tables."""
-    share = 1.0 if sweep < _FAST else 2 / (sweep + 1)
     marginals = _marginals(work, laws.state)
-    regions, sites = [], []
+    rows_laws, sites = [], []
     for g, rows in enumerate(work.groups):
         mean, covariance = marginals[g]
         cavity = rows.cavity(mean, covariance, laws.sites[g])
         region = (rows.clipped(mean), covariance) if sweep else laws.regions[g]
         law = rows.located(tables[:, rows.prior.cells], cavity, region, _SWEEP_POINTS if sweep > 1 else _FEW_POINTS)
-        regions.append(law.region)
+        rows_laws.append(law)
         sites.append(laws.sites[g].towards(rows.site(law.tilted, law.place, cavity), share))
     factors = _parents(work, laws.state) if work.parents and sweep else []  # the first one: noise only
-    return _SweptLaws(regions, sites, _combined(work, base, sites, factors), _distance(laws.regions, regions))
+    moved = _distance(laws.regions, rows_laws)
+    return _SweptLaws([law.region for law in rows_laws], sites, _combined(work, base, sites, factors), moved)
 
 
-def _distance(before: list[Place], after: list[Place]) -> FloatArray:
-    """The largest change of the rows' means, in standard deviations: (B,)."""
+def _distance(before: list[Place], after: list[Located]) -> FloatArray:
+    """The largest change of the rows' means (B,), in standard deviations, and `_ERRORS` of the points' errors."""
     moved = np.zeros(len(before[0][0]))
-    for old, new in zip(before, after, strict=True):
+    for old, law in zip(before, after, strict=True):
+        new = law.region
         sd = np.sqrt(np.diagonal(new[1], axis1=-2, axis2=-1) + 0.1)
+        sd *= 1 + _ERRORS * law.tilted.sampling_error[..., None]
         moved = np.maximum(moved, (np.abs(new[0] - old[0]) / sd).max(axis=(-2, -1)))
     return np.where(np.isfinite(moved), moved, np.inf)
 

@@ -116,6 +116,12 @@ class Tilted:
             covariance[..., r:, r:] += np.moveaxis(np.vecdot(weights, within), (0, 1), (-2, -1))
         return np.moveaxis(mean, 0, -1), covariance
 
+    @property
+    def sampling_error(self) -> FloatArray:
+        """The standard error (B, m) of means from points of importance sampling, in standard deviations; else 0."""
+        squares = (self.weights**2).sum(axis=(-2, -1))
+        return np.sqrt(squares) if len(self.spreads) == 1 else np.zeros(squares.shape)
+
     def scattered(self, alpha: FloatArray) -> FloatArray:
         """Return all cells (r, B, m, J, S), each moved from the middle of its group to a place within the group.
 

@@ -202,7 +202,7 @@ def test_its_intervals_are_those_of_the_law_and_one_sentence_says_what_they_are_
     ("prior", "said"),
     [
         (("1",), "The prior is 1 in every cell."),
-        (PriorRule().decimals(NETWORK), "The prior is capped (1 in every cell, N′ = 4 for wider nodes)."),
+        (PriorRule().decimals(NETWORK), "The prior is capped (N′ = 4 per node, 0.125 to 1 in every cell)."),
         (("0.3",) * 11 + ("0.4",), "The prior is a parameter for each cell, in the request."),
     ],
 )
