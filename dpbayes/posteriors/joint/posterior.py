@@ -46,7 +46,7 @@ from dpbayes.posteriors.noise_model import NoiseModel
 from dpbayes.posteriors.shared_means import SharedMeans, log_ratio_covariance
 
 _LEAST_SWEEPS = 6
-"""The number of sweeps after which convergence ends them; before, only a change below `_ARRIVED` does."""
+"""The number of sweeps of a batch of releases. Only releases that have not converged get more of them."""
 
 _FULL = tuple(1.0 if sweep < 3 else 2 / (sweep + 1) for sweep in range(_LEAST_SWEEPS))
 """By what share every sweep moves the sites. Later sweeps move them less, which averages the errors of the points."""
@@ -266,6 +266,24 @@ class _SweptLaws:
     state: _State
     moved: FloatArray
 
+    def part(self, releases: IntArray) -> "_SweptLaws":
+        """Return a part of a batch."""
+        return _SweptLaws(
+            [(mean[releases], covariance[releases]) for mean, covariance in self.regions],
+            [Normals(site.precision[releases], site.shift[releases]) for site in self.sites],
+            _State(self.state.mean[releases], self.state.columns[releases]),
+            self.moved[releases],
+        )
+
+    def put(self, releases: IntArray, others: "_SweptLaws") -> None:
+        """Replace a part of a batch."""
+        for own, new in zip(self.regions, others.regions, strict=True):
+            own[0][releases], own[1][releases] = new
+        for site, moved in zip(self.sites, others.sites, strict=True):
+            site.precision[releases], site.shift[releases] = moved.precision, moved.shift
+        self.state.mean[releases], self.state.columns[releases] = others.state.mean, others.state.columns
+        self.moved[releases] = others.moved
+
 
 @dataclass(frozen=True, eq=False)
 class _Result:
@@ -365,20 +383,25 @@ def _root(covariance: FloatArray) -> FloatArray:
 
 
 def _swept(work: _Work, tables: FloatArray, shares: Sequence[float]) -> _Result:
-    """Sweep over all rows until convergence."""
+    """Sweep over all rows until convergence, by at most as many sweeps as there are shares."""
     fits = work.network.residuals.consistent(tables, work.n)
     base = _base(work, tables)
     regions = [_first_region(rows, work, fits) for rows in work.groups]
     sites = [_first_site(rows, tables) for rows in work.groups]
     laws = _SweptLaws(regions, sites, _combined(work, base, sites, []), np.full(len(tables), np.inf))
     with np.errstate(all="ignore"):  # convergence is tested at the end
-        for sweep, share in enumerate(shares):
+        for sweep, share in enumerate(shares[:_LEAST_SWEEPS]):
             laws = _sweep(work, tables, base, laws, sweep, share)
             # The parents' factors take part from the second sweep on, and change the rows in the third.
             if (laws.moved < _ARRIVED).all() and (sweep > 1 or not work.parents):
                 break
-            if sweep >= _LEAST_SWEEPS - 1 and (laws.moved < _SETTLED).all():
+        late = np.arange(len(tables))
+        for sweep, share in enumerate(shares[_LEAST_SWEEPS:], start=_LEAST_SWEEPS):
+            late = late[~(laws.moved[late] < _SETTLED)]
+            if not late.size:
                 break
+            own = base[0], base[1][late]
+            laws.put(late, _sweep(work, tables[late], own, laws.part(late), sweep, share))
         marginals = _marginals(work, laws.state)
         final = []
         for g, rows in enumerate(work.groups):
