@@ -10,7 +10,7 @@ NEIGHBOURS = "Neighbouring tables have the same number of records and differ in 
 SENSITIVITY = (
     "The largest change of the noise-free output when one record is replaced: as proved, or as stated in the paper."
 )
-PRIOR = "The distribution before any record is seen. Capped: 1 in every cell, but N′ in total for a wider node."
+PRIOR = "The distribution before any record is seen. Capped: N′ per node, but 0.125 to 1 in every cell."
 PSEUDO_COUNT = "The Dirichlet parameter of every cell before any record is seen; 1 is a uniform prior."
 SAMPLE_SIZE = "The sum of the Dirichlet parameters of a node’s cells, N′ in BDeu; it acts like so many records."
 ROW = "A row is the distribution of a node for one combination of its parents' states."

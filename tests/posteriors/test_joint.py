@@ -17,6 +17,7 @@ from dpbayes import (
     LaplaceUpdates,
     Network,
     count,
+    load_named,
     query,
     sample_dataset,
 )
@@ -222,6 +223,15 @@ def test_what_does_not_settle_is_read_row_by_row(monkeypatch):
     assert np.allclose(law.mean, quick.mean)
     draws = law.sample(np.random.default_rng(1), 4000)
     assert np.abs((draws.mean(axis=0) - law.mean) / law.sd).max() < 0.1
+
+
+def test_the_posterior_of_wide_nodes_converges_and_does_not_depend_on_the_batch():
+    """Parameters below 1 and nodes of a hundred cells: full steps of the sweeps do not converge."""
+    alarm, _ = load_named("alarm")
+    release = releases_of(LaplaceUpdates(prior=alarm, epsilon=1.0), 5000, 2)[2]
+    law = release.joint_noise_aware()
+    assert law.is_settled.all()
+    np.testing.assert_allclose(law.mean[1], release.part(1).joint_noise_aware().mean, atol=1e-6)
 
 
 def joint_points(release) -> int:

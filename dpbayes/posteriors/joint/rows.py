@@ -41,7 +41,7 @@ _REACH, _DENSE = 6.5, 2.8
 """The range of the points on either side of the mean, in standard deviations; Laplace noise has long tails. Beyond the
 second number, the size of a group is proportional to its distance from the mean."""
 
-_STATES_IN_GROUPS, _GROUPS_OF_TOTALS = 3, 8
+_STATES_IN_GROUPS, _GROUPS_OF_TOTALS = 3, 16
 """The largest number of states for which counts are grouped, and the number of groups of totals for more states."""
 
 _MORE = 3
@@ -292,7 +292,7 @@ class TiltedRows:
         """The number of groups of totals, and of each cell given the earlier cells."""
         free = self.states - self.is_fixed
         if self.states > _STATES_IN_GROUPS:
-            return (1, 2 * points) if self.is_fixed else (_GROUPS_OF_TOTALS, points // 4)
+            return (1, 2 * points) if self.is_fixed else (_GROUPS_OF_TOTALS, 2 * points // _GROUPS_OF_TOTALS)
         enough = points * _MORE ** max(free - 2, 0)
         side = max(2, round(enough ** (1 / max(free, 1)))) if free else 1
         return (1,) * self.is_fixed + (side,) * free
