@@ -11,7 +11,7 @@ import streamlit as st
 from dpbayes.base.libraries import pd
 from dpbayes.base.text import distinct_texts, many, numeral, plural
 from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, Robustness, prior_grid, robustness
-from dpbayes.figures.robustness import answers_figure, moved_figure
+from dpbayes.figures.claims import answers_figure, moved_figure
 from dpbayes.theory.dimitrakakis14.draws import theorem_2_ii
 from dpbayes.theory.dimitrakakis14.game import KAPPA
 from dpbayes.ui.session.chosen import Chosen

@@ -15,7 +15,7 @@ from dpbayes.mechanisms.base import simulated
 from dpbayes.ui.pages.explore.averages import releases_key
 from dpbayes.ui.pages.explore.readings import Simulated
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.shared import shared_memo
+from dpbayes.ui.session.kept import shared_memo
 from dpbayes.ui.widgets.running import WITHOUT_BUTTON, Running, running, so_far
 
 DRAWS = 200

@@ -16,11 +16,12 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.steps import Partial, Work, part_of
 from dpbayes.base.text import escaped, many, numeral, rough
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.least_epsilon.intervals import PlannedIntervals, interval_steps
 from dpbayes.experiments.least_epsilon.planning import (
     ErrorCurve,
     LeastRecords,
+    PlannedIntervals,
     error_steps,
+    interval_steps,
     least_records_steps,
     most_records,
 )
