@@ -128,7 +128,7 @@ def refusals(at: AppTest) -> list[str]:
 
 def editor(at: AppTest) -> str:
     mine = at.session_state["upload"]
-    return f"columns.editor.{mine.number}.{mine.version}"
+    return f"columns.editor.{mine.key}"
 
 
 def edit(at: AppTest, rows: dict[int, dict[str, Any]]) -> AppTest:
