@@ -19,7 +19,7 @@ from dpbayes.ui.session.options.research import RobustnessOptions
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.chart.facts import Facts
+from dpbayes.ui.widgets.chart.saving import Facts
 from dpbayes.ui.widgets.from_python import program, value_in_python
 from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest
 from dpbayes.ui.widgets.page import Places

@@ -36,7 +36,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, pictures_tell
+from dpbayes.ui.widgets.chart.saving import EPSILON, Facts, pictures_tell
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.show import remark, results_and_files

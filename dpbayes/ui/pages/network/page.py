@@ -39,7 +39,7 @@ from dpbayes.ui.pages.network.learn import learn_privately
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.increments import STEALTH, stealth_increment
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.chart.facts import EPSILON, TABLE, Facts, N, pictures_tell
+from dpbayes.ui.widgets.chart.saving import EPSILON, TABLE, Facts, N, pictures_tell
 from dpbayes.ui.widgets.controls import parameter_control
 from dpbayes.ui.widgets.frames import Frames, network_of
 from dpbayes.ui.widgets.from_python import same_from_python

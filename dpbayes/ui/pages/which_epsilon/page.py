@@ -46,7 +46,7 @@ from dpbayes.ui.session.settings import EXPLORED_NAMES, MECHANISM_NAMES
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.chart.facts import MECHANISM, PLANNED, Facts, N, pictures_tell
+from dpbayes.ui.widgets.chart.saving import MECHANISM, PLANNED, Facts, N, pictures_tell
 from dpbayes.ui.widgets.frames import Frames, counts_of, network_of
 from dpbayes.ui.widgets.page import Places, next_page, places
 from dpbayes.ui.widgets.running import Running, progress_if_long, running
