@@ -106,9 +106,9 @@ class Needed:
     def joined(cls, parts: "Sequence[Needed]") -> "Needed":
         return cls(np.sort(np.concatenate([part.increments for part in parts])))
 
-    def increment(self, probability: float, *, doubt: float = 1e-3) -> float:
+    def increment(self, probability: float) -> float:
         """Return a t that suffices for `probability`, an upper confidence limit. Errors: those of increment_for."""
-        return increment_for(probability, self.increments, doubt=doubt)
+        return increment_for(probability, self.increments)
 
 
 def are_enough(draws: int, probability: float) -> bool:
