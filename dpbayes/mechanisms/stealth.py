@@ -218,9 +218,8 @@ def least_cells(network: Network, values: FloatArray) -> FloatArray:
     plan = network.elimination
     if widest_scope(plan) > MOST_SCOPE:
         raise InputError(
-            "The joint table of this graph is too large: its elimination needs tables of "
-            f"2^{widest_scope(plan)} cells, and "
-            f"the limit is 2^{MOST_SCOPE}. The released tables are not affected."
+            f"The joint table of this graph is too large: its elimination needs tables of 2^{widest_scope(plan)} "
+            f"cells, and the limit is 2^{MOST_SCOPE}. The released tables are not affected."
         )
     return eliminated(_own_factors(network, values), plan, np.min)
 

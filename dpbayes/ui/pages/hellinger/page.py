@@ -170,9 +170,8 @@ def enumeration_cost(scenario: Scenario) -> str:
     return (
         f"Proof by enumeration: {many(die.size, 'table')} of {many(die.n, 'throw')}, {neighbour_count(die):,} ordered "
         f"pairs of neighbours and every output were compared. {enumerated.certified} holds at an internal ε of "
-        f"{numeral(inner, 4)}; the proof for every die allows {numeral(scenario.smooth_run[0], 4)}. The mean "
-        "error over "
-        f"all tables is {after} instead of {before}. The result depends only on public numbers. At most "
+        f"{numeral(inner, 4)}; the proof for every die allows {numeral(scenario.smooth_run[0], 4)}. The mean error "
+        f"over all tables is {after} instead of {before}. The result depends only on public numbers. At most "
         f"{MOST_ENUMERATED} tables are enumerated."
     )
 
