@@ -8,7 +8,7 @@ import dataclasses
 import enum
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote
 
 from dpbayes.base.parameters import Choice
@@ -29,6 +29,8 @@ from dpbayes.ui.session.settings import (
     title_at_sentence_start,
 )
 
+Member = TypeVar("Member", bound=enum.Enum)
+
 MOST_PLACES = 99
 """The largest step of a story in a link; no story has so many."""
 
@@ -45,6 +47,11 @@ def _one_of(name: str, names: Iterable[str]) -> Callable[[str], str]:
         return text
 
     return read
+
+
+def _member(name: str, kind: type[Member]) -> Callable[[str], Member]:
+    read = _one_of(name, (member.value for member in kind))
+    return lambda text: kind(read(text))
 
 
 def _graph_spec(text: str) -> str:
@@ -79,14 +86,6 @@ def _story(text: str) -> str:
     return text
 
 
-def _seat(text: str) -> Seat:
-    return Seat(_one_of("seat", (seat.value for seat in Seat))(text))
-
-
-def _cpts(text: str) -> Cpts:
-    return Cpts(_one_of("kind of probabilities", (kind.value for kind in Cpts))(text))
-
-
 def _data(text: str) -> str:
     from dpbayes.sources.shipped_tables import SHIPPED  # late: reading the registry is not needed to draw a page
 
@@ -97,10 +96,10 @@ def _data(text: str) -> str:
 _whole = functools.partial(functools.partial, whole_number)
 
 READERS: dict[str, Callable[[str], Any]] = {
-    "seat": _seat,
+    "seat": _member("seat", Seat),
     "data": _data,
     "source": _graph_spec,
-    "cpts": _cpts,
+    "cpts": _member("kind of probabilities", Cpts),
     "records": _whole("The number of records", low=0, high=MAX_RECORDS),
     "data_seed": _whole("The seed of the data", low=0, high=2**32 - 1),
     "graph": _graph_spec,
@@ -115,7 +114,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "matters": lambda text: _names(_short(text)),
     "story": _story,
     "step": _whole("The step of the story", low=1, high=MOST_PLACES),
-    "present": lambda text: Present(_one_of("presentation mode", (way.value for way in Present))(text)),
+    "present": _member("presentation mode", Present),
 }
 """The reader of each field, for a text in a link and for a typed text."""
 
