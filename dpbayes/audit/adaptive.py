@@ -7,7 +7,7 @@ the proof that its costs add up.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -191,7 +191,7 @@ def _loss(plan: AdaptivePlan, table: Dataset, neighbour: Dataset, draws: Draws) 
     """Return ln P[o]/Q[o] of one simulated output of the table."""
     recorded = _Recorded(draws)
     carried_out(plan, table, recorded)
-    replayed = _Recorded(_Replayed(recorded.results))
+    replayed = _Recorded(_Replayed(iter(recorded.results)))
     carried_out(plan, neighbour, replayed)
     if replayed.costs != recorded.costs:
         raise AssertionError("the cost of a step depends on the records")
@@ -230,17 +230,12 @@ class _Recorded:
 class _Replayed:
     """Draws that return recorded results again, whatever the table is."""
 
-    results: list[IntArray | int]
-    place: int = 0
+    results: Iterator[IntArray | int]
 
     def noisy(self, values: IntArray, costs: Sequence[Amount]) -> IntArray:
         """Return the recorded numbers."""
-        return np.asarray(self._next())
+        return np.asarray(next(self.results))
 
     def chosen(self, scores: IntArray, sensitivity: int, cost: Amount) -> int:
         """Return the recorded place."""
-        return int(self._next())
-
-    def _next(self) -> IntArray | int:
-        self.place += 1
-        return self.results[self.place - 1]
+        return int(next(self.results))
