@@ -7,7 +7,7 @@ the proof that its costs add up.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -57,31 +57,26 @@ class AdaptiveAudit:
         """The largest loss of a simulated output. Every output is possible, so a pure epsilon is at least as large."""
         return float(max(self.first.max(), self.second.max()))
 
-    def lower_bound(self, *, doubt: float = DOUBT) -> SampledLoss:
+    def lower_bound(self) -> SampledLoss:
         """Return a lower confidence bound on epsilon at the claimed delta, from how often a loss is large.
 
-        The event is chosen on the first half of the outputs, and counted on the second half.
-
-        Args:
-            doubt: The probability with which the bound may be wrong.
+        The event is chosen on the first half of the outputs, and counted on the second half. The bound is wrong with a
+        probability of at most `DOUBT`.
 
         Returns:
             The bound, with the counts from which it was computed.
-
-        Raises:
-            InputError: The doubt is outside its range.
         """
         half = len(self.first) // 2
         first, second = self.first, -self.second  # both are ln P/Q
         limits = np.unique(first[:half])
-        bounds = [self._bound(first[:half] >= at, second[:half] >= at, doubt) for at in limits]
+        bounds = [self._bound(first[:half] >= at, second[:half] >= at) for at in limits]
         at = limits[int(np.argmax(bounds))]
         hits, opposite = first[half:] >= at, second[half:] >= at
-        epsilon = self._bound(hits, opposite, doubt)
-        return SampledLoss(epsilon, self.claimed.delta, doubt, len(hits), (int(hits.sum()), int(opposite.sum())))
+        epsilon = self._bound(hits, opposite)
+        return SampledLoss(epsilon, self.claimed.delta, DOUBT, len(hits), (int(hits.sum()), int(opposite.sum())))
 
-    def _bound(self, hits: BoolArray, opposite: BoolArray, doubt: float) -> float:
-        return epsilon_lower_bound(hits, opposite=opposite, doubt=doubt, delta=self.claimed.delta)
+    def _bound(self, hits: BoolArray, opposite: BoolArray) -> float:
+        return epsilon_lower_bound(hits, opposite=opposite, doubt=DOUBT, delta=self.claimed.delta)
 
     def loss_bound(self, *, doubt: float = DOUBT) -> float:
         """Return a lower confidence bound on epsilon at the claimed delta, from the exact losses L of the outputs.
@@ -196,7 +191,7 @@ def _loss(plan: AdaptivePlan, table: Dataset, neighbour: Dataset, draws: Draws) 
     """Return ln P[o]/Q[o] of one simulated output of the table."""
     recorded = _Recorded(draws)
     carried_out(plan, table, recorded)
-    replayed = _Recorded(_Replayed(recorded.results))
+    replayed = _Recorded(_Replayed(iter(recorded.results)))
     carried_out(plan, neighbour, replayed)
     if replayed.costs != recorded.costs:
         raise AssertionError("the cost of a step depends on the records")
@@ -235,17 +230,12 @@ class _Recorded:
 class _Replayed:
     """Draws that return recorded results again, whatever the table is."""
 
-    results: list[IntArray | int]
-    place: int = 0
+    results: Iterator[IntArray | int]
 
     def noisy(self, values: IntArray, costs: Sequence[Amount]) -> IntArray:
         """Return the recorded numbers."""
-        return np.asarray(self._next())
+        return np.asarray(next(self.results))
 
     def chosen(self, scores: IntArray, sensitivity: int, cost: Amount) -> int:
         """Return the recorded place."""
-        return int(self._next())
-
-    def _next(self) -> IntArray | int:
-        self.place += 1
-        return self.results[self.place - 1]
+        return int(next(self.results))

@@ -265,20 +265,16 @@ def compared_graphs() -> Mapping[str, Network]:
 def graph_steps(promise: Promise) -> Work[tuple[GraphComparison, ...]]:
     """Compare the mechanisms on all graphs; the first graph, a small one, takes one step."""
     graphs = list(compared_graphs().items())
-    compared: tuple[GraphComparison, ...] = (compared_on(*graphs[0], promise),)
+    compared: tuple[GraphComparison, ...] = (finished(compared_on(*graphs[0], promise)),)
     for k, (name, network) in enumerate(graphs[1:], start=1):
         yield Partial(k / len(graphs), compared)
-        work = _compared_on(name, network, promise)
+        work = compared_on(name, network, promise)
         compared += ((yield from part_of(work, k / len(graphs), (k + 1) / len(graphs))),)
     return compared
 
 
-def compared_on(name: str, network: Network, promise: Promise) -> GraphComparison:
-    """Return how every mechanism compares with Laplace noise on one graph."""
-    return finished(_compared_on(name, network, promise))
-
-
-def _compared_on(name: str, network: Network, promise: Promise) -> Work[GraphComparison]:
+def compared_on(name: str, network: Network, promise: Promise) -> Work[GraphComparison]:
+    """Return how every mechanism compares with Laplace noise on one graph, in steps."""
     comparison = yield from part_of(compare_steps(network, promise, recount=(BASELINE,)), 0.0, 1.0)
     factors = {noise.label: comparison.factor(noise) for noise in comparison.noises}
     return GraphComparison(name, len(network.names), network.cell_count, factors)

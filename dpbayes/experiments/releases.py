@@ -188,15 +188,13 @@ def interval_coverage(exact: Dirichlets, cell: int, interval: tuple[FloatArray, 
     return np.asarray(special.betainc(exact_a, exact_b, high) - special.betainc(exact_a, exact_b, low), dtype=float)
 
 
-def density_grid(
-    posteriors: list[Dirichlets], cell: int, *, points: int = 161, within: tuple[float, float] | None = None
-) -> FloatArray:
+def density_grid(posteriors: list[Dirichlets], cell: int, *, within: tuple[float, float] | None = None) -> FloatArray:
     """Return points in (0, 1), evenly spaced, and denser where the posteriors (K,) have their mass: (grid,).
 
     `within` is the mean and the standard deviation of another distribution with dense points. The points reach into the
     tails and around them, so that curves have no corners where a picture is zoomed.
     """
-    even = np.linspace(0, 1, points)
+    even = np.linspace(0, 1, 161)
     scores = np.linspace(-4.5, 4.5, 37)
     pairs = [(p.alpha[cell], p.rest_of(cell)) for p in posteriors]
     peaks = [special.betaincinv(a, b, special.ndtr(scores)) for a, b in pairs if b > 0]

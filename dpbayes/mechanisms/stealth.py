@@ -106,9 +106,9 @@ class Needed:
     def joined(cls, parts: "Sequence[Needed]") -> "Needed":
         return cls(np.sort(np.concatenate([part.increments for part in parts])))
 
-    def increment(self, probability: float, *, doubt: float = 1e-3) -> float:
+    def increment(self, probability: float) -> float:
         """Return a t that suffices for `probability`, an upper confidence limit. Errors: those of increment_for."""
-        return increment_for(probability, self.increments, doubt=doubt)
+        return increment_for(probability, self.increments)
 
 
 def are_enough(draws: int, probability: float) -> bool:
@@ -218,9 +218,8 @@ def least_cells(network: Network, values: FloatArray) -> FloatArray:
     plan = network.elimination
     if widest_scope(plan) > MOST_SCOPE:
         raise InputError(
-            "The joint table of this graph is too large: its elimination needs tables of "
-            f"2^{widest_scope(plan)} cells, and "
-            f"the limit is 2^{MOST_SCOPE}. The released tables are not affected."
+            f"The joint table of this graph is too large: its elimination needs tables of 2^{widest_scope(plan)} "
+            f"cells, and the limit is 2^{MOST_SCOPE}. The released tables are not affected."
         )
     return eliminated(_own_factors(network, values), plan, np.min)
 

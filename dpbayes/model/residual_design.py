@@ -117,9 +117,8 @@ def _best_steps(charges: Charges, values: FloatArray, *, power: int) -> Work[Noi
     noisy = np.flatnonzero(charges.factors)
     if noisy.size > MOST_SETS:
         raise InputError(
-            f"The optimal noise is computed for up to {MOST_SETS:,} sets of nodes within families, but this "
-            "network has "
-            f"{noisy.size:,}. Remove parents of its largest tables, or choose a mechanism with uniform noise."
+            f"The optimal noise is computed for up to {MOST_SETS:,} sets of nodes within families, but this network "
+            f"has {noisy.size:,}. Remove parents of its largest tables, or choose a mechanism with uniform noise."
         )
     scales = np.zeros(len(values))
     if not noisy.size:

@@ -44,7 +44,6 @@ def read_csv(
     *,
     separator: str = ",",
     encoding: str = "utf-8",
-    limit: int = MAX_UPLOAD,
     progress: Callable[[float], object] | None = None,
 ) -> "pd.DataFrame":
     """Return a table of text with a header line as a frame of strings, values exactly as they stand in the file.
@@ -53,7 +52,7 @@ def read_csv(
     read, about. Errors: InputError for empty files, other kinds of files, wrong separators or encodings, rows of the
     wrong length, bad column names, and too large files.
     """
-    refuse_size(data, limit)
+    refuse_size(data, MAX_UPLOAD)
     encoding = _checked_encoding(encoding)
     _refuse_binary(data, encoding)
     if separator not in SEPARATORS:
@@ -77,16 +76,14 @@ def read_csv(
     return frame
 
 
-def read_parquet(
-    data: bytes, *, limit: int = MAX_UPLOAD, progress: Callable[[float], object] | None = None
-) -> "pd.DataFrame":
+def read_parquet(data: bytes, *, progress: Callable[[float], object] | None = None) -> "pd.DataFrame":
     """Return a Parquet table as a frame of strings; whole numbers without ".0", other numbers in full.
 
     Missing values become "". `progress` is called with the share of columns that are read. Errors: InputError for
     other kinds of files, columns that hold lists or records, text that is not UTF-8, bad column names, and too large
     files.
     """
-    refuse_size(data, limit)
+    refuse_size(data, MAX_UPLOAD)
     try:
         schema = arrow_parquet.read_schema(io.BytesIO(data))
         names = checked_names([str(name) for name in schema.names])

@@ -12,16 +12,14 @@ from dpbayes.theory.notes import mechanisms as notes_mechanisms
 from dpbayes.theory.notes import metric_spaces, sensitivities
 from dpbayes.theory.zhang16 import counts as updates
 from dpbayes.theory.zhang16 import (
-    figures,
     fourier,
     largest_noise,
     map,
     rebuilt_tables,
     regression,
-    reruns,
     sampling,
     stealth,
-    table1,
+    summary,
 )
 from dpbayes.theory.zhang16 import smoothness as lipschitz
 from dpbayes.theory.zhang16.posterior_kl import bounds as posterior_kl_bounds
@@ -36,13 +34,11 @@ MODULES: tuple[ModuleType, ...] = (
     fourier,
     rebuilt_tables,
     stealth,
-    reruns,
     lipschitz,
     sampling,
     map,
     regression,
-    table1,
-    figures,
+    summary,
     neighbours,
     robustness,
     draws,

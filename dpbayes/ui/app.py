@@ -11,7 +11,7 @@ from dpbayes.ui.pages.stories.banner import banner
 from dpbayes.ui.pages.stories.opened import story_page
 from dpbayes.ui.session.current import link_problems, move_settings, show_place
 from dpbayes.ui.session.drawings import remember
-from dpbayes.ui.session.moved import MOVED, place_now
+from dpbayes.ui.session.link import MOVED, place_now
 from dpbayes.ui.widgets.address import become, begin_with_address, turn_to, write_in_place, write_link
 from dpbayes.ui.widgets.guard import delivering
 from dpbayes.ui.widgets.page import live

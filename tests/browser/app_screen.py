@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-from dpbayes.ui.session.moved import place_now
+from dpbayes.ui.session.link import place_now
 from tests.browser.dag_editor_screen import Screen
 from tests.browser.serving import ROOT, SLOW_MS, chromium, usual_window
 

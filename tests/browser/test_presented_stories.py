@@ -6,8 +6,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from dpbayes.ui.pages.stories.opened import STORIES
-from dpbayes.ui.pages.stories.parts import shown_alone
-from dpbayes.ui.pages.stories.story import Step
+from dpbayes.ui.pages.stories.story import Step, shown_alone
 from dpbayes.ui.session.settings import Seat
 from tests.browser.app_screen import SLOW_MS, AppScreen
 

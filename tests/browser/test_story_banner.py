@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from dpbayes.ui.pages.stories.opened import STORIES
-from dpbayes.ui.pages.stories.parts import PARTS
 from dpbayes.ui.pages.stories.quantities import QUANTITIES
+from dpbayes.ui.pages.stories.story import PARTS
 from tests.browser.app_screen import SLOW_MS, TITLES, AppScreen
 from tests.conftest import thorough
 

@@ -11,9 +11,8 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from dpbayes.ui.pages.stories.opened import STORIES
-from dpbayes.ui.pages.stories.parts import FOLDED
 from dpbayes.ui.pages.stories.quantities import QUANTITIES
-from dpbayes.ui.pages.stories.story import Guess, Step
+from dpbayes.ui.pages.stories.story import FOLDED, Guess, Step
 from tests.browser.app_screen import QUIET, SLOW_MS, AppScreen, title_of
 from tests.conftest import thorough
 

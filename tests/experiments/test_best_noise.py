@@ -137,7 +137,7 @@ def test_graphs_are_compared_in_steps_with_the_first_at_once(monkeypatch: pytest
     assert [graph.name for graph in steps[0].result] == ["chain, 12"]
     compared = finished(graph_steps(PROMISE))
     assert [graph.factors for graph in compared] == [
-        compared_on(*arguments, PROMISE).factors for arguments in few.items()
+        finished(compared_on(*arguments, PROMISE)).factors for arguments in few.items()
     ]
 
 
@@ -204,7 +204,7 @@ BEST = [("chain, 12", "Weighted Fourier"), ("Sachs", "Consistent Laplace"), ("co
 @pytest.mark.parametrize(("name", "best"), thorough(BEST, sample=BEST[:2]))
 def test_sparse_binary_graphs_are_for_best_weights_others_for_least_squares(name: str, best: str) -> None:
     pure = ("Laplace", "Consistent Laplace", "Fourier", "Weighted Fourier")
-    assert compared_on(name, compared_graphs()[name], PROMISE).best(pure) == best
+    assert finished(compared_on(name, compared_graphs()[name], PROMISE)).best(pure) == best
 
 
 def test_the_graphs_are_the_same_objects_and_not_too_large() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpbayes.base.looks import EXACT, PRIVATE, Curve, Look
-from dpbayes.figures.calibration import coverage_figure
+from dpbayes.figures.explore import coverage_figure
 
 EPSILONS = np.array([0.1, 1.0, 10.0, 100.0])
 REAL = Curve(Look("as real", EXACT), EPSILONS, np.array([0.01, 0.6, 0.9, 0.95]), np.array([0.01, 0.02, 0.03, np.nan]))

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 
 from dpbayes.ui.bar import EXPIRED
-from dpbayes.ui.server.signing_in import FAILED, UNREACHABLE
+from dpbayes.ui.server.security import FAILED, UNREACHABLE
 from dpbayes.ui.session.grants import ROLES
 from dpbayes.ui.session.roles import cookie_name
 from tests.browser.serving import CURATORS, ROOT, free_port, server_process

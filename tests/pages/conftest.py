@@ -32,7 +32,7 @@ from dpbayes.base.steps import Work
 from dpbayes.experiments.hellinger import errors as errors_of_dice
 from dpbayes.experiments.hellinger import study
 from dpbayes.ui.pages.explore import simulations
-from dpbayes.ui.pages.hellinger import sweeps
+from dpbayes.ui.pages.hellinger import page as hellinger
 from dpbayes.ui.pages.network import errors
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import frames, guard, running, slider
@@ -277,7 +277,7 @@ def curves_of_dice_have_few_points(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     if IS_THOROUGH:
         return
-    for module in (sweeps, study):
+    for module in (hellinger, study):
         monkeypatch.setattr(module, "EPSILONS", errors_of_dice.EPSILONS[::4])
         monkeypatch.setattr(module, "SWEEP_DRAWS", 1_000)
         monkeypatch.setattr(module, "throws_grid", functools.partial(errors_of_dice.throws_grid, points=4))

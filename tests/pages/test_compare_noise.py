@@ -110,7 +110,7 @@ def test_graphs_are_compared_and_the_winners_are_shown_first(at: AppTest) -> Non
     every = open_page(PAGE, delta="0.000001", **{"compare.shown": "all"})
     drawn = {trace["name"]: trace["x"] for trace in figures(every)[GRAPHS]["data"]}
     chain, sachs = FEW.index("chain, 12"), FEW.index("Sachs")
-    expected = compared_on("chain", compared_graphs()["chain, 12"], Promise(1.0, 1e-6)).factors
+    expected = finished(compared_on("chain", compared_graphs()["chain, 12"], Promise(1.0, 1e-6))).factors
     assert {label: factors[chain] for label, factors in drawn.items()} == pytest.approx(expected)
     assert drawn["Weighted Fourier"][sachs] is None, "its nodes have three states"
 

@@ -128,7 +128,7 @@ def refusals(at: AppTest) -> list[str]:
 
 def editor(at: AppTest) -> str:
     mine = at.session_state["upload"]
-    return f"columns.editor.{mine.number}.{mine.version}"
+    return f"columns.editor.{mine.key}"
 
 
 def edit(at: AppTest, rows: dict[int, dict[str, Any]]) -> AppTest:
@@ -336,8 +336,7 @@ def test_many_columns_that_are_not_used_do_not_fill_the_page(at: AppTest) -> Non
 
 
 def test_a_file_over_the_limit_is_one_sentence(at: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    defaults = {"separator": ",", "encoding": "utf-8", "limit": 10}
-    monkeypatch.setattr("dpbayes.sources.tables.read_csv.__kwdefaults__", defaults)
+    monkeypatch.setattr("dpbayes.sources.tables.MAX_UPLOAD", 10)
     load(at, "x,y\n1,2\n3,4\n", "big.csv")
     assert len(refusals(at)) == 1
     assert "the limit is 10" in refusals(at)[0]

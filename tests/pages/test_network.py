@@ -359,7 +359,7 @@ def test_the_noise_of_every_mechanism_is_shown_and_of_a_wide_graph_that_of_the_q
     cells = np.diff(load_named("asia")[0].cell_offsets)
     for bar, shown in zip(bars, table["noise per cell"], strict=True):
         assert numeral(float(np.sqrt(np.average(np.square(bar["y"]), weights=cells)))) == shown
-    monkeypatch.setattr("dpbayes.ui.pages.network.costs.SEARCHED_SETS", 3)
+    monkeypatch.setattr("dpbayes.ui.pages.network.page.SEARCHED_SETS", 3)
     fine(at.run())
     table = next(frame.value for frame in at.dataframe if "promise" in frame.value.columns)
     assert "Gaussian residuals" not in list(table["mechanism"])

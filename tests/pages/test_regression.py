@@ -343,7 +343,7 @@ def type_bounds(at: AppTest, rows: dict[int, dict[str, Any]]) -> AppTest:
 
 def bounds_key(at: AppTest) -> str:
     mine = at.session_state["upload"]
-    return f"regression.bounds.{mine.number}.{mine.version}"
+    return f"regression.bounds.{mine.key}"
 
 
 def elsewhere_and_back(at: AppTest) -> AppTest:

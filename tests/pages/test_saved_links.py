@@ -11,8 +11,7 @@ from dpbayes.posteriors.prior_rules import PriorRule
 from dpbayes.theory.claims.setting import Axis
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.session.graphs import graph_of
-from dpbayes.ui.session.link import query_of, settings_from
-from dpbayes.ui.session.moved import MOVED, VIEWS, place_now, settings_now, view_of
+from dpbayes.ui.session.link import MOVED, VIEWS, place_now, query_of, settings_from, settings_now, view_of
 from dpbayes.ui.session.options import groups_of
 from dpbayes.ui.session.settings import Cpts, Seat
 from tests.pages.conftest import figures, headline, open_page, sentences

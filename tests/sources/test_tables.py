@@ -86,14 +86,15 @@ def test_csv_refusals(data: bytes, sentence: str) -> None:
         read_csv(data)
 
 
-def test_csv_refuses_bad_options() -> None:
+def test_csv_refuses_bad_options_and_large_files(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="The separator must be one of"):
         read_csv(b"a\n1\n", separator="->")
     for encoding in ("klingon", "zip", "", "a\x00"):
         with pytest.raises(InputError, match="is not the name of a text encoding"):
             read_csv(b"a\n1\n", encoding=encoding)
+    monkeypatch.setattr("dpbayes.sources.tables.MAX_UPLOAD", 3)
     with pytest.raises(InputError, match="has 4 bytes; the limit is 3"):
-        read_csv(b"a\n1\n", limit=3)
+        read_csv(b"a\n1\n")
 
 
 @given(st.binary(max_size=200))

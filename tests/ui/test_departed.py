@@ -27,7 +27,7 @@ from dpbayes.ui.pages.explore.simulations import shared_simulations
 from dpbayes.ui.pages.network.errors import shared_errors
 from dpbayes.ui.server import departed, starting
 from dpbayes.ui.server.departed import end_expired, limit_free_memory, return_memory
-from dpbayes.ui.session.shared import clear_shared, shared_memo
+from dpbayes.ui.session.kept import clear_shared, shared_memo
 from dpbayes.ui.widgets.frames import shared_frames
 
 TTL_S = 120

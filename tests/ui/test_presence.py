@@ -7,9 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from dpbayes.base.steps import Work
-from dpbayes.ui.session import presence
-from dpbayes.ui.session.presence import check_browsers, end_when_gone
-from dpbayes.ui.widgets.running import Running
+from dpbayes.ui.widgets import running
+from dpbayes.ui.widgets.running import Running, check_browsers, end_when_gone
 
 
 @pytest.fixture
@@ -17,14 +16,14 @@ def here(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """The sessions whose browsers are there; a test looks by itself."""
     sessions = {"mine", "other"}
     manager = SimpleNamespace(is_active_session=sessions.__contains__)
-    monkeypatch.setattr(presence, "runtime", SimpleNamespace(exists=lambda: True, get_instance=lambda: manager))
-    monkeypatch.setattr(presence, "_watch", lambda: None)
-    monkeypatch.setattr(presence, "_watched", {})
+    monkeypatch.setattr(running, "runtime", SimpleNamespace(exists=lambda: True, get_instance=lambda: manager))
+    monkeypatch.setattr(running, "_watch", lambda: None)
+    monkeypatch.setattr(running, "_watched", {})
     return sessions
 
 
 def of_session(monkeypatch: pytest.MonkeyPatch, session: str, scan: Callable[[], Work[int]]) -> Running[int]:
-    monkeypatch.setattr(presence, "get_script_run_ctx", lambda: SimpleNamespace(session_id=session))
+    monkeypatch.setattr(running, "get_script_run_ctx", lambda: SimpleNamespace(session_id=session))
     work = Running(scan(), restart=scan)
     next(work.steps)
     end_when_gone(work)
@@ -89,6 +88,6 @@ def test_a_step_on_its_way_is_ended_at_the_next_look(here: set[str], monkeypatch
 
 
 def test_without_a_server_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(presence, "_watched", {})
+    monkeypatch.setattr(running, "_watched", {})
     end_when_gone(Running(scanning([], "mine")()))
-    assert not presence._watched
+    assert not running._watched

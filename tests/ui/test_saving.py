@@ -17,12 +17,14 @@ from dpbayes.ui.session.current import show_place
 from dpbayes.ui.session.options.research import CompareView
 from dpbayes.ui.session.options.workflow import AuditSubject, SimulatedTables
 from dpbayes.ui.session.settings import Present, Seat, Settings
-from dpbayes.ui.widgets.chart.facts import Facts, facts_of, pictures_tell
 from dpbayes.ui.widgets.chart.saving import (
     LONGEST_NAME,
     LONGEST_VALUE,
+    Facts,
+    facts_of,
     file_name,
     offered_name,
+    pictures_tell,
     release_caption,
     settings_caption,
 )

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dpbayes.ui.server import security
-from dpbayes.ui.server.signing_in import FAILED, UNREACHABLE
+from dpbayes.ui.server.security import FAILED, UNREACHABLE
 
 SET = (b"set-cookie", b"_streamlit_user=abc; HttpOnly; Max-Age=2592000; Path=/; SameSite=lax")
 OF_TOKENS = (b"set-cookie", b"_streamlit_user_tokens=abc; HttpOnly; Max-Age=2592000; Path=/; SameSite=lax")

@@ -7,10 +7,9 @@ import pytest
 
 from dpbayes.base.validation import InputError
 from dpbayes.ui.pages.stories.opened import KEYS, STORIES, Stories
-from dpbayes.ui.pages.stories.parts import PARTS
 from dpbayes.ui.pages.stories.quantities import QUANTITIES
 from dpbayes.ui.pages.stories.reading import MOST_BYTES, MOST_LETTERS, MOST_STEPS, read_story
-from dpbayes.ui.pages.stories.story import Carried, Guess, Step, Story
+from dpbayes.ui.pages.stories.story import PARTS, Carried, Guess, Step, Story
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.link import query_of, settings_from
 from dpbayes.ui.session.settings import Seat

@@ -22,7 +22,7 @@ from dpbayes.audit.report.words import counts_text, require_size
 from dpbayes.base.steps import Work, finished, part_of
 from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.mechanisms.die.base import FiniteDieMechanism, ReleasedDie
+from dpbayes.mechanisms.die.base import ReleasedDie
 from dpbayes.mechanisms.die.hellinger import (
     EXPONENTIAL,
     Hellinger,
@@ -63,7 +63,7 @@ def is_large(die: Die) -> bool:
     return die.size > AT_ONCE
 
 
-def law_steps(mechanism: FiniteDieMechanism) -> Work[FloatArray]:
+def law_steps(mechanism: Hellinger) -> Work[FloatArray]:
     """Compute ln P[r | x] up to a constant of x, for every candidate x: yield the share done, return them (R, R).
 
     Of two sides the table is filled row by row, and where their priors are equal half of it is the other one mirrored;
@@ -109,7 +109,7 @@ _LAW_SHARE = 0.5
 """The share of an audit's time for the distributions."""
 
 
-def audit_die(mechanism: FiniteDieMechanism, *, epsilons: ArrayLike) -> AuditReport:
+def audit_die(mechanism: Hellinger, *, epsilons: ArrayLike) -> AuditReport:
     """Return the exact audit of a mechanism whose outputs are the die's candidates: every pair, every output.
 
     Errors: InputError for any but the four exponential mechanisms, for dice with too many candidates to pair them all,
@@ -119,7 +119,7 @@ def audit_die(mechanism: FiniteDieMechanism, *, epsilons: ArrayLike) -> AuditRep
     return finished(audit_die_steps(mechanism, epsilons=lambda exact: grid))
 
 
-def audit_die_steps(mechanism: FiniteDieMechanism, *, epsilons: Callable[[float], ArrayLike]) -> Work[AuditReport]:
+def audit_die_steps(mechanism: Hellinger, *, epsilons: Callable[[float], ArrayLike]) -> Work[AuditReport]:
     """Do `audit_die` in steps of a few tenths of a second: yield the share that is done, return the report.
 
     `epsilons` is called with the exact pure epsilon as soon as that is known, and returns the curve's grid (E,).
@@ -151,7 +151,7 @@ def audit_die_steps(mechanism: FiniteDieMechanism, *, epsilons: Callable[[float]
     return replace(report, needed=needed, needed_at_least=needed) if delta else report
 
 
-def die_epsilon(mechanism: FiniteDieMechanism, *, delta: float) -> float:
+def die_epsilon(mechanism: Hellinger, *, delta: float) -> float:
     """Return the exact epsilon at delta, over every pair and every output."""
     require_exact_class(mechanism, *EXPONENTIAL)
     table, pairs = mechanism.log_weights_table(), die_neighbours_up_to_symmetry(mechanism.die)
@@ -161,7 +161,7 @@ def die_epsilon(mechanism: FiniteDieMechanism, *, delta: float) -> float:
     return exact_epsilon(table, pairs=pairs, delta=delta, log_masses=masses).epsilon
 
 
-def die_keeps(mechanism: FiniteDieMechanism, table: FloatArray, *, target: float, delta: float) -> bool:
+def die_keeps(mechanism: Hellinger, table: FloatArray, *, target: float, delta: float) -> bool:
     """Return whether a mechanism with these weights (R, R) has delta(target) <= delta: it then loses no more."""
     pairs, masses = die_neighbours_up_to_symmetry(mechanism.die), special.logsumexp(table, axis=1)
     if exact_pure_epsilon(table, pairs=pairs, log_masses=masses).epsilon <= target:
@@ -170,12 +170,12 @@ def die_keeps(mechanism: FiniteDieMechanism, table: FloatArray, *, target: float
     return bool(delta) and bool(curve.deltas[0] <= delta)
 
 
-def _report(mechanism: FiniteDieMechanism, *, n: int, epsilons: ArrayLike) -> AuditReport:
+def _report(mechanism: Hellinger, *, n: int, epsilons: ArrayLike) -> AuditReport:
     require_size(mechanism.die.n, n)
     return audit_die(mechanism, epsilons=epsilons)
 
 
-def _needed(mechanism: FiniteDieMechanism, *, n: int, delta: float) -> float:
+def _needed(mechanism: Hellinger, *, n: int, delta: float) -> float:
     require_size(mechanism.die.n, n)
     return die_epsilon(mechanism, delta=delta)
 
@@ -193,14 +193,12 @@ def _slack(mechanism: Hellinger, *, n: int, target: float, delta: float) -> Gene
     return slack
 
 
-def _log_ratios(
-    mechanism: FiniteDieMechanism, released: ReleasedDie, *, first: IntArray, second: IntArray
-) -> FloatArray:
+def _log_ratios(mechanism: Hellinger, released: ReleasedDie, *, first: IntArray, second: IntArray) -> FloatArray:
     drawn = np.rint(released.alpha - np.asarray(mechanism.die.prior)).astype(np.int64)
     return (mechanism.log_pmf(first) - mechanism.log_pmf(second))[composition_indices(drawn)]
 
 
-def _picture(mechanism: FiniteDieMechanism, worst: WorstCase, *, n: int) -> TwoLaws | None:
+def _picture(mechanism: Hellinger, worst: WorstCase, *, n: int) -> TwoLaws | None:
     return two_laws(worst, x="released counts", ordered=mechanism.die.sides == 2)
 
 

@@ -100,9 +100,8 @@ def refuse_long_search(network: Network, *, most: int) -> None:
     sets = len(network.closure)
     if sets > most:
         raise InputError(
-            f"This network has {sets:,} sets of nodes within its families, but the optimal noise is computed "
-            "for at most "
-            f"{most:,} here. Remove some parents, or leave out the mechanisms that need it."
+            f"This network has {sets:,} sets of nodes within its families, but the optimal noise is computed for at "
+            f"most {most:,} here. Remove some parents, or leave out the mechanisms that need it."
         )
 
 
@@ -118,9 +117,8 @@ def refuse_large_runs(cost: Cost) -> None:
         )
     if size.drawn > MOST_DRAWN:
         raise InputError(
-            f"The records of one repeat have {size.drawn:,} values; the limit is {MOST_DRAWN:,}. Use fewer "
-            "training and "
-            "test records, or a smaller network."
+            f"The records of one repeat have {size.drawn:,} values; the limit is {MOST_DRAWN:,}. Use fewer training "
+            "and test records, or a smaller network."
         )
     if size.states * size.patterns > 4 * MOST_NUMBERS:
         raise InputError(

@@ -21,8 +21,18 @@ from dpbayes.experiments.accuracy.plan import (
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study, settings_of
 from dpbayes.experiments.commands import files
 from dpbayes.experiments.commands.files import Settings, require_suffix, write
-from dpbayes.experiments.commands.options import add_out, add_settings, settings_given, shell, values_given, words_of
-from dpbayes.experiments.commands.tables import add_network, features_of, network_of, table_of
+from dpbayes.experiments.commands.options import (
+    add_network,
+    add_out,
+    add_settings,
+    features_of,
+    network_of,
+    settings_given,
+    shell,
+    table_of,
+    values_given,
+    words_of,
+)
 from dpbayes.mechanisms.noise.shares import LEAST_WEIGHT, MOST_WEIGHT, weight_texts
 from dpbayes.mechanisms.parameters import Calibration, Noise
 from dpbayes.model.dataset import Dataset

@@ -14,7 +14,7 @@ from dpbayes.base.steps import finished
 from dpbayes.experiments.calibration import EPSILONS, CalibrationStudy, Trial, against_epsilon, calibrate, combinations
 from dpbayes.experiments.commands.files import draw, require_page, require_suffix, write
 from dpbayes.experiments.commands.options import add_out, add_settings, settings_given
-from dpbayes.figures.calibration import coverage_figure
+from dpbayes.figures.explore import coverage_figure
 from dpbayes.figures.style import Figure
 from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets

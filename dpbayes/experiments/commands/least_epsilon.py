@@ -11,8 +11,7 @@ from dpbayes.base.randomness import seed_of, stream
 from dpbayes.base.text import near_one, numeral
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.experiments.accuracy.curves.any_mechanism import typical
-from dpbayes.experiments.commands.options import add_settings, settings_given
-from dpbayes.experiments.commands.tables import add_network, network_of, table_of
+from dpbayes.experiments.commands.options import add_network, add_settings, network_of, settings_given, table_of
 from dpbayes.experiments.least_epsilon.answers import AS_REAL, NOISE_AWARE, Question
 from dpbayes.experiments.least_epsilon.planning import least_records, most_records
 from dpbayes.experiments.least_epsilon.search import least_epsilon

@@ -3,7 +3,6 @@
 import itertools
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
@@ -33,45 +32,12 @@ _SECONDS_PER_REPEAT, _SECONDS_PER_PRODUCT, _SECONDS_PER_COORDINATE = 1e-4, 5e-10
 """Rough costs, for the refusal of long experiments: of a repeat, of an entry of Z'Z per record, of a coordinate."""
 
 
-class NormBoundRule(Protocol):
-    """The choice of the norm bound B at a prior precision, from public numbers only."""
-
-    def bound(self, study: "RegressionStudy", precision: float) -> float:
-        """Return B."""
-        ...
-
-    def __str__(self) -> str: ...
-
-
-@dataclass(frozen=True)
-class PrintedBound:
-    """B = 10/sqrt(b). [Zhang16] Figure 2."""
-
-    def bound(self, study: "RegressionStudy", precision: float) -> float:
-        """Return B."""
-        return printed_norm_bound(precision)
-
-    def __str__(self) -> str:
-        return "10/sqrt(b)"
-
-
-@dataclass(frozen=True)
-class BoundForEpsilon:
-    """The largest B whose certified epsilon, for all draws, is `epsilon`; the same at every precision."""
-
-    epsilon: float
-
-    def bound(self, study: "RegressionStudy", precision: float) -> float:
-        """Return B."""
-        return norm_bound_for(self.epsilon, noise_variance=study.noise_variance, draws=study.draws)
-
-    def __str__(self) -> str:
-        return f"certified epsilon {numeral(self.epsilon, 6)}"
-
-
 @dataclass(frozen=True, kw_only=True)
 class RegressionStudy:
     """The design of the experiment: ascending precisions b (P,), sigma^2, training share, repeats, N, and B's rule.
+
+    B is the largest norm bound whose certified epsilon, for all draws, is `epsilon`. Without `epsilon`, B is
+    10/sqrt(b), as in [Zhang16] Figure 2. Both depend on public numbers only.
 
     Errors: InputError for an empty or descending grid and for numbers out of range.
     """
@@ -81,7 +47,7 @@ class RegressionStudy:
     train_share: float = 0.1
     repeats: int = 20
     draws: int = 1
-    rule: NormBoundRule = PrintedBound()
+    epsilon: float | None = None
 
     def __post_init__(self) -> None:
         precisions = tuple(PRIOR_PRECISION.checked("Prior precision", b) for b in self.precisions)
@@ -91,8 +57,8 @@ class RegressionStudy:
             or any(a >= b for a, b in itertools.pairwise(precisions))
         ):
             raise InputError(f"The prior precisions must be 1 to {MOST_PRECISIONS} values in increasing order.")
-        if isinstance(self.rule, BoundForEpsilon):
-            EPSILON.checked("The proved epsilon", self.rule.epsilon)
+        if self.epsilon is not None:
+            EPSILON.checked("The proved epsilon", self.epsilon)
         NOISE_VARIANCE.checked("The noise variance", self.noise_variance)
         DRAWS.checked("The number of draws", self.draws)
         finite_number("The training share", self.train_share, low=0.0, high=1.0)
@@ -106,11 +72,21 @@ class RegressionStudy:
             RegressionSampler(
                 prior_precision=b,
                 noise_variance=self.noise_variance,
-                norm_bound=self.rule.bound(self, b),
+                norm_bound=self._norm_bound(b),
                 draws=self.draws,
             )
             for b in self.precisions
         )
+
+    def _norm_bound(self, precision: float) -> float:
+        if self.epsilon is None:
+            return printed_norm_bound(precision)
+        return norm_bound_for(self.epsilon, noise_variance=self.noise_variance, draws=self.draws)
+
+    @property
+    def norm_bound_rule(self) -> str:
+        """The rule of B, as a text for results."""
+        return "10/sqrt(b)" if self.epsilon is None else f"certified epsilon {numeral(self.epsilon, 6)}"
 
     @property
     def norm_bounds(self) -> FloatArray:

@@ -155,9 +155,8 @@ def _numbers(frame: "pd.DataFrame", column: NumericColumn) -> FloatArray:
     if gaps.any():
         if column.if_missing is None:
             raise InputError(
-                f"Column {brief(column.name)} has {int(gaps.sum()):,} missing values. State a number that "
-                "replaces them, "
-                "or leave the column out."
+                f"Column {brief(column.name)} has {int(gaps.sum()):,} missing values. State a number that replaces "
+                "them, or leave the column out."
             )
         numbers[gaps] = column.if_missing
     return numbers

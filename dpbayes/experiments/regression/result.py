@@ -153,5 +153,5 @@ class RegressionResult:
             features=self.features,
             noise_variance=study.noise_variance,
             draws=study.draws,
-            norm_bound_rule=str(study.rule),
+            norm_bound_rule=study.norm_bound_rule,
         )

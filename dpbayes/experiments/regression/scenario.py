@@ -16,8 +16,6 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.design import (
     MOST_PRECISIONS,
     MOST_REPEATS,
-    BoundForEpsilon,
-    PrintedBound,
     RegressionStudy,
     precision_grid,
 )
@@ -192,7 +190,6 @@ def records_of(scenario: RegressionScenario, *, seed: int) -> StudyRecords:
 
 def study_of(scenario: RegressionScenario) -> RegressionStudy:
     """Return the study of a scenario. Errors: InputError for a reversed range of precisions."""
-    printed = scenario.norm_bound is NormBound.PRINTED
     ends = (scenario.precision,) * 2 if scenario.points == 1 else (scenario.lowest, scenario.highest)
     return RegressionStudy(
         precisions=precision_grid(*ends, scenario.points),
@@ -200,7 +197,7 @@ def study_of(scenario: RegressionScenario) -> RegressionStudy:
         train_share=scenario.train_share,
         repeats=scenario.repeats,
         draws=scenario.draws,
-        rule=PrintedBound() if printed else BoundForEpsilon(scenario.epsilon),
+        epsilon=None if scenario.norm_bound is NormBound.PRINTED else scenario.epsilon,
     )
 
 

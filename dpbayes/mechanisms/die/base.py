@@ -58,21 +58,6 @@ class DieMechanism(Protocol):
     def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie: ...
 
 
-class FiniteDieMechanism(DieMechanism, Protocol):
-    """A mechanism whose outputs are the die's candidates, with a known distribution, as an exact audit needs.
-
-    The weights are not normalised. An audit uses their differences, which avoids cancellation.
-    """
-
-    def log_weights(self, counts: ArrayLike) -> FloatArray: ...
-
-    def log_weights_table(self) -> FloatArray: ...
-
-    def log_pmf(self, counts: ArrayLike) -> FloatArray: ...
-
-    def log_pmf_table(self) -> FloatArray: ...
-
-
 def count_throws(self: DieMechanism, throws: ArrayLike) -> IntArray:
     """Return the count of every side (m,) in the codes `throws` (n,). Errors: InputError for other codes."""
     die, codes = self.die, np.asarray(throws)
@@ -81,12 +66,3 @@ def count_throws(self: DieMechanism, throws: ArrayLike) -> IntArray:
     if codes.size and (codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() >= die.sides):
         raise InputError(f"Every throw must be a whole number from 0 to {die.sides - 1}.")
     return np.bincount(codes.astype(np.int64), minlength=die.sides)
-
-
-def draw_candidates(
-    mechanism: FiniteDieMechanism, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()
-) -> IntArray:
-    """Sample candidates (*size, m) by their inverse distribution function."""
-    cumulative = np.cumsum(np.exp(mechanism.log_pmf(counts)))
-    places = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
-    return mechanism.die.candidates[np.minimum(places, len(cumulative) - 1)]

@@ -18,7 +18,7 @@ from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.die.base import ReleasedDie, count_throws, draw_candidates
+from dpbayes.mechanisms.die.base import ReleasedDie, count_throws
 from dpbayes.mechanisms.die.enumeration import MOST_ENUMERATED, enumerated_epsilon
 from dpbayes.mechanisms.parameters import DELTA, EPSILON
 from dpbayes.model.compositions import MOST_CANDIDATES
@@ -91,10 +91,12 @@ class Hellinger(ABC):
         return special.log_softmax(self.log_weights_table(), axis=1)
 
     def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
-        """Draw candidate posteriors (*size, m)."""
-        alpha = self.die.posterior(draw_candidates(self, counts, rng, size))
+        """Draw candidate posteriors (*size, m) by their inverse distribution function."""
+        cumulative = np.cumsum(np.exp(self.log_pmf(counts)))
+        places = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
+        drawn = self.die.candidates[np.minimum(places, len(cumulative) - 1)]
         public = {"n": self.die.n} | {name: getattr(self, name) for name in parameters_of(type(self))}
-        return ReleasedDie(alpha, self.certified, self.label, public)
+        return ReleasedDie(self.die.posterior(drawn), self.certified, self.label, public)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,9 +14,8 @@ from dpbayes.model.query import query
 from dpbayes.releases.document.adaptive import AdaptiveDocument
 from dpbayes.releases.document.certificate import NEIGHBOURS, NEVER_COVERED, TRUST, UNIT
 from dpbayes.releases.document.signature import signature_line
-from dpbayes.releases.views.meaning import belief_after, belief_before, raised, together
 from dpbayes.releases.views.paper import items, nested, paper, probability_bar
-from dpbayes.releases.views.report import MOST_BARS, NOT_OF_A_CERTIFICATE
+from dpbayes.releases.views.report import MOST_BARS, NOT_OF_A_CERTIFICATE, belief_after, belief_before, raised, together
 
 
 def adaptive_report(document: AdaptiveDocument, *, suspicion: float = SUSPICION) -> str:

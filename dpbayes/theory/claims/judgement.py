@@ -19,10 +19,8 @@ class Decision(enum.Enum):
     REFUTED = "exceeded where all its conditions hold"
     UNFOUNDED = "exceeded where not all of its conditions hold"
     OURS_EXCEEDED = "exceeded with a constant of ours, which the paper leaves open"
-    HOLDS = "not exceeded, and not compared"
+    HOLDS = "not exceeded"
     TIGHT = "hardly above the value that it bounds"
-    LOOSE = "above the value that it bounds"
-    FAR = "above a value that is zero"
     UNPROVED = "below the proved bound"
     UNCERTIFIED = "no proved bound to compare it with"
 
@@ -36,15 +34,10 @@ class ComparedWith(enum.Enum):
 
 @dataclass(frozen=True)
 class Judgement:
-    """The decision on a printed bound, and the value that it was compared with.
-
-    `ratio` is the printed bound over this value for LOOSE, the value over the printed bound for UNPROVED, and NaN
-    otherwise.
-    """
+    """The decision on a printed bound, and the value that it was compared with."""
 
     decision: Decision
     beside: ComparedWith = ComparedWith.TRUE
-    ratio: float = math.nan
 
     @property
     def is_exceeded(self) -> bool:
@@ -88,7 +81,7 @@ def _largest(printed: float, certified: float) -> Judgement:
         return Judgement(Decision.UNCERTIFIED, ComparedWith.CERTIFIED)
     if printed >= certified:
         return _compared(printed, certified, ComparedWith.CERTIFIED)
-    return Judgement(Decision.UNPROVED, ComparedWith.CERTIFIED, certified / printed)
+    return Judgement(Decision.UNPROVED, ComparedWith.CERTIFIED)
 
 
 def _why_exceeded(bound: Bound) -> Decision:
@@ -100,8 +93,4 @@ def _why_exceeded(bound: Bound) -> Decision:
 
 def _compared(printed: float, value: float, beside: ComparedWith) -> Judgement:
     """Return the judgement of a printed bound that is not exceeded."""
-    if printed <= TIGHT * value:
-        return Judgement(Decision.TIGHT, beside)
-    if value <= 0:
-        return Judgement(Decision.FAR, beside)
-    return Judgement(Decision.LOOSE, beside, printed / value)
+    return Judgement(Decision.TIGHT if printed <= TIGHT * value else Decision.HOLDS, beside)

@@ -25,8 +25,7 @@ LOG_RATIO = Claim(
     "The absolute log-ratio is a metric",
     r"d(a, b) = |\ln(a/b)|",
     Verdict.AMENDED,
-    "The distance is infinite if exactly one of a and b is 0. This excludes Bernoulli variables of "
-    "probability 0 and "
+    "The distance is infinite if exactly one of a and b is 0. This excludes Bernoulli variables of probability 0 and "
     "1.",
 )
 

@@ -84,9 +84,8 @@ THEOREM_1_II = Claim(
     "Similar tables have similar posteriors (Ass. 2)",
     r"D(\xi(\cdot \mid x) \| \xi(\cdot \mid y)) \le \tfrac{\kappa}{c} \rho(x, y)",
     Verdict.FALSE,
-    "The proof weights the parameters with a Lipschitz constant above L by the prior instead of the posterior. "
-    "The bound rho (E_x l + E_y l) "
-    "holds, even for the sum of both divergences.",
+    "The proof weights the parameters with a Lipschitz constant above L by the prior instead of the posterior. The "
+    "bound rho (E_x l + E_y l) holds, even for the sum of both divergences.",
     mechanism="PosteriorSampler",
 )
 

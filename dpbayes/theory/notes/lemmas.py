@@ -89,9 +89,8 @@ DILATION = Claim(
     "Dilation",
     r"\Pr[u = z] \le e^{\epsilon/2} \Pr[u = e^\lambda z] + \delta/2",
     Verdict.FALSE,
-    "There may be no candidate with the dilated score, and the lemma confuses the good event with "
-    "its complement. The weights satisfy the lemma outside an event of probability |R| exp(-epsilon "
-    "/ (2 (e^lambda - 1))).",
+    "There may be no candidate with the dilated score, and the lemma confuses the good event with its complement. The "
+    "weights satisfy the lemma outside an event of probability |R| exp(-epsilon / (2 (e^lambda - 1))).",
 )
 
 

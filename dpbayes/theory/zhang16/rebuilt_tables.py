@@ -38,9 +38,8 @@ ALGORITHM_2 = Claim(
     "The Fourier posterior is private",
     r"(\alpha_{ij} + h^i_{e_i + j},\ \beta_{ij} + h^i_j)",
     Verdict.HOLDS,
-    "The posterior is post-processing of the release of Corollary 2, because t does not depend on "
-    "the data. The parameters of the posterior can be "
-    "negative.",
+    "The posterior is post-processing of the release of Corollary 2, because t does not depend on the data. The "
+    "parameters of the posterior can be negative.",
     page="Compare mechanisms: Non-negativity",
     mechanism="LaplaceFourier",
 )

@@ -1,8 +1,8 @@
-"""How often a Fourier release is non-negative, as printed and as proved. [Zhang16] section 3.2, Corollary 3.
+"""How often a Fourier release is non-negative, and the cost of re-running until it is. [Zhang16] section 3.2.
 
-In units of the noise scale, a release of zero counts is non-negative iff 2 t |N_I| is at least every signed sum of the
-standard Laplace draws X_gamma that a cell takes: the probability depends on the graph and on t only. Real counts can
-only help the released tables.
+Corollary 3: in units of the noise scale, a release of zero counts is non-negative iff 2 t |N_I| is at least every
+signed sum of the standard Laplace draws X_gamma that a cell takes: the probability depends on the graph and on t only.
+Real counts can only help the released tables.
 """
 
 import math
@@ -24,8 +24,17 @@ from dpbayes.mechanisms.stealth import Needed, UnitNoise, least_noise
 from dpbayes.model.closure import walsh
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, empty, full
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, bound_texts, number
-from dpbayes.theory.claims.exhibit import DOUBT, BoundKind, Exhibit, Measured, above, not_measured
+from dpbayes.theory.claims.claim import (
+    LOSS_TEXT,
+    Assumption,
+    Bound,
+    Claim,
+    Counterexample,
+    Verdict,
+    bound_texts,
+    number,
+)
+from dpbayes.theory.claims.exhibit import DOUBT, BoundKind, Exhibit, Measured, above, exactly, not_measured
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.zhang16.fourier import CoefficientNoise, certified_noise, invented_records, printed_noise
 
@@ -45,6 +54,14 @@ SMALL_INCREMENTS = Claim(
     Verdict.FALSE,
     "At the stated t, the added records often outnumber the real records many times.",
     page="Compare mechanisms: Non-negativity",
+    mechanism="LaplaceFourier",
+)
+RERUNS = Claim(
+    Reference("Zhang16", "Section 3.2, Re-running"),
+    "Re-running costs ε for each run",
+    r"R\ \text{runs cost}\ R\,\varepsilon",
+    Verdict.LOOSE,
+    "Releasing only the first success costs 2 epsilon for any number of runs, if this number is kept secret.",
     mechanism="LaplaceFourier",
 )
 
@@ -346,7 +363,54 @@ def _tail_of_many(terms: int, x: FloatArray) -> FloatArray:
     return tail
 
 
-CLAIMS: tuple[Claim, ...] = (COROLLARY_3, SMALL_INCREMENTS)
+# Re-running until a release is non-negative
+
+SHARE = 0.01
+"""The share of the success that gives most away, in the mechanism that re-running is shown for."""
+
+
+def rerun_bound(epsilon: ArrayLike, runs: ArrayLike) -> Bound:
+    """Bound the privacy loss of running until the first success, `runs` (...) runs in all.
+
+    Each of P(A and S) and P(S) moves by at most e^epsilon, hence P(A | S) = P(A and S)/P(S) by e^(2 epsilon).
+    [Zhang16] Section 3.2, Re-running.
+    """
+    epsilon, runs = np.asarray(epsilon, dtype=np.float64), np.asarray(runs)
+    hidden = Assumption("The number of runs is kept secret, and runs continue until one succeeds.", holds=True)
+    return Bound(RERUNS, runs * epsilon, np.minimum(runs, 2) * epsilon, "epsilon", assumptions=(hidden,))
+
+
+def first_success_loss(epsilon: FloatArray) -> FloatArray:
+    """Return the exact loss of handing over the first success of one epsilon-private mechanism: (E,).
+
+    Successes are rare, and one of them has a share p = SHARE. A neighbour makes it e^epsilon times rarer and the others
+    e^epsilon times more frequent, so that its share becomes p e^-epsilon/(p e^-epsilon + (1 - p) e^epsilon).
+    [Zhang16] Section 3.2, Re-running.
+    """
+    return 2 * epsilon + np.log1p(SHARE * np.expm1(-2 * epsilon))
+
+
+def rerun_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
+    """Find the exact loss of a mechanism whose first success gives nearly twice epsilon away; one run loses epsilon."""
+    loss = at.epsilons if at.knobs.runs < 2 else first_success_loss(at.epsilons)
+    return exactly(loss, printed=bound.printed, name="exact loss of an example")
+
+
+def reruns_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
+    """[Zhang16] Section 3.2, Re-running."""
+    printed, certified = bound_texts(bound)
+    return f"""
+- Runs go on until the first success, and only this run is released; $\\epsilon = {at.epsilon[0]:g}$.
+- **As stated**: $R\\epsilon = {at.knobs.runs:g} \\cdot {at.epsilon[0]:g} = {printed}$ nats.
+- **Proved**: $\\min(R, 2)\\,\\epsilon = {certified}$ nats: the release has probability $P(A, S)/P(S)$, and both
+  probabilities change by a factor of at most $e^\\epsilon$.
+- **Exact**, for two runs or more: $2\\epsilon + \\ln\\bigl(1 - p\\,(1 - e^{{-2\\epsilon}})\\bigr)$, $p = {SHARE:g}$.
+  One output has a share $p$ of the successes, which are rare. A neighbouring table makes this output $e^\\epsilon$
+  times rarer and the others $e^\\epsilon$ times more frequent. As $p$ tends to 0, the loss tends to the proved bound.
+"""
+
+
+CLAIMS: tuple[Claim, ...] = (COROLLARY_3, SMALL_INCREMENTS, RERUNS)
 
 EXHIBITS: dict[str, Exhibit] = {
     "COROLLARY_3": Exhibit(
@@ -362,6 +426,17 @@ EXHIBITS: dict[str, Exhibit] = {
         "a negative cell in at most {} of releases",
         "probability of a negative cell",
         ("bounds.t",),
+    ),
+    "RERUNS": Exhibit(
+        "Section 3.2: privacy of trying again",
+        RERUNS,
+        BoundKind.CERTAIN,
+        lambda subject, at: rerun_bound(at.epsilons, at.knobs.runs),
+        rerun_loss,
+        reruns_formula,
+        (Axis.RUNS, Axis.EPSILON),
+        *LOSS_TEXT,
+        ("bounds.runs", "epsilon"),
     ),
 }
 """The claims as they are shown."""

@@ -13,7 +13,7 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.text import escaped, numeral, numeral_above, typed
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.base.zcdp import zcdp_epsilon
-from dpbayes.figures.ledger import budget_figure
+from dpbayes.figures.budgets import budget_figure
 from dpbayes.releases import ledger
 from dpbayes.releases.document.canonical import decimal
 from dpbayes.releases.document.promises import parsed_promise

@@ -21,7 +21,7 @@ from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.state import SessionState
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
-from dpbayes.ui.session.shared import clear_shared
+from dpbayes.ui.session.kept import clear_shared
 
 LOOK_S = 15.0
 """Seconds between two checks for sessions whose time is over."""

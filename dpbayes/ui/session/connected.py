@@ -5,7 +5,7 @@ connections that the owner of the server has named, and closes it.
 """
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -15,7 +15,6 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work, part_of
 from dpbayes.base.validation import InputError, brief
-from dpbayes.experiments.regression.records import OwnColumns
 from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.engines.address import name_parts, open_table, parsed, tables_of, written_name
@@ -24,6 +23,7 @@ from dpbayes.sources.proposals import MOST_VALUES, Proposal, counted_proposal
 from dpbayes.ui.session.connections import FILES, connections
 from dpbayes.ui.session.graphs import MAX_NAME
 from dpbayes.ui.session.roles import Act, person
+from dpbayes.ui.session.uploads import DescribedTable
 
 HEAD = 10
 """Records of the preview."""
@@ -32,13 +32,11 @@ _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
-class Connected:
+class Connected(DescribedTable):
     """A table that is counted in its engine.
 
     `connection` is the public name that the owner gave, `path` the typed path below the data root, and `table` the name
-    of the table there. `proposals` and `columns` have one entry for each column, as in an `Upload`. `number` identifies
-    the table in its session, and `version` counts the changes of the declared domains. Only the curator sees `head`.
-    `bounds`, `target` and `own` are for a regression, as in an `Upload`.
+    of the table there. Only the curator sees `head`.
     """
 
     connection: str
@@ -46,29 +44,12 @@ class Connected:
     table: str
     fields: tuple[Field, ...]
     head: "pd.DataFrame"
-    proposals: tuple[Proposal, ...]
-    columns: tuple[DeclaredColumn, ...]
-    number: int = 1
-    version: int = 0
-    bounds: "pd.DataFrame | None" = None
-    target: str = ""
-    own: OwnColumns | None = None
 
     @property
     def title(self) -> str:
         """The name of the table on screen: its connection or its path below the data root, and its own name."""
         place = self.path if self.connection == FILES else self.connection
         return f"{place}, {self.table}" if self.table else place
-
-    @property
-    def key(self) -> str:
-        """The key of the editable table of columns; a new key discards the edits in the browser."""
-        return f"connected.{self.number}.{self.version}"
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The types of the columns, as the engine names them."""
-        return tuple(field.type for field in self.fields)
 
     @property
     def in_use(self) -> tuple[Column, ...]:
@@ -94,18 +75,6 @@ class Connected:
         """The columns in use whose domains were read from the data, or are not declared public."""
         used = [self.domain(place) for place, column in enumerate(self.columns) if column.use]
         return frozenset(domain.name for domain in used if domain is not None and not domain.public)
-
-    def domain(self, place: int) -> Column | None:
-        """Return the declared domain of a column, else the proposed domain, else None."""
-        return self.columns[place].domain or self.proposals[place].domain
-
-    def typed(self, columns: Iterable[DeclaredColumn]) -> "Connected":
-        """Return the table with the columns as typed into the page."""
-        return replace(self, columns=tuple(columns))
-
-    def declared(self, columns: Iterable[DeclaredColumn]) -> "Connected":
-        """Return the table with other declared columns, which the page has not shown yet."""
-        return replace(self, columns=tuple(columns), version=self.version + 1)
 
 
 def keep_connected(mine: Connected) -> None:
@@ -173,8 +142,8 @@ def connecting(connection: str, path: str, table: str) -> Work[Connected]:
         table,
         fields,
         head,
-        tuple(Proposal(name) for name in names),
-        tuple(DeclaredColumn(name) for name in names),
+        proposals=tuple(Proposal(name) for name in names),
+        columns=tuple(DeclaredColumn(name) for name in names),
         number=before.number + 1 if isinstance(before, Connected) else 1,
     )
 

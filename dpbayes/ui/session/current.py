@@ -5,8 +5,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from dpbayes.ui.session.link import settings_from, too_long
-from dpbayes.ui.session.moved import settings_now
+from dpbayes.ui.session.link import settings_from, settings_now, too_long
 from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.settings import Seat, Settings
 

@@ -1,14 +1,21 @@
-"""Values that a session keeps: one under each name, as long as its inputs stay the same."""
+"""Results that are kept: of a session under a name, as long as the inputs stay the same, and of all sessions.
+
+All sessions of a server share only results that follow from public data and settings alone.
+"""
 
 from collections.abc import Callable
 from typing import Literal, ParamSpec, TypeVar, cast
+from weakref import WeakSet
 
 import streamlit as st
 
+from dpbayes.base.memo import MOST, Memo
 from dpbayes.model.network import Network
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
+
+_memos: "WeakSet[Memo]" = WeakSet()
 
 
 def kept(name: str, inputs: object, make: Callable[[], Result]) -> Result:
@@ -27,6 +34,11 @@ def is_kept(name: str, inputs: object) -> bool:
     return entry is not None and bool(entry[0] == inputs)
 
 
+def note_request(name: str, what: object) -> None:
+    """Keep what a button requests under a name of the session; the run that follows does it."""
+    st.session_state[name] = what
+
+
 def session_cache(
     most: int, *, spinner: str | Literal[False] = False, show_time: bool = False
 ) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
@@ -34,3 +46,23 @@ def session_cache(
     return st.cache_data(
         scope="session", max_entries=most, show_spinner=spinner, show_time=show_time, hash_funcs={Network: hash}
     )
+
+
+def shared_memo(most: int = MOST) -> Memo:
+    """Return a new memo for all sessions, which is cleared when the last session has ended.
+
+    Args:
+        most: The number of results that it keeps while there are visitors.
+
+    Returns:
+        The memo. The caller keeps it.
+    """
+    memo = Memo(most=most)
+    _memos.add(memo)
+    return memo
+
+
+def clear_shared() -> None:
+    """Forget all shared results; the next visitor computes them again."""
+    for memo in list(_memos):
+        memo.clear()

@@ -8,7 +8,7 @@ import dataclasses
 import enum
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote
 
 from dpbayes.base.parameters import Choice
@@ -29,6 +29,8 @@ from dpbayes.ui.session.settings import (
     title_at_sentence_start,
 )
 
+Member = TypeVar("Member", bound=enum.Enum)
+
 MOST_PLACES = 99
 """The largest step of a story in a link; no story has so many."""
 
@@ -45,6 +47,11 @@ def _one_of(name: str, names: Iterable[str]) -> Callable[[str], str]:
         return text
 
     return read
+
+
+def _member(name: str, kind: type[Member]) -> Callable[[str], Member]:
+    read = _one_of(name, (member.value for member in kind))
+    return lambda text: kind(read(text))
 
 
 def _graph_spec(text: str) -> str:
@@ -79,14 +86,6 @@ def _story(text: str) -> str:
     return text
 
 
-def _seat(text: str) -> Seat:
-    return Seat(_one_of("seat", (seat.value for seat in Seat))(text))
-
-
-def _cpts(text: str) -> Cpts:
-    return Cpts(_one_of("kind of probabilities", (kind.value for kind in Cpts))(text))
-
-
 def _data(text: str) -> str:
     from dpbayes.sources.shipped_tables import SHIPPED  # late: reading the registry is not needed to draw a page
 
@@ -97,10 +96,10 @@ def _data(text: str) -> str:
 _whole = functools.partial(functools.partial, whole_number)
 
 READERS: dict[str, Callable[[str], Any]] = {
-    "seat": _seat,
+    "seat": _member("seat", Seat),
     "data": _data,
     "source": _graph_spec,
-    "cpts": _cpts,
+    "cpts": _member("kind of probabilities", Cpts),
     "records": _whole("The number of records", low=0, high=MAX_RECORDS),
     "data_seed": _whole("The seed of the data", low=0, high=2**32 - 1),
     "graph": _graph_spec,
@@ -115,7 +114,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "matters": lambda text: _names(_short(text)),
     "story": _story,
     "step": _whole("The step of the story", low=1, high=MOST_PLACES),
-    "present": lambda text: Present(_one_of("presentation mode", (way.value for way in Present))(text)),
+    "present": _member("presentation mode", Present),
 }
 """The reader of each field, for a text in a link and for a typed text."""
 
@@ -214,3 +213,47 @@ def _text(value: object) -> str:
     if isinstance(value, enum.Enum):
         return str(value.value)
     return shortest(value) if isinstance(value, float) else str(value)
+
+
+# Former pages: a saved link or story that names one opens the page that now has its pictures
+
+MOVED = {
+    "release": "explore",
+    **dict.fromkeys(("papers", "bounds", "robustness"), "claims"),
+    **dict.fromkeys(("best_noise", "structure", "stealth"), "compare"),
+}
+"""From the place of a former page in the address to the place of the page that has its pictures."""
+
+VIEWS: Mapping[str, Mapping[str, str]] = {
+    "bounds": {"bounds.claim": "Theorem 1: KL of the posterior"},
+    "robustness": {
+        "papers.claim": "[Dimitrakakis14] Theorem 1(ii)",
+        "papers.picture": "How far one record moves a posterior",
+    },
+    "structure": {"compare.view": "Graph density"},
+    "stealth": {"compare.view": "Non-negativity"},
+}
+"""From the place of a former page to the settings, as in a link, that show its pictures on the present page."""
+
+IGNORED = {place: ("papers.claim", "papers.picture") for place in ("bounds", "robustness")}
+"""From the place of a former page to the settings that had no effect there, but have one on the present page."""
+
+
+def place_now(place: str) -> str:
+    """Return the place of the page that has the pictures of this place; the same place for a present page."""
+    return MOVED.get(place, place)
+
+
+def view_of(place: str) -> dict[str, str]:
+    """Return the settings that show the pictures of a former page; none if its place is sufficient."""
+    return dict(VIEWS.get(place, {}))
+
+
+def settings_now(place: str, settings: Settings) -> Settings:
+    """Return the settings under which the present page shows the pictures of a former page."""
+    kept = tuple(pair for pair in settings.parameters if pair[0] not in IGNORED.get(place, ()))
+    settings = dataclasses.replace(settings, parameters=kept)
+    for name, text in view_of(place).items():
+        if name not in dict(kept):
+            settings = settings.with_parameter(name, read_parameter(name, text))
+    return settings

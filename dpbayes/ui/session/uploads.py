@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import streamlit as st
@@ -15,29 +16,54 @@ from dpbayes.sources.proposals import Proposal
 from dpbayes.ui.session.roles import Act, person
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DescribedTable:
+    """A table whose domains a person declares: uploaded or connected.
+
+    `proposals` and `columns` have one entry for each column: the domain that was read from the data, and the domain
+    that the person declares, which takes precedence. `number` identifies the table in its session. `version` counts the
+    changes of the declared domains, except those typed into the page. `bounds` and `target` are typed for a regression,
+    with one line for each numeric column, and `own` are these columns when they are complete.
+    """
+
+    proposals: tuple[Proposal, ...] = ()
+    columns: tuple[DeclaredColumn, ...] = ()
+    number: int = 1
+    version: int = 0
+    bounds: "pd.DataFrame | None" = None
+    target: str = ""
+    own: OwnColumns | None = None
+
+    @property
+    def key(self) -> str:
+        """The key of the editable table of columns; a new key discards the edits in the browser."""
+        return f"{type(self).__name__.lower()}.{self.number}.{self.version}"
+
+    def domain(self, place: int) -> Column | None:
+        """Return the declared domain of a column, else the proposed domain, else None."""
+        return self.columns[place].domain or self.proposals[place].domain
+
+    def typed(self, columns: Iterable[DeclaredColumn]) -> Self:
+        """Return the table with the columns as typed into the page."""
+        return replace(self, columns=tuple(columns))
+
+    def declared(self, columns: Iterable[DeclaredColumn]) -> Self:
+        """Return the table with other declared columns, which the page has not shown yet."""
+        return replace(self, columns=tuple(columns), version=self.version + 1)
+
+
 @dataclass(frozen=True, eq=False)
-class Upload:
+class Upload(DescribedTable):
     """An uploaded table: the file as text, the declared domains, and the records.
 
-    `proposals` and `columns` have one entry for each column of the file: the domain that was read from the data, and
-    the domain that the person declares, which takes precedence. `dataset` is None until all columns in use have domains
-    that contain their values; `encoded` are these domains. `number` identifies the table in its session. `version`
-    counts the changes of the declared domains, except those typed into the page. `bounds` and `target` are typed for a
-    regression, with one line for each numeric column, and `own` are these columns when they are complete. `remark`
-    states how the file was read. `source` identifies the file, also if it is read in two ways.
+    `dataset` is None until all columns in use have domains that contain their values; `encoded` are these domains.
+    `remark` states how the file was read. `source` identifies the file, also if it is read in two ways.
     """
 
     name: str
     frame: "pd.DataFrame"
     dataset: Dataset | None = None
-    proposals: tuple[Proposal, ...] = ()
-    columns: tuple[DeclaredColumn, ...] = ()
     encoded: tuple[Column, ...] = ()
-    number: int = 0
-    version: int = 0
-    bounds: "pd.DataFrame | None" = None
-    target: str = ""
-    own: OwnColumns | None = None
     remark: str = ""
     source: str = ""
 
@@ -45,28 +71,6 @@ class Upload:
     def leaks(self) -> frozenset[str]:
         """The columns whose domains were read from the data, or are not declared public."""
         return frozenset(column.name for column in self.encoded if not column.public)
-
-    def domain(self, place: int) -> Column | None:
-        """Return the declared domain of a column, else the proposed domain, else None."""
-        return self.columns[place].domain or self.proposals[place].domain
-
-    @property
-    def key(self) -> str:
-        """The key of the editable table of columns; a new key discards the edits in the browser."""
-        return f"{self.number}.{self.version}"
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The types of the columns: none, because a file contains text."""
-        return ()
-
-    def typed(self, columns: Iterable[DeclaredColumn]) -> "Upload":
-        """Return the table with the columns as typed into the page."""
-        return replace(self, columns=tuple(columns))
-
-    def declared(self, columns: Iterable[DeclaredColumn]) -> "Upload":
-        """Return the table with other declared columns, which the page has not shown yet."""
-        return replace(self, columns=tuple(columns), version=self.version + 1)
 
 
 def keep_upload(mine: Upload) -> None:

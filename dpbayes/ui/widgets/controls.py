@@ -9,10 +9,13 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from dpbayes.base import terms
 from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import Choice, Parameter
 from dpbayes.base.text import escaped, letters, typed
 from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.base import rule_for
+from dpbayes.posteriors.prior_rules import PriorKind, PriorRule
 from dpbayes.ui.session.current import change, current, set_parameter
 from dpbayes.ui.session.link import READERS, read_parameter
 from dpbayes.ui.session.settings import PARAMETERS, parameter_title
@@ -23,6 +26,11 @@ from dpbayes.ui.widgets.slider import Wording, live_slider
 
 FEW = 4
 """The largest number of options that are a row of buttons; more options are a list."""
+
+PSEUDO_COUNT = "Prior pseudo-count per cell"
+SAMPLE_SIZE = "Equivalent sample size N′"
+
+_PRIOR_KEY = "choice.prior.kind"
 
 
 def mirror(key: str, value: object) -> None:
@@ -55,9 +63,14 @@ def text_field(label: str, field: str, *, prefix: str = "", help: str | None = N
     """
 
     def apply(text: str) -> None:
-        change(**{field: READERS[field](prefix + text.replace(",", "").strip())})
+        change(**{field: READERS[field](prefix + _plain(text))})
 
     box(label, field, _number_text(getattr(current(), field)).removeprefix(prefix), apply, help=help)
+
+
+def _plain(text: str) -> str:
+    """Return a typed number without thousands separators."""
+    return text.replace(",", "").strip()
 
 
 def box(label: str, name: str, shown: str, apply: Callable[[str], object], *, help: str | None = None) -> None:
@@ -201,3 +214,46 @@ def _number_parameter(name: str, default: object, reach: Sequence[float], on_res
 
 def _number_text(value: Any) -> str:
     return typed(value) if isinstance(value, float) else str(value)
+
+
+# The prior
+
+
+def prior_control(*kinds: Any) -> None:
+    """Offer the rules of a prior, and the number of the chosen rule. Another rule begins with its usual number.
+
+    `kinds` are the classes of mechanisms on the page: a caption names those that use another prior.
+    """
+    prior = current().prior
+    mirror(_PRIOR_KEY, prior.kind)
+    st.selectbox(
+        "Prior",
+        list(PriorKind),
+        key=_PRIOR_KEY,
+        format_func=lambda kind: kind.label,
+        help=terms.PRIOR,
+        on_change=lambda: change(prior=PriorRule.usual(st.session_state[_PRIOR_KEY])),
+    )
+
+    def apply(text: str) -> None:
+        change(prior=current().prior.with_size(_plain(text)))
+
+    if prior.kind is PriorKind.SYMMETRIC:
+        box(PSEUDO_COUNT, "prior", typed(prior.size), apply, help=terms.PSEUDO_COUNT)
+    else:
+        box(SAMPLE_SIZE, "prior", typed(prior.size), apply, help=terms.SAMPLE_SIZE)
+    for kind in kinds:
+        if (own := rule_for(kind, prior)) != prior:
+            st.caption(
+                f"{kind.label} uses {own.title} instead of a capped prior, because smaller parameters increase its "
+                "error at the same ε."
+            )
+
+
+def pseudo_count_control() -> None:
+    """Offer the pseudo-count of every cell, for theorems about symmetric priors."""
+
+    def apply(text: str) -> None:
+        change(prior=PriorRule.symmetric().with_size(_plain(text)))
+
+    box(PSEUDO_COUNT, "prior", typed(current().prior.pseudo_count), apply, help=terms.PSEUDO_COUNT)

@@ -9,18 +9,20 @@ Streamlit interrupts a run when a control is used; a computation within one run 
 import math
 import threading
 import time
+import weakref
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any, Generic, ParamSpec, TypeVar
 
 import streamlit as st
+from streamlit import runtime
 from streamlit.errors import StreamlitAPIException
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpbayes.base.steps import Partial, Work
 from dpbayes.base.text import done
 from dpbayes.base.validation import InputError
-from dpbayes.ui.session.presence import end_when_gone
 from dpbayes.ui.widgets.frames import is_recording
 from dpbayes.ui.widgets.turns import TURNS
 
@@ -45,6 +47,9 @@ BESIDE = ThreadPoolExecutor(1, thread_name_prefix="beside")
 
 LOOKED = 0.02
 """Seconds between two checks whether a computation in the background is done."""
+
+LOOK = 3.0
+"""Seconds between two checks. Work is stopped after two checks in a row without a browser."""
 
 
 @dataclass
@@ -239,3 +244,70 @@ def run_again() -> None:
         st.rerun(scope="fragment")
     except StreamlitAPIException:
         st.rerun()
+
+
+# Work in other programs, such as a query in an engine, is stopped after the browser of its session has gone. Streamlit
+# keeps a session for minutes after its tab was closed, so that a lost connection can be restored. It runs no script in
+# this time, but an engine would continue its query.
+
+
+@dataclass
+class _Watched:
+    session: str
+    work: "weakref.ref[Running[Any]]"
+    missed: int = 0
+
+
+_watched: dict[int, _Watched] = {}
+_lock = threading.Lock()
+
+
+def end_when_gone(work: Running[Any]) -> None:
+    """Stop work of this session after its browser has gone. Without a server, as in a page test, do nothing."""
+    run = get_script_run_ctx()
+    if run is None or not runtime.exists():
+        return
+    with _lock:
+        is_first = not _watched
+        watched = _watched.get(id(work))
+        if watched is None or watched.work() is not work:  # Python reuses the id of a deleted object
+            _watched[id(work)] = _Watched(run.session_id, weakref.ref(work))
+    if is_first:
+        threading.Thread(target=_watch, name="presence", daemon=True).start()
+
+
+def _watch() -> None:
+    """Check repeatedly while there is work to watch."""
+    left = True
+    while left:
+        time.sleep(LOOK)
+        left = check_browsers()
+
+
+def check_browsers() -> bool:
+    """Check once which browsers have gone, and stop their work; return whether there is still work to watch."""
+    gone: list[Running[Any]] = []
+    with _lock:
+        for key, watched in list(_watched.items()):
+            work = watched.work()
+            if work is None or not work.going:
+                del _watched[key]
+                continue
+            watched.missed = 0 if _is_here(watched.session) else watched.missed + 1
+            if watched.missed >= 2:
+                gone.append(work)
+        is_left = bool(_watched)
+    for work in gone:  # outside the lock: an engine may take a moment to stop
+        _end(work)
+    return is_left
+
+
+def _is_here(session: str) -> bool:
+    return runtime.exists() and runtime.get_instance().is_active_session(session)
+
+
+def _end(work: Running[Any]) -> None:
+    try:
+        work.stop()
+    except ValueError:  # during a step; the next check stops it
+        return

@@ -8,7 +8,7 @@ import pytest
 from dpbayes.base.steps import finished
 from dpbayes.experiments.calibration import drawn_counts
 from dpbayes.experiments.least_epsilon.answers import Question
-from dpbayes.experiments.least_epsilon.intervals import PlannedIntervals, interval_steps
+from dpbayes.experiments.least_epsilon.planning import PlannedIntervals, interval_steps
 from dpbayes.experiments.least_epsilon.wish import Wish
 from dpbayes.mechanisms import LaplaceUpdates, MapExponential
 from dpbayes.model.counts import Counts
@@ -70,7 +70,7 @@ def test_releases_of_one_table_have_noise_of_their_own() -> None:
 
 
 def test_larger_networks_are_read_row_by_row_and_estimates_have_no_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpbayes.experiments.least_epsilon.intervals.QUICK_CELLS", 5)
+    monkeypatch.setattr("dpbayes.experiments.least_epsilon.planning.QUICK_CELLS", 5)
     assert planned(1.0, Reading.NOISE_AWARE).posterior == ROW_WISE
     counts = Counts(CHAIN, np.array([120, 80, 30, 90, 60, 20]), N)
     wish = Wish(
@@ -78,6 +78,6 @@ def test_larger_networks_are_read_row_by_row_and_estimates_have_no_intervals(mon
     )
     rng = np.random.default_rng(1)
     assert finished(interval_steps(wish, 1.0, 0.55, Reading.NOISE_AWARE, rng, releases=20)) is None
-    monkeypatch.setattr("dpbayes.experiments.least_epsilon.intervals.MOST_CELLS", 5)
+    monkeypatch.setattr("dpbayes.experiments.least_epsilon.planning.MOST_CELLS", 5)
     laplace = replace(wish, mechanism=LaplaceUpdates(prior=CHAIN, epsilon=1.0))
     assert finished(interval_steps(laplace, 1.0, 0.55, Reading.NOISE_AWARE, rng, releases=20)) is None

@@ -25,7 +25,7 @@ from dpbayes.experiments.__main__ import main
 from dpbayes.experiments.commands.options import scenario_from
 from dpbayes.experiments.commands.regression import RegressionRecipe, add_arguments, recipe_of, run
 from dpbayes.experiments.regression import study as regression
-from dpbayes.experiments.regression.design import BoundForEpsilon, RegressionStudy, precision_grid
+from dpbayes.experiments.regression.design import RegressionStudy, precision_grid
 from dpbayes.experiments.regression.records import (
     CENSUS_BOUNDS,
     CENSUS_FEATURES,
@@ -119,7 +119,7 @@ def test_large_training_sets_go_one_by_one_and_give_the_same(monkeypatch: pytest
 def test_the_exact_curve_depends_on_splits_alone_and_grows_repeat_by_repeat() -> None:
     records = table()
     base = curves(records, study(repeats=25))
-    for other in (study(repeats=25, draws=7), study(repeats=25, rule=BoundForEpsilon(2.0))):
+    for other in (study(repeats=25, draws=7), study(repeats=25, epsilon=2.0)):
         assert np.array_equal(curves(records, other).exact.mean, base.exact.mean)
     first = next(regression_curves(records, study(repeats=60), stream(1, "run"))).result
     assert first.repeats == 25
@@ -174,10 +174,10 @@ def test_one_draw_errs_by_the_posterior_variance_besides_and_the_test_can_fail()
 def test_the_cut_mean_is_that_of_the_truncated_normal_in_one_dimension() -> None:
     """[Zhang16] Lemma D.1: the cut posterior; its mean from scipy's truncated normal."""
     records = table(d=1)
-    design = study(precisions=(1.0,), rule=BoundForEpsilon(1.0), repeats=1, draws=5000, noise_variance=2.0)
+    design = study(precisions=(1.0,), epsilon=1.0, repeats=1, draws=5000, noise_variance=2.0)
     bound = design.norm_bounds[0]
     assert bound == pytest.approx(0.5 / 5000)
-    design = study(precisions=(1.0,), rule=BoundForEpsilon(1000.0), repeats=1, draws=2000, noise_variance=2.0)
+    design = study(precisions=(1.0,), epsilon=1000.0, repeats=1, draws=2000, noise_variance=2.0)
     bound = design.norm_bounds[0]
     assert bound == pytest.approx(0.25)
     rows = splits(records, 30, 1)[0]
@@ -283,7 +283,7 @@ def test_the_shape_of_figure_2() -> None:
 
 
 def test_a_bound_from_epsilon_costs_that_epsilon_at_every_precision() -> None:
-    design = study(rule=BoundForEpsilon(2.5), draws=3, noise_variance=0.7)
+    design = study(epsilon=2.5, draws=3, noise_variance=0.7)
     assert design.certified == pytest.approx(np.full(3, 2.5))
     assert len(set(design.norm_bounds)) == 1
     sampler = RegressionSampler(prior_precision=1.0, noise_variance=0.7, norm_bound=design.norm_bounds[0], draws=3)
@@ -591,7 +591,7 @@ def test_what_is_said_to_be_possible_is_possible() -> None:
         {"draws": 0},
         {"noise_variance": 0.0},
         {"train_share": -0.1},
-        {"rule": BoundForEpsilon(0.0)},
+        {"epsilon": 0.0},
     ],
 )
 def test_bad_studies_are_refused(fields: dict[str, object]) -> None:

@@ -21,7 +21,7 @@ from dpbayes.model.fourier import cells_per_family, coefficients, marginals
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, empty, full, naive_bayes
 from dpbayes.theory.claims.claim import Verdict
-from dpbayes.theory.zhang16 import fourier, rebuilt_tables, reruns, stealth
+from dpbayes.theory.zhang16 import fourier, rebuilt_tables, stealth
 from dpbayes.theory.zhang16.fourier import (
     certified_noise,
     closure_bound,
@@ -34,7 +34,6 @@ from dpbayes.theory.zhang16.fourier import (
     scale_bound,
 )
 from dpbayes.theory.zhang16.rebuilt_tables import printed_table_error, table_error, table_error_bound
-from dpbayes.theory.zhang16.reruns import rerun_bound
 from dpbayes.theory.zhang16.stealth import (
     certified_increment,
     certified_table_increment,
@@ -48,6 +47,7 @@ from dpbayes.theory.zhang16.stealth import (
     negative_table_probability,
     printed_increment,
     printed_probability,
+    rerun_bound,
     signed_sum_tail,
 )
 from tests.conftest import crossed
@@ -388,7 +388,7 @@ def test_remark_1_comparison_is_false_where_its_condition_holds_and_denser_is_wo
 
 
 def test_every_claim_has_a_place_of_its_own_and_a_verdict():
-    modules = (fourier, rebuilt_tables, stealth, reruns)
+    modules = (fourier, rebuilt_tables, stealth)
     every = [claim for module in modules for claim in module.CLAIMS]
     assert len({claim.reference for claim in every}) == len(every) == 10
     assert {claim.verdict for claim in every} >= {Verdict.FALSE, Verdict.LOOSE, Verdict.HOLDS, Verdict.AMENDED}

@@ -121,8 +121,7 @@ def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
     if MANY in methods:
         lines.append(
             f"- **Posterior sampling, as in the paper**: {printed}; a fair coin up to ε = "
-            f"{numeral(largest_degenerate_epsilon(plan), 4)}. "
-            f"$N = {plan.draws:,}$ samples are averaged."
+            f"{numeral(largest_degenerate_epsilon(plan), 4)}. $N = {plan.draws:,}$ samples are averaged."
         )
     if CERTIFIED in methods:
         lines.append(f"- **Posterior sampling, proved**: one sample, {certified}.")

@@ -253,9 +253,8 @@ def _code(recipe: AccuracyRecipe) -> None:
             )
             return
         st.markdown(
-            "The file is read from the current folder. Its values must be the states listed below, cut and "
-            "grouped as on "
-            "the Data page."
+            "The file is read from the current folder. Its values must be the states listed below, cut and grouped as "
+            "on the Data page."
         )
     st.code(recipe.python, language="python", wrap_lines=True)
     st.code(recipe.command, language="bash", wrap_lines=True)

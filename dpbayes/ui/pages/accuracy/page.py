@@ -33,11 +33,10 @@ from dpbayes.ui.session.options.accuracy import CURVES_LEFT_OUT, SCENE, Accuracy
 from dpbayes.ui.session.settings import parameter_title
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, pictures_tell, public_records_text
-from dpbayes.ui.widgets.chart.saving import offered_name
+from dpbayes.ui.widgets.chart.saving import EPSILON, Facts, offered_name, pictures_tell, public_records_text
+from dpbayes.ui.widgets.controls import prior_control
 from dpbayes.ui.widgets.limits import Possible, nearest_shown, reach_of
 from dpbayes.ui.widgets.page import Places, places
-from dpbayes.ui.widgets.prior_control import prior_control
 from dpbayes.ui.widgets.running import Running, progress
 from dpbayes.ui.widgets.shares import weights_control, weights_said
 from dpbayes.ui.widgets.show import data_and_download, file_button, folded, sentence_instead

@@ -20,7 +20,7 @@ from dpbayes.mechanisms.exact_class import formula
 from dpbayes.ui.pages.audit.subject import Audited, network_kind, recalibration_work, setting_of, show_progress
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
-from dpbayes.ui.session.kept import session_cache
+from dpbayes.ui.session.kept import note_request, session_cache
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.running import Running
@@ -114,7 +114,7 @@ def _offer(subject: Audited, report: AuditReport, target: float) -> Running[Any]
     wanted = hash((subject.key, target))
     if not how.is_quick(subject.mechanism, subject.n) and st.session_state.get("audit.search") != wanted:
         st.caption("The search audits one ε after another. The search may take a while, and you can stop it.")
-        st.button("Find ε", key="audit.find", on_click=_search, args=(wanted,))
+        st.button("Find ε", key="audit.find", on_click=note_request, args=("audit.search", wanted))
         return None
     search = recalibration_work(subject, how, target)
     if isinstance(search, Running):
@@ -154,10 +154,6 @@ def _also_turned(subject: Audited, how: Recalibration) -> dict[str, object]:
 
 def _shown(option: object) -> str:
     return label_of(option) if isinstance(option, enum.Enum) else str(option)
-
-
-def _search(wanted: int) -> None:
-    st.session_state["audit.search"] = wanted
 
 
 def _use(settings: dict[str, object]) -> None:

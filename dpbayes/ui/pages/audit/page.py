@@ -41,11 +41,11 @@ from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.options.workflow import AuditSubject
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.chart.facts import pictures_tell
+from dpbayes.ui.widgets.chart.saving import pictures_tell
+from dpbayes.ui.widgets.controls import prior_control
 from dpbayes.ui.widgets.from_python import FACE, mechanism_in_python, network_in_python, program, same_from_python
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest, nearest_shown, reach_of
 from dpbayes.ui.widgets.page import Places, next_page, places
-from dpbayes.ui.widgets.prior_control import prior_control
 from dpbayes.ui.widgets.running import Running, blank
 from dpbayes.ui.widgets.shares import search_under_way
 from dpbayes.ui.widgets.show import data_and_download, show_refusal

@@ -20,7 +20,7 @@ from dpbayes.ui.pages.audit.attacker import is_of_a_record, made_up_tables, oppo
 from dpbayes.ui.pages.audit.details import unaudited_details
 from dpbayes.ui.pages.audit.subject import Audited, digits
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.kept import session_cache
+from dpbayes.ui.session.kept import note_request, session_cache
 from dpbayes.ui.session.options.workflow import AttackedTables
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
@@ -49,17 +49,13 @@ def lower_bound_section(subject: Audited, *, seed: int) -> None:
             "Many simulated releases of two neighbouring tables prove a lower bound without any formula. On a network "
             "with many cells the computation is slow, and the bound is often loose."
         )
-        st.button("Compute lower bound", key="audit.release", on_click=_ask_bound, args=(wanted,))
+        st.button("Compute lower bound", key="audit.release", on_click=note_request, args=("audit.released", wanted))
         return
     with sentence_instead():
         drawn = subject.hypothetical.drawn if subject.hypothetical else None
         tables = drawn(subject.mechanism, **subject.sizes) if drawn else made_up_tables(subject)
         draws = max(LEAST_DRAWS, min(MOST_DRAWS, MANY_NUMBERS // numbers_per_release))
         _show_bound(subject, _proved(subject.key, seed, draws, subject, tables), tables.description)
-
-
-def _ask_bound(wanted: int) -> None:
-    st.session_state["audit.released"] = wanted
 
 
 def _show_bound(subject: Audited, loss: SampledLoss, description: str) -> None:

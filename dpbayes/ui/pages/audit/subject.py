@@ -22,7 +22,7 @@ from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.session.options.workflow import AuditSubject
 from dpbayes.ui.session.settings import EXPLORED_NAMES, Settings
-from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, public_records_text
+from dpbayes.ui.widgets.chart.saving import EPSILON, Facts, public_records_text
 from dpbayes.ui.widgets.running import Running, blank, progress, running
 
 POINTS = 161

@@ -22,11 +22,11 @@ from dpbayes.ui.session.options.research import BoundClaim
 from dpbayes.ui.session.settings import PARAMETERS
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.chart.facts import EPSILON, TABLE, Facts, N
+from dpbayes.ui.widgets.chart.saving import EPSILON, TABLE, Facts, N
+from dpbayes.ui.widgets.controls import pseudo_count_control
 from dpbayes.ui.widgets.from_python import FACE, counts_in_python, network_in_python, program
 from dpbayes.ui.widgets.limits import Possible, reach_of
 from dpbayes.ui.widgets.page import Places
-from dpbayes.ui.widgets.prior_control import pseudo_count_control
 from dpbayes.ui.widgets.running import Running, progress
 from dpbayes.ui.widgets.show import data_and_download, remark, show_refusal
 

@@ -17,7 +17,7 @@ from dpbayes.posteriors.prior_rules import PriorRule
 from dpbayes.theory.claims.claim import Claim, Counterexample
 from dpbayes.theory.index import counterexamples_of
 from dpbayes.theory.paper_map import PaperEntry, paper_map
-from dpbayes.theory.zhang16.table1 import Setting, Table1Row, not_computable, table_1
+from dpbayes.theory.zhang16.summary import Setting, Table1Row, not_computable, table_1
 from dpbayes.ui.pages.claims.curve import Evaluation
 from dpbayes.ui.pages.claims.headline import shown_as
 from dpbayes.ui.session.chosen import Chosen

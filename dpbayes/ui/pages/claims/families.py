@@ -11,7 +11,7 @@ import streamlit as st
 from dpbayes.base.libraries import pd
 from dpbayes.base.text import distinct_texts, many, numeral, plural
 from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, Robustness, prior_grid, robustness
-from dpbayes.figures.robustness import answers_figure, moved_figure
+from dpbayes.figures.claims import answers_figure, moved_figure
 from dpbayes.theory.dimitrakakis14.draws import theorem_2_ii
 from dpbayes.theory.dimitrakakis14.game import KAPPA
 from dpbayes.ui.session.chosen import Chosen
@@ -19,7 +19,7 @@ from dpbayes.ui.session.options.research import RobustnessOptions
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.chart.facts import Facts
+from dpbayes.ui.widgets.chart.saving import Facts
 from dpbayes.ui.widgets.from_python import program, value_in_python
 from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest
 from dpbayes.ui.widgets.page import Places

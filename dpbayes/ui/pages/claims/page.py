@@ -36,7 +36,7 @@ from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.options.research import ALL_PAPERS, ClaimShown, PaperShown, claims_listed
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.chart.facts import pictures_tell
+from dpbayes.ui.widgets.chart.saving import pictures_tell
 from dpbayes.ui.widgets.frames import Frames, counts_of
 from dpbayes.ui.widgets.from_python import same_from_python
 from dpbayes.ui.widgets.limits import Possible

@@ -231,10 +231,9 @@ def _numbers(simulated: NonNegativity, options: StealthOptions, increment: Incre
     )
     st.caption(
         f"Simulated: the noise of {many(draws, 'release')} with all counts zero. For released tables and parameters, "
-        "true counts can only raise the probability. These numbers are therefore public lower bounds for all data. "
-        "For the whole table, true counts can lower the "
-        f"probability.{aside}{_source_of_t(simulated, options, increment)} Explore draws the probability with the "
-        "true counts for the curator."
+        "true counts can only raise the probability. These numbers are therefore public lower bounds for all data. For "
+        f"the whole table, true counts can lower the probability.{aside}{_source_of_t(simulated, options, increment)} "
+        "Explore draws the probability with the true counts for the curator."
     )
     data_and_download(lambda: _curves(simulated, sense), name="non-negativity", curator_only=False, simulates=True)
 

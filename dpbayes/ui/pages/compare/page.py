@@ -12,7 +12,7 @@ from dpbayes.ui.pages.compare.tables import tables_view
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.research import CompareView
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.chart.facts import EPSILON, TABLE, Facts, N, pictures_tell
+from dpbayes.ui.widgets.chart.saving import EPSILON, TABLE, Facts, N, pictures_tell
 from dpbayes.ui.widgets.page import Places, places
 
 VIEWS: dict[CompareView, Callable[[Places, Chosen], bool]] = {

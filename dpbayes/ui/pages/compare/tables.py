@@ -11,7 +11,7 @@ from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.table_errors import GRAPH_SHARE, METHODS, TableTrial, mean_errors, table_errors
-from dpbayes.figures.adaptive import table_errors_figure
+from dpbayes.figures.budgets import table_errors_figure
 from dpbayes.mechanisms.residual import GaussianResiduals
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.pages.compare.answer import USUAL_RECORDS, public_cpts, public_cpts_in_python

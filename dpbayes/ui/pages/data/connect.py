@@ -9,6 +9,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.connected import Connected, connected, connecting, keep_connected, listing
 from dpbayes.ui.session.connections import FILES, HOW, Connections, connection_names, connections, listed_files
 from dpbayes.ui.session.current import change
+from dpbayes.ui.session.kept import note_request
 from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.settings import CONNECTED
 from dpbayes.ui.widgets.charging import noted
@@ -71,7 +72,8 @@ def _choose_table(name: str, server: Connections) -> None:
     if offered:
         left, right = st.columns([3, 1], vertical_alignment="bottom")
         table = left.selectbox("Table", offered, key="connect.table")
-        right.button("Connect", type="primary", width="stretch", on_click=_ask_to_open, args=(name, path, table))
+        request = OPENING, (name, path, table)
+        right.button("Connect", type="primary", width="stretch", on_click=note_request, args=request)
         return
     kind: Literal["primary", "secondary"] = "primary" if connected(name) is None else "secondary"
     st.button(
@@ -79,8 +81,8 @@ def _choose_table(name: str, server: Connections) -> None:
         type=kind,
         disabled=name == FILES and not path,
         help="Reads the columns and a few records.",
-        on_click=_ask_for_tables,
-        args=(name, path),
+        on_click=note_request,
+        args=(LISTING, (name, path)),
     )
 
 
@@ -95,14 +97,6 @@ def _path(server: Connections) -> str:
         "Path below the data root", key="connect.path", help="A Parquet file, a folder of them, or a DuckDB file."
     )
     return typed.strip()
-
-
-def _ask_for_tables(name: str, path: str) -> None:
-    st.session_state[LISTING] = name, path
-
-
-def _ask_to_open(name: str, path: str, table: str) -> None:
-    st.session_state[OPENING] = name, path, table
 
 
 def _open(chosen: Chosen) -> bool:
@@ -121,7 +115,7 @@ def _list(name: str) -> bool:
 
     def keep(offered: tuple[str, ...]) -> None:
         if len(offered) == 1:
-            _ask_to_open(name, path, *offered)
+            note_request(OPENING, (name, path, *offered))
         else:
             st.session_state["connect.tables"] = name, path, offered
 

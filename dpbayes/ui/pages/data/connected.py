@@ -17,6 +17,7 @@ from dpbayes.ui.pages.data.upload import take
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.connected import Connected, connected, keep_connected, proposing, sampling
 from dpbayes.ui.session.current import change
+from dpbayes.ui.session.kept import note_request
 from dpbayes.ui.session.scans import scan_key, scanned
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.page import live
@@ -61,14 +62,10 @@ def _records_instead(mine: Connected) -> None:
         f"Take a random sample of {MOST_RECORDS:,} records",
         width="stretch",
         help="Reads the table once and opens the sample as an upload. Not private (curator view).",
-        on_click=_ask_for_sample,
-        args=(mine.key,),
+        on_click=note_request,
+        args=(SAMPLING, mine.key),
     )
     live(_sample, key="sample")
-
-
-def _ask_for_sample(key: str) -> None:
-    st.session_state[SAMPLING] = key
 
 
 def _sample(chosen: Chosen) -> bool:
@@ -107,8 +104,8 @@ def _propose(chosen: Chosen) -> bool:
         st.button(
             f"Propose domains for {many(len(lacking), 'column')} from the data (leaks information)",
             help="Reads each column once. The proposals reveal which values occur.",
-            on_click=_ask_for_proposals,
-            args=(key,),
+            on_click=note_request,
+            args=(PROPOSING, key),
         )
         return False
 
@@ -120,10 +117,6 @@ def _propose(chosen: Chosen) -> bool:
         keep_connected(replace(mine, proposals=proposals).declared(columns))
 
     return done_on_request(PROPOSING, key, lambda: proposing(mine), keep, of="the columns")
-
-
-def _ask_for_proposals(key: tuple[int, tuple[int, ...]]) -> None:
-    st.session_state[PROPOSING] = key
 
 
 # What it looks like

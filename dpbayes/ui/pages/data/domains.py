@@ -1,9 +1,9 @@
 """The table in which a person states the public domain of each column: a view of what the upload holds."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol, Self, TypeVar
+from typing import TypeVar
 
 import streamlit as st
 
@@ -26,7 +26,8 @@ from dpbayes.ui.pages.data.typed import (
     text_of,
 )
 from dpbayes.ui.pages.data.upload import require_node_names
-from dpbayes.ui.session.uploads import Upload, keep_upload, upload
+from dpbayes.ui.session.connected import Connected
+from dpbayes.ui.session.uploads import DescribedTable, Upload, keep_upload, upload
 from dpbayes.ui.widgets.edits import edits_of
 from dpbayes.ui.widgets.from_python import DESCRIPTION
 from dpbayes.ui.widgets.show import sentence_instead, show_refusal, shown_progress
@@ -37,36 +38,7 @@ FEW_REASONS = 6
 """More columns than this are set aside behind one line."""
 
 
-class Described(Protocol):
-    """A table whose domains a person declares: uploaded or connected.
-
-    `proposals`, `columns` and `kinds` have one entry for each column; `kinds` are the types in an engine, and may be
-    empty. `key` changes with every change that the table on the page has not shown.
-    """
-
-    @property
-    def proposals(self) -> tuple[Proposal, ...]: ...
-
-    @property
-    def columns(self) -> tuple[DeclaredColumn, ...]: ...
-
-    @property
-    def kinds(self) -> tuple[str, ...]: ...
-
-    @property
-    def key(self) -> str: ...
-
-    def domain(self, place: int) -> Column | None:
-        """Return the domain of a column: the declared one, else the proposed one, else None."""
-
-    def typed(self, columns: Iterable[DeclaredColumn]) -> Self:
-        """Return the table with columns as they were typed into the table on the page."""
-
-    def declared(self, columns: Iterable[DeclaredColumn]) -> Self:
-        """Return the table with other declared columns, which the page has not shown yet."""
-
-
-Table = TypeVar("Table", bound=Described)
+Table = TypeVar("Table", bound=DescribedTable)
 
 
 def domain_table() -> None:
@@ -114,20 +86,20 @@ def declare_columns(
     return mine, refused
 
 
-def _key(mine: Described) -> str:
+def _key(mine: DescribedTable) -> str:
     return f"columns.editor.{mine.key}"
 
 
 # What is shown
 
 
-def _table(mine: Described) -> "pd.DataFrame":
+def _table(mine: DescribedTable) -> "pd.DataFrame":
     return pd.DataFrame.from_records([_line(mine, place) for place in range(len(mine.columns))])
 
 
-def _line(mine: Described, place: int) -> dict[str, object]:
+def _line(mine: DescribedTable, place: int) -> dict[str, object]:
     declared, domain = mine.columns[place], mine.domain(place)
-    kind = {TYPE: mine.kinds[place]} if mine.kinds else {}
+    kind = {TYPE: mine.fields[place].type} if isinstance(mine, Connected) else {}
     return {
         "use": declared.use,
         "column": declared.name,
@@ -175,7 +147,7 @@ def _declare_all(mine: Table, keep: Callable[[Table], None]) -> None:
         )
 
 
-def _warn_of_cuts(mine: Described) -> None:
+def _warn_of_cuts(mine: DescribedTable) -> None:
     """Warn where cut points that were read from the data are marked public."""
     doubtful = [
         escaped(column.name)
@@ -193,7 +165,7 @@ def _warn_of_cuts(mine: Described) -> None:
         )
 
 
-def _set_aside(mine: Described) -> None:
+def _set_aside(mine: DescribedTable) -> None:
     """List the reason for each unused column: a cell of the table would cut the sentence off."""
     reasons = [p.reason for p, column in zip(mine.proposals, mine.columns, strict=True) if p.reason and not column.use]
     if not reasons:

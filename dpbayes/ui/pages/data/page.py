@@ -25,7 +25,7 @@ from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.settings import CONNECTED, Cpts
 from dpbayes.ui.session.uploads import given_cpts, upload
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.chart.facts import TABLE, Facts, N, pictures_tell
+from dpbayes.ui.widgets.chart.saving import TABLE, Facts, N, pictures_tell
 from dpbayes.ui.widgets.from_python import (
     FACE,
     counts_in_python,

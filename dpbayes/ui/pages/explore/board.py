@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -316,16 +317,12 @@ def _non_negativity(chosen: Chosen, works: list[Running[Any]]) -> Picture:
     else:
         figure = _against_epsilon(chosen, t, worst, works)
         sentence = f"With t = {numeral(t)}, at least {share_text(worst)} of releases have no negative count, at any ε."
-    return Picture(TITLES["counts"], figure, sentence, sentence, turn=_turn_to_non_negativity, choice="explore.against")
+    details = partial(_turn_to_compare, CompareView.NON_NEGATIVITY)
+    return Picture(TITLES["counts"], figure, sentence, sentence, turn=details, choice="explore.against")
 
 
-def _turn_to_non_negativity() -> None:
-    set_parameter("compare.view", CompareView.NON_NEGATIVITY)
-    turn_to("pages/compare.py")
-
-
-def _turn_to_tables() -> None:
-    set_parameter("compare.view", CompareView.TABLES)
+def _turn_to_compare(view: CompareView) -> None:
+    set_parameter("compare.view", view)
     turn_to("pages/compare.py")
 
 
@@ -374,7 +371,7 @@ def accuracy_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
             "The accuracy of adaptive releases is not simulated. *Compare mechanisms* shows the error of their tables "
             "against ε."
         )
-        return Picture(TITLES["accuracy"], None, "", sentence, turn=_turn_to_tables)
+        return Picture(TITLES["accuracy"], None, "", sentence, turn=partial(_turn_to_compare, CompareView.TABLES))
     plan = accuracy_plan(chosen)
     key = (plan.network, plan.target, plan.methods, plan.training, plan.prior, plan.weights, plan.noise, plan.seed)
     more = (plan.source, plan.draws, plan.cells)

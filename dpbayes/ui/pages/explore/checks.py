@@ -13,7 +13,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.text import done, escaped, interval_texts, many, numeral, numeral_above, whole_percent
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.calibration import AS_REAL, AWARE, EPSILONS, against_epsilon, calibrate, readings
-from dpbayes.figures.calibration import coverage_figure
+from dpbayes.figures.explore import coverage_figure
 from dpbayes.mechanisms import ReleasedPosterior
 from dpbayes.mechanisms.release import Outcome, Release
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets

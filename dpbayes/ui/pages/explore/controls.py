@@ -19,9 +19,9 @@ from dpbayes.ui.session.graphs import Graph, placed
 from dpbayes.ui.session.increments import is_simulated, kept_share, stealth_increment
 from dpbayes.ui.session.settings import EXPLORED_NAMES
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.chart.facts import public_records_text
+from dpbayes.ui.widgets.chart.saving import public_records_text
+from dpbayes.ui.widgets.controls import prior_control
 from dpbayes.ui.widgets.page import Places
-from dpbayes.ui.widgets.prior_control import prior_control
 from dpbayes.ui.widgets.running import run_again
 from dpbayes.ui.widgets.shares import weights_control
 from dpbayes.ui.widgets.show import folded, guarded, readable_names_note, sentence_instead

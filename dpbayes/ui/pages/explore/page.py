@@ -24,7 +24,7 @@ from dpbayes.ui.pages.explore.simulations import (
     waits_for_request,
 )
 from dpbayes.ui.session.chosen import Chosen, has_question, target_and_evidence
-from dpbayes.ui.widgets.chart.facts import EPSILON, MECHANISM, TABLE, Facts, N, pictures_tell
+from dpbayes.ui.widgets.chart.saving import EPSILON, MECHANISM, TABLE, Facts, N, pictures_tell
 from dpbayes.ui.widgets.frames import Frames, counts_of
 from dpbayes.ui.widgets.page import Places, next_page, settle
 from dpbayes.ui.widgets.running import Running, blank, progress

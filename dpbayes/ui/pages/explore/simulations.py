@@ -15,7 +15,7 @@ from dpbayes.mechanisms.base import simulated
 from dpbayes.ui.pages.explore.averages import releases_key
 from dpbayes.ui.pages.explore.readings import Simulated
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.shared import shared_memo
+from dpbayes.ui.session.kept import note_request, shared_memo
 from dpbayes.ui.widgets.running import WITHOUT_BUTTON, Running, running, so_far
 
 DRAWS = 200
@@ -134,12 +134,8 @@ def waits_for_request(chosen: Chosen) -> bool:
 
 def offer_simulation(chosen: Chosen) -> None:
     """Offer to start a simulation that takes long."""
-    st.button("Simulate the release", key="release.simulate", on_click=_want, args=(hash(_key(chosen)),))
+    st.button("Simulate the release", key="release.simulate", on_click=note_request, args=(_WANTED, hash(_key(chosen))))
     st.caption("The simulation takes a while with so many records and columns.")
-
-
-def _want(key: int) -> None:
-    st.session_state[_WANTED] = key
 
 
 @st.cache_resource(show_spinner=False)

@@ -239,9 +239,8 @@ def _audit(scenario: Scenario) -> None:
     )
     mechanism_table(frame)
     st.caption(
-        "The exact loss is the largest log-ratio over all neighbouring tables of this n and prior and all outputs "
-        f"(up to {MOST_AUDITED} candidates). The exact loss applies to this die only, and is not a guarantee for "
-        "local sensitivity. With δ > 0 the loss may exceed ε with probability at most δ. The loss of Laplace noise "
-        "on one count equals its ε. The loss of Laplace noise on every count equals ε before the noisy counts are "
-        "rescaled."
+        "The exact loss is the largest log-ratio over all neighbouring tables of this n and prior and all outputs (up "
+        f"to {MOST_AUDITED} candidates). The exact loss applies to this die only, and is not a guarantee for local "
+        "sensitivity. With δ > 0 the loss may exceed ε with probability at most δ. The loss of Laplace noise on one "
+        "count equals its ε. The loss of Laplace noise on every count equals ε before the noisy counts are rescaled."
     )

@@ -10,21 +10,36 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import distinct_texts, many, numeral
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.hellinger.errors import DRAWS, LEVELS, ErrorLaw, error_laws, mean_errors_over_tables
-from dpbayes.experiments.hellinger.scenario import Balance, DieMethod, Scenario, SmoothRun
-from dpbayes.experiments.hellinger.study import noise_here
-from dpbayes.figures.hellinger import error_box_figure
+from dpbayes.experiments.commands.files import parquet_bytes
+from dpbayes.experiments.hellinger.errors import (
+    DRAWS,
+    EPSILONS,
+    LEVELS,
+    SWEEP_DRAWS,
+    Accuracy,
+    ErrorLaw,
+    accuracy_against_epsilon,
+    accuracy_against_sides,
+    accuracy_against_throws,
+    error_laws,
+    mean_errors_over_tables,
+    most_throws,
+    sides_grid,
+    throws_grid,
+)
+from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, SIDES, Balance, DieMethod, Scenario, SmoothRun
+from dpbayes.experiments.hellinger.study import HellingerStudy, at_setting, noise_along, noise_here
+from dpbayes.figures.hellinger import die_errors_figure, error_box_figure, sides_figure
 from dpbayes.mechanisms.die.enumeration import MOST_ENUMERATED, neighbour_count
 from dpbayes.ui.pages.hellinger.details import details, download, mechanism_table, pictures, promise
-from dpbayes.ui.pages.hellinger.sweeps import sweeps
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.chart.facts import EPSILON, Facts, pictures_tell
+from dpbayes.ui.widgets.chart.saving import EPSILON, Facts, pictures_tell
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
 from dpbayes.ui.widgets.page import Places, places
-from dpbayes.ui.widgets.show import remark
+from dpbayes.ui.widgets.show import remark, results_and_files
 
 NAMES = {
     DieMethod.GLOBAL: "the exponential mechanism with global sensitivity",
@@ -155,9 +170,8 @@ def enumeration_cost(scenario: Scenario) -> str:
     return (
         f"Proof by enumeration: {many(die.size, 'table')} of {many(die.n, 'throw')}, {neighbour_count(die):,} ordered "
         f"pairs of neighbours and every output were compared. {enumerated.certified} holds at an internal ε of "
-        f"{numeral(inner, 4)}; the proof for every die allows {numeral(scenario.smooth_run[0], 4)}. The mean "
-        "error over "
-        f"all tables is {after} instead of {before}. The result depends only on public numbers. At most "
+        f"{numeral(inner, 4)}; the proof for every die allows {numeral(scenario.smooth_run[0], 4)}. The mean error "
+        f"over all tables is {after} instead of {before}. The result depends only on public numbers. At most "
         f"{MOST_ENUMERATED} tables are enumerated."
     )
 
@@ -214,3 +228,87 @@ def _table(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], *, seed: int)
     levels = np.linspace(0.01, 0.99, 99)
     shares = {method.value: law.quantiles(levels)[0] for method, law in laws.items()}
     download({"probability": levels} | shares, scenario, seed=seed, name="hellinger-errors", simulates=True)
+
+
+# Errors against n, epsilon and m, and the whole experiment as files
+
+
+@st.cache_data(scope="session", max_entries=16, show_spinner="Comparing at every ε …", hash_funcs={Scenario: hash})
+def _against_epsilon(scenario: Scenario, seed: int) -> Accuracy:
+    return accuracy_against_epsilon(scenario, EPSILONS, noise_along(seed=seed))
+
+
+@st.cache_data(scope="session", max_entries=16, show_spinner="Comparing at every n …", hash_funcs={Scenario: hash})
+def _against_throws(scenario: Scenario, throws: tuple[int, ...], seed: int) -> Accuracy:
+    return accuracy_against_throws(scenario, throws, noise_along(seed=seed))
+
+
+@st.cache_data(scope="session", max_entries=16, show_spinner="Comparing at every m …", hash_funcs={Scenario: hash})
+def _against_sides(scenario: Scenario, sides: tuple[int, ...], seed: int) -> Accuracy:
+    return accuracy_against_sides(scenario, sides, noise_along(seed=seed))
+
+
+def sweeps(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], *, seed: int) -> None:
+    """Show the errors against n, epsilon and m; each curve is computed again only if another setting changes."""
+    st.subheader("Which mechanism wins when?")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        throws = _against_throws(scenario.at(n=1), throws_grid(scenario), seed)
+        title = f"throws n, at ε = {numeral(scenario.epsilon, 6)}, m = {scenario.sides}"
+        figure = die_errors_figure(throws.places, throws.curves, marked=scenario.n, title=title)
+        chart(figure, key="hellinger.throws", alt=_alt(title), simulates=True)
+    with right:
+        epsilons = _against_epsilon(scenario.at(epsilon=1.0), seed)
+        title = f"ε, at n = {many(scenario.n, 'throw')}, m = {scenario.sides}"
+        figure = die_errors_figure(epsilons.places, epsilons.curves, marked=scenario.epsilon, title=title)
+        chart(figure, key="hellinger.epsilons", alt=_alt(title), simulates=True)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        sides = _against_sides(scenario.at(sides=2), sides_grid(scenario), seed)
+        if len(sides.places) > 1:
+            title = f"sides m, at n = {many(scenario.n, 'throw')}, ε = {numeral(scenario.epsilon, 6)}"
+            figure = sides_figure(sides.places, sides.curves, marked=scenario.sides, title=title)
+            chart(figure, key="hellinger.sides", alt=_alt(title), simulates=True)
+        more = more_sides(scenario)
+        if more:
+            st.markdown(more)
+    with right:
+        st.caption(
+            f"Lines show medians, bands the middle half of releases. Laplace uses {SWEEP_DRAWS:,} simulated releases "
+            f"per point. Enumeration covers dice of up to {MOST_ENUMERATED} tables. The throws are spread over the "
+            "sides as chosen above. Laplace noise on one count applies only to a die of two sides."
+        )
+        study = HellingerStudy(scenario, seed, at_setting(scenario, laws), (throws, epsilons, sides))
+        _numbers_and_files(study)
+
+
+def _alt(title: str) -> str:
+    return f"Median Hellinger error of every mechanism against {title}."
+
+
+def more_sides(scenario: Scenario) -> str:
+    """Return how many throws allow more sides than the picture along m shows; nothing if it shows all."""
+    shown = sides_grid(scenario)[-1]
+    if shown == SIDES.high:
+        return ""
+    first, *others = (f"{most_throws(m):,} for m = {m}" for m in range(shown + 1, int(SIDES.high) + 1))
+    allowed = ", ".join([first, *others])
+    if shown == 2:
+        return (
+            f"There is no picture against the number of sides m: with {scenario.n:,} throws, a die of more than two "
+            f"sides has more than {MOST_SHOWN:,} possible posteriors. The picture needs fewer throws: up to {allowed}."
+        )
+    return (
+        f"With {scenario.n:,} throws, the picture goes up to {shown} sides: dice of more sides have too many possible "
+        f"posteriors. Fewer throws allow more sides: up to {allowed}."
+    )
+
+
+def _numbers_and_files(study: HellingerStudy) -> None:
+    """Show the tidy frame of boxes and curves in a folded part, and offer it as CSV and Parquet with its settings."""
+    results_and_files(
+        study.frame,
+        lambda frame: parquet_bytes(frame, study.settings),
+        name="hellinger",
+        caption="The last columns hold the settings: `python -m dpbayes.experiments hellinger --settings …`",
+    )

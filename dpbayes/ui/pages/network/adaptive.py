@@ -12,7 +12,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.text import many, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.table_errors import pair_error
-from dpbayes.figures.adaptive import Payment, payments_figure
+from dpbayes.figures.budgets import Payment, payments_figure
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, ProcessStep, plan_for
 from dpbayes.mechanisms.adaptive.process import PairChoice, require_feasible
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease, simulate_adaptive

@@ -35,9 +35,9 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.named_networks import NAMED
 from dpbayes.ui.session.chosen import Chosen, has_question, kind_called, target_and_evidence
+from dpbayes.ui.session.kept import shared_memo
 from dpbayes.ui.session.options.workflow import ByNode
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts
-from dpbayes.ui.session.shared import shared_memo
 from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.running import Running, progress_if_long, running, so_far

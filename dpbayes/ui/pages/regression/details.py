@@ -33,9 +33,8 @@ def code(recipe: RegressionRecipe) -> None:
         )
     elif recipe.columns:
         st.markdown(
-            "The file is read from the current folder: CSV with commas, in UTF-8, or Parquet. The used "
-            "columns and their "
-            "public bounds are listed below, the target last."
+            "The file is read from the current folder: CSV with commas, in UTF-8, or Parquet. The used columns and "
+            "their public bounds are listed below, the target last."
         )
     st.code(recipe.python, language="python", wrap_lines=True)
     st.code(recipe.command, language="bash", wrap_lines=True)

@@ -30,7 +30,7 @@ from dpbayes.ui.session.connected import Connected
 from dpbayes.ui.session.scans import summed_up
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.chart.facts import Facts, pictures_tell
+from dpbayes.ui.widgets.chart.saving import Facts, pictures_tell
 from dpbayes.ui.widgets.limits import Possible, nearest_shown, reach_of
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress

@@ -35,9 +35,8 @@ from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest
 from dpbayes.ui.widgets.running import Running, running
 
 NO_TABLE = (
-    "There is no uploaded table in this session. Load a file below, then tick its numeric columns and state "
-    "their public "
-    "bounds."
+    "There is no uploaded table in this session. Load a file below, then tick its numeric columns and state their "
+    "public bounds."
 )
 
 NOT_CONNECTED = "No table is connected in this session. Connect one on the Data page, or choose other records here."

@@ -67,10 +67,8 @@ def _robustness(options: SamplingOptions, pair: Pair, mechanism: PosteriorSample
             f"{here}Their sum is at most $\\rho\\,(E_x \\ell + E_y \\ell) = "
             f"{numeral(float(symmetric_kl_bound(pair)))}$. "
             f"Theorem 1(ii) of the paper states $\\kappa \\rho / c$ with $\\kappa = {latex(KAPPA)}$. A "
-            "counterexample: five "
-            "exponential records under Exp(1), one of them moved from 0 to 100, give "
-            f"{numeral(example.truth, 4)} nats; "
-            f"the paper states at most {numeral(example.printed, 4)}."
+            "counterexample: five exponential records under Exp(1), one of them moved from 0 to 100, give "
+            f"{numeral(example.truth, 4)} nats; the paper states at most {numeral(example.printed, 4)}."
         )
     data_and_download(
         lambda: pd.DataFrame(

@@ -17,7 +17,8 @@ from dpbayes.ui.pages.sampling.draws import ShownRow, draws_section, row_shown
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.chart.facts import EPSILON, TABLE, Facts, N, pictures_tell
+from dpbayes.ui.widgets.chart.saving import EPSILON, TABLE, Facts, N, pictures_tell
+from dpbayes.ui.widgets.controls import prior_control
 from dpbayes.ui.widgets.from_python import (
     FACE,
     counts_in_python,
@@ -27,7 +28,6 @@ from dpbayes.ui.widgets.from_python import (
     same_from_python,
 )
 from dpbayes.ui.widgets.page import Places, places
-from dpbayes.ui.widgets.prior_control import prior_control
 from dpbayes.ui.widgets.show import assumption, data_and_download, show_refusal, source
 
 GRID = 201

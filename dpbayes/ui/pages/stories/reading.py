@@ -9,11 +9,9 @@ from typing import Any
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief
 from dpbayes.sources.data_files import ReadableName
-from dpbayes.ui.pages.stories.parts import PARTS
-from dpbayes.ui.pages.stories.story import Carried, Guess, Step, Story, quantities
+from dpbayes.ui.pages.stories.story import PARTS, Carried, Guess, Step, Story, quantities
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.link import READERS, settings_from
-from dpbayes.ui.session.moved import place_now, view_of
+from dpbayes.ui.session.link import READERS, place_now, settings_from, view_of
 from dpbayes.ui.session.settings import CONNECTED, PARAMETERS, Seat, Settings
 
 MOST_BYTES = 20_000

@@ -16,11 +16,12 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.steps import Partial, Work, part_of
 from dpbayes.base.text import escaped, many, numeral, rough
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.least_epsilon.intervals import PlannedIntervals, interval_steps
 from dpbayes.experiments.least_epsilon.planning import (
     ErrorCurve,
     LeastRecords,
+    PlannedIntervals,
     error_steps,
+    interval_steps,
     least_records_steps,
     most_records,
 )
@@ -45,7 +46,7 @@ from dpbayes.ui.session.settings import EXPLORED_NAMES, MECHANISM_NAMES
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.chart.facts import MECHANISM, PLANNED, Facts, N, pictures_tell
+from dpbayes.ui.widgets.chart.saving import MECHANISM, PLANNED, Facts, N, pictures_tell
 from dpbayes.ui.widgets.frames import Frames, counts_of, network_of
 from dpbayes.ui.widgets.page import Places, next_page, places
 from dpbayes.ui.widgets.running import Running, progress_if_long, running

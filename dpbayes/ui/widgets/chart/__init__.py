@@ -10,8 +10,7 @@ from dpbayes.figures.style import Figure
 from dpbayes.ui.server.hints import plotly_address
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import shown_place
-from dpbayes.ui.widgets.chart.facts import facts_of
-from dpbayes.ui.widgets.chart.saving import file_name, plain_name, release_caption, settings_caption
+from dpbayes.ui.widgets.chart.saving import facts_of, file_name, plain_name, release_caption, settings_caption
 from dpbayes.ui.widgets.frames import recorded, token
 
 

@@ -1,15 +1,18 @@
-"""The names of the files of a page, and the line below a saved chart that states its settings."""
+"""What a page states of its files: the facts on which its pictures depend, their names, and the line below a chart."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from dpbayes.base.text import typed
-from dpbayes.ui.session.chosen import Chosen
+import streamlit as st
+
+from dpbayes.base.text import shortest, typed
+from dpbayes.base.validation import InputError
+from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import current, shown_place
 from dpbayes.ui.session.link import changed_settings
 from dpbayes.ui.session.options import groups_of
+from dpbayes.ui.session.scans import scanned_records
 from dpbayes.ui.session.settings import Seat, Settings
-from dpbayes.ui.widgets.chart.facts import PLANNED, Facts
 
 LONGEST_VALUE, LONGEST_NAME = 40, 120
 """The largest number of characters of a setting, such as the text of a drawn network, and of a file name."""
@@ -22,6 +25,47 @@ _OF_THE_CURATOR = ("data_seed",)
 
 _SHARED_OPTIONS_PAGE = "release"
 """The group of options that apply to all pages: the reading of releases and the weights of tables."""
+
+
+# The facts on which the pictures of a page depend: the page declares them, and a saved picture states their values
+
+Fact = Callable[[Chosen], str]
+"""The value of one fact, as a saved picture states it; "" if the fact does not apply."""
+
+Facts = dict[str, Fact]
+
+PLANNED = "planned, from public probabilities"
+"""The fact `tables` of a picture that shows no data."""
+
+_DECLARED = "facts"
+
+
+def pictures_tell(facts: Facts) -> None:
+    """Declare the facts on which the pictures of the shown page depend."""
+    st.session_state[_DECLARED] = (shown_place(), facts)
+
+
+def facts_of(page: str) -> Facts:
+    """Return the facts that a page has declared."""
+    place, facts = st.session_state.get(_DECLARED, ("", {}))
+    return facts if place == page else {}
+
+
+def public_records_text(chosen: Chosen) -> str:
+    """Return the public number of records if it is known; this function does not count a table."""
+    if chosen.settings.data == "synthetic":
+        return f"{chosen.settings.records:,}"
+    try:
+        n = scanned_records(chosen.connected) if chosen.is_connected else chosen.n
+    except InputError:
+        return ""
+    return "" if n is None else f"{n:,}"
+
+
+MECHANISM: Facts = {"mechanism": lambda chosen: kind_called(chosen.settings.mechanism).label}
+EPSILON: Facts = {"epsilon": lambda chosen: shortest(chosen.epsilon)}
+TABLE: Facts = {"table": lambda chosen: chosen.data_title}
+N: Facts = {"n": public_records_text}
 
 
 # The names of files

@@ -28,9 +28,8 @@ from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.figures.style import Figure
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.kept import kept
+from dpbayes.ui.session.kept import kept, shared_memo
 from dpbayes.ui.session.settings import PARAMETERS, Present, Settings
-from dpbayes.ui.session.shared import shared_memo
 from dpbayes.ui.widgets.address import hold_link, release_link, shown_page
 
 MOST_BYTES = 1_500_000

@@ -11,8 +11,7 @@ import streamlit as st
 from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError, brief, finite_number
 from dpbayes.ui.pages.stories.opened import TITLES, OpenStory, leave, open_step, open_story, times_opened
-from dpbayes.ui.pages.stories.parts import FOLDED, PARTS, WITHOUT_PICTURE, shown_alone
-from dpbayes.ui.pages.stories.story import OWN, Guess, Step, quantities
+from dpbayes.ui.pages.stories.story import FOLDED, OWN, PARTS, WITHOUT_PICTURE, Guess, Step, quantities, shown_alone
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.settings import Present

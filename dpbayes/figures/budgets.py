@@ -1,4 +1,4 @@
-"""Pictures of an adaptive release: the parts of its budget, and its error next to that of other releases."""
+"""Pictures of budgets: of datasets, and of an adaptive release with its error next to that of other releases."""
 
 import math
 from collections.abc import Sequence
@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpbayes.base.looks import PRIVATE, SLATE, Curve
+from dpbayes.base.looks import GREEN, INVALID, PRIVATE, SLATE, Curve
 from dpbayes.base.text import share_text
+from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
     EPSILON_AXIS,
     PERCENT,
@@ -21,6 +22,7 @@ from dpbayes.figures.style import (
     names_axis,
     numerals,
     positive_range,
+    stacked_bars,
     titled,
 )
 
@@ -89,3 +91,21 @@ def table_errors_figure(curves: Sequence[Curve], *, epsilon: float) -> Figure:
         y=log_axis("mean total variation", low, high, range=[math.log10(low) - 0.1, math.log10(high) + 0.15]),
         shapes=[chosen_epsilon(x, epsilon)],
     )
+
+
+PARTS = (("released", PRIVATE, ""), ("reserved", INVALID, "/"), ("left", GREEN, "."))
+"""The parts of a budget: name, colour, and a pattern for readers who cannot distinguish the colours."""
+
+
+def budget_figure(datasets: Sequence[str], parts: FloatArray, *, symbol: str = "ε") -> Figure:
+    """Draw one bar for each dataset: `parts` (3, datasets) are what was released, reserved and is left, in `symbol`."""
+    bars = [
+        {
+            "x": values,
+            "name": name,
+            "marker": {"color": colour, "pattern": {"shape": pattern, "solidity": 0.3}},
+            "hovertemplate": symbol + " = %{x:,.6~r}<extra>" + name + "</extra>",
+        }
+        for (name, colour, pattern), values in zip(PARTS, np.asarray(parts, dtype=np.float64), strict=True)
+    ]
+    return stacked_bars(distinct_labels(datasets, 40), bars, x=f"budget ({symbol})", height=120)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpbayes.figures.ledger import PARTS, budget_figure
+from dpbayes.figures.budgets import PARTS, budget_figure
 
 
 def test_the_parts_of_a_budget_stand_beside_each_other_and_add_up_to_it() -> None:

@@ -15,15 +15,15 @@ from dpbayes.theory.dimitrakakis14 import answers, constants, draws, empirical, 
 from dpbayes.theory.notes import lemmas as notes_lemmas
 from dpbayes.theory.notes import mechanisms, sensitivities
 from dpbayes.theory.zhang16 import map as map_bounds
-from dpbayes.theory.zhang16 import regression, sampling, table1
+from dpbayes.theory.zhang16 import regression, sampling, summary
 from dpbayes.theory.zhang16 import smoothness as lipschitz
 from dpbayes.theory.zhang16.sampling import theorem_4_2
-from dpbayes.theory.zhang16.table1 import CLAIMS, Setting, not_computable, table_1
+from dpbayes.theory.zhang16.summary import FOURIER, LAPLACE, MAP, SAMPLER, Setting, not_computable, table_1
 from tests.strategies import NAIVE_BAYES
 
 MODULES = (
     answers, constants, draws, empirical, families, guess, lipschitz, map_bounds, mechanisms, neighbours,
-    notes_lemmas, regression, robustness, sampling, sensitivities, table1,
+    notes_lemmas, regression, robustness, sampling, sensitivities, summary,
 )  # fmt: skip
 
 
@@ -42,7 +42,7 @@ def rows():
 def test_table_1_has_the_four_rows_of_the_paper(rows):
     """[Zhang16] Table 1."""
     assert tuple(rows) == ("Laplace", "Fourier", "Sampler", "MAP")
-    assert {row.utility.claim for row in rows.values()} == set(CLAIMS)
+    assert {row.utility.claim for row in rows.values()} == {LAPLACE, FOURIER, SAMPLER, MAP}
 
 
 def test_table_1_laplace(rows):
