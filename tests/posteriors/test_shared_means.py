@@ -13,6 +13,7 @@ from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.calibration import drawn_counts, free_cells
 from dpbayes.posteriors.joint.posterior import joint_noise_aware
+from dpbayes.posteriors.joint.rows import tilted_rows
 from dpbayes.posteriors.shared_means import log_ratio_covariance, shared_means
 from tests.posteriors.enumerated import log_chance_of, log_prior, multisets
 from tests.strategies import V_STRUCTURE, chain, counts_per_record
@@ -213,3 +214,21 @@ def test_questions_on_a_wide_node_have_intervals_that_contain_the_truth():
         errors.append(np.abs(law.mean - truth)[:, FOUR.cell_offsets[4] :].mean())
     assert inside[0] >= 16, "0.8 of the tables; with coverage 0.95, fewer have a chance of 3e-4"
     assert errors[0] < errors[1]
+
+
+# Points
+
+
+def test_groups_of_counts_have_the_mean_weight_of_their_counts():
+    """Under small parameters, most of the weight is at a few counts, which a group's middle does not represent."""
+    n = 150
+    prior = SharedMeans.wide(chain(2), 0.3, cells=NARROW)
+    _, _, release = released(prior, n, 1.0, 1, kind=GaussianResiduals)
+    rows = next(rows for rows in tilted_rows(prior, release.part(0).outcome.noise_model, n) if rows.shared is not None)
+    precision = np.diag([1e-3, 1e-4, float(np.squeeze(rows.shared.precision))])
+    cavity = np.tile([140.0, 2.0, -3.0], (1, 2, 1)), np.tile(precision, (1, 2, 1, 1))
+    place = cavity[0], np.linalg.inv(cavity[1])
+    observed = np.zeros((1, 2, 2))
+    (exact, spread), (grouped, _) = (rows.tilted(observed, cavity, place, size).place for size in ((n + 1) ** 2, 64))
+    sd = np.sqrt(np.diagonal(spread, axis1=-2, axis2=-1))
+    assert (np.abs(grouped - exact) / sd).max() < 0.1

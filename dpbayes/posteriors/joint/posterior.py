@@ -61,7 +61,7 @@ _SETTLED_POINTS = 1.0
 """The limit for their change with the final points, which are more than the points of a sweep."""
 
 _ERRORS = 4.0
-"""Points of importance sampling: the number of their standard errors by which the limits are wider."""
+"""The number of standard errors of importance sampling by which the limits for a change are wider."""
 
 _POINTS, _SWEEP_POINTS, _FEW_POINTS, _TABLES = 512, 256, 128, 64
 """Points of every row at the end, in a sweep, and in the first two sweeps; samples of all tables for the parents."""
@@ -302,7 +302,7 @@ def _read(work: _Work, tables: FloatArray) -> _Read:
     late = np.flatnonzero(~posterior[2].is_settled)
     if late.size and not is_steep:
         damped = _sampled(work, tables[late], _swept(work, tables[late], _DAMPED))
-        # Of every release, the last posterior.
+        # A release that was computed again has its second posterior.
         last = np.arange(len(tables))
         last[late] = len(tables) + np.arange(late.size)
         counts, weights, law = _together([posterior, damped])
@@ -417,21 +417,21 @@ def _sweep(
 ) -> _SweptLaws:
     """Update all rows' sites, the parents' factors, and the distribution of all tables."""
     marginals = _marginals(work, laws.state)
-    rows_laws, sites = [], []
+    located, sites = [], []
     for g, rows in enumerate(work.groups):
         mean, covariance = marginals[g]
         cavity = rows.cavity(mean, covariance, laws.sites[g])
         region = (rows.clipped(mean), covariance) if sweep else laws.regions[g]
         law = rows.located(tables[:, rows.prior.cells], cavity, region, _SWEEP_POINTS if sweep > 1 else _FEW_POINTS)
-        rows_laws.append(law)
+        located.append(law)
         sites.append(laws.sites[g].towards(rows.site(law.tilted, law.place, cavity), share))
     factors = _parents(work, laws.state) if work.parents and sweep else []  # the first one: noise only
-    moved = _distance(laws.regions, rows_laws)
-    return _SweptLaws([law.region for law in rows_laws], sites, _combined(work, base, sites, factors), moved)
+    moved = _distance(laws.regions, located)
+    return _SweptLaws([law.region for law in located], sites, _combined(work, base, sites, factors), moved)
 
 
 def _distance(before: list[Place], after: list[Located]) -> FloatArray:
-    """The largest change of the rows' means (B,), in standard deviations, and `_ERRORS` of the points' errors."""
+    """The largest change of the rows' means (B,), in standard deviations plus `_ERRORS` sampling errors."""
     moved = np.zeros(len(before[0][0]))
     for old, law in zip(before, after, strict=True):
         new = law.region
