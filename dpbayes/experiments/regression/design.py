@@ -36,7 +36,7 @@ _SECONDS_PER_REPEAT, _SECONDS_PER_PRODUCT, _SECONDS_PER_COORDINATE = 1e-4, 5e-10
 class RegressionStudy:
     """The design of the experiment: ascending precisions b (P,), sigma^2, training share, repeats, N, and B's rule.
 
-    B is the largest norm bound whose certified epsilon, for all draws, is `epsilon`. Without `epsilon`, B is
+    B is the largest norm bound whose proved epsilon, for all draws, is `epsilon`. Without `epsilon`, B is
     10/sqrt(b), as in [Zhang16] Figure 2. Both depend on public numbers only.
 
     Errors: InputError for an empty or descending grid and for numbers out of range.
@@ -86,7 +86,7 @@ class RegressionStudy:
     @property
     def norm_bound_rule(self) -> str:
         """The rule of B, as a text for results."""
-        return "10/sqrt(b)" if self.epsilon is None else f"certified epsilon {numeral(self.epsilon, 6)}"
+        return "10/sqrt(b)" if self.epsilon is None else f"proved epsilon {numeral(self.epsilon, 6)}"
 
     @property
     def norm_bounds(self) -> FloatArray:
