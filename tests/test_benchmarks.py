@@ -219,7 +219,8 @@ def test_the_benchmark_of_utility_stores_the_errors_of_other_packages(monkeypatc
     for line in lines[:2]:
         errors = results[line]
         assert 0 < errors.one_way < errors.two_way < errors.three_way < 0.2
-        assert 0 < errors.seconds < 60 < errors.megabytes
+        assert 0 < errors.seconds < 60
+        assert 30 < errors.megabytes < 1000  # Python with numpy has more than 30
     assert results[lines[2]].two_way == 0
     assert utility.stored() == {}  # results of dpbayes change with its code
     other = utility.Line("Asia", 10.0, "another package", 1)
