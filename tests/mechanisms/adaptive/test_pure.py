@@ -114,10 +114,10 @@ def test_broken_variants_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(AssertionError, match="more than the budget"):
             carried_out(PLAN, pairs[0][0], Scripted())
         patched.setattr(process.Process, "cost", Fraction(0))
-        assert max(largest_loss(PLAN, pair) for pair in pairs[:6]) > 4
+        assert any(largest_loss(PLAN, pair) > 4 for pair in pairs[:6])
     with monkeypatch.context() as patched:
         patched.setattr("tests.mechanisms.adaptive.scripted.choice_scale", lambda *_: Fraction(SENSITIVITY, 40))
-        assert max(largest_loss(PLAN, pair) for pair in pairs[:6]) > 4
+        assert any(largest_loss(PLAN, pair) > 4 for pair in pairs[:6])
 
 
 @pytest.mark.usefixtures("_no_stage_is_left_out")

@@ -92,11 +92,11 @@ def test_the_readings_are_distributions(asia: Dataset) -> None:
 
 def test_the_noise_model_states_the_variance_of_the_tables(asia: Dataset) -> None:
     """The squared errors of all residuals over their variances, over 30 releases: chi squared."""
-    squares, numbers = 0.0, 0
+    squares, numbers, table = 0.0, 0, asia.take(slice(0, 1000))
     for seed in range(30):
-        release = simulated(asia, 2, seed)
+        release = simulated(table, 2, seed)
         residuals = release.network.residuals
-        exact = residuals.of_tables(dp.count(release.network, asia).values.astype(float))
+        exact = residuals.of_tables(dp.count(release.network, table).values.astype(float))
         variances = release.measured.variances[residuals.set_of_number]
         away = (release.measured.numbers - exact)[1:]
         squares += float((away**2 / variances[1:]).sum())
@@ -190,7 +190,7 @@ def test_no_arrow_begins_or_ends_at_a_column_of_one_state(delta: float) -> None:
     first, last = rng.integers(0, 2, (2, 2000))
     codes = np.column_stack([0 * first, first, first ^ (rng.random(2000) < 0.1), last])
     table = Dataset(("site", "b", "c", "d"), (("one",), ("y", "z"), ("y", "z"), ("p", "q")), codes)
-    for _ in range(40):
+    for _ in range(20):  # without either guard, one release in three would have such an arrow
         release = simulate_adaptive(table, epsilon=1, delta=delta, rng=rng)
         assert "site" not in {name for edge in release.network.edges for name in edge}
 
@@ -237,10 +237,10 @@ def test_a_plan_that_leaves_nothing_for_the_families_is_refused() -> None:
 
 def test_choices_are_drawn_by_the_exponential_mechanism() -> None:
     """Both draws have the law softmax(score / scale)."""
-    scores, rho = np.array([0, 1000, 1800, -400]), Rho(Fraction(1, 8))
+    scores, rho = np.array([0, 4000, 7200, -1600]), Rho(Fraction(1, 8))
     scale = float(choice_scale(2048, rho))
     law = np.exp(scores / scale) / np.exp(scores / scale).sum()
-    for draws, number in ((SimulatedDraws(np.random.default_rng(1)), 20_000), (OpenDPDraws(), 2000)):
+    for draws, number in ((SimulatedDraws(np.random.default_rng(1)), 20_000), (OpenDPDraws(), 600)):
         drawn = np.bincount([draws.chosen(scores, 2048, rho) for _ in range(number)], minlength=4)
         assert stats.chisquare(drawn, number * law).pvalue > CERTAINTY
         assert stats.chisquare(drawn, np.full(4, number / 4)).pvalue < CERTAINTY

@@ -88,7 +88,7 @@ def test_simulated_draws_follow_the_law_and_not_one_of_a_scale_10_percent_off() 
 def test_draws_of_opendp_follow_the_law_and_not_the_exponential_mechanisms() -> None:
     """No seed: false alarms are as improbable as WITHOUT_SEED says, and missing the other law still less probable."""
     scores, epsilon = np.array([0, 1, 2, 4]), Fraction(1)
-    places = [draw_flip(scores, sensitivity=1, epsilon=epsilon) for _ in range(6_000)]
+    places = [draw_flip(scores, sensitivity=1, epsilon=epsilon) for _ in range(3_000)]
     assert p_value(places, flip_log_pmf(scores, 2.0)) > WITHOUT_SEED
     assert p_value(places, np.log(np.exp(scores / 2.0) / np.exp(scores / 2.0).sum())) < WITHOUT_SEED
 
