@@ -34,7 +34,6 @@ from tests.pages.conftest import (
     sentences,
     settings_of,
 )
-from tests.sources.test_spreadsheets import REFUSED as WRONG_WORKBOOKS
 from tests.sources.test_spreadsheets import workbook
 
 PAGE = "pages/data.py"
@@ -254,29 +253,22 @@ def test_a_good_table_goes_all_the_way(at: AppTest) -> None:
         assert not refusals(at)
 
 
-BAD_FILES = [
-    (b"", "empty"),
-    (b"   \n", "empty"),
-    (b"a,b\n", "no records"),
-    (b"\x89PNG\r\n\x1a\n" + bytes(100), "image"),
-    (b"PK\x03\x04" + bytes(100), "zip archive"),
-    (b"a,a\n1,2\n", "Two columns are named"),
-    (b"a,\n1,2\n", "has no name"),
-    (b"a,b\n1,2\n1,2,3\n", "line 3"),
-    (b'a,b\n"1,2\n', "line"),
-    (",".join(f"c{i}" for i in range(501)).encode() + b"\n" + b",".join([b"1"] * 501), "limit is 500"),
-]
+BAD_FILES = {
+    "bad.csv": (b'a,b\n1,"2\n3,4\n5,6\n', "is not closed"),
+    "bad.parquet": (b"a,b\n1,2\n", "not a readable Parquet file"),
+    "bad.xlsx": (workbook([["a"], [1]], [["b"], [2]]), "sheets"),
+}
+"""One of each format; the tests of the readers have every fault."""
 
 
 def test_a_bad_file_is_one_sentence_and_the_table_before_stays(at: AppTest) -> None:
     """One after another; and a good one is taken after them all."""
-    for content, part in BAD_FILES:
-        load(at, content, "bad.csv")
+    for name, (content, part) in BAD_FILES.items():
+        load(at, content, name)
         refused = refusals(at)
         assert len(refused) == 1, refused
-        assert "mine.csv" in headline(at)
-        assert "4 records with 2 columns" in headline(at)
-        assert part in refused[0] or "quotation" in refused[0]
+        assert part in refused[0]
+        assert "mine.csv: 4 records with 2 columns" in headline(at)
     load(at, "x,y\n1,2\n3,4\n", "next.csv")
     assert not refusals(at)
     assert "next.csv" in headline(at)
@@ -333,20 +325,6 @@ def test_many_columns_that_are_not_used_do_not_fill_the_page(at: AppTest) -> Non
     load(at, "a," + ",".join(f"c{i}" for i in range(9)) + "\n1" + "," * 9 + "\n2" + "," * 9 + "\n")
     (inside,) = [e for e in at.expander if e.label == "Not in use: 9 columns"]
     assert plain(inside.markdown[0].value).count("has no values. Leave it out.") == 9
-
-
-def test_a_file_over_the_limit_is_one_sentence(at: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpbayes.sources.tables.MAX_UPLOAD", 10)
-    load(at, "x,y\n1,2\n3,4\n", "big.csv")
-    assert len(refusals(at)) == 1
-    assert "the limit is 10" in refusals(at)[0]
-    assert "mine.csv" in headline(at)
-
-
-def test_a_parquet_file_that_is_none_is_one_sentence(at: AppTest) -> None:
-    load(at, b"a,b\n1,2\n", "bad.parquet")
-    assert len(refusals(at)) == 1
-    assert "mine.csv" in headline(at)
 
 
 UNUSABLE = {
@@ -416,16 +394,6 @@ def test_a_workbook_is_a_table_like_any_other(at: AppTest) -> None:
     assert any('Read from the sheet "S0" of a workbook.' in plain(c.value) for c in at.caption)
     edit(at, {1: {"domain": "18; 30", "public": True}})
     assert "P(weather=rain)" in everything(go(at, "pages/explore.py"))
-
-
-def test_a_workbook_that_is_no_plain_table_is_one_sentence_and_the_table_before_stays(at: AppTest) -> None:
-    quick = ("two sheets", "merged cells", "a bomb", "broken off")
-    for name in thorough([*quick, "opposite corners"], sample=quick):
-        workbook, part = WRONG_WORKBOOKS[name]
-        load(at, workbook(), "bad.xlsx")
-        assert len(refusals(at)) == 1, name
-        assert part in refusals(at)[0]
-        assert "mine.csv: 4 records with 2 columns" in headline(at)
 
 
 def in_both_seats(at: AppTest, page: str) -> Iterator[Seat]:
@@ -689,11 +657,9 @@ def test_the_description_holds_what_was_declared_and_nothing_read_off_the_data(
 
 
 WRONG_DESCRIPTIONS: list[tuple[str | bytes, str]] = [
-    (b"\xff", "not UTF-8 text"),
     (b"age,wet", "not JSON"),
     (write_domains([DeclaredColumn("age")]), 'lacks the table\'s column "wet"'),
     (write_domains(map(DeclaredColumn, ("age", "wet", "<i>"))), 'has a column "<i>"'),
-    (write_domains([DeclaredColumn("age"), DeclaredColumn("wet")]).replace('"version": 1', '"version": 2'), "2"),
 ]
 
 
