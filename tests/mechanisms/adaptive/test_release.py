@@ -240,7 +240,7 @@ def test_choices_are_drawn_by_the_exponential_mechanism() -> None:
     scores, rho = np.array([0, 4000, 7200, -1600]), Rho(Fraction(1, 8))
     scale = float(choice_scale(2048, rho))
     law = np.exp(scores / scale) / np.exp(scores / scale).sum()
-    for draws, number in ((SimulatedDraws(np.random.default_rng(1)), 20_000), (OpenDPDraws(), 600)):
+    for draws, number in ((SimulatedDraws(np.random.default_rng(1)), 20_000), (OpenDPDraws(), 1200)):
         drawn = np.bincount([draws.chosen(scores, 2048, rho) for _ in range(number)], minlength=4)
         assert stats.chisquare(drawn, number * law).pvalue > CERTAINTY
         assert stats.chisquare(drawn, np.full(4, number / 4)).pvalue < CERTAINTY
