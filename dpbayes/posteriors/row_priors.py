@@ -12,6 +12,9 @@ from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.whole_points import Ends
 
+_MOST_TABULATED = 1 << 20
+"""The largest table at halves of all kinds, of 8 MB; it is made whatever the number of values."""
+
 _FLAT, _MOST_AT_ENDS = 0.6, 0.7
 """The Dirichlet parameter below which counts concentrate near 0 or the total, and the largest share of points there."""
 
@@ -26,6 +29,20 @@ class WholeNumbersLaw:
     log: Callable[[FloatArray, FloatArray], FloatArray]
     kinds: FloatArray
     n: int
+
+    def at_halves(self, numbers: FloatArray, kind: IntArray) -> FloatArray:
+        """Return the log probabilities of whole numbers and halves (...) from 0 to n + 1, of these kinds (...)."""
+        size = 2 * self.n + 3
+        if self.kinds.shape[1] * size > _MOST_TABULATED:
+            return self.log(numbers, self.kinds[:, kind])
+        places = 2 * numbers
+        places += kind * size
+        return np.asarray(self._halves.take(places.astype(np.intp)))
+
+    @cached_property
+    def _halves(self) -> FloatArray:
+        """The log probabilities of 0, 1/2, .., n + 1, by kind: (kinds * (2 n + 3),)."""
+        return self.log(np.arange(2 * self.n + 3) / 2, self.kinds[..., None]).ravel()
 
     def at(self, numbers: FloatArray, kind: IntArray) -> FloatArray:
         """Return the log probabilities of numbers (...) of these kinds (...)."""
@@ -133,9 +150,13 @@ def row_priors(prior: Dirichlets, n: int, chosen: IntArray, cells: int) -> tuple
     return tuple(RowPriors.of_rows(prior, share, n, rows) for rows in parts)
 
 
+def log_rising(counts: FloatArray, alpha: FloatArray) -> FloatArray:
+    """Return ln Gamma(k + alpha)/k! of counts k, the factor of a cell with a Dirichlet parameter alpha."""
+    return np.asarray(special.gammaln(counts + alpha) - special.gammaln(counts + 1))
+
+
 def _log_within(counts: FloatArray, parameters: FloatArray) -> FloatArray:
-    """Return ln Gamma(k + alpha)/k! for a cell with parameter alpha."""
-    return np.asarray(special.gammaln(counts + parameters[0]) - special.gammaln(counts + 1))
+    return log_rising(counts, parameters[0])
 
 
 def _log_of_totals(n: int) -> Callable[[FloatArray, FloatArray], FloatArray]:

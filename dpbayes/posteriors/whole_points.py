@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -39,23 +40,25 @@ def point_between(
 ) -> tuple[FloatArray, FloatArray]:
     """Return integers from 0 to `most` (...) near a centre, and their log probabilities.
 
-    Most follow `_rounded_logistic`; the shares in `ends` lie near 0 and near `most`, up to `_REACH` widths beyond the
+    Most follow `_RoundedLogistic`; the shares in `ends` lie near 0 and near `most`, up to `_REACH` widths beyond the
     centre.
     """
+    law = _RoundedLogistic(centre, sd * _LOGISTIC, most)
     if not ends.chances.any():
-        return _rounded_logistic(luck, centre, sd, most)
+        drawn = law.points(luck)
+        return drawn, law.log_chance(drawn)
     none = ends.chances[0] * _within_reach(centre, sd)
     every = ends.chances[1] * _within_reach(most - centre, sd)
     between = 1 - none - every
     low = np.rint(np.clip(centre + _REACH * sd, 0.0, most))
     high = np.rint(np.clip(most - centre + _REACH * sd, 0.0, most))
-    drawn, _ = _rounded_logistic(np.clip((luck - none) / between, 1e-9, 1 - 1e-9), centre, sd, most)
+    drawn = law.points(np.clip((luck - none) / between, 1e-9, 1 - 1e-9))
     with np.errstate(divide="ignore", invalid="ignore"):  # if no points are near an end
         drawn = np.where(luck < none, _near_none(luck / none, low, ends.powers[0]), drawn)
         drawn = np.where(luck >= 1 - every, most - _near_none((1 - luck) / every, high, ends.powers[1]), drawn)
-        chance = between * np.exp(_log_chance(drawn, centre, sd * _LOGISTIC, most))
-        chance += none * _chance_near_none(drawn, low, ends.powers[0])
-        chance += every * _chance_near_none(most - drawn, high, ends.powers[1])
+    chance = between * law.chance(drawn)
+    chance += none * _chance_near_none(drawn, low, ends.powers[0])
+    chance += every * _chance_near_none(most - drawn, high, ends.powers[1])
     return drawn, np.log(chance, out=chance)
 
 
@@ -76,53 +79,83 @@ def _near_none(luck: FloatArray, most: FloatArray, power: FloatArray) -> FloatAr
 
 def _chance_near_none(drawn: FloatArray, most: FloatArray, power: FloatArray) -> FloatArray:
     """Return the probabilities of `_near_none`; 0 beyond `most`."""
-    rise = -np.expm1(power * np.log(drawn / (drawn + 1)))  # of (k + 1)^power since k^power
-    chance = np.exp(power * np.log((drawn + 1) / (most + 1))) * rise
-    return np.where(drawn <= most, chance, 0.0)
+    chance, before = drawn + 1, drawn.copy()
+    for powers in (chance, before):
+        with np.errstate(divide="ignore"):
+            np.log(powers, out=powers)
+        powers *= power
+        np.exp(powers, out=powers)
+    chance -= before
+    chance *= np.exp(-power * np.log(most + 1))
+    chance *= drawn <= most
+    return chance
 
 
-def _rounded_logistic(
-    luck: FloatArray, centre: FloatArray, sd: FloatArray, most: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return the integers from 0 to `most` (...) nearest to samples of a logistic, and their log probabilities.
+@dataclass(frozen=True, eq=False)
+class _RoundedLogistic:
+    """The distribution of the integers from 0 to `most` nearest to samples of a logistic of a centre and a scale.
 
     If the variance is somewhat larger than that of Laplace noise, the logistic has heavier tails than the noise. Then
     no importance weight is large.
     """
-    scale = sd * _LOGISTIC
-    start, end = _odds(-0.5 - centre, scale), _odds(most + 0.5 - centre, scale)
-    gap, beyond = end - start, end + 1
-    is_lacking = (gap <= _CANCELLED * end).any()
-    part = luck * gap
-    odds = start * beyond + part
-    odds /= np.subtract(beyond, part, out=part)
-    drawn = np.log(odds, out=odds)
-    drawn *= scale
-    drawn += centre
-    np.rint(drawn, out=drawn)
-    np.minimum(np.maximum(drawn, 0.0, out=drawn), most, out=drawn)
-    reach = 0.5 / scale
-    if is_lacking or (reach > _FAR).any():
-        return drawn, _log_chance(drawn, centre, scale, most)
-    # sinh h / (cosh z + cosh h) of the total, as in `_log_mass`, over gap / ((1 + start) (1 + end)) of it.
-    gap /= (start + 1) * beyond
-    chance = drawn - centre
-    chance /= scale
-    np.cosh(chance, out=chance)
-    chance += np.cosh(reach)
-    chance *= gap
-    np.log(chance, out=chance)
-    return drawn, np.subtract(np.log(np.sinh(reach)), chance, out=chance)
+
+    centre: FloatArray
+    scale: FloatArray
+    most: FloatArray
+
+    @cached_property
+    def _odds(self) -> tuple[FloatArray, FloatArray]:
+        """F / (1 - F) at both ends of the range."""
+        return _odds(-0.5 - self.centre, self.scale), _odds(self.most + 0.5 - self.centre, self.scale)
+
+    @cached_property
+    def _is_exact(self) -> bool:
+        """Whether the odds are accurate enough for probabilities."""
+        start, end = self._odds
+        return not ((end - start <= _CANCELLED * end).any() or (0.5 / self.scale > _FAR).any())
+
+    def points(self, luck: FloatArray) -> FloatArray:
+        """Return integers (...) for uniform numbers."""
+        start, end = self._odds
+        part = luck * (end - start)
+        odds = start * (end + 1) + part
+        odds /= np.subtract(end + 1, part, out=part)
+        drawn = np.log(odds, out=odds)
+        drawn *= self.scale
+        drawn += self.centre
+        np.rint(drawn, out=drawn)
+        return np.minimum(np.maximum(drawn, 0.0, out=drawn), self.most, out=drawn)
+
+    def chance(self, drawn: FloatArray) -> FloatArray:
+        """Return the probabilities of integers (...)."""
+        if not self._is_exact:
+            return np.exp(self.log_chance(drawn))
+        return np.asarray(np.sinh(0.5 / self.scale) / self._divisor(drawn))
+
+    def log_chance(self, drawn: FloatArray) -> FloatArray:
+        """Return the log probabilities of integers (...)."""
+        if not self._is_exact:
+            every = _log_mass(self.most / 2 - self.centre, (self.most + 1) / 2, self.scale)
+            return _log_mass(drawn - self.centre, 0.5, self.scale) - every
+        logs = self._divisor(drawn)
+        np.log(logs, out=logs)
+        return np.subtract(np.log(np.sinh(0.5 / self.scale)), logs, out=logs)
+
+    def _divisor(self, drawn: FloatArray) -> FloatArray:
+        """The divisor of sinh h in the probability: (cosh z + cosh h) gap / ((1 + start) (1 + end))."""
+        start, end = self._odds
+        divisor = drawn - self.centre
+        divisor /= self.scale
+        np.cosh(divisor, out=divisor)
+        divisor += np.cosh(0.5 / self.scale)
+        divisor *= (end - start) / ((start + 1) * (end + 1))
+        return np.asarray(divisor)
 
 
 def _odds(away: FloatArray, scale: FloatArray) -> FloatArray:
     """Return F / (1 - F) = e^(x/s) of a logistic distribution of scale s, up to `_FAR` scales from its centre."""
     odds = np.asarray(away / scale)
     return np.exp(np.clip(odds, -_FAR, _FAR, out=odds), out=odds)
-
-
-def _log_chance(drawn: FloatArray, centre: FloatArray, scale: FloatArray, most: FloatArray) -> FloatArray:
-    return _log_mass(drawn - centre, 0.5, scale) - _log_mass(most / 2 - centre, (most + 1) / 2, scale)
 
 
 def _log_mass(middle: FloatArray, half: FloatArray | float, scale: FloatArray) -> FloatArray:

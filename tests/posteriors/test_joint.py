@@ -25,8 +25,8 @@ from dpbayes.base.steps import finished
 from dpbayes.experiments.calibration import drawn_counts
 from dpbayes.posteriors.exact import exact_posterior as posterior_by_chains
 from dpbayes.posteriors.joint import posterior as joint
+from dpbayes.posteriors.joint.groups import groups_of_numbers
 from dpbayes.posteriors.joint.posterior import JointPosterior, joint_noise_aware
-from dpbayes.posteriors.joint.rows import groups_of_numbers
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import NoiseModel
 from tests.posteriors.enumerated import exact_posterior, listed

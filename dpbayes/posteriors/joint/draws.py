@@ -14,8 +14,9 @@ from scipy import special
 from dpbayes.base.steps import slices
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.posteriors.joint.design import JointDesign, lifted
+from dpbayes.posteriors.joint.groups import within_group
 from dpbayes.posteriors.joint.lines import StepLines
-from dpbayes.posteriors.joint.rows import Tilted, within_group
+from dpbayes.posteriors.joint.rows import Tilted
 from dpbayes.posteriors.joint.shared import RatioPoints
 
 _NUMBERS_AT_ONCE = 1 << 18

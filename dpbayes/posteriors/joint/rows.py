@@ -22,11 +22,12 @@ from scipy import special
 
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.joint.groups import groups_of_numbers, log_mean_changes, within_group
 from dpbayes.posteriors.joint.lines import spread_levels
 from dpbayes.posteriors.joint.shared import RatioPoints, SharedFactor
 from dpbayes.posteriors.noise_model import NoiseModel
 from dpbayes.posteriors.row_counts import conditional
-from dpbayes.posteriors.row_priors import RowPriors, row_priors
+from dpbayes.posteriors.row_priors import RowPriors, log_rising, row_priors
 from dpbayes.posteriors.shared_means import SharedMeans
 from dpbayes.posteriors.whole_points import Ends, point_between
 
@@ -36,10 +37,6 @@ _FAR = 1e3
 _LEAST_VARIANCE, _LEAST_SHARE = 0.01, 0.1
 """The amount that is added to a tilted distribution's variances: in squared counts, far below the change by one record,
 and at most this share of the cavity's variance, which is small if there is little noise."""
-
-_REACH, _DENSE = 6.5, 2.8
-"""The range of the points on either side of the mean, in standard deviations; Laplace noise has long tails. Beyond the
-second number, the size of a group is proportional to its distance from the mean."""
 
 _STATES_IN_GROUPS, _GROUPS_OF_TOTALS = 3, 16
 """The largest number of states for which counts are grouped, and the number of groups of totals for more states."""
@@ -282,11 +279,11 @@ class TiltedRows:
         return mean[..., :r], own
 
     def _within(self, cells: FloatArray, spreads: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
-        """The correction of `_of_groups` for parameters (r, B, m, G, 1); None if every group is a single number."""
+        """The function `log_mean_changes` of parameters (r, B, m, G, 1); None if every group is a single number."""
         if self.states > _STATES_IN_GROUPS or not (spreads > 0).any():
             return None
-        flat = [array.reshape(*array.shape[:3], 1, -1) for array in (cells, spreads)]
-        return lambda alpha: self._of_groups(flat[0], flat[1], alpha)
+        middles, within = (array.reshape(*array.shape[:3], 1, -1) for array in (cells, spreads))
+        return lambda alpha: log_mean_changes(middles, within, alpha, lambda counts, k: log_rising(counts, alpha[k]))
 
     def _sizes(self, points: int) -> tuple[int, ...]:
         """The number of groups of totals, and of each cell given the earlier cells."""
@@ -356,7 +353,7 @@ class TiltedRows:
         log_chance = np.zeros(points.shape[1:])
         away = [(totals - mean[..., 0, None])[..., None]]
         wider = np.maximum(1.0, totals / np.maximum(mean[..., 0, None], 1e-9))[..., None]
-        left = points[0]
+        left = totals[..., None]
         # Every group of totals has points of its own, so that all of them together are spread evenly as well. Every
         # row has its own shift of all points, so that errors of similar rows do not add up.
         levels = spread_levels(r - 1, totals.shape[-1] * inner).reshape(r - 1, 1, -1, inner)
@@ -392,9 +389,9 @@ class TiltedRows:
             if self.shared is not None:
                 law -= special.gammaln(counts + 1)
             elif not (alpha[:, k] == 1).all():
-                law += special.gammaln(counts + alpha[:, k, None, None]) - special.gammaln(counts + 1)
+                law += self._log_cell(counts, k)
         if self._is_steep and self.states <= _STATES_IN_GROUPS and self.shared is None:
-            law += self._of_groups(points[1:], spreads[1:], np.moveaxis(alpha, -1, 0)[..., None, None])
+            law += log_mean_changes(points[1:], spreads[1:], alpha.T[..., None, None], self._log_cell)
         if self.scale:
             for k, counts in enumerate(points[1:]):
                 away = np.abs(counts - released[..., k, None, None])
@@ -402,21 +399,9 @@ class TiltedRows:
                 law -= away
         return law
 
-    @staticmethod
-    def _of_groups(cells: FloatArray, spreads: FloatArray, alpha: FloatArray) -> FloatArray:
-        """The difference between the log mean of a group's steep factors and the value at its middle.
-
-        Cells and parameters are (r, ...), and spreads (r - 1, ...).
-        """
-        more = np.zeros(np.broadcast_shapes(cells.shape[1:], alpha.shape[1:]))
-        for k, spread in enumerate(spreads):
-            # The factor of the smaller count is the steeper one.
-            is_near = cells[k] <= cells[-1]
-            count, power = np.where(is_near, cells[k], cells[-1]), np.where(is_near, alpha[k], alpha[-1])
-            middle = special.gammaln(count + power) - special.gammaln(count + 1)
-            is_wide = (spread > 0) & (power < 1)
-            more += np.where(is_wide, _log_mean_factor(count, spread, power) - middle, 0.0)
-        return more
+    def _log_cell(self, counts: FloatArray, k: int) -> FloatArray:
+        """The factor of the k-th cell at counts (..., m, J, S), which may be the middles of groups."""
+        return self.prior.within.at_halves(counts, self.prior.cell_kind[k][..., None])
 
     @staticmethod
     def _log_normal(points: FloatArray, mean: FloatArray, precision: FloatArray) -> FloatArray:
@@ -538,39 +523,6 @@ def _is_off(before: Place, after: Place) -> BoolArray:
     return np.asarray((is_far | (new < 0.25 * old) | (new > 2.5 * old)).any(axis=-1))
 
 
-def within_group(
-    count: FloatArray, last: FloatArray, spread: FloatArray, part: FloatArray, powers: tuple[FloatArray, FloatArray]
-) -> FloatArray:
-    """Return the count at a share `part` of a group of counts around its middle; `last` is the count of the last cell.
-
-    `spread` is the variance of the group's whole numbers. All counts of a group have the same weight, unless a
-    Dirichlet parameter in `powers` is below 1. The weights then decrease from 0, or from the total, as a power.
-    """
-    width = np.sqrt(12 * spread + 1)
-    moved = count + np.clip((part - 0.5) * (width - 1), -count, last)
-    if min(float(power.min()) for power in powers) >= 1:
-        return np.asarray(moved)
-    is_near = count <= last
-    least, power = np.where(is_near, count, last), np.where(is_near, *powers)
-    start = np.maximum(least - (width - 1) / 2, 0.0)
-    first, end = start**power, (start + width) ** power
-    place = np.floor((first + np.where(is_near, part, 1 - part) * (end - first)) ** (1 / power))
-    place = np.minimum(np.clip(place, start, start + width - 1), count + last)
-    return np.where((power < 1) & (width > 1), np.where(is_near, place, count + last - place), moved)
-
-
-def _log_mean_factor(count: FloatArray, spread: FloatArray, alpha: FloatArray) -> FloatArray:
-    """ln of the mean of Gamma(k + alpha) / k! over a group of counts: sums from 0 on have a closed form."""
-    width = np.sqrt(12 * spread + 1)
-    start = np.maximum(np.rint(count - (width - 1) / 2), 0.0)
-    end = start + np.rint(width)
-    upper = special.gammaln(end + alpha) - special.gammaln(end)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        lower = np.where(start > 0, special.gammaln(start + alpha) - special.gammaln(start), -np.inf)
-        sums = upper + np.log(-np.expm1(np.minimum(lower - upper, 0.0))) - np.log(alpha * (end - start))
-    return np.asarray(sums)
-
-
 def tilted_rows(prior: Dirichlets, noise: NoiseModel, n: int) -> tuple[TiltedRows, ...]:
     """Return the rows of a network in groups: roots, others, rows with a shared mean, each by the number of states."""
     network = prior.network
@@ -586,46 +538,6 @@ def tilted_rows(prior: Dirichlets, noise: NoiseModel, n: int) -> tuple[TiltedRow
                 shared = SharedFactor(part.states, sizes[part.rows]) if is_shared else None
                 groups.append(TiltedRows(part, fixed, noise.scale, noise.sd, shared))
     return tuple(groups)
-
-
-def groups_of_numbers(
-    centre: FloatArray, sd: FloatArray, low: FloatArray, high: FloatArray, number: int, *, is_steep: bool
-) -> tuple[FloatArray, FloatArray]:
-    """Return groups of neighbouring whole numbers from `low` to `high` around a centre: their middles and sizes.
-
-    If the range has few numbers, every number is a group. Groups of size 0 fill up the last axis (..., number).
-    """
-    reach = np.maximum(_REACH * sd, number / 2 - 1)
-    first = np.clip(np.floor(centre - reach), low, np.maximum(low, np.floor(high - 2 * reach)))
-    last = np.clip(np.ceil(centre + reach), np.minimum(high, np.ceil(low + 2 * reach)), high)
-    start, end = first - 0.5, last + 0.5
-    shares = np.arange(number + 1) / number
-    # If every group is a single number, all groups have the same size.
-    is_single = last - first < number
-    scale = np.where(is_single, 1e3 * (reach + 1), _DENSE * sd)
-    from_, to = np.arcsinh((start - centre) / scale), np.arcsinh((end - centre) / scale)
-    places = (scale[..., None] * np.sinh(from_[..., None] + (to - from_)[..., None] * shares)) + centre[..., None]
-    at_end = ((first <= low) | (last >= high)) & ~is_single & is_steep
-    if at_end.any():
-        steep = start[..., None] + (end - start)[..., None] * np.sin(np.pi / 2 * shares) ** 2
-        # Groups at the ends are single numbers.
-        steps = np.arange(number + 1)
-        steep = np.clip(steep, start[..., None] + steps, end[..., None] - steps[::-1])
-        places = np.where(at_end[..., None], steep, places)
-    edges = start[..., None] + np.rint(places - start[..., None])
-    # The middle of an even number of totals is no whole number. Groups of counts up to it begin at both ends, because a
-    # group of half a number at one end would have half of its weight.
-    is_half = ((end - start) % 1 > 0)[..., None]
-    if is_half.any():
-        half = ((start + end) / 2)[..., None]
-        from_end = end[..., None] - np.rint(end[..., None] - places)
-        both = np.where(places <= half, np.minimum(edges, half), np.maximum(from_end, half))
-        edges = np.where(is_half, both, edges)
-    edges = np.maximum.accumulate(np.minimum(edges, end[..., None]), axis=-1)
-    edges[..., -1] = end
-    width = np.diff(edges, axis=-1)
-    middle = (edges[..., 1:] + edges[..., :-1]) / 2
-    return np.clip(middle, low[..., None], high[..., None]), width
 
 
 def _over(values: FloatArray, like: FloatArray) -> FloatArray:
