@@ -431,11 +431,12 @@ def _sweep(
 
 
 def _distance(before: list[Place], after: list[Located]) -> FloatArray:
-    """The largest change of the rows' means (B,), in standard deviations plus `_ERRORS` sampling errors."""
+    """The largest change of the rows' means (B,), in the larger standard deviation plus `_ERRORS` sampling errors."""
     moved = np.zeros(len(before[0][0]))
     for old, law in zip(before, after, strict=True):
         new = law.region
-        sd = np.sqrt(np.diagonal(new[1], axis1=-2, axis2=-1) + 0.1)
+        variances = (np.diagonal(covariance, axis1=-2, axis2=-1) for _, covariance in (old, new))
+        sd = np.sqrt(np.maximum(*variances) + 0.1)
         sd *= 1 + _ERRORS * law.tilted.sampling_error[..., None]
         moved = np.maximum(moved, (np.abs(new[0] - old[0]) / sd).max(axis=(-2, -1)))
     return np.where(np.isfinite(moved), moved, np.inf)

@@ -38,8 +38,12 @@ _LEAST_VARIANCE, _LEAST_SHARE = 0.01, 0.1
 """The amount that is added to a tilted distribution's variances: in squared counts, far below the change by one record,
 and at most this share of the cavity's variance, which is small if there is little noise."""
 
-_STATES_IN_GROUPS, _GROUPS_OF_TOTALS = 3, 16
-"""The largest number of states for which counts are grouped, and the number of groups of totals for more states."""
+_STATES_IN_GROUPS, _LEAST_IN_GROUPS = 3, 0.3
+"""The largest number of states for which counts are grouped, and the least parameter for which those of so many states
+are. Where it is smaller, two of three counts are often 0, and the few groups of each count represent that badly."""
+
+_GROUPS_OF_TOTALS = 16
+"""The number of groups of totals for points of importance sampling."""
 
 _MORE = 3
 """The factor by which a third free number increases the number of points."""
@@ -172,6 +176,7 @@ class TiltedRows:
 
     prior: RowPriors
     is_fixed: bool
+    is_grouped: bool
     scale: float
     sd: float
     shared: SharedFactor | None = None
@@ -239,7 +244,7 @@ class TiltedRows:
             )
             others = cavity[0][release, row][None], cavity[1][release, row][None]
             shared = None if self.shared is None else self.shared.of(row)
-            own = TiltedRows(self.prior.of(row), self.is_fixed, self.scale, self.sd, shared)
+            own = TiltedRows(self.prior.of(row), self.is_fixed, self.is_grouped, self.scale, self.sd, shared)
             part = own.tilted(released[release, row][None], others, before, size)
             after = part.region
             law.put(release, row, part, after)
@@ -280,7 +285,7 @@ class TiltedRows:
 
     def _within(self, cells: FloatArray, spreads: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
         """The function `log_mean_changes` of parameters (r, B, m, G, 1); None if every group is a single number."""
-        if self.states > _STATES_IN_GROUPS or not (spreads > 0).any():
+        if not self.is_grouped or not (spreads > 0).any():
             return None
         middles, within = (array.reshape(*array.shape[:3], 1, -1) for array in (cells, spreads))
         return lambda alpha: log_mean_changes(middles, within, alpha, lambda counts, k: log_rising(counts, alpha[k]))
@@ -288,7 +293,7 @@ class TiltedRows:
     def _sizes(self, points: int) -> tuple[int, ...]:
         """The number of groups of totals, and of each cell given the earlier cells."""
         free = self.states - self.is_fixed
-        if self.states > _STATES_IN_GROUPS:
+        if not self.is_grouped:
             return (1, 2 * points) if self.is_fixed else (_GROUPS_OF_TOTALS, 2 * points // _GROUPS_OF_TOTALS)
         enough = points * _MORE ** max(free - 2, 0)
         side = max(2, round(enough ** (1 / max(free, 1)))) if free else 1
@@ -296,7 +301,7 @@ class TiltedRows:
 
     def inner_sizes(self, points: int) -> tuple[int, ...]:
         """The number of groups of each cell but the last within a group of totals; () if points have no order."""
-        return () if self.states > _STATES_IN_GROUPS else self._sizes(points)[1:]
+        return self._sizes(points)[1:] if self.is_grouped else ()
 
     def _totals(self, place: Place, groups: int) -> tuple[FloatArray, FloatArray]:
         mean, covariance = place
@@ -314,7 +319,7 @@ class TiltedRows:
         """Points (1 + r, B, m, J, S), and the log chances of the cells given the total."""
         mean, covariance = place
         steps, sds = conditional(np.moveaxis(covariance, (-2, -1), (0, 1)), _NARROWEST)
-        if self.states <= _STATES_IN_GROUPS:
+        if self.is_grouped:
             return self._grid(totals, mean, steps, sds, sizes)
         return self._drawn(totals, mean, steps, sds, sizes[0])
 
@@ -390,7 +395,7 @@ class TiltedRows:
                 law -= special.gammaln(counts + 1)
             elif not (alpha[:, k] == 1).all():
                 law += self._log_cell(counts, k)
-        if self._is_steep and self.states <= _STATES_IN_GROUPS and self.shared is None:
+        if self._is_steep and self.is_grouped and self.shared is None:
             law += log_mean_changes(points[1:], spreads[1:], alpha.T[..., None, None], self._log_cell)
         if self.scale:
             for k, counts in enumerate(points[1:]):
@@ -524,19 +529,21 @@ def _is_off(before: Place, after: Place) -> BoolArray:
 
 
 def tilted_rows(prior: Dirichlets, noise: NoiseModel, n: int) -> tuple[TiltedRows, ...]:
-    """Return the rows of a network in groups: roots, others, rows with a shared mean, each by the number of states."""
+    """Return the rows of a network in groups of nodes: roots or not, in groups or not, shared or not, by states."""
     network = prior.network
-    is_root = np.array([len(family) == 1 for family in network.families])[network.node_of_row]
-    sizes = prior.concentrations if isinstance(prior, SharedMeans) else np.zeros(len(network.names))
-    sizes = sizes[network.node_of_row]
+    states, is_root = network.cards, np.array([len(family) == 1 for family in network.families])
+    sizes = prior.concentrations if isinstance(prior, SharedMeans) else np.zeros(len(states))
+    least = np.where(sizes > 0, 1.0, np.minimum.reduceat(prior.alpha, network.cell_offsets[:-1]))
+    is_grouped = (states < _STATES_IN_GROUPS) | ((states == _STATES_IN_GROUPS) & (least >= _LEAST_IN_GROUPS))
     groups = []
-    for fixed, is_shared in ((True, False), (False, False), (False, True)):
-        chosen = np.flatnonzero((is_root == fixed) & ((sizes > 0) == is_shared))
-        if chosen.size:
-            key = ("joint", n, fixed, is_shared)
-            for part in prior.readings.once(key, row_priors, prior, n, chosen, network.cell_count):
-                shared = SharedFactor(part.states, sizes[part.rows]) if is_shared else None
-                groups.append(TiltedRows(part, fixed, noise.scale, noise.sd, shared))
+    for key in sorted({*zip(~is_root, ~is_grouped, sizes > 0, strict=True)}):
+        is_fixed, grouped, is_shared = not key[0], not key[1], bool(key[2])
+        nodes = (is_root == is_fixed) & (is_grouped == grouped) & ((sizes > 0) == is_shared)
+        chosen = np.flatnonzero(nodes[network.node_of_row])
+        name = "joint", n, is_fixed, grouped, is_shared
+        for part in prior.readings.once(name, row_priors, prior, n, chosen, network.cell_count):
+            shared = SharedFactor(part.states, sizes[network.node_of_row[part.rows]]) if is_shared else None
+            groups.append(TiltedRows(part, is_fixed, grouped, noise.scale, noise.sd, shared))
     return tuple(groups)
 
 
