@@ -260,6 +260,13 @@ def test_an_answer_is_simulated_on_sampled_records() -> None:
     assert shown["Laplace"] == pytest.approx(22.6 / np.sqrt(2) / 1000, rel=0.25)
 
 
+def test_the_answer_has_the_prior_chosen_on_explore() -> None:
+    """A prior of 100 records in every cell moves the answer to 1/2 whatever the noise: its error nearly vanishes."""
+    links = ("capped", "100")
+    capped, strong = (dots(open_page(PAGE, prior=prior, **ONE_ANSWER), ANSWER, ALONE)["Laplace"] for prior in links)
+    assert strong < 0.9 * capped
+
+
 def test_random_probabilities_are_said_to_be_random(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
 

@@ -1,6 +1,7 @@
 """The error that noise causes in one answer, by mechanism: simulated on records sampled from public probabilities."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -17,6 +18,7 @@ from dpbayes.experiments.least_epsilon.tables import planned_tables
 from dpbayes.figures.noise import NoiseDot, noise_dots_figure
 from dpbayes.model.counts import Counts
 from dpbayes.model.cpts import random_cpts
+from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import NAMED, load_named
 from dpbayes.ui.pages.compare.noise import comparison_of, comparison_progress, led_by_epsilon, promise_controls
 from dpbayes.ui.pages.explore.controls import ask
@@ -58,7 +60,7 @@ def answer_view(page: Places, chosen: Chosen) -> bool:
             comparison_progress(work)
         page.say("The noise of the mechanisms is being computed." if work.going else "There is no noise to compare.")
         return work.going
-    question, comparison = question_of(chosen), work.so_far
+    question, comparison = question_of(chosen), under_prior(work.so_far, chosen.prior)
     n = min(chosen.n or USUAL_RECORDS, MOST_RECORDS)
     errors = _errors(chosen, comparison, question, n)
     dots, sentence = dots_of(comparison, errors.so_far), verdict(comparison, errors.so_far, question)
@@ -96,6 +98,19 @@ def python_of(chosen: Chosen, comparison: Comparison, question: Question, n: int
     )
 
 
+def under_prior(comparison: Comparison, prior: Dirichlets) -> Comparison:
+    """Return a comparison of the same noise by mechanisms with another prior."""
+
+    def changed(mechanism: Any) -> Any:
+        return mechanism and replace(mechanism, prior=prior)
+
+    noises = (
+        replace(noise, mechanism=changed(noise.mechanism), recounted=changed(noise.recounted))
+        for noise in comparison.noises
+    )
+    return replace(comparison, noises=tuple(noises))
+
+
 def verdict(comparison: Comparison, errors: Errors, question: Question) -> str:
     """Return which mechanism changes the answer least, and which have no clear difference from it."""
     labels = [mechanism.label for mechanism in _mechanisms(comparison)]
@@ -120,14 +135,23 @@ def _caption(errors: Errors, question: Question, *, n: int, is_published: bool) 
     return (
         f"Root mean squared error over {releases} of a table with {many(n, 'record')} sampled from {whose}; standard "
         f"errors are at most {numeral(100 * doubt_of(errors), 1)}% of each error. The answers are naive: noisy counts "
-        "are read as true counts. Fourier uses t = 0 here."
+        "are read as true counts, under the prior chosen on *Explore*. Fourier uses t = 0 here."
     )
 
 
 def _errors(chosen: Chosen, comparison: Comparison, question: Question, n: int) -> Running[Errors]:
     mechanisms = _mechanisms(comparison)
     releases = releases_per_answer(chosen.network.cell_count)
-    key = (chosen.network, comparison.promise, comparison.weights, question.text, n, chosen.seed, len(mechanisms))
+    key = (
+        chosen.network,
+        chosen.settings.prior,
+        comparison.promise,
+        comparison.weights,
+        question.text,
+        n,
+        chosen.seed,
+        len(mechanisms),
+    )
 
     def start() -> Work[Errors]:
         counts = sampled_counts(chosen, n)
