@@ -63,8 +63,11 @@ _SETTLED_POINTS = 1.0
 _ERRORS = 4.0
 """The number of standard errors of importance sampling by which the limits for a change are wider."""
 
-_POINTS, _SWEEP_POINTS, _FEW_POINTS, _TABLES = 512, 256, 128, 64
-"""Points of every row at the end, in a sweep, and in the first two sweeps; samples of all tables for the parents."""
+_POINTS, _SWEEP_POINTS, _FEW_POINTS = 512, 256, 128
+"""Points of every row at the end, in a sweep, and in the first two sweeps."""
+
+_LEAST_TABLES, _MOST_TABLES, _TABLE_NUMBERS = 64, 512, 1 << 13
+"""The least and the largest number of samples of all tables for the parents, and the number of samples times cells."""
 
 _NUMBERS = 1 << 21
 """The largest number of points in memory, over all rows."""
@@ -222,7 +225,8 @@ class _Work:
         for g, rows in enumerate(groups):
             where[rows.prior.rows, 0] = g
             where[rows.prior.rows, 1] = np.arange(len(rows.prior.rows))
-        scores = special.ndtri(spread_points(_TABLES, max(1, design.size))).T[:, : design.size]
+        tables = int(np.clip(_TABLE_NUMBERS // prior.network.cell_count, _LEAST_TABLES, _MOST_TABLES))
+        scores = special.ndtri(spread_points(tables, max(1, design.size))).T[:, : design.size]
         return cls(prior, noise, n, design, groups, where, parents_designs(design), scores)
 
     @property
