@@ -12,8 +12,8 @@ from dpbayes import Counts, Dirichlets, GaussianResiduals, InputError, LaplaceUp
 from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.calibration import drawn_counts, free_cells
-from dpbayes.posteriors.joint.posterior import joint_noise_aware
-from dpbayes.posteriors.joint.rows import tilted_rows
+from dpbayes.posteriors.joint.posterior import joint_noise_aware, tilted_rows
+from dpbayes.posteriors.joint.shared import SharedRows
 from dpbayes.posteriors.shared_means import log_ratio_covariance, shared_means
 from tests.posteriors.enumerated import log_chance_of, log_prior, multisets
 from tests.strategies import V_STRUCTURE, chain, counts_per_record
@@ -224,8 +224,10 @@ def test_groups_of_counts_have_the_mean_weight_of_their_counts():
     n = 150
     prior = SharedMeans.wide(chain(2), 0.3, cells=NARROW)
     _, _, release = released(prior, n, 1.0, 1, kind=GaussianResiduals)
-    rows = next(rows for rows in tilted_rows(prior, release.part(0).outcome.noise_model, n) if rows.shared is not None)
-    precision = np.diag([1e-3, 1e-4, float(np.squeeze(rows.shared.precision))])
+    rows = next(
+        rows for rows in tilted_rows(prior, release.part(0).outcome.noise_model, n) if isinstance(rows, SharedRows)
+    )
+    precision = np.diag([1e-3, 1e-4, 1 / float(np.squeeze(log_ratio_covariance(2)))])
     cavity = np.tile([140.0, 2.0, -3.0], (1, 2, 1)), np.tile(precision, (1, 2, 1, 1))
     place = cavity[0], np.linalg.inv(cavity[1])
     observed = np.zeros((1, 2, 2))

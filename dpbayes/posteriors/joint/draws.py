@@ -16,8 +16,7 @@ from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.posteriors.joint.design import JointDesign, lifted
 from dpbayes.posteriors.joint.groups import within_group
 from dpbayes.posteriors.joint.lines import StepLines
-from dpbayes.posteriors.joint.rows import Tilted
-from dpbayes.posteriors.joint.shared import RatioPoints
+from dpbayes.posteriors.joint.rows import RatioPoints, Tilted
 
 _NUMBERS_AT_ONCE = 1 << 18
 """The largest number of counts in one step."""

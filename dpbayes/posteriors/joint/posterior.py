@@ -38,11 +38,12 @@ from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.joint.design import JointDesign
 from dpbayes.posteriors.joint.draws import RowDraws, TablesLaw
 from dpbayes.posteriors.joint.parents import ParentsDesign, ParentsFactor, parents_designs, parents_factors
-from dpbayes.posteriors.joint.rows import Located, Normals, Place, Tilted, TiltedRows, tilted_rows
-from dpbayes.posteriors.joint.shared import RatioPoints
+from dpbayes.posteriors.joint.rows import Located, Normals, Place, RatioPoints, Tilted, TiltedRows
+from dpbayes.posteriors.joint.shared import SharedRows
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_aware import checked_tables, noise_aware
 from dpbayes.posteriors.noise_model import NoiseModel
+from dpbayes.posteriors.row_priors import row_priors
 from dpbayes.posteriors.shared_means import SharedMeans, log_ratio_covariance
 
 _LEAST_SWEEPS = 6
@@ -53,6 +54,10 @@ _FULL = tuple(1.0 if sweep < 3 else 2 / (sweep + 1) for sweep in range(_LEAST_SW
 
 _DAMPED = tuple(min(0.5, 3 / (sweep + 1)) for sweep in range(20))
 """The shares of damped sweeps, for parameters below 1 and for releases for which full sweeps do not converge."""
+
+_STATES_IN_GROUPS, _LEAST_IN_GROUPS = 3, 0.3
+"""The largest number of states for which counts are grouped, and the least parameter for which those of so many states
+are. Where it is smaller, two of three counts are often 0, and the few groups of each count represent that badly."""
 
 _SETTLED, _ARRIVED = 0.5, 0.03
 """Limits for the change of a row's numbers in the last sweep, in standard deviations: for convergence, and to stop."""
@@ -246,6 +251,26 @@ class _Work:
         return cells, np.ascontiguousarray(self.design.tables[:, cells])
 
 
+def tilted_rows(prior: Dirichlets, noise: NoiseModel, n: int) -> tuple[TiltedRows, ...]:
+    """Return the rows of a network in groups of nodes: roots or not, in groups or not, shared or not, by states."""
+    network = prior.network
+    states, is_root = network.cards, np.array([len(family) == 1 for family in network.families])
+    sizes = prior.concentrations if isinstance(prior, SharedMeans) else np.zeros(len(states))
+    least = np.where(sizes > 0, 1.0, np.minimum.reduceat(prior.alpha, network.cell_offsets[:-1]))
+    is_grouped = (states < _STATES_IN_GROUPS) | ((states == _STATES_IN_GROUPS) & (least >= _LEAST_IN_GROUPS))
+    groups: list[TiltedRows] = []
+    for key in sorted({*zip(~is_root, ~is_grouped, sizes > 0, strict=True)}):
+        is_fixed, grouped, is_shared = not key[0], not key[1], bool(key[2])
+        nodes = (is_root == is_fixed) & (is_grouped == grouped) & ((sizes > 0) == is_shared)
+        chosen = np.flatnonzero(nodes[network.node_of_row])
+        name = "joint", n, is_fixed, grouped, is_shared
+        for part in prior.readings.once(name, row_priors, prior, n, chosen, network.cell_count):
+            own = part, is_fixed, grouped, noise.scale, noise.sd
+            concentrations = sizes[network.node_of_row[part.rows]]
+            groups.append(SharedRows(*own, concentrations=concentrations) if is_shared else TiltedRows(*own))
+    return tuple(groups)
+
+
 @dataclass(frozen=True, eq=False)
 class _State:
     """The normal distribution of t: mean (B, R), and a root of its covariance by columns (B, R, R).
@@ -329,8 +354,7 @@ def _sampled(work: _Work, tables: FloatArray, result: _Result) -> _Read:
         r, m, number = own.states, len(own.prior.rows), tilted.weights[0, 0].size
         numbers = tilted.scattered(own.prior.alpha).reshape(r, len(tables), m, -1)
         shares = tilted.weights.reshape(len(tables), m, -1)
-        if own.shared is not None and tilted.ratios is not None:
-            numbers, shares = own.shared.components(tilted.ratios, numbers, shares, own.prior.alpha)
+        numbers, shares = own.components(tilted, numbers, shares)
         counts[:, :number, own.prior.cells] = numbers.transpose(1, 3, 2, 0)
         weights[:, :number, own.prior.rows] = shares.swapaxes(1, 2)
         order = np.concatenate(([0], np.arange(r, own.size), np.arange(1, r)))
@@ -469,10 +493,7 @@ def _first_region(rows: TiltedRows, work: _Work, fits: FloatArray) -> Place:
     covariance = share @ own
     covariance = lift @ (covariance + np.swapaxes(covariance, -1, -2)) @ lift.T / 2
     mean = (fit + np.matmul(share, (centre - fit)[..., None])[..., 0]) @ lift.T
-    if rows.shared is not None:
-        mean = np.pad(mean, ((0, 0), (0, 0), (0, r - 1)))
-        covariance = np.pad(covariance, ((0, 0), (0, r - 1), (0, r - 1)))
-        covariance[:, r:, r:] = rows.shared.covariance
+    mean, covariance = rows.lifted(mean, covariance)
     return rows.clipped(mean), np.broadcast_to(covariance, (len(fits), *covariance.shape)).copy()
 
 

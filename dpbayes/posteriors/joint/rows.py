@@ -13,22 +13,18 @@ mean and variance then replaces it. The part of the site on T is the factor exp(
 to the tilted one.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from scipy import special
 
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
-from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.joint.groups import groups_of_numbers, log_mean_changes, within_group
 from dpbayes.posteriors.joint.lines import spread_levels
-from dpbayes.posteriors.joint.shared import RatioPoints, SharedFactor
-from dpbayes.posteriors.noise_model import NoiseModel
 from dpbayes.posteriors.row_counts import conditional
-from dpbayes.posteriors.row_priors import RowPriors, log_rising, row_priors
-from dpbayes.posteriors.shared_means import SharedMeans
+from dpbayes.posteriors.row_priors import RowPriors
 from dpbayes.posteriors.whole_points import Ends, point_between
 
 _FAR = 1e3
@@ -37,10 +33,6 @@ _FAR = 1e3
 _LEAST_VARIANCE, _LEAST_SHARE = 0.01, 0.1
 """The amount that is added to a tilted distribution's variances: in squared counts, far below the change by one record,
 and at most this share of the cavity's variance, which is small if there is little noise."""
-
-_STATES_IN_GROUPS, _LEAST_IN_GROUPS = 3, 0.3
-"""The largest number of states for which counts are grouped, and the least parameter for which those of so many states
-are. Where it is smaller, two of three counts are often 0, and the few groups of each count represent that badly."""
 
 _GROUPS_OF_TOTALS = 16
 """The number of groups of totals for points of importance sampling."""
@@ -84,11 +76,20 @@ class Normals:
 
 
 @dataclass(frozen=True, eq=False)
+class RatioPoints:
+    """The log ratios given every point: means (r - 1, B, m, J, S) and covariances (r - 1, r - 1, B, m, J, S)."""
+
+    mean: FloatArray
+    covariance: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
 class Tilted:
     """Points (1 + r, B, m, J, S) of totals and all cells, S of each of J groups of totals, and weights (B, m, J, S).
 
     `width` (B, m, J) are the sizes of the groups of totals, and `spreads` (r, B, m, J, S) the variances of whole
     numbers within the groups of totals and cells. Points of importance sampling have only groups of totals (1, ...).
+    `ratios` are the log ratios of a shared mean (module `shared`).
     """
 
     points: FloatArray
@@ -172,14 +173,20 @@ class Located:
 
 @dataclass(frozen=True, eq=False)
 class TiltedRows:
-    """Rows of nodes with r states: either roots, whose row has all n records (`is_fixed`), or rows of other nodes."""
+    """Rows of nodes with r states: either roots, whose row has all n records (`is_fixed`), or rows of other nodes.
+
+    The subclass `SharedRows` adds the log ratios of a shared mean to u.
+    """
 
     prior: RowPriors
     is_fixed: bool
     is_grouped: bool
     scale: float
     sd: float
-    shared: SharedFactor | None = None
+
+    def of(self, rows: IntArray) -> Self:
+        """Return the rows with these indices, which may repeat."""
+        return replace(self, prior=self.prior.of(rows))
 
     @property
     def states(self) -> int:
@@ -187,8 +194,13 @@ class TiltedRows:
 
     @property
     def size(self) -> int:
-        """The length of u, with the log ratios of a shared mean if there is one."""
-        return self.states if self.shared is None else 2 * self.states - 1
+        """The length of u."""
+        return self.states
+
+    @property
+    def concentration(self) -> FloatArray:
+        """The sums of the Dirichlet parameters: (m, 1)."""
+        return self.prior.concentration
 
     @property
     def n(self) -> int:
@@ -214,16 +226,13 @@ class TiltedRows:
             covariance = covariance.copy()
             covariance[..., 0, 0] += self._most
         whole = np.linalg.inv(covariance)
-        precision = whole - site.precision
-        if self.shared is None:
-            precision = _at_least(precision, 1 / self._most)
-        else:  # the log ratios have at least the information of their prior
-            r = self.states
-            precision[..., r:, r:] -= self.shared.precision
-            precision = _at_least(precision, 1 / self._most)
-            precision[..., r:, r:] += self.shared.precision
+        precision = self._positive(whole - site.precision)
         shift = np.matmul(whole, mean[..., None])[..., 0] - site.shift
         return np.linalg.solve(precision, shift[..., None])[..., 0], precision
+
+    def _positive(self, precision: FloatArray) -> FloatArray:
+        """Return the precision of a cavity with its smallest eigenvalues raised."""
+        return _at_least(precision, 1 / self._most)
 
     # Points
 
@@ -243,9 +252,7 @@ class TiltedRows:
                 after[1].reshape(1, -1, self.size, self.size)[:, is_off],
             )
             others = cavity[0][release, row][None], cavity[1][release, row][None]
-            shared = None if self.shared is None else self.shared.of(row)
-            own = TiltedRows(self.prior.of(row), self.is_fixed, self.is_grouped, self.scale, self.sd, shared)
-            part = own.tilted(released[release, row][None], others, before, size)
+            part = self.of(row).tilted(released[release, row][None], others, before, size)
             after = part.region
             law.put(release, row, part, after)
         return law
@@ -260,11 +267,9 @@ class TiltedRows:
         with np.errstate(divide="ignore"):
             log_width = np.log(width)
         law = log_width[..., None] - log_chance
-        law += self._log_factor(points, released, spreads)
-        ratios = None
-        if self.shared is not None:
-            more, ratios = self.shared.integrated(points, cavity, place, self._within(points[1:], spreads[1:]))
-            law += more
+        factor, ratios = self._log_factor(points, spreads, cavity, place)
+        law += factor
+        law += self._log_noise(points, released)
         law += self._log_normal(points, *self._of_counts(cavity))
         if not self.is_fixed:
             law += self._log_total_change(totals, *cavity)[..., None]
@@ -276,19 +281,7 @@ class TiltedRows:
 
     def _of_counts(self, cavity: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
         """The cavity of the counts alone."""
-        if self.shared is None:
-            return cavity
-        (mean, precision), r = cavity, self.states
-        across = precision[..., :r, r:]
-        own = precision[..., :r, :r] - across @ np.linalg.solve(precision[..., r:, r:], np.swapaxes(across, -1, -2))
-        return mean[..., :r], own
-
-    def _within(self, cells: FloatArray, spreads: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
-        """The function `log_mean_changes` of parameters (r, B, m, G, 1); None if every group is a single number."""
-        if not self.is_grouped or not (spreads > 0).any():
-            return None
-        middles, within = (array.reshape(*array.shape[:3], 1, -1) for array in (cells, spreads))
-        return lambda alpha: log_mean_changes(middles, within, alpha, lambda counts, k: log_rising(counts, alpha[k]))
+        return cavity
 
     def _sizes(self, points: int) -> tuple[int, ...]:
         """The number of groups of totals, and of each cell given the earlier cells."""
@@ -383,30 +376,37 @@ class TiltedRows:
 
     # The law
 
-    def _log_factor(self, points: FloatArray, released: FloatArray, spreads: FloatArray) -> FloatArray:
-        totals = points[0, ..., :1]
-        sums = self.prior.concentration if self.shared is None else self.shared.concentrations[:, None]
-        concentration = sums[..., None]
-        law = np.zeros(points.shape[1:])
-        law += special.gammaln(totals + 1) - special.gammaln(totals + concentration)
-        alpha = self.prior.alpha
+    def _log_factor(
+        self, points: FloatArray, spreads: FloatArray, cavity: tuple[FloatArray, FloatArray], place: Place
+    ) -> tuple[FloatArray, RatioPoints | None]:
+        """The Dirichlet-multinomial factor at points (1 + r, B, m, J, S); no log ratios."""
+        law, alpha = self._log_of_totals(points), self.prior.alpha
         for k, counts in enumerate(points[1:]):
-            if self.shared is not None:
-                law -= special.gammaln(counts + 1)
-            elif not (alpha[:, k] == 1).all():
+            if not (alpha[:, k] == 1).all():
                 law += self._log_cell(counts, k)
-        if self._is_steep and self.is_grouped and self.shared is None:
+        if self._is_steep and self.is_grouped:
             law += log_mean_changes(points[1:], spreads[1:], alpha.T[..., None, None], self._log_cell)
+        return law, None
+
+    def _log_of_totals(self, points: FloatArray) -> FloatArray:
+        """The part of the factor that depends on the total: (B, m, J, S)."""
+        totals, concentration = points[0, ..., :1], self.concentration[..., None]
+        law = special.gammaln(totals + 1) - special.gammaln(totals + concentration)
+        return np.broadcast_to(law, points.shape[1:]).copy()
+
+    def _log_cell(self, counts: FloatArray, k: int) -> FloatArray:
+        """The factor of the k-th cell at counts (..., m, J, S), which may be the middles of groups."""
+        return self.prior.within.at_halves(counts, self.prior.cell_kind[k][..., None])
+
+    def _log_noise(self, points: FloatArray, released: FloatArray) -> FloatArray:
+        """The distribution of the noise of the row's own cells, if noise was added to every cell."""
+        law = np.zeros(points.shape[1:])
         if self.scale:
             for k, counts in enumerate(points[1:]):
                 away = np.abs(counts - released[..., k, None, None])
                 away /= self.scale
                 law -= away
         return law
-
-    def _log_cell(self, counts: FloatArray, k: int) -> FloatArray:
-        """The factor of the k-th cell at counts (..., m, J, S), which may be the middles of groups."""
-        return self.prior.within.at_halves(counts, self.prior.cell_kind[k][..., None])
 
     @staticmethod
     def _log_normal(points: FloatArray, mean: FloatArray, precision: FloatArray) -> FloatArray:
@@ -448,6 +448,16 @@ class TiltedRows:
         law += special.gammaln(others + b) - special.gammaln(others + 1)
         return np.where((second < _BINOMIAL * binomial)[..., None], normal, law)
 
+    # What a shared mean adds
+
+    def lifted(self, mean: FloatArray, covariance: FloatArray) -> Place:
+        """Return the region of u from that of the counts, mean (B, m, r) and covariance (m, r, r)."""
+        return mean, covariance
+
+    def components(self, tilted: Tilted, numbers: FloatArray, shares: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return components of the rows' posterior, from counts (r, B, m, P) and weights (B, m, P)."""
+        return numbers, shares
+
     # Sites
 
     def site(self, tilted: Tilted, place: Place, cavity: tuple[FloatArray, FloatArray]) -> Normals:
@@ -469,11 +479,7 @@ class TiltedRows:
             total_precision = 1 / variance + more
             total = (before / variance + push) / total_precision
             by = covariance[..., 1:, 0] / covariance[..., 0, 0, None]
-            if self.shared is not None:
-                # A line through few totals may be steep, so no log ratio moves by more than its standard deviation.
-                ratios = np.diagonal(covariance, axis1=-2, axis2=-1)[..., self.states :]
-                moves = np.abs(by[..., self.states - 1 :] * (total - mean[..., 0])[..., None])
-                by[..., self.states - 1 :] *= np.sqrt(ratios) / np.maximum(moves, np.sqrt(ratios))
+            by = self._slopes(by, total - mean[..., 0], covariance)
             change = 1 / total_precision - covariance[..., 0, 0]
             wanted_mean = np.concatenate(
                 (total[..., None], mean[..., 1:] + by * (total - mean[..., 0])[..., None]), axis=-1
@@ -483,6 +489,10 @@ class TiltedRows:
         site = _at_least(np.linalg.inv(wanted) - precision, 0.0)
         shift = np.matmul(precision + site, wanted_mean[..., None]) - np.matmul(precision, centre[..., None])
         return Normals(site, shift[..., 0])
+
+    def _slopes(self, by: FloatArray, move: FloatArray, covariance: FloatArray) -> FloatArray:
+        """Return slopes (B, m, size - 1) of all other numbers on the total, limited for a move (B, m) of the total."""
+        return by
 
     def _tilt(
         self, tilted: Tilted, before: FloatArray, variance: FloatArray, mean: FloatArray, wanted: FloatArray
@@ -526,25 +536,6 @@ def _is_off(before: Place, after: Place) -> BoolArray:
     old, new = (np.diagonal(place[1], axis1=-2, axis2=-1) + 0.1 for place in (before, after))
     is_far = (after[0] - before[0]) ** 2 > 2.0 * old
     return np.asarray((is_far | (new < 0.25 * old) | (new > 2.5 * old)).any(axis=-1))
-
-
-def tilted_rows(prior: Dirichlets, noise: NoiseModel, n: int) -> tuple[TiltedRows, ...]:
-    """Return the rows of a network in groups of nodes: roots or not, in groups or not, shared or not, by states."""
-    network = prior.network
-    states, is_root = network.cards, np.array([len(family) == 1 for family in network.families])
-    sizes = prior.concentrations if isinstance(prior, SharedMeans) else np.zeros(len(states))
-    least = np.where(sizes > 0, 1.0, np.minimum.reduceat(prior.alpha, network.cell_offsets[:-1]))
-    is_grouped = (states < _STATES_IN_GROUPS) | ((states == _STATES_IN_GROUPS) & (least >= _LEAST_IN_GROUPS))
-    groups = []
-    for key in sorted({*zip(~is_root, ~is_grouped, sizes > 0, strict=True)}):
-        is_fixed, grouped, is_shared = not key[0], not key[1], bool(key[2])
-        nodes = (is_root == is_fixed) & (is_grouped == grouped) & ((sizes > 0) == is_shared)
-        chosen = np.flatnonzero(nodes[network.node_of_row])
-        name = "joint", n, is_fixed, grouped, is_shared
-        for part in prior.readings.once(name, row_priors, prior, n, chosen, network.cell_count):
-            shared = SharedFactor(part.states, sizes[network.node_of_row[part.rows]]) if is_shared else None
-            groups.append(TiltedRows(part, is_fixed, grouped, noise.scale, noise.sd, shared))
-    return tuple(groups)
 
 
 def _over(values: FloatArray, like: FloatArray) -> FloatArray:
