@@ -23,6 +23,9 @@ from dpbayes.figures.style import (
     titled,
 )
 
+_VISIBLE = 5e-3
+"""The share of a density's height that is visible: half a pixel or more of a picture of a hundred."""
+
 
 @dataclass(frozen=True, eq=False)
 class Densities:
@@ -164,13 +167,28 @@ def _resting(top: float) -> float:
 
 def _span(theta: FloatArray, curves: Sequence[FloatArray]) -> list[float]:
     """Return a range that holds what is seen of the curves; its ends move in steps, so that an axis rests."""
-    live = np.any([curve > 1e-3 * curve[3:-3].max() for curve in curves], axis=0)
-    inside = theta[live] if live.any() else theta  # no density is a point mass at an end: the state of a constant
-    low, high = float(inside.min()), float(inside.max())
+    lobes = [lobe for curve in curves if (lobe := _lobe(theta, curve))] or [(theta[0], theta[-1])]
+    low, high = float(min(lobe[0] for lobe in lobes)), float(max(lobe[1] for lobe in lobes))
     if not high > low:
         return [low, high]
     step = _round_step((high - low) / 6)
     return [max(0.0, float(step * np.floor(low / step))), min(1.0, float(step * np.ceil(high / step)))]
+
+
+def _lobe(theta: FloatArray, curve: FloatArray) -> tuple[float, float] | None:
+    """Return the range of a density around its middle 99%, as far as it is visible; None for a point mass at an end.
+
+    A density that rises again at 0 or 1, where it is infinite, has less than 0.5% of its mass there as a rule.
+    """
+    visible = curve > _VISIBLE * curve[3:-3].max()
+    # Lower sums: a trapezoid at an infinite end would be too large.
+    steps = np.append(0.0, np.cumsum(np.minimum(curve[1:], curve[:-1]) * np.diff(theta)))
+    if not visible.any() or not steps[-1] > 0:
+        return None
+    low, high = np.searchsorted(steps / steps[-1], (0.005, 0.995))
+    low = np.flatnonzero(np.append(True, ~visible[:low])).max()  # the place after the last one that is not visible
+    high = high + np.flatnonzero(np.append(~visible[high:], True)).min() - 1
+    return float(theta[min(low, len(theta) - 1)]), float(theta[np.clip(high, 0, len(theta) - 1)])
 
 
 def quantile_dots_figure(

@@ -62,11 +62,21 @@ def test_zoom_holds_what_is_seen_of_both_and_little_more():
         .to_plotly()
         .layout.xaxis.range
     )
-    seen = THETA[(DENSITIES[0] > 1e-3 * DENSITIES[0].max()) | (1e-3 * EXACT_DENSITY.max() < EXACT_DENSITY)]
+    seen = THETA[(DENSITIES[0] > 5e-3 * DENSITIES[0].max()) | (5e-3 * EXACT_DENSITY.max() < EXACT_DENSITY)]
     width = seen.max() - seen.min()
     assert low <= seen.min() < low + 0.2 * width
     assert high - 0.2 * width < seen.max() <= high < 1
     assert np.array([low, high]) / 0.02 == pytest.approx(np.round(np.array([low, high]) / 0.02)), "in steps"
+
+
+@pytest.mark.parametrize(("share", "is_seen"), [(0.002, False), (0.05, True)])
+def test_zoom_ends_before_a_rise_at_an_end_that_holds_little(share, is_seen):
+    """A parameter below 1 has an infinite density at 1, whatever the data say."""
+    theta = np.clip(THETA, 1e-6, 1 - 1e-6)
+    mixed = (1 - share) * stats.beta(300, 100).pdf(theta) + share * stats.beta(300, 0.5).pdf(theta)
+    high = density_figure(Densities(theta, mixed[None], None), name="a", zoom=True).to_plotly().layout.xaxis.range[1]
+    assert (high == 1) == is_seen
+    assert is_seen or high < 0.9
 
 
 def test_a_density_that_is_infinite_at_an_end_does_not_flatten_the_rest():
