@@ -79,14 +79,15 @@ def _near_none(luck: FloatArray, most: FloatArray, power: FloatArray) -> FloatAr
 
 def _chance_near_none(drawn: FloatArray, most: FloatArray, power: FloatArray) -> FloatArray:
     """Return the probabilities of `_near_none`; 0 beyond `most`."""
-    chance, before = drawn + 1, drawn.copy()
+    chance, before, end = drawn + 1, drawn.copy(), np.log(most + 1)
     for powers in (chance, before):
         with np.errstate(divide="ignore"):
             np.log(powers, out=powers)
+        powers -= end
+        np.minimum(powers, 0.0, out=powers)  # large powers of numbers beyond the end would be infinite
         powers *= power
         np.exp(powers, out=powers)
     chance -= before
-    chance *= np.exp(-power * np.log(most + 1))
     chance *= drawn <= most
     return chance
 

@@ -25,6 +25,14 @@ def test_numbers_are_drawn_as_often_as_their_chances_say(centre, sd, chances, po
     np.testing.assert_allclose(np.exp(log[first]), times / len(LUCKS), atol=2e-5)
 
 
+def test_an_end_without_points_may_have_a_large_power():
+    """In a row with parameters of 0.1 and 1,000, only the first end has points."""
+    most, ends = np.full(LUCKS.shape, 5000.0), Ends(np.array([0.3, 0.0]), np.array([0.1, 1000.0]))
+    drawn, log = point_between(LUCKS, np.array(4000.0), np.array(300.0), most, ends)
+    assert np.isfinite(log).all()
+    assert drawn.min() < 10
+
+
 def test_points_thin_out_from_an_end_by_their_power():
     """With power 1/2 a number below 25 of 100 is as likely as not: ((24 + 1)/(99 + 1))^(1/2)."""
     most, ends = np.full(LUCKS.shape, 99.0), Ends(np.array([0.5, 0.0]), np.array([0.5, 1.0]))
