@@ -22,6 +22,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 from scipy import linalg, special
@@ -259,13 +260,14 @@ def tilted_rows(prior: Dirichlets, noise: NoiseModel, n: int) -> tuple[TiltedRow
     least = np.where(sizes > 0, 1.0, np.minimum.reduceat(prior.alpha, network.cell_offsets[:-1]))
     is_grouped = (states < _STATES_IN_GROUPS) | ((states == _STATES_IN_GROUPS) & (least >= _LEAST_IN_GROUPS))
     groups: list[TiltedRows] = []
-    for key in sorted({*zip(~is_root, ~is_grouped, sizes > 0, strict=True)}):
-        is_fixed, grouped, is_shared = not key[0], not key[1], bool(key[2])
-        nodes = (is_root == is_fixed) & (is_grouped == grouped) & ((sizes > 0) == is_shared)
+    for is_fixed, in_groups, is_shared in product((True, False), repeat=3):
+        nodes = (is_root == is_fixed) & (is_grouped == in_groups) & ((sizes > 0) == is_shared)
         chosen = np.flatnonzero(nodes[network.node_of_row])
-        name = "joint", n, is_fixed, grouped, is_shared
+        if not chosen.size:
+            continue
+        name = "joint", n, is_fixed, in_groups, is_shared
         for part in prior.readings.once(name, row_priors, prior, n, chosen, network.cell_count):
-            own = part, is_fixed, grouped, noise.scale, noise.sd
+            own = part, is_fixed, in_groups, noise.scale, noise.sd
             concentrations = sizes[network.node_of_row[part.rows]]
             groups.append(SharedRows(*own, concentrations=concentrations) if is_shared else TiltedRows(*own))
     return tuple(groups)
