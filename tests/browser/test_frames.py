@@ -129,7 +129,7 @@ def test_what_the_server_knows_better_by_now_is_shown_again_where_the_hand_began
     screen.slider.first.press("ArrowRight")
     screen.slider.first.press("ArrowLeft")
     screen.settle()
-    assert screen.headline.inner_text() == first
+    expect(screen.headline).to_have_text(first)
 
 
 def test_back_in_the_middle_of_a_move_leaves_what_the_server_knows(visit):

@@ -54,7 +54,7 @@ def test_pages_come_back_with_their_settings_when_the_server_does() -> None:
 
 def _goes_on_with_its_settings(screen: AppScreen, headline: str, address: str) -> None:
     screen.arrived("Data")
-    assert screen.headline.inner_text() == headline
+    expect(screen.headline).to_have_text(headline)
     expect(records(screen)).to_have_value("1234")
     assert screen.page.url == address
     records(screen).fill("55")

@@ -32,7 +32,7 @@ def test_an_arrow_drawn_by_hand_changes_the_cost_and_a_cycle_does_not(visit):
     expect(screen.status).to_have_text("xray → asia would close a cycle: asia → xray")
     screen.settle()
     expect(screen.metric("Cells K")).to_have_text("40")
-    assert screen.headline.inner_text() == after
+    expect(screen.headline).to_have_text(after)
     assert screen.page.locator(".edge").count() == 9
     assert screen.warnings.count() == 0
 
@@ -162,7 +162,7 @@ def test_a_bad_epsilon_gets_a_sentence_and_the_chart_stays(visit):
         assert refusal.count() == 1
         screen.settle()
         assert screen.chart("density").evaluate(VALUES) == values
-        assert screen.headline.inner_text() == headline
+        expect(screen.headline).to_have_text(headline)
         expect(screen.epsilon_box).to_have_value("2")
     screen.type_epsilon("3.7")
     expect(refusal).to_have_count(0)
@@ -186,7 +186,7 @@ def test_a_copied_link_reopens_the_same_view_in_another_browser(visit):
     screen.settle()
     assert screen.shared_link() == screen.page.url
     other = visit(screen.page.url)
-    assert other.headline.inner_text() == screen.headline.inner_text()
+    expect(other.headline).to_have_text(screen.headline.inner_text())
     expect(other.epsilon_box).to_have_value("3.7")
     expect(other.option("Fourier")).to_be_checked()
     expect(other.option("Recipient")).to_be_checked()

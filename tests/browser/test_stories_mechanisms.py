@@ -27,7 +27,7 @@ def test_a_page_opens_from_the_navigation_and_its_headline_follows_the_slider_an
     expect(screen.page).to_have_url(re.compile(rf"/{path}\?.*epsilon=1\.6"))
     after = screen.headline.inner_text()
     other = visit(screen.shared_link())
-    assert other.headline.inner_text() == after
+    expect(other.headline).to_have_text(after)
 
 
 @pytest.mark.parametrize("path", CHARTS)
