@@ -261,10 +261,10 @@ def test_an_answer_is_simulated_on_sampled_records() -> None:
 
 
 def test_the_answer_has_the_prior_chosen_on_explore() -> None:
-    """A prior of 100 records in every cell moves the answer to 1/2 whatever the noise: its error nearly vanishes."""
-    links = ("capped", "100")
-    capped, strong = (dots(open_page(PAGE, prior=prior, **ONE_ANSWER), ANSWER, ALONE)["Laplace"] for prior in links)
-    assert strong < 0.9 * capped
+    """100 in both cells of a root of 1,000 records: every error is smaller by (1,000 + 2)/(1,000 + 200)."""
+    links = ("1", "100")
+    one, strong = (dots(open_page(PAGE, prior=prior, **ONE_ANSWER), ANSWER, ALONE)["Laplace"] for prior in links)
+    assert strong == pytest.approx(one * 1002 / 1200, rel=0.01)
 
 
 def test_random_probabilities_are_said_to_be_random(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,7 +35,7 @@ def groups_of_numbers(
     at_end = ((first <= low) | (last >= high)) & ~is_single & is_steep
     if at_end.any():
         steep = start[..., None] + (end - start)[..., None] * np.sin(np.pi / 2 * shares) ** 2
-        # Groups at the ends are single numbers.
+        # Every group has at least one number.
         steps = np.arange(number + 1)
         steep = np.clip(steep, start[..., None] + steps, end[..., None] - steps[::-1])
         places = np.where(at_end[..., None], steep, places)
@@ -91,17 +91,17 @@ def log_mean_changes(
     for k, spread in enumerate(spreads):
         # The factor of the smaller count is the steeper one.
         is_near = cells[k] <= cells[-1]
-        count, chosen = np.where(is_near, cells[k], cells[-1]), [(k, is_near)]
-        if not np.array_equal(alpha[k], alpha[-1]):
-            chosen.append((-1, ~is_near))
+        count, steeper = np.where(is_near, cells[k], cells[-1]), [(k, is_near), (-1, ~is_near)]
+        if np.array_equal(alpha[k], alpha[-1]):  # both cells have the same factor
+            steeper = [(k, np.ones_like(is_near))]
         width = np.sqrt(12 * spread + 1)
         start = np.maximum(np.rint(count - (width - 1) / 2), 0.0)
         end = start + np.rint(width)
-        for cell, is_steep in chosen:
+        for cell, is_steeper in steeper:
             with np.errstate(divide="ignore"):
                 # Sums of Gamma(k + alpha)/k! from 0 on have a closed form.
                 upper, lower = (np.log(edge) + log_factor(edge, cell) for edge in (end, start))
                 sums = upper + np.log(-np.expm1(lower - upper)) - np.log(alpha[cell] * (end - start))
-            is_steep = (spread > 0) & (alpha[cell] < 1) & (is_steep | (len(chosen) == 1))
+            is_steep = (spread > 0) & (alpha[cell] < 1) & is_steeper
             more += np.where(is_steep, sums - log_factor(count, cell), 0.0)
     return more

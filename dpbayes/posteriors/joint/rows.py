@@ -269,7 +269,8 @@ class TiltedRows:
         law = log_width[..., None] - log_chance
         factor, ratios = self._log_factor(points, spreads, cavity, place)
         law += factor
-        law += self._log_noise(points, released)
+        if self.scale:
+            law += self._log_noise(points, released)
         law += self._log_normal(points, *self._of_counts(cavity))
         if not self.is_fixed:
             law += self._log_total_change(totals, *cavity)[..., None]
@@ -399,13 +400,12 @@ class TiltedRows:
         return self.prior.within.at_halves(counts, self.prior.cell_kind[k][..., None])
 
     def _log_noise(self, points: FloatArray, released: FloatArray) -> FloatArray:
-        """The distribution of the noise of the row's own cells, if noise was added to every cell."""
+        """The distribution of the noise that was added to the row's own cells."""
         law = np.zeros(points.shape[1:])
-        if self.scale:
-            for k, counts in enumerate(points[1:]):
-                away = np.abs(counts - released[..., k, None, None])
-                away /= self.scale
-                law -= away
+        for k, counts in enumerate(points[1:]):
+            away = np.abs(counts - released[..., k, None, None])
+            away /= self.scale
+            law -= away
         return law
 
     @staticmethod
