@@ -22,11 +22,13 @@ from dpbayes import (
     sample_dataset,
 )
 from dpbayes.base.steps import finished
+from dpbayes.base.types import FloatArray
 from dpbayes.experiments.calibration import drawn_counts
 from dpbayes.posteriors.exact import exact_posterior as posterior_by_chains
 from dpbayes.posteriors.joint import posterior as joint
+from dpbayes.posteriors.joint import rows as row_points
 from dpbayes.posteriors.joint.groups import groups_of_numbers
-from dpbayes.posteriors.joint.posterior import JointPosterior, joint_noise_aware
+from dpbayes.posteriors.joint.posterior import JointPosterior, joint_noise_aware, tilted_rows
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import NoiseModel
 from tests.posteriors.enumerated import exact_posterior, listed
@@ -212,6 +214,26 @@ def test_without_information_rows_of_two_parents_have_the_totals_of_the_prior():
     assert law.is_settled
     child = V_STRUCTURE.row_sums(law.counts * law.weights[:, V_STRUCTURE.row_of_cell]).sum(axis=0)[-4:]
     np.testing.assert_allclose(child, 50 / 4, rtol=0.2)
+
+
+def test_totals_of_steep_rows_have_the_means_of_many_points(monkeypatch):
+    """Where totals near 0 are likely, 16 groups of totals have twice the error of 64 with as many points."""
+    network, n = Network.from_edges("ab", ["ab"], {"a": [f"{k}" for k in range(16)], "b": "0123"}), 1000
+    prior, rng = Dirichlets.symmetric(network, 0.125), np.random.default_rng(1)
+    noise = NoiseModel(network, np.ones(len(network.closure)))
+    rows = next(rows for rows in tilted_rows(prior, noise, n) if not rows.is_fixed)
+    shares = np.append(np.ones((16, 1)), rng.dirichlet(np.full(4, 0.5), 16)[:, :3], axis=1)
+    mean = (np.geomspace(3, 100, 16)[:, None] * shares)[None]
+    cavity = mean, np.broadcast_to(np.diag([1 / 400, 1 / 100, 1 / 100, 1 / 100]), (1, 16, 4, 4))
+
+    def totals(groups: int, points: int) -> tuple[FloatArray, FloatArray]:
+        monkeypatch.setattr(row_points, "_GROUPS_IF_STEEP", groups)
+        law = rows.located(np.zeros((1, 16, 4)), cavity, (mean, np.linalg.inv(cavity[1])), points)
+        return law.place[0][0, :, 0], np.sqrt(law.region[1][0, :, 0, 0])
+
+    mean_of_many, sd = totals(n + 1, 100 * (n + 1))
+    few, enough = (np.sqrt((((totals(groups, 512)[0] - mean_of_many) / sd) ** 2).mean()) for groups in (16, 64))
+    assert enough < 0.09 < 0.11 < few
 
 
 def test_what_does_not_settle_is_read_row_by_row(monkeypatch):
