@@ -14,6 +14,9 @@ _REACH, _DENSE = 6.5, 2.8
 """The range of the points on either side of the mean, in standard deviations; Laplace noise has long tails. Beyond the
 second number, the size of a group is proportional to its distance from the mean."""
 
+_POWER = 3
+"""If one end of the range is in reach of a steep distribution, the edges of groups are at this power of even shares."""
+
 
 def groups_of_numbers(
     centre: FloatArray, sd: FloatArray, low: FloatArray, high: FloatArray, number: int, *, is_steep: bool
@@ -32,9 +35,16 @@ def groups_of_numbers(
     scale = np.where(is_single, 1e3 * (reach + 1), _DENSE * sd)
     from_, to = np.arcsinh((start - centre) / scale), np.arcsinh((end - centre) / scale)
     places = (scale[..., None] * np.sinh(from_[..., None] + (to - from_)[..., None] * shares)) + centre[..., None]
-    at_end = ((first <= low) | (last >= high)) & ~is_single & is_steep
+    at_low, at_high = first <= low, last >= high
+    at_end = (at_low | at_high) & ~is_single & is_steep
     if at_end.any():
-        steep = start[..., None] + (end - start)[..., None] * np.sin(np.pi / 2 * shares) ** 2
+        # Groups are small near the ends that are in reach.
+        parts = np.where(
+            (at_low & at_high)[..., None],
+            np.sin(np.pi / 2 * shares) ** 2,
+            np.where(at_low[..., None], shares**_POWER, 1 - (1 - shares) ** _POWER),
+        )
+        steep = start[..., None] + (end - start)[..., None] * parts
         # Every group has at least one number.
         steps = np.arange(number + 1)
         steep = np.clip(steep, start[..., None] + steps, end[..., None] - steps[::-1])
