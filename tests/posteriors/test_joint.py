@@ -207,6 +207,16 @@ def test_groups_up_to_half_a_number_have_the_same_sizes_from_both_ends(high, is_
     np.testing.assert_allclose(middle[0][own], high - middle[0][own][::-1])
 
 
+def test_groups_of_a_steep_distribution_are_small_at_the_end_in_reach_alone():
+    """300 of 5,000 is near one end and 4,700 near the other. Groups for both ends would be as small at the far edge."""
+    low, high, sd = np.zeros(2), np.full(2, 5000.0), np.full(2, 100.0)
+    middle, width = groups_of_numbers(np.array([300.0, 4700.0]), sd, low, high, 64, is_steep=True)
+    np.testing.assert_allclose(middle[1], 5000 - middle[0][::-1])
+    np.testing.assert_allclose(width[1], width[0][::-1])
+    assert (width[0][:4] == 1).all()
+    assert width[0][-1] > 30
+
+
 def test_without_information_rows_of_two_parents_have_the_totals_of_the_prior():
     """The parents' factor changes the rows only in the third sweep, however little the second one changes them."""
     prior = Dirichlets.symmetric(V_STRUCTURE, 2.0)
