@@ -52,13 +52,18 @@ def query(network: Network, probabilities: FloatArray, target: str, evidence: Ma
     return answer
 
 
-def joint_probabilities(network: Network, probabilities: FloatArray, nodes: tuple[int, ...]) -> FloatArray:
-    """Return the joint probabilities of some nodes under given CPTs (B, K): (B, joint states), the first node's first.
+def joint_probabilities(network: Network, probabilities: FloatArray, *scopes: tuple[int, ...]) -> list[FloatArray]:
+    """Return joint probabilities of sets of nodes under given CPTs (B, K): (B, joint states), the first node's first.
 
-    Errors: InputError where the network is too dense.
+    Sums that several sets have in common are computed once. Errors: InputError where the network is too dense.
     """
-    plan = network.plans.once(("joint", nodes), _Contraction.of, network, nodes, frozenset[int]())
-    return _summed(network, probabilities, plan, {}).reshape(len(probabilities), -1)
+    tables = [network.table(probabilities, node) for node in range(len(network.names))]
+    joint = []
+    with opt_einsum.shared_intermediates():
+        for nodes in scopes:
+            plan = network.plans.once(("joint", nodes), _Contraction.of, network, nodes, frozenset[int]())
+            joint.append(_summed(plan, [tables[node] for node in plan.nodes]).reshape(len(probabilities), -1))
+    return joint
 
 
 def _state(network: Network, name: str, state: str) -> int:
@@ -71,19 +76,20 @@ def _state(network: Network, name: str, state: str) -> int:
 def _contract(network: Network, flat: FloatArray, aim: int, observed: Mapping[int, int]) -> FloatArray:
     """Sum the product of the CPTs that matter over all nodes but the target: (batch, r_target)."""
     plan = network.plans.once((aim, frozenset(observed)), _Contraction.of, network, (aim,), frozenset(observed))
-    return _summed(network, flat, plan, observed)
+    tables = []
+    for node in plan.nodes:
+        places = tuple(observed.get(member, slice(None)) for member in network.families[node])
+        tables.append(network.table(flat, node)[:, *places])
+    return _summed(plan, tables)
 
 
-def _summed(network: Network, flat: FloatArray, plan: "_Contraction", observed: Mapping[int, int]) -> FloatArray:
-    if plan.entries * len(flat) > MOST_ENTRIES:
+def _summed(plan: "_Contraction", tables: list[FloatArray]) -> FloatArray:
+    """Sum the product of tables (batch, ...) by a plan."""
+    if plan.entries * len(tables[0]) > MOST_ENTRIES:
         raise InputError(
             "This query connects too many nodes for an exact answer. Use fewer nodes in the query or the evidence."
         )
-    operands = []
-    for node in plan.nodes:
-        places = tuple(observed.get(member, slice(None)) for member in network.families[node])
-        operands.append(network.table(flat, node)[:, *places])
-    return np.asarray(plan.sum(*operands))
+    return np.asarray(plan.sum(*tables))
 
 
 @dataclass(frozen=True, eq=False)

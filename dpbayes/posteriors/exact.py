@@ -232,7 +232,7 @@ class _CellChains:
     def tables_of(self, cpts: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Return tables (chains, places) of n records sampled from each CPT (chains, K)."""
         network, chains = self.prior.network, len(cpts)
-        joint = joint_probabilities(network, cpts, tuple(range(len(network.names))))
+        [joint] = joint_probabilities(network, cpts, tuple(range(len(network.names))))
         drawn = rng.multinomial(self.n, joint / joint.sum(axis=-1, keepdims=True)).astype(np.float64)
         drawn = drawn.reshape(chains, *network.cards)
         tables = [self._margin(drawn, nodes) for nodes in self._nodes]

@@ -20,8 +20,11 @@ _SHARE = 4.0
 _FAR = 345.0
 """The largest distance, in scales, of the centre from an end of the range; e to twice this number is finite."""
 
-_CANCELLED = 1e-9
-"""The share of the larger of two numbers below which their difference is inaccurate."""
+_LEAST_SCALE = 2e-3
+"""The smallest scale of a logistic distribution. The nearest integer is then certain, unless the centre is a half."""
+
+_BEYOND = 40.0
+"""The largest distance, in scales, of the centre outside the range. Farther away, the probabilities hardly change."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +46,12 @@ def point_between(
     Most follow `_RoundedLogistic`; the shares in `ends` lie near 0 and near `most`, up to `_REACH` widths beyond the
     centre.
     """
-    law = _RoundedLogistic(centre, sd * _LOGISTIC, most)
+    scale = np.maximum(sd * _LOGISTIC, _LEAST_SCALE)
+    beyond = _BEYOND * scale
+    law = _RoundedLogistic(np.clip(centre, -beyond, most + beyond), scale, most)
     if not ends.chances.any():
         drawn = law.points(luck)
-        return drawn, law.log_chance(drawn)
+        return drawn, np.log(law.chance(drawn))
     none = ends.chances[0] * _within_reach(centre, sd)
     every = ends.chances[1] * _within_reach(most - centre, sd)
     between = 1 - none - every
@@ -109,12 +114,6 @@ class _RoundedLogistic:
         """F / (1 - F) at both ends of the range."""
         return _odds(-0.5 - self.centre, self.scale), _odds(self.most + 0.5 - self.centre, self.scale)
 
-    @cached_property
-    def _is_exact(self) -> bool:
-        """Whether the odds are accurate enough for probabilities."""
-        start, end = self._odds
-        return not ((end - start <= _CANCELLED * end).any() or (0.5 / self.scale > _FAR).any())
-
     def points(self, luck: FloatArray) -> FloatArray:
         """Return integers (...) for uniform numbers."""
         start, end = self._odds
@@ -128,43 +127,21 @@ class _RoundedLogistic:
         return np.minimum(np.maximum(drawn, 0.0, out=drawn), self.most, out=drawn)
 
     def chance(self, drawn: FloatArray) -> FloatArray:
-        """Return the probabilities of integers (...)."""
-        if not self._is_exact:
-            return np.exp(self.log_chance(drawn))
-        return np.asarray(np.sinh(0.5 / self.scale) / self._divisor(drawn))
+        """Return the probabilities of integers (...): sinh h (1 + start) (1 + end) / ((cosh z + cosh h) (end - start)).
 
-    def log_chance(self, drawn: FloatArray) -> FloatArray:
-        """Return the log probabilities of integers (...)."""
-        if not self._is_exact:
-            every = _log_mass(self.most / 2 - self.centre, (self.most + 1) / 2, self.scale)
-            return _log_mass(drawn - self.centre, 0.5, self.scale) - every
-        logs = self._divisor(drawn)
-        np.log(logs, out=logs)
-        return np.subtract(np.log(np.sinh(0.5 / self.scale)), logs, out=logs)
-
-    def _divisor(self, drawn: FloatArray) -> FloatArray:
-        """The divisor of sinh h in the probability: (cosh z + cosh h) gap / ((1 + start) (1 + end))."""
+        z is the distance from the centre, and h is half a unit, both in units of the scale.
+        """
         start, end = self._odds
-        divisor = drawn - self.centre
+        divisor = np.asarray(drawn - self.centre)
         divisor /= self.scale
         np.cosh(divisor, out=divisor)
         divisor += np.cosh(0.5 / self.scale)
-        divisor *= (end - start) / ((start + 1) * (end + 1))
-        return np.asarray(divisor)
+        whole = (start + 1) * (end + 1) / (end - start)
+        whole *= np.sinh(0.5 / self.scale)
+        return np.divide(whole, divisor, out=divisor)
 
 
 def _odds(away: FloatArray, scale: FloatArray) -> FloatArray:
     """Return F / (1 - F) = e^(x/s) of a logistic distribution of scale s, up to `_FAR` scales from its centre."""
     odds = np.asarray(away / scale)
     return np.exp(np.clip(odds, -_FAR, _FAR, out=odds), out=odds)
-
-
-def _log_mass(middle: FloatArray, half: FloatArray | float, scale: FloatArray) -> FloatArray:
-    """ln P(|x - middle| < half) of a logistic: sinh h / (cosh z + cosh h), with h and z in units of its scale.
-
-    cosh z + cosh h = e^max(|z|, h) (1 + e^-(|z| + h)) (1 + e^-||z| - h|) / 2, without overflow.
-    """
-    away, reach = np.abs(middle) / scale, half / scale
-    beyond = away - reach
-    tails = (1 + np.exp(-away - reach)) * (1 + np.exp(-np.abs(beyond)))
-    return np.asarray(np.log(-np.expm1(-2 * reach)) - np.maximum(beyond, 0.0) - np.log(tails))

@@ -169,9 +169,9 @@ def conditionals(network: Network, model: Network, cpts: FloatArray) -> FloatArr
     graph is too dense for exact queries.
     """
     values = np.empty(network.cell_count)
-    for node, family in enumerate(network.families):
-        places = tuple(model.index(network.names[member]) for member in family)
-        joint = joint_probabilities(model, cpts[None], places).reshape(-1, int(network.cards[node]))
+    families = [tuple(model.index(network.names[member]) for member in family) for family in network.families]
+    for node, tables in enumerate(joint_probabilities(model, cpts[None], *families)):
+        joint = tables.reshape(-1, int(network.cards[node]))
         total = joint.sum(axis=1, keepdims=True)
         uniform = np.full_like(joint, 1 / joint.shape[1])
         values[network.cell_offsets[node] : network.cell_offsets[node + 1]] = np.divide(

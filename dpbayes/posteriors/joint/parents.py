@@ -109,9 +109,8 @@ def parents_factors(
     drawn = np.maximum(counts, _LEAST)
     probabilities = drawn / network.over_cells(network.row_sums(drawn))
     flat = probabilities.reshape(-1, probabilities.shape[-1])
-    return [
-        _factor(own, joint_probabilities(network, flat, own.nodes).reshape(*counts.shape[:2], -1), n) for own in parents
-    ]
+    joint = joint_probabilities(network, flat, *(own.nodes for own in parents))
+    return [_factor(own, tables.reshape(*counts.shape[:2], -1), n) for own, tables in zip(parents, joint, strict=True)]
 
 
 def _factor(own: ParentsDesign, tables: FloatArray, n: int) -> ParentsFactor:

@@ -25,7 +25,7 @@ from functools import cached_property
 from itertools import product
 
 import numpy as np
-from scipy import linalg, special
+from scipy import special
 from threadpoolctl import ThreadpoolController
 
 from dpbayes.base.quadrature import spread_points
@@ -38,6 +38,7 @@ from dpbayes.posteriors.answers import DRAWS, answer_of, even_draws, even_scores
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.joint.design import JointDesign
 from dpbayes.posteriors.joint.draws import RowDraws, TablesLaw
+from dpbayes.posteriors.joint.elimination import Elimination
 from dpbayes.posteriors.joint.parents import ParentsDesign, ParentsFactor, parents_designs, parents_factors
 from dpbayes.posteriors.joint.rows import Located, Normals, Place, RatioPoints, Tilted, TiltedRows
 from dpbayes.posteriors.joint.shared import SharedRows
@@ -240,6 +241,18 @@ class _Work:
         return self.prior.network
 
     @cached_property
+    def elimination(self) -> Elimination:
+        """The order of elimination for the factors of all families and parents."""
+        families = [family.numbers for family in self.design.families]
+        parents = [np.concatenate((own.new, own.observed)) for own in self.parents]
+        return Elimination.of(families + parents, self.design.size)
+
+    @cached_property
+    def reaches(self) -> list[IntArray]:
+        """The columns of the root in which every family has entries other than 0."""
+        return [self.elimination.reach(family) for family in range(len(self.design.families))]
+
+    @cached_property
     def of_parents(self) -> tuple[IntArray, FloatArray]:
         """The cells (C,) of the nodes in the parents' joint tables and their ancestors, and their columns (R, C)."""
         network = self.network
@@ -277,7 +290,7 @@ def tilted_rows(prior: Dirichlets, noise: NoiseModel, n: int) -> tuple[TiltedRow
 class _State:
     """The normal distribution of t: mean (B, R), and a root of its covariance by columns (B, R, R).
 
-    The root is lower triangular, and the covariance is root.T root. Families need a few columns, which are contiguous.
+    The covariance is root.T root. The root is triangular in the order of elimination.
     """
 
     mean: FloatArray
@@ -549,23 +562,9 @@ def _combined(
     for factor in factors:
         precision[:, factor.numbers[:, None], factor.numbers] += factor.precision
         shift[:, factor.numbers] += factor.shift
-    columns = np.stack([_inverse_root(own) for own in precision]) if batch > 1 else _inverse_root(precision[0])[None]
+    columns = np.stack([work.elimination.root(own) for own in precision])
     mean = np.matmul(columns, np.matmul(np.swapaxes(columns, -1, -2), shift[..., None]))[..., 0]
     return _State(mean, columns)
-
-
-def _inverse_root(precision: FloatArray) -> FloatArray:
-    """Return the columns of L^-1 with L L.T = precision, which is overwritten; NaN if there is none."""
-    if not len(precision):
-        return precision
-    if not np.isfinite(precision).all():
-        return np.full_like(precision, np.nan)
-    # LAPACK stores a matrix by columns.
-    factor, failed = linalg.lapack.dpotrf(precision.T, lower=1, overwrite_a=1)
-    if failed:
-        return np.full_like(precision, np.nan)
-    inverse, _ = linalg.lapack.dtrtri(factor, lower=1, overwrite_c=1)
-    return np.asarray(inverse.T)
 
 
 def _marginals(work: _Work, state: _State) -> tuple[Place, ...]:
@@ -578,11 +577,11 @@ def _marginals(work: _Work, state: _State) -> tuple[Place, ...]:
         )
         for rows in work.groups
     ]
-    for family in work.design.families:
+    for family, reach in zip(work.design.families, work.reaches, strict=True):
         mean, covariance = regions[work.where[family.rows[0], 0]]
         places, numbers = work.where[family.rows, 1], family.numbers
         q, r, size = family.matrix.shape
-        columns = state.columns[:, numbers, numbers[0] :]
+        columns = state.columns[:, numbers[:, None], reach]
         own = np.matmul(columns, np.swapaxes(columns, -1, -2))
         by = np.matmul(family.matrix, own[:, None])
         covariance[:, places] = np.matmul(by, np.swapaxes(family.matrix, -1, -2))
