@@ -44,13 +44,16 @@ def cells(**values: Any) -> bytes:
     return out.getvalue()
 
 
-def with_part(data: bytes, name: str, change: Callable[[bytes], bytes]) -> bytes:
-    """Return the workbook with one of its parts written otherwise."""
+def with_part(data: bytes, name: str, change: Callable[[bytes], bytes] = bytes, *, spaces: int = 0) -> bytes:
+    """Return the workbook with one of its parts written otherwise, and with this many spaces after it."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
         assert name in old.namelist()
         for part in old.namelist():
-            new.writestr(part, change(old.read(part)) if part == name else old.read(part))
+            with new.open(part, "w") as file:
+                file.write(change(old.read(part)) if part == name else old.read(part))
+                for start in range(0, spaces if part == name else 0, 1 << 20):
+                    file.write(b" " * min(1 << 20, spaces - start))
     return out.getvalue()
 
 
@@ -191,11 +194,11 @@ def without_values() -> bytes:
 
 
 def bomb() -> bytes:
-    return with_part(workbook(GOOD), SHEET, lambda xml: xml + b" " * 100_000_001)
+    return with_part(workbook(GOOD), SHEET, spaces=100_000_001)
 
 
 def styles() -> bytes:
-    return with_part(workbook(GOOD), "xl/styles.xml", lambda xml: xml + b" " * 10_000_001)
+    return with_part(workbook(GOOD), "xl/styles.xml", spaces=10_000_001)
 
 
 def entities() -> bytes:

@@ -8,7 +8,7 @@ other: a row's total is a count in the parents' rows, and a sum over many rows h
    site.
 2. A row's exact factor is Dirichlet-multinomial(k | T), times the exact distribution of its cells' noise (module
    `rows`). Given all other sites, the row's distribution is computed on points, and the site is moved towards it. Later
-   sweeps move the sites less. About 6 sweeps suffice. Where full steps could be too far, they are damped.
+   sweeps move the sites less, and none moves them fully, which could be too far. About 5 sweeps suffice.
 3. The joint table of parents that no family contains gets a factor from the network (module `parents`).
 4. If the rows of a node share a mean (`SharedMeans`), its log ratios are part of t and of these rows. A row's exact
    factor is then a function of them too (module `shared`).
@@ -19,7 +19,7 @@ If the sweeps do not converge for a release, its posterior is computed row by ro
 """
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -48,14 +48,11 @@ from dpbayes.posteriors.noise_model import NoiseModel
 from dpbayes.posteriors.row_priors import row_priors
 from dpbayes.posteriors.shared_means import SharedMeans, log_ratio_covariance
 
-_LEAST_SWEEPS = 6
+_LEAST_SWEEPS = 5
 """The number of sweeps of a batch of releases. Only releases that have not converged get more of them."""
 
-_FULL = tuple(1.0 if sweep < 3 else 2 / (sweep + 1) for sweep in range(_LEAST_SWEEPS))
-"""By what share every sweep moves the sites. Later sweeps move them less, which averages the errors of the points."""
-
-_DAMPED = tuple(min(0.5, 3 / (sweep + 1)) for sweep in range(20))
-"""The shares of damped sweeps, for parameters below 1 and for releases for which full sweeps do not converge."""
+_SHARES = tuple(min(0.9, 2.5 / (sweep + 1)) for sweep in range(20))
+"""By what share every sweep moves the sites. Full steps can diverge, small ones average the errors of the points."""
 
 _STATES_IN_GROUPS, _LEAST_IN_GROUPS = 3, 0.3
 """The largest number of states for which counts are grouped, and the least parameter for which those of so many states
@@ -341,16 +338,7 @@ class _Result:
 
 def _read(work: _Work, tables: FloatArray) -> _Read:
     """Return counts (B, S, K), weights (B, S, m) and the tables' distribution for a few releases (B, K)."""
-    is_steep = bool((work.prior.alpha < 1).any())
-    posterior = _sampled(work, tables, _swept(work, tables, _DAMPED if is_steep else _FULL))
-    late = np.flatnonzero(~posterior[2].is_settled)
-    if late.size and not is_steep:
-        damped = _sampled(work, tables[late], _swept(work, tables[late], _DAMPED))
-        # A release that was computed again has its second posterior.
-        last = np.arange(len(tables))
-        last[late] = len(tables) + np.arange(late.size)
-        counts, weights, law = _together([posterior, damped])
-        posterior = counts[last], weights[last], law.part(last)
+    posterior = _sampled(work, tables, _swept(work, tables))
     counts, weights, law = posterior
     if not law.is_settled.all():
         alone = np.flatnonzero(~law.is_settled)
@@ -425,7 +413,7 @@ def _root(covariance: FloatArray) -> FloatArray:
     return root
 
 
-def _swept(work: _Work, tables: FloatArray, shares: Sequence[float]) -> _Result:
+def _swept(work: _Work, tables: FloatArray) -> _Result:
     """Sweep over all rows until convergence, by at most as many sweeps as there are shares."""
     fits = work.network.residuals.consistent(tables, work.n)
     base = _base(work, tables)
@@ -433,25 +421,34 @@ def _swept(work: _Work, tables: FloatArray, shares: Sequence[float]) -> _Result:
     sites = [_first_site(rows, tables) for rows in work.groups]
     laws = _SweptLaws(regions, sites, _combined(work, base, sites, []), np.full(len(tables), np.inf))
     with np.errstate(all="ignore"):  # convergence is tested at the end
-        for sweep, share in enumerate(shares[:_LEAST_SWEEPS]):
+        for sweep, share in enumerate(_SHARES[:_LEAST_SWEEPS]):
             laws = _sweep(work, tables, base, laws, sweep, share)
             # The parents' factors take part from the second sweep on, and change the rows in the third.
             if (laws.moved < _ARRIVED).all() and (sweep > 1 or not work.parents):
                 break
-        late = np.arange(len(tables))
-        for sweep, share in enumerate(shares[_LEAST_SWEEPS:], start=_LEAST_SWEEPS):
-            late = late[~(laws.moved[late] < _SETTLED)]
-            if not late.size:
-                break
-            own = base[0], base[1][late]
-            laws.put(late, _sweep(work, tables[late], own, laws.part(late), sweep, share))
-        marginals = _marginals(work, laws.state)
-        final = []
-        for g, rows in enumerate(work.groups):
-            cavity = rows.cavity(*marginals[g], laws.sites[g])
-            final.append(rows.located(tables[:, rows.prior.cells], cavity, laws.regions[g], _POINTS))
-    moved = _distance(laws.regions, final)
-    is_settled = (laws.moved < _SETTLED) & (moved < _SETTLED_POINTS)
+        sweep = _LEAST_SWEEPS
+        while True:
+            late = np.flatnonzero(~(laws.moved < _SETTLED))
+            if late.size and sweep < len(_SHARES):
+                own = base[0], base[1][late]
+                laws.put(late, _sweep(work, tables[late], own, laws.part(late), sweep, _SHARES[sweep]))
+                sweep += 1
+                continue
+            result = _result(work, tables, laws)
+            again = (laws.moved < _SETTLED) & ~result.is_settled
+            if sweep == len(_SHARES) or not again.any():
+                return result
+            laws.moved[again] = np.inf
+
+
+def _result(work: _Work, tables: FloatArray, laws: _SweptLaws) -> _Result:
+    """Return the rows' final distributions given the last sites."""
+    marginals = _marginals(work, laws.state)
+    final = []
+    for g, rows in enumerate(work.groups):
+        cavity = rows.cavity(*marginals[g], laws.sites[g])
+        final.append(rows.located(tables[:, rows.prior.cells], cavity, laws.regions[g], _POINTS))
+    is_settled = (laws.moved < _SETTLED) & (_distance(laws.regions, final) < _SETTLED_POINTS)
     return _Result(tuple(law.tilted for law in final), marginals, laws.state, is_settled)
 
 
@@ -470,7 +467,12 @@ def _sweep(
         sites.append(laws.sites[g].towards(rows.site(law.tilted, law.place, cavity), share))
     factors = _parents(work, laws.state) if work.parents and sweep else []  # the first one: noise only
     moved = _distance(laws.regions, located)
-    return _SweptLaws([law.region for law in located], sites, _combined(work, base, sites, factors), moved)
+    swept = _SweptLaws([law.region for law in located], sites, _combined(work, base, sites, factors), moved)
+    if (lost := np.flatnonzero(~np.isfinite(swept.state.mean).all(axis=-1))).size:
+        # A step is not taken if the covariance is not positive definite afterwards.
+        swept.put(lost, laws.part(lost))
+        swept.moved[lost] = np.inf
+    return swept
 
 
 def _distance(before: list[Place], after: list[Located]) -> FloatArray:
