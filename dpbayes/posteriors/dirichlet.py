@@ -240,9 +240,18 @@ class Dirichlets:
         """
         if interval is None:
             return query(self.network, self.mean, target, evidence or {})
-        before = None if prior is None else prior.query(target, evidence, interval=interval)
+        before = None if prior is None else prior.prior_answer(target, evidence or {}, interval)
         draws = even_draws(self.network, self._even_parameters())
         return answer_of(self.network, draws, target, evidence or {}, interval, before)
+
+    def prior_answer(self, target: str, evidence: Mapping[str, str], interval: float) -> QueryAnswer:
+        """Return the answer before a release, computed once for the releases that have this prior."""
+        key = target, tuple(sorted(evidence.items())), interval
+        return self._prior_answers.once(key, self.query, target, evidence, interval=interval)
+
+    @cached_property
+    def _prior_answers(self) -> Memo:
+        return Memo()
 
     def _even_parameters(self) -> FloatArray:
         """Parameters (S, ..., K) for the samples of a question's interval."""

@@ -155,7 +155,7 @@ class DirichletMixtures:
         """
         if interval is None:
             return self._means(target, evidence or {})
-        prior = self.prior.query(target, evidence, interval=interval)
+        prior = self.prior.prior_answer(target, evidence or {}, interval)
         return answer_of(self.network, self._even_draws, target, evidence or {}, interval, prior)
 
     def _means(self, target: str, evidence: Mapping[str, str]) -> FloatArray:

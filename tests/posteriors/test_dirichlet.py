@@ -9,6 +9,7 @@ from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
+from dpbayes.posteriors.answers import QueryAnswer
 from dpbayes.posteriors.dirichlet import Dirichlets
 from tests.strategies import ASIA, V_STRUCTURE, networks_with_data
 
@@ -174,6 +175,22 @@ def test_bdeu_leaves_a_sum_over_many_rows_open():
     assert widths[0] < widths[1] < widths[2]
     assert widths[0] < 0.5
     assert widths[2] > 0.9
+
+
+def test_the_answer_before_a_release_is_computed_once_for_each_question():
+    prior = Dirichlets.capped(V_STRUCTURE)
+    first, second, *_, target = V_STRUCTURE.names
+
+    def before(records: float, level: float = 0.9, **evidence: str) -> QueryAnswer:
+        posterior = prior.updated(np.full(V_STRUCTURE.cell_count, records))
+        return posterior.query(target, evidence, interval=level, prior=prior).prior
+
+    states = V_STRUCTURE.states[0]
+    answer = before(1.0, **{first: states[0], second: states[0]})
+    assert before(2.0, **{second: states[0], first: states[0]}) is answer
+    others = [before(1.0), before(1.0, **{first: states[1]}), before(1.0, 0.5)]
+    assert all(not np.array_equal(answer.low, other.low) for other in others)
+    assert not np.array_equal(others[0].low, others[2].low)
 
 
 @pytest.mark.parametrize("size", [0.0, -1.0, np.nan, 1e12])
