@@ -10,7 +10,7 @@ LUCKS = (np.arange(200_000) + 0.5) / 200_000
 
 
 @pytest.mark.parametrize("centre", [-3.0, 0.4, 11.0, 33.0])
-@pytest.mark.parametrize("sd", [0.3, 4.0])
+@pytest.mark.parametrize("sd", [1e-6, 0.3, 4.0])
 @pytest.mark.parametrize(
     ("chances", "powers"),
     [((0.0, 0.0), (1.0, 1.0)), ((0.3, 0.0), (0.1, 1.0)), ((0.2, 0.5), (0.5, 0.01)), ((0.1, 0.1), (2.0, 1e-9))],
