@@ -338,13 +338,12 @@ class _Result:
 
 def _read(work: _Work, tables: FloatArray) -> _Read:
     """Return counts (B, S, K), weights (B, S, m) and the tables' distribution for a few releases (B, K)."""
-    posterior = _sampled(work, tables, _swept(work, tables))
-    counts, weights, law = posterior
+    counts, weights, law = _sampled(work, tables, _swept(work, tables))
     if not law.is_settled.all():
         alone = np.flatnonzero(~law.is_settled)
         quick = noise_aware(work.prior, work.noise, tables[alone], work.n, points=counts.shape[1])
         counts[alone], weights[alone] = quick.counts, quick.weights
-    return posterior
+    return counts, weights, law
 
 
 def _sampled(work: _Work, tables: FloatArray, result: _Result) -> _Read:
