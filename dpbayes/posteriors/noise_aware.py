@@ -14,6 +14,8 @@ The posterior of a row uses the row's own noisy cells and the information on the
 The posterior of theta is the mixture of Dirichlet(alpha + k) over this distribution. The idea is from [Bernstein18].
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from dpbayes.base.quadrature import spread_points
@@ -97,8 +99,32 @@ def noise_aware(
     return DirichletMixtures(prior, counts.reshape(*shape, -1), weights.reshape(*shape, -1))
 
 
+@dataclass(frozen=True, eq=False)
+class ShiftedPoints:
+    """Points of which every release and row has its own, so that errors of few points do not add up over them.
+
+    `number` is the number of points. `turns` (B, r) are random numbers between 0 and 1 for every release and each of at
+    most r states.
+    """
+
+    number: int
+    turns: FloatArray
+
+    def shifted(self, lucks: FloatArray, rows: IntArray) -> FloatArray:
+        """Return the numbers `lucks` (r, S) of some rows (m,), shifted: (r, B, m, S)."""
+        r = len(lucks)
+        shifts = spread_points(int(rows.max()) + 1, r)[:, None, rows] + self.turns.T[:r, :, None]
+        return np.asarray((lucks[:, None, None] + shifts[..., None]) % 1)
+
+
 def noise_aware_cells(
-    prior: Dirichlets, noise: NoiseModel, released: FloatArray, n: int, *, cells: IntArray, points: int = POINTS
+    prior: Dirichlets,
+    noise: NoiseModel,
+    released: FloatArray,
+    n: int,
+    *,
+    cells: IntArray,
+    points: int | ShiftedPoints = POINTS,
 ) -> BetaMixtures:
     """Return the marginals of some cells (C,) under `noise_aware`, without computing other rows: (..., S, C).
 
@@ -106,11 +132,14 @@ def noise_aware_cells(
     """
     network = prior.network
     tables, fits, batch = _read(prior, noise, released, n)
-    own, totals, weights = (np.empty((len(tables), points, len(cells))) for _ in range(3))
+    number = points.number if isinstance(points, ShiftedPoints) else points
+    own, totals, weights = (np.empty((len(tables), number, len(cells))) for _ in range(3))
     of_cell = network.row_of_cell[cells]
-    at_once = _BLOCK // (points * len(tables))
+    at_once = _BLOCK // (number * len(tables))
     for rows in rows_by_states(prior, noise, n, np.unique(of_cell), cells=at_once):
-        row_prior, lucks = rows.prior, spread_points(points, rows.prior.states)
+        row_prior, lucks = rows.prior, spread_points(number, rows.prior.states)
+        if isinstance(points, ShiftedPoints):
+            lucks = points.shifted(lucks, row_prior.rows)
         k, shares = rows.posterior(tables[:, row_prior.cells], fits[:, row_prior.cells], lucks)
         places = np.flatnonzero(np.isin(of_cell, row_prior.rows))
         row = np.searchsorted(row_prior.rows, of_cell[places])
@@ -118,7 +147,7 @@ def noise_aware_cells(
         own[..., places] = row_prior.alpha[row, state] + k[1 + state, :, row].transpose(1, 2, 0)
         totals[..., places] = (row_prior.concentration + k[0])[:, row].swapaxes(1, 2)
         weights[..., places] = shares[:, row].swapaxes(1, 2)
-    shape = (*batch, points, len(cells))
+    shape = (*batch, number, len(cells))
     return BetaMixtures(own.reshape(shape), (totals - own).reshape(shape), weights.reshape(shape))
 
 

@@ -107,10 +107,11 @@ class RowCounts:
     def posterior(self, released: FloatArray, fit: FloatArray, lucks: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return points (1 + r, ..., m, S) and weights (..., m, S) from the rows' released and fitted cells.
 
-        The cells are (..., m, r). `lucks` (r, S) are numbers between 0 and 1, spread evenly.
+        The cells are (..., m, r). `lucks` are numbers between 0 and 1, spread evenly: (r, S), or (r, ..., m, S) of
+        every row's own.
         """
         observed = released, fit
-        place = self._place(*self._points(observed, lucks[:, : lucks.shape[1] // _FIRST], self._first_look(fit)))
+        place = self._place(*self._points(observed, lucks[..., : lucks.shape[-1] // _FIRST], self._first_look(fit)))
         points, weights = self._points(observed, lucks, place)
         for _ in range(_AGAIN):
             worth = _worth(weights) / lucks.shape[-1]
@@ -123,7 +124,8 @@ class RowCounts:
             mean, covariance = rows._place(points[:, low], weights[low])
             place[0][:, low] += share * (mean - place[0][:, low])
             place[1][:, :, low] += share * (covariance - place[1][:, :, low])
-            moved = rows._points((released[low], fit[low]), lucks, (place[0][:, low], place[1][:, :, low]))
+            own = lucks if lucks.ndim == 2 else lucks[:, low]
+            moved = rows._points((released[low], fit[low]), own, (place[0][:, low], place[1][:, :, low]))
             points[:, low], weights[low] = moved
         return points, weights
 

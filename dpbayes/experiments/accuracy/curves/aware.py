@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpbayes.base.steps import Work, part_of, slices
-from dpbayes.base.types import FloatArray
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.experiments.accuracy.curves.additive import LAPLACE, RESIDUALS
 from dpbayes.experiments.accuracy.curves.any_mechanism import mechanisms_of
 from dpbayes.experiments.accuracy.method import Curves, Method
@@ -20,10 +20,12 @@ from dpbayes.mechanisms import GaussianResiduals, LaplaceUpdates
 from dpbayes.mechanisms.base import simulated
 from dpbayes.mechanisms.noise.shares import searched
 from dpbayes.model.counts import Counts
-from dpbayes.posteriors.noise_aware import noise_aware_cells
+from dpbayes.model.network import Network
+from dpbayes.posteriors.noise_aware import ShiftedPoints, noise_aware_cells
 
 POINTS = 64
-"""Possible counts of a row that a posterior uses: an average over repeats needs fewer than a single release."""
+"""Possible counts of a row that a posterior uses. An average over repeats needs fewer than a single release, because
+the points of every repeat have other errors."""
 
 MOST_REPEATS = 50
 """The number of repeats that these curves use; standard errors are those of so many repeats."""
@@ -50,6 +52,7 @@ def _aware(kind: Kind, read: Method, name: str) -> Method:
         mechanisms: list[Any] = mechanisms_of(kind, releases)
         yield from part_of(searched(mechanisms[0]), 0.0, 0.0)
         seeds = streams(name.upper()).integers(2**63, size=len(counts))
+        turns = turns_of(seeds, plan.network)
         origin = releases.blanket.local_counts(np.arange(1.0, plan.network.cell_count + 1)).astype(np.int64) - 1
         own = np.flatnonzero(origin >= 0)  # the other nodes of the blanket do not matter
         logs = np.zeros((len(counts), len(mechanisms), len(origin)))
@@ -64,7 +67,7 @@ def _aware(kind: Kind, read: Method, name: str) -> Method:
                 noise_model = mechanism.noise_model
                 assert noise_model is not None  # `suits` refuses networks too wide for it
                 arguments = (releases.prior, noise_model, np.stack(drawn), plan.training)
-                read = noise_aware_cells(*arguments, cells=origin[own], points=POINTS)
+                read = noise_aware_cells(*arguments, cells=origin[own], points=ShiftedPoints(POINTS, turns[part]))
                 logs[part, k, own] = np.log(np.maximum(read.mean, _LEAST))
                 yield (done + (k + 1) / len(mechanisms)) / len(parts)
         return logs
@@ -79,6 +82,11 @@ def _aware(kind: Kind, read: Method, name: str) -> Method:
         seconds=lambda size: size.epsilons * (_RELEASE + _VALUE * size.cells + _READ * size.local_cells),
         most_repeats=MOST_REPEATS,
     )
+
+
+def turns_of(seeds: IntArray, network: Network) -> FloatArray:
+    """Return the shifts of the points (R, r) for repeats with these seeds (R,), the same at every epsilon."""
+    return np.stack([np.random.default_rng((int(seed), 1)).random(int(network.cards.max())) for seed in seeds])
 
 
 def _formulas(methods: Sequence[Method], releases: Releases) -> list[str]:
