@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpbayes.posteriors.joint.elimination import Elimination, inverse_root
+from dpbayes.posteriors.joint.design import Elimination, inverse_root
 
 SIZE = 120
 

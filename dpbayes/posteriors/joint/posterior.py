@@ -36,9 +36,8 @@ from dpbayes.base.validation import InputError, leading
 from dpbayes.model.network import Network
 from dpbayes.posteriors.answers import DRAWS, answer_of, even_draws, even_scores
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
-from dpbayes.posteriors.joint.design import JointDesign
+from dpbayes.posteriors.joint.design import Elimination, JointDesign
 from dpbayes.posteriors.joint.draws import RowDraws, TablesLaw
-from dpbayes.posteriors.joint.elimination import Elimination
 from dpbayes.posteriors.joint.parents import ParentsDesign, ParentsFactor, parents_designs, parents_factors
 from dpbayes.posteriors.joint.rows import Located, Normals, Place, RatioPoints, Tilted, TiltedRows
 from dpbayes.posteriors.joint.shared import SharedRows
