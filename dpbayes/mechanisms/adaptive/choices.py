@@ -2,9 +2,11 @@
 
 Every choice selects one of the candidates or the option "nothing", by the exponential mechanism on integer scores. The
 score of a candidate is its pair's score (`dpbayes.mechanisms.adaptive.scores`) minus the expected L1 error from noise,
-an integer that depends on earlier releases only. The option "nothing" also has a score, which depends only on the
-number of candidates. One replaced record therefore changes the score of a candidate by at most `SENSITIVITY`, and the
-score of "nothing" by 0. The set of candidates depends on earlier releases only.
+an integer that depends on earlier releases only. A pair of the forest gets an addition if one of its columns already
+has several pairs, because pairs of one column inform about more pairs than a chain does. The addition depends on
+earlier choices only. The option "nothing" also has a score, which depends only on the number of candidates. One
+replaced record therefore changes the score of a candidate by at most `SENSITIVITY`, and the score of "nothing" by 0.
+The set of candidates depends on earlier releases only.
 """
 
 import math
@@ -22,6 +24,9 @@ from dpbayes.model.pair_marginals import clique_cells
 
 _LEAST_FOREST, _LEAST_PARENTS = 0.6, 1.2
 """The score of "nothing" in units of scale * ln(candidates), which is about the largest noise of the candidates."""
+
+_PREFERENCE = 0.5
+"""The addition to a pair's score for every pair after the first of one of its columns, in scales of the choice."""
 
 HOPELESS = 1.0
 """A stage is omitted if the score of "nothing" exceeds this multiple of the score of two binary columns that determine
@@ -70,22 +75,26 @@ def forest_pairs(setting: ForestRounds) -> tuple[IntArray, IntArray]:
 def chosen_forest(scores: IntArray, setting: ForestRounds, draws: Draws) -> Iterator[ChosenPair]:
     """Yield the pairs of a forest until "nothing" is selected or the forest is a tree; no pair if it is hopeless.
 
-    The scores (d, d) have the expected noise subtracted.
+    The scores (d, d) have the expected noise subtracted. Pairs of a column that has several are preferred.
     """
     cost = setting.cost
     first, second = forest_pairs(setting)
-    tree = np.arange(len(scores))
+    tree, pairs_of = np.arange(len(scores)), np.zeros(len(scores), dtype=np.int64)
+    addition = round(_PREFERENCE * float(choice_scale(SENSITIVITY, cost)))
     while True:
         free = np.flatnonzero(tree[first] != tree[second])
         if not free.size:
             return
         least = _score_of_nothing(_LEAST_FOREST, len(free), cost)
-        at = draws.chosen(np.append(scores[first[free], second[free]], least), SENSITIVITY, cost)
+        others = np.maximum(np.maximum(pairs_of[first[free]], pairs_of[second[free]]) - 1, 0)
+        own = scores[first[free], second[free]] + addition * others
+        at = draws.chosen(np.append(own, least), SENSITIVITY, cost)
         if at == len(free):
             yield ChosenPair(None, len(free), cost)
             return
         i, j = int(first[free[at]]), int(second[free[at]])
         tree[tree == tree[j]] = tree[i]
+        pairs_of[[i, j]] += 1
         yield ChosenPair((i, j), len(free), cost)
 
 
