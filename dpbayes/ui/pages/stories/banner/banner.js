@@ -3,6 +3,7 @@
 const PATIENCE = 10_000; // milliseconds of rest until the part must be there, however long the page took to rest
 const REST = 150;
 const AGAIN = 500; // milliseconds after which a step that is not there yet is asked for again
+const MOST_AWAY = 4; // how often in a row no story may be presented until the presses count no more
 const STILL = 600; // milliseconds after which a part is scrolled to although its page still works
 const TURNS = { ArrowLeft: -1, PageUp: -1, ArrowRight: 1, PageDown: 1, Escape: 0 };
 let last = null;
@@ -69,18 +70,14 @@ const isRunning = () => document.querySelector("[data-test-script-state=running]
 const isAway = () => !document.querySelector(".st-key-present") && !isRunning();
 
 // Tell where the presses lead, and again once the page rests elsewhere: of two presses in one moment the server hears one.
-function turn() {
+function turn(away = 0) {
   if (aim === step && !isRunning()) aim = null;
   if (aim === null) return;
-  const away = isAway();
-  if (!away && (!isRunning() || aim !== sent)) tell((sent = aim));
+  away = isAway() ? away + 1 : 0;
+  if (away > MOST_AWAY) aim = null;
+  else if (!away && (!isRunning() || aim !== sent)) tell((sent = aim));
   clearTimeout(later);
-  later = setTimeout(turnAgain, AGAIN, away);
-}
-
-function turnAgain(wasAway) {
-  if (wasAway && isAway()) aim = null;
-  turn();
+  later = setTimeout(turn, AGAIN, away);
 }
 
 // What stays above the page while it scrolls.
@@ -107,11 +104,12 @@ for (const deed of ["wheel", "touchmove", "pointerdown", "keydown"])
 document.addEventListener("keydown", (e) => {
   const key = TURNS[e.key];
   if (!presents || key === undefined || e.ctrlKey || e.altKey || e.metaKey) return;
-  if (aim === null && isAway()) return;
   const at = (selector) => e.composedPath()[0].closest?.(selector);
   if (at("[role=menu]")) return; // of the menu with the themes, Escape closes it
   if (at("input, textarea, select, [role=slider], [contenteditable=true]") && key) return; // arrows move a slider
-  e.preventDefault();
+  const away = aim === null && isAway();
+  if (away && !key) return;
+  if (!away) e.preventDefault();
   if (!key) {
     aim = null;
     return tell("Escape");
