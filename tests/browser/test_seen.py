@@ -158,6 +158,7 @@ def button_names(page: Page, selectors: Collection[str]) -> list[tuple[str, bool
 def test_a_page_can_be_read_heard_and_walked_by_everyone(visit, place: str) -> None:
     screen = visit(place)
     page = screen.page
+    screen.settle()  # a button gets its name some time after it is there
     if title_of(place) in WITH_A_SLIDER:
         assert hidden_on_the_first_screen(screen) == [], "nothing has to be scrolled for"
     names = button_names(page, SHARED_NAMES)
