@@ -210,6 +210,5 @@ def watched(page: Page) -> Page:
     page.external, page.errors = [], []
     page.on("request", lambda r: None if r.url.startswith(LOCAL) else page.external.append(r.url))
     page.on("websocket", lambda s: None if s.url.startswith(LOCAL) else page.external.append(s.url))
-    # An error may have no message, only a name and a place in the script.
-    page.on("pageerror", lambda error: page.errors.append(f"{page.url}: {error.name}: {error.message}\n{error.stack}"))
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
     return page

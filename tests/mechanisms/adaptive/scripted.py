@@ -20,14 +20,14 @@ class Scripted:
     """Choices along a path, then always the first; measurements return numbers that depend on the call alone.
 
     `measured` has the whole numbers and the costs of every measurement, `costs` those of the choices, `log_p` is ln of
-    the probability of the path given the measurements, and `options` the number of candidates of each choice.
+    the probability of the path given the measurements, and `options` the scores of each choice's candidates.
     """
 
     path: tuple[int, ...] = ()
     seed: int = 0
     measured: list[tuple[IntArray, list[Amount]]] = field(default_factory=list)
     costs: list[Amount] = field(default_factory=list)
-    options: list[int] = field(default_factory=list)
+    options: list[IntArray] = field(default_factory=list)
     log_p: float = 0.0
 
     def noisy(self, values: IntArray, costs: Sequence[Amount]) -> IntArray:
@@ -38,7 +38,7 @@ class Scripted:
 
     def chosen(self, scores: IntArray, sensitivity: int, cost: Amount) -> int:
         at = self.path[len(self.options)] if len(self.options) < len(self.path) else 0
-        self.options.append(len(scores))
+        self.options.append(scores)
         self.costs.append(cost)
         self.log_p += float(special.log_softmax(scores / float(choice_scale(sensitivity, cost)))[at])
         return at
@@ -53,7 +53,7 @@ def every_path(carry_out: Callable[[Scripted], object], seed: int) -> Iterator[t
         carry_out(draws)
         path = (*start, *(0,) * (len(draws.options) - len(start)))
         yield path, draws
-        starts += [(*path[:k], at) for k in range(len(start), len(path)) for at in range(1, draws.options[k])]
+        starts += [(*path[:k], at) for k in range(len(start), len(path)) for at in range(1, len(draws.options[k]))]
 
 
 def renyi(log_p: list[float], log_q: list[float], order: float) -> float:

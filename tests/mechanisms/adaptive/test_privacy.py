@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dpbayes.base.amounts import Amount, Rho, number_of
-from dpbayes.base.types import IntArray
+from dpbayes.base.amounts import Rho, number_of
 from dpbayes.mechanisms.adaptive import choices, process
 from dpbayes.mechanisms.adaptive.choices import ForestRounds, chosen_forest
 from dpbayes.mechanisms.adaptive.draws import choice_scale
@@ -112,30 +111,22 @@ def test_the_loss_of_a_choice_has_the_range_of_its_rho() -> None:
     assert any(width > allowed for width in ranges_of_loss(scale / 2.1)), "a scale that is too small fails"
 
 
-@dataclass(eq=False)
-class FirstCandidate(Scripted):
-    """Choices of the first candidate, which record the scores of all candidates."""
-
-    scores: list[IntArray] = field(default_factory=list)
-
-    def chosen(self, scores: IntArray, sensitivity: int, cost: Amount) -> int:
-        self.scores.append(scores[:-1])
-        return super().chosen(scores, sensitivity, cost)
-
-
 def test_the_addition_for_a_column_with_several_pairs_depends_on_earlier_choices_only() -> None:
     """A column with k >= 2 pairs adds k - 1 halves of the scale to the score of its pairs, for all tables alike."""
     setting = ForestRounds(allowed=np.ones((4, 4), dtype=bool), n=100_000, cost=Rho(Fraction(1, 50)))
-    half = round(float(choice_scale(SENSITIVITY, setting.cost)) / 2)
+    scale = float(choice_scale(SENSITIVITY, setting.cost))
+    half = round(scale / 2)
     star = [(0, 1), (0, 2), (0, 3)]  # the first candidates; the last one is chosen where column 0 has two pairs
     candidates = [[(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)], [(0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]]
     candidates.append([(0, 3), (1, 3), (2, 3)])
     additions = [[0] * 6, [0] * 5, [half, 0, 0]]
     for scores in np.random.default_rng(6).integers(-9000, 9000, (3, 4, 4)):
-        draws = FirstCandidate()
+        draws = Scripted()
         assert [chosen.pair for chosen in chosen_forest(scores, setting, draws)] == star
-        for passed, pairs, addition in zip(draws.scores, candidates, additions, strict=True):
-            np.testing.assert_array_equal(passed - scores[tuple(np.transpose(pairs))], addition)
+        for passed, pairs, addition in zip(draws.options, candidates, additions, strict=True):
+            *own, nothing = passed
+            np.testing.assert_array_equal(own - scores[tuple(np.transpose(pairs))], addition)
+            assert nothing == round(0.6 * scale * math.log(len(pairs)))
 
 
 # A whole release

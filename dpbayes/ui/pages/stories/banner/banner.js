@@ -74,8 +74,8 @@ function turn(away = 0) {
   if (aim === step && !isRunning()) aim = null;
   if (aim === null) return;
   away = isAway() ? away + 1 : 0;
-  if (away > MOST_AWAY) aim = null;
-  else if (!away && (!isRunning() || aim !== sent)) tell((sent = aim));
+  if (away > MOST_AWAY) return void (aim = null);
+  if (!away && (!isRunning() || aim !== sent)) tell((sent = aim));
   clearTimeout(later);
   later = setTimeout(turn, AGAIN, away);
 }
