@@ -41,7 +41,6 @@ from dpbayes.sources.interchange import from_networkx, from_pgmpy, from_pyagrum,
 from dpbayes.sources.named_networks import chain, empty, full, load_named, naive_bayes, tree
 from dpbayes.sources.shipped_tables import load_shipped
 from dpbayes.sources.synthetic import sample_dataset
-from dpbayes.sources.xmlbif import read_xmlbif, write_xmlbif
 
 __all__ = [
     "MECHANISMS",
@@ -93,7 +92,6 @@ __all__ = [
     "read_domains",
     "read_edges",
     "read_table",
-    "read_xmlbif",
     "recalibrated",
     "release",
     "sample_dataset",
@@ -104,5 +102,4 @@ __all__ = [
     "write_bif",
     "write_domains",
     "write_edges",
-    "write_xmlbif",
 ]

@@ -16,7 +16,6 @@ from dpbayes.base.validation import InputError, brief, utf8_text
 from dpbayes.model.counts import Counts, Source, counting
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.sources import xmlbif
 from dpbayes.sources.bif import read_bif
 from dpbayes.sources.columns import Column, encode
 from dpbayes.sources.domains import read_domains
@@ -67,7 +66,7 @@ def add_network(parser: argparse.ArgumentParser, *, required: bool = True) -> No
         "--network",
         required=required,
         metavar="FILE|EDGES",
-        help='a file (.bif, .bifxml, .txt, .edges), or "rain -> grass; sun"',
+        help='a file (.bif, .txt, .edges), or "rain -> grass; sun"',
     )
 
 
@@ -142,7 +141,7 @@ def table_of(args: argparse.Namespace, columns: tuple[Column, ...]) -> Dataset |
 
 
 def network_of(text: str, table: Dataset | Source) -> Network:
-    """Return the graph of a BIF or XMLBIF file, of a list of arrows or of typed edges, over the table's own domains.
+    """Return the graph of a BIF file, of a list of arrows or of typed edges, over the table's own domains.
 
     Errors: InputError, also for a node that is not a column; OSError.
     """
@@ -150,8 +149,6 @@ def network_of(text: str, table: Dataset | Source) -> Network:
         drawn = network(text)
     elif text.lower().endswith(".bif"):
         drawn = read_bif(utf8_text(Path(text).read_bytes()))[0]
-    elif text.lower().endswith(xmlbif.ENDINGS):
-        drawn = xmlbif.read_xmlbif(utf8_text(Path(text).read_bytes()))[0]
     else:
         drawn = Network.from_edges(*read_edges(utf8_text(Path(text).read_bytes())))
     domains = dict(zip(table.names, table.states, strict=True))
@@ -164,7 +161,7 @@ def network_of(text: str, table: Dataset | Source) -> Network:
 def _is_file(text: str) -> bool:
     """Whether a graph is the name of a file, and not typed edges."""
     name = text.lower()
-    return name.endswith((".bif", *xmlbif.ENDINGS)) or (name.endswith(ARROWS) and "->" not in text)
+    return name.endswith(".bif") or (name.endswith(ARROWS) and "->" not in text)
 
 
 def counts_of(drawn: Network, table: Dataset | DeclaredTable) -> Counts:

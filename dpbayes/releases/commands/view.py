@@ -34,7 +34,6 @@ from dpbayes.releases.views.reading import posterior_of
 from dpbayes.releases.views.report import html_report
 from dpbayes.sources.bif import write_bif
 from dpbayes.sources.synthetic import MAX_RECORDS, sample_dataset
-from dpbayes.sources.xmlbif import write_xmlbif
 
 
 def add_view(parser: argparse.ArgumentParser) -> None:
@@ -194,7 +193,6 @@ def _generator(args: argparse.Namespace) -> np.random.Generator:
 
 VIEWS: dict[str, Callable[[ReleaseDocument, argparse.Namespace], bytes]] = {
     ".bif": lambda document, args: files.released_bif(document, args.reading).encode(),
-    ".bifxml": lambda document, args: files.released_xmlbif(document, args.reading).encode(),
     ".html": lambda document, args: html_report(document, args.reading, suspicion=_suspicion(args)).encode(),
     ".csv": _document_records,
     ".parquet": _parquet,
@@ -206,7 +204,6 @@ VIEWS: dict[str, Callable[[ReleaseDocument, argparse.Namespace], bytes]] = {
 
 ADAPTIVE_VIEWS: dict[str, Callable[[AdaptiveDocument, argparse.Namespace], bytes]] = {
     ".bif": lambda document, args: _adaptive_network(document, write_bif),
-    ".bifxml": lambda document, args: _adaptive_network(document, write_xmlbif),
     ".html": lambda document, args: adaptive_report(document, suspicion=_suspicion(args)).encode(),
     ".csv": _adaptive_records,
     ".parquet": _adaptive_records,

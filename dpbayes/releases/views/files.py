@@ -26,7 +26,6 @@ from dpbayes.releases.views.reading import (
     roughness_of,
 )
 from dpbayes.sources.bif import KEYWORDS, write_bif
-from dpbayes.sources.xmlbif import write_xmlbif
 
 # BIF, which pgmpy, pyAgrum, bnlearn and GeNIe read
 
@@ -42,13 +41,6 @@ def released_bif(document: ReleaseDocument, reading: Reading = Reading.NOISE_AWA
     """
     probabilities, remark = probabilities_and_warning(release_of(document), reading)
     return (f"// {remark}\n" if remark else "") + write_bif(document.request.network, probabilities)
-
-
-def released_xmlbif(document: ReleaseDocument, reading: Reading = Reading.NOISE_AWARE) -> str:
-    """Return the same as XMLBIF. Errors: those of `released_bif`, and InputError for a name that XML cannot contain."""
-    probabilities, remark = probabilities_and_warning(release_of(document), reading)
-    written = write_xmlbif(document.request.network, probabilities)
-    return written.replace("<BIF ", f"<!-- {remark} -->\n<BIF ", 1) if remark else written
 
 
 def unread_elsewhere(network: Network) -> str:

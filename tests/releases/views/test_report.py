@@ -30,11 +30,10 @@ from dpbayes.releases.document.signature import NOT_SIGNED
 from dpbayes.releases.publishing import publish
 from dpbayes.releases.views import report as report_module
 from dpbayes.releases.views.adaptive_report import adaptive_report
-from dpbayes.releases.views.files import draws_parquet, released_bif, released_xmlbif
+from dpbayes.releases.views.files import draws_parquet, released_bif
 from dpbayes.releases.views.reading import INTERVALS, posterior_of
 from dpbayes.releases.views.report import DRAWS, MOST_BARS, html_report
 from dpbayes.sources.bif import read_bif
-from dpbayes.sources.xmlbif import read_xmlbif
 from tests.releases.asking import drawn, no_noise, replace_draw
 from tests.releases.made import NETWORK, counts, opened, opened_in_rho, released, request_with
 from tests.releases.made_adaptive import drawn_under_pure_privacy, drawn_with_a_generator
@@ -359,8 +358,7 @@ def test_what_rests_on_few_points_is_said_in_every_file_as_on_the_page(tmp_path,
     def files(reading: Reading) -> list[str]:
         draws = arrow_parquet.read_schema(io.BytesIO(draws_parquet(posterior_of(release, reading), 2, stream(1))))
         remark = (draws.metadata or {}).get(b"remark", b"").decode()
-        networks = [released_bif(document, reading), released_xmlbif(document, reading)]
-        return [seen(html_report(document, reading)).text, *networks, remark]
+        return [seen(html_report(document, reading)).text, released_bif(document, reading), remark]
 
     for reading in Reading:
         assert not [file for file in files(reading) if "possible counts have weight" in file]
@@ -369,7 +367,6 @@ def test_what_rests_on_few_points_is_said_in_every_file_as_on_the_page(tmp_path,
     remark = f"have weight ({worst} in the worst row). The probabilities and intervals of these rows are rough."
     assert all(remark in file for file in files(Reading.NOISE_AWARE))
     assert read_bif(released_bif(document))[0] == NETWORK
-    assert read_xmlbif(released_xmlbif(document))[0] == NETWORK
     assert not [file for file in files(Reading.AS_REAL) if "possible counts have weight" in file]
     monkeypatch.setattr(report_module, "MOST_DRAWN", 0)
     assert remark in seen(html_report(document)).text, "a report without intervals has means that are rough"

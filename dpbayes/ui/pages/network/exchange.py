@@ -14,7 +14,6 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.prior_rules import PriorKind, PriorRule
 from dpbayes.sources.bif import read_bif, write_bif
 from dpbayes.sources.edgelist import read_edges, write_edges
-from dpbayes.sources.xmlbif import ENDINGS, read_xmlbif
 from dpbayes.ui.pages.network.arrows import places_of, planned_for
 from dpbayes.ui.pages.network.errors import (
     POINTS,
@@ -55,9 +54,7 @@ def exchange(chosen: Chosen) -> None:
     with st.expander("Import or export"):
         left, right = st.columns(2)
         with left:
-            file = st.file_uploader(
-                "BIF file or list of arrows", type=["bif", "bifxml", "xml", "txt", "csv"], key="network.file"
-            )
+            file = st.file_uploader("BIF file or list of arrows", type=["bif", "txt", "csv"], key="network.file")
             if file is not None and st.button("Use this file"):
                 with sentence_instead():
                     _import(file.name, file.getvalue(), chosen)
@@ -101,9 +98,8 @@ def drawing_svg(chosen: Chosen) -> str:
 
 def _import(name: str, content: bytes, chosen: Chosen) -> None:
     text = utf8_text(content)
-    is_xml = name.lower().endswith(ENDINGS)
-    if is_xml or name.lower().endswith(".bif") or "probability" in text:
-        net, cpts = read_xmlbif(text) if is_xml else read_bif(text)
+    if name.lower().endswith(".bif") or "probability" in text:
+        net, cpts = read_bif(text)
         code = code_of(drawable(Graph.of(net)))
         given_cpts()[code] = cpts
         if chosen.settings.data == "synthetic":
