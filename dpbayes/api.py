@@ -37,7 +37,7 @@ from dpbayes.sources.edgelist import network, read_edges, write_edges
 from dpbayes.sources.engines.address import open_table
 from dpbayes.sources.engines.engine import DeclaredTable
 from dpbayes.sources.files import read_table
-from dpbayes.sources.interchange import from_networkx, from_pgmpy, from_pyagrum, to_pgmpy, to_pyagrum
+from dpbayes.sources.interchange import from_networkx, from_pgmpy, to_pgmpy
 from dpbayes.sources.named_networks import chain, empty, full, load_named, naive_bayes, tree
 from dpbayes.sources.shipped_tables import load_shipped
 from dpbayes.sources.synthetic import sample_dataset
@@ -78,7 +78,6 @@ __all__ = [
     "encode",
     "from_networkx",
     "from_pgmpy",
-    "from_pyagrum",
     "full",
     "hellinger",
     "kl",
@@ -97,7 +96,6 @@ __all__ = [
     "sample_dataset",
     "simulate_adaptive",
     "to_pgmpy",
-    "to_pyagrum",
     "tree",
     "write_bif",
     "write_domains",
