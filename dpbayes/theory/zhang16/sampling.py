@@ -152,7 +152,8 @@ def least_printed_variation(network: Network) -> float:
     """Return sqrt(C ln C / 2) with C = prod_i r_i, which no prior brings sqrt(M/2) below. [Zhang16] Theorem 4(2).
 
     The rarest of r states has a mean of at most 1/r, so C_i >= r_i, and every other term of M is positive. Above 1, the
-    theorem says nothing; it is 1.66 for two binary nodes.
+    theorem says nothing; it is 1.66 for two binary nodes and 1.28 for one node with three states. For one binary node
+    it is 0.833, and sqrt(M/2) approaches it as a of Beta(a, a) and the slack of the theorem grow.
     """
     log_c = float(np.log(network.cards).sum())
     return math.sqrt(log_c / 2) * math.exp(min(log_c / 2, 700.0))
@@ -172,7 +173,7 @@ def theorem_4_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
   $\\rho = 1$. The rows together have $c' = {number(together)}$ (Lemma 3) and $C = {number(ratio)}$. The $\\delta$ of
   the theorem is a slack parameter, here 1/2. It is not the δ of this page.
 - **As stated**: $M = {m}$, $\\sqrt{{M/2}} = {printed}$. On this network, this is at least ${least}$ under every
-  prior, and two probabilities differ by at most 1.
+  prior and with every slack, and two probabilities differ by at most 1.
 - **Proved**: ${certified}$, the sum over the nodes of exact total variation distances, for every $n$.
 """
 
@@ -270,7 +271,8 @@ THEOREM_4_2 = Claim(
     "A posterior sample is (0, √(M/2))-private",
     r"|\xi(B \mid x) - \xi(B \mid y)| \le \sqrt{\tfrac{M}{2} \max\{\rho(x, y), 1\}}",
     Verdict.VACUOUS,
-    "No two probabilities differ by more than 1, and sqrt(M/2) is at least 1.66 for two or more nodes under any prior.",
+    "No two probabilities differ by more than 1, and sqrt(M/2) is at least 1.66 for two or more nodes under any prior. "
+    "For one binary node it is at least 0.833, and for the prior Beta(a, a) below 1 only from a = 3,020 on.",
     mechanism="PosteriorSampler",
 )
 APPENDIX_C1 = Claim(

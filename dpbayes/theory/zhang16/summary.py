@@ -191,7 +191,8 @@ SAMPLER = Claim(
     r"(2L, 0) \text{ or } (0, \sqrt{M/2}), \quad \mathcal O(\eta + \sqrt{\ln(1/\delta)/N})",
     Verdict.AMENDED,
     "2 L is the loss for one sample and records at distance 1. For N samples and distances up to |I|, the loss is up "
-    "to 2 L N |I|. sqrt(M/2) is above 1.",
+    "to 2 L N |I|. sqrt(M/2) is at least 1.66 for two or more nodes, and at least 0.833 for one binary node. "
+    "It is below 1 only for one binary node, and for the prior Beta(a, a) only from a = 3,020 on.",
     mechanism="PosteriorSampler",
 )
 MAP = Claim(

@@ -1,13 +1,14 @@
 """[Zhang16] Theorem 1 and Lemmas A.1 to A.4, printed and certified."""
 
 import math
+import re
 from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import special, stats
+from scipy import optimize, special, stats
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
@@ -19,6 +20,7 @@ from dpbayes.posteriors.divergence import kl
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.theory.zhang16.posterior_kl import counterexamples as cases
 from dpbayes.theory.zhang16.posterior_kl.bounds import (
+    LEMMA_A4,
     Constants,
     posterior_kl,
     printed_constants,
@@ -217,6 +219,45 @@ def test_the_three_printed_constants():
     assert float(oscillation(row)[0]) == pytest.approx(10, rel=1e-9)
     wide = rows_of([0.01, 0.01], [50, 0], 50.0)
     assert float(oscillation(wide)[0]) == pytest.approx(5223, abs=1)
+
+
+def worst_oscillation(a: float, n: int) -> float:
+    """Return max KL(Beta(a + D1, a + D2) || Beta(a + u, a + v)) over all counts and corners, by its definition."""
+    counts = np.array([(x, y) for x in range(n + 1) for y in range(n + 1 - x)], dtype=float)
+    x, y = (counts + a).T[:, :, None]
+    u, v = np.array(list(product([a, a + n], repeat=2))).T
+    logs = special.betaln(u, v) - special.betaln(x, y)
+    moved = (x - u) * special.digamma(x) + (y - v) * special.digamma(y)
+    return float((logs + moved + (u + v - x - y) * special.digamma(x + y)).max())
+
+
+def stated_constant(which: Constants, a: float, n: int) -> float:
+    return float(printed_constants(rows_of([a, a], [0, 0], float(n)), which)[0])
+
+
+@pytest.mark.parametrize("which", Constants)
+def test_where_the_three_constants_fail_for_equal_priors(which):
+    """[Zhang16] Lemma A.4: the finding states the prior below which each constant fails; all hold from 2 on."""
+
+    def excess(a: float) -> float:
+        return max(worst_oscillation(a, n) / stated_constant(which, a, n) for n in range(1, 9)) - 1
+
+    fails_below = optimize.brentq(excess, 0.05, 0.5, xtol=1e-5)
+    assert f"{fails_below:.3f}" in re.findall(r"0\.\d+", LEMMA_A4.finding)
+    assert max(excess(a) for a in (2.0, 3.0, 10.0)) < -0.5
+    assert worst_oscillation(2.0, 60) < 0.5 * stated_constant(which, 2.0, 60)
+
+
+def test_the_example_of_lemma_a4_is_outside_the_condition_of_the_paper():
+    """[Zhang16] Lemma A.4."""
+    network = Network.from_edges("a", [])
+    counts = Counts(network, np.array([1, 0]), 1)
+    bound = posterior_kl(Dirichlets.symmetric(network, 0.1), counts, epsilon=1.0, delta=0.1).oscillation(
+        Constants.LEMMA
+    )
+    example = cases.counterexample_lemma_a4()
+    assert (float(bound.printed), float(bound.certified)) == pytest.approx((example.printed, example.truth))
+    assert not bound.applies
 
 
 # Certified tails

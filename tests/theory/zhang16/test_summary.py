@@ -1,14 +1,18 @@
 """[Zhang16] Table 1: Laplace, Fourier, Sampler, MAP."""
 
 import math
+import re
 
+import mpmath
 import numpy as np
 import pytest
+from scipy import optimize
 
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.smoothness import beta_concentration_from
 from dpbayes.theory.claims.claim import Verdict
 from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.dimitrakakis14 import answers, constants, draws, empirical, families, guess, neighbours, robustness
@@ -17,9 +21,9 @@ from dpbayes.theory.notes import mechanisms, sensitivities
 from dpbayes.theory.zhang16 import map as map_bounds
 from dpbayes.theory.zhang16 import regression, sampling, summary
 from dpbayes.theory.zhang16 import smoothness as lipschitz
-from dpbayes.theory.zhang16.sampling import theorem_4_2
+from dpbayes.theory.zhang16.sampling import THEOREM_4_2, least_printed_variation, theorem_4_2
 from dpbayes.theory.zhang16.summary import FOURIER, LAPLACE, MAP, SAMPLER, Setting, not_computable, table_1
-from tests.strategies import NAIVE_BAYES
+from tests.strategies import NAIVE_BAYES, empty
 
 MODULES = (
     answers, constants, draws, empirical, families, guess, lipschitz, map_bounds, mechanisms, neighbours,
@@ -77,6 +81,65 @@ def test_table_1_sampler_lacks_the_distance_and_the_draws():
     values = np.random.default_rng(20).random((20_000, 200)) < 0.5
     far = np.abs(values.mean(axis=1) - 0.5) > float(row.utility.certified)
     assert far.mean() < 0.05
+
+
+def variation_by_mpmath(a: float, start: float, slack: float) -> tuple[float, float]:
+    """Return sqrt(M/2) of one Beta(a, a) row, and (1 - delta) c, from the paper's formulas in 40 digits."""
+    with mpmath.workdps(40):
+        w = mpmath.findroot(lambda x: mpmath.e**x - 2 * x - 1, 1.25)
+        a, start, d = mpmath.mpf(a), mpmath.mpf(start), mpmath.mpf(slack)
+        density = lambda t: mpmath.exp(a * t - 2 * a * mpmath.log1p(mpmath.exp(t)))  # noqa: E731
+        points = [-start - 2**k / mpmath.sqrt(a) for k in range(7, -8, -1)]
+        beyond = 2 * mpmath.quad(density, [*points, -start]) / mpmath.beta(a, a)
+        c = -mpmath.log(beyond) / start
+        tail = mpmath.exp(-start * d * c) / (mpmath.exp(-w * (1 - d)) - mpmath.exp(-w))
+        last = mpmath.log(tail + mpmath.exp(start * (1 - d) * c))
+        kappa = 2 * w / (1 - mpmath.exp(-w)) ** 2
+        m = 2 * (kappa / c + start * (1 / (1 - mpmath.exp(-w)) + 1) + mpmath.log(2) + last)
+        return float(mpmath.sqrt(m / 2)), float((1 - d) * c)
+
+
+def least_variation(a: float) -> tuple[float, float, float]:
+    """Return the least sqrt(M/2) of one Beta(a, a) row whose conditions hold, with its L0 and slack."""
+
+    def slack(start: float) -> float:
+        return 1 - (1 + 1e-9) / beta_concentration_from(a, start)
+
+    def printed(log_start: float) -> float:
+        start = math.exp(log_start)
+        return float(theorem_4_2(empty(1), prior=a, start=start, slack=slack(start)).printed)
+
+    low, high = (math.log(x / math.sqrt(a)) for x in (2, 10))
+    start = math.exp(optimize.minimize_scalar(printed, bounds=(low, high), method="bounded").x)
+    return printed(math.log(start)), start, slack(start)
+
+
+def test_sqrt_m_half_is_below_1_for_one_node_with_a_concentrated_prior():
+    """[Zhang16] Table 1, Sampler: below 1 with all conditions true, in 40 digits too, and never below sqrt(ln 2)."""
+    printed, start, slack = least_variation(1e5)
+    bound = theorem_4_2(empty(1), prior=1e5, start=start, slack=slack)
+    assert bound.applies
+    exact, apart = variation_by_mpmath(1e5, start, slack)
+    assert apart >= 1 - 1e-6
+    assert printed == pytest.approx(exact, rel=1e-9)
+    assert math.sqrt(math.log(2)) < least_variation(1e7)[0] < printed < 0.87
+    assert float(bound.certified) < 0.01
+
+
+@pytest.mark.parametrize("claim", [SAMPLER, THEOREM_4_2])
+def test_the_findings_state_the_least_values_of_sqrt_m_half(claim):
+    """[Zhang16] Table 1, Sampler; Theorem 4(2): 1.66 for two nodes, 0.833 for one, and below 1 from a = 3,020 on."""
+    stated = re.findall(r"\d[\d,.]*\d", claim.finding)
+    assert f"{math.floor(100 * least_printed_variation(empty(2))) / 100}" in stated
+    assert f"{least_printed_variation(empty(1)):.3f}" in stated
+    from_a = optimize.brentq(lambda a: least_variation(a)[0] - 1, 2000, 5000, xtol=1.0)
+    assert f"{math.ceil(from_a / 10) * 10:,}" in stated
+
+
+def test_sqrt_m_half_is_above_1_on_every_network_but_one_binary_node():
+    """[Zhang16] Theorem 4(2): three states, or two nodes, are enough."""
+    three = Network.from_edges("a", [], {"a": ("x", "y", "z")})
+    assert min(least_printed_variation(network) for network in (three, empty(2), empty(5), NAIVE_BAYES)) > 1.28
 
 
 def test_table_1_map_promises_less_than_it_loses(rows):

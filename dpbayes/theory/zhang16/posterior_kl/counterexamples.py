@@ -173,10 +173,14 @@ def lemma_a2_slack(a: float, t: float) -> float:
 
 
 def counterexample_lemma_a4(which: Constants = Constants.LEMMA) -> Counterexample:
-    """Return an example with a small prior: the oscillation is above the stated constants. [Zhang16] Lemma A.4."""
+    """Return an example with a small prior: the oscillation is above the stated constants. [Zhang16] Lemma A.4.
+
+    The prior is below the paper's condition; no example within the condition is known.
+    """
     row = beta_row((0.1, 0.1), (1, 0), 1)
     exact, printed = float(oscillation(row)[0]), float(printed_constants(row, which)[0])
-    return Counterexample(LEMMA_A4, "Prior Beta(0.1, 0.1), counts (1, 0), n = 1.", exact, printed, exact, "nats")
+    setting = "Prior Beta(0.1, 0.1), outside the paper's condition alpha, beta >= 2; counts (1, 0), n = 1."
+    return Counterexample(LEMMA_A4, setting, exact, printed, exact, "nats")
 
 
 def counterexample_mean_of_z() -> Counterexample:
