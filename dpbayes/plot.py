@@ -14,11 +14,11 @@ from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.accuracy.methods import methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, epsilon_grid
 from dpbayes.experiments.accuracy.study import accuracy_study
-from dpbayes.experiments.releases import density, density_grid
+from dpbayes.experiments.releases import cumulative, density, density_grid
 from dpbayes.figures.accuracy import accuracy_figure
 from dpbayes.figures.audit import Mark, privacy_curve_figure
 from dpbayes.figures.dag import dag_figure, layered_positions
-from dpbayes.figures.posterior import Densities, density_figure, released_draws_figure
+from dpbayes.figures.posterior import PLACES, Densities, density_figure, released_draws_figure
 from dpbayes.figures.style import PlotlyFigure
 from dpbayes.mechanisms.parameters import Calibration
 from dpbayes.mechanisms.release import Release, ReleasedPosterior, SampledCpts
@@ -75,11 +75,13 @@ def posteriors(
         aware = release.noise_aware_cells(np.array([place]))
         theta = density_grid(shown, place, within=(float(aware.mean[0]), float(aware.sd[0])))
         private, as_real = np.exp(aware.log_density(theta[:, None])).T, density(naive, place, theta)
+        below = aware.cumulative(PLACES[:, None])[:, 0]
     else:
         theta = density_grid(shown, place)
         private, as_real = density(naive, place, theta)[None], None
+        below = cumulative(naive, place, PLACES)
     curator = None if exact is None else density(exact, place, theta)
-    densities = Densities(theta, private, curator, as_real)
+    densities = Densities(theta, private, below, cumulative(outcome.prior, place, PLACES), curator, as_real)
     return density_figure(densities, name=net.cell_label(place), zoom=zoom).to_plotly()
 
 

@@ -210,3 +210,9 @@ def density_grid(posteriors: list[Dirichlets], cell: int, *, within: tuple[float
 def density(posterior: Dirichlets, cell: int, theta: FloatArray) -> FloatArray:
     """Return one cell's marginal density at theta (grid,): (..., grid)."""
     return np.exp(posterior.log_density(cell, theta))
+
+
+def cumulative(posterior: Dirichlets, cell: int, theta: FloatArray) -> FloatArray:
+    """Return P(value <= theta) for one cell's marginal at theta (grid,), inside (0, 1): (..., grid)."""
+    alpha, rest = posterior.alpha[..., cell, None], posterior.rest_of(cell)[..., None]
+    return np.where(rest > 0, special.betainc(alpha, np.where(rest > 0, rest, 1.0), theta), 0.0)

@@ -3,11 +3,12 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from dpbayes.base.looks import EXACT, PRIVATE
-from dpbayes.base.text import numeral
+from dpbayes.base.text import near_one, numeral, share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
     FRAME,
@@ -26,22 +27,57 @@ from dpbayes.figures.style import (
 _VISIBLE = 5e-3
 """The share of a density's height that is visible: half a pixel or more of a picture of a hundred."""
 
+PLACES = np.array(
+    [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, *np.arange(1, 10) / 10, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999]
+)
+"""Places between which the probability of a release is stated."""
+
+UNLEARNT = 0.15
+"""The largest difference between probabilities of a release and of the prior that is called nothing learned."""
+
+ROOM = 1.15
+"""The height of the frame in heights of the density that decides it."""
+
+LEAST_TOP = 4.0
+"""The least height of the frame: a density of 1 everywhere, that of no knowledge, does not fill it."""
+
+END, INNER = 0.02, 0.5
+"""How far the ends of the probabilities reach, and the share of a density between them that makes its height count."""
+
+_NOTE: dict[str, Any] = {"xref": "paper", "yref": "paper", "showarrow": False, "font": {"size": 13}}
+
+PRIOR_ALONE = "nothing learned: this is the prior"
+"""The text in the picture of a release that is all but the prior."""
+
 
 @dataclass(frozen=True, eq=False)
 class Densities:
     """Densities of one cell over theta (grid,): `private` (draws, grid), the first one being this release's.
 
     `exact` (grid,) is there for the curator, and `as_real` (grid,), the naive density, where `private` is noise-aware.
+    `below` (places,) is P(value <= a place) in this release at all `PLACES`, and `prior_below` the same of the prior.
     """
 
     theta: FloatArray
     private: FloatArray
+    below: FloatArray
+    prior_below: FloatArray
     exact: FloatArray | None = None
     as_real: FloatArray | None = None
 
+    @property
+    def is_prior(self) -> bool:
+        """Whether this release is all but the prior: no event `value <= theta` differs by more than `UNLEARNT`."""
+        return float(np.max(np.abs(self.below - self.prior_below))) <= UNLEARNT
+
 
 def density_figure(densities: Densities, *, name: str, zoom: bool = False, colour: str = PRIVATE) -> Figure:
-    """Draw the densities, this release's bold."""
+    """Draw the densities, this release's bold, in a frame whose height does not depend on what is at 0 and 1.
+
+    The exact density decides the height; without it, this release's density between the ends does. Densities are cut
+    off at the frame. The picture states how much probability is where this release's density leaves the frame, and
+    whether the release is all but the prior.
+    """
     theta, private, exact, as_real = densities.theta, densities.private, densities.exact, densities.as_real
     lines = {"type": "scatter", "mode": "lines"}
     traces = []
@@ -67,11 +103,64 @@ def density_figure(densities: Densities, *, name: str, zoom: bool = False, colou
     if exact is not None:
         traces.append(_exact_line(theta, exact))
     shown = [density for density in (private[0], as_real, exact) if density is not None]
+    span = _span(theta, shown) if zoom else [0.0, 1.0]
+    top = _resting(max(LEAST_TOP, ROOM * _top(theta, private[0] if exact is None else exact)))
+    notes = [_end_note(at, text, colour) for at, text in cut_off(densities, top, span).items()]
+    if densities.is_prior:
+        notes.append(_NOTE | {"x": 0.5, "y": 0.8, "text": f"<b>{PRIOR_ALONE}</b>"})
     return figure_of(
         traces,
-        x=titled(f"P({plain(name)})", range=_span(theta, shown) if zoom else [0, 1]),
-        y=titled("posterior density", range=[0, _resting(1.08 * _sensible_top(shown))]),
+        x=titled(f"P({plain(name)})", range=span),
+        y=titled("posterior density", range=[0, top]),
+        annotations=notes,
     )
+
+
+def _top(theta: FloatArray, density: FloatArray) -> float:
+    """Return the height of a density away from its ends, or in its middle if most of it is at an end.
+
+    At 0 and 1, a density may be infinite, and what is there says more about the prior than about the data.
+    """
+    steps = np.append(0.0, np.cumsum(np.minimum(density[1:], density[:-1]) * np.diff(theta)))
+    inner = (theta >= END) & (theta <= 1 - END)
+    low, high = np.interp((END, 1 - END), theta, steps)
+    if high - low < INNER * steps[-1]:
+        inner = (steps >= 0.1 * steps[-1]) & (steps <= 0.9 * steps[-1])
+    return float(np.max(density[inner & np.isfinite(density)], initial=0.0)) or 1.0
+
+
+def cut_off(densities: Densities, top: float, span: Sequence[float] = (0.0, 1.0)) -> dict[int, str]:
+    """State the probability at the ends, 0 and 1, of the picture where this release's density leaves the frame.
+
+    Args:
+        densities: The densities in the picture.
+        top: The height of the frame.
+        span: The range of probabilities in the picture.
+
+    Returns:
+        A text such as "5.2% below 0.01" for each end of the picture at which the density is cut off.
+    """
+    theta, is_inside = densities.theta, densities.private[0] <= top
+    if is_inside.all() or not is_inside.any():
+        return {}
+    low, high = theta[np.flatnonzero(is_inside)[[0, -1]]]
+    notes = {}
+    if low > theta[0] and span[0] <= low:
+        k = min(int(np.searchsorted(PLACES, low)), len(PLACES) - 1)
+        notes[0] = f"{_rounded(densities.below[k])} below {numeral(PLACES[k])}"
+    if high < theta[-1] and span[1] >= high:
+        k = max(int(np.searchsorted(PLACES, high, side="right")) - 1, 0)
+        notes[1] = f"{_rounded(1 - densities.below[k])} above {near_one(PLACES[k])}"
+    return notes
+
+
+def _rounded(share: float) -> str:
+    return share_text(float(f"{share:.2g}"))
+
+
+def _end_note(at: int, text: str, colour: str) -> dict[str, Any]:
+    place = {"x": 0.02 + 0.96 * at, "xanchor": ("left", "right")[at], "y": 0.99, "yanchor": "top"}
+    return _NOTE | place | {"text": text, "font": {"size": 13, "color": colour}}
 
 
 def released_draws_figure(
@@ -108,7 +197,7 @@ def released_draws_figure(
         theta, density = exact
         shown.append(np.array(_span(theta, [density])))
         traces.append(_exact_line(theta, density))
-        axis = titled("posterior density", range=[0, 1.08 * _sensible_top([density])])
+        axis = titled("posterior density", range=[0, 1.08 * _top(theta, density)])
         shares |= {"overlaying": "y", "side": "right", "showgrid": False, "tickmode": "auto", "nticks": 6}
     everything = np.concatenate(shown)
     low, high = float(everything.min()), float(everything.max())
@@ -145,12 +234,6 @@ def _exact_line(theta: FloatArray, density: FloatArray) -> Trace:
         "fillcolor": faded(EXACT, 0.15),
         "name": "exact (curator view)",
     }
-
-
-def _sensible_top(curves: Sequence[FloatArray]) -> float:
-    """Highest interior value: a density that is infinite at 0 or 1 must not flatten the rest."""
-    tops = [float(np.max(curve[3:-3])) for curve in curves]
-    return min(max(tops), 4 * float(np.median(tops)) + 20)
 
 
 def _round_step(least: float) -> float:

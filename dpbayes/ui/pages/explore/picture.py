@@ -4,9 +4,9 @@ import numpy as np
 
 from dpbayes.base.libraries import pd
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.releases import ReleaseStudy, density, density_grid, drawn_values
+from dpbayes.experiments.releases import ReleaseStudy, cumulative, density, density_grid, drawn_values
 from dpbayes.figures.explore import HEIGHT
-from dpbayes.figures.posterior import Densities, density_figure, released_draws_figure
+from dpbayes.figures.posterior import PLACES, Densities, density_figure, released_draws_figure
 from dpbayes.ui.pages.explore.averages import with_averages
 from dpbayes.ui.pages.explore.readings import Readings
 from dpbayes.ui.pages.explore.simulations import simulated_once, waits_for_request
@@ -62,12 +62,14 @@ def _densities(chosen: Chosen, readings: Readings, cell: int) -> Densities:
     if readings.is_noise_aware:
         first = readings.first_of_cell
         theta = density_grid(shown, cell, within=(float(first.mean[0]), float(first.sd[0])))
-        private = np.exp(first.log_density(theta[:, None])).T
+        private, below = np.exp(first.log_density(theta[:, None])).T, first.cumulative(PLACES[:, None])[:, 0]
         as_real = density(releases.part(0), cell, theta)
     else:
         theta, as_real = density_grid(shown, cell), None
         private = density(releases.part(slice(0, SHOWN_CURVES if chosen.is_curator else 1)), cell, theta)
-    return Densities(theta, private, density(study.exact, cell, theta) if chosen.is_curator else None, as_real)
+        below = cumulative(releases.part(0), cell, PLACES)
+    exact = density(study.exact, cell, theta) if chosen.is_curator else None
+    return Densities(theta, private, below, cumulative(chosen.prior, cell, PLACES), exact, as_real)
 
 
 def _draws(

@@ -10,7 +10,8 @@ from dpbayes.base.looks import EXACT, PRIVATE
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.experiments.releases import density
+from dpbayes.experiments.releases import cumulative, density
+from dpbayes.figures.posterior import PLACES, PRIOR_ALONE, ROOM, Densities, cut_off
 from dpbayes.model.counts import count
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
@@ -25,16 +26,18 @@ ROW, STATE = "dysp | bronc=yes, either=no", "yes"
 HIGH = 1000
 """The height of the picture in units."""
 
-ROOM = 1.15
-"""The height of the picture in heights of the exact density."""
-
 
 @dataclass(frozen=True)
 class Miniature:
-    """What the browser draws: heights of the exact density and of the private one at each epsilon, and their names."""
+    """What the browser draws: heights of the exact density and of the private one at each epsilon, and their names.
+
+    `notes` has three texts for each epsilon: the probability at the left end where the density is cut off, the same at
+    the right end, and whether the release is all but the prior.
+    """
 
     exact: list[int]
     private: list[list[int]]
+    notes: list[tuple[str, str, str]]
     epsilons: list[str]
     high: int
     name: str
@@ -63,13 +66,24 @@ def computed() -> Miniature:
     state = network.states[network.index("dysp")].index(STATE)
     cell = np.array([network.row_starts[network.row_labels().index(ROW)] + state])
     theta = np.linspace(0.001, 0.999, 161)
-    prior, private = Settings().prior.on(network), []
+    prior = Settings().prior.on(network)
+    exact, prior_below = density(prior.updated(counts), int(cell[0]), theta), cumulative(prior, int(cell[0]), PLACES)
+    private, notes = [], []
     for epsilon in EPSILONS:
         release = kind(prior=prior, epsilon=epsilon).release(counts, stream(4, "home", "noise"))
-        private.append(np.exp(release.noise_aware_cells(cell, points=256).log_density(theta[:, None]))[:, 0])
-    exact, heights = density_heights(density(prior.updated(counts), int(cell[0]), theta), np.array(private))
+        read = release.noise_aware_cells(cell, points=256)
+        private.append(np.exp(read.log_density(theta[:, None]))[:, 0])
+        notes.append(
+            _notes(Densities(theta, private[-1][None], read.cumulative(PLACES[:, None])[:, 0], prior_below), exact)
+        )
+    heights = density_heights(exact, np.array(private))
     name = f"P({network.cell_label(int(cell[0]))})"
-    return Miniature(exact, heights, [numeral(epsilon) for epsilon in EPSILONS], HIGH, name)
+    return Miniature(*heights, notes, [numeral(epsilon) for epsilon in EPSILONS], HIGH, name)
+
+
+def _notes(densities: Densities, exact: FloatArray) -> tuple[str, str, str]:
+    ends = cut_off(densities, ROOM * float(exact.max()))
+    return ends.get(0, ""), ends.get(1, ""), PRIOR_ALONE if densities.is_prior else ""
 
 
 def density_heights(exact: FloatArray, private: FloatArray) -> tuple[list[int], list[list[int]]]:

@@ -57,9 +57,11 @@ class Miniature {
     const epsilon = epsilons[Math.round(place)];
     if (this.output.textContent === `ε = ${epsilon}`) return;
     this.output.textContent = `ε = ${epsilon}`;
+    const notes = this.data.notes[Math.round(place)];
+    this.root.querySelectorAll(".note").forEach((text, k) => (text.textContent = notes[k]));
     this.slider.value = Math.round(place);
     this.slider.setAttribute("aria-valuetext", epsilon);
-    this.svg.setAttribute("aria-label", `Exact and private posterior of ${name} at epsilon ${epsilon}`);
+    this.svg.setAttribute("aria-label", `Exact and private posterior of ${name} at epsilon ${epsilon}. ${notes.filter(Boolean).join(". ")}`);
   }
 
   path(heights) {
