@@ -4,7 +4,7 @@ An answer is a sum over many rows. Its interval comes from samples of all rows' 
 random numbers for every posterior, so an answer changes only if the posterior does.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,6 +43,8 @@ class QueryAnswer:
         sd: The standard deviation of the probability (..., r).
         level: The probability that an interval contains, for example 0.95.
         prior: The answer before the release; None for the prior's own answer.
+        assumes: The independence that the answer assumes without an interval, as a sentence; "" if there is an
+            interval. Without an interval, `low`, `high` and `sd` are NaN.
 
     Example:
         >>> network = dp.chain(2)
@@ -58,6 +60,7 @@ class QueryAnswer:
     sd: FloatArray
     level: float
     prior: "QueryAnswer | None" = None
+    assumes: str = ""
 
     @property
     def spread_ratio(self) -> FloatArray:
@@ -72,6 +75,25 @@ class QueryAnswer:
         return self.prior is not None and bool((self.spread_ratio >= MOST_OF_PRIOR).any())
 
 
+def assumed_independence(network: Network, columns: Collection[str]) -> str:
+    """Return the independence that a network adds to its tables in a question about columns, as a sentence.
+
+    It is "" if some family contains all columns. Otherwise, each column is independent of the earlier ones in the
+    order of the graph, given its parents (the local Markov property). Errors: InputError for unknown columns.
+    """
+    asked = {network.index(name) for name in columns}
+    if any(asked <= set(family) for family in network.families):
+        return ""
+    parts = []
+    for place, node in enumerate(network.order):
+        earlier = asked.intersection(network.order[:place]).difference(network.families[node])
+        if node in asked and earlier:
+            others = " and ".join(network.names[other] for other in sorted(earlier))
+            given = ", ".join(network.names[parent] for parent in network.families[node] if parent != node)
+            parts.append(f"{network.names[node]} is independent of {others}{f' given {given}' if given else ''}")
+    return f"No released table contains all of these columns. The answer assumes that {', and that '.join(parts)}."
+
+
 def answer_of(
     network: Network,
     probabilities: FloatArray,
@@ -79,8 +101,13 @@ def answer_of(
     evidence: Mapping[str, str],
     level: float,
     prior: QueryAnswer | None = None,
+    *,
+    is_graph_chosen: bool = False,
 ) -> QueryAnswer:
-    """Return the answer for sampled CPTs (S, ..., K). Errors: those of `query`, and a level outside of [0, 1]."""
+    """Return the answer for sampled CPTs (S, ..., K), without an interval where it rests on a graph chosen from data.
+
+    Errors: those of `query`, and a level outside of [0, 1].
+    """
     tail = (1 - finite_number("The level", level, low=0, high=1)) / 2
     answers = np.concatenate(
         [query(network, probabilities[part], target, evidence) for part in slices(len(probabilities), _AT_ONCE)]
@@ -88,7 +115,11 @@ def answer_of(
     # Order statistics outside of the sample quantiles contain a new sample at least as often as stated.
     beyond = np.floor((len(answers) + 1) * tail) / (len(answers) + 1)
     low, high = np.quantile(answers, (beyond, 1 - beyond), axis=0, method="weibull")
-    return QueryAnswer(answers.mean(axis=0), low, high, answers.std(axis=0), level, prior)
+    mean, sd = answers.mean(axis=0), answers.std(axis=0)
+    assumes = assumed_independence(network, (target, *evidence)) if is_graph_chosen else ""
+    if assumes:
+        low, high, sd = (np.full_like(mean, np.nan) for _ in range(3))
+    return QueryAnswer(mean, low, high, sd, level, prior, assumes)
 
 
 def even_scores(shape: tuple[int, ...], purpose: int) -> FloatArray:

@@ -1,7 +1,7 @@
 """Independent Dirichlet distributions, one per CPT row: prior and posterior are the same type."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import overload
 
@@ -44,6 +44,8 @@ class Dirichlets:
     Args:
         network: The network.
         alpha: The parameters (..., K), positive and finite.
+        is_graph_chosen: Whether a mechanism chose the graph from the records. Its independences may then be wrong, and
+            an answer that rests on them has no interval.
 
     Raises:
         InputError: `alpha` has another shape, or a value that is not positive and finite.
@@ -56,6 +58,7 @@ class Dirichlets:
 
     network: Network
     alpha: FloatArray
+    is_graph_chosen: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         alpha = np.asarray(self.alpha, dtype=np.float64)
@@ -148,7 +151,7 @@ class Dirichlets:
     def updated(self, counts: Counts | ArrayLike) -> "Dirichlets":
         """Return the posterior for these counts (..., K), which conjugacy adds to alpha."""
         values = counts.values if isinstance(counts, Counts) else np.asarray(counts, dtype=np.float64)
-        return Dirichlets(self.network, self.alpha + values)
+        return replace(self, alpha=self.alpha + values)
 
     @cached_property
     def readings(self) -> Memo:
@@ -182,7 +185,7 @@ class Dirichlets:
 
     def part(self, draws: int | slice) -> "Dirichlets":
         """Return a part of a batch (draws, K)."""
-        return Dirichlets(self.network, self.alpha[draws])
+        return replace(self, alpha=self.alpha[draws])
 
     def interval(
         self, level: float = 0.95, *, cells: IntArray | slice | int = slice(None)
@@ -242,7 +245,9 @@ class Dirichlets:
             return query(self.network, self.mean, target, evidence or {})
         before = None if prior is None else prior.prior_answer(target, evidence or {}, interval)
         draws = even_draws(self.network, self._even_parameters())
-        return answer_of(self.network, draws, target, evidence or {}, interval, before)
+        return answer_of(
+            self.network, draws, target, evidence or {}, interval, before, is_graph_chosen=self.is_graph_chosen
+        )
 
     def prior_answer(self, target: str, evidence: Mapping[str, str], interval: float) -> QueryAnswer:
         """Return the answer before a release, computed once for the releases that have this prior."""

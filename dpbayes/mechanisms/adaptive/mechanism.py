@@ -29,6 +29,7 @@ from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.query import joint_probabilities, query
+from dpbayes.posteriors.answers import assumed_independence
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +67,10 @@ class ReleasedModels:
     def query(self, target: str, evidence: Mapping[str, str]) -> FloatArray:
         """Return P(target | evidence) under every released model, exactly: (R, r). Errors: those of `query`."""
         return np.stack([query(network, cpts, target, evidence) for network, cpts in self.models])
+
+    def assumed(self, target: str, evidence: Mapping[str, str]) -> str:
+        """Return the independence that the first model's answer assumes; see `assumed_independence`."""
+        return assumed_independence(self.models[0][0], (target, *evidence))
 
 
 @dataclass(frozen=True, kw_only=True)

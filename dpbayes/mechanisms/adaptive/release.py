@@ -99,8 +99,11 @@ class AdaptiveRelease:
 
     @cached_property
     def tables(self) -> Release[ReleasedPosterior]:
-        """The tables with their noise model, as a release. The prior of every cell is 1/2."""
-        prior = Dirichlets(self.network, np.full(self.network.cell_count, PRIOR))
+        """The tables with their noise model, as a release. The prior of every cell is 1/2.
+
+        Its posteriors give no interval to a question about columns that no released table contains together.
+        """
+        prior = Dirichlets(self.network, np.full(self.network.cell_count, PRIOR), is_graph_chosen=True)
         noise = NoiseModel(self.network, self.measured.variances)
         outcome = ReleasedPosterior(prior, self.measured.tables, noise)
         public = {"n": self.measured.n, "epsilon": float(self.plan.epsilon), "delta": float(self.plan.delta)}

@@ -63,7 +63,7 @@ def print_answer(args: argparse.Namespace) -> int:
             ("prior's interval", *(intervals_as_text(answer.prior) if answer.prior else ())),
         ]
     )
-    for sentence in filter(None, (prior_warning(answer), roughness_of(law))):
+    for sentence in filter(None, (answer.assumes, prior_warning(answer), roughness_of(law))):
         print(sentence)
     return HOLDS
 

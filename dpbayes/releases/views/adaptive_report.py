@@ -86,5 +86,8 @@ def _bars(release: AdaptiveRelease) -> str:
         bars.append(probability_bar(f"P({assignment(name, network.states[node][state])})", share))
     more = len(network.names) - MOST_BARS
     rest = f"<p>The file has {more:,} more columns.</p>" if more > 0 else ""
-    said = "<p>The bars show noise-aware probabilities, without intervals.</p>"
+    said = (
+        "<p>The bars show noise-aware probabilities, without intervals. An answer about columns that no released table "
+        "contains together assumes the independences of the released graph, and has no interval.</p>"
+    )
     return f'<div class="bars">{"".join(bars)}</div>{rest}{said}'

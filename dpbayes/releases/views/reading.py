@@ -76,7 +76,9 @@ def posterior_name(law: Dirichlets | DirichletMixtures) -> str:
 
 
 def intervals_as_text(answer: QueryAnswer) -> list[str]:
-    """Return the interval of every state as text."""
+    """Return the interval of every state as text; "none" for an answer without intervals."""
+    if answer.assumes:
+        return ["none"] * len(answer.mean)
     return [" to ".join(interval_texts(*ends)) for ends in zip(answer.low, answer.high, strict=True)]
 
 

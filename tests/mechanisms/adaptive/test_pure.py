@@ -175,6 +175,18 @@ def test_the_variance_of_the_tables_is_stated(asia: Dataset) -> None:
     assert not abs(3 * np.mean(ratios) - 1) < spread
 
 
+def test_the_stated_variance_is_that_of_the_numbers_as_functions_of_the_noise() -> None:
+    """Each number is linear in the noisy counts, whose noise has the variance 2 b^2; all coefficients are computed."""
+    network = dp.chain(3)
+    nothing, prices = MeasuredTables.nothing(network, 50, 1000), np.array([0, 400, 200])
+    scales = np.repeat([2 * 1000 / 400, 2 * 1000 / 200], 4)
+    base = nothing.with_results(prices, [0] * 8).numbers
+    slopes = np.stack([nothing.with_results(prices, row).numbers - base for row in np.eye(8, dtype=int).tolist()])
+    variances = (2 * scales**2) @ slopes**2
+    stated = nothing.with_results(prices, [0] * 8).variances[network.residuals.set_of_number]
+    np.testing.assert_allclose(stated[1:], variances[1:])
+
+
 def test_combined_tables_are_weighted_least_squares() -> None:
     """Against a dense solution for two tables of a chain that overlap in a column."""
     network = dp.chain(3)

@@ -1,6 +1,9 @@
 """Adaptive releases, simulated and real: what they release, their accuracy, and what they refuse."""
 
+import itertools
 import math
+import re
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -21,6 +24,7 @@ from dpbayes.mechanisms.adaptive.release import AdaptiveRelease, simulate_adapti
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.pair_marginals import pair_marginals
+from dpbayes.posteriors.answers import assumed_independence
 
 CERTAINTY = 1e-9
 
@@ -47,6 +51,46 @@ def pair_errors(table: Dataset, release: AdaptiveRelease) -> np.ndarray:
 
 
 # What is released
+
+
+def joined(network: Network, *names: str) -> bool:
+    return any({network.index(name) for name in names} <= set(family) for family in network.families)
+
+
+def test_an_answer_has_an_interval_only_where_a_released_table_joins_its_columns(asia: Dataset) -> None:
+    """For every pair of columns and every posterior; the graph of a given network adds no doubt."""
+    release = simulated(asia, 1)
+    names = release.network.names
+    laws = [release.noise_aware(points=8), release.tables.posterior, release.tables.joint_noise_aware()]
+    pairs = [(one, other) for k, one in enumerate(names) for other in names[k + 1 :]]
+    for law in laws:
+        answers = {pair: law.query(pair[0], {pair[1]: "yes"}, interval=0.95) for pair in pairs}
+        has_interval = [bool(np.isfinite([a.low, a.high, a.sd]).all()) for a in answers.values()]
+        assert has_interval == [joined(release.network, *pair) for pair in pairs]
+        assert [not answer.assumes for answer in answers.values()] == has_interval
+        assert 0 < sum(has_interval) < len(pairs)
+        np.testing.assert_allclose([a.mean.sum() for a in answers.values()], 1.0)
+    given = replace(release.tables.posterior, is_graph_chosen=False)
+    assert all(np.isfinite(given.query(one, {other: "yes"}, interval=0.95).sd).all() for one, other in pairs)
+
+
+def test_the_independence_of_an_answer_holds_in_its_model(asia: Dataset) -> None:
+    """Every stated independence is one of the released model, by exact queries with all states of its condition."""
+    release = simulated(asia, 1)
+    network, cpts = release.network, release.probabilities
+    for one, other in itertools.combinations(network.names, 2):
+        sentence = assumed_independence(network, (one, other))
+        if joined(network, one, other):
+            assert sentence == ""
+            continue
+        stated = re.search(r"that (\w+) is independent of (\w+)(?: given ([\w, ]+))?\.$", sentence)
+        assert stated is not None
+        node, rest, given = stated[1], stated[2], stated[3].split(", ") if stated[3] else []
+        assert {node, rest} == {one, other}
+        for states in itertools.product(("yes", "no"), repeat=len(given)):
+            evidence = dict(zip(given, states, strict=True))
+            answers = [dp.query(network, cpts, node, evidence | {rest: state}) for state in ("yes", "no")]
+            np.testing.assert_allclose(*answers, atol=1e-9)
 
 
 def test_the_guarantee_follows_from_the_rho_of_the_plan(asia: Dataset) -> None:

@@ -399,6 +399,23 @@ def test_an_adaptive_release_answers_questions_too(tmp_path, capsys):
     assert [line[0] for line in states.values()] == [numeral(share) for share in answer.mean]
 
 
+def test_an_adaptive_answer_about_columns_that_no_table_joins_has_no_interval(tmp_path, capsys):
+    file = tmp_path / "adaptive.json"
+    file.write_bytes(drawn_with_a_generator())
+    network = read_adaptive(file.read_bytes()).release.network
+    assert all(not {"a", "d"} <= {network.names[k] for k in family} for family in network.families)
+    for more in ([], ["--as-real"]):
+        assert main(["query", str(file), "--target", "d", "--given", "a=yes", *more]) == HOLDS
+        said = capsys.readouterr().out
+        assert [line.split()[2] for line in said.splitlines()[2:4]] == ["none", "none"]
+        assert "assumes that" in said
+        assert "is independent of" in said
+    assert main(["query", str(file), "--target", "d"]) == HOLDS
+    said = capsys.readouterr().out
+    assert "none" not in said
+    assert "independent" not in said
+
+
 def test_nothing_is_answered_by_what_does_not_verify(file, capsys):
     file.write_bytes(file.read_bytes().replace(b'"n":60', b'"n":61'))
     assert main(["query", str(file), "--target", "grass"]) == REFUSED

@@ -7,13 +7,14 @@ import streamlit as st
 
 from dpbayes.base import terms
 from dpbayes.base.libraries import pd
-from dpbayes.base.text import distinct_texts, interval_texts, many, numeral, whole_percent
+from dpbayes.base.text import distinct_texts, escaped, interval_texts, many, numeral, whole_percent
 from dpbayes.experiments.releases import ReleaseStudy, drawn_values
 from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figure
 from dpbayes.mechanisms.exact_class import formula
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.noise_aware import POINTS, roughness
+from dpbayes.mechanisms.adaptive.mechanism import ReleasedModels
 from dpbayes.releases.views.reading import intervals_as_text, prior_warning
 from dpbayes.ui.pages.explore.answers import Answered, answer_under_way
 from dpbayes.ui.pages.explore.averages import Averages, AveragesUnderWay, averages_under_way, releases_read
@@ -189,6 +190,9 @@ def _query(chosen: Chosen, readings: Readings, study: ReleaseStudy, answered: An
         warning = prior_warning(answer)
         advice = " Ask about a node with fewer parents, or choose a larger ε." if warning else ""
         st.caption(f"{answered.source} {warning}{advice}")
+    outcome = study.release.outcome
+    if isinstance(outcome, ReleasedModels) and (assumes := outcome.assumed(target, evidence)):
+        st.caption(escaped(assumes))
     if chosen.is_curator:
         of = "Errors over releases are computed for the row-wise posterior. " if readings.is_averaged else ""
         st.caption(f"{of}Exact values and errors are not private (curator view).")
