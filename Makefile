@@ -77,7 +77,7 @@ bench: $(VENV)/.bench chromium
 # many hours. Results are stored: a run that was stopped continues where it was.
 PEERS := MST/2 AIM/2 "AIM of smartnoise/2" PrivBayes/2 MST AIM
 bench-peers: $(VENV)/.dev $(VENV)-peers/.made $(VENV)-smartnoise/.made
-	PYTHONPATH=. $(BIN)/python -m benchmarks.utility --seeds 5 --methods adaptive "learnt + Gaussian" "the table" $(PEERS)
+	PYTHONPATH=. $(BIN)/python -m benchmarks.utility --seeds 5 --methods adaptive "adaptive, pure" "the table" $(PEERS)
 
 # Browser tests drive Debian's Chromium, cheapest without its windows; CHROMIUM=/path/to/chromium names another one.
 DEBIANS := /usr/bin/chromium-headless-shell /usr/bin/chromium

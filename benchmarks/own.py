@@ -5,7 +5,6 @@ The arguments, the input and the output are those of `peers.py`, except that the
 """
 
 import io
-import math
 import sys
 import time
 from collections.abc import Callable
@@ -15,23 +14,18 @@ from pathlib import Path
 
 import numpy as np
 
-from dpbayes.base.amounts import EpsilonDelta
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.base.zcdp import rho_of_pure
 from dpbayes.mechanisms.adaptive.draws import SimulatedDraws
 from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals, new_prices, wanted_precisions
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
 from dpbayes.mechanisms.adaptive.process import carried_out
 from dpbayes.mechanisms.adaptive.reading import model_probabilities
 from dpbayes.mechanisms.adaptive.release import simulate_adaptive
-from dpbayes.mechanisms.laplace import LaplaceUpdates
-from dpbayes.mechanisms.residual import GaussianResiduals
-from dpbayes.mechanisms.structure.choice import StructureChoice, simulate_structure
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import load_named
-from dpbayes.sources.synthetic import even_records, sample_dataset
+from dpbayes.sources.synthetic import even_records
 
 DELTA = 1e-5
 
@@ -60,44 +54,9 @@ def adaptive(task: Task, rng: np.random.Generator) -> Dataset:
     return release.synthetic(task.records, rng)
 
 
-# A graph, and then its tables
-
-
-def learnt_gaussian(task: Task, rng: np.random.Generator) -> Dataset:
-    """A graph learnt with one parent for a third of rho, and Gaussian residuals for the rest, read noise-aware."""
-    rho = float(EpsilonDelta(Fraction(str(task.epsilon)), Fraction(1, 10**5)).rho)
-    network = learnt(task.data, pure_of_rho(rho / 3), rng)
-    mechanism = GaussianResiduals(prior=network, epsilon=1.0, delta=DELTA)
-    vars(mechanism)["shift"] = math.sqrt(2 * rho * 2 / 3)
-    return read(task, network, mechanism.release(count(network, task.data), rng).noise_aware().mean, rng)
-
-
-def learnt_laplace(task: Task, rng: np.random.Generator) -> Dataset:
-    """A graph learnt with one parent for half of epsilon, and Laplace noise for the rest, read noise-aware."""
-    network = learnt(task.data, task.epsilon / 2, rng)
-    release = LaplaceUpdates(prior=network, epsilon=task.epsilon / 2).release(count(network, task.data), rng)
-    return read(task, network, release.noise_aware().mean, rng)
-
-
-def learnt(data: Dataset, epsilon: float, rng: np.random.Generator) -> Network:
-    """Return a graph with up to one parent, learnt at a pure epsilon."""
-    exact = Fraction(epsilon).limit_denominator(10**6)
-    return simulate_structure(StructureChoice(epsilon=exact, parents=1), data, rng).network
-
-
-def pure_of_rho(rho: float) -> float:
-    """Return the largest pure epsilon that implies this rho, by bisection."""
-    low, high = 0.0, 100.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if rho_of_pure(middle) <= rho else (low, middle)
-    return low
-
-
-def read(task: Task, network: Network, probabilities: FloatArray, rng: np.random.Generator) -> Dataset:
-    """Return independent synthetic records of CPTs."""
-    rows = network.over_cells(network.row_sums(probabilities))
-    return sample_dataset(network, probabilities / rows, task.records, rng)
+def adaptive_pure(task: Task, rng: np.random.Generator) -> Dataset:
+    """An adaptive release of the same epsilon without delta."""
+    return simulate_adaptive(task.data, epsilon=task.epsilon, rng=rng).synthetic(task.records, rng)
 
 
 # Limits: what the error would be without a part of the noise. None of them is private, except for the known graph.
@@ -162,8 +121,7 @@ def the_table(task: Task, rng: np.random.Generator) -> Dataset:
 
 METHODS: dict[str, Method] = {
     "adaptive": adaptive,
-    "learnt + Gaussian": learnt_gaussian,
-    "learnt + Laplace": learnt_laplace,
+    "adaptive, pure": adaptive_pure,
     "no choice noise": without_choice_noise,
     "no cell noise": without_cell_noise,
     "no noise": without_noise,

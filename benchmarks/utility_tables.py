@@ -101,7 +101,15 @@ CHECK_TABLES: Mapping[str, Callable[[str], Split]] = {
     "made-up 104": lambda _: made_up(104),
 }
 
-TABLES: Mapping[str, Callable[[str], Split]] = {**COMPARED, **CHECK_TABLES}
+def fresh(seed: int) -> Callable[[str], Split]:
+    """Return the split of another table of 1,000 records of Asia."""
+    return lambda _: _sampled(*load_named("asia"), n=1000, target="dysp", seed=seed)
+
+
+FRESH: Mapping[str, Callable[[str], Split]] = {f"Asia, sample {k}": fresh(100 + k) for k in range(8)}
+"""Eight tables of 1,000 records of Asia: how much an error depends on the table that was sampled."""
+
+TABLES: Mapping[str, Callable[[str], Split]] = {**COMPARED, **CHECK_TABLES, **FRESH}
 """By name: the split, given the Python interpreter that has statsmodels."""
 
 NETWORKS = {"Asia": "asia", "Alarm": "alarm", "Child": "child", "Insurance": "insurance"}
