@@ -101,6 +101,7 @@ CHECK_TABLES: Mapping[str, Callable[[str], Split]] = {
     "made-up 104": lambda _: made_up(104),
 }
 
+
 def fresh(seed: int) -> Callable[[str], Split]:
     """Return the split of another table of 1,000 records of Asia."""
     return lambda _: _sampled(*load_named("asia"), n=1000, target="dysp", seed=seed)

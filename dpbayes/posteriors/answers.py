@@ -5,7 +5,7 @@ random numbers for every posterior, so an answer changes only if the posterior d
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
@@ -74,6 +74,11 @@ class QueryAnswer:
         """Whether the release hardly narrows the prior: some state's spread ratio is at least `MOST_OF_PRIOR`."""
         return self.prior is not None and bool((self.spread_ratio >= MOST_OF_PRIOR).any())
 
+    def assuming(self, independence: str) -> "QueryAnswer":
+        """Return the answer without its interval if it assumes an independence."""
+        nothing = np.full_like(self.mean, np.nan)
+        return replace(self, low=nothing, high=nothing, sd=nothing, assumes=independence) if independence else self
+
 
 def assumed_independence(network: Network, columns: Collection[str]) -> str:
     """Return the independence that a network adds to its tables in a question about columns, as a sentence.
@@ -101,13 +106,8 @@ def answer_of(
     evidence: Mapping[str, str],
     level: float,
     prior: QueryAnswer | None = None,
-    *,
-    is_graph_chosen: bool = False,
 ) -> QueryAnswer:
-    """Return the answer for sampled CPTs (S, ..., K), without an interval where it rests on a graph chosen from data.
-
-    Errors: those of `query`, and a level outside of [0, 1].
-    """
+    """Return the answer for sampled CPTs (S, ..., K). Errors: those of `query`, and a level outside of [0, 1]."""
     tail = (1 - finite_number("The level", level, low=0, high=1)) / 2
     answers = np.concatenate(
         [query(network, probabilities[part], target, evidence) for part in slices(len(probabilities), _AT_ONCE)]
@@ -115,11 +115,7 @@ def answer_of(
     # Order statistics outside of the sample quantiles contain a new sample at least as often as stated.
     beyond = np.floor((len(answers) + 1) * tail) / (len(answers) + 1)
     low, high = np.quantile(answers, (beyond, 1 - beyond), axis=0, method="weibull")
-    mean, sd = answers.mean(axis=0), answers.std(axis=0)
-    assumes = assumed_independence(network, (target, *evidence)) if is_graph_chosen else ""
-    if assumes:
-        low, high, sd = (np.full_like(mean, np.nan) for _ in range(3))
-    return QueryAnswer(mean, low, high, sd, level, prior, assumes)
+    return QueryAnswer(answers.mean(axis=0), low, high, answers.std(axis=0), level, prior)
 
 
 def even_scores(shape: tuple[int, ...], purpose: int) -> FloatArray:

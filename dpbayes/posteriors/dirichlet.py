@@ -1,6 +1,6 @@
 """Independent Dirichlet distributions, one per CPT row: prior and posterior are the same type."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import overload
@@ -17,7 +17,7 @@ from dpbayes.base.validation import InputError, finite_number, leading
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
-from dpbayes.posteriors.answers import DRAWS, QueryAnswer, answer_of, even_draws
+from dpbayes.posteriors.answers import DRAWS, QueryAnswer, answer_of, assumed_independence, even_draws
 
 LEAST_PRIOR, MOST_PRIOR = 1e-3, 1e9
 
@@ -245,9 +245,12 @@ class Dirichlets:
             return query(self.network, self.mean, target, evidence or {})
         before = None if prior is None else prior.prior_answer(target, evidence or {}, interval)
         draws = even_draws(self.network, self._even_parameters())
-        return answer_of(
-            self.network, draws, target, evidence or {}, interval, before, is_graph_chosen=self.is_graph_chosen
-        )
+        answer = answer_of(self.network, draws, target, evidence or {}, interval, before)
+        return answer.assuming(self.independence_for((target, *(evidence or {}))))
+
+    def independence_for(self, columns: Collection[str]) -> str:
+        """Return the independence that a question about columns assumes of a graph chosen from the records, or ""."""
+        return assumed_independence(self.network, columns) if self.is_graph_chosen else ""
 
     def prior_answer(self, target: str, evidence: Mapping[str, str], interval: float) -> QueryAnswer:
         """Return the answer before a release, computed once for the releases that have this prior."""

@@ -156,15 +156,8 @@ class DirichletMixtures:
         if interval is None:
             return self._means(target, evidence or {})
         prior = self.prior.prior_answer(target, evidence or {}, interval)
-        return answer_of(
-            self.network,
-            self._even_draws,
-            target,
-            evidence or {},
-            interval,
-            prior,
-            is_graph_chosen=self.prior.is_graph_chosen,
-        )
+        answer = answer_of(self.network, self._even_draws, target, evidence or {}, interval, prior)
+        return answer.assuming(self.prior.independence_for((target, *(evidence or {}))))
 
     def _means(self, target: str, evidence: Mapping[str, str]) -> FloatArray:
         """P(target | evidence) under the mean CPTs: (..., r)."""

@@ -10,11 +10,11 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.text import distinct_texts, escaped, interval_texts, many, numeral, whole_percent
 from dpbayes.experiments.releases import ReleaseStudy, drawn_values
 from dpbayes.figures.posterior import kl_figure, quantile_dots_figure, rows_figure
+from dpbayes.mechanisms.adaptive.mechanism import ReleasedModels
 from dpbayes.mechanisms.exact_class import formula
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.noise_aware import POINTS, roughness
-from dpbayes.mechanisms.adaptive.mechanism import ReleasedModels
 from dpbayes.releases.views.reading import intervals_as_text, prior_warning
 from dpbayes.ui.pages.explore.answers import Answered, answer_under_way
 from dpbayes.ui.pages.explore.averages import Averages, AveragesUnderWay, averages_under_way, releases_read
