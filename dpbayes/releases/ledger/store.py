@@ -4,6 +4,7 @@ The ledger of a team is on a server instead (`postgres.py`); `reading`, `written
 """
 
 import errno
+import os
 import re
 import secrets
 import sqlite3
@@ -165,9 +166,9 @@ def writing(path: Path) -> Iterator[tuple[SqliteRows, Books]]:
 
 
 def begin(path: Path) -> None:
-    """Make the file a ledger unless it is one. A crash leaves an empty file at most, which the next call fills.
+    """Make a ledger, as a file that does not exist yet, unless the file is a ledger already.
 
-    Errors: LedgerError if it cannot be made, BrokenLedgerError for another program's file, which stays unchanged.
+    Errors: LedgerError if it cannot be made, BrokenLedgerError for any other file, which stays unchanged.
     """
     _begin(path, _first_row)
 
@@ -199,28 +200,51 @@ def _begin(path: Path, fill: Callable[[LedgerRows], None]) -> None:
         postgres.begin(server, fill)
         return
     with refusing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        is_new = not path.exists()
-        # SQLite itself creates it, because closing a file here would release the locks of other threads on it.
-        with closing(_connection(path, "rwc")) as connection:
-            if is_new or (not path.stat().st_size and _is_empty(connection)):  # a crash may leave an empty file
-                path.chmod(0o600)  # for its owner only: it will contain a key and the samples
-            if _is_empty(connection):
-                with _transaction(connection):
-                    if _is_empty(connection):  # no other program was faster
-                        _make(connection)
-                        fill(SqliteRows(connection))
+        place = path.resolve()
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if not place.exists() or not place.stat().st_size:  # another program may be making it
+            with _only_maker(place.parent) as folder:
+                _make(place, folder, fill)
+        with closing(_connection(path, "rw")) as connection:
             _require_ledger(connection, path)
-            _let_readers_read_on(connection)
 
 
-def _let_readers_read_on(connection: sqlite3.Connection) -> None:
-    """Set write-ahead logging, so that writing does not block readers; a later call may set it if others are busy."""
+@contextmanager
+def _only_maker(folder: Path) -> Iterator[int]:
+    """Yield the number of an opened folder in which no other program makes a ledger meanwhile; -1 where it has none."""
     try:
-        connection.execute("PRAGMA journal_mode=WAL")
-    except sqlite3.OperationalError as error:  # this statement does not wait for other programs
-        if error.sqlite_errorcode & 255 not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise
+        import fcntl
+    except ImportError:  # a system without such locks, whose folders cannot be opened
+        yield -1
+        return
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX)
+        yield number
+    finally:
+        os.close(number)
+
+
+def _make(path: Path, folder: int, fill: Callable[[LedgerRows], None]) -> None:
+    """Make a ledger in a folder of its own and move it to its place, unless a file is there.
+
+    The place is taken by an empty file first, so that no file of another program is ever replaced.
+    """
+    if path.exists():
+        return
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name[:40]}-") as made:
+        new = Path(made) / "ledger"
+        with closing(_connection(new, "rwc")) as connection:
+            new.chmod(0o600)  # for its owner only: it contains a key, and it will contain the samples
+            with _transaction(connection):
+                _make_tables(connection)
+                fill(SqliteRows(connection))
+            connection.execute("PRAGMA journal_mode=WAL")  # so that writing does not block readers
+        with suppress(FileExistsError):  # another program was faster
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            os.replace(new, path)
+    if folder >= 0:
+        os.fsync(folder)  # its name is on the disk too
 
 
 def add(rows: LedgerRows, books: Books, entry: Entry) -> Books:
@@ -256,16 +280,8 @@ def _now() -> str:
 
 def _connection(path: Path, mode: str) -> sqlite3.Connection:
     """Return a connection that can read; SQLite's modes are ro (read only), rw and rwc (create if missing)."""
-    if path.is_dir():
-        raise LedgerError(f"{path} is a folder; name a file in it for the ledger.")
-    if path.exists() and not path.is_file():  # SQLite waits for a pipe; a device is an empty file
-        raise BrokenLedgerError(f"{path} is a pipe or a device. The ledger must be a regular file.")
-    if kind := network_drive(path):
-        raise LedgerError(
-            f"{path} is on a network drive ({kind}), where several programs could damage the ledger. "
-            "Keep the ledger on a disk of this computer."
-        )
-    address = f"{path.absolute().as_uri()}?mode={mode}"
+    _require_place(path)
+    address = f"{path.resolve().as_uri()}?mode={mode}"
     connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
     try:
         # Edited values need not be text; they must be reported, and must not stop the reading.
@@ -279,13 +295,43 @@ def _connection(path: Path, mode: str) -> sqlite3.Connection:
     return connection
 
 
+def _require_place(path: Path) -> None:
+    """Refuse a place where two programs could use one ledger without noticing each other, or that is no file.
+
+    SQLite keeps the newest rows in a second file beside the ledger, with the ledger's name. Under two names, a ledger
+    has two such files, and each program counts only the rows in its own. A symbolic link is followed to the one name.
+    """
+    if path.is_dir():
+        raise LedgerError(f"{path} is a folder; name a file in it for the ledger.")
+    if path.exists():
+        if not path.is_file():  # SQLite waits for a pipe; a device is an empty file
+            raise BrokenLedgerError(f"{path} is a pipe or a device. The ledger must be a regular file.")
+        names = path.stat().st_nlink
+        if names > 1:
+            raise LedgerError(
+                f"The ledger {path} has {names} names (hard links), under which its budget could be spent twice. "
+                "Remove all names but one."
+            )
+    place, kind = _mount_of(path)
+    if kind in NETWORK:
+        raise LedgerError(
+            f"{path} is on a network drive ({kind}), where several programs could damage the ledger. "
+            "Keep the ledger on a disk of this computer."
+        )
+    if place == path.resolve():
+        raise LedgerError(
+            f"The ledger {path} is mounted as a single file, so it has another name elsewhere, under which its budget "
+            "could be spent twice. Mount its folder."
+        )
+
+
 def _reader(path: Path) -> sqlite3.Connection:
     """Return a connection that only reads, also if the folder is read-only, as for an archive or a disc."""
     try:
         return _connection(path, "ro")
     except sqlite3.OperationalError as error:
         unwritable = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
-        if getattr(error, "sqlite_errorcode", 0) & 255 not in unwritable or Path(f"{path}-wal").exists():
+        if getattr(error, "sqlite_errorcode", 0) & 255 not in unwritable or Path(f"{path.resolve()}-wal").exists():
             raise
     return _connection(path, "ro&immutable=1")
 
@@ -313,11 +359,15 @@ def _is_empty(connection: sqlite3.Connection) -> bool:
 
 
 def _require_ledger(connection: sqlite3.Connection, path: Path) -> None:
+    if _is_empty(connection):
+        raise BrokenLedgerError(
+            f"The file {path} is empty and is not a ledger. A new ledger needs the name of a file that does not exist."
+        )
     if _pragma(connection, "application_id") != APPLICATION:
         raise BrokenLedgerError(f"The file {path} is a database of another program, not a ledger; name another file.")
 
 
-def _make(connection: sqlite3.Connection) -> None:
+def _make_tables(connection: sqlite3.Connection) -> None:
     for statement in _SCHEMA.values():
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id={APPLICATION}")
@@ -326,8 +376,6 @@ def _make(connection: sqlite3.Connection) -> None:
 
 def _checked(connection: sqlite3.Connection, path: Path) -> Books:
     """Return the books. Errors: BrokenLedgerError for another kind of file or version, and for invalid rows."""
-    if _is_empty(connection):
-        raise LedgerError(f"There is no ledger at {path} yet; open a dataset in it first.")
     _require_ledger(connection, path)
     version = _pragma(connection, "user_version")
     if version not in READABLE:
@@ -406,19 +454,20 @@ NETWORK = frozenset(
 _OCTAL = re.compile(r"\\([0-7]{3})")
 
 
-def network_drive(path: Path) -> str:
-    """Return the type of the network drive of a path; empty for a disk of this computer, and if it is unknown."""
+def _mount_of(path: Path) -> tuple[Path, str]:
+    """Return where the drive of a path is mounted, and the type of its file system; "/" and "" if it is unknown."""
+    place, kind = Path("/"), ""
     try:
         lines = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
-        return ""
-    place, kind = Path("/"), ""
+        return place, kind
+    own = path.resolve()
     for line in lines:
         before, _, after = line.partition(" - ")
         mounted = Path(_OCTAL.sub(lambda code: chr(int(code[1], 8)), before.split()[4]))
-        if path.resolve().is_relative_to(mounted) and len(mounted.parts) >= len(place.parts):
+        if own.is_relative_to(mounted) and len(mounted.parts) >= len(place.parts):
             place, kind = mounted, after.split()[0]
-    return kind if kind in NETWORK else ""
+    return place, kind
 
 
 def has_locks(folder: Path) -> bool:

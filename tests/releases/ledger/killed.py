@@ -107,6 +107,8 @@ def main(start: Path, kind: str, database: str = "") -> None:
     global left
     connect = sqlite3.connect
     store.sqlite3.connect = lambda *a, **k: connect(*a, factory=Mortal, **k)  # type: ignore[attr-defined]
+    replace = os.replace
+    os.replace = lambda *a: (step(), replace(*a), step())  # type: ignore[assignment, return-value]
     if database:  # what a ledger in a database imports is imported once for all
         ledger.exists(Path(database))
     for k in range(10_000):

@@ -1,6 +1,6 @@
 """Threads and processes that spend at the same time."""
 
-import sqlite3
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -12,7 +12,6 @@ from threading import Barrier
 import pytest
 
 from dpbayes.releases import ledger
-from dpbayes.releases.ledger import store
 from tests.releases.ledger.drawing import Drawing
 from tests.releases.ledger.places import ON_BOTH
 from tests.test_docs import ROOT
@@ -64,14 +63,6 @@ def test_twenty_threads_that_begin_a_ledger_begin_one(tmp_path: Path) -> None:
         names = set(pool.map(begin, range(THREADS)))
     assert {account.dataset for account in ledger.accounts(path)} == names
     assert ledger.check(path).rows == THREADS + 1
-
-
-def test_who_comes_second_finds_a_ledger_begun(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another program begins it between the look whether it is empty and the lock."""
-    looks, is_empty = iter([True]), store._is_empty
-    monkeypatch.setattr(store, "_is_empty", lambda connection: next(looks, None) or is_empty(connection))
-    ledger.open_dataset(path, "clinic", Fraction(1), reason="At once.")
-    assert [account.dataset for account in ledger.accounts(path)] == ["votes", "clinic"]
 
 
 SPEND = """
@@ -127,22 +118,54 @@ def test_two_processes_never_spend_more_than_the_budget_nor_draw_one_question_tw
     assert ledger.check(path).rows == 2 + 2 * 45
 
 
-def test_a_ledger_is_begun_while_another_program_keeps_sqlite_from_writing_ahead(tmp_path: Path) -> None:
-    """Only that change of SQLite's does not wait for its turn: the ledger is as safe without it, and gets it later."""
-    path = tmp_path / "ledger"
+ALONE = """
+import sys
+from fractions import Fraction
+from pathlib import Path
+from dpbayes.releases import ledger
 
-    class Busy(sqlite3.Connection):
-        def execute(self, sql: str, *more: object) -> sqlite3.Cursor:
-            if sql.startswith("PRAGMA journal_mode"):
-                error = sqlite3.OperationalError("database is locked")
-                error.sqlite_errorcode = sqlite3.SQLITE_BUSY
-                raise error
-            return super().execute(sql, *more)
+for k in range(12):
+    try:
+        ledger.spend(Path(sys.argv[1]), "votes", Fraction(1, 10), f"{k} of {sys.argv[1]}".encode(), lambda: b"drawn")
+        print("released")
+    except ledger.LedgerError as refusal:
+        print(type(refusal).__name__, "hard links" in str(refusal))
+"""
 
-    with pytest.MonkeyPatch.context() as patch:
-        connect = sqlite3.connect
-        patch.setattr(sqlite3, "connect", lambda *args, **more: connect(*args, **more, factory=Busy))
-        ledger.open_dataset(path, "votes", Fraction(1), reason="At once.")
-    assert ledger.account_of(path, "votes").left == 1
-    ledger.open_dataset(path, "clinic", Fraction(1), reason="Later.")
-    assert ledger.check(path).rows == 3
+
+def spent_under(names: list[Path]) -> Counter[str]:
+    """Spend a tenth twelve times in a process of its own under each name, and return how often it ended how."""
+    command = [sys.executable, "-c", ALONE]
+    processes = [subprocess.Popen([*command, str(name)], cwd=ROOT, stdout=subprocess.PIPE, text=True) for name in names]
+    return Counter(line for process in processes for line in process.communicate()[0].splitlines())
+
+
+def test_a_ledger_with_two_names_is_refused_by_every_operation(path: Path, tmp_path: Path) -> None:
+    """Each name would have its own write-ahead log, in which the other program's spending is missing."""
+    other = tmp_path / "another name"
+    os.link(path, other)
+    assert spent_under([path, path, other, other]) == {"LedgerError True": 48}
+    for name in (path, other):
+        for act in (
+            ledger.check,
+            ledger.accounts,
+            ledger.events,
+            ledger.named_keys,
+            lambda name: ledger.record_access(name, "Ann", "looked"),
+            lambda name: ledger.raise_budget(name, "votes", Fraction(2), reason="More."),
+            lambda name: ledger.open_dataset(name, "clinic", Fraction(1), reason="A second table."),
+        ):
+            with pytest.raises(ledger.LedgerError, match="hard links"):
+                act(name)
+    other.unlink()
+    assert ledger.account_of(path, "votes").spent == 0
+    assert spent_under([path])["released"] == 10
+
+
+def test_symbolic_links_name_one_ledger_with_one_budget(path: Path, tmp_path: Path) -> None:
+    other, folder = tmp_path / "a link", tmp_path / "folder"
+    other.symlink_to(path)
+    folder.symlink_to(path.parent)
+    ends = spent_under([path, other, folder / path.name])
+    assert ends == {"released": 10, "OverBudgetError False": 26}
+    assert ledger.check(other).rows == 22

@@ -91,13 +91,6 @@ def test_a_copy_with_another_row_is_noticed_and_the_old_ledger_stays_open(tmp_pa
     ledger.move_ledger(path, target)
 
 
-def test_a_file_that_a_crash_left_empty_is_for_its_owner_only(tmp_path: Path) -> None:
-    path = tmp_path / "ledger.sqlite"
-    path.touch(0o644)
-    opened(tmp_path)
-    assert path.stat().st_mode & 0o777 == 0o600
-
-
 def test_a_ledger_with_another_audit_log_is_not_moved_onto(tmp_path: Path) -> None:
     path, target = opened(tmp_path), tmp_path / "new.sqlite"
     ledger.move_ledger(path, target)

@@ -18,6 +18,7 @@ import pytest
 
 from dpbayes.releases import ledger
 from dpbayes.releases.ledger import store
+from dpbayes.releases.ledger.rows import LedgerRows
 from dpbayes.releases.ledger.store import refusing
 from tests.releases.ledger.drawing import Drawing
 from tests.test_docs import ROOT
@@ -92,6 +93,33 @@ def test_a_file_that_is_not_sqlites_is_named_and_left_alone(tmp_path: Path, cont
     with pytest.raises(ledger.BrokenLedgerError, match="not a SQLite file"):
         ledger.check(path)
     assert path.read_bytes() == content
+
+
+def test_an_empty_file_does_not_become_a_ledger(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.touch(mode=0o644)
+    path.chmod(0o644)
+    for do in (ledger.check, lambda path: ledger.open_dataset(path, "votes", Fraction(1), reason="None.")):
+        with pytest.raises(ledger.BrokenLedgerError, match="is empty and is not a ledger"):
+            do(path)
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"", 0o644)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_that_appears_while_a_ledger_is_made_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, first_row = tmp_path / "ledger", store._first_row
+
+    def slow(rows: LedgerRows) -> None:
+        first_row(rows)
+        path.write_bytes(b"of another program")
+
+    monkeypatch.setattr(store, "_first_row", slow)
+    with pytest.raises(ledger.BrokenLedgerError, match="not a SQLite file"):
+        ledger.open_dataset(path, "votes", Fraction(1), reason="None.")
+    assert path.read_bytes() == b"of another program"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_another_programs_database_keeps_its_permissions_and_its_bytes(tmp_path: Path) -> None:
@@ -179,6 +207,20 @@ def test_a_network_drive_is_refused(path: Path, tmp_path: Path, monkeypatch: pyt
     )
     mounts.write_text(lines[1] + "\n" + f"3 2 8:2 / {place} rw - ext4 /dev/vdb rw\n")
     ledger.spend(path, "votes", TENTH, b"q", Drawing())  # a disk that is mounted over it
+
+
+def test_a_ledger_that_is_mounted_as_a_single_file_is_refused(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mounts = tmp_path / "mountinfo"
+    escaped = str(path).replace(" ", "\\040")
+    mounts.write_text(f"1 0 8:1 / / rw - ext4 /dev/vda rw\n2 1 8:1 /home/ledger {escaped} rw - ext4 /dev/vda rw\n")
+    monkeypatch.setattr(store, "MOUNTS", mounts)
+    refused(
+        path,
+        "The ledger PATH is mounted as a single file, so it has another name elsewhere, under which its budget could "
+        "be spent twice. Mount its folder.",
+    )
 
 
 def test_a_locked_ledger_is_read_and_not_written(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
