@@ -233,12 +233,13 @@ def read_adaptive(data: bytes) -> AdaptiveDocument:
     if len(content["steps"]) > most_steps(request.plan, len(request.columns.names)):
         raise InputError("The adaptive release has more steps than its plan allows.")
     for step in content["steps"]:
-        process = process.after(_read(step, len(request.columns.names), request.plan.measure))
+        process = process.after(_read(step, len(request.columns.names), request.plan))
     drawn = Provenance(**content["drawn"])
     return AdaptiveDocument(request, process, composed_from(content["composed"]), drawn, content)
 
 
-def _read(step: Mapping[str, Any], columns: int, measure: PrivacyMeasure) -> Event:
+def _read(step: Mapping[str, Any], columns: int, plan: AdaptivePlan) -> Event:
+    measure = plan.measure
     require_shape("A step", step, _MEASUREMENT if "prices" in step else _CHOICE | {measure.value: str})
     if "prices" in step:
         parents = tuple(tuple(own) for own in step["parents"])
@@ -255,8 +256,10 @@ def _read(step: Mapping[str, Any], columns: int, measure: PrivacyMeasure) -> Eve
     if pair and (len(pair) != 2 or not all(0 <= j < columns for j in pair)):
         raise InputError("A choice must name two columns by their places, or none.")
     chosen = (pair[0], pair[1]) if pair else None
-    cost = amount_in(measure, fraction(f"The {measure.value} of a choice", step[measure.value]))
-    return PairChoice(step["stage"], ChosenPair(chosen, step["candidates"], cost, step["taken"]))
+    cost = fraction(f"The {measure.value} of a choice", step[measure.value])
+    if not 0 < cost <= plan.total:
+        raise InputError(f"The {measure.value} of a choice must be above 0 and at most {amount_text(plan.total)}.")
+    return PairChoice(step["stage"], ChosenPair(chosen, step["candidates"], amount_in(measure, cost), step["taken"]))
 
 
 def adaptive_request_from(content: Mapping[str, Any]) -> AdaptiveRequest:
