@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from dpbayes import __version__
-from dpbayes.base.command import REFUSED
+from dpbayes.base.command import REFUSED, Parser, warn
 from dpbayes.base.libraries import extra
 from dpbayes.base.validation import InputError
 
@@ -34,14 +34,14 @@ def main(words: Sequence[str] | None = None) -> int:
         with extra("app", "The dashboard"):
             from dpbayes.ui.server import serve
     except InputError as error:
-        print(error, file=sys.stderr)
+        warn(error)
         return REFUSED
     return serve.main(options)
 
 
 def _parser() -> argparse.ArgumentParser:
     """Return the options of the dashboard: they are shown where it is not installed, too."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m dpbayes",
         description="Serve the dashboard on this computer.",
         epilog=f"Other commands, each with --help: {', '.join(COMMANDS)}.",

@@ -2,8 +2,9 @@
 
 import argparse
 import sys
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from dpbayes.base.validation import InputError
 
@@ -19,9 +20,45 @@ class Command(NamedTuple):
     run: Callable[[argparse.Namespace], int]
 
 
-def add_parser(
-    named: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, about: str
-) -> argparse.ArgumentParser:
+_CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""Unicode's categories of characters that a terminal obeys or that turn the direction of text."""
+
+
+def terminal_text(text: object) -> str:
+    r"""Return text for a terminal, with control and direction characters escaped; lines and tabs stay.
+
+    Example:
+        >>> from dpbayes.base.command import terminal_text
+        >>> terminal_text("report\u202efdp.exe")
+        'report\\u202efdp.exe'
+    """
+    return "".join(
+        letter.encode("unicode_escape").decode()
+        if letter not in "\n\t" and unicodedata.category(letter) in _CONTROLS
+        else letter
+        for letter in str(text)
+    )
+
+
+def say(text: object) -> None:
+    """Print a result of a command."""
+    print(terminal_text(text))
+
+
+def warn(text: object) -> None:
+    """Print a refusal, or a remark on a result, on the error stream."""
+    print(terminal_text(text), file=sys.stderr)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser of arguments whose refusals are safe on a terminal."""
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with a refusal."""
+        super().error(terminal_text(message))
+
+
+def add_parser(named: "argparse._SubParsersAction[Any]", name: str, about: str) -> argparse.ArgumentParser:
     """Add a command whose list entry is `about`, in the style of argparse, and whose description is its sentence."""
     return named.add_parser(name, help=about, description=f"{about[:1].upper()}{about[1:]}.")
 
@@ -38,7 +75,7 @@ def run_command(
 
     Without `words`, those of the process. Returns the exit code.
     """
-    parser = argparse.ArgumentParser(prog=program, description=about)
+    parser = Parser(prog=program, description=about)
     named = parser.add_subparsers(dest="command", required=True, metavar=metavar)
     for name, command in commands.items():
         command.add_arguments(add_parser(named, name, command.about))
@@ -46,7 +83,7 @@ def run_command(
     try:
         return commands[arguments.command].run(arguments)
     except InputError as error:
-        print(error, file=sys.stderr)
+        warn(error)
     except OSError as error:
-        print(f"{error.filename or 'A file'} cannot be read or written: {error.strerror or error}.", file=sys.stderr)
+        warn(f"{error.filename or 'A file'} cannot be read or written: {error.strerror or error}.")
     return REFUSED

@@ -1,4 +1,4 @@
-"""The output file of a command: checked before the work begins, and replaced as a whole."""
+"""The output file of a command: checked before the work begins, written as a whole, and replaced only by force."""
 
 import os
 import stat
@@ -11,24 +11,25 @@ from dpbayes.base.validation import InputError
 ROOM = 1 << 16
 """The default number of bytes that must be free on the disk of an output before the work begins."""
 
-_DATABASE = b"SQLite format 3\0"
-"""The beginning of every SQLite file, such as a ledger; no output of a command is one."""
+_KEPT = {b"SQLite format 3\0": "a database, perhaps a ledger,", b"-----BEGIN PRIVATE KEY-----": "a private key"}
+"""Beginnings of files that no command replaces, even by force."""
 
 _COMPANIONS = ("-wal", "-shm", "-journal")
 """The endings of further files that SQLite keeps for a database."""
 
 
-def require_output(out: Path, inputs: Iterable[Path], *, room: int = ROOM) -> None:
+def require_output(out: Path, inputs: Iterable[Path], *, force: bool, room: int = ROOM) -> None:
     """Refuse an output before anything is read, computed or charged for it.
 
     Args:
         out: The file to be written.
         inputs: Files and folders that the command reads or keeps: data, domain description, ledger.
+        force: Whether a file may be replaced.
         room: Bytes that must fit on the disk of the output.
 
     Raises:
-        InputError: For an output that is an input under any name, lies in a folder that is read, is a database or a
-            folder, or cannot be written.
+        InputError: For an output that is an input under any name, lies in a folder that is read, is a database, a
+            private key or a folder, exists and may not be replaced, or cannot be written.
     """
     for path in inputs:
         if _is_same(out, path) or any(_is_same(out, Path(f"{path}{end}")) for end in _COMPANIONS):
@@ -39,8 +40,8 @@ def require_output(out: Path, inputs: Iterable[Path], *, room: int = ROOM) -> No
         raise InputError(f"The output {out} is a folder. Name a file in it.")
     if _is_stream(out):
         return
-    if out.exists() and _begins_as_database(out):
-        raise InputError(f"The output {out} is a database, perhaps a ledger, and is not replaced. Name another file.")
+    if out.exists():
+        _require_replaceable(out, force=force)
     try:
         with tempfile.NamedTemporaryFile(dir=out.resolve().parent, prefix=".dpbayes-") as probe:
             probe.write(bytes(room))
@@ -50,14 +51,19 @@ def require_output(out: Path, inputs: Iterable[Path], *, room: int = ROOM) -> No
         raise InputError(f"The output {out} cannot be written: {error.strerror}.") from None
 
 
-def write_output(out: Path, data: bytes) -> None:
+def write_output(out: Path, data: bytes, *, force: bool) -> None:
     """Write a file in the folder of the output and rename it, so that the output is never incomplete.
 
-    A link stays a link, and the file it names is replaced; a device or a pipe is written to. A file that is replaced
+    A link stays a link, and the file it names is written; a device or a pipe is written to. A file that is replaced
     keeps its permissions.
 
+    Args:
+        out: The file to be written.
+        data: Its content.
+        force: Whether a file may be replaced.
+
     Raises:
-        OSError: It cannot be written; the former file is then unchanged.
+        OSError: It cannot be written, or exists and may not be replaced; the former file is then unchanged.
     """
     if _is_stream(out):
         out.write_bytes(data)
@@ -70,6 +76,8 @@ def write_output(out: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.chmod(name, stat.S_IMODE(place.stat().st_mode) if place.exists() else 0o666 & ~_umask())
+        if not force:  # takes the place, so that a file that was made meanwhile is not replaced
+            os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
         os.replace(name, place)
     except BaseException:
         Path(name).unlink(missing_ok=True)
@@ -93,10 +101,18 @@ def _is_stream(path: Path) -> bool:
     return not stat.S_ISREG(kind) and not stat.S_ISDIR(kind)
 
 
-def _begins_as_database(path: Path) -> bool:
+def _require_replaceable(out: Path, *, force: bool) -> None:
+    kind = next((kind for begins, kind in _KEPT.items() if _begins_with(out, begins)), None)
+    if kind is not None:
+        raise InputError(f"The output {out} is {kind} and is not replaced. Name another file.")
+    if not force:
+        raise InputError(f"The output {out} exists already. Name another file, or add --force to replace it.")
+
+
+def _begins_with(path: Path, begins: bytes) -> bool:
     try:
         with path.open("rb") as file:
-            return file.read(len(_DATABASE)) == _DATABASE
+            return file.read(len(begins)) == begins
     except OSError:  # it can be replaced without being read
         return False
 

@@ -27,22 +27,22 @@ def test_an_input_is_refused_by_its_name_a_link_and_a_hard_link(data: Path, tmp_
     (tmp_path / "sub").mkdir()
     for name in ("data.csv", "sub/../data.csv", "link", "hard"):
         with pytest.raises(InputError, match="which this command reads"):
-            require_output(tmp_path / name, [data])
-    require_output(tmp_path / "other.csv", [data])
+            require_output(tmp_path / name, [data], force=True)
+    require_output(tmp_path / "other.csv", [data], force=True)
 
 
 def test_an_input_that_is_not_there_yet_and_what_sqlite_keeps_beside_it_are_refused(tmp_path: Path) -> None:
     ledger = tmp_path / "ledger.sqlite"
     for name in ("ledger.sqlite", "ledger.sqlite-wal", "ledger.sqlite-shm", "ledger.sqlite-journal"):
         with pytest.raises(InputError, match="which this command reads"):
-            require_output(tmp_path / name, [ledger])
+            require_output(tmp_path / name, [ledger], force=True)
 
 
 def test_a_file_in_a_folder_that_is_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "parts" / "year").mkdir(parents=True)
     with pytest.raises(InputError, match="is inside"):
-        require_output(tmp_path / "parts" / "year" / "release.json", [tmp_path / "parts"])
-    require_output(tmp_path / "parts.json", [tmp_path / "parts"])
+        require_output(tmp_path / "parts" / "year" / "release.json", [tmp_path / "parts"], force=True)
+    require_output(tmp_path / "parts.json", [tmp_path / "parts"], force=True)
 
 
 def test_a_database_is_never_replaced(tmp_path: Path) -> None:
@@ -50,7 +50,30 @@ def test_a_database_is_never_replaced(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE t (x)")
     with pytest.raises(InputError, match="is a database"):
-        require_output(path, [])
+        require_output(path, [], force=True)
+
+
+def test_a_private_key_is_never_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "signing-key.pem"
+    path.write_bytes(b"-----BEGIN PRIVATE KEY-----\nMC4CAQ\n-----END PRIVATE KEY-----\n")
+    with pytest.raises(InputError, match="is a private key"):
+        require_output(path, [], force=True)
+
+
+def test_a_file_is_replaced_by_force_only(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(data)
+    for path in (data, tmp_path / "link"):
+        with pytest.raises(InputError, match="exists already"):
+            require_output(path, [], force=False)
+        with pytest.raises(FileExistsError):
+            write_output(path, b"new", force=False)
+        require_output(path, [], force=True)
+    assert data.read_text() == "rain\nyes\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv", "link"]
+    (tmp_path / "later").symlink_to(tmp_path / "made")
+    require_output(tmp_path / "later", [], force=False)
+    write_output(tmp_path / "later", b"new", force=False)
+    assert (tmp_path / "made").read_bytes() == b"new"
 
 
 def test_a_folder_a_missing_folder_and_one_below_a_file_are_refused(data: Path, tmp_path: Path) -> None:
@@ -60,7 +83,7 @@ def test_a_folder_a_missing_folder_and_one_below_a_file_are_refused(data: Path, 
         (data / "release.json", "Not a directory"),
     ):
         with pytest.raises(InputError, match=why):
-            require_output(path, [])
+            require_output(path, [], force=True)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["data.csv"], "nothing is left of a probe"
 
 
@@ -68,7 +91,7 @@ def test_a_folder_a_missing_folder_and_one_below_a_file_are_refused(data: Path, 
 def test_a_folder_that_may_not_be_written_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(InputError, match="Permission denied"):
-        require_output(tmp_path / "release.json", [])
+        require_output(tmp_path / "release.json", [], force=True)
 
 
 def test_a_disk_without_room_is_refused_before_and_leaves_the_former_file(data: Path, tmp_path: Path) -> None:
@@ -77,9 +100,9 @@ def test_a_disk_without_room_is_refused_before_and_leaves_the_former_file(data: 
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))  # no file may grow beyond: a write fails as on a full disk
     try:
         with pytest.raises(InputError, match="cannot be written: File too large"):
-            require_output(tmp_path / "release.json", [])
+            require_output(tmp_path / "release.json", [], force=True)
         with pytest.raises(OSError, match="File too large"):
-            write_output(data, bytes(5000))
+            write_output(data, bytes(5000), force=True)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         signal.signal(signal.SIGXFSZ, former)
@@ -91,7 +114,7 @@ def test_a_file_is_replaced_through_a_link_and_keeps_its_permissions(data: Path,
     data.chmod(0o640)
     (tmp_path / "link").symlink_to(data)
     os.link(data, tmp_path / "former")
-    write_output(tmp_path / "link", b"new")
+    write_output(tmp_path / "link", b"new", force=True)
     assert (tmp_path / "link").is_symlink()
     assert data.read_bytes() == b"new"
     assert stat.S_IMODE(data.stat().st_mode) == 0o640
@@ -99,7 +122,7 @@ def test_a_file_is_replaced_through_a_link_and_keeps_its_permissions(data: Path,
 
 
 def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
-    write_output(tmp_path / "ours", b"x")
+    write_output(tmp_path / "ours", b"x", force=False)
     (tmp_path / "usual").write_bytes(b"x")
     modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("ours", "usual")]
     assert modes[0] == modes[1]
@@ -109,8 +132,8 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
     try:
-        require_output(tmp_path / "pipe", [])
-        write_output(tmp_path / "pipe", b"released")
+        require_output(tmp_path / "pipe", [], force=True)
+        write_output(tmp_path / "pipe", b"released", force=False)
         assert os.read(reader, 100) == b"released"
     finally:
         os.close(reader)

@@ -62,8 +62,9 @@ def flow(folder: Path, table: dict, capsys: pytest.CaptureFixture[str]) -> Flow:
     path, file, kept = folder / "ledger.sqlite", str(folder / "release.json"), set(folder.iterdir())
     runs = [
         (words, HOLDS),
-        (words, HOLDS),
-        ([*words, "--again"], HOLDS),
+        (words, REFUSED),
+        ([*words, "--force"], HOLDS),
+        ([*words, "--force", "--again"], HOLDS),
         ([*words, "--epsilon", "9"], REFUSED),
         ([*words, "--mechanism", "fourier"], REFUSED),
         (["verify", file, "--ledger", str(path)], HOLDS),

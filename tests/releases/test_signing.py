@@ -151,7 +151,7 @@ def test_the_report_and_the_views_say_who_signed(document: bytes, tmp_path: Path
     file = tmp_path / "release.json"
     for data, line in ((document, f"key {fingerprint}"), (unsigned(document), NOT_SIGNED)):
         file.write_bytes(data)
-        assert main(["view", str(file), "--out", str(tmp_path / "report.html")]) == 0
+        assert main(["view", str(file), "--force", "--out", str(tmp_path / "report.html")]) == 0
         assert line in capsys.readouterr().out
 
 
@@ -457,7 +457,13 @@ def test_keys_by_command(tmp_path: Path, capsys) -> None:
     first, second = capsys.readouterr().out.splitlines()
     assert re.fullmatch(r'row 3, \S+: "Ann" \(key [0-9a-f]{16}\), replaced in row 4\. The first key\.', first)
     assert re.fullmatch(r'row 4, \S+: "Bo" \(key [0-9a-f]{16}\), in use\. Ann left\.', second)
-    assert main([*own, "public-key", "2", "--out", str(public)]) == 2
+    private = next(Path(path).parent.glob("signing-key-*.pem"))
+    before = private.read_bytes()
+    for force in ([], ["--force"]):
+        assert main([*own, "public-key", "3", "--out", str(private), *force]) == 2
+        assert "is a private key" in capsys.readouterr().err
+    assert private.read_bytes() == before
+    assert main([*own, "public-key", "2", "--out", str(tmp_path / "none.pem")]) == 2
     assert "Row 2 of the ledger does not name a signing key" in capsys.readouterr().err
 
 

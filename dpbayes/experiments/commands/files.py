@@ -24,13 +24,13 @@ def require_suffix(out: Path | None, *inputs: str | Path | None) -> None:
     if out is not None and out.suffix not in (".csv", ".parquet"):
         raise InputError(f"The results need a file name that ends in .csv or .parquet; {brief(out.name)} does not.")
     if out is not None:
-        require_output(out, [Path(given) for given in inputs if given and os.path.exists(given)])
+        require_output(out, [Path(given) for given in inputs if given and os.path.exists(given)], force=True)
 
 
 def write(frame: "pd.DataFrame", out: Path, settings: Settings) -> str:
     """Write results with their settings, and return a line with the place. Errors: OSError."""
     as_csv = out.suffix == ".csv"
-    write_output(out, frame.to_csv(index=False).encode() if as_csv else parquet_bytes(frame, settings))
+    write_output(out, frame.to_csv(index=False).encode() if as_csv else parquet_bytes(frame, settings), force=True)
     return f"Written to {out}"
 
 
@@ -44,13 +44,13 @@ def require_page(picture: Path | None) -> None:
     if picture is not None and picture.suffix != ".html":
         raise InputError(f"The picture needs a file name that ends in .html; {brief(picture.name)} does not.")
     if picture is not None:
-        require_output(picture, ())
+        require_output(picture, (), force=True)
         plotly()
 
 
 def draw(figure: Figure, picture: Path) -> str:
     """Write a figure as a page that works offline, and return its place. Errors: InputError, OSError."""
-    write_output(picture, figure.to_plotly().to_html(include_plotlyjs=True).encode())
+    write_output(picture, figure.to_plotly().to_html(include_plotlyjs=True).encode(), force=True)
     return f"Picture written to {picture}"
 
 

@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from dpbayes.base.amounts import Amount, PrivacyMeasure, Rho, amount_text, measure_of, number_of
-from dpbayes.base.command import HOLDS, add_parser
+from dpbayes.base.command import HOLDS, add_parser, say
 from dpbayes.base.output import require_output, write_output
 from dpbayes.base.text import numeral_above
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.releases import ledger
+from dpbayes.releases.commands.tables import add_out
 from dpbayes.releases.document.canonical import decimal
 from dpbayes.releases.document.promises import parsed_promise
 from dpbayes.releases.ledger import Account, Spending
@@ -57,7 +58,7 @@ def add_accounts(parser: argparse.ArgumentParser) -> None:
         action.add_argument("--reason", required=True, help="the justification, for readers of the ledger")
     export = add_parser(actions, "export", "write the document of a release again, at no cost")
     export.add_argument("row", help="the number of the release's row, as printed by `ledger list`")
-    export.add_argument("--out", required=True, type=Path, metavar="FILE", help="the file for the document")
+    add_out(export, "the file for the document")
     check = add_parser(actions, "check", "check that version, hash chain, sums and contents are unchanged")
     check.add_argument(
         "--seen",
@@ -90,13 +91,13 @@ def _add_keys(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     add_parser(actions, "keys", "list the signing keys that the ledger names")
     public = add_parser(actions, "public-key", "write a signer's public key to a file, which may be published")
     public.add_argument("row", help="the number of the key's row, as printed by `ledger keys`")
-    public.add_argument("--out", required=True, type=Path, metavar="FILE", help="the file for the key, such as key.pem")
+    add_out(public, "the file for the key, such as key.pem")
 
 
 def keep_accounts(args: argparse.Namespace) -> int:
     """Run one action. Errors: InputError."""
     path = ledger.ledger_path(args.ledger)
-    print("\n".join(_ACTIONS[args.action](path, args)))
+    say("\n".join(_ACTIONS[args.action](path, args)))
     return HOLDS
 
 
@@ -141,8 +142,8 @@ def _raised(path: Path, args: argparse.Namespace) -> Iterator[str]:
 
 
 def _exported(path: Path, args: argparse.Namespace) -> Iterator[str]:
-    require_output(args.out, [path])
-    write_output(args.out, ledger.outcome(path, _row(args.row)))
+    require_output(args.out, [path], force=args.force)
+    write_output(args.out, ledger.outcome(path, _row(args.row)), force=args.force)
     yield f"Written to {args.out}"
 
 
@@ -190,12 +191,12 @@ def _keys(path: Path, args: argparse.Namespace) -> Iterator[str]:
 
 
 def _public_key(path: Path, args: argparse.Namespace) -> Iterator[str]:
-    require_output(args.out, [path])
+    require_output(args.out, [path], force=args.force)
     row = _row(args.row)
     key = next((key for key in ledger_keys(path) if key.row == row), None)
     if key is None:
         raise InputError(f"Row {row} of the ledger does not name a signing key. List the keys with ledger keys.")
-    write_output(args.out, key.signer.key.pem)
+    write_output(args.out, key.signer.key.pem, force=args.force)
     yield f"Written to {args.out}"
 
 

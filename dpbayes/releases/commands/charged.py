@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpbayes.base.command import HOLDS, in_help
+from dpbayes.base.command import HOLDS, in_help, say, warn
 from dpbayes.base.output import ROOM, require_output, write_output
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
@@ -132,14 +132,14 @@ def release(args: argparse.Namespace) -> int:
     if isinstance(data, Dataset):
         _remember(path, args.dataset, data)
     else:
-        print(ledger.RECORDS_ELSEWHERE, file=sys.stderr)
+        warn(ledger.RECORDS_ELSEWHERE)
 
     def make(after: int) -> Published:
         published = publish(path, request, counts, after=after, progress=tables.share_line("Sampling"))
         print(file=sys.stderr)
         return published
 
-    require_output(args.out, [path], room=ROOM + LONGEST_VALUE * drawn.cell_count)
+    require_output(args.out, [path], force=args.force, room=ROOM + LONGEST_VALUE * drawn.cell_count)
     published = _charged(path, request, make, again=args.again)
     sentences = read_document(published.document).content["sentences"]
     return _write(args, path, published.row, published.document, sentences)
@@ -148,7 +148,7 @@ def release(args: argparse.Namespace) -> int:
 def _ledger_of(args: argparse.Namespace) -> Path:
     """Return the ledger, before anything that takes long. Errors: InputError for an invalid output or dataset."""
     path = ledger.ledger_path(args.ledger)
-    require_output(args.out, [path, *tables.files_read(args)])
+    require_output(args.out, [path, *tables.files_read(args)], force=args.force)
     ledger.account_of(path, args.dataset)
     return path
 
@@ -224,7 +224,7 @@ def _domain_choice(args: argparse.Namespace) -> DomainChoice:
 def _remember(path: Path, dataset: str, data: Dataset) -> None:
     """Store the hash of the table in the ledger, and print doubts about its name."""
     for doubt in ledger.remember_table(path, dataset, data):
-        print(doubt, file=sys.stderr)
+        warn(doubt)
 
 
 def _declared(args: argparse.Namespace, plan: PlanFile | None) -> tuple[Column, ...]:
@@ -254,7 +254,7 @@ def add_plan(parser: argparse.ArgumentParser) -> None:
 
 def write_request(args: argparse.Namespace) -> int:
     """Write a request for a release without its table. Errors: InputError, OSError."""
-    require_output(args.out, tables.files_read(args))
+    require_output(args.out, tables.files_read(args), force=args.force)
     columns = read_domains(args.domains.read_bytes())
     require_declared(columns)
     domains = tables.declared_columns(args.domains)
@@ -265,8 +265,8 @@ def write_request(args: argparse.Namespace) -> int:
     if args.given and args.target is None:
         raise InputError("--given belongs to a question. State its node by --target.")
     question = None if args.target is None else PlannedQuestion(args.target, tables.evidence_of(args, drawn))
-    write_output(args.out, write_plan(PlanFile(request, columns, question)))
-    print(f"Written to {args.out}. The plan contains no record. `release --plan {args.out}` makes the release.")
+    write_output(args.out, write_plan(PlanFile(request, columns, question)), force=args.force)
+    say(f"Written to {args.out}. The plan contains no record. `release --plan {args.out}` makes the release.")
     return HOLDS
 
 
@@ -409,7 +409,7 @@ def _charged(path: Path, request: Chargeable, make: Callable[[int], Published], 
     """Return the release of this request at no cost; if there is none, or with `again`, make a new one."""
     before = shown_again(path, request)
     if before is not None and not again:
-        print("This release exists already. The same release is written again at no cost.", file=sys.stderr)
+        warn("This release exists already. The same release is written again at no cost.")
         return before
     past = ledger.spendings_on(path, request.dataset, request.question) if again else ()
     return make(past[-1].row if past else 0)
@@ -421,13 +421,13 @@ def _write(args: argparse.Namespace, path: Path, row: int, data: bytes, sentence
     Errors: InputError that says how to get the release at no cost, if it cannot be written.
     """
     try:
-        write_output(args.out, data)
+        write_output(args.out, data, force=args.force)
     except OSError as error:
         raise InputError(
             f"The output {args.out} cannot be written: {error.strerror}. Row {row} of the ledger "
             f"{ledger.place_text(path)} contains the release. Run this command again without --again and with another "
             f"--out, or run python -m dpbayes ledger export {row} --out FILE. Neither costs any budget."
         ) from None
-    print("\n".join(sentences))
-    print(f"Written to {args.out} (row {row} of the ledger). {left_of(path, args.dataset)}")
+    say("\n".join(sentences))
+    say(f"Written to {args.out} (row {row} of the ledger). {left_of(path, args.dataset)}")
     return HOLDS

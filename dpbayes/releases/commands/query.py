@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from dpbayes.base.command import HOLDS
+from dpbayes.base.command import HOLDS, say
 from dpbayes.base.text import numeral, percent
 from dpbayes.base.validation import finite_number
 from dpbayes.mechanisms.release import Outcome, ReleasedPosterior
@@ -50,11 +50,11 @@ def print_answer(args: argparse.Namespace) -> int:
     question = f"P({args.target} | {given})" if given else f"P({args.target})"
     if not isinstance(outcome, ReleasedPosterior) or law is None:
         shares = query(network, outcome.probabilities, args.target, evidence)
-        print(f"{question}: the released estimate, which has no interval")
+        say(f"{question}: the released estimate, which has no interval")
         _print_columns([("state", *states), ("probability", *map(numeral, shares))])
         return HOLDS
     answer = answer_under(law, outcome.prior, args.target, evidence, level)
-    print(f"{question}: {posterior_name(law)}")
+    say(f"{question}: {posterior_name(law)}")
     _print_columns(
         [
             ("state", *states),
@@ -64,7 +64,7 @@ def print_answer(args: argparse.Namespace) -> int:
         ]
     )
     for sentence in filter(None, (answer.assumes, prior_warning(answer), roughness_of(law))):
-        print(sentence)
+        say(sentence)
     return HOLDS
 
 
@@ -82,4 +82,4 @@ def _read(data: bytes, reading: Reading) -> tuple[Network, Outcome, Dirichlets |
 def _print_columns(columns: Sequence[Sequence[str]]) -> None:
     widths = [max(map(len, column)) for column in columns]
     for line in zip(*columns, strict=True):
-        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+        say("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from dpbayes.base.command import HOLDS
+from dpbayes.base.command import HOLDS, warn
 from dpbayes.base.libraries import pd
 from dpbayes.base.output import require_output, write_output
 from dpbayes.base.spreadsheet import safe_csv
@@ -96,8 +96,14 @@ def _node_and_state(text: str, names: Sequence[str]) -> tuple[str, str]:
 
 
 def add_out(parser: argparse.ArgumentParser, about: str) -> None:
-    """Add the argument that names the output."""
+    """Add the arguments that name the output, and that permit to replace a file."""
     parser.add_argument("--out", required=True, type=Path, metavar="FILE", help=about)
+    add_force(parser)
+
+
+def add_force(parser: argparse.ArgumentParser) -> None:
+    """Add the argument that permits to replace a file."""
+    parser.add_argument("--force", action="store_true", help="replace the output if it exists")
 
 
 def files_read(args: argparse.Namespace) -> list[Path]:
@@ -213,22 +219,23 @@ def add_count(parser: argparse.ArgumentParser) -> None:
     add_domains(parser)
     add_network(parser)
     parser.add_argument("--out", type=Path, metavar="FILE", help="a CSV file for the counts (default: print them)")
+    add_force(parser)
 
 
 def count_table(args: argparse.Namespace) -> int:
     """Count a table, and print or write the number of records in each cell. Errors: InputError, OSError."""
     if args.out is not None:
-        require_output(args.out, files_read(args))
+        require_output(args.out, files_read(args), force=args.force)
     table = table_of(args, declared_columns(args.domains))
     counts = counts_of(network_of(args.network, table), table)
     table_as_csv = safe_csv(_cells(counts))
     if args.out is None:
         print(table_as_csv.decode(), end="")
     else:
-        write_output(args.out, table_as_csv)
+        write_output(args.out, table_as_csv, force=args.force)
     where = "" if args.out is None else f" Written to {args.out}."
     cells = f"Counted {counts.n:,} records in {counts.network.cell_count:,} cells."
-    print(f"{cells}{where} {NOT_PRIVATE}", file=sys.stderr)
+    warn(f"{cells}{where} {NOT_PRIVATE}")
     return HOLDS
 
 

@@ -2,7 +2,6 @@
 
 import argparse
 import secrets
-import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from dpbayes.audit.risk import SUSPICION
-from dpbayes.base.command import FAILS, HOLDS
+from dpbayes.base.command import FAILS, HOLDS, say, warn
 from dpbayes.base.output import require_output, write_output
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
@@ -83,19 +82,19 @@ def make_view(args: argparse.Namespace) -> int:
     """Write the view of a verified release for the ending of the file. Errors: InputError, OSError."""
     if args.out.suffix not in VIEWS:
         raise InputError(f"A view needs a file name that ends in {', '.join(VIEWS)}; {brief(args.out.name)} does not.")
-    require_output(args.out, [args.file])
+    require_output(args.out, [args.file], force=args.force)
     if args.croissant is not None:
         _require_records(args)
     data = verified(args.file)
     if is_adaptive(data):
         return _make_adaptive_view(read_adaptive(data), args)
     document = read_document(data)
-    write_output(args.out, VIEWS[args.out.suffix](document, args))
-    if args.out.suffix == ".bif" and (remark := files.unread_elsewhere(document.request.network)):
-        print(remark, file=sys.stderr)
+    write_output(args.out, VIEWS[args.out.suffix](document, args), force=args.force)
+    if args.out.suffix == ".bif" and (doubt := files.unread_elsewhere(document.request.network)):
+        warn(doubt)
     if args.out.suffix == ".json":
-        print(f"Fill in before you submit this entry to a registry: {', '.join(TO_FILL_IN)}.", file=sys.stderr)
-    print(f"Written to {args.out}. {signature_line(document.content)}")
+        warn(f"Fill in before you submit this entry to a registry: {', '.join(TO_FILL_IN)}.")
+    say(f"Written to {args.out}. {signature_line(document.content)}")
     return HOLDS
 
 
@@ -115,7 +114,7 @@ def verified(file: Path) -> bytes:
 def _require_records(args: argparse.Namespace) -> None:
     """Check that the output is a file of records, and that the metadata can be written. Errors: InputError."""
     _publication(args)
-    require_output(args.croissant, [args.file])
+    require_output(args.croissant, [args.file], force=args.force)
     if args.out.suffix not in ENCODINGS or args.draws is not None:
         raise InputError(f"Croissant metadata describes records in a file that ends in {' or '.join(ENCODINGS)}.")
     if args.croissant.resolve().parent != args.out.resolve().parent or args.croissant.resolve() == args.out.resolve():
@@ -133,8 +132,8 @@ def _written_records(args: argparse.Namespace, records: Dataset, sentences: Sequ
         day = datetime.now(UTC).date()
         publication = _publication(args)
         metadata = croissant(records, data, args.out.name, sentences=sentences, publication=publication, day=day)
-        write_output(args.croissant, metadata)
-        print(f"Metadata written to {args.croissant}")
+        write_output(args.croissant, metadata, force=args.force)
+        say(f"Metadata written to {args.croissant}")
     return data
 
 
@@ -145,8 +144,8 @@ def _make_adaptive_view(document: AdaptiveDocument, args: argparse.Namespace) ->
             f"The views of an adaptive release are files that end in {', '.join(ADAPTIVE_VIEWS)}, without posterior "
             "samples."
         )
-    write_output(args.out, ADAPTIVE_VIEWS[args.out.suffix](document, args))
-    print(f"Written to {args.out}. {signature_line(document.content)}")
+    write_output(args.out, ADAPTIVE_VIEWS[args.out.suffix](document, args), force=args.force)
+    say(f"Written to {args.out}. {signature_line(document.content)}")
     return HOLDS
 
 
@@ -232,9 +231,9 @@ def check_release(args: argparse.Namespace) -> int:
     data = args.file.read_bytes()
     verification = verify(data, None if args.key is None else read_public_key(args.key.read_bytes()))
     for check in verification.checks:
-        print(f"{'holds' if check.holds else 'FAILS'}  {check.sentence}")
+        say(f"{'holds' if check.holds else 'FAILS'}  {check.sentence}")
     for sentence in verification.left_out:
-        print(f"  -    {sentence}")
+        say(f"  -    {sentence}")
     in_ledger = args.ledger is None or _is_in_ledger(ledger.ledger_path(args.ledger), data)
     return HOLDS if verification.holds and in_ledger else FAILS
 
@@ -249,13 +248,13 @@ def _is_in_ledger(path: Path, data: bytes) -> bool:
     ]
     own = next((spending for spending, outcome in released if outcome == data), None)
     if own is not None:
-        print(f"holds  The ledger is unchanged and contains this release in row {own.row}.")
+        say(f"holds  The ledger is unchanged and contains this release in row {own.row}.")
         return _is_named(path, own, data)
     stripped = next((row.row for row, outcome in released if is_signed(outcome) and unsigned(outcome) == data), None)
     if stripped is not None:
-        print(f"FAILS  The ledger contains this release in row {stripped} with a signature, which was removed here.")
+        say(f"FAILS  The ledger contains this release in row {stripped} with a signature, which was removed here.")
     else:
-        print("FAILS  The ledger does not contain this release.")
+        say("FAILS  The ledger does not contain this release.")
     return False
 
 
@@ -266,8 +265,8 @@ def _is_named(path: Path, spending: Spending, data: bytes) -> bool:
     signer = signer_of(data)
     key = next((key for key in ledger_keys(path) if key.signer == signer and key.row < spending.row), None)
     if key is None:
-        print("FAILS  The ledger does not name the key that signed this release.")
+        say("FAILS  The ledger does not name the key that signed this release.")
         return False
     later = "" if key.replaced_in is None else f" Another key replaced it in row {key.replaced_in}."
-    print(f"holds  The ledger names the key of {signer} in row {key.row}.{later}")
+    say(f"holds  The ledger names the key of {signer} in row {key.row}.{later}")
     return True

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 from streamlit.web import cli
 
-from dpbayes.base.command import HOLDS, REFUSED
+from dpbayes.base.command import HOLDS, REFUSED, warn
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.ui.server.program import APP, start_command
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT, named_connections
@@ -48,7 +48,7 @@ def main(args: argparse.Namespace) -> int:
             raise InputError(f"{APP} is missing: install dpbayes again or restore the file.")
         address = checked_address() if args.for_class else ""
     except InputError as error:
-        print(error, file=sys.stderr)
+        warn(error)
         return REFUSED
     print(curators_address(f"http://{HOST}:{port}", token), flush=True)
     if not address:

@@ -86,12 +86,14 @@ def test_a_release_is_written_with_its_four_sentences_and_shown_again_for_nothin
     assert "60 records of the dataset garden" in said.out
     assert "The remaining budget is 1.5 of 2." in said.out
     first = (tmp_path / "release.json").read_bytes()
-    assert main([*words, "--graph-unseen"]) == HOLDS
+    assert main([*words, "--graph-unseen"]) == REFUSED
+    assert "exists already" in capsys.readouterr().err
+    assert main([*words, "--graph-unseen", "--force"]) == HOLDS
     said = capsys.readouterr()
     assert "written again at no cost" in said.err
     assert "The remaining budget is 1.5" in said.out
     assert (tmp_path / "release.json").read_bytes() == first
-    assert main([*words, "--graph-unseen", "--again"]) == HOLDS
+    assert main([*words, "--graph-unseen", "--again", "--force"]) == HOLDS
     assert "The remaining budget is 1" in capsys.readouterr().out
     assert (tmp_path / "release.json").read_bytes() != first
 
@@ -189,7 +191,7 @@ def test_the_ledger_is_opened_raised_listed_checked_and_exported(tmp_path, file,
 
 def test_gaussian_noise_is_released_from_a_budget_in_rho(words, tmp_path, capsys):
     path = ["ledger", "--ledger", str(tmp_path / "ledger.sqlite")]
-    gaussian = [*words, "--graph-unseen", "--mechanism", "gaussian"]
+    gaussian = [*words, "--force", "--graph-unseen", "--mechanism", "gaussian"]
     with_rho = [word for word in gaussian if word not in ("--epsilon", "0.5")] + ["--rho", "0.02"]
     assert main(with_rho) == REFUSED
     assert "is in pure ε" in capsys.readouterr().err
@@ -203,7 +205,7 @@ def test_gaussian_noise_is_released_from_a_budget_in_rho(words, tmp_path, capsys
     assert main([*with_rho, "--dataset", "garden 2"]) == HOLDS
     assert "The remaining budget is 0.48 of 0.5, in rho." in capsys.readouterr().out
     assert main(["verify", str(tmp_path / "release.json"), "--ledger", str(tmp_path / "ledger.sqlite")]) == HOLDS
-    assert main([*words, "--graph-unseen", "--dataset", "garden 2"]) == HOLDS
+    assert main([*words, "--force", "--graph-unseen", "--dataset", "garden 2"]) == HOLDS
     capsys.readouterr()
     assert main([*path, "list"]) == HOLDS
     listed = capsys.readouterr().out
@@ -273,7 +275,7 @@ def test_every_view_is_made_of_the_file_alone(file, tmp_path):
 
 
 def test_the_report_states_the_given_suspicion(file, tmp_path, capsys):
-    words = ["view", str(file), "--out", str(tmp_path / "view.html"), "--suspicion"]
+    words = ["view", str(file), "--force", "--out", str(tmp_path / "view.html"), "--suspicion"]
     assert main([*words, "0.35"]) == HOLDS
     assert "The attacker’s 35% belief can rise to at most" in (tmp_path / "view.html").read_text()
     assert main([*words, "1"]) == REFUSED
@@ -284,7 +286,7 @@ def test_noisy_counts_are_taken_as_real_with_that_option(file, tmp_path):
     release = release_of(read_document(file.read_bytes()))
     for words, law in (([], release.joint_noise_aware()), (["--as-real"], release.posterior)):
         for ending in (".bif", ".html", ".py"):
-            assert main(["view", str(file), "--out", str(tmp_path / f"view{ending}"), *words]) == HOLDS
+            assert main(["view", str(file), "--force", "--out", str(tmp_path / f"view{ending}"), *words]) == HOLDS
         assert read_bif((tmp_path / "view.bif").read_text())[1] == pytest.approx(law.mean)
         assert ("The intervals are naive" in (tmp_path / "view.html").read_text()) is bool(words)
         assert ("posterior = release.posterior " in (tmp_path / "view.py").read_text()) is bool(words)
@@ -449,7 +451,7 @@ def test_a_graph_is_learnt_released_from_and_shown_again_for_nothing(words, lear
     names, edges = read_edges(graph.read_text())
     assert (set(names), len(edges)) == ({"rain", "grass"}, 1)
     first = graph.read_bytes()
-    assert main(learning) == HOLDS
+    assert main([*learning, "--force"]) == HOLDS
     assert "written again at no cost" in capsys.readouterr().err
     assert graph.read_bytes() == first
     assert main([*words, "--graph-learnt", "--network", str(graph)]) == HOLDS
@@ -457,7 +459,7 @@ def test_a_graph_is_learnt_released_from_and_shown_again_for_nothing(words, lear
     assert "2 releases of this dataset, this one and the choice of its graph included, have spent epsilon 0.75" in said
     assert "The remaining budget is 1.25" in said
     assert main(["verify", str(tmp_path / "release.json"), "--ledger", path]) == HOLDS
-    assert main([*learning, "--again"]) == HOLDS
+    assert main([*learning, "--again", "--force"]) == HOLDS
     assert "The remaining budget is 1" in capsys.readouterr().out
 
 
@@ -535,7 +537,7 @@ def test_a_release_of_an_engines_counts_is_one_of_the_same_table(words, engine, 
     assert published[0].values.tolist() == made.counts().values.tolist()
     release = tmp_path / "release.json"
     assert main(["verify", str(release), "--ledger", str(tmp_path / "ledger.sqlite")]) == HOLDS
-    assert main([*words, "--graph-unseen"]) == HOLDS
+    assert main([*words, "--force", "--graph-unseen"]) == HOLDS
     assert "written again at no cost" in capsys.readouterr().err, "the file has the same table"
 
 
@@ -635,7 +637,7 @@ def test_an_adaptive_release_is_made_verified_viewed_and_written_again_for_nothi
     assert "chosen privately from 60 records" in said
     assert "epsilon 2 at delta 0.00001" in said
     first = file.read_bytes()
-    assert main(adapting) == HOLDS
+    assert main([*adapting, "--force"]) == HOLDS
     assert "written again at no cost" in capsys.readouterr().err
     assert file.read_bytes() == first
     assert main(["verify", str(file), "--ledger", path]) == HOLDS

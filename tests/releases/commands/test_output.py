@@ -10,6 +10,8 @@ from dpbayes.base.command import HOLDS, REFUSED
 from dpbayes.experiments.__main__ import main as experiments
 from dpbayes.releases import ledger
 from dpbayes.releases.commands.main import main
+from dpbayes.releases.signing import key_file, make_key
+from dpbayes.releases.verify import verify
 from tests.releases.made import opened, written
 
 
@@ -63,6 +65,27 @@ def test_another_ledger_is_not_overwritten(words, tmp_path, capsys):
     assert main([*words, "--out", str(other)]) == REFUSED
     assert "is a database" in capsys.readouterr().err
     assert other.read_bytes() == before
+
+
+def test_a_release_replaces_a_file_by_force_only_and_never_a_private_key(words, tmp_path, capsys):
+    path, out = tmp_path / "ledger.sqlite", tmp_path / "letter.txt"
+    private = key_file(path, make_key(path, "Ann", reason="The first key.").signer.key)
+    out.write_text("Dear board")
+    before = files_of(tmp_path)
+    for refused in ([out], [private], [private, "--force"]):
+        assert main([*words, "--out", *map(str, refused)]) == REFUSED
+        assert "exists already" in (said := capsys.readouterr().err) or "is a private key" in said
+    assert files_of(tmp_path) == before, "and nothing was charged"
+    assert main([*words, "--out", str(out), "--force"]) == HOLDS
+    assert verify(out.read_bytes()).holds
+    for command in (
+        ["ledger", "--ledger", str(path), "export", "5", "--out", str(tmp_path / "garden.csv")],
+        ["ledger", "--ledger", str(path), "public-key", "3", "--out", str(tmp_path / "garden.csv")],
+        ["view", str(out), "--out", str(tmp_path / "garden.csv")],
+    ):
+        assert main(command) == REFUSED
+        assert "exists already" in capsys.readouterr().err
+    assert (tmp_path / "garden.csv").read_bytes() == before["garden.csv"]
 
 
 @pytest.mark.parametrize(("name", "why"), [("none/release.json", "No such file"), ("", "is a folder")])
