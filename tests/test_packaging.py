@@ -295,8 +295,6 @@ GARDEN = ("--ledger", "ledger.sqlite", "--dataset", "garden", "--data", "garden.
 RELEASE = (*SCRIPT, "release", *GARDEN, "--network", "rain -> grass", "--mechanism", "laplace", "--epsilon", "1")
 LEARN = (*SCRIPT, "learn", *GARDEN, "--epsilon", "1")
 COUNT = (*SCRIPT, "count", "--network", "rain -> grass", "--domains", "domains.json", "--source")
-EXPERIMENTS = ("python", "-m", "dpbayes.experiments")
-PICTURE = (*EXPERIMENTS, "calibration", "--releases", "2", "--picture", "picture.html")
 
 
 @pytest.mark.parametrize("program", [SCRIPT, MODULE])
@@ -308,11 +306,10 @@ def test_version_and_help_need_no_extra(run, program):
 
 HELP = f"""
 from dpbayes.__main__ import main
-from dpbayes.experiments.__main__ import main as experiments
 
-for program, words in [*((main, [word]) for word in {list(COMMANDS)}), (experiments, []), (experiments, ["accuracy"])]:
+for word in {list(COMMANDS)}:
     try:
-        program([*words, "--help"])
+        main([word, "--help"])
     except SystemExit as end:
         print("ended with", end.code)
 """
@@ -324,7 +321,7 @@ def test_the_help_of_every_command_needs_no_extra(run):
     assert (ran.returncode, ran.stderr) == (0, "")
     answers = ran.stdout.split("ended with 0\n")
     assert answers.pop() == ""
-    assert len(answers) == len(COMMANDS) + 2
+    assert len(answers) == len(COMMANDS)
     assert all(answer.startswith("usage: ") for answer in answers)
 
 
@@ -346,7 +343,6 @@ OPENDP = LACKS.format("A real release", "opendp", "release")
         ("", (*COUNT, "duckdb:garden.duckdb?table=garden"), LACKS_DRIVER.format("DuckDB", "engines")),
         ("engines", (*COUNT, "postgresql://h/d?table=garden"), LACKS_DRIVER.format("PostgreSQL", "postgres")),
         ("engines", (*COUNT, "spark:local[1]?table=garden"), LACKS_DRIVER.format("Spark", "spark")),
-        ("", PICTURE, LACKS.format("A Plotly figure", "plotly", "app")),
     ],
 )
 def test_what_an_installation_lacks_is_one_sentence_that_says_what_to_install(

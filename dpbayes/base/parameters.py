@@ -89,16 +89,10 @@ def read(parameter: Parameter | Choice, name: str, text: str) -> Any:
     return parameter.checked(name, options.get(text, text))
 
 
-def parameter_texts(instance: object) -> dict[str, str]:
-    """Return the annotated fields of a dataclass instance as texts by field name; `read` takes them back, exactly."""
+def parameter_values(instance: object) -> dict[str, int | float | str]:
+    """Return the annotated fields of a dataclass instance as plain values by field name."""
     values = {name: getattr(instance, name) for name in parameters_of(type(instance))}
-    return {name: _exact_text(value) for name, value in values.items()}
-
-
-def _exact_text(value: object) -> str:
-    if isinstance(value, enum.Enum):
-        return str(value.value)
-    return repr(value) if isinstance(value, int | float) else str(value)
+    return {name: value.value if isinstance(value, enum.Enum) else value for name, value in values.items()}
 
 
 def parameters_of(cls: type[Any]) -> dict[str, Parameter | Choice]:

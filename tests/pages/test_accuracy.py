@@ -1,7 +1,6 @@
 """The Accuracy page: its curves are the core's, real records are the curator's, and long work can be stopped."""
 
 import re
-import shlex
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from dpbayes.experiments.accuracy.methods import ALL_METHODS, METHODS
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic, default_target, epsilon_grid
 from dpbayes.experiments.accuracy.reliability import reliability_steps
 from dpbayes.experiments.accuracy.study import accuracy_study
-from dpbayes.experiments.commands.accuracy import recipe_of
 from dpbayes.sources.named_networks import load_named, naive_bayes
 from dpbayes.sources.shipped_tables import default_network, load_shipped
 from dpbayes.sources.synthetic import sample_dataset
@@ -206,16 +204,6 @@ def test_every_part_opens():
     assert not sentences(at)
 
 
-def test_the_command_shown_is_the_page():
-    at = open_page(PAGE, **FAST)
-    command = next(code.value for code in at.code if code.value.startswith("python -m"))
-    assert recipe_of(shlex.split(command)[4:]).plan == fast_plan()
-    snippet = next(code.value for code in at.code if code.value.startswith("from dpbayes"))
-    assert len(snippet.strip().splitlines()) == 3
-    at = open_page(PAGE, **TABLE)
-    assert not [code for code in at.code if code.value.startswith("python -m")], "this session's own records"
-
-
 LAPLACE_ALONE = FAST | {f"accuracy.{name}": "no" for name in CURVES_LEFT_OUT if name != "laplace"}
 
 
@@ -354,8 +342,6 @@ def test_tables_that_matter_more_are_named_with_the_curves_that_go_by_them():
     assert residuals.title.split(" (")[0] in plain(said)
     shown = open_page(PAGE, **query | {"accuracy.residuals": "no"})
     assert not [caption for caption in shown.caption if "50 times" in caption.value], "no curve is left that shares"
-    command = next(code.value for code in at.code if code.value.startswith("python -m"))
-    assert "--weights class=50" in command
 
 
 @pytest.fixture

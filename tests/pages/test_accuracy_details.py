@@ -4,19 +4,15 @@ import re
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from dpbayes.experiments.accuracy.method import Method
 from dpbayes.experiments.accuracy.methods import METHODS
 from dpbayes.experiments.accuracy.study import AccuracyStudy, Measures
-from dpbayes.experiments.commands.accuracy import digest
-from dpbayes.model.dataset import Dataset
 from dpbayes.ui.pages.accuracy.headline import comparison_sentence, races, verdict
 from dpbayes.ui.session.options.accuracy import Scene
-from dpbayes.ui.session.uploads import Upload
 from tests.experiments.crafted import crafted
-from tests.pages.conftest import figures, fine, headline, open_page, sentences, unfold
+from tests.pages.conftest import figures, headline, open_page, sentences
 
 PAGE = "pages/accuracy.py"
 
@@ -166,42 +162,6 @@ def test_one_epsilon_is_seen():
     shown = [t for t in figures(at)["accuracy.curves"]["data"] if t.get("showlegend") is not False]
     assert {trace["mode"] for trace in shown} == {"markers"}
     assert not sentences(at)
-
-
-def test_the_numbers_carry_the_settings():
-    at = open_page(PAGE, **FAST)
-    at.session_state["numbers.accuracy"] = at.session_state["accuracy.crossings"] = True
-    at = fine(at.run())
-    frame = next(f.value for f in at.dataframe if "command" in f.value.columns)
-    command = next(code.value for code in at.code if code.value.startswith("python -m"))
-    assert (frame["command"] == command).all()
-    assert (frame["network"] == "naive Bayes, 2 features").all()
-    assert (frame["planned repeats"] == 6).all()
-    at = open_page(PAGE, **ADULT)
-    at.session_state["numbers.accuracy"] = True
-    frame = next(f.value for f in fine(at.run()).dataframe if "command" in f.value.columns)
-    assert (frame["source"] == "adult").all()
-    assert "--table adult" in frame["command"].iloc[0]
-
-
-def test_a_session_table_is_named_and_not_offered_as_a_command():
-    at = open_page(PAGE, **ADULT | {"data": "synthetic", "accuracy.testing": "200"})
-    unfold(at, "numbers.accuracy")
-    frame = next(f.value for f in at.dataframe if "command" in f.value.columns)
-    assert (frame["source"] == "1,000 synthetic records from Asia").all()
-    assert not [code for code in at.code if code.value.startswith("python -m")]
-
-
-def test_an_uploaded_file_is_named():
-    at = open_page(PAGE, **ADULT | {"data": "upload"})
-    codes = np.random.default_rng(1).integers(0, 2, (300, 2)).astype(np.uint8)
-    table = Dataset(("lit", "warm"), (("no", "yes"), ("a", "b")), codes)
-    at.session_state["upload"] = Upload("mine.csv", pd.DataFrame(), table)
-    unfold(at, "numbers.accuracy")
-    frame = next(f.value for f in at.dataframe if "command" in f.value.columns)
-    assert (frame["source"] == "mine.csv").all()
-    assert (frame["columns digest"] == digest(table)).all()
-    assert any("--table mine.csv" in code.value for code in at.code)
 
 
 def test_splits_of_one_table_are_said_to_overlap():

@@ -1,7 +1,6 @@
 """The Which epsilon page: its sentence is the core's answer, its controls change it, and both seats see the same."""
 
 import re
-import shlex
 
 import numpy as np
 import pytest
@@ -9,7 +8,6 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.amounts import epsilon_rounded_up
 from dpbayes.base.text import numeral
-from dpbayes.experiments.__main__ import main
 from dpbayes.experiments.least_epsilon.answers import NOISE_AWARE, Question
 from dpbayes.experiments.least_epsilon.search import _blocks, _Trials
 from dpbayes.experiments.least_epsilon.tables import planned_tables
@@ -160,15 +158,6 @@ def printed(at: AppTest) -> float:
     return epsilon
 
 
-def answered_by_the_command(at: AppTest, capsys: pytest.CaptureFixture[str]) -> str:
-    """Run the page's command, and return what it says."""
-    (command,) = codes(at, "bash")
-    start = ".venv/bin/python -m dpbayes.experiments "
-    assert command.startswith(start)
-    assert main(shlex.split(command.removeprefix(start))) == 0
-    return capsys.readouterr().out
-
-
 OTHERWISE = {
     "mechanism": "LaplaceFourier",
     "prior": "5",
@@ -185,26 +174,16 @@ OTHERWISE = {
 """None of these is the default."""
 
 
-def test_the_same_from_python_and_the_command(at: AppTest) -> None:
-    (command,) = codes(at, "bash")
-    assert "--target dysp=yes --given smoke=yes --within 0.05 --confidence 0.95 --records 1000" in command
-    assert "--mechanism laplace" in command
+def test_the_code_gives_the_same(at: AppTest) -> None:
     assert printed(at) == least_of(at)
 
 
-def test_code_at_other_settings_gives_what_the_page_shows(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_code_at_other_settings_gives_what_the_page_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "others", lambda chosen: [])
     at = open_page(PAGE, **OTHERWISE)
     assert "P(lung = yes | smoke = no) within 0.0425." in headline(at)
     assert "the error of 90% of releases" in everything(at)
     assert printed(at) == least_of(at)
-    said = answered_by_the_command(at, capsys)
-    assert float(said.split()[2].rstrip(";")) == pytest.approx(least_of(at), rel=0.25)
-    assert "Fourier as stated in the paper" in said
-    assert "within 0.0425 of the exact posterior's answer in 90% of releases" in said
-    assert "a new table of 700 records" in said
 
 
 NOT_PUBLISHED = {"source": "chain:3", "mechanism": "LaplaceFourier", "prior": "2.5"}
@@ -212,18 +191,11 @@ FEW_DRAWS = {"source": "sprinkler", "mechanism": "PosteriorSampler", "draws": "2
 
 
 @pytest.mark.parametrize("query", thorough([NOT_PUBLISHED, FEW_DRAWS], sample=[NOT_PUBLISHED]))
-def test_code_where_planning_is_not_the_usual(
-    query: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_code_where_planning_is_not_the_usual(query: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "others", lambda chosen: [])
     monkeypatch.setattr(requirement, "SLOW_DRAWS", 60)
     at = open_page(PAGE, **query)
     assert printed(at) == least_of(at)
-    if "chain" in query["source"]:
-        assert not codes(at, "bash")
-        assert "The command takes a published network" in everything(at)
-    else:
-        assert "Simulated: 60 releases" in answered_by_the_command(at, capsys)
 
 
 def test_tables_of_many_nodes_are_drawn_under_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,19 +208,10 @@ def test_tables_of_many_nodes_are_drawn_under_the_bar(monkeypatch: pytest.Monkey
     assert "Searching for the least ε" in headline(at)
 
 
-def test_a_state_that_a_shell_would_take_apart_is_quoted(one_look: None) -> None:
-    at = open_page(PAGE, source="child", target="Disease", evidence="CO2Report~<7.5")
-    (command,) = codes(at, "bash")
-    words = shlex.split(command)
-    assert words[words.index("--given") + 1] == "CO2Report=<7.5"
-    assert "'CO2Report=<7.5'" in command
-
-
 def test_where_nothing_can_be_simulated_no_code_is_shown(one_look: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(requirement, "MOST_VALUES", 100)
     at = open_page(PAGE)
-    assert not codes(at, "python") + codes(at, "bash")
-    assert "These settings cannot be simulated" in everything(at)
+    assert not codes(at, "python")
 
 
 LOADED = {"which_epsilon.tables": SimulatedTables.LOADED.value}
@@ -266,21 +229,8 @@ def test_the_curator_may_ask_about_the_table_that_is_loaded(monkeypatch: pytest.
     assert "Records needed at another ε" not in shown
     assert "box.which_epsilon.records" not in {box.key for box in at.text_input}
     assert printed(at) == least_of(at)
-    assert not codes(at, "bash")
     other = open_page(PAGE, **small, **LOADED, data_seed="9")
     assert least_of(other) != least_of(at), "it is of the records"
-
-
-def test_the_command_answers_on_a_shipped_table_as_the_page_does(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(page, "others", lambda chosen: [])
-    at = open_page(PAGE, data="house_votes_84", target="crime", evidence="party~democrat", **LOADED)
-    said = answered_by_the_command(at, capsys)
-    assert "--table house_votes_84" in codes(at, "bash")[0]
-    assert "--records" not in codes(at, "bash")[0]
-    assert "Not private (curator view)" in said
-    assert float(said.partition("Least epsilon: ")[2].split(";")[0]) == pytest.approx(least_of(at), rel=0.25)
 
 
 def test_the_recipient_is_answered_on_planned_tables_whatever_a_link_says(at: AppTest) -> None:

@@ -1,17 +1,15 @@
-"""The experiment of the Hellinger page, which the page, the link and the command line share.
+"""The experiment of the Hellinger page.
 
 frame = hellinger_study(Scenario(n=50, epsilon=2), seed=1).frame()
 """
 
-import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import parse_qsl
 
 import numpy as np
 
 from dpbayes.base.libraries import pd
-from dpbayes.base.parameters import parameter_texts, parameters_of
+from dpbayes.base.parameters import parameter_values
 from dpbayes.base.randomness import stream
 from dpbayes.experiments.hellinger.errors import (
     DRAWS,
@@ -31,9 +29,6 @@ from dpbayes.experiments.hellinger.scenario import SIDES, DieMethod, Scenario
 
 HERE = "the setting"
 """The name of the rows at the setting itself, which the boxes show."""
-
-SHOWN_ONLY = ("shown", "range")
-"""Fields of the page's link that change no number."""
 
 Settings = dict[str, int | float | str]
 
@@ -55,7 +50,7 @@ class HellingerStudy:
     def frame(self) -> "pd.DataFrame":
         """Return the results in tidy form: one row for every setting and mechanism.
 
-        `n`, `m`, `epsilon` and the proved guarantee are those of the row; `settings` reproduces the whole experiment.
+        `n`, `m`, `epsilon` and the proved guarantee are those of the row; the last columns are the other settings.
         """
         parts = [self._lines(HERE, self.here, DRAWS), *(self._lines(a.along, a, SWEEP_DRAWS) for a in self.along)]
         return with_settings(pd.concat(parts, ignore_index=True), self.scenario, seed=self.seed)
@@ -111,30 +106,12 @@ def noise_along(*, seed: int) -> DieNoise:
 
 
 def settings_of(scenario: Scenario, *, seed: int) -> Settings:
-    """Return all settings as plain values; the last value is a text that a link and the command line read."""
-    values = {name: getattr(scenario, name) for name in parameters_of(Scenario)}
-    plain = {name: value.value if isinstance(value, enum.Enum) else value for name, value in values.items()}
-    return {"m" if name == "sides" else name: value for name, value in plain.items()} | {
-        "seed": seed,
-        "settings": settings_text(scenario, seed=seed),
-    }
+    """Return all settings as plain values."""
+    values = parameter_values(scenario)
+    return {"m" if name == "sides" else name: value for name, value in values.items()} | {"seed": seed}
 
 
 def with_settings(frame: "pd.DataFrame", scenario: Scenario, *, seed: int) -> "pd.DataFrame":
     """Return a frame with the settings as its last columns, except those that it already has."""
     settings = settings_of(scenario, seed=seed)
     return frame.assign(**{name: value for name, value in settings.items() if name not in frame})
-
-
-def settings_text(scenario: Scenario, *, seed: int) -> str:
-    """Return all settings as `hellinger.name=value&...`, as the page's link writes them."""
-    own = {name if name == "epsilon" else f"hellinger.{name}": text for name, text in parameter_texts(scenario).items()}
-    return "&".join(f"{key}={text}" for key, text in (own | {"seed": str(seed)}).items())
-
-
-def linked_texts(link: str) -> dict[str, str]:
-    """Return the settings and the seed of this experiment in a link, or after its `?`, as texts by field name."""
-    texts = dict(parse_qsl(link.rpartition("?")[2], keep_blank_values=True))
-    own = {key.removeprefix("hellinger."): text for key, text in texts.items() if key.startswith("hellinger.")}
-    shared = {key: texts[key] for key in ("epsilon", "seed") if key in texts}
-    return {name: text for name, text in own.items() if name not in SHOWN_ONLY} | shared

@@ -1,4 +1,4 @@
-"""The settings of Figure 2 of [Zhang16], which the page, the link and the command line share.
+"""The settings of Figure 2 of [Zhang16].
 
 scenario = RegressionScenario(records=Records.FULTON, repeats=100)
 result = finished(experiment(scenario, records_of(scenario, seed=1), seed=1))
@@ -9,7 +9,8 @@ import enum
 from dataclasses import dataclass
 from typing import Annotated
 
-from dpbayes.base.parameters import Choice, Parameter, check_parameters, parameter_texts
+from dpbayes.base.libraries import pd
+from dpbayes.base.parameters import Choice, Parameter, check_parameters, parameter_values
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work, mapped
 from dpbayes.base.validation import InputError
@@ -214,10 +215,7 @@ def experiment(
     return regression_curves(records.table, study, rng)
 
 
-# Settings as text
-
-
-def settings_text(scenario: RegressionScenario, *, seed: int, data_seed: int) -> str:
-    """Return all settings as `regression.name=value&...`; `scenario_from` and the page's link read them."""
-    own = {f"regression.{name}": text for name, text in parameter_texts(scenario).items()}
-    return "&".join(f"{key}={text}" for key, text in (own | {"seed": str(seed), "data_seed": str(data_seed)}).items())
+def with_settings(frame: "pd.DataFrame", scenario: RegressionScenario, *, seed: int, data_seed: int) -> "pd.DataFrame":
+    """Return a frame with the settings as its last columns, except those that it already has."""
+    settings = parameter_values(scenario) | {"seed": seed, "data_seed": data_seed}
+    return frame.assign(**{name: value for name, value in settings.items() if name not in frame})

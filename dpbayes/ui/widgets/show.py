@@ -26,9 +26,6 @@ SLOW = 2_000_000
 MOST_ROWS = 1_000
 """The largest number of rows that a table shows; the downloaded file has all rows."""
 
-FORMATS = {"csv": ("CSV", "text/csv"), "parquet": ("Parquet", "application/vnd.apache.parquet")}
-"""The formats of numbers, by the suffix of a file: the name and the type."""
-
 
 NAMES = tuple(kind.label for kind in MECHANISMS if kind.label[0] == name_of(kind)[0])
 """Labels of mechanisms that begin with a person's name, and therefore always with a capital letter."""
@@ -158,38 +155,10 @@ def data_and_download(
             st.caption("Not private (curator view). Do not share this file.")
         numbers(frame, height=min(38 + 35 * len(frame), 300))
         file = offered_name(name, "csv", simulates=simulates, curator_only=curator_only)
-        file_button(lambda: safe_csv(frame), file, key=f"download.{name}")
+        st.download_button(
+            "Download CSV", lambda: safe_csv(frame), file, mime="text/csv", key=f"download.{name}", on_click="ignore"
+        )
         take_picture(key=name)
-
-
-def results_and_files(
-    make: "Callable[[], pd.DataFrame]",
-    parquet: "Callable[[pd.DataFrame], bytes]",
-    *,
-    name: str,
-    caption: str,
-    curator_only: bool = False,
-) -> None:
-    """Show a folded part with the results of simulations, and offer them as CSV and Parquet with their settings."""
-    with folded("Numbers and download", key=f"numbers.{name}") as is_open:
-        if not is_open:
-            return
-        if curator_only:
-            st.caption("Not private (curator view). Do not share this file.")
-        frame = make()
-        numbers(frame, height=300)
-        files = {"csv": lambda: safe_csv(frame), "parquet": lambda: parquet(frame)}
-        for column, (suffix, content) in zip(st.columns(2), files.items(), strict=True):
-            with column:
-                file = offered_name(name, suffix, simulates=True, curator_only=curator_only)
-                file_button(content, file, key=f"download.{name}.{suffix}")
-        st.caption(caption)
-
-
-def file_button(content: "bytes | Callable[[], bytes]", file: str, *, key: str) -> None:
-    """Show the button that hands over a file of numbers, in the format of its suffix."""
-    title, mime = FORMATS[file.rpartition(".")[2]]
-    st.download_button(f"Download {title}", content, file_name=file, mime=mime, key=key, on_click="ignore")
 
 
 def assumption(text: str, *, holds: bool) -> None:

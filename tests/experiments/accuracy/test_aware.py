@@ -10,12 +10,11 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy.cost import Cost
 from dpbayes.experiments.accuracy.crossings import best_near, best_proved, overtakes
 from dpbayes.experiments.accuracy.curves.aware import AWARE, POINTS, turns_of
-from dpbayes.experiments.accuracy.methods import ALL_METHODS, METHODS, methods_for
+from dpbayes.experiments.accuracy.methods import METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
 from dpbayes.experiments.accuracy.releases import Releases, Streams
 from dpbayes.experiments.accuracy.reliability import reliability_steps
 from dpbayes.experiments.accuracy.study import AccuracyStudy, Measures, accuracy_steps, accuracy_study
-from dpbayes.experiments.commands.accuracy import recipe_of
 from dpbayes.mechanisms import Calibration, GaussianResiduals, LaplaceUpdates, Noise
 from dpbayes.mechanisms.release import Release, ReleasedPosterior
 from dpbayes.model.counts import Counts
@@ -167,14 +166,6 @@ def test_the_best_noise_is_not_searched_for_where_that_is_one_long_step():
         InputError, match="8,192 sets of nodes within its families, but the optimal noise is computed for at most 4,096"
     ):
         plan_of(many, "y", methods=(METHODS["residuals"],))
-
-
-def test_the_command_has_them_too_unless_methods_are_named():
-    assert set(AWARE) < set(recipe_of(["--features", "2"]).plan.methods)
-    named = recipe_of(["--features", "2", "--methods", "laplace", "laplace_aware"])
-    assert named.plan.methods == (LAPLACE, LAPLACE_AWARE)
-    assert recipe_of(named.arguments).plan == named.plan
-    assert set(ALL_METHODS) == {*METHODS, *(m.name for m in AWARE)}
 
 
 # The best known

@@ -1,24 +1,15 @@
-"""Errors along the number of sides, and the whole Hellinger experiment as a frame, a file and a command."""
+"""Errors along the number of sides, and the whole Hellinger experiment as a frame."""
 
-import io
-import json
 import math
-import shlex
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as arrow_parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpbayes.base.parameters import parameter_texts
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.__main__ import main
-from dpbayes.experiments.commands.files import parquet_bytes
-from dpbayes.experiments.commands.hellinger import command_of, python_of
-from dpbayes.experiments.commands.options import scenario_from
 from dpbayes.experiments.hellinger.errors import (
     EPSILONS,
     LEVELS,
@@ -33,10 +24,7 @@ from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, Balance, DieMetho
 from dpbayes.experiments.hellinger.study import (
     HERE,
     hellinger_study,
-    linked_texts,
     noise_here,
-    settings_of,
-    settings_text,
     with_settings,
 )
 
@@ -159,79 +147,9 @@ def test_settings_stand_beside_a_picture_and_replace_none_of_its_columns():
     line = frame.iloc[0]
     assert (line["m"], line["epsilon"], line["prior"], line["delta"], line["seed"]) == (3, 1.7, 0.3, 1e-3, 3)
     assert (line["balance"], line["share"], line["calibration"]) == ("by share", 0.6, "as printed")
-    assert line["settings"] == settings_text(ODD, seed=3)
 
 
 # Settings as text
 
 
-@given(scenario=scenarios, seed=st.integers(0, 2**32 - 1))
-def test_settings_survive_being_text(scenario, seed):
-    assert scenario_from(Scenario, parameter_texts(scenario)) == scenario
-    texts = linked_texts(settings_text(scenario, seed=seed))
-    assert int(texts.pop("seed")) == seed
-    assert scenario_from(Scenario, texts) == scenario
-    names: dict[str, object] = {}
-    exec("\n".join(python_of(scenario, seed=seed).splitlines()[:2]), names)
-    assert names["scenario"] == scenario
-
-
-def test_a_link_holds_what_is_ours_and_what_is_not():
-    link = "http://localhost/hellinger?hellinger.n=7&hellinger.range=all+counts&accuracy.n=3&seat=curator&epsilon=2"
-    assert linked_texts(link) == {"n": "7", "epsilon": "2"}
-    assert linked_texts("") == {}
-    assert linked_texts("hellinger.balance=by%20share&seed=4") == {"balance": "by share", "seed": "4"}
-
-
 # The command
-
-
-def frame_printed(command: str, capsys: pytest.CaptureFixture[str]) -> pd.DataFrame:
-    assert main(shlex.split(command)[3:]) == 0
-    return pd.read_csv(io.StringIO(capsys.readouterr().out))
-
-
-def test_the_command_runs_the_experiment_and_single_options_win_over_the_link(capsys):
-    expected = hellinger_study(ODD, seed=3).frame()
-    pd.testing.assert_frame_equal(frame_printed(command_of(ODD, seed=3), capsys), expected)
-    other = settings_text(ODD.at(n=9), seed=8)
-    frame = frame_printed(f"python -m dpbayes.experiments hellinger --settings {other!r} --n 12 --seed 3", capsys)
-    pd.testing.assert_frame_equal(frame, expected)
-
-
-def test_files_carry_the_settings(tmp_path, capsys):
-    for name in ("out.csv", "out.parquet"):
-        assert main([*shlex.split(command_of(ODD, seed=3))[3:], "--out", str(tmp_path / name)]) == 0
-        assert capsys.readouterr().out == f"Written to {tmp_path / name}\n"
-    expected = hellinger_study(ODD, seed=3).frame()
-    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out.csv"), expected)
-    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out.parquet"), expected)
-    schema = arrow_parquet.read_schema(tmp_path / "out.parquet").metadata[b"dpbayes"]
-    assert json.loads(schema) == settings_of(ODD, seed=3)
-    study = hellinger_study(ODD, seed=3)
-    assert (tmp_path / "out.parquet").read_bytes() == parquet_bytes(study.frame(), study.settings)
-
-
-@pytest.mark.parametrize(
-    ("words", "part"),
-    [
-        ("--n 0", "n must"),
-        ("--n 2.5", "n must"),
-        ("--n 10000000000", "n must"),
-        ("--epsilon nan", "epsilon must"),
-        ("--sides 7", "sides must"),
-        ("--balance odd", "balance must be one of: balanced, skewed, by share."),
-        ("--calibration ''", "calibration must be one of"),
-        ("--seed -1", "seed must"),
-        ("--sides 3 --n 1000", "Use at most 630 throws, or fewer sides"),
-        ("--settings hellinger.throws=5", 'There is no setting "throws"'),
-        ("--out results.txt", "that ends in .csv or .parquet"),
-        ("--n 3 --out /nowhere/at/all.csv", "nowhere"),
-    ],
-)
-def test_bad_input_is_one_sentence(words, part, capsys):
-    assert main(["hellinger", *shlex.split(words)]) == 2
-    shown = capsys.readouterr()
-    assert not shown.out
-    assert part in shown.err
-    assert len(shown.err.strip().splitlines()) == 1

@@ -1,18 +1,11 @@
 """Errors of regression against direct computations on the drawn splits, closed forms, and refusals."""
 
-import argparse
-import io
 import itertools
-import json
 import math
-import re
-import shlex
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as arrow_parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,16 +14,11 @@ from scipy.stats import truncnorm
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.__main__ import main
-from dpbayes.experiments.commands.options import scenario_from
-from dpbayes.experiments.commands.regression import RegressionRecipe, add_arguments, recipe_of, run
 from dpbayes.experiments.regression import study as regression
 from dpbayes.experiments.regression.design import RegressionStudy, precision_grid
 from dpbayes.experiments.regression.records import (
     CENSUS_BOUNDS,
     CENSUS_FEATURES,
-    MOST_FEATURES,
-    OwnColumns,
     census_like,
     is_numeric,
     numeric_table,
@@ -42,13 +30,11 @@ from dpbayes.experiments.regression.scenario import (
     RegressionScenario,
     experiment,
     records_of,
-    settings_text,
     study_of,
-    study_records,
 )
 from dpbayes.experiments.regression.study import SplitTable, fit_curves, regression_curves
 from dpbayes.mechanisms.regression import RegressionSampler
-from dpbayes.model.regression import GramMatrix, NumericColumn, RegressionData, ScaledRegression, moments, scaled
+from dpbayes.model.regression import GramMatrix, NumericColumn, RegressionData, ScaledRegression, scaled
 from dpbayes.sources.shipped_tables import regression_bounds, shipped_regression
 from tests.conftest import FAR
 
@@ -290,7 +276,7 @@ def test_a_bound_from_epsilon_costs_that_epsilon_at_every_precision() -> None:
     assert sampler.certified.epsilon == pytest.approx(2.5)
 
 
-# Frames, settings, command line
+# Frames
 
 
 def test_the_frame_is_tidy_and_has_all_constants() -> None:
@@ -310,107 +296,7 @@ def test_the_frame_is_tidy_and_has_all_constants() -> None:
     assert set(frame["norm_bound_rule"]) == {"10/sqrt(b)"}
 
 
-def arguments(*texts: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
-    return parser.parse_args(texts)
-
-
 SMALL = RegressionScenario(n=2000, features=4, points=3, repeats=3, norm_bound=NormBound.EPSILON, epsilon=2.5)
-
-
-def test_a_file_of_results_gives_the_same_numbers_again(tmp_path: Path) -> None:
-    recipe = RegressionRecipe(scenario=SMALL, seed=5, data_seed=7)
-    frame = recipe.frame(finished(experiment(SMALL, records_of(SMALL, seed=7), seed=5)))
-    text, command = frame["settings"][0], frame["command"][0]
-    pasted = ("--settings", "http://localhost/regression?" + text + "&accuracy.points=3&seat=recipient")
-    assert recipe_of(pasted) == recipe_of(("--settings", text)) == recipe
-    pd.testing.assert_frame_equal(recipe.frame(recipe_of(pasted).result()), frame)
-    for name in ("a.csv", "a.parquet"):
-        assert run(arguments(*pasted, "--out", str(tmp_path / name))) == f"Written to {tmp_path / name}"
-    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "a.parquet"), frame)
-    metadata = arrow_parquet.read_schema(tmp_path / "a.parquet").metadata
-    assert json.loads(metadata[b"dpbayes"]) == {"command": command, "settings": text}
-    assert pd.read_csv(tmp_path / "a.csv")["settings"][0] == text
-    with pytest.raises(InputError, match=r"\.csv or \.parquet"):
-        run(arguments(*pasted, "--out", str(tmp_path / "a.xlsx")))
-
-
-def test_a_file_of_a_stopped_experiment_holds_the_repeats_that_it_has() -> None:
-    scenario = RegressionScenario(n=500, features=2, points=2, repeats=60)
-    recipe = RegressionRecipe(scenario=scenario)
-    half = recipe.frame(next(experiment(scenario, records_of(scenario, seed=1), seed=1)).result)
-    again = recipe_of(("--settings", half["settings"][0]))
-    assert again.scenario.repeats == 25
-    pd.testing.assert_frame_equal(again.frame(again.result()), half)
-
-
-def test_the_command_and_the_python_are_the_experiment(capsys: pytest.CaptureFixture[str]) -> None:
-    recipe = RegressionRecipe(scenario=SMALL, seed=5, data_seed=7)
-    words = shlex.split(recipe.command)
-    assert words[:4] == ["python", "-m", "dpbayes.experiments", "regression"]
-    assert recipe_of(words[4:]) == recipe
-    assert main(words[3:]) == 0
-    printed = pd.read_csv(io.StringIO(capsys.readouterr().out))
-    pd.testing.assert_frame_equal(printed, recipe.frame(recipe.result()), rtol=1e-12)
-    assert len(recipe.python.splitlines()) == 3
-    exec(recipe.python, {})
-    assert capsys.readouterr().out == f"{recipe.frame(recipe.result())}\n"
-
-
-OWN = OwnColumns((NumericColumn("a,b", -1.5, 4), NumericColumn("é", 0, 1e6, 7)), NumericColumn("=pay", 0, 9))
-
-
-def test_a_table_of_ones_own_is_read_from_its_file(tmp_path: Path) -> None:
-    rng = stream(1, "own")
-    frame = pd.DataFrame({"=pay": rng.uniform(0, 9, 80), "a,b": rng.uniform(-2, 4, 80), "é": rng.uniform(0, 1e6, 80)})
-    frame.loc[3, "é"] = np.nan
-    scenario = RegressionScenario(records=Records.UPLOAD, points=3, repeats=2)
-    frames = {}
-    writers = {
-        "-my table.csv": lambda path: frame.to_csv(path, index=False),
-        "t.parquet": frame.to_parquet,
-        "german.csv": lambda path: frame.to_csv(path, index=False, sep=";", decimal=",", encoding="latin-1"),
-    }
-    for name, write in writers.items():
-        path = tmp_path / name
-        write(path)
-        recipe = RegressionRecipe(scenario=scenario, table=str(path), columns=OWN)
-        assert recipe_of(recipe.arguments) == recipe
-        assert recipe_of(RegressionRecipe(scenario=scenario, table=name, columns=OWN).arguments).table == name
-        frames[name] = recipe.frame(recipe_of(shlex.split(recipe.command)[4:]).result())
-        assert OwnColumns.from_text(frames[name]["columns"][0]) == OWN
-        short = recipe_of(("--table", str(path), "--columns", OWN.text, "--points", "3", "--repeats", "2"))
-        assert short == recipe
-    direct = study_records(*numeric_table(frame.astype(object).fillna("").astype(str), OWN.features, OWN.target))
-    expected = finished(experiment(scenario, direct, seed=1)).frame()
-    for written in frames.values():
-        pd.testing.assert_frame_equal(written[expected.columns], expected)
-
-
-def test_a_table_that_stays_where_it_is_is_fitted_by_its_sufficient_statistics(tmp_path: Path) -> None:
-    rng = stream(2, "source")
-    features = rng.uniform(-2, 4, (500, 2)) * [1, 2e5]
-    frame = pd.DataFrame({"a,b": features[:, 0], "é": features[:, 1], "=pay": features[:, 0] + rng.uniform(0, 4, 500)})
-    frame.to_parquet(tmp_path / "t.parquet")
-    scenario = RegressionScenario(records=Records.CONNECTED, points=3, repeats=30, draws=3)
-    recipe = RegressionRecipe(scenario=scenario, source=f"parquet:{tmp_path}/t.parquet", columns=OWN)
-    assert recipe_of(recipe.arguments) == recipe
-    result = recipe.result()
-    assert (result.train, result.test, result.features, result.repeats) == (500, 0, 2, 30)
-    data, bounds = numeric_table(frame.astype(str), OWN.features, OWN.target)
-    x, y = (units := scaled(data, bounds)).features, units.target
-    ridge = [np.linalg.solve(x.T @ x + b * np.eye(2), x.T @ y) for b in result.study.precisions]
-    np.testing.assert_allclose(result.exact.mean, [((y - x @ w) ** 2).mean() for w in ridge], rtol=1e-9)
-    np.testing.assert_allclose(result.baseline.mean, y.var(), rtol=1e-9)
-    for k, sampler in enumerate(result.study.samplers):
-        drawn = sampler.release(moments(units), stream(3, "draws"), (20_000,)).draws
-        errors = ((y - drawn[:, 0] @ x.T) ** 2).mean(axis=1)
-        spread = np.hypot(result.one.standard_error[k], errors.std() / np.sqrt(len(errors)))
-        assert abs(result.one.mean[k] - errors.mean()) < FAR * spread
-    columns = recipe.frame(result)
-    assert set(columns["source"]) == {recipe.source}
-    assert (set(columns["training_records"]), set(columns["test_records"])) == ({500}, {0})
 
 
 def test_sufficient_statistics_that_cannot_be_fitted_are_refused() -> None:
@@ -423,82 +309,6 @@ def test_sufficient_statistics_that_cannot_be_fitted_are_refused() -> None:
         fit_curves(GramMatrix.of(constant), study, rng)
     with pytest.raises(InputError, match="fit into ten minutes"):
         fit_curves(GramMatrix(table().products, ("a", "b", "c", "y")), replace(study, repeats=10**9), rng)
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--table", "t.csv"), "needs --table and --columns"),
-        (("--source", "parquet:t"), "needs --table and --columns"),
-        (("--source", "parquet:t", "--columns", OWN.text, "--records", "my table"), "needs --source and --columns"),
-        (("--records", "connected table"), "needs --source and --columns"),
-        (("--columns", OWN.text), "needs --table and --columns"),
-        (("--records", "my table"), "needs --table and --columns"),
-        (("--table", "t.csv", "--columns", OWN.text, "--records", "synthetic"), '--records must be "my table"'),
-        (("--table", "t.csv", "--columns", "age"), "must be JSON"),
-        (("--table", "t.csv", "--columns", "{}"), "must be JSON"),
-        (("--table", "t.csv", "--columns", "[[1, 2]]"), "must be JSON"),
-        (("--table", "t.csv", "--columns", '{"age": "18"}'), "must be JSON"),
-        (("--table", "t.csv", "--columns", '{"age": [1]}'), "must be JSON"),
-        (("--table", "t.csv", "--columns", '{"age": [9, 1]}'), '"age" must be below the highest; 9 is not below 1'),
-        (("--table", "t.csv", "--columns", '{"age": [NaN, 1]}'), '"age" must be a number'),
-        (("--table", "t.csv", "--columns", '{"age": [0, null]}'), '"age" must be a number'),
-        (("--table", "t.csv", "--columns", '{"age": [0, 1, 2]}'), '"age" must be between 0 and 1'),
-        (("--settings", "foo=1"), 'There is no regression setting "foo"'),
-        (("--settings", "repeats=5"), "such as regression.repeats=20"),
-        (("--settings", "regression.foo=1"), 'no setting "foo" of this experiment'),
-        (("--settings", "http://localhost/regression?regression.foo=1"), 'no setting "foo"'),
-        (("--settings", "http://localhost/accuracy?accuracy.points=2"), "not a link of the Regression page"),
-        (("--settings", "seed=x"), "--seed must be a number"),
-    ],
-)
-def test_unknown_settings_and_incomplete_tables_are_refused(words: tuple[str, ...], said: str) -> None:
-    with pytest.raises(InputError, match=re.escape(said)):
-        recipe_of(words)
-
-
-def test_unknown_words_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    for words in (["foo=1"], ["--foo", "1"]):
-        with pytest.raises(SystemExit) as stopped:
-            main(["regression", *words])
-        assert stopped.value.code == 2
-        assert "unrecognized arguments" in capsys.readouterr().err
-    assert main(["regression", "--settings", "foo=1"]) == 2
-    assert main(["regression", "--table", "none.csv", "--columns", OWN.text]) == 2
-    assert "none.csv" in capsys.readouterr().err
-
-
-def test_too_many_columns_are_refused() -> None:
-    many = tuple(NumericColumn(f"c{k}", 0, 1) for k in range(MOST_FEATURES + 1))
-    with pytest.raises(InputError, match="101 features are too many"):
-        OwnColumns(many, NumericColumn("pay", 0, 1))
-
-
-def test_single_options_win_over_the_link() -> None:
-    words = ("--settings", "regression.n=500&regression.repeats=2", "--repeats", "3", "--points", "2")
-    recipe = recipe_of(words)
-    frame = recipe.frame(recipe.result())
-    assert set(frame["repeats"]) == {3}
-    assert set(frame["training_records"]) == {50}
-    printed = run(arguments(*words)).splitlines()
-    assert printed[0].startswith("predictor,prior_precision,mse")
-    assert len(printed) == 1 + len(frame)
-
-
-def test_settings_are_read_back_as_written() -> None:
-    scenario = RegressionScenario(records=Records.FULTON, precision=31.5, draws=9)
-    texts = dict(part.split("=", 1) for part in settings_text(scenario, seed=1, data_seed=1).split("&"))
-    own = {key.removeprefix("regression."): text for key, text in texts.items() if key.startswith("regression.")}
-    assert scenario_from(RegressionScenario, own) == scenario
-
-
-@pytest.mark.parametrize(
-    "texts",
-    [{"colour": "1"}, {"n": "many"}, {"n": "1e12"}, {"records": "moon"}, {"repeats": "0"}, {"noise_variance": "nan"}],
-)
-def test_bad_settings_are_refused(texts: dict[str, str]) -> None:
-    with pytest.raises(InputError):
-        scenario_from(RegressionScenario, texts)
 
 
 # Records

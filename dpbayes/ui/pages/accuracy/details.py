@@ -1,4 +1,4 @@
-"""The Accuracy page below its curves: reliability, crossings, formula, assumptions, the code to copy."""
+"""The Accuracy page below its curves: reliability, crossings, formula, assumptions."""
 
 from collections.abc import Mapping
 
@@ -16,10 +16,8 @@ from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.experiments.accuracy.reliability import Reliability
 from dpbayes.experiments.accuracy.study import AccuracyStudy
-from dpbayes.experiments.commands.accuracy import AccuracyRecipe
 from dpbayes.figures.accuracy import reliability_figure
 from dpbayes.mechanisms import Noise
-from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.pages.accuracy.headline import points
 from dpbayes.ui.pages.accuracy.work import is_of_a_table, reliability_run
 from dpbayes.ui.widgets.chart import chart
@@ -27,7 +25,7 @@ from dpbayes.ui.widgets.running import progress
 from dpbayes.ui.widgets.show import assumption, data_and_download, folded, sentence_instead, source
 
 
-def details(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float, under_way: bool) -> bool:
+def details(study: AccuracyStudy, *, epsilon: float, under_way: bool) -> bool:
     """Show the details; return whether an opened one is still being computed.
 
     Slow details are computed when they are opened, and only after the study, which may be `under_way`.
@@ -36,7 +34,7 @@ def details(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float, und
     with folded("Calibration of the predicted probabilities", key="accuracy.reliable") as is_open:
         if is_open:
             with sentence_instead():
-                going = _reliability(recipe, study, epsilon=epsilon, under_way=under_way)
+                going = _reliability(study, epsilon=epsilon, under_way=under_way)
     with folded("Best private curve at each ε", key="accuracy.best") as is_open:
         if is_open:
             _best(study)
@@ -47,17 +45,15 @@ def details(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float, und
         _promises(study)
     with st.expander("Formulas, assumptions and source"):
         _formulas(study)
-        _assumptions(recipe, study)
+        _assumptions(study)
         source(Reference("Zhang16", "section 5.1, Figure 1"))
-    with st.expander("Python and command line"):
-        _code(recipe)
     return going
 
 
 # Calibration of the predictive probability
 
 
-def _reliability(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float, under_way: bool) -> bool:
+def _reliability(study: AccuracyStudy, *, epsilon: float, under_way: bool) -> bool:
     """Continue for a moment and show the result so far; return whether the work continues."""
     if under_way:
         st.caption("The calibration is computed once all repeats are done.")
@@ -68,13 +64,11 @@ def _reliability(recipe: AccuracyRecipe, study: AccuracyStudy, *, epsilon: float
         repeats_done = f"{int(work.share * study.repeats + 1e-6):,} of {many(study.repeats, 'repeat')}"
         progress(work, repeats_done, key="accuracy.reliability.stop")
     if work.result is not None:
-        _reliability_chart(recipe, study, work.result, epsilon)
+        _reliability_chart(study, work.result, epsilon)
     return work.going
 
 
-def _reliability_chart(
-    recipe: AccuracyRecipe, study: AccuracyStudy, bins: Mapping[Method, Reliability], epsilon: float
-) -> None:
+def _reliability_chart(study: AccuracyStudy, bins: Mapping[Method, Reliability], epsilon: float) -> None:
     worst = max((m for m in bins if m is not EXACT), key=lambda m: bins[m].error, default=EXACT)
     most, exact = distinct_texts(bins[worst].error, bins[EXACT].error, most=2)
     st.markdown(
@@ -96,7 +90,9 @@ def _reliability_chart(
             for m, r in bins.items()
         ]
     )
-    data_and_download(lambda: frame, name="accuracy-calibration", curator_only=is_of_a_table(recipe), simulates=True)
+    data_and_download(
+        lambda: frame, name="accuracy-calibration", curator_only=is_of_a_table(study.plan), simulates=True
+    )
 
 
 # Crossings and promises
@@ -174,7 +170,7 @@ def _promises(study: AccuracyStudy) -> None:
     )
 
 
-# Formulas, assumptions, code
+# Formulas and assumptions
 
 
 def _formulas(study: AccuracyStudy) -> None:
@@ -195,8 +191,8 @@ def _families(plan: AccuracyPlan) -> list[tuple[int, ...]]:
     return [family for family in plan.network.families if target in family]
 
 
-def _assumptions(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
-    plan, real = study.plan, is_of_a_table(recipe)
+def _assumptions(study: AccuracyStudy) -> None:
+    plan, real = study.plan, is_of_a_table(study.plan)
     printed = (
         not real
         and plan.records == 1000
@@ -241,21 +237,3 @@ def _assumptions(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
             "variance at the same ε, especially at large ε.",
             holds=plan.noise is Noise.WHOLE,
         )
-
-
-def _code(recipe: AccuracyRecipe) -> None:
-    if is_of_a_table(recipe) and recipe.table not in SHIPPED:
-        if not recipe.table.endswith((".csv", ".parquet", ".xlsx")):
-            st.markdown(
-                "This table exists in this session only. In Python, build a `Dataset`, and an `AccuracyPlan` with "
-                "this dataset as `source`. Then `accuracy_study(plan).frame()` from "
-                "`dpbayes.experiments.accuracy.study` returns these numbers."
-            )
-            return
-        st.markdown(
-            "The file is read from the current folder. Its values must be the states listed below, cut and grouped as "
-            "on the Data page."
-        )
-    st.code(recipe.python, language="python", wrap_lines=True)
-    st.code(recipe.command, language="bash", wrap_lines=True)
-    st.caption("Add --out results.parquet (or .csv) to write the results to a file with their settings.")

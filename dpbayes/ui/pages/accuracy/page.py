@@ -11,7 +11,6 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy.methods import BASELINES
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.study import AccuracyStudy
-from dpbayes.experiments.commands.accuracy import AccuracyRecipe, parquet_bytes
 from dpbayes.figures.accuracy import accuracy_figure, certified_figure, log_loss_figure, waiting_figure
 from dpbayes.ui.pages.accuracy.details import details
 from dpbayes.ui.pages.accuracy.headline import comparison_sentence, races, verdict
@@ -19,9 +18,9 @@ from dpbayes.ui.pages.accuracy.work import (
     curves_left_out,
     is_of_a_table,
     methods_on_offer,
+    plan_at,
     possible,
     predicting_network,
-    recipe_at,
     scene_of,
     shares_noise,
     study_run,
@@ -33,13 +32,13 @@ from dpbayes.ui.session.options.accuracy import CURVES_LEFT_OUT, SCENE, Accuracy
 from dpbayes.ui.session.settings import parameter_title
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.chart.saving import EPSILON, Facts, offered_name, pictures_tell, public_records_text
+from dpbayes.ui.widgets.chart.saving import EPSILON, Facts, pictures_tell, public_records_text
 from dpbayes.ui.widgets.controls import prior_control
 from dpbayes.ui.widgets.limits import Possible, nearest_shown, reach_of
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
 from dpbayes.ui.widgets.shares import weights_control, weights_said
-from dpbayes.ui.widgets.show import data_and_download, file_button, folded, sentence_instead
+from dpbayes.ui.widgets.show import data_and_download, sentence_instead
 
 
 def _table(chosen: Chosen) -> str:
@@ -59,10 +58,10 @@ def accuracy_page(chosen: Chosen) -> bool:
     """Show the curves first: they move with the number of records; then the controls and the details."""
     pictures_tell(FACTS)
     page = places()
-    nearby, recipe, work = page.first(_moving, chosen) or (None, None, None)
+    nearby, plan, work = page.first(_moving, chosen) or (None, None, None)
     with page.controls:
         _controls(chosen, nearby)
-    if recipe is None or work is None:
+    if plan is None or work is None:
         return False
     study = work.result
     with page.beside():
@@ -71,28 +70,26 @@ def accuracy_page(chosen: Chosen) -> bool:
             if not work.done:  # beside what is always there, so that nothing moves when it goes
                 repeats = study.repeats if study is not None else 0
                 with st.container():
-                    progress(work, f"{repeats:,} of {many(recipe.plan.repeats, 'repeat')}", key="accuracy.stop")
+                    progress(work, f"{repeats:,} of {many(plan.repeats, 'repeat')}", key="accuracy.stop")
         if study is not None:
             st.markdown(" ".join((comparison_sentence(study, chosen.epsilon), races(study))))
-            _numbers(recipe, study)
+            _numbers(study)
     if study is None:
         return work.going
     with st.container(key="below"):
-        return details(recipe, study, epsilon=chosen.epsilon, under_way=work.going) or work.going
+        return details(study, epsilon=chosen.epsilon, under_way=work.going) or work.going
 
 
-def _moving(
-    page: Places, chosen: Chosen
-) -> tuple[Possible | None, AccuracyRecipe | None, Running[AccuracyStudy] | None]:
+def _moving(page: Places, chosen: Chosen) -> tuple[Possible | None, AccuracyPlan | None, Running[AccuracyStudy] | None]:
     """Work for a moment on the nearest settings that can be run, and show the curves so far."""
     with page.picture:
         nearby = _possible(chosen)
-        recipe = recipe_at(chosen, nearby.settings) if nearby is not None else None
-        work = _picture(recipe.plan, chosen) if recipe is not None else None
+        plan = plan_at(chosen, nearby.settings) if nearby is not None else None
+        work = _picture(plan, chosen) if plan is not None else None
     page.lead("accuracy.training", reach=reach_of("accuracy.training", nearby))
-    if recipe is not None and work is not None:
-        page.say(verdict(work.result, chosen.epsilon) if work.result is not None else _beginning(recipe.plan))
-    return nearby, recipe, work
+    if plan is not None and work is not None:
+        page.say(verdict(work.result, chosen.epsilon) if work.result is not None else _beginning(plan))
+    return nearby, plan, work
 
 
 def _beginning(plan: AccuracyPlan) -> str:
@@ -235,8 +232,9 @@ def _target(chosen: Chosen) -> None:
 # Numbers
 
 
-def _numbers(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
-    real, plan = is_of_a_table(recipe), study.plan
+def _numbers(study: AccuracyStudy) -> None:
+    plan = study.plan
+    real = is_of_a_table(plan)
     models = "each with a new split of the table" if real else "each with a new random model and new records"
     st.caption(
         f"{many(study.repeats, 'simulated repeat')}, {models}: {many(plan.training, 'training record')}, "
@@ -250,11 +248,7 @@ def _numbers(recipe: AccuracyRecipe, study: AccuracyStudy) -> None:
         + _shared(plan)
         + ("Not private (curator view)." if real else "")
     )
-    data_and_download(lambda: recipe.frame(study), name="accuracy", curator_only=real, simulates=True)
-    with folded("Parquet file with the settings", key="accuracy.parquet") as is_open:
-        if is_open:
-            file = offered_name("accuracy", "parquet", simulates=True, curator_only=real)
-            file_button(parquet_bytes(study, recipe.settings), file, key="download.accuracy.parquet")
+    data_and_download(study.frame, name="accuracy", curator_only=real, simulates=True)
 
 
 def _shared(plan: AccuracyPlan) -> str:

@@ -9,13 +9,11 @@ from dpbayes.experiments.accuracy.methods import ALL_METHODS, METHODS, methods_f
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic, default_target, epsilon_grid
 from dpbayes.experiments.accuracy.reliability import Reliability, reliability_steps
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_steps
-from dpbayes.experiments.commands.accuracy import AccuracyRecipe
 from dpbayes.mechanisms import Calibration, Noise
 from dpbayes.mechanisms.noise.shares import takes_weights
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import naive_bayes
-from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.options.accuracy import ADDED, AccuracyOptions, CalibrationsShown, Scene
 from dpbayes.ui.session.settings import Settings
@@ -85,15 +83,15 @@ GIVING = {
 
 def possible(chosen: Chosen) -> Possible:
     """Return the settings of an experiment that can be run, nearest to the requested settings. Errors: InputError."""
-    return nearest(chosen.settings, GIVING, lambda settings: recipe_at(chosen, settings))
+    return nearest(chosen.settings, GIVING, lambda settings: plan_at(chosen, settings))
 
 
-def recipe_at(chosen: Chosen, settings: Settings) -> AccuracyRecipe:
-    """Return the plan at settings with other options than the chosen ones, and its sources. Errors: InputError."""
+def plan_at(chosen: Chosen, settings: Settings) -> AccuracyPlan:
+    """Return the plan at settings with other options than the chosen ones. Errors: InputError."""
     options, net, noise = settings.options("accuracy"), predicting_network(chosen), settings.parameter("noise")
-    left_out, scene = curves_left_out(chosen), scene_of(chosen)
+    left_out = curves_left_out(chosen)
     methods = tuple(m for m in methods_on_offer(options, net, noise) if m not in left_out)
-    plan = AccuracyPlan(
+    return AccuracyPlan(
         network=net,
         target=target_of(chosen, net),
         source=_source(chosen, options, net),
@@ -110,11 +108,6 @@ def recipe_at(chosen: Chosen, settings: Settings) -> AccuracyRecipe:
         weights=chosen.weights_on(net) if any(map(shares_noise, methods)) else (),
         seed=settings.seed,
     )
-    if scene is Scene.NAIVE_BAYES:
-        return AccuracyRecipe(plan, features=options.features)
-    if scene is Scene.TABLE:
-        return AccuracyRecipe(plan, table=settings.data if settings.data in SHIPPED else chosen.data_title)
-    return AccuracyRecipe(plan, named=settings.published)
 
 
 def _source(chosen: Chosen, options: AccuracyOptions, net: Network) -> Synthetic | Dataset:
@@ -144,6 +137,6 @@ def reliability_run(study: AccuracyStudy, epsilon: float) -> Running[Mapping[Met
     return running("accuracy.reliability", key, lambda: reliability_steps(plan, epsilon, repeats=repeats))
 
 
-def is_of_a_table(recipe: AccuracyRecipe) -> bool:
+def is_of_a_table(plan: AccuracyPlan) -> bool:
     """Whether true records are predicted, which only the curator may see."""
-    return isinstance(recipe.plan.source, Dataset)
+    return isinstance(plan.source, Dataset)

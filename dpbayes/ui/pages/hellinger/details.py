@@ -9,7 +9,6 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex, numeral
-from dpbayes.experiments.commands.hellinger import command_of, python_of
 from dpbayes.experiments.hellinger.errors import MOST_AUDITED, DieNoise, ErrorLaw, audited_epsilons
 from dpbayes.experiments.hellinger.landscape import outputs, sensitivity_line, sensitivity_plane, window_around
 from dpbayes.experiments.hellinger.scenario import DieMethod, Scenario
@@ -20,6 +19,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.research import OutputRange, ShownSensitivity
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.from_python import program, same_from_python, value_in_python
 from dpbayes.ui.widgets.show import assumption, data_and_download, folded, sentence_instead, source
 
 
@@ -133,6 +133,15 @@ def _error_laws(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], *, seed:
     download(columns, scenario, seed=seed, name="hellinger-laws", simulates=True)
 
 
+def python_of(scenario: Scenario, *, seed: int) -> str:
+    """Return the code that gives the errors at the setting, and along n, epsilon and m."""
+    return program(
+        value_in_python("scenario", scenario),
+        "from dpbayes.experiments.hellinger.study import hellinger_study",
+        f"print(hellinger_study(scenario, seed={seed}).frame())",
+    )
+
+
 # Formulas and assumptions
 
 
@@ -147,14 +156,7 @@ def details(scenario: Scenario, *, seed: int, enumeration: str) -> None:
         if is_open:
             with sentence_instead():
                 _audit(scenario)
-    with st.expander("Python and command line"):
-        st.code(python_of(scenario, seed=seed), language="python", wrap_lines=True)
-        st.code(command_of(scenario, seed=seed), language="bash", wrap_lines=True)
-        st.caption(
-            "The code computes the errors at these settings, and as functions of n, ε and m. Add `--out "
-            "results.parquet` (or .csv) to write them to a file with their settings. `--settings` takes this page's "
-            "link instead of options."
-        )
+    same_from_python(python_of(scenario, seed=seed), name="hellinger")
 
 
 def _formulas(scenario: Scenario) -> None:

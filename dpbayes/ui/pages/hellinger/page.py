@@ -10,7 +10,6 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import distinct_texts, many, numeral
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.commands.files import parquet_bytes
 from dpbayes.experiments.hellinger.errors import (
     DRAWS,
     EPSILONS,
@@ -39,7 +38,7 @@ from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.saving import EPSILON, Facts, pictures_tell
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest
 from dpbayes.ui.widgets.page import Places, places
-from dpbayes.ui.widgets.show import remark, results_and_files
+from dpbayes.ui.widgets.show import data_and_download, remark
 
 NAMES = {
     DieMethod.GLOBAL: "the exponential mechanism with global sensitivity",
@@ -305,10 +304,5 @@ def more_sides(scenario: Scenario) -> str:
 
 
 def _numbers_and_files(study: HellingerStudy) -> None:
-    """Show the tidy frame of boxes and curves in a folded part, and offer it as CSV and Parquet with its settings."""
-    results_and_files(
-        study.frame,
-        lambda frame: parquet_bytes(frame, study.settings),
-        name="hellinger",
-        caption="The last columns hold the settings: `python -m dpbayes.experiments hellinger --settings …`",
-    )
+    """Offer the tidy frame of boxes and curves, with the settings in its last columns."""
+    data_and_download(study.frame, name="hellinger", curator_only=False, simulates=True)

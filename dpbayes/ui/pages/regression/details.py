@@ -1,47 +1,13 @@
-"""The Regression page below its pictures: numbers as files, formulas, assumptions."""
+"""The Regression page below its pictures: formulas, assumptions."""
 
 import numpy as np
 import streamlit as st
 
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
-from dpbayes.experiments.commands.files import parquet_bytes
-from dpbayes.experiments.commands.regression import RegressionRecipe
 from dpbayes.experiments.regression.design import RegressionStudy
-from dpbayes.experiments.regression.result import RegressionResult
 from dpbayes.experiments.regression.scenario import NormBound, Records, RegressionScenario
-from dpbayes.ui.widgets.show import assumption, results_and_files, source
-
-
-def numbers_and_files(recipe: RegressionRecipe, result: RegressionResult) -> None:
-    """Show the tidy frame in a folded part, and offer it as CSV and Parquet with the settings in its last columns."""
-    results_and_files(
-        lambda: recipe.frame(result),
-        lambda frame: parquet_bytes(frame, recipe.settings),
-        name="regression",
-        caption="The last columns hold the settings and the command that reproduces these numbers.",
-        curator_only=recipe.scenario.records is not Records.SYNTHETIC,
-    )
-
-
-def code(recipe: RegressionRecipe) -> None:
-    """Show the experiment as Python and as a command, to copy."""
-    if recipe.source:
-        st.markdown(
-            "Replace ADDRESS by the table's address, which the person who started the server knows. The used columns "
-            "and their public bounds are listed below, the target last."
-        )
-    elif recipe.columns:
-        st.markdown(
-            "The file is read from the current folder: CSV with commas, in UTF-8, or Parquet. The used columns and "
-            "their public bounds are listed below, the target last."
-        )
-    st.code(recipe.python, language="python", wrap_lines=True)
-    st.code(recipe.command, language="bash", wrap_lines=True)
-    st.caption(
-        "The code runs all repeats. Add --out results.parquet (or .csv) to write the results to a file with their "
-        "settings."
-    )
+from dpbayes.ui.widgets.show import assumption, source
 
 
 def details(study: RegressionStudy, scenario: RegressionScenario, *, size: tuple[int, int]) -> None:

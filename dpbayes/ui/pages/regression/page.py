@@ -11,17 +11,16 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.text import escaped, many, numeral, rough, shortest
 from dpbayes.experiments.regression.design import RegressionStudy
 from dpbayes.experiments.regression.result import ONE_NAME, RegressionResult, several_name
-from dpbayes.experiments.regression.scenario import NormBound, Records, RegressionScenario, study_of
+from dpbayes.experiments.regression.scenario import NormBound, Records, RegressionScenario, study_of, with_settings
 from dpbayes.figures.regression import epsilon_figure, regression_errors_figure
 from dpbayes.mechanisms.regression import RegressionSampler
-from dpbayes.ui.pages.regression.details import code, details, numbers_and_files
+from dpbayes.ui.pages.regression.details import details
 from dpbayes.ui.pages.regression.upload import connected_table, own_table
 from dpbayes.ui.pages.regression.work import (
     ErrorCurves,
     mine_of,
     possible,
     public_size,
-    recipe_for,
     running_errors,
     trained_on,
 )
@@ -31,6 +30,7 @@ from dpbayes.ui.session.scans import summed_up
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.saving import Facts, pictures_tell
+from dpbayes.ui.widgets.from_python import program, same_from_python, value_in_python
 from dpbayes.ui.widgets.limits import Possible, nearest_shown, reach_of
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
@@ -74,8 +74,8 @@ def regression_page(chosen: Chosen) -> bool:
         st.markdown(epsilons(result.study, scenario, size=(result.train, result.features)))
         _beside(errors, chosen, scenario)
     _below(page, chosen, scenario, result.study, size=(result.train, result.features))
-    with st.expander("Python and command line"):
-        code(recipe_for(scenario, chosen.settings))
+    if scenario.records in (Records.SYNTHETIC, Records.FULTON):
+        same_from_python(python_of(chosen, scenario), name="regression")
     return work.going
 
 
@@ -215,7 +215,28 @@ def _beside(shown: ErrorCurves, chosen: Chosen, scenario: RegressionScenario) ->
     )
     st.dataframe(frame, hide_index=True)
     st.caption(_about(shown, scenario))
-    numbers_and_files(recipe_for(scenario, chosen.settings), result)
+    data_and_download(
+        lambda: _with_settings(result.frame(), chosen, scenario),
+        name="regression",
+        curator_only=scenario.records is not Records.SYNTHETIC,
+        simulates=True,
+    )
+
+
+def _with_settings(frame: "pd.DataFrame", chosen: Chosen, scenario: RegressionScenario) -> "pd.DataFrame":
+    return with_settings(frame, scenario, seed=chosen.settings.seed, data_seed=chosen.settings.data_seed)
+
+
+def python_of(chosen: Chosen, scenario: RegressionScenario) -> str:
+    """Return the code that gives the errors of all predictors at every precision."""
+    seed, data_seed = chosen.settings.seed, chosen.settings.data_seed
+    return program(
+        value_in_python("scenario", scenario),
+        "from dpbayes.base.steps import finished",
+        "from dpbayes.experiments.regression.scenario import experiment, records_of",
+        f"records = records_of(scenario, seed={data_seed!r})",
+        f"print(finished(experiment(scenario, records, seed={seed!r})).frame())",
+    )
 
 
 def _text_or_unknown(number: float, shown: Callable[[float], str]) -> str:
@@ -273,8 +294,8 @@ def _epsilons(study: RegressionStudy, chosen: Chosen, scenario: RegressionScenar
     columns = {"prior_precision": b, "norm_bound": study.norm_bounds, "certified_epsilon_of_all_draws": study.certified}
     columns |= {"certified_epsilon_of_one_draw": one, "printed_epsilon_of_one_draw": printed}
     data_and_download(
-        lambda: pd.DataFrame(columns | {"training_records": size[0], "features": size[1]}).assign(
-            **recipe_for(scenario, chosen.settings).settings
+        lambda: _with_settings(
+            pd.DataFrame(columns | {"training_records": size[0], "features": size[1]}), chosen, scenario
         ),
         name="regression-epsilons",
         curator_only=False,

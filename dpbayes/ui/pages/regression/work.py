@@ -12,7 +12,6 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.steps import Work, mapped
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.commands.regression import RegressionRecipe
 from dpbayes.experiments.regression.records import OwnColumns, numeric_table
 from dpbayes.experiments.regression.result import RegressionResult
 from dpbayes.experiments.regression.scenario import (
@@ -189,14 +188,3 @@ def running_errors(scenario: RegressionScenario, settings: Settings) -> Running[
         return mapped(steps, lambda result: ErrorCurves(result, table.target, table.clipped, table.values))
 
     return running("regression", (varied, records_key(scenario, settings), settings.seed), start)
-
-
-def recipe_for(scenario: RegressionScenario, settings: Settings) -> RegressionRecipe:
-    """Return what gives the experiment's numbers again, outside of this session too."""
-    mine, columns = mine_of(scenario, settings), own_columns(scenario, settings)
-    recipe = RegressionRecipe(scenario=scenario, seed=settings.seed, data_seed=settings.data_seed)
-    if mine is None or columns is None:
-        return recipe
-    if isinstance(mine, Connected):  # only the person who started the server knows the address
-        return replace(recipe, source="ADDRESS", columns=columns)
-    return replace(recipe, table=mine.name, columns=columns)

@@ -20,7 +20,7 @@ from dpbayes.experiments.structure import structure_cost
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, PosteriorSampler
 from dpbayes.model.dataset import Dataset
 from dpbayes.posteriors.dirichlet import LEVEL
-from dpbayes.ui.pages.accuracy.work import possible, recipe_at
+from dpbayes.ui.pages.accuracy.work import plan_at, possible
 from dpbayes.ui.pages.audit.subject import audited, report_of
 from dpbayes.ui.pages.explore.averages import cell_coverage, with_averages
 from dpbayes.ui.pages.explore.controls import picked
@@ -210,7 +210,7 @@ def _nearer_to_a_die(chosen: Chosen) -> str:
 
 def _most_accurate(chosen: Chosen) -> str:
     """Return the paper's mechanism that predicts best, certified, in few enough repeats to wait for."""
-    plan = recipe_at(chosen, possible(chosen).settings).plan
+    plan = plan_at(chosen, possible(chosen).settings)
     if isinstance(plan.source, Dataset) and not chosen.is_curator:
         raise InputError("These curves depend on the records, which the recipient does not see.")
     three = {label: METHODS[name] for label, name in PREDICTING.items()}

@@ -1,95 +1,31 @@
-"""The same from Python and from the command line."""
+"""The same from Python."""
 
-import shlex
+from contextlib import suppress
 
-import streamlit as st
-
-from dpbayes.base.parameters import parameters_of
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.commands.least_epsilon import ANSWERS as WORDS
-from dpbayes.experiments.commands.least_epsilon import NAMES
-from dpbayes.mechanisms.base import rule_for
-from dpbayes.mechanisms.noise.shares import takes_weights
-from dpbayes.sources.shipped_tables import SHIPPED
+from dpbayes.experiments.least_epsilon.answers import AS_REAL
 from dpbayes.ui.pages.compare.answer import public_cpts_in_python
 from dpbayes.ui.pages.which_epsilon.requirement import AccuracyRequirement
-from dpbayes.ui.session.chosen import kind_called
 from dpbayes.ui.widgets.from_python import (
-    DESCRIPTION,
     FACE,
     STREAM,
     counts_in_python,
-    description_beside,
     mechanism_in_python,
     program,
+    same_from_python,
 )
 
 
 def recipes(goal: AccuracyRequirement) -> None:
     """Show how the same question is answered without the page."""
-    with st.expander("Python and command line"):
-        try:
-            python = python_of(goal)
-        except InputError:
-            st.caption("These settings cannot be simulated, either here or in Python.")
-            return
-        st.code(python, language="python", wrap_lines=True)
-        if DESCRIPTION in python:
-            description_beside(goal.chosen, "which_epsilon")
-        if _has_command(goal):
-            st.code(command_of(goal), language="bash", wrap_lines=True)
-        st.caption(_command_note(goal))
-
-
-def _has_command(goal: AccuracyRequirement) -> bool:
-    """Return whether the command knows the tables by name: those of a published network, or a shipped one."""
-    settings = goal.chosen.settings
-    return goal.is_published if goal.counts is None else settings.data in SHIPPED and not settings.graph
-
-
-def _command_note(goal: AccuracyRequirement) -> str:
-    """Return how the command differs from the page, or why there is none."""
-    if not _has_command(goal):
-        return (
-            "The command takes a published network or a file with a table: see `python -m dpbayes.experiments epsilon "
-            "--help`."
-        )
-    note = "The command and this page use different random numbers, so the last digits may differ."
-    chosen = goal.chosen
-    if takes_weights(kind_called(chosen.settings.mechanism)) and chosen.weights:
-        note += " The command gives all tables the same weight."
-    return note
-
-
-def command_of(goal: AccuracyRequirement) -> str:
-    """Return the command that asks the same. Errors: InputError where nothing can be simulated."""
-    question, options, settings = goal.question, goal.options, goal.chosen.settings
-    kind, draws = kind_called(settings.mechanism), goal.draws(settings.mechanism)
-    name = next(word for word, candidate in NAMES.items() if candidate is kind)
-    answer = next(word for word, candidate in WORDS.items() if candidate is goal.answer(settings.mechanism))
-    given = " ".join(shlex.quote(f"{node}={state}") for node, state in question.evidence.items())
-    mechanism = goal.mechanism(kind.__name__)
-    values = {name: getattr(mechanism, name) for name in parameters_of(kind) if name != "epsilon"}
-    turned = " ".join(shlex.quote(f"{name}={getattr(value, 'value', value)}") for name, value in values.items())
-    parts = [
-        ".venv/bin/python -m dpbayes.experiments epsilon",
-        f"--network {settings.fitted}" if goal.counts is None else f"--table {settings.data}",
-        f"--target {shlex.quote(f'{question.target}={question.state}')}",
-        f"--given {given}" if given else "",
-        f"--within {options.tolerance!r} --confidence {options.confidence!r}",
-        f"--records {options.records}" if goal.counts is None else "",
-        f"--mechanism {name}" + (f" --set {turned}" if turned else ""),
-        f"--prior {rule_for(kind, settings.prior)} --answer {answer}",
-        f"--draws {draws}" if draws != goal.answer(settings.mechanism).draws else "",
-        f"--seed {settings.seed}",
-    ]
-    return " ".join(part for part in parts if part)
+    with suppress(InputError):  # the page states why nothing can be simulated
+        same_from_python(python_of(goal), name="which_epsilon", chosen=goal.chosen)
 
 
 def python_of(goal: AccuracyRequirement) -> str:
     """Return the Python that gives the page's answer, of the same draws. Errors: InputError as of `draws`."""
     question, options, name = goal.question, goal.options, goal.chosen.settings.mechanism
-    answer = "AS_REAL" if WORDS["as-real"] is goal.answer(name) else "NOISE_AWARE"
+    answer = "AS_REAL" if goal.answer(name) is AS_REAL else "NOISE_AWARE"
     seed, draws = goal.chosen.seed, goal.draws(name)
     evidence = dict(question.evidence)
     return program(

@@ -1,1 +1,0 @@
-"""Experiments from the command line: `python -m dpbayes.experiments accuracy --help`."""
