@@ -74,7 +74,6 @@ def garden(tmp_path_factory: pytest.TempPathFactory) -> Path:
             database.register("frame", FRAME)
             for name in ("garden", "other")[:number]:
                 database.execute(f"create table {name} as select * from frame")
-    FIELD.to_parquet(root / "field.parquet")
     (root / "out.duckdb").symlink_to(root.parent / "secret.duckdb")
     return root
 
@@ -248,65 +247,6 @@ def test_pages_that_need_records_say_so_and_records_can_be_had(monkeypatch: pyte
     drawn = set(mine.frame["height"].astype(int))
     assert len(drawn) == 100
     assert drawn != set(range(100))
-
-
-FIELD = FRAME.assign(grown=500 + np.arange(300) + np.random.default_rng(3).normal(0, 100, 300))
-REGRESSION = {"regression.points": "3", "regression.repeats": "2", "regression.records": "connected table"}
-BOUNDS = {0: {"lowest": 0, "highest": 299}, 1: {"lowest": 0, "highest": 1000}}
-
-
-def regression_page() -> AppTest:
-    """The Regression page with a file connected and the bounds of its columns of numbers typed."""
-    at = open_page(PAGE, data="connected:files", **REGRESSION)
-    fine(at.selectbox(key="connect.file").set_value("field.parquet").run())
-    press(at, "Open")
-    fine(at.switch_page("pages/regression.py").run())
-    assert "The picture appears once every used column" in everything(at)
-    key = f"regression.bounds.{at.session_state['connected'].key}"
-    at.session_state[key] = {"edited_rows": BOUNDS, "added_rows": [], "deleted_rows": []}
-    return fine(at.run())
-
-
-def test_regression_sums_a_connected_table_up_and_says_that_there_are_no_test_records() -> None:
-    at = regression_page()
-    typed = next(frame.value for frame in at.dataframe if "lowest" in frame.value)
-    assert typed["column"].tolist() == ["height", "grown"]
-    assert "The picture appears once the sums of the table are computed." in everything(at)
-    assert not figures(at)
-    press(at, "Compute the sums")
-    assert not sentences(at)
-    assert "private sample predicts grown" in headline(at)
-    said = everything(at)
-    assert "300 records in the connected table, 1 feature, 2 repeats with new samples" in said
-    assert "training and errors use the same records" in said
-    x, y = (FIELD["height"] - 149.5) / 149.5, (FIELD["grown"] - 500) / 500
-    baseline = next(trace for trace in figures(at)["regression.errors"]["data"] if trace["name"] == "training mean")
-    assert baseline["y"][0] == pytest.approx(y.var(ddof=0), rel=1e-9)
-    exact = next(trace for trace in figures(at)["regression.errors"]["data"] if trace["name"] == "exact")
-    ridge = [x @ y / (x @ x + b) for b in exact["x"]]
-    assert exact["y"] == pytest.approx([((y - w * x) ** 2).mean() for w in ridge], rel=1e-9)
-    command = next(code.value for code in at.code if code.language == "bash")
-    assert "--source=ADDRESS" in command
-    at.session_state["settings"] = replace(settings_of(at), seat=Seat.RECIPIENT)
-    fine(at.run())
-    assert set(figures(at)) == {"regression.epsilons"}
-    assert "Sum up" not in [button.label for button in at.button]
-
-
-def test_what_cannot_be_summed_up_is_one_sentence_and_can_be_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    at = regression_page()
-    monkeypatch.setenv(DATA_ROOT, "")
-    press(at, "Compute the sums")
-    one_sentence(at, "no connection called")
-    monkeypatch.setenv(DATA_ROOT, str(Path(__file__).parent))
-    press(at, "Try again")
-    press(at, "Compute the sums")
-    one_sentence(at, 'does not contain "field.parquet"')
-
-
-def test_without_a_connected_table_regression_says_where_to_connect_one() -> None:
-    for seat in Seat:
-        one_sentence(open_page("pages/regression.py", seat=seat.value, **REGRESSION), "Connect one on the Data page")
 
 
 def test_synthetic_records_of_the_network_have_the_tables_domains() -> None:

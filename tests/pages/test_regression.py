@@ -1,8 +1,6 @@
 """The Regression page: its numbers are the core's, real errors are the curator's, and refusals are sentences."""
 
 import re
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,26 +10,18 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.parameters import parameter_values
 from dpbayes.base.steps import finished
-from dpbayes.base.validation import InputError
-from dpbayes.experiments.regression.records import OwnColumns
 from dpbayes.experiments.regression.result import RegressionResult
 from dpbayes.experiments.regression.scenario import Records, RegressionScenario, experiment, records_of
-from dpbayes.model.regression import NumericColumn
 from dpbayes.ui.pages.regression.page import verdict
-from dpbayes.ui.pages.regression.upload import stated
 from dpbayes.ui.session.link import query_of, settings_from
 from dpbayes.ui.session.settings import Seat, Settings
-from dpbayes.ui.session.uploads import Upload
 from tests.pages.conftest import (
-    APP,
-    NO_LIMIT,
     everything,
     figures,
     fine,
     headline,
     one_sentence,
     open_page,
-    plain,
     put,
     sentences,
     stop_after_a_step,
@@ -265,154 +255,6 @@ def test_the_formulas_hold_their_numbers() -> None:
         assert number in text, number
 
 
-# The person's own table
-
-OWN = pd.DataFrame(
-    {
-        "age": [str(20 + k % 50) for k in range(400)],
-        "*name*": ["x"] * 400,
-        "pay": [str(100 + 3 * (k % 50) + k % 7) for k in range(400)],
-    }
-)
-
-
-def own_page(columns: OwnColumns | None, seat: Seat = Seat.CURATOR) -> AppTest:
-    at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
-    at.session_state["settings"] = settings_from({"regression.records": "my table", "seat": seat.value} | OWN_QUERY)[0]
-    typed = {"bounds": TYPED, "target": "pay", "own": columns} if columns else {}
-    at.session_state["upload"] = Upload("pay.csv", OWN, **typed)
-    return fine(at.switch_page(PAGE).run())
-
-
-OWN_QUERY = {"regression.points": "3", "regression.repeats": "2"}
-TYPED = pd.DataFrame(
-    {
-        "use": [True, True],
-        "column": ["age", "pay"],
-        "lowest": [18.0, 0.0],
-        "highest": [90.0, 500.0],
-        "if missing": [None, None],
-    }
-)
-STATED = OwnColumns((NumericColumn("age", 18, 90),), NumericColumn("pay", 0, 500))
-
-
-def test_ones_own_table_needs_bounds_that_are_typed() -> None:
-    at = own_page(None)
-    one_sentence(at, "no public bounds. Type its lowest")
-    assert not figures(at)
-    assert "Columns left out because they are not numeric: 1." in plain(everything(at))
-
-
-def type_bounds(at: AppTest, rows: dict[int, dict[str, Any]]) -> AppTest:
-    at.session_state[bounds_key(at)] = {"edited_rows": rows, "added_rows": [], "deleted_rows": []}
-    return fine(at.run())
-
-
-def bounds_key(at: AppTest) -> str:
-    mine = at.session_state["upload"]
-    return f"regression.bounds.{mine.key}"
-
-
-def elsewhere_and_back(at: AppTest) -> AppTest:
-    """Open another page and come back. Streamlit forgets what was typed into a table; a test must do so itself."""
-    fine(at.switch_page("pages/home.py").run())
-    for key in (bounds_key(at), "regression.target"):
-        if key in at.session_state:
-            del at.session_state[key]
-    fine(at.run())
-    return fine(at.switch_page(PAGE).run())
-
-
-BOUNDS = {0: {"lowest": 18, "highest": 90.0}, 1: {"lowest": 0, "highest": 500}}
-
-
-def test_typed_bounds_stay_while_other_pages_are_looked_at() -> None:
-    at = type_bounds(own_page(None), {0: BOUNDS[0]})
-    one_sentence(at, '"pay" has no public bounds')
-    elsewhere_and_back(at)
-    one_sentence(at, '"pay" has no public bounds')
-    type_bounds(at, {1: BOUNDS[1] | {"if missing": 7.5}})
-    assert not sentences(at)
-    assert "private sample predicts pay" in headline(at)
-    before = line(at, "one private sample")
-    elsewhere_and_back(at)
-    assert not sentences(at)
-    assert line(at, "one private sample") == before
-    typed = next(frame.value for frame in at.dataframe if "lowest" in frame.value)
-    assert typed[["lowest", "highest"]].to_numpy().tolist() == [[18, 90], [0, 500]]
-    assert typed["if missing"].tolist() == [pd.NA, 7.5]
-    fine(at.selectbox(key="regression.target").set_value("age").run())
-    assert "predicts age" in headline(at)
-    assert "predicts age" in headline(elsewhere_and_back(at))
-
-
-def test_a_column_that_identifies_its_records_is_not_ticked() -> None:
-    at = own_page(None)
-    content = OWN.assign(patient=[str(7 * k) for k in range(400)]).to_csv(index=False).encode()
-    fine(at.file_uploader(key="table.file").set_value(("next.csv", content, "text/csv")).run())
-    typed = next(frame.value for frame in at.dataframe if "lowest" in frame.value)
-    assert typed["use"].tolist() == [True, True, False]
-    assert at.selectbox(key="regression.target").value == "pay"
-    assert any('"patient" has a different value in each of 400 records' in plain(c.value) for c in at.caption)
-
-
-def test_bounds_of_one_table_are_not_those_of_the_next() -> None:
-    at = type_bounds(own_page(None), BOUNDS)
-    assert "private sample predicts pay" in headline(at)
-    at.session_state["settings"] = replace(at.session_state["settings"], data="upload")
-    fine(at.switch_page("pages/data.py").run())
-    content = OWN.assign(age=[str(k) for k in range(400)]).to_csv(index=False).encode()
-    fine(at.file_uploader(key="table.file").set_value(("next.csv", content, "text/csv")).run())
-    for seat in Seat:
-        fine(at.segmented_control(key="segments.seat").set_value(seat).run())
-        fine(at.switch_page(PAGE).run())
-        assert not figures(at)
-
-
-MISFITS: list[Any] = [
-    {2: {"use": False}},
-    {0: {"column": "x"}},
-    {0: {"lowest": "many"}},
-    {0: {"use": 3}},
-    {0: {"highest": True}},
-    None,
-]
-
-
-def test_edits_that_do_not_fit_the_bounds_are_a_sentence_and_change_nothing() -> None:
-    at = type_bounds(own_page(None), BOUNDS)
-    for edits in MISFITS:
-        type_bounds(at, edits)
-        assert "do not fit this table" in sentences(at)[0], edits
-        assert "private sample predicts pay" in headline(fine(at.run()))
-        assert not sentences(at)
-
-
-def test_the_recipient_sees_what_ones_own_table_costs_and_nothing_else() -> None:
-    at = own_page(STATED, Seat.RECIPIENT)
-    assert set(figures(at)) == {EPSILONS}
-    assert "has a proved ε" in headline(at)
-
-
-def test_typed_bounds_become_columns_and_their_errors() -> None:
-    assert stated(TYPED, "pay") == STATED
-    with pytest.raises(InputError, match="at least one feature"):
-        stated(TYPED.assign(use=False), "pay")
-    with pytest.raises(InputError, match="no public bounds"):
-        stated(TYPED.assign(highest=[None, 500.0]), "pay")
-    with pytest.raises(InputError, match="must be below"):
-        stated(TYPED.assign(lowest=[99.0, 0.0]), "pay")
-    with pytest.raises(InputError, match="replacement value"):
-        stated(TYPED.assign(**{"if missing": [5.0, None]}), "pay")
-
-
-def test_a_link_to_ones_own_table_says_that_it_is_missing() -> None:
-    for seat in Seat:
-        at = open_page(PAGE, seat=seat.value, **({"regression.records": "my table"} | OWN_QUERY))
-        one_sentence(at, "no uploaded table in this session")
-
-
 def test_the_options_are_the_scenario() -> None:
     assert Settings().options("regression") == RegressionScenario()
-    assert [record.value for record in Records] == ["synthetic", "Fulton census", "my table", "connected table"]
+    assert [record.value for record in Records] == ["synthetic", "Fulton census"]

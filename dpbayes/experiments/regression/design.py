@@ -129,12 +129,6 @@ class RegressionStudy:
         self._check_time(self.seconds(n, features=features))
         return train
 
-    def check_fit(self, n: int, *, features: int) -> None:
-        """Refuse fits to too few records, and more work than MOST_SECONDS. Errors: InputError."""
-        if n < max(1, features):
-            raise InputError(f"There are more features ({features:,}) than records ({n:,}); take fewer features.")
-        self._check_time(self.repeats * (_SECONDS_PER_REPEAT + self._seconds_of_draws(n, features)))
-
     def seconds(self, n: int, *, features: int) -> float:
         """Return about how many seconds all repeats take on n records."""
         train = self.training_records(n)

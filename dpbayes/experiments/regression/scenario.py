@@ -12,21 +12,19 @@ from typing import Annotated
 from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import Choice, Parameter, check_parameters, parameter_values
 from dpbayes.base.randomness import stream
-from dpbayes.base.steps import Work, mapped
-from dpbayes.base.validation import InputError
+from dpbayes.base.steps import Work
 from dpbayes.experiments.regression.design import (
     MOST_PRECISIONS,
     MOST_REPEATS,
     RegressionStudy,
     precision_grid,
 )
-from dpbayes.experiments.regression.records import CENSUS_BOUNDS, CENSUS_FEATURES, MOST_RECORDS, OwnColumns, census_like
+from dpbayes.experiments.regression.records import CENSUS_BOUNDS, CENSUS_FEATURES, MOST_RECORDS, census_like
 from dpbayes.experiments.regression.result import RegressionResult
-from dpbayes.experiments.regression.study import SplitTable, fit_curves, regression_curves
+from dpbayes.experiments.regression.study import SplitTable, regression_curves
 from dpbayes.mechanisms.parameters import EPSILON, MOST_DRAWS
 from dpbayes.mechanisms.regression import DRAWS, NOISE_VARIANCE, PRIOR_PRECISION
-from dpbayes.model.regression import GramMatrix, PublicBounds, RegressionData, scaled
-from dpbayes.sources.engines.engine import Engine
+from dpbayes.model.regression import PublicBounds, RegressionData, scaled
 from dpbayes.sources.shipped_tables import regression_bounds, shipped_regression
 
 
@@ -35,8 +33,6 @@ class Records(enum.Enum):
 
     SYNTHETIC = "synthetic"
     FULTON = "Fulton census"
-    UPLOAD = "my table"
-    CONNECTED = "connected table"
 
 
 class NormBound(enum.Enum):
@@ -143,31 +139,6 @@ class StudyRecords:
         return self.table.n * (self.table.features + 1)
 
 
-@dataclass(frozen=True, eq=False)
-class SummedRecords:
-    """Sufficient statistics of records in a database, which cannot be split; otherwise like StudyRecords."""
-
-    gram: GramMatrix
-    target: TargetUnits
-
-    @property
-    def clipped(self) -> int:
-        """How many of `values` were outside the bounds; not private."""
-        return self.gram.clipped
-
-    @property
-    def values(self) -> int:
-        """The number of values, including the target's."""
-        return self.gram.n * (self.gram.features + 1)
-
-
-def summing(engine: Engine, columns: OwnColumns) -> Work[SummedRecords]:
-    """Compute a table's sufficient statistics in its database, in one scan and in steps. Errors: InputError."""
-    target = columns.target
-    units = TargetUnits(target.name, target.high / 2 - target.low / 2)
-    return mapped(engine.gram((*columns.features, target)), lambda gram: SummedRecords(gram, units))
-
-
 def study_records(data: RegressionData, bounds: PublicBounds, *, unit: str = "") -> StudyRecords:
     """Scale records by their public bounds. Errors: InputError for a constant target, a column without bounds."""
     unit_ball, target = scaled(data, bounds), data.names[-1]
@@ -176,15 +147,9 @@ def study_records(data: RegressionData, bounds: PublicBounds, *, unit: str = "")
 
 
 def records_of(scenario: RegressionScenario, *, seed: int) -> StudyRecords:
-    """Return the records that a scenario names. Errors: InputError for a person's own records, which it lacks."""
+    """Return the records that a scenario names."""
     if scenario.records is Records.FULTON:
         return study_records(shipped_regression("fulton"), regression_bounds("fulton"), unit="US dollars")
-    if scenario.records is Records.UPLOAD:
-        raise InputError("Your own table is not part of the settings. Load it on the Regression page.")
-    if scenario.records is Records.CONNECTED:
-        raise InputError(
-            "A connected table is not part of the settings. State its address, or connect it on the Data page."
-        )
     census = census_like(scenario.n, features=scenario.features, rng=stream(seed, "regression", "records"))
     return study_records(census, CENSUS_BOUNDS, unit="US dollars")
 
@@ -202,17 +167,9 @@ def study_of(scenario: RegressionScenario) -> RegressionStudy:
     )
 
 
-def experiment(
-    scenario: RegressionScenario, records: StudyRecords | SummedRecords, *, seed: int
-) -> Work[RegressionResult]:
-    """Run the repeats in steps: with new splits, or with only new samples from sufficient statistics.
-
-    Errors, before any work: InputError.
-    """
-    study, rng = study_of(scenario), stream(seed, "regression")
-    if isinstance(records, SummedRecords):
-        return fit_curves(records.gram, study, rng)
-    return regression_curves(records.table, study, rng)
+def experiment(scenario: RegressionScenario, records: StudyRecords, *, seed: int) -> Work[RegressionResult]:
+    """Run the repeats, each with a new split, in steps. Errors, before any work: InputError."""
+    return regression_curves(records.table, study_of(scenario), stream(seed, "regression"))
 
 
 def with_settings(frame: "pd.DataFrame", scenario: RegressionScenario, *, seed: int, data_seed: int) -> "pd.DataFrame":

@@ -5,7 +5,6 @@ moments of all records and of the training set, so no record is read again. Erro
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,16 +15,13 @@ from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression.design import RegressionStudy
 from dpbayes.experiments.regression.result import Errors, RegressionResult
-from dpbayes.model.regression import GramMatrix, Moments, ScaledRegression, mean_squared_error
+from dpbayes.model.regression import Moments, ScaledRegression, mean_squared_error
 from dpbayes.posteriors.gaussian import sample_in_ball, weights_posterior
 
 _ENTRIES = 1 << 20
 """Numbers of training sets, or of samples, in memory at a time."""
 
 _REPEATS_AT_ONCE = 25
-
-_ROUNDING = 1e-12
-"""A share of the target's squares below which its variance is rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,44 +104,8 @@ def _blocks(
 
     def block(start: int) -> RegressionResult:
         products = table.split_products(train, rngs[0], min(size, study.repeats - start))
-        return _evaluated(study, products, table.products - products, rngs[1], test_records=table.n - train)
+        return _evaluated(study, products, table.products - products, rngs[1])
 
-    return (yield from _added_blocks(study, size, block))
-
-
-def fit_curves(gram: GramMatrix, study: RegressionStudy, rng: np.random.Generator) -> Work[RegressionResult]:
-    """Run the repeats in steps on sufficient statistics alone: all records are training records.
-
-    Every repeat has new samples, and errors are those on the training records. Without splits, the exact curve is the
-    same in every repeat. Errors, before any work: InputError for too few records, a constant target, and more work than
-    MOST_SECONDS.
-    """
-    study.check_fit(gram.n, features=gram.features)
-    total, squares = gram.products[-1, -2], gram.products[-2, -2]
-    if squares * gram.n - total**2 <= gram.n * squares * _ROUNDING:
-        raise InputError("The target is the same in every record, so there is nothing to predict.")
-    return _fits(gram, study, rng.spawn(2)[1])
-
-
-def _fits(gram: GramMatrix, study: RegressionStudy, rng: np.random.Generator) -> Work[RegressionResult]:
-    size = _repeats_at_once(study, gram.n, gram.features)
-
-    def block(start: int) -> RegressionResult:
-        repeats = min(size, study.repeats - start)
-        products = np.broadcast_to(gram.products, (repeats, *gram.products.shape))
-        return _evaluated(study, products, products, rng, test_records=0)
-
-    return (yield from _added_blocks(study, size, block))
-
-
-def _repeats_at_once(study: RegressionStudy, train: int, features: int) -> int:
-    entries_per_repeat = len(study.precisions) * study.draws_made(train) * features
-    return max(1, min(_REPEATS_AT_ONCE, _ENTRIES // entries_per_repeat))
-
-
-def _added_blocks(
-    study: RegressionStudy, size: int, block: Callable[[int], RegressionResult]
-) -> Work[RegressionResult]:
     result = block(0)
     for start in range(size, study.repeats, size):
         yield Partial(start / study.repeats, result)
@@ -153,12 +113,18 @@ def _added_blocks(
     return result
 
 
+def _repeats_at_once(study: RegressionStudy, train: int, features: int) -> int:
+    entries_per_repeat = len(study.precisions) * study.draws_made(train) * features
+    return max(1, min(_REPEATS_AT_ONCE, _ENTRIES // entries_per_repeat))
+
+
 def _evaluated(
-    study: RegressionStudy, products: FloatArray, rest: FloatArray, rng: np.random.Generator, *, test_records: int
+    study: RegressionStudy, products: FloatArray, rest: FloatArray, rng: np.random.Generator
 ) -> RegressionResult:
     """Return the errors, on records with products `rest`, of training sets with `products`: (R, d + 2, d + 2) each."""
     train, features = round(float(products[0, -1, -1])), products.shape[-1] - 2
-    test = _moments(rest, round(float(rest[0, -1, -1])))
+    test_records = round(float(rest[0, -1, -1]))
+    test = _moments(rest, test_records)
     precisions = np.array(study.precisions)[:, None]
     posterior = weights_posterior(
         _moments(products, train), prior_precision=precisions, noise_variance=study.noise_variance

@@ -1,4 +1,4 @@
-"""The results of scans of a connected table: counts for networks, and sums for a regression."""
+"""The results of scans of a connected table: counts for networks."""
 
 import time
 from collections.abc import Hashable
@@ -9,8 +9,6 @@ import streamlit as st
 
 from dpbayes.base.steps import Work
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.regression.records import OwnColumns
-from dpbayes.experiments.regression.scenario import SummedRecords, summing
 from dpbayes.model.counts import Counts, counting
 from dpbayes.model.network import Network
 from dpbayes.sources.columns import Column
@@ -66,9 +64,8 @@ def keep_scan(key: Hashable, scan: Scan[Counts]) -> None:
 
 
 def forget_scans() -> None:
-    """Drop all scans and sums, because the table may have changed."""
+    """Drop all scans, because the table may have changed."""
     _scans().clear()
-    forget_sums()
 
 
 def _scans() -> dict[Hashable, Scan[Counts]]:
@@ -118,33 +115,3 @@ def _scan_now(mine: Connected, network: Network) -> Scan[Counts] | None:
     finally:
         work.close()
     return None
-
-
-# Sufficient statistics of a regression
-
-
-def sums_key(mine: Connected) -> Hashable:
-    """Return the key of the sums for a regression: all their inputs."""
-    return mine.number, mine.own
-
-
-def summing_up(mine: Connected, columns: OwnColumns) -> Work[SummedRecords]:
-    """Compute the sums in one scan, in steps. Closing the steps ends the scan in the engine. Errors: InputError."""
-    with in_sentences("the sums of the table were computed"):
-        return (yield from summing(engine_of(mine), columns))
-
-
-def summed_up(mine: Connected) -> Scan[SummedRecords] | None:
-    """Return the sums of the declared columns; None before the scan."""
-    key, sums = st.session_state.get("connected.sums", (None, None))
-    return sums if key == sums_key(mine) else None
-
-
-def keep_sums(mine: Connected, sums: Scan[SummedRecords]) -> None:
-    """Keep the sums of a scan in place of the former ones."""
-    st.session_state["connected.sums"] = (sums_key(mine), sums)
-
-
-def forget_sums() -> None:
-    """Drop the sums."""
-    st.session_state.pop("connected.sums", None)

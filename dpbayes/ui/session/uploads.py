@@ -8,7 +8,6 @@ import numpy as np
 import streamlit as st
 
 from dpbayes.base.libraries import pd
-from dpbayes.experiments.regression.records import OwnColumns
 from dpbayes.model.dataset import Dataset
 from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import DeclaredColumn
@@ -22,17 +21,13 @@ class DescribedTable:
 
     `proposals` and `columns` have one entry for each column: the domain that was read from the data, and the domain
     that the person declares, which takes precedence. `number` identifies the table in its session. `version` counts the
-    changes of the declared domains, except those typed into the page. `bounds` and `target` are typed for a regression,
-    with one line for each numeric column, and `own` are these columns when they are complete.
+    changes of the declared domains, except those typed into the page.
     """
 
     proposals: tuple[Proposal, ...] = ()
     columns: tuple[DeclaredColumn, ...] = ()
     number: int = 1
     version: int = 0
-    bounds: "pd.DataFrame | None" = None
-    target: str = ""
-    own: OwnColumns | None = None
 
     @property
     def key(self) -> str:

@@ -2,10 +2,8 @@
 
 import itertools
 import math
-from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,8 +18,6 @@ from dpbayes.experiments.regression.records import (
     CENSUS_BOUNDS,
     CENSUS_FEATURES,
     census_like,
-    is_numeric,
-    numeric_table,
 )
 from dpbayes.experiments.regression.result import Errors, RegressionResult
 from dpbayes.experiments.regression.scenario import (
@@ -32,9 +28,9 @@ from dpbayes.experiments.regression.scenario import (
     records_of,
     study_of,
 )
-from dpbayes.experiments.regression.study import SplitTable, fit_curves, regression_curves
+from dpbayes.experiments.regression.study import SplitTable, regression_curves
 from dpbayes.mechanisms.regression import RegressionSampler
-from dpbayes.model.regression import GramMatrix, NumericColumn, RegressionData, ScaledRegression, scaled
+from dpbayes.model.regression import RegressionData, ScaledRegression, scaled
 from dpbayes.sources.shipped_tables import regression_bounds, shipped_regression
 from tests.conftest import FAR
 
@@ -299,18 +295,6 @@ def test_the_frame_is_tidy_and_has_all_constants() -> None:
 SMALL = RegressionScenario(n=2000, features=4, points=3, repeats=3, norm_bound=NormBound.EPSILON, epsilon=2.5)
 
 
-def test_sufficient_statistics_that_cannot_be_fitted_are_refused() -> None:
-    rng, study = np.random.default_rng(1), RegressionStudy(precisions=(1.0,))
-    data = ScaledRegression(np.full((3, 4), 0.1), np.array([0.1, 0.2, 0.3]), tuple("abcdy"))
-    with pytest.raises(InputError, match="more features"):
-        fit_curves(GramMatrix.of(data), study, rng)
-    constant = ScaledRegression(rng.uniform(-0.5, 0.5, (30, 2)), np.full(30, 0.3), ("a", "b", "y"))
-    with pytest.raises(InputError, match="nothing to predict"):
-        fit_curves(GramMatrix.of(constant), study, rng)
-    with pytest.raises(InputError, match="fit into ten minutes"):
-        fit_curves(GramMatrix(table().products, ("a", "b", "c", "y")), replace(study, repeats=10**9), rng)
-
-
 # Records
 
 
@@ -332,35 +316,6 @@ def test_fulton_is_read_as_numbers_with_bounds_that_clip_some_of_it() -> None:
     scenario = RegressionScenario(records=Records.FULTON, repeats=3, points=3)
     result = finished(experiment(scenario, records_of(scenario, seed=1), seed=1))
     assert result.exact.mean[0] < 0.9 * result.baseline.mean[0]
-
-
-FRAME = pd.DataFrame({"a": ["1", "2", "3"], "b": ["4", None, " "], "c": ["5", "x", "7"], "d": ["1", "inf", "2"]})
-
-
-def test_own_columns_are_read_with_stand_ins_for_missing_values() -> None:
-    data, bounds = numeric_table(FRAME, [NumericColumn("a", 0, 4)], NumericColumn("b", 0, 9, if_missing=2))
-    assert data.features.tolist() == [[1], [2], [3]]
-    assert data.target.tolist() == [4, 2, 2]
-    assert dict(bounds.limits) == {"a": (0, 4), "b": (0, 9)}
-    assert [is_numeric(FRAME[name]) for name in FRAME] == [True, True, False, False]
-    assert not is_numeric(pd.Series(["", None]))
-
-
-@pytest.mark.parametrize(
-    ("features", "target", "said"),
-    [
-        ([], NumericColumn("a", 0, 1), "at least one feature"),
-        ([NumericColumn("b", 0, 9)], NumericColumn("a", 0, 4), '"b" has 2 missing values'),
-        ([NumericColumn("c", 0, 9)], NumericColumn("a", 0, 4), '"c" has "x", which is not a finite number'),
-        ([NumericColumn("d", 0, 9)], NumericColumn("a", 0, 4), '"d" has "inf"'),
-        ([NumericColumn("z", 0, 9)], NumericColumn("a", 0, 4), 'no column "z"'),
-        ([NumericColumn("a", 0, 9)], NumericColumn("a", 0, 4), "used twice"),
-        ([NumericColumn("a", 9, 0)], NumericColumn("b", 0, 4, 1), "the lower one first"),
-    ],
-)
-def test_bad_columns_are_refused(features: list[NumericColumn], target: NumericColumn, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        numeric_table(FRAME, features, target)
 
 
 # Refusals
@@ -431,8 +386,3 @@ def test_a_constant_target_is_refused() -> None:
     data = RegressionData(np.arange(20.0).reshape(10, 2), np.ones(10), ("x", "z", "income"))
     with pytest.raises(InputError, match="same in every record"):
         SplitTable.of(scaled(data, type(CENSUS_BOUNDS)({"x": (0, 20), "z": (0, 20), "income": (0, 2)})))
-
-
-def test_a_table_of_ones_own_is_not_in_the_settings() -> None:
-    with pytest.raises(InputError, match="Regression page"):
-        records_of(RegressionScenario(records=Records.UPLOAD), seed=1)

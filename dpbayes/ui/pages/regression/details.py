@@ -53,8 +53,10 @@ $P = X^\\top X/\\sigma^2 + bI$ and $P\\mu_n = X^\\top y/\\sigma^2$; a private sa
 
 def _assumptions(study: RegressionStudy, scenario: RegressionScenario, *, size: tuple[int, int]) -> None:
     printed, one = study.claimed(size[0], features=size[1]), study.certified / study.draws
-    whose = "that you state" if scenario.records is Records.UPLOAD else "that are not read from the records"
-    assumption(f"Columns are scaled by public bounds {whose}, and values outside are clipped.", holds=True)
+    assumption(
+        "Columns are scaled by public bounds that are not read from the records, and values outside are clipped.",
+        holds=True,
+    )
     assumption(
         "Samples follow the truncated posterior exactly, by rejection sampling and without a Markov chain.", holds=True
     )

@@ -1,7 +1,6 @@
 """The Regression page: Figure 2 of AAAI-16, with the proved epsilon of every point."""
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -15,18 +14,14 @@ from dpbayes.experiments.regression.scenario import NormBound, Records, Regressi
 from dpbayes.figures.regression import epsilon_figure, regression_errors_figure
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.ui.pages.regression.details import details
-from dpbayes.ui.pages.regression.upload import connected_table, own_table
 from dpbayes.ui.pages.regression.work import (
     ErrorCurves,
-    mine_of,
     possible,
     public_size,
     running_errors,
     trained_on,
 )
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.connected import Connected
-from dpbayes.ui.session.scans import summed_up
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.saving import Facts, pictures_tell
@@ -54,7 +49,7 @@ def regression_page(chosen: Chosen) -> bool:
     """Show the errors first: they move with the chosen precision, and the rest is updated when the slider stops."""
     pictures_tell(FACTS)
     requested: RegressionScenario = chosen.options("regression")
-    page = places(_own_table(chosen, requested))
+    page = places()
     nearby, work = page.first(_moving, chosen) or (None, None)
     scenario: RegressionScenario = nearby.settings.options("regression") if nearby is not None else requested
     with page.controls:
@@ -74,19 +69,8 @@ def regression_page(chosen: Chosen) -> bool:
         st.markdown(epsilons(result.study, scenario, size=(result.train, result.features)))
         _beside(errors, chosen, scenario)
     _below(page, chosen, scenario, result.study, size=(result.train, result.features))
-    if scenario.records in (Records.SYNTHETIC, Records.FULTON):
-        same_from_python(python_of(chosen, scenario), name="regression")
+    same_from_python(python_of(chosen, scenario), name="regression")
     return work.going
-
-
-def _own_table(chosen: Chosen, scenario: RegressionScenario) -> Callable[[], None] | None:
-    """Return the function that shows the uploaded or connected table; None without one."""
-    if not chosen.is_curator or scenario.records not in (Records.UPLOAD, Records.CONNECTED):
-        return None
-    mine = mine_of(scenario, chosen.settings)
-    if scenario.records is Records.UPLOAD:
-        return own_table
-    return partial(connected_table, mine) if isinstance(mine, Connected) else None
 
 
 def _moving(page: Places, chosen: Chosen) -> tuple[Possible | None, Running[ErrorCurves] | None]:
@@ -94,7 +78,7 @@ def _moving(page: Places, chosen: Chosen) -> tuple[Possible | None, Running[Erro
     requested: RegressionScenario = chosen.options("regression")
     work = None
     with page.picture:
-        nearby = _possible(chosen, requested)
+        nearby = nearest_shown(lambda: possible(chosen.settings))
         scenario = nearby.settings.options("regression") if nearby is not None else requested
         if nearby is not None and shows_errors(chosen, scenario):
             work = _errors(chosen, scenario)
@@ -106,8 +90,8 @@ def _moving(page: Places, chosen: Chosen) -> tuple[Possible | None, Running[Erro
 
 def _price(page: Places, chosen: Chosen, scenario: RegressionScenario) -> None:
     """Show the proved epsilon to those who may not see errors."""
-    study, d = study_of(scenario), public_size(scenario, chosen.settings)[1]
-    size = (trained_on(scenario, chosen.settings), d)
+    study = study_of(scenario)
+    size = (trained_on(scenario), public_size(scenario)[1])
     page.say(price(study, scenario))
     with page.picture:
         st.markdown(epsilons(study, scenario, size=size))
@@ -147,11 +131,9 @@ def _controls(scenario: RegressionScenario, nearby: Possible | None) -> None:
         controls.parameter_control("regression.epsilon")
     for name in ("draws", "noise_variance", "repeats"):
         offer(name)
-    splits = scenario.records is not Records.CONNECTED
-    with st.expander("Training share, precisions and seed" if splits else "Precisions and seed"):
+    with st.expander("Training share, precisions and seed"):
         ends = ("lowest", "highest") if scenario.points > 1 else ()
-        share = ("train_share",) if splits else ()
-        for name in (*share, "points", *ends):
+        for name in ("train_share", "points", *ends):
             offer(name)
         controls.text_field("Seed of splits and samples", "seed", help=terms.SEED)
         if scenario.records is Records.SYNTHETIC:
@@ -159,19 +141,6 @@ def _controls(scenario: RegressionScenario, nearby: Possible | None) -> None:
 
 
 # Pictures
-
-
-def _possible(chosen: Chosen, scenario: RegressionScenario) -> Possible | None:
-    """Return the nearest possible settings, with a message if they differ."""
-    mine = mine_of(scenario, chosen.settings)
-    if mine is not None and shows_errors(chosen, scenario):
-        if mine.own is None:
-            st.info("The picture appears once every used column has public bounds.")
-            return None
-        if isinstance(mine, Connected) and ((sums := summed_up(mine)) is None or sums.result is None):
-            st.info("The picture appears once the sums of the table are computed.")
-            return None
-    return nearest_shown(lambda: possible(chosen.settings))
 
 
 def _errors(chosen: Chosen, scenario: RegressionScenario) -> Running[ErrorCurves] | None:
@@ -263,15 +232,9 @@ def _about(shown: ErrorCurves, scenario: RegressionScenario) -> str:
 def _split(result: RegressionResult) -> str:
     """Say what was trained on, and what errors are on."""
     features, repeats = many(result.features, "feature"), many(result.repeats, "repeat")
-    if result.test:
-        return (
-            f"{many(result.train, 'training record')}, {result.test:,} test records, {features}, {repeats} with new "
-            "splits. Bands show one standard error and treat overlapping splits as independent."
-        )
     return (
-        f"{many(result.train, 'record')} in the connected table, {features}, {repeats} with new samples. Bands show "
-        "one standard error. The engine returns sums only, so training and errors use the same records. This lowers "
-        f"the error of an exact fit by a share of about 2d/n = {numeral(2 * result.features / result.train, 1)}."
+        f"{many(result.train, 'training record')}, {result.test:,} test records, {features}, {repeats} with new "
+        "splits. Bands show one standard error and treat overlapping splits as independent."
     )
 
 
