@@ -1,4 +1,4 @@
-"""Pictures of the mechanisms for one die: their errors, their outputs and the sensitivities they scale to."""
+"""Pictures of the mechanisms for one die: their errors."""
 
 from collections.abc import Mapping
 
@@ -11,9 +11,6 @@ from dpbayes.figures.style import LINES, Axis, Figure, Trace, band_of, faded, fi
 
 ERROR = "error, Hellinger distance from 0 to 1"
 """H between exact and released posterior: 0 if they are equal, 1 if they do not overlap."""
-
-STOPS = [digit / 10**tens for tens in range(8, 0, -1) for digit in (1, 2, 5)]
-"""Round sensitivities for the ticks of a logarithmic axis."""
 
 
 def error_box_figure(errors: Mapping[Look, FloatArray]) -> Figure:
@@ -74,7 +71,9 @@ def _curves_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, mar
         for look, quantiles in errors.items()
         for trace in _curve(look, places, quantiles)
     ]
-    traces.append(_mark(marked, top=1.0, name="chosen"))
+    traces.append(
+        LINES | {"x": [marked, marked], "y": [0.0, 1.0], "line": {"color": EXACT, "width": 2}, "name": "chosen"}
+    )
     return figure_of(traces, x=x, y=titled("median " + ERROR, range=[-0.02, 1.03], automargin=True), height=430)
 
 
@@ -99,93 +98,3 @@ def _log_axis(title: str, places: FloatArray) -> Axis:
     stops = [stop for stop in stops if 0.99 * low <= stop <= 1.01 * high]
     ticks = {"tickvals": stops, "ticktext": [numeral(stop) for stop in stops]}
     return titled(title, type="log", **ticks, minor={"dtick": "D1"})
-
-
-def _mark(x: float, *, top: float, name: str, low: float = 0.0) -> Trace:
-    line = {"color": EXACT, "width": 2}
-    return LINES | {"x": [x, x], "y": [low, top], "line": line, "name": name}
-
-
-def sensitivity_line_figure(
-    throws: FloatArray, sensitivities: Mapping[Look, FloatArray], *, data: int, title: str
-) -> Figure:
-    """Draw sensitivities along a line of candidates, `throws` (P,) on side 1; `data` marks the hypothetical throws."""
-    low, high = (float(end([end(values) for values in sensitivities.values()])) for end in (np.min, np.max))
-    traces = [line_of(look, throws, values) for look, values in sensitivities.items()]
-    traces.append(_mark(data, low=0.9 * low, top=1.1 * high, name="the data"))
-    return figure_of(traces, x=titled(title), y=_sensitivity_axis(low, high), height=360)
-
-
-def _sensitivity_axis(low: float, high: float) -> Axis:
-    stops = [stop for stop in STOPS if 0.9 * low <= stop <= 1.1 * high]
-    if len(stops) < 3:  # a short axis has room for longer numbers
-        stops = sorted({float(f"{stop:.2g}") for stop in np.geomspace(low, high, 3)})
-    ticks = {"tickvals": stops, "ticktext": [numeral(stop, 6) for stop in stops]}
-    return titled("sensitivity, Hellinger distance", type="log", automargin=True, **ticks)
-
-
-def sensitivity_plane_figure(ticks: FloatArray, values: FloatArray, *, data: tuple[int, int], name: str) -> Figure:
-    """Draw one sensitivity over all throws of three sides, `values` (P, P) by sides 2 and 1; darker is larger."""
-    logs = np.log10(values)
-    stops = np.linspace(np.nanmin(logs), np.nanmax(logs), 5)
-    heat = {
-        "type": "heatmap",
-        "x": ticks,
-        "y": ticks,
-        "z": logs,
-        "customdata": values,
-        "colorscale": "Cividis",
-        "reversescale": True,
-        "hoverongaps": False,
-        "hovertemplate": "side 1: %{x}, side 2: %{y}<br>sensitivity %{customdata:,.3~r}<extra></extra>",
-        "colorbar": {
-            "title": {"text": f"{name} sensitivity"},
-            "tickvals": stops,
-            "ticktext": [numeral(10**stop, 2) for stop in stops],
-        },
-    }
-    cross = {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [data[0]],
-        "y": [data[1]],
-        "marker": {"symbol": "x", "size": 13, "color": EXACT, "line": {"color": "white", "width": 1.5}},
-        "name": "the data",
-        "showlegend": True,
-    }
-    return figure_of(
-        [heat, cross],
-        x=titled("throws on side 1"),
-        y=titled("throws on side 2; side 3 has the rest", automargin=True),
-        height=400,
-    )
-
-
-def output_figure(edges: FloatArray, shares: Mapping[Look, FloatArray], *, data: int) -> Figure:
-    """Draw how probable a released count of side 1 is in each bin (B,) between `edges` (B + 1,), as steps."""
-    middles, width = (edges[1:] + edges[:-1]) / 2, int(edges[1] - edges[0])
-    steps = {"shape": "hvh", "width": 2}
-    traces = [
-        line_of(look, middles, values, hovertemplate="%{x:,.0f}: %{y:,.3~r}")
-        | {"line": {"color": look.colour, "dash": look.dash, **steps}}
-        for look, values in shares.items()
-    ]
-    top = max(float(values.max()) for values in shares.values())
-    traces.append(_mark(data, top=1.05 * top, name="the data"))
-    per = "count" if width == 1 else f"{width:,} counts"
-    return figure_of(
-        traces,
-        x=titled("released count of side 1, throws", range=[edges[0], edges[-1]]),
-        y=titled(f"probability per {per}", rangemode="tozero", automargin=True),
-        height=360,
-    )
-
-
-def error_law_figure(errors: FloatArray, shares: Mapping[Look, FloatArray]) -> Figure:
-    """Draw, by mechanism, the probability (P,) that the error is at most `errors` (P,)."""
-    return figure_of(
-        [line_of(look, errors, within) for look, within in shares.items()],
-        x=titled(ERROR, range=[0, 1.01]),
-        y=titled("probability of an error of at most this size", range=[0, 1.02], automargin=True),
-        height=360,
-    )

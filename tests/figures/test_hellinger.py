@@ -2,15 +2,11 @@ import numpy as np
 import pytest
 
 from dpbayes.base.looks import EXACT, INVALID, Look
-from dpbayes.experiments.hellinger.errors import LEVELS, Accuracy, DieNoise, error_laws
-from dpbayes.experiments.hellinger.scenario import DieMethod, Scenario
+from dpbayes.experiments.hellinger.errors import LEVELS, Accuracy
+from dpbayes.experiments.hellinger.scenario import DieMethod
 from dpbayes.figures.hellinger import (
     die_errors_figure,
     error_box_figure,
-    error_law_figure,
-    output_figure,
-    sensitivity_line_figure,
-    sensitivity_plane_figure,
     sides_figure,
 )
 from dpbayes.mechanisms.laplace import LaplaceUpdates
@@ -98,58 +94,3 @@ def test_a_logarithmic_axis_has_full_numbers(places, labels):
     axis = die_errors_figure(accuracy.places, accuracy.curves, marked=places[0], title="n").to_plotly().layout.xaxis
     assert list(axis.ticktext) == labels
     assert [float(text.replace(",", "")) for text in labels] == list(axis.tickvals)
-
-
-def sensitivities(local: float, smooth: float) -> dict[Look, np.ndarray]:
-    values = {DieMethod.GLOBAL: 0.3, DieMethod.SMOOTH: smooth, DieMethod.LOCAL: local}
-    return {method.look: np.array([0.3, value, 0.3]) for method, value in values.items()}
-
-
-def test_a_line_of_sensitivities():
-    figure = sensitivity_line_figure(
-        np.arange(3.0), sensitivities(0.1, 0.2), data=1, title="throws on side 1"
-    ).to_plotly()
-    everywhere, smooth, local, mark = figure.data
-    assert list(everywhere.y) == [0.3, 0.3, 0.3]
-    assert smooth.y == pytest.approx([0.3, 0.2, 0.3])
-    assert local.y == pytest.approx([0.3, 0.1, 0.3])
-    assert list(mark.x) == [1, 1]
-    assert list(figure.layout.yaxis.tickvals) == [0.1, 0.17, 0.3]
-    assert titles(figure) == ("throws on side 1", "sensitivity, Hellinger distance")
-
-
-def test_a_long_axis_of_sensitivities_has_round_full_numbers():
-    lines = sensitivities(0.008, 0.2)
-    axis = sensitivity_line_figure(np.arange(3.0), lines, data=1, title="throws on side 1").to_plotly().layout.yaxis
-    assert list(axis.ticktext) == ["0.01", "0.02", "0.05", "0.1", "0.2"]
-    assert list(axis.tickvals) == [0.01, 0.02, 0.05, 0.1, 0.2]
-
-
-def test_a_plane_of_sensitivities_marks_the_data_and_shows_values_not_logarithms():
-    values = np.array([[0.1, 1.0], [0.01, np.nan]])
-    figure = sensitivity_plane_figure(np.arange(2.0), values, data=(1, 0), name="smooth").to_plotly()
-    heat, cross = figure.data
-    assert heat.customdata == pytest.approx(values, nan_ok=True)
-    assert list(heat.colorbar.ticktext) == ["0.01", "0.032", "0.1", "0.32", "1"]
-    assert (cross.x[0], cross.y[0]) == (1, 0)
-
-
-@pytest.mark.parametrize(("width", "text"), [(1, "probability per count"), (1000, "probability per 1,000 counts")])
-def test_outputs_are_steps_in_the_middle_of_their_bins(width, text):
-    shares = {DieMethod.GLOBAL.look: np.array([0.2, 0.8]), DieMethod.ONE.look: np.array([0.5, 0.5])}
-    figure = output_figure(np.arange(3.0) * width - 0.5, shares, data=1).to_plotly()
-    assert list(figure.data[0].x) == [width / 2 - 0.5, 3 * width / 2 - 0.5]
-    assert list(figure.data[1].y) == [0.5, 0.5]
-    assert list(figure.data[2].x) == [1, 1]
-    assert titles(figure)[1] == text
-
-
-def test_laws_of_errors_are_drawn_as_they_are():
-    laws = error_laws([Scenario(sides=3, n=9)], DieNoise.draw(np.random.default_rng(1), sides=3, draws=100))
-    grid = np.linspace(0, 1, 11)
-    shares = {method.look: law.share_within(grid) for method, law in laws.items()}
-    figure = error_law_figure(grid, shares).to_plotly()
-    for trace, (look, within) in zip(figure.data, shares.items(), strict=True):
-        assert trace.name == look.name
-        assert trace.y == pytest.approx(within)
-        assert within[-1] == pytest.approx(1)

@@ -11,7 +11,6 @@ from dpbayes.experiments.hellinger.scenario import Balance, DieMethod, Scenario,
 from dpbayes.experiments.hellinger.study import settings_of
 from dpbayes.ui.pages.hellinger.page import comparison_sentence, enumeration_wins, scenario_of, verdict
 from dpbayes.ui.session.link import query_of, settings_from
-from dpbayes.ui.session.options.research import ShownSensitivity
 from dpbayes.ui.session.settings import Seat, Settings
 from tests.conftest import thorough
 from tests.pages.conftest import everything, figures, fine, headline, one_sentence, open_page, put, sentences, unfold
@@ -46,7 +45,7 @@ def test_the_first_picture_is_the_cores_and_laplace_wins() -> None:
     ) in [text.value for text in at.markdown]
     assert "The mean error over all tables is 0.22 instead of 0.71." in everything(at)
     assert table(at) == pytest.approx({method.value: error for method, error in errors.items()}, rel=6e-3)
-    assert set(figures(at)) == ALWAYS | {SIDES, "hellinger.sensitivity", "hellinger.outputs"}
+    assert set(figures(at)) == ALWAYS | {SIDES}
     boxes = [trace for trace in figures(at)["hellinger.errors"]["data"] if trace["type"] == "box"]
     assert [box["median"][0] for box in boxes] == pytest.approx(list(errors.values()))
 
@@ -111,19 +110,11 @@ def test_the_printed_run_says_what_is_proved_of_it() -> None:
 
 
 @pytest.mark.parametrize(("sides", "n"), thorough([(3, 20), (4, 10), (5, 8), (6, 6)], sample=[(3, 20), (6, 6)]))
-def test_more_sides_have_a_landscape_and_the_law_of_the_error(sides: int, n: int) -> None:
+def test_more_sides_have_the_same_pictures(sides: int, n: int) -> None:
     at = open_page(PAGE, **{"hellinger.sides": str(sides), "hellinger.n": str(n)})
     assert not sentences(at)
-    landscape = "hellinger.plane" if sides == 3 else "hellinger.sensitivity"
-    assert set(figures(at)) == ALWAYS | {SIDES, landscape, "hellinger.laws"}
+    assert set(figures(at)) == ALWAYS | {SIDES}
     assert "Laplace, one count" not in table(at)
-
-
-def test_the_plane_shows_the_chosen_sensitivity() -> None:
-    at = open_page(PAGE, **{"hellinger.sides": "3", "hellinger.n": "30"})
-    before = figures(at)["hellinger.plane"]["data"][0]["z"]
-    fine(at.segmented_control(key="parameter.hellinger.shown").set_value(ShownSensitivity.LOCAL).run())
-    assert figures(at)["hellinger.plane"]["data"][0]["z"] != before
 
 
 @pytest.mark.parametrize(
@@ -146,7 +137,7 @@ EDGES: list[dict[str, str]] = [
     {"hellinger.n": "100000"},
     {"epsilon": "0.001", "hellinger.delta": "0.1"},
     {"hellinger.prior": "0.001", "hellinger.balance": "by share", "hellinger.share": "1"},
-    {"hellinger.range": "all counts", "hellinger.n": "3000"},
+    {"hellinger.n": "3000"},
     {"hellinger.n": "1"},
     {"hellinger.n": "500", "hellinger.sides": "3"},
     {"hellinger.prior": "1000"},
@@ -240,7 +231,6 @@ CHANGED = {
     "hellinger.prior": "0.5",
     "hellinger.delta": "0.001",
     "hellinger.calibration": "as printed",
-    "hellinger.range": "all counts",
     "epsilon": "2",
     "seed": "7",
 }
@@ -273,7 +263,7 @@ def test_the_code_shown_gives_the_numbers_of_every_picture(query: dict[str, str]
 
 def test_the_downloads_carry_the_settings() -> None:
     at = open_page(PAGE, **CHANGED)
-    names = ("hellinger", "hellinger-errors", "hellinger-sensitivity", "hellinger-laws")
+    names = ("hellinger", "hellinger-errors")
     for name in names:
         at.session_state[f"numbers.{name}"] = True
     fine(at.run())

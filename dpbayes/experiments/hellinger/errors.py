@@ -102,11 +102,6 @@ class ErrorLaw:
         values = np.broadcast_to(self.values, self.shares.shape)
         return values[rows, np.minimum(places, self.shares.shape[1] - 1)]
 
-    def share_within(self, errors: ArrayLike) -> FloatArray:
-        """Return the probability, in the first scenario, of an error of at most `errors` (P,): (P,)."""
-        places = np.searchsorted(self.values[0], np.asarray(errors), side="right")
-        return np.append(0.0, self.shares[0])[places]
-
 
 def error_laws(scenarios: Sequence[Scenario], noise: DieNoise) -> dict[DieMethod, ErrorLaw]:
     """Return the distributions of all mechanisms' errors; scenarios may differ only in epsilon, delta, calibration."""

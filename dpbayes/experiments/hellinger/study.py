@@ -11,6 +11,7 @@ import numpy as np
 from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import parameter_values
 from dpbayes.base.randomness import stream
+from dpbayes.experiments.frames import with_settings
 from dpbayes.experiments.hellinger.errors import (
     DRAWS,
     EPSILONS,
@@ -53,7 +54,7 @@ class HellingerStudy:
         `n`, `m`, `epsilon` and the proved guarantee are those of the row; the last columns are the other settings.
         """
         parts = [self._lines(HERE, self.here, DRAWS), *(self._lines(a.along, a, SWEEP_DRAWS) for a in self.along)]
-        return with_settings(pd.concat(parts, ignore_index=True), self.scenario, seed=self.seed)
+        return with_settings(pd.concat(parts, ignore_index=True), settings_of(self.scenario, seed=self.seed))
 
     def _lines(self, along: str, accuracy: Accuracy, draws: int) -> "pd.DataFrame":
         frame, scenario = accuracy.frame(), self.scenario
@@ -109,9 +110,3 @@ def settings_of(scenario: Scenario, *, seed: int) -> Settings:
     """Return all settings as plain values."""
     values = parameter_values(scenario)
     return {"m" if name == "sides" else name: value for name, value in values.items()} | {"seed": seed}
-
-
-def with_settings(frame: "pd.DataFrame", scenario: Scenario, *, seed: int) -> "pd.DataFrame":
-    """Return a frame with the settings as its last columns, except those that it already has."""
-    settings = settings_of(scenario, seed=seed)
-    return frame.assign(**{name: value for name, value in settings.items() if name not in frame})

@@ -9,7 +9,6 @@ import enum
 from dataclasses import dataclass
 from typing import Annotated
 
-from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import Choice, Parameter, check_parameters, parameter_values
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work
@@ -172,7 +171,8 @@ def experiment(scenario: RegressionScenario, records: StudyRecords, *, seed: int
     return regression_curves(records.table, study_of(scenario), stream(seed, "regression"))
 
 
-def with_settings(frame: "pd.DataFrame", scenario: RegressionScenario, *, seed: int, data_seed: int) -> "pd.DataFrame":
-    """Return a frame with the settings as its last columns, except those that it already has."""
-    settings = parameter_values(scenario) | {"seed": seed, "data_seed": data_seed}
-    return frame.assign(**{name: value for name, value in settings.items() if name not in frame})
+def settings_of(scenario: RegressionScenario, *, seed: int, data_seed: int) -> dict[str, int | float | str]:
+    """Return all settings as plain values."""
+    values = parameter_values(scenario)
+    rule = {"norm_bound_from": values.pop("norm_bound")}  # a frame has the norm bound itself in a column
+    return values | rule | {"seed": seed, "data_seed": data_seed}

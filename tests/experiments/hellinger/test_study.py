@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
+from dpbayes.experiments.frames import with_settings
 from dpbayes.experiments.hellinger.errors import (
     EPSILONS,
     LEVELS,
@@ -25,7 +26,7 @@ from dpbayes.experiments.hellinger.study import (
     HERE,
     hellinger_study,
     noise_here,
-    with_settings,
+    settings_of,
 )
 
 MEDIAN = LEVELS.index(0.5)
@@ -142,7 +143,7 @@ def test_the_seed_moves_simulated_errors_only():
 
 
 def test_settings_stand_beside_a_picture_and_replace_none_of_its_columns():
-    frame = with_settings(pd.DataFrame({"n": [1, 2], "x": [0.5, 0.6]}), ODD, seed=3)
+    frame = with_settings(pd.DataFrame({"n": [1, 2], "x": [0.5, 0.6]}), settings_of(ODD, seed=3))
     assert frame["n"].tolist() == [1, 2]
     line = frame.iloc[0]
     assert (line["m"], line["epsilon"], line["prior"], line["delta"], line["seed"]) == (3, 1.7, 0.3, 1e-3, 3)

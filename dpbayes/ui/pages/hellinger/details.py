@@ -1,24 +1,18 @@
-"""The Hellinger page below its picture: sensitivities, outputs, formulas, the code to copy."""
+"""The Hellinger page below its picture: formulas, the exact audit, the code to copy."""
 
 from collections.abc import Mapping
 
-import numpy as np
 import streamlit as st
 
 from dpbayes.base.libraries import pd
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex, numeral
-from dpbayes.experiments.hellinger.errors import MOST_AUDITED, DieNoise, ErrorLaw, audited_epsilons
-from dpbayes.experiments.hellinger.landscape import outputs, sensitivity_line, sensitivity_plane, window_around
+from dpbayes.experiments.frames import with_settings
+from dpbayes.experiments.hellinger.errors import MOST_AUDITED, audited_epsilons
 from dpbayes.experiments.hellinger.scenario import DieMethod, Scenario
-from dpbayes.experiments.hellinger.study import with_settings
-from dpbayes.figures.hellinger import error_law_figure, output_figure, sensitivity_line_figure, sensitivity_plane_figure
+from dpbayes.experiments.hellinger.study import settings_of
 from dpbayes.posteriors import hellinger
-from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.research import OutputRange, ShownSensitivity
-from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import program, same_from_python, value_in_python
 from dpbayes.ui.widgets.show import assumption, data_and_download, folded, sentence_instead, source
 
@@ -28,7 +22,7 @@ def download(
 ) -> None:
     """Offer the numbers behind a chart, with the settings in their last columns."""
     data_and_download(
-        lambda: with_settings(pd.DataFrame(columns), scenario, seed=seed),
+        lambda: with_settings(pd.DataFrame(columns), settings_of(scenario, seed=seed)),
         name=name,
         curator_only=False,
         simulates=simulates,
@@ -43,94 +37,6 @@ def mechanism_table(frame: "pd.DataFrame") -> None:
 def promise(guarantee: Guarantee) -> str:
     """Return a guarantee as a cell of a table."""
     return str(guarantee) if guarantee.is_private else "none"
-
-
-# Sensitivities and outputs
-
-
-def pictures(chosen: Chosen, scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], noise: DieNoise) -> None:
-    """Show the sensitivities and the distribution of the released counts."""
-    left, right = st.columns(2, gap="medium")
-    with left:
-        st.subheader("Sensitivity")
-        if scenario.sides == 3:
-            _plane(chosen, scenario)
-        else:
-            _line(scenario, seed=chosen.seed)
-    with right:
-        if scenario.sides == 2:
-            st.subheader("Released counts")
-            _outputs(chosen, scenario, noise)
-        else:
-            st.subheader("Distribution of the error")
-            _error_laws(scenario, laws, seed=chosen.seed)
-
-
-def _line(scenario: Scenario, *, seed: int) -> None:
-    line, first = sensitivity_line(scenario), int(scenario.counts[0])
-    rest = "; side 2 has the rest" if scenario.sides == 2 else ", taken from side 2"
-    sensitivities = {
-        DieMethod.GLOBAL.look.called("global"): np.full(line.first.shape, line.everywhere),
-        DieMethod.SMOOTH.look.called("smooth"): line.smooth,
-        DieMethod.LOCAL.look.called("local"): line.local,
-    }
-    chart(
-        sensitivity_line_figure(line.first, sensitivities, data=first, title=f"throws on side 1{rest}"),
-        key="hellinger.sensitivity",
-        alt=f"Global, smooth and local sensitivity against the throws on side 1; the data have {first:,}.",
-    )
-    if scenario.sides > 2:
-        st.caption("The throws on the other sides stay as in the data.")
-    columns = {"side 1": line.first, "local": line.local, "smooth": line.smooth, "global": line.everywhere}
-    download(columns, scenario, seed=seed, name="hellinger-sensitivity")
-
-
-def _plane(chosen: Chosen, scenario: Scenario) -> None:
-    plane, shown = sensitivity_plane(scenario), chosen.options("hellinger").shown
-    values = plane.smooth if shown is ShownSensitivity.SMOOTH else plane.local
-    first, second = int(scenario.counts[0]), int(scenario.counts[1])
-    chart(
-        sensitivity_plane_figure(plane.ticks, values, data=(first, second), name=shown.value),
-        key="hellinger.plane",
-        alt=f"Heat map: {shown.value} sensitivity over all throws; data: {first:,} on side 1, {second:,} on side 2.",
-    )
-    controls.parameter_control("hellinger.shown")
-    st.caption(f"The global sensitivity is {numeral(hellinger.global_sensitivity(scenario.die))} everywhere.")
-    rows, columns = np.nonzero(np.isfinite(plane.local))
-    table = {
-        "side 1": plane.ticks[columns],
-        "side 2": plane.ticks[rows],
-        "local": plane.local[rows, columns],
-        "smooth": plane.smooth[rows, columns],
-    }
-    download(table, scenario, seed=chosen.seed, name="hellinger-sensitivity")
-
-
-def _outputs(chosen: Chosen, scenario: Scenario, noise: DieNoise) -> None:
-    near = chosen.options("hellinger").range is OutputRange.NEAR
-    released = outputs(scenario, noise, window=window_around(scenario) if near else (0, scenario.n))
-    shares = {method.look: values for method, values in released.shares.items()}
-    chart(
-        output_figure(released.edges, shares, data=int(scenario.counts[0])),
-        key="hellinger.outputs",
-        alt=f"Probability of every released count of side 1 by mechanism; the data have {scenario.counts[0]:,}.",
-    )
-    controls.parameter_control("hellinger.range")
-    columns = {"side 1 from": released.edges[:-1] + 0.5} | {look.name: values for look, values in shares.items()}
-    download(columns, scenario, seed=chosen.seed, name="hellinger-outputs")
-
-
-def _error_laws(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], *, seed: int) -> None:
-    errors = np.linspace(0, 1, 201)
-    shares = {method.look: law.share_within(errors) for method, law in laws.items()}
-    chart(
-        error_law_figure(errors, shares),
-        key="hellinger.laws",
-        simulates=True,
-        alt="Probability of an error at most as large as each Hellinger distance, by mechanism.",
-    )
-    columns = {"Hellinger distance": errors} | {look.name: within for look, within in shares.items()}
-    download(columns, scenario, seed=seed, name="hellinger-laws", simulates=True)
 
 
 def python_of(scenario: Scenario, *, seed: int) -> str:

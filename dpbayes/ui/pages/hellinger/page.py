@@ -30,7 +30,7 @@ from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, SIDES, Balance, D
 from dpbayes.experiments.hellinger.study import HellingerStudy, at_setting, noise_along, noise_here
 from dpbayes.figures.hellinger import die_errors_figure, error_box_figure, sides_figure
 from dpbayes.mechanisms.die.enumeration import MOST_ENUMERATED, neighbour_count
-from dpbayes.ui.pages.hellinger.details import details, download, mechanism_table, pictures, promise
+from dpbayes.ui.pages.hellinger.details import details, download, mechanism_table, promise
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
@@ -76,12 +76,10 @@ def hellinger_page(chosen: Chosen) -> None:
     if moving is None:
         return
     scenario, laws = moving
-    noise = noise_here(scenario, seed=chosen.seed)
     with page.beside():
         st.markdown(comparison_sentence(_medians(laws), scenario))
         _table(scenario, laws, seed=chosen.seed)
     with st.container(key="below"):
-        pictures(chosen, scenario, laws, noise)
         sweeps(scenario, laws, seed=chosen.seed)
         details(scenario, seed=chosen.seed, enumeration=enumeration_cost(scenario) if scenario.is_enumerated else "")
 

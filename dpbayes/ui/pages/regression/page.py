@@ -8,9 +8,10 @@ import streamlit as st
 from dpbayes.base import terms
 from dpbayes.base.libraries import pd
 from dpbayes.base.text import escaped, many, numeral, rough, shortest
+from dpbayes.experiments.frames import with_settings
 from dpbayes.experiments.regression.design import RegressionStudy
 from dpbayes.experiments.regression.result import ONE_NAME, RegressionResult, several_name
-from dpbayes.experiments.regression.scenario import NormBound, Records, RegressionScenario, study_of, with_settings
+from dpbayes.experiments.regression.scenario import NormBound, Records, RegressionScenario, settings_of, study_of
 from dpbayes.figures.regression import epsilon_figure, regression_errors_figure
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.ui.pages.regression.details import details
@@ -193,7 +194,8 @@ def _beside(shown: ErrorCurves, chosen: Chosen, scenario: RegressionScenario) ->
 
 
 def _with_settings(frame: "pd.DataFrame", chosen: Chosen, scenario: RegressionScenario) -> "pd.DataFrame":
-    return with_settings(frame, scenario, seed=chosen.settings.seed, data_seed=chosen.settings.data_seed)
+    seeds = {"seed": chosen.settings.seed, "data_seed": chosen.settings.data_seed}
+    return with_settings(frame, settings_of(scenario, **seeds))
 
 
 def python_of(chosen: Chosen, scenario: RegressionScenario) -> str:
