@@ -41,18 +41,6 @@ ODD = Scenario(
     calibration=SmoothRun.AS_PRINTED,
 )
 
-scenarios = st.builds(
-    Scenario,
-    n=st.integers(1, 100_000),
-    sides=st.integers(2, 6),
-    balance=st.sampled_from(Balance),
-    share=st.floats(0, 1),
-    prior=st.floats(1e-3, 1e3),
-    epsilon=st.floats(1e-3, 1e3),
-    delta=st.floats(1e-12, 0.1),
-    calibration=st.sampled_from(SmoothRun),
-)
-
 
 def noise(sides: int = 6, draws: int = 500) -> DieNoise:
     return DieNoise.draw(stream(1, "test"), sides=sides, draws=draws)
