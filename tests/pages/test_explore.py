@@ -982,3 +982,17 @@ def test_a_page_without_its_table_is_a_sentence_and_the_way_to_data() -> None:
     ]
     assert [link.proto.page for link in at.get("page_link")] == ["data"]
     assert not at.button, "nothing to save or to present"
+
+
+def test_no_caption_states_a_value_of_another_epsilon_during_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stop_after_a_step(monkeypatch)  # the curves have their first epsilon, 0.01, alone
+    stated = {epsilon: captions(open_page("pages/explore.py", epsilon=epsilon, seed="77")) for epsilon in ("1", "0.01")}
+    assert any("mean KL" in caption for caption in stated["0.01"])
+    assert not any("mean KL" in caption or "clipped to 0" in caption for caption in stated["1"])
+
+
+def test_no_caption_states_a_value_of_another_epsilon_beyond_the_curves() -> None:
+    at = open_page("pages/explore.py", epsilon="1000")
+    assert not any(text in caption for text in ("mean KL", "clipped to 0", "predicted") for caption in captions(at))

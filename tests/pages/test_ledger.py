@@ -288,9 +288,14 @@ def test_a_release_is_made_after_one_confirmation_and_shown_again_for_nothing(pa
     assert "The release is valid" in at.success[0].value
     assert "made.rows" in figures(at)
     assert ledger.account_of(path, "garden").spent == Fraction(1, 2)
+    assert [metric.value for metric in at.metric if "Remaining" in metric.label] == ["2.5"], "the budget of now"
+    assert not [button for button in at.button if button.label.startswith("Make release")]
+    assert not [box for box in at.checkbox if box.key == "make.unseen"], "nothing is armed"
     fine(at.run())
     assert "This release exists already" in at.info[0].value
     assert ledger.account_of(path, "garden").spent == Fraction(1, 2)
+    fine(at.select_slider(key="parameter.epsilon").set_value(1.0).run())
+    assert not at.checkbox(key="make.unseen").value, "the next release is to be confirmed anew"
 
 
 def confirmed(at: AppTest) -> AppTest:

@@ -1,9 +1,11 @@
 """The parts of a page that makes a real release: the dataset that pays, the cost, the warnings, the button."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpbayes.base.amounts import Amount, amount_text, amount_with_symbol, measure_of
 from dpbayes.base.text import escaped
@@ -39,7 +41,7 @@ class Charge:
         cost, symbol = ledger.cost_of(account, amount), account.measure.symbol
         after = account.left - cost
         left, middle, right = st.columns(3)
-        left.metric(f"Remaining (of {symbol} = {amount_text(account.budget)})", amount_text(account.left))
+        self._show_left(left)
         middle.metric(f"Cost ({symbol})", amount_text(cost))
         right.metric("Remaining after the release", amount_text(after) if after >= 0 else "not enough")
         if measure_of(amount) is not account.measure:
@@ -47,7 +49,30 @@ class Charge:
                 f"The budget is tracked in {symbol}: {amount_with_symbol(amount)} costs {symbol} = {amount_text(cost)}."
             )
 
-    def earlier_release(self, request: Chargeable, sentence: str) -> Published | None:
+    def _show_left(self, place: DeltaGenerator) -> None:
+        account = ledger.account_of(self.path, self.dataset)
+        budget = f"{account.measure.symbol} = {amount_text(account.budget)}"
+        place.metric(f"Remaining (of {budget})", amount_text(account.left))
+
+    def released(self, request: Chargeable, ask: Callable[[], Published | None], *, exists: str) -> Published | None:
+        """Return the newest release of the same request, else what `ask` makes after it was confirmed; None if neither.
+
+        Above it, the budget is shown as it is then: what is released costs nothing more. `exists` begins the sentence
+        about a release that was made before. Errors: those of `show_cost` and of `ask`.
+        """
+        budget, question = st.empty(), st.empty()
+        published = self._earlier_release(request, exists)
+        if published is None:
+            with budget.container():
+                self.show_cost(request.cost)
+            with question.container():
+                published = ask()
+        if published is not None:
+            question.empty()
+            self._show_left(budget.container())
+        return published
+
+    def _earlier_release(self, request: Chargeable, sentence: str) -> Published | None:
         """Return the newest release of the same request, and say in which row of the ledger it is; None without one."""
         earlier = shown_again(self.path, request)
         if earlier is not None:
@@ -65,13 +90,23 @@ class Charge:
         else:
             for doubt in ledger.table_doubts(self.path, self.dataset, self.chosen.dataset):
                 st.warning(escaped(doubt))
-        is_stated = not statement or st.checkbox(statement, key="make.unseen")
-        is_pressed = st.button(label, disabled=not is_stated, type="primary")
+        is_stated = not statement or st.checkbox(statement, key=_STATED)
+        st.button(label, disabled=not is_stated, type="primary", on_click=_press, args=(bool(statement),))
+        is_pressed = bool(st.session_state.pop(_PRESSED, False))
         if is_pressed:
             noted(act, self.dataset)
             if not self.chosen.is_connected:
                 ledger.remember_table(self.path, self.dataset, self.chosen.dataset)
         return is_pressed
+
+
+_STATED, _PRESSED = "make.unseen", "make.pressed"
+
+
+def _press(must_state: bool) -> None:  # noqa: FBT001 - Streamlit passes it by place
+    """Confirm one release: the next one must be stated and confirmed anew."""
+    st.session_state[_PRESSED] = st.session_state.get(_STATED, False) if must_state else True
+    st.session_state[_STATED] = False
 
 
 def chosen_charge(chosen: Chosen, explanation: str, *, key: str) -> Charge | None:

@@ -14,6 +14,7 @@ from dpbayes.base.looks import BOUND, EXACT, Curve, Look
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work, in_parts
 from dpbayes.base.text import escaped, numeral, plural, share_text
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy.methods import ALL_METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, default_target
@@ -238,13 +239,16 @@ def divergence_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
         bound = _bound(chosen, works)
         bounds = [] if bound is None else _bound_curves(bound)
         compared = f"proved bound: {numeral(_certified_here(chosen, bound))}"
-    here = float(np.exp(np.interp(np.log(chosen.epsilon), np.log(curves.epsilons), np.log(np.maximum(mean, 1e-300)))))
-    which = "naive posterior" if curves.of_posteriors else "prediction"  # the bounds are on the naive one
-    # Of one line at every ε: a second one would move the pictures below while the slider moves.
-    sentence = f"At ε = {numeral(chosen.epsilon)}, the mean KL of the {which} is {numeral(here, 2)} nats ({compared})."
     figure = divergence_figure(spread, bounds, epsilon=chosen.epsilon, what=what)
-    alt = f"KL divergence of the {what} against epsilon. {sentence}"
-    return Picture(title, figure, alt, sentence, turn=lambda: turn_to_bound(BoundClaim[THEOREM]))
+    alt = f"KL divergence of the {what} against epsilon."
+    here = _at(chosen.epsilon, curves.epsilons, np.log(np.maximum(mean, 1e-300)))
+    if here is None:
+        sentence = _not_here(chosen.epsilon)
+    else:  # of one line at every ε: a second one would move the pictures below while the slider moves
+        which = "naive posterior" if curves.of_posteriors else "prediction"  # the bounds are on the naive one
+        nats = numeral(float(np.exp(here)), 2)
+        sentence = f"At ε = {numeral(chosen.epsilon)}, the mean KL of the {which} is {nats} nats ({compared})."
+    return Picture(title, figure, f"{alt} {sentence}", sentence, turn=lambda: turn_to_bound(BoundClaim[THEOREM]))
 
 
 def _bound(chosen: Chosen, works: list[Running[Any]]) -> Bound | None:
@@ -300,7 +304,9 @@ def counts_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
         epsilon=chosen.epsilon,
         title="share of clipped counts",
     )
-    here = float(np.interp(np.log(chosen.epsilon), np.log(curves.epsilons), share))
+    here = _at(chosen.epsilon, curves.epsilons, share)
+    if here is None:
+        return Picture(title, figure, "Share of clipped counts against epsilon.", _not_here(chosen.epsilon))
     sentence = f"At ε = {numeral(chosen.epsilon)}, {share_text(here)} of the released counts are clipped to 0 or to n."
     return Picture(title, figure, sentence, sentence)
 
@@ -458,8 +464,9 @@ def _accuracy_sentence(study: AccuracyStudy, epsilon: float) -> str:
     target = escaped(study.plan.target)
     if not others:
         return f"Without privacy, {target} is predicted correctly in {share_text(float(exact.y[0]))} of records."
-    x = np.log(study.plan.grid)
-    private = float(np.interp(np.log(epsilon), x, others[-1].y))
+    private = _at(epsilon, study.plan.grid, others[-1].y)
+    if private is None:
+        return _not_here(epsilon)
     return (
         f"At ε = {numeral(epsilon)}, {target} is predicted correctly in {share_text(private)} of records "
         f"({share_text(float(exact.y[0]))} without privacy)."
@@ -467,6 +474,18 @@ def _accuracy_sentence(study: AccuracyStudy, epsilon: float) -> str:
 
 
 # What they share
+
+
+def _at(epsilon: float, epsilons: FloatArray, values: FloatArray) -> float | None:
+    """Return the value of a curve at an epsilon; None beyond the part of the curve that is computed."""
+    if not epsilons.min() <= epsilon <= epsilons.max():
+        return None
+    return float(np.interp(np.log(epsilon), np.log(epsilons), values))
+
+
+def _not_here(epsilon: float) -> str:
+    is_coming = GRID[0] <= epsilon <= GRID[-1]
+    return WAITING if is_coming else f"The picture has no value at ε = {numeral(epsilon)}."
 
 
 def _begun(

@@ -26,7 +26,7 @@ from dpbayes.ui.session.drawings import replace_drawing
 from dpbayes.ui.session.graphs import Graph, code_of, drawable
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.session.uploads import upload
-from dpbayes.ui.widgets.charging import chosen_charge, domain_choice, ledger_link
+from dpbayes.ui.widgets.charging import Charge, chosen_charge, domain_choice, ledger_link
 from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.opened_release import opened_release
 from dpbayes.ui.widgets.show import folded, sentence_instead
@@ -59,7 +59,15 @@ def _make(chosen: Chosen) -> None:
         return
     learnt = learnt_as(charge.path, charge.dataset, chosen.network)
     request = request_of(chosen, charge.dataset, learnt)
-    charge.show_cost(request.cost)
+    published = charge.released(request, lambda: _asked(charge, request, learnt), exists="This release exists already")
+    if published is not None:
+        opened_release(published.document, key="made", suspicion=chosen.options("release").suspicion)
+        ledger_link()
+
+
+def _asked(charge: Charge, request: ReleaseRequest, learnt: LearntGraph | None) -> Published | None:
+    """Show what the release will be, and make it once it is confirmed."""
+    chosen = charge.chosen
     st.caption(escaped(request.entry.accuracy(request, request.calibrated.scale)))
     if getattr(chosen.mechanism, "noise", Noise.WHOLE) is Noise.REAL:
         st.caption(
@@ -73,16 +81,12 @@ def _make(chosen: Chosen) -> None:
             f"This graph was learnt privately in row {learnt.row} of the ledger. Its "
             f"ε = {amount_text(learnt.document.request.epsilon)} is charged there."
         )
-    published = charge.earlier_release(request, "This release exists already")
-    if published is None and charge.is_confirmed(
+    is_confirmed = charge.is_confirmed(
         label=f"Make release and spend {amount_with_symbol(request.cost)}",
         act="began a release",
         statement=UNSEEN if learnt is None else PRIOR_UNSEEN,
-    ):
-        published = _published(charge.path, request, chosen.counts)
-    if published is not None:
-        opened_release(published.document, key="made", suspicion=chosen.options("release").suspicion)
-        ledger_link()
+    )
+    return _published(charge.path, request, chosen.counts) if is_confirmed else None
 
 
 def _published(path: Path, request: ReleaseRequest, counts: Counts) -> Published:

@@ -26,7 +26,7 @@ from dpbayes.releases.document.promises import parsed_budget
 from dpbayes.releases.publishing import Published, publish_adaptive
 from dpbayes.ui.pages.network.learn import drawing_taken, drawn_columns, simulated_on_request
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.widgets.charging import chosen_charge, domain_choice, ledger_link
+from dpbayes.ui.widgets.charging import Charge, chosen_charge, domain_choice, ledger_link
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.opened_release import opened_release
 from dpbayes.ui.widgets.show import folded, sentence_instead
@@ -190,21 +190,18 @@ def _really(chosen: Chosen, plan: AdaptivePlan, data: Dataset) -> None:
     if charge is None:
         return
     request = AdaptiveRequest.of(charge.dataset, data, plan, domain_choice(chosen))
-    charge.show_cost(request.cost)
-    earlier = charge.earlier_release(request, "This release was made before")
-    if earlier is not None:
-        _show(earlier)
-        return
+    published = charge.released(request, lambda: _asked(charge, request, data), exists="This release was made before")
+    if published is not None:
+        opened_release(published.document, key="adaptive.made")
+        ledger_link()
+
+
+def _asked(charge: Charge, request: AdaptiveRequest, data: Dataset) -> Published | None:
     st.caption(
         "By making the release you state that the columns, ε and δ were chosen without looking at these records."
     )
-    label = f"Make adaptive release and spend {amount_with_symbol(plan.budget)}"
-    if charge.is_confirmed(label=label, act="began an adaptive release"):
-        with st.spinner("Releasing …"):
-            published = publish_adaptive(charge.path, request, data)
-        _show(published)
-
-
-def _show(published: Published) -> None:
-    opened_release(published.document, key="adaptive.made")
-    ledger_link()
+    label = f"Make adaptive release and spend {amount_with_symbol(request.plan.budget)}"
+    if not charge.is_confirmed(label=label, act="began an adaptive release"):
+        return None
+    with st.spinner("Releasing …"):
+        return publish_adaptive(charge.path, request, data)

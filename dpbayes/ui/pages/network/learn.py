@@ -28,7 +28,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.drawings import replace_drawing
 from dpbayes.ui.session.graphs import Graph, code_of, drawable
 from dpbayes.ui.session.kept import is_kept, kept
-from dpbayes.ui.widgets.charging import chosen_charge, domain_choice, ledger_link
+from dpbayes.ui.widgets.charging import Charge, chosen_charge, domain_choice, ledger_link
 from dpbayes.ui.widgets.opened_release import arrow_list, opened_release
 from dpbayes.ui.widgets.running import WITHOUT_BUTTON
 from dpbayes.ui.widgets.show import folded, sentence_instead
@@ -142,20 +142,21 @@ def _really(chosen: Chosen, choice: StructureChoice, data: Dataset) -> None:
     if charge is None:
         return
     request = StructureRequest.of(charge.dataset, data, choice, domain_choice(chosen))
-    charge.show_cost(request.cost)
-    earlier = charge.earlier_release(request, "This graph was learnt before")
-    if earlier is not None:
-        _show(earlier)
-        return
+    published = charge.released(request, lambda: _asked(charge, request, data), exists="This graph was learnt before")
+    if published is not None:
+        _show(published)
+
+
+def _asked(charge: Charge, request: StructureRequest, data: Dataset) -> Published | None:
     st.caption(
         "By learning the graph you state that the columns, the first column, ε and the number of parents were chosen "
         "without looking at these records. A release with the learnt graph is charged for its tables only."
     )
     label = f"Learn graph and spend ε = {amount_text(request.epsilon)}"
-    if charge.is_confirmed(label=label, act="began to learn a graph"):
-        with st.spinner("Learning …"):
-            published = publish_structure(charge.path, request, data)
-        _show(published)
+    if not charge.is_confirmed(label=label, act="began to learn a graph"):
+        return None
+    with st.spinner("Learning …"):
+        return publish_structure(charge.path, request, data)
 
 
 def _show(published: Published) -> None:
