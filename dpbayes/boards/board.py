@@ -1,0 +1,194 @@
+"""The types of a board: a slider, panels, and one frame for each stop.
+
+A board is plain data. A function computes it from typed inputs, and one script draws it: in the dashboard, in an HTML
+file without a server, and in a notebook.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from html import escape
+from pathlib import Path
+
+from dpbayes.base.parameters import Parameter
+from dpbayes.base.steps import Partial, Work, finished
+from dpbayes.base.text import typed
+from dpbayes.figures.style import Figure
+
+
+@dataclass(frozen=True)
+class Slider:
+    """The number that a board varies.
+
+    Args:
+        name: The name of the number in code and links: "epsilon".
+        label: Its name on the board.
+        stops: Its values in increasing order, as text.
+        low: The least value that can be typed.
+        high: The largest value that can be typed.
+        help: One sentence that explains the number.
+        ends: What the two ends mean: ("more private", "more accurate").
+    """
+
+    name: str
+    label: str
+    stops: tuple[str, ...]
+    low: float
+    high: float
+    help: str = ""
+    ends: tuple[str, str] = ("", "")
+
+    def including(self, value: str) -> "Slider":
+        """Return the slider with a further stop at `value`, which was typed."""
+        return replace(self, stops=tuple(sorted({*self.stops, value}, key=float)))
+
+    def nearest(self, value: str) -> tuple[str, ...]:
+        """Return all stops, the nearest to `value` first."""
+        stops = self.including(value).stops
+        place = stops.index(value)
+        return tuple(sorted(stops, key=lambda stop: abs(stops.index(stop) - place)))
+
+
+def slider_of(
+    name: str, parameter: Parameter, *, label: str, help: str = "", ends: tuple[str, str] = ("", "")
+) -> Slider:
+    """Return the slider over the stops of a parameter.
+
+    Args:
+        name: The name of the number in code and links.
+        parameter: The parameter, which determines the stops.
+        label: Its name on the board.
+        help: One sentence that explains the number.
+        ends: What the two ends mean.
+
+    Returns:
+        A slider.
+
+    Example:
+        >>> from dpbayes.mechanisms.parameters import EPSILON
+        >>> slider_of("epsilon", EPSILON, label="Privacy loss ε").stops[:3]
+        ('0.01', '0.013', '0.016')
+    """
+    stops = tuple(stop_text(stop) for stop in parameter.stops)
+    return Slider(name, label, stops, parameter.low, parameter.high, help, ends)
+
+
+def stop_text(value: float) -> str:
+    """Return a stop as the text of the slider: "0.1", "1", "60"."""
+    return typed(value) if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One picture of a board: its key in the frames, its title, and the text for a screen reader.
+
+    `large` marks the picture beside which the others stand. `action` is the label of a button that shows the next of
+    several frames of one stop, such as "Draw another".
+    """
+
+    key: str
+    title: str
+    alt: str
+    large: bool = False
+    action: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """What a board shows at one stop: a headline, sentences below it, and one figure and caption for each panel."""
+
+    headline: str
+    figures: Mapping[str, Figure]
+    notes: tuple[str, ...] = ()
+    captions: Mapping[str, str] = field(default_factory=dict)
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    """Numbers by name that are on the screen, for a guess in a story."""
+
+
+@dataclass(frozen=True, eq=False)
+class Board:
+    """A whole view: a slider at a value, panels, and the frames of the stops that are computed.
+
+    Args:
+        name: The name of the view: "explore". Names of saved files begin with it.
+        title: The title of the view.
+        panels: The pictures, in their order on the screen.
+        frames: The frames of each stop; more than one if a panel has an `action`. A board of one stop has no slider.
+        value: The stop that is shown first.
+        slider: The number that the board varies.
+        facts: What the pictures depend on, by name, as saved pictures state it.
+        private: Whether the board contains values that are not private.
+    """
+
+    name: str
+    title: str
+    panels: tuple[Panel, ...]
+    frames: Mapping[str, tuple[Frame, ...]]
+    value: str = ""
+    slider: Slider | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
+    private: bool = False
+
+    @property
+    def frame(self) -> Frame:
+        """The frame that is shown first."""
+        return self.frames[self.value][0]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every stop has its frames."""
+        return self.slider is None or all(stop in self.frames for stop in self.slider.stops)
+
+    @property
+    def caption(self) -> str:
+        """The line below saved pictures: the view, its facts, and whether the values are private."""
+        values = ", ".join(f"{name} = {value}" for name, value in self.facts.items())
+        warning = " Curator view: may contain values that are not private." if self.private else ""
+        return f"dpbayes, {self.name}{f': {values}' if values else ''}. A picture, not a release.{warning}"
+
+    def to_html(self) -> str:
+        """Return the board as one HTML document that needs no server and no network."""
+        from dpbayes.boards.document import document_of
+
+        return document_of(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write `to_html` to a file.
+
+        Args:
+            path: The file, such as "explore.html".
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        Path(path).write_text(self.to_html(), encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        """Return the board for a notebook, in a frame of its own."""
+        return f'<iframe srcdoc="{escape(self.to_html())}" style="width: 100%; height: 720px; border: 0"></iframe>'
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A board that is computed stop by stop: the board without frames, and a function from a stop to its frames."""
+
+    board: Board
+    frames_at: Callable[[str], tuple[Frame, ...]]
+
+    def with_frames(self, frames: Mapping[str, tuple[Frame, ...]], value: str = "") -> Board:
+        """Return the board with these frames, shown at `value`."""
+        value = value or self.board.value
+        slider = self.board.slider and self.board.slider.including(value)
+        return replace(self.board, slider=slider, value=value, frames=dict(frames))
+
+    def steps(self, value: str = "") -> Work[Board]:
+        """Compute all frames, those at `value` first; each step yields the board so far."""
+        value, frames = value or self.board.value, dict[str, tuple[Frame, ...]]()
+        stops = self.board.slider.nearest(value) if self.board.slider else (value,)
+        for done, stop in enumerate(stops):
+            frames[stop] = self.frames_at(stop)
+            yield Partial((done + 1) / len(stops), self.with_frames(frames, value))
+        return self.with_frames(frames, value)
+
+    def complete(self, value: str = "") -> Board:
+        """Return the board with the frames of all stops."""
+        return finished(self.steps(value))

@@ -1,0 +1,122 @@
+"""Shows a board on a page, and hears the value at which its slider rests."""
+
+import json
+from collections.abc import Callable, Hashable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import streamlit as st
+
+from dpbayes.base.memo import Memo
+from dpbayes.base.parameters import Parameter
+from dpbayes.base.validation import InputError
+from dpbayes.boards.block import block_of
+from dpbayes.boards.board import Board, Frame, View
+from dpbayes.boards.document import script, style
+from dpbayes.ui.server.hints import plotly_address
+from dpbayes.ui.session.current import set_parameter
+from dpbayes.ui.session.kept import kept, shared_memo
+from dpbayes.ui.session.settings import PARAMETERS
+
+MOST_TYPED = 24
+"""The largest number of characters of a value from the browser."""
+
+SHARED = 24
+"""Views of public data that a server keeps for all its sessions."""
+
+_mount = st.components.v2.component(
+    "dpbayes_board",
+    html='<div class="board"></div>',
+    css=style(),
+    js=script() + (Path(__file__).parent / "board.js").read_text(encoding="utf-8"),
+    isolate_styles=False,  # Plotly's own styles are the page's
+)
+
+
+@dataclass(eq=False)
+class _Computed:
+    """A view and its frames so far."""
+
+    view: View
+    frames: dict[str, tuple[Frame, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, view: Callable[[], View]) -> "_Computed":
+        return cls(view())
+
+    def at(self, value: str, *, every_stop: bool) -> Board:
+        """Return the board at `value`, with the frames of every stop or only with those that are computed."""
+        slider = self.view.board.slider
+        stops = slider.nearest(value) if slider and every_stop else (value,)
+        for stop in stops:
+            if stop not in self.frames:
+                self.frames[stop] = _frames_or_refusal(self.view, stop)
+        return self.view.with_frames(self.frames, value)
+
+
+def _frames_or_refusal(view: View, stop: str) -> tuple[Frame, ...]:
+    try:
+        return view.frames_at(stop)
+    except InputError as error:
+        return (Frame(str(error), {}),)
+
+
+def show(name: str, inputs: Hashable, view: Callable[[], View], value: str = "", *, is_public: bool = False) -> Board:
+    """Show the board of a view at `value`, and set the parameter of its slider where the hand rests.
+
+    The browser receives the frames of `value` first. Once it has drawn them, it requests the other stops.
+
+    Args:
+        name: The key of the board on its page.
+        inputs: What the view depends on, without the value of the slider.
+        view: Computes the view.
+        value: The stop that is shown.
+        is_public: Whether the view follows from public data and settings alone, so that all sessions share it.
+
+    Returns:
+        The board as it is shown.
+    """
+    computed = _shared_view(name, inputs, view) if is_public else kept(name, inputs, lambda: _Computed.of(view))
+    wanted = f"{name}.wanted"
+    board = computed.at(value, every_stop=st.session_state.get(wanted) == inputs)
+    head = json.dumps({"library": plotly_address()}).encode()
+    head += b" " * (-len(head) % 4)
+    _mount(
+        key=f"board.{name}",
+        data=len(head).to_bytes(4, "little") + head + block_of(board),
+        on_rest_change=lambda: _rest(name, board),
+        on_wanted_change=lambda: st.session_state.update({wanted: inputs}),
+    )
+    return board
+
+
+def _shared_view(name: str, inputs: Hashable, view: Callable[[], View]) -> _Computed:
+    return _shared().once((name, inputs), _Computed.of, view)
+
+
+@st.cache_resource(show_spinner=False)
+def _shared() -> Memo:
+    return shared_memo(SHARED)
+
+
+def _rest(name: str, board: Board) -> None:
+    """Set the parameter of the slider to the value from the browser, if it can be one."""
+    text = getattr(st.session_state.get(f"board.{name}"), "rest", None)
+    if board.slider is None or not isinstance(text, str) or len(text) > MOST_TYPED:
+        return
+    parameter = PARAMETERS[board.slider.name]
+    assert isinstance(parameter, Parameter)
+    with suppress(InputError):
+        set_parameter(board.slider.name, parameter.checked(board.slider.name, text))
+
+
+def offer_document(board: View, value: str, *, file: str) -> None:
+    """Offer the complete board as an HTML file, which is made when somebody asks for it."""
+    st.download_button(
+        "Save as interactive HTML",
+        data=lambda: board.complete(value).to_html(),
+        file_name=f"{file}.html",
+        mime="text/html",
+        icon=":material/download:",
+    )
