@@ -1,78 +1,54 @@
-"""A board as one block of bytes: a JSON text, and the arrays that it refers to. Equal arrays and parts occur once."""
+"""Values with figures as one block of bytes: a JSON text, and the arrays that it refers to. Equal parts occur once."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from dpbayes.base.types import FloatArray
-from dpbayes.boards.board import Board, Frame, Panel, Slider
 from dpbayes.figures.style import Figure
 
 
-def block_of(board: Board) -> bytes:
-    """Return the block of a board.
+def packed(values: Mapping[str, Any]) -> bytes:
+    """Return values as one block.
 
     Args:
-        board: The board.
+        values: JSON values, and figures among them.
 
     Returns:
         The length of the JSON text (32 bits, little-endian), the text, padded to four bytes, and the arrays as 32-bit
-        numbers. The same board always has the same block.
+        numbers. The same values always have the same block. The text is an object with the values and their `parts`:
+        {"@": k} is part k, and {"$": [start, length]} an array.
     """
-    arrays, parts = _Arrays(), _Parts()
-    shown = {stop: [_frame(frame, arrays, parts) for frame in frames] for stop, frames in sorted(board.frames.items())}
-    values = {
-        "name": board.name,
-        "title": board.title,
-        "value": board.value,
-        "caption": board.caption,
-        "slider": board.slider and _slider(board.slider),
-        "panels": [_panel(panel) for panel in board.panels],
-        "shown": shown,
-        "parts": parts.all,
-    }
-    text = json.dumps(values, allow_nan=False).encode()
+    numbers, parts = _Numbers(), _Parts()
+    text = json.dumps(_plain(values, numbers, parts) | {"parts": parts.all}, allow_nan=False).encode()
     text += b" " * (-len(text) % 4)
-    return len(text).to_bytes(4, "little") + text + arrays.block
+    return len(text).to_bytes(4, "little") + text + numbers.block
 
 
-def _slider(slider: Slider) -> dict[str, Any]:
-    texts = {"label": slider.label, "help": slider.help, "ends": slider.ends}
-    return texts | {"stops": slider.stops, "low": slider.low, "high": slider.high}
+def _plain(value: Any, numbers: "_Numbers", parts: "_Parts") -> Any:
+    if isinstance(value, Figure):
+        figure = value.plain(numbers.add)
+        layout = {name: parts.add(part) for name, part in figure["layout"].items()}
+        return parts.add({"data": [parts.add(trace) for trace in figure["data"]], "layout": layout})
+    if isinstance(value, Mapping):
+        return {key: _plain(inner, numbers, parts) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner, numbers, parts) for inner in value]
+    return value
 
 
-def _panel(panel: Panel) -> dict[str, Any]:
-    return {"key": panel.key, "title": panel.title, "alt": panel.alt, "large": panel.large, "action": panel.action}
-
-
-def _frame(frame: Frame, arrays: "_Arrays", parts: "_Parts") -> dict[str, Any]:
-    figures = {key: _figure(figure, arrays, parts) for key, figure in frame.figures.items()}
-    return {
-        "headline": frame.headline,
-        "notes": list(frame.notes),
-        "captions": dict(frame.captions),
-        "figures": figures,
-    }
-
-
-def _figure(figure: Figure, arrays: "_Arrays", parts: "_Parts") -> dict[str, int]:
-    """Return the place of a figure, which refers to its traces and to the parts of its layout."""
-    plain = figure.plain(arrays.add)
-    layout = {name: parts.add(value) for name, value in plain["layout"].items()}
-    return parts.add({"data": [parts.add(trace) for trace in plain["data"]], "layout": layout})
-
-
-class _Arrays:
+class _Numbers:
     def __init__(self) -> None:
         self._places: dict[bytes, tuple[int, int]] = {}
         self._size = 0
 
     def add(self, numbers: FloatArray) -> dict[str, tuple[int, int]]:
         """Return the place of an array: where it begins, and how many numbers it has."""
-        packed = numbers.astype("<f4").tobytes()
-        if packed not in self._places:
-            self._places[packed] = self._size, len(numbers)
+        array = numbers.astype("<f4").tobytes()
+        if array not in self._places:
+            self._places[array] = self._size, len(numbers)
             self._size += len(numbers)
-        return {"$": self._places[packed]}
+        return {"$": self._places[array]}
 
     @property
     def block(self) -> bytes:

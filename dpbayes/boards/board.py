@@ -5,13 +5,15 @@ file without a server, and in a notebook.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from html import escape
 from pathlib import Path
 
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.steps import Partial, Work, finished
 from dpbayes.base.text import typed
+from dpbayes.boards.block import packed
+from dpbayes.boards.document import document_of
 from dpbayes.figures.style import Figure
 
 
@@ -145,11 +147,16 @@ class Board:
         warning = " Curator view: may contain values that are not private." if self.private else ""
         return f"dpbayes, {self.name}{f': {values}' if values else ''}. A picture, not a release.{warning}"
 
+    def block(self) -> bytes:
+        """Return the bytes that the script of a board draws. The same board always has the same block."""
+        values = {"name": self.name, "title": self.title, "value": self.value, "caption": self.caption}
+        slider = self.slider and asdict(self.slider)
+        shown = {stop: [vars(frame) for frame in frames] for stop, frames in sorted(self.frames.items())}
+        return packed(values | {"slider": slider, "panels": [asdict(panel) for panel in self.panels], "shown": shown})
+
     def to_html(self) -> str:
         """Return the board as one HTML document that needs no server and no network."""
-        from dpbayes.boards.document import document_of
-
-        return document_of(self)
+        return document_of(self.block(), title=self.title, caption=self.caption)
 
     def save(self, path: str | Path) -> None:
         """Write `to_html` to a file.

@@ -6,9 +6,6 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from dpbayes.boards.block import block_of
-from dpbayes.boards.board import Board
-
 WEB = Path(__file__).parent / "web"
 
 SCRIPTS = ("block.js", "moving.js", "legend.js", "slider.js", "saving.js", "chart.js", "board.js")
@@ -66,16 +63,17 @@ def plotly_script() -> str:
     return next((folder / PLOTLY).read_text(encoding="utf-8") for folder in folders if folder.is_dir())
 
 
-def document_of(board: Board) -> str:
-    """Return the HTML document of a board.
+def document_of(block: bytes, *, title: str, caption: str) -> str:
+    """Return an HTML document that draws a block.
 
     Args:
-        board: The board. A document of a recipient's board contains only what a release contains.
+        block: The block of a board.
+        title: The title above the board.
+        caption: The line below it.
 
     Returns:
-        An HTML document. The same board always has the same document.
+        An HTML document. It contains nothing else, and is always the same for the same arguments.
     """
-    block = b64encode(block_of(board)).decode()
+    texts = {"title": escape(title), "caption": escape(caption), "block": b64encode(block).decode()}
     plotly = plotly_script().replace("</script", "<\\/script")
-    texts = {"title": escape(board.title), "caption": escape(board.caption)}
-    return Template(_PAGE).substitute(texts, style=style(), plotly=plotly, script=script(), block=block)
+    return Template(_PAGE).substitute(texts, style=style(), plotly=plotly, script=script())

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from dpbayes.base.steps import Partial
-from dpbayes.boards.block import block_of
 from dpbayes.boards.board import Board, Frame, Panel, Slider, View, slider_of
 from dpbayes.figures.style import figure_of, titled
 from dpbayes.mechanisms.parameters import EPSILON
@@ -50,11 +49,11 @@ class Addresses(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.tags, self.found = 0, []
+        self.tags, self.addresses = 0, []
 
     def handle_starttag(self, tag, attributes):
         self.tags += 1
-        self.found += [value for name, value in attributes if name in ("src", "href", "srcset")]
+        self.addresses += [value for name, value in attributes if name in ("src", "href", "srcset")]
 
 
 def test_a_slider_has_the_stops_of_its_parameter():
@@ -80,7 +79,7 @@ def test_the_value_asked_for_is_computed_first():
 
 def test_a_block_gives_back_every_figure():
     board = VIEW.complete()
-    view, numbers = unpacked(block_of(board))
+    view, numbers = unpacked(board.block())
     assert view["slider"]["stops"] == list(SLIDER.stops)
     for stop in SLIDER.stops:
         (frame,) = view["shown"][stop]
@@ -91,7 +90,7 @@ def test_a_block_gives_back_every_figure():
 
 
 def test_equal_arrays_are_in_a_block_once():
-    _, numbers = unpacked(block_of(VIEW.complete()))
+    _, numbers = unpacked(VIEW.complete().block())
     assert len(numbers) == len(X) * 3  # x, which is also y at 1 and of the other panel, and y at 0.1 and at 10
 
 
@@ -103,7 +102,7 @@ def test_a_document_is_whole_and_always_the_same(value: str):
     reader = Addresses()
     reader.feed(document)
     assert reader.tags > 10
-    assert reader.found == []
+    assert reader.addresses == []
 
 
 def test_texts_of_a_document_are_text(tmp_path):

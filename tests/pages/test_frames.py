@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.text import escaped
 from dpbayes.ui.widgets import frames
-from dpbayes.ui.widgets.frames import Arrays, block_of, unescaped
+from dpbayes.ui.widgets.frames import PageNumbers, block_of, unescaped
 from tests.conftest import IS_THOROUGH
 from tests.pages.conftest import charts, components, figures, fine, open_page, plain, put
 
@@ -160,7 +160,7 @@ def test_a_page_whose_table_is_missing_has_none() -> None:
 
 
 def test_the_same_numbers_are_there_once() -> None:
-    arrays = Arrays()
+    arrays = PageNumbers()
     first, gaps = np.array([1.0, 0.1]), np.array([np.nan, 2.0, 1e-40])
     assert [arrays.add(first), arrays.add(gaps), arrays.add(first.copy())] == [
         {"$": (0, 2)},

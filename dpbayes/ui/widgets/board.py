@@ -11,7 +11,6 @@ import streamlit as st
 from dpbayes.base.memo import Memo
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError
-from dpbayes.boards.block import block_of
 from dpbayes.boards.board import Board, Frame, View
 from dpbayes.boards.document import script, style
 from dpbayes.ui.server.hints import plotly_address
@@ -84,7 +83,7 @@ def show(name: str, inputs: Hashable, view: Callable[[], View], value: str = "",
     head += b" " * (-len(head) % 4)
     _mount(
         key=f"board.{name}",
-        data=len(head).to_bytes(4, "little") + head + block_of(board),
+        data=len(head).to_bytes(4, "little") + head + board.block(),
         on_rest_change=lambda: _rest(name, board),
         on_wanted_change=lambda: st.session_state.update({wanted: inputs}),
     )

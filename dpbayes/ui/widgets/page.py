@@ -22,7 +22,7 @@ from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.address import shown_page, turn_to, write_link
 from dpbayes.ui.widgets.controls import parameter_control
-from dpbayes.ui.widgets.frames import Frame, Frames, charts_of, offer_frames, recording
+from dpbayes.ui.widgets.frames import Frames, PageFrame, charts_of, offer_frames, recording
 from dpbayes.ui.widgets.running import run_again
 from dpbayes.ui.widgets.show import guarded, headline, is_guarded
 from dpbayes.ui.widgets.turns import TURNS
@@ -217,14 +217,14 @@ class _Nowhere(Places):
         self.sentences[f"{to} p"] = sentence
 
 
-def _frame(part: Callable[[Places, Chosen], object], frames: Frames, settings: Settings) -> Frame:
+def _frame(part: Callable[[Places, Chosen], object], frames: Frames, settings: Settings) -> PageFrame:
     """Return the frame of a page for these settings."""
     nowhere = DeltaGenerator(root_container=None)
     page, chosen = _Nowhere(nowhere, nowhere, nowhere, nowhere), Chosen(settings)
     with recording() as figures, nowhere:
         part(page, chosen)
         beside = frames.beside(chosen)
-    return Frame(figures | beside.figures, page.sentences | beside.sentences)
+    return PageFrame(figures | beside.figures, page.sentences | beside.sentences)
 
 
 def places(between: Callable[[], None] | None = None, *, widths: tuple[int, int] = (2, 1)) -> Places:

@@ -45,7 +45,7 @@ from dpbayes.ui.session.options.workflow import Against
 from dpbayes.ui.widgets.address import turn_to
 from dpbayes.ui.widgets.chart import chart, take_board
 from dpbayes.ui.widgets.controls import mirror, parameter_control, toggle
-from dpbayes.ui.widgets.frames import Frame
+from dpbayes.ui.widgets.frames import PageFrame
 from dpbayes.ui.widgets.page import Places
 from dpbayes.ui.widgets.running import Running, running
 
@@ -155,11 +155,11 @@ def pictures_beside(chosen: Chosen, places: "dict[str, DeltaGenerator]") -> list
     return works
 
 
-def follow_hand(chosen: Chosen) -> Frame:
+def follow_hand(chosen: Chosen) -> PageFrame:
     """Return the pictures beside the posterior, and their sentences, while the slider moves."""
     pictures = {key: _picture_of(chosen, key, []) for key in _shown_beside(chosen)}
     figures = {f"explore.{key}": picture.figure for key, picture in pictures.items() if picture.figure is not None}
-    return Frame(figures, {f"follows-{key} p": picture.sentence for key, picture in pictures.items()})
+    return PageFrame(figures, {f"follows-{key} p": picture.sentence for key, picture in pictures.items()})
 
 
 def _shown_beside(chosen: Chosen) -> list[str]:

@@ -50,7 +50,7 @@ _figures: ContextVar[dict[str, Figure] | None] = ContextVar("figures", default=N
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class PageFrame:
     """What a page shows at one stop: figures by the keys of their charts, and sentences (Markdown) by their places.
 
     A place is the key of a container and the tag of the sentence in it, such as `headline h2` or `picture p`.
@@ -70,10 +70,10 @@ class Frames:
 
     name: str
     of: Callable[[Chosen], Hashable] = lambda chosen: None
-    beside: Callable[[Chosen], Frame] = lambda chosen: Frame({}, {})
+    beside: Callable[[Chosen], PageFrame] = lambda chosen: PageFrame({}, {})
 
 
-Part = Callable[[Settings], Frame]
+Part = Callable[[Settings], PageFrame]
 """Returns the frame for these settings. Errors: InputError if the page shows a refusal instead."""
 
 _mount = st.components.v2.component(
@@ -172,7 +172,7 @@ def _packed(part: Part, settings: Settings, name: str) -> Work[bytes]:
     parameter = PARAMETERS[name]
     assert isinstance(parameter, Parameter)
     stops, now = parameter.stops, settings.parameter(name)
-    arrays, parts, shown = Arrays(), Parts(), {}
+    arrays, parts, shown = PageNumbers(), PageParts(), {}
     for done, stop in enumerate(sorted(stops, key=lambda stop: abs(stops.index(stop) - _place(stops, now)))):
         try:
             frame = part(settings.with_parameter(name, stop))
@@ -197,8 +197,8 @@ def unescaped(markdown: str) -> str:
     return _ESCAPED.sub(r"\1", markdown)
 
 
-class Arrays:
-    """Arrays of figures as one block of 32-bit numbers, which contains equal arrays once."""
+class PageNumbers:
+    """PageNumbers of figures as one block of 32-bit numbers, which contains equal arrays once."""
 
     def __init__(self) -> None:
         self._places: dict[bytes, tuple[int, int]] = {}
@@ -218,7 +218,7 @@ class Arrays:
         return b"".join(self._places)
 
 
-class Parts:
+class PageParts:
     """Traces and parts of layouts, most of which are the same at all stops: each is sent once."""
 
     def __init__(self) -> None:
@@ -238,7 +238,7 @@ class Parts:
         return {"@": self._places[text]}
 
 
-def block_of(values: dict[str, Any], arrays: Arrays) -> bytes:
+def block_of(values: dict[str, Any], arrays: PageNumbers) -> bytes:
     """Return the length of a JSON text (32 bits), the text, padded to four bytes, and the arrays that it refers to."""
     text = json.dumps(values, allow_nan=False).encode()
     text += b" " * (-len(text) % 4)
