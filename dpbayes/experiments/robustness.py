@@ -48,7 +48,7 @@ class NeighbourTables:
     def rho(self) -> float:
         """The distance of the tables for which Assumption 2 holds: |x - y|, for normal records |x^2 - y^2| + 2|x - y|.
 
-        [Dimitrakakis14] Lemmas 3, 5 and 6.
+        [Dimitrakakis14] Lemma 3, Lemma 5, Lemma 6.
         """
         if self.family is RecordFamily.BINOMIAL:
             return 1.0
@@ -72,7 +72,7 @@ class NeighbourTables:
         return GammaPair(np.full_like(strength, 1 + n / 2), strength + n * self.value**2 / 2, apart)
 
     def concentration(self, prior: ArrayLike) -> FloatArray:
-        """Return the c of Assumption 2 (...), for all L >= 0. [Dimitrakakis14] Lemmas 3, 5 and 6, corrected."""
+        """Return the c of Assumption 2 (...), for all L >= 0. [Dimitrakakis14] Lemma 3, Lemma 5, Lemma 6, corrected."""
         concentration = {
             RecordFamily.BINOMIAL: beta_concentration,
             RecordFamily.EXPONENTIAL: exponential_concentration,

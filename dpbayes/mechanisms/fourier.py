@@ -49,7 +49,7 @@ class LaplaceFourier:
     with O from `Closure.odd_overlap`. With the proved scale, the coefficient of the empty set, which is n and public,
     gets no noise. The lift of that coefficient is 2 t |N_I| b. At the paper's scale, this equals the paper's lift,
     4 t |N_I|^2/epsilon. Noise of whole numbers has the same scale; tables rebuilt from whole coefficients may have
-    fractional cells. [Zhang16] Algorithm 2, Corollaries 2 and 3.
+    fractional cells. [Zhang16] Algorithm 2, Corollary 2, Corollary 3.
 
     Args:
         prior: A `Dirichlets` (K,), or a `Network` for its capped prior.

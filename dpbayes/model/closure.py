@@ -94,7 +94,7 @@ class Closure:
         if widest_scope(plan) <= MAX_TABLE_BITS:
             factors = [(table.kinds, table.odd_counts()) for table in self._tables]
             return OddOverlap(int(eliminated(factors, plan, np.max)), exact=True)
-        bound = sum(2 ** (len(family) - 1) for family in _maximal(self.families) if family)
+        bound = sum(2 ** (len(family) - 1) for family in maximal_sets(self.families) if family)
         return OddOverlap(min(len(self) - 1, bound), exact=False)
 
     @cached_property
@@ -106,7 +106,7 @@ class Closure:
         with odd <gamma, d> depends only on the kinds of the nodes in d. The tables are over kinds, for any number of
         nodes of a kind.
         """
-        families = _maximal(self.families)
+        families = maximal_sets(self.families)
         within: dict[int, list[int]] = {}
         for k, family in enumerate(families):
             for node in family:
@@ -159,7 +159,7 @@ class _OwnSets:
         return ((signs.flat[0] - signs) // 2).reshape((2,) * len(self.sizes))
 
 
-def _maximal(families: Iterable[Iterable[int]]) -> list[tuple[int, ...]]:
+def maximal_sets(families: Iterable[Iterable[int]]) -> list[tuple[int, ...]]:
     """Return the distinct sets of nodes, ascending, that lie in no other; the largest first.
 
     Whatever holds a set holds its rarest node. A node's family is looked for only among those that hold the node, so

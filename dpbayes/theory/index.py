@@ -11,16 +11,7 @@ from dpbayes.theory.notes import lemmas as notes_lemmas
 from dpbayes.theory.notes import mechanisms as notes_mechanisms
 from dpbayes.theory.notes import metric_spaces, sensitivities
 from dpbayes.theory.zhang16 import counts as updates
-from dpbayes.theory.zhang16 import (
-    fourier,
-    largest_noise,
-    map,
-    rebuilt_tables,
-    regression,
-    sampling,
-    stealth,
-    summary,
-)
+from dpbayes.theory.zhang16 import fourier, largest_noise, map, rebuilt_tables, regression, sampling, stealth, summary
 from dpbayes.theory.zhang16 import smoothness as lipschitz
 from dpbayes.theory.zhang16.posterior_kl import bounds as posterior_kl_bounds
 from dpbayes.theory.zhang16.posterior_kl import counterexamples as posterior_kl_counterexamples

@@ -1,9 +1,12 @@
-"""From every claim of the papers to the code and the tests that name it in a docstring, behind its paper's key."""
+"""From every claim of the papers to the code and the tests that name it in a docstring, behind its paper's key.
+
+A docstring names a claim by its place, in full: "[Zhang16] Lemma 2, Lemma 3", and not "[Zhang16] Lemmas 2 and 3".
+"""
 
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -13,48 +16,6 @@ from dpbayes.theory.index import CLAIMS
 _KEY = re.compile(r"\[(\w+)\]\s+(?=[A-Z])")
 _SEGMENT = 200
 """How far behind a paper's key its places are looked for."""
-
-_KINDS = (
-    r"Theorems?|Lemmas?|Corollar(?:y|ies)|Propositions?|Assumptions?|Algorithms?|Appendi(?:x|ces)|Sections?|Tables?"
-    r"|Figures?|Remarks?|Definitions?|Examples?|Equations?"
-)
-_NUMBER = r"(?:[A-Z]\.)?\d+(?:\.\d+)*(?:\([ivx\d]+\))?|[A-Z](?:\.\d+)*"
-_PLACE = re.compile(rf"\b({_KINDS})\s+({_NUMBER})(?![\w(])", re.IGNORECASE)
-_NEXT = re.compile(rf"(,? and |, | or | to | ?[-–] ?)({_NUMBER}|\([ivx\d]+\))(?![\w(])")
-"""How a list behind a plural goes on, as in "Theorems 1, 3 and 4(2)" or "Lemmas 3 to 6"."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """One place named in running text: its kind, its number, and the text behind it, where a detail may stand."""
-
-    kind: str
-    number: str
-    rest: str = field(default="", compare=False)
-
-
-def places_in(text: str) -> tuple[Place, ...]:
-    """Return every place that a text names, each of a list and of a range of whole numbers too."""
-    return tuple(place for match in _PLACE.finditer(text) for place in _listed(text, match))
-
-
-def _listed(text: str, match: re.Match[str]) -> Iterator[Place]:
-    kind, end, last = _singular(match.group(1)), match.end(), match.group(2)
-    yield Place(kind, last, text[end:])
-    plural = _singular(match.group(1)) != match.group(1).lower()
-    while plural and (more := _NEXT.match(text, end)):
-        joint, number, end = more.group(1).strip(), more.group(2), more.end()
-        if number.startswith("("):  # "Theorems 1(i) and (ii)"
-            number = last.partition("(")[0] + number
-        if joint in ("to", "-", "–") and last.isdecimal() and number.isdecimal():
-            yield from (Place(kind, str(k)) for k in range(int(last) + 1, int(number)))
-        yield Place(kind, number, text[end:])
-        last = number
-
-
-def _singular(kind: str) -> str:
-    kind = kind.lower()
-    return {"corollaries": "corollary", "appendices": "appendix"}.get(kind, kind.removesuffix("s"))
 
 
 @dataclass(frozen=True)
@@ -82,34 +43,19 @@ class Sources:
         files = sorted(self.root.rglob("*.py"))
         return tuple(mention for path in files for mention in _mentions(path, self.root.parent))
 
-    @cached_property
-    def named(self) -> tuple[tuple[Mention, Place], ...]:
-        return tuple((mention, place) for mention in self.mentions for place in places_in(mention.text))
-
     def of(self, claim: Claim) -> tuple[Mention, ...]:
-        """Return the mentions of a claim's place.
+        """Return the mentions of a claim's place, as the claim states it.
 
-        Where several claims share a number, the detail decides: "Theorem 1, refined" is not "Theorem 1".
+        Where several claims share a number, the longest place decides: "Theorem 1, refined" is not "Theorem 1".
         """
-        paper, sought = claim.reference.paper, _place(claim)
-        others = (_place(other) for other in CLAIMS if other.reference.paper == paper)
-        details = {"", sought.rest} | {other.rest for other in others if other == sought}
-        mentions = (
-            mention
-            for mention, place in self.named
-            if mention.paper == paper
-            and place == sought
-            and max((detail for detail in details if _begins(place.rest, detail)), key=len) == sought.rest
+        paper, place = claim.reference.paper, claim.reference.place
+        others = {other.reference.place for other in CLAIMS if other.reference.paper == paper}
+        longest_first = sorted(others | {place}, key=len, reverse=True)
+        places = re.compile(rf"\b({'|'.join(map(re.escape, longest_first))})(?!\.?[\w(])", re.IGNORECASE)
+        named = (mention for mention in self.mentions if mention.paper == paper)
+        return tuple(
+            dict.fromkeys(m for m in named if place.lower() in (found.lower() for found in places.findall(m.text)))
         )
-        return tuple(dict.fromkeys(mentions))
-
-
-def _place(claim: Claim) -> Place:
-    return places_in(claim.reference.place)[0]
-
-
-def _begins(text: str, detail: str) -> bool:
-    return text.startswith(detail) and not re.match(r"\w", text[len(detail) :] if detail else "")
 
 
 @dataclass(frozen=True)

@@ -176,7 +176,7 @@ def test_the_first_slot_of_every_set_is_that_of_trying_all_pairs(families):
 def test_the_families_that_lie_in_no_other_are_those_of_comparing_all_pairs(families):
     sets = list(dict.fromkeys(map(frozenset, families)))
     kept = sorted((members for members in sets if not any(members < other for other in sets)), key=len, reverse=True)
-    assert [frozenset(members) for members in closure_module._maximal(families)] == kept
+    assert [frozenset(members) for members in closure_module.maximal_sets(families)] == kept
 
 
 @given(FAMILIES)

@@ -104,7 +104,7 @@ EXPECTED: dict[BoundClaim, tuple[float, Callable[[], tuple[Any, Any]], Callable[
 
 @pytest.mark.parametrize("claim", EXPECTED)
 def test_the_curves_are_the_cores(claim: BoundClaim) -> None:
-    """[Dimitrakakis14] Lemmas 1-6 and 8; the truth by an independent route."""
+    """[Dimitrakakis14] Lemma 1 to Lemma 6, Lemma 8; the truth by an independent route."""
     x, numbers, truth, name = EXPECTED[claim]
     at = opened(claim)
     k = curves(at)["as stated in the paper"]["x"].index(x)

@@ -1,4 +1,4 @@
-"""The claims of the [Notes] on the Claims page: Sections 2.1, 2.2, 2.3.1, 3.1, Lemmas 2.1 and 2.2."""
+"""The claims of the [Notes] on the Claims page: Section 2.1 to Lemma 2.2."""
 
 import math
 from typing import Any

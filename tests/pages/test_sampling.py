@@ -233,7 +233,7 @@ def test_every_family_is_played(family: Family) -> None:
 
 
 def test_the_ticks_of_the_families_are_the_verdicts_of_their_lemmas() -> None:
-    """[Dimitrakakis14] Lemmas 3 to 6."""
+    """[Dimitrakakis14] Lemma 3, Lemma 4, Lemma 5, Lemma 6."""
     lemmas = {"exponential": LEMMA_3, "Laplace": LEMMA_4, "binomial": LEMMA_5, "normal": LEMMA_6}
     table = constants(Settings().options("sampling"), None)
     ticks = dict(zip(table["family and prior"].str.partition(",")[0], table["verdict"], strict=True))

@@ -50,20 +50,16 @@ def counterexample_lemma_99() -> Counterexample:
 EXHIBITS["LEMMA_99"] = Exhibit(
     "Lemma 99: a claim nobody made",
     LEMMA_99,
-    BoundKind.CERTAIN,
     made_up,
-    lambda subject, at, bound: exactly(bound.certified - 1, printed=bound.printed, name="exact number"),
     lambda subject, at, bound: f"$9 = {float(bound.printed[0]):g}$",
     (Axis.EPSILON,),
     "that one record moves {} marbles",
     "marbles",
-    ("epsilon",),
+    measure=lambda subject, at, bound: exactly(bound.certified - 1, printed=bound.printed, name="exact number"),
 )
 """
 
 ON_AN_AXIS = """
-from dpbayes.theory.claims.exhibit import unmeasured
-
 LEMMA_99 = Claim(
     Reference("Zhang16", "Lemma 99"), "A claim nobody made", "0", Verdict.HOLDS, "It is made up.", page="Explore"
 )
@@ -72,14 +68,11 @@ CLAIMS += (LEMMA_99, LEMMA_100)
 EXHIBITS["LEMMA_100"] = Exhibit(
     "Lemma 100: another claim",
     LEMMA_100,
-    BoundKind.CERTAIN,
     lambda subject, at: flat(Bound(LEMMA_100, np.asarray(9.0 * at.knobs.marbles), np.asarray(11.0), "records")),
-    unmeasured,
     lambda subject, at, bound: "$9$",
     (Axis.MARBLES,),
     "that one record moves {} records",
     "records",
-    ("bounds.marbles",),
 )
 """
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from dpbayes.base.references import PAPERS, Reference
-from dpbayes.theory import paper_map as map_module
 from dpbayes.theory.claims.claim import Claim, Verdict
 from dpbayes.theory.index import CLAIMS, COUNTEREXAMPLES, counterexamples_of
 from dpbayes.theory.paper_map import Mention, PaperEntry, Sources, paper_map
@@ -30,7 +29,7 @@ def sources(name: str) -> Sources:
 
 def unknown_keys(sources: Sources) -> tuple[Mention, ...]:
     """Return mentions of places in papers that are not in `PAPERS`."""
-    place = re.compile(rf"^(?:{map_module._KINDS})\s")
+    place = re.compile(r"^[A-Z][a-z]+ \w?[\d.]+")
     return tuple(m for m in sources.mentions if m.paper not in PAPERS and place.match(m.text))
 
 
@@ -107,17 +106,11 @@ def claim(place: str) -> Claim:
         ("[Zhang16] Theorem 1, Ultimately.", "Theorem 1, U", False),
         ("[Zhang16] Theorem 10.", "Theorem 1", False),
         ("[Zhang16] Theorem 4(1)", "Theorem 4(1)", True),
-        ("[Zhang16] Lemmas 2 and 3", "Lemma 3", True),
-        ("[Zhang16] Lemmas 3 to 6", "Lemma 5", True),
-        ("[Zhang16] Lemmas 3-6", "Lemma 5", True),
-        ("[Zhang16] Lemmas 3 to 6", "Lemma 7", False),
-        ("[Zhang16] Theorems 1, 3 and 4(2)", "Theorem 3", True),
-        ("[Zhang16] Theorems 1, 3 and 4(2)", "Theorem 4(2)", True),
-        ("[Zhang16] Theorems 1, 3 and 4(2)", "Theorem 2", False),
-        ("[Zhang16] Theorems 1(i) and (ii)", "Theorem 1(ii)", True),
+        ("[Zhang16] Theorem 4(1)", "Theorem 4", False),
+        ("[Zhang16] Theorem 4.1", "Theorem 4", False),
+        ("[Zhang16] Theorem 1, Lemma 3 and Theorem 4(2).", "Theorem 4(2)", True),
         ("[Zhang16] Theorem 1 with n = 2", "Theorem 2", False),
         ("[Zhang16] Theorem 1, 3 records", "Theorem 3", False),
-        ("[Zhang16] Corollaries 2 and 3, n = 4", "Corollary 4", False),
         ("[Zhang16] Corollary 4 at n = 3", "Corollary 3", False),
         ("[Zhang16] Algorithm 3", "Algorithm 2", False),
         ("[Zhang16] Section 3.2", "Section 3.2, Consistency", False),

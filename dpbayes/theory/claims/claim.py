@@ -42,6 +42,11 @@ class Claim:
     mechanism: str = ""
 
 
+def number(value: float) -> str:
+    """Return a number for a formula in four digits, with separators from a thousand up."""
+    return r"\text{nothing}" if math.isnan(value) or value == -math.inf else latex(value)
+
+
 @dataclass(frozen=True)
 class Assumption:
     """One condition of a claim, and whether it holds at the current setting."""
@@ -69,6 +74,16 @@ class Bound:
     def applies(self) -> bool:
         """Whether all assumptions of the claim hold here."""
         return all(assumption.holds for assumption in self.assumptions)
+
+    @property
+    def stated(self) -> str:
+        """The printed number at the first setting, for a formula."""
+        return number(float(np.ravel(self.printed)[0]))
+
+    @property
+    def proved(self) -> str:
+        """The certified number at the first setting, for a formula."""
+        return number(float(np.ravel(self.certified)[0]))
 
 
 def flat(bound: Bound) -> Bound:
@@ -108,13 +123,3 @@ class Counterexample:
 
 LOSS_TEXT = ("a privacy loss of at most {} nats", "privacy loss, nats")
 """The text of an exhibit about a privacy loss: the amount, and the title of its axis."""
-
-
-def number(value: float) -> str:
-    """Return a number for a formula in four digits, with separators from a thousand up."""
-    return r"\text{nothing}" if math.isnan(value) or value == -math.inf else latex(value)
-
-
-def bound_texts(bound: Bound) -> tuple[str, str]:
-    """Return the printed and the certified number at the first setting."""
-    return number(float(bound.printed[0])), number(float(bound.certified[0]))

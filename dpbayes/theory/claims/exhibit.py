@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.theory.claims.claim import Bound, Claim
@@ -59,7 +60,27 @@ def exactly(exact: FloatArray, *, printed: FloatArray, name: str) -> Measured:
     return Measured(exact, none, none, none, none, above(exact, printed), exact_name=name)
 
 
-def certified_as_exact(name: str) -> Callable[[Subject, EvaluationPoint, Bound], Measured]:
+def above(value: FloatArray, printed: FloatArray) -> BoolArray:
+    """Whether a value exceeds a bound by more than rounding errors; false for NaN."""
+    return np.asarray(value > printed * (1 + 1e-9))
+
+
+Evaluate = Callable[[Subject, EvaluationPoint], Bound]
+Measure = Callable[[Subject, EvaluationPoint, Bound], Measured]
+Fill = Callable[[Subject, EvaluationPoint, Bound], str]
+
+
+def exact_value(name: str, value: Callable[[Subject, EvaluationPoint], ArrayLike]) -> Measure:
+    """Return a measurement by an exact value, a single one or (E,), under this name."""
+
+    def measure(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
+        values = np.broadcast_to(np.asarray(value(subject, at), dtype=np.float64), bound.printed.shape)
+        return exactly(values, printed=bound.printed, name=name)
+
+    return measure
+
+
+def certified_as_exact(name: str) -> Measure:
     """Return a measurement for bounds whose certified value is exact, under this name."""
     return lambda subject, at, bound: exactly(bound.certified, printed=bound.printed, name=name)
 
@@ -67,15 +88,6 @@ def certified_as_exact(name: str) -> Callable[[Subject, EvaluationPoint, Bound],
 def unmeasured(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Return the result for a bound without a measurement."""
     return not_measured(bound.printed.size)
-
-
-def above(value: FloatArray, printed: FloatArray) -> BoolArray:
-    """Whether a value exceeds a bound by more than rounding errors; false for NaN."""
-    return np.asarray(value > printed * (1 + 1e-9))
-
-
-Evaluate = Callable[[Subject, EvaluationPoint], Bound]
-Fill = Callable[[Subject, EvaluationPoint, Bound], str]
 
 
 class BoundKind(enum.Enum):
@@ -110,26 +122,31 @@ class Exhibit:
     """A claim on the page, under its `title`, which is also its name in a link.
 
     `axes` are the possible horizontal axes, the default first. `amount` completes the sentence "it states ...", and
-    `unit` is the title of the vertical axis. `knobs` are the controls of the other parameters, and `trials`
-    the name of the simulated trials. `defaults` are default values of knobs for this claim. `part` names the part of
+    `unit` is the title of the vertical axis. `also` are controls of parameters that have no axis, and `trials` is the
+    name of the simulated trials. `defaults` are default values of knobs for this claim. `part` names the part of
     the network for which the claim is shown, if it is not the whole network. `limit` is a fast check that raises an
     InputError for a setting that is too large; the page then reduces the knobs in `gives`.
     """
 
     title: str
     claim: Claim
-    says: BoundKind
     bound: Evaluate
-    measure: Callable[[Subject, EvaluationPoint, Bound], Measured]
     formula: Fill
     axes: tuple[Axis, ...]
     amount: str
     unit: str
-    knobs: tuple[str, ...]
     _: KW_ONLY
+    also: tuple[str, ...] = ()
+    says: BoundKind = BoundKind.CERTAIN
+    measure: Measure = unmeasured
     uses: Uses = Uses.PUBLIC
     trials: str = "releases"
     defaults: tuple[tuple[str, float], ...] = ()
     part: Callable[[Subject], str] = lambda subject: ""
     limit: Callable[[Subject, EvaluationPoint], object] = lambda subject, at: None
     gives: tuple[str, ...] = ()
+
+    @property
+    def knobs(self) -> tuple[str, ...]:
+        """The controls: those of the axes, the main one first, and then the others."""
+        return tuple(dict.fromkeys((*(axis.control for axis in self.axes if axis.control), *self.also)))

@@ -70,6 +70,12 @@ class Axis(enum.Enum):
         """The corresponding field of the options or of the setting."""
         return "n" if self is Axis.RECORDS else self.name.lower()
 
+    @property
+    def control(self) -> str:
+        """The control of the quantity; "" for the number of records, which the table has."""
+        own = {Axis.EPSILON: "epsilon", Axis.PRIOR: "prior", Axis.RECORDS: ""}
+        return own.get(self, f"bounds.{self.field}")
+
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimParameters:

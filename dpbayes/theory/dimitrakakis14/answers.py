@@ -9,12 +9,13 @@ import math
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import finite_number
 from dpbayes.theory.claims.claim import Bound, Claim, Counterexample, Verdict, number
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exactly
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, exact_value
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.dimitrakakis14.examples import EXPONENTIAL, TRIMMED, C, given
 from dpbayes.theory.dimitrakakis14.game import (
@@ -89,10 +90,10 @@ def needed_at_least(pair: Pair, *, log_ratio: float, error: float) -> FloatArray
     return np.maximum(exact, necessary_answers(log_ratio, error=error))
 
 
-def least_needed(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
+def least_needed(subject: Subject, at: EvaluationPoint) -> ArrayLike:
     """Compute a lower bound of the answers that every attacker needs."""
     least = needed_at_least(_coin_pair(at), log_ratio=at.knobs.log_ratio, error=at.knobs.error)
-    return exactly(np.maximum(np.ceil(least), 1.0), printed=bound.printed, name="least that any attacker needs")
+    return np.maximum(np.ceil(least), 1.0)
 
 
 def _coin_pair(at: EvaluationPoint) -> BetaPair:
@@ -180,7 +181,7 @@ def _theorem_3_tail_here(subject: Subject, at: EvaluationPoint) -> Bound:
     return _whole(given(bound, EXPONENTIAL))
 
 
-def needed_exactly(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
+def needed_exactly(subject: Subject, at: EvaluationPoint) -> ArrayLike:
     """Compute the exact number of answers after which the likelier table is correct often enough.
 
     The sum of N samples from Gamma(2, .) is sufficient, and has the distribution Gamma(2 N, .).
@@ -191,7 +192,7 @@ def needed_exactly(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measu
         sums = GammaPair(np.array(2.0 * middle), np.ones(()), at.knobs.apart)
         is_enough = (1 - gamma_variation(sums)) / 2 <= at.knobs.error
         low, high = (low, middle) if is_enough else (middle + 1, high)
-    return exactly(np.array([float(low)]), printed=bound.printed, name="exact number")
+    return float(low)
 
 
 def _record_pair(at: EvaluationPoint) -> GammaPair:
@@ -233,23 +234,23 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_THEOREM_3": Exhibit(
         "ALT-14 Theorem 3 (4.3): answers an adversary needs",
         THEOREM_3,
-        BoundKind.ENOUGH,
         _theorem_3_here,
-        least_needed,
         theorem_3_text,
         (Axis.LOG_RATIO,),
         *ANSWERS_TEXT,
-        ("bounds.log_ratio", "bounds.error"),
+        also=("bounds.error",),
+        says=BoundKind.ENOUGH,
+        measure=exact_value("least that any attacker needs", least_needed),
     ),
     "ALT_THEOREM_3_TAIL": Exhibit(
         "ALT-14 Theorem 3 (4.4): answers under a concentrated prior",
         THEOREM_3_TAIL,
-        BoundKind.ENOUGH,
         _theorem_3_tail_here,
-        needed_exactly,
         theorem_3_tail_text,
         (Axis.APART,),
         *ANSWERS_TEXT,
-        ("bounds.apart", "bounds.error"),
+        also=("bounds.error",),
+        says=BoundKind.ENOUGH,
+        measure=exact_value("exact number", needed_exactly),
     ),
 }

@@ -16,8 +16,8 @@ from dpbayes.base.validation import finite_number, whole_number
 from dpbayes.model.network import Network
 from dpbayes.posteriors.smoothness import discrete_log_ratio_bound, hamming_weights
 from dpbayes.sources.named_networks import chain
-from dpbayes.theory.claims.claim import Bound, Claim, Counterexample, Verdict, bound_texts, flat, number
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, certified_as_exact, exactly
+from dpbayes.theory.claims.claim import Bound, Claim, Counterexample, Verdict, flat, number
+from dpbayes.theory.claims.exhibit import Exhibit, certified_as_exact, exact_value
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 
 LOG_RATIO = Claim(
@@ -61,22 +61,16 @@ def lemma_1(constant: ArrayLike, *, records: int) -> Bound:
     """
     values = np.asarray(constant, dtype=np.float64)
     n = whole_number("The number of records", records, low=1, high=10**12)
-    return Bound(
-        claim=LEMMA_1,
-        printed=values * n,
-        certified=values,
-        unit="nats per unit of distance",
-    )
+    return Bound(LEMMA_1, values * n, values, "nats per unit of distance")
 
 
 def lemma_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 1."""
-    printed, certified = bound_texts(bound)
     n, level = at.knobs.size, at.knobs.level
     return f"""
 - One record has the constant $L = {level:g}$; the table has $n = {n}$.
-- **As stated**: $L \\cdot n = {level:g} \\cdot {n} = {printed}$, or $L \\cdot k$ where $k$ records differ.
-- **Proved**: $L = {certified}$. Log-ratios and distances are both summed over the records, and tables that differ in
+- **As stated**: $L \\cdot n = {level:g} \\cdot {n} = {bound.stated}$, or $L \\cdot k$ where $k$ records differ.
+- **Proved**: $L = {bound.proved}$. Log-ratios and distances are both summed over the records, and tables that differ in
   one record attain the constant. The stated $L \\cdot n$ is correct for the mean of the distances.
 - Under Assumption 2, $c$ does not change either. The lemma states $c/n$.
 """
@@ -131,12 +125,7 @@ def lemma_7(network: Network, *, least: float) -> Bound:
     constants = np.array([discrete_log_ratio_bound(least, int(card)) for card in network.cards])
     printed = -math.log(finite_number("The least probability", least, low=5e-324, high=1.0))
     weights = hamming_weights(network)
-    return Bound(
-        claim=LEMMA_7,
-        printed=np.asarray(printed),
-        certified=np.asarray(constants.max() * weights.max()),
-        unit="nats of log-likelihood",
-    )
+    return Bound(LEMMA_7, np.asarray(printed), np.asarray(constants.max() * weights.max()), "nats of log-likelihood")
 
 
 def largest_log_move(network: Network, *, least: float) -> float:
@@ -157,12 +146,6 @@ def _lemma_7_here(subject: Subject, at: EvaluationPoint) -> Bound:
     return flat(lemma_7(subject.network, least=at.knobs.omega))
 
 
-def move(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Compute the exact largest change."""
-    exact = np.array([largest_log_move(subject.network, least=at.knobs.omega)])
-    return exactly(exact, printed=bound.printed, name="exact largest change")
-
-
 def counterexample_lemma_7(least: float = 0.1) -> Counterexample:
     """Return the change of ln p(x, y) if only x changes in X -> Y with entries epsilon, 1 - epsilon.
 
@@ -178,7 +161,6 @@ def counterexample_lemma_7(least: float = 0.1) -> Counterexample:
 
 def lemma_7_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 7."""
-    printed, certified = bound_texts(bound)
     network, least = subject.network, at.knobs.omega
     weights = hamming_weights(network)
     busy = int(np.argmax(weights))
@@ -186,10 +168,10 @@ def lemma_7_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     exact = number(largest_log_move(network, least=least))
     return f"""
 - No CPT entry is below $\\epsilon = \\omega = {least:g}$.
-- **As stated**: $\\ln\\tfrac1\\epsilon = {printed}$ nats for one changed value.
+- **As stated**: $\\ln\\tfrac1\\epsilon = {bound.stated}$ nats for one changed value.
 - **Proved**: $L = \\ln\\tfrac{{1 - (r - 1)\\epsilon}}\\epsilon = {constant}$ in the term of the node and in those of
   its children. {escaped(network.names[busy])} has the most children, {int(weights[busy]) - 1}, so the constant is $L
-  \\cdot {int(weights[busy])} = {certified}$ nats. With the number of states of each node, the constant is exactly
+  \\cdot {int(weights[busy])} = {bound.proved}$ nats. With the number of states of each node, the constant is exactly
   ${exact}$.
 - The lemma holds as stated if all nodes are independent; this network has {len(network.edges)}
   {"arrow" if len(network.edges) == 1 else "arrows"}.
@@ -202,26 +184,24 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_LEMMA_1": Exhibit(
         "ALT-14 Lemma 1: constant of several records",
         LEMMA_1,
-        BoundKind.CERTAIN,
         lambda subject, at: flat(lemma_1(at.knobs.level, records=at.knobs.size)),
-        certified_as_exact("exact constant"),
         lemma_1_text,
         (Axis.SIZE, Axis.LEVEL),
         "a constant of {} nats per unit of distance",
         "constant of n records, nats per unit of distance",
-        ("bounds.size", "bounds.level"),
+        measure=certified_as_exact("exact constant"),
     ),
     "ALT_LEMMA_7": Exhibit(
         "ALT-14 Lemma 7: discrete networks",
         LEMMA_7,
-        BoundKind.CERTAIN,
         _lemma_7_here,
-        move,
         lemma_7_text,
         (Axis.OMEGA,),
         "that one changed value changes the log-likelihood by at most {} nats",
         "change of the log-likelihood by one changed value, nats",
-        ("bounds.omega",),
+        measure=exact_value(
+            "exact largest change", lambda subject, at: largest_log_move(subject.network, least=at.knobs.omega)
+        ),
         limit=_lemma_7_here,
         gives=("bounds.omega",),
     ),

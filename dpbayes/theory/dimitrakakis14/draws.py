@@ -13,17 +13,8 @@ from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import finite_number, whole_number
 from dpbayes.posteriors.smoothness import exponential_concentration
-from dpbayes.theory.claims.claim import (
-    LOSS_TEXT,
-    Assumption,
-    Bound,
-    Claim,
-    Counterexample,
-    Verdict,
-    bound_texts,
-    number,
-)
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exactly
+from dpbayes.theory.claims.claim import LOSS_TEXT, Assumption, Bound, Claim, Counterexample, Verdict, number
+from dpbayes.theory.claims.exhibit import Exhibit, exact_value
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.dimitrakakis14.examples import EXPONENTIAL, SUPPOSED, C, exponential_pair, given, pair_text
 from dpbayes.theory.dimitrakakis14.game import (
@@ -63,12 +54,7 @@ def theorem_2_i(log_ratio: ArrayLike) -> Bound:
     composes better than epsilon alone.
     """
     moved = np.asarray(log_ratio, dtype=np.float64)
-    return Bound(
-        claim=THEOREM_2_I,
-        printed=2 * moved,
-        certified=2 * moved,
-        unit="nats of privacy loss",
-    )
+    return Bound(THEOREM_2_I, 2 * moved, 2 * moved, "nats of privacy loss")
 
 
 def loss_of_rare_parameter(mass: ArrayLike, *, log_ratio: float = 1.0) -> FloatArray:
@@ -82,26 +68,19 @@ def loss_of_rare_parameter(mass: ArrayLike, *, log_ratio: float = 1.0) -> FloatA
     return moved - np.logaddexp(np.log(q) + moved, np.log1p(-q) - moved)
 
 
-def rare_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Compute the loss at a very rare parameter."""
-    exact = np.atleast_1d(loss_of_rare_parameter(RARE, log_ratio=at.knobs.log_ratio))
-    return exactly(exact, printed=bound.printed, name="loss at a rare parameter")
-
-
 def theorem_2_i_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Theorem 2(i), and the losses at parameters of several prior masses."""
-    printed, certified = bound_texts(bound)
     moved = at.knobs.log_ratio
     losses = [
         f"${number(float(loss))}$ at mass ${number(mass)}$"
         for mass, loss in zip(MASSES, loss_of_rare_parameter(MASSES, log_ratio=moved), strict=True)
     ]
     return f"""
-- **As stated**: $2 L \\rho = 2 \\cdot {number(moved)} = {printed}$ nats.
-- **Proved**: the same, ${certified}$ nats.
+- **As stated**: $2 L \\rho = 2 \\cdot {number(moved)} = {bound.stated}$ nats.
+- **Proved**: the same, ${bound.proved}$ nats.
 - **Attained**: two parameters are equally likely under $y$. Under $x$ the log-likelihood is $L\\rho$ larger at the
-  first and $L\\rho$ smaller at the second. The loss at the first is {", ".join(losses)}. It tends to ${printed}$ as
-  the prior mass of this parameter tends to 0.
+  first and $L\\rho$ smaller at the second. The loss at the first is {", ".join(losses)}. It tends to ${bound.stated}$
+  as the prior mass of this parameter tends to 0.
 """
 
 
@@ -127,17 +106,12 @@ def theorem_2_ii(pair: Pair, *, concentration: float, distance: float) -> Bound:
     certified = np.minimum(np.sqrt(symmetric_kl_bound(pair)) / 2, np.sqrt(-np.expm1(-2 * pair.affinity)))
     printed = math.sqrt(float(printed_divergence(c, rho)) / 2)
     return Bound(
-        claim=THEOREM_2_II,
-        printed=np.full(np.shape(certified), printed),
-        certified=certified,
-        unit="total variation distance",
+        THEOREM_2_II,
+        np.full(np.shape(certified), printed),
+        certified,
+        "total variation distance",
         assumptions=(Assumption("The stated bound is below 1", printed < 1),),
     )
-
-
-def variation(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Compute the exact total variation distance of the exponential pair."""
-    return exactly(gamma_variation(exponential_pair(at)), printed=bound.printed, name="exact distance")
 
 
 def counterexample_theorem_2_ii(n: int = 200, *, apart: float = 0.2) -> Counterexample:
@@ -154,17 +128,16 @@ def counterexample_theorem_2_ii(n: int = 200, *, apart: float = 0.2) -> Countere
 
 def theorem_2_ii_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Theorem 2(ii)."""
-    printed, certified = bound_texts(bound)
     n, apart = at.knobs.size, at.knobs.apart
     pair = GammaPair(np.asarray(n + 1.0), np.asarray(1.0), apart)
     moved, affinity = number(float(pair.movement)), number(math.exp(-float(pair.affinity)))
     crossing = number((n + 1) * math.log1p(apart) / apart)
     return f"""
 - {pair_text(at)}.
-- **As stated**: $\\sqrt{{\\kappa\\rho/2c}} = \\sqrt{{{KAPPA:.4f} \\cdot {number(apart)}/2}} = {printed}$; the bound
-  does not depend on $n$, and a bound of 1 or more is vacuous.
+- **As stated**: $\\sqrt{{\\kappa\\rho/2c}} = \\sqrt{{{KAPPA:.4f} \\cdot {number(apart)}/2}} = {bound.stated}$; the
+  bound does not depend on $n$, and a bound of 1 or more is vacuous.
 - **Proved**: $\\min\\bigl\\{{\\tfrac12\\sqrt{{\\rho\\,(\\mathbb E_x \\ell + \\mathbb E_y \\ell)}},\\;
-  \\sqrt{{1 - BC^2}}\\bigr\\}} = {certified}$, with $\\rho\\,(\\mathbb E_x \\ell + \\mathbb E_y \\ell) = {moved}$ and
+  \\sqrt{{1 - BC^2}}\\bigr\\}} = {bound.proved}$, with $\\rho\\,(\\mathbb E_x \\ell + \\mathbb E_y \\ell) = {moved}$ and
   the Bhattacharyya coefficient $BC = {affinity}$.
 - **Exactly**: the densities cross once, at $(n + 1) \\ln(1 + \\rho)/\\rho = {crossing}$, and the distance
   is the difference of the masses below.
@@ -191,10 +164,10 @@ def algorithm_1(log_ratio: float, *, answers: ArrayLike) -> Bound:
     """
     moved, k = _log_ratio(log_ratio), checked_counts(answers)
     return Bound(
-        claim=ALGORITHM_1,
-        printed=np.full(k.shape, 2 * moved),
-        certified=2 * moved * k,
-        unit="nats of privacy loss",
+        ALGORITHM_1,
+        np.full(k.shape, 2 * moved),
+        2 * moved * k,
+        "nats of privacy loss",
         assumptions=(Assumption("One query is answered", bool(np.all(k <= 1))),),
     )
 
@@ -211,21 +184,19 @@ def _log_ratio(value: float) -> float:
     return finite_number("L rho", value, low=0.0, high=1e9)
 
 
-def repeated_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
+def repeated_loss(subject: Subject, at: EvaluationPoint) -> ArrayLike:
     """Compute the loss if every answer is the same very rare parameter."""
-    exact = at.knobs.answers * np.atleast_1d(loss_of_rare_parameter(RARE, log_ratio=at.knobs.log_ratio))
-    return exactly(exact, printed=bound.printed, name="largest loss")
+    return at.knobs.answers * np.atleast_1d(loss_of_rare_parameter(RARE, log_ratio=at.knobs.log_ratio))
 
 
 def algorithm_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Algorithm 1."""
-    printed, certified = bound_texts(bound)
     moved, k = number(at.knobs.log_ratio), at.knobs.answers
     cost = number(float(concentrated_cost(at.knobs.log_ratio, answers=k)))
     return f"""
-- **As stated**: $2 L \\rho = 2 \\cdot {moved} = {printed}$ nats, which is Theorem 2 for one sample; every answer
+- **As stated**: $2 L \\rho = 2 \\cdot {moved} = {bound.stated}$ nats, which is Theorem 2 for one sample; every answer
   is a new sample.
-- **Proved**: $2 k L \\rho = 2 \\cdot {k} \\cdot {moved} = {certified}$ nats. This loss is reached if all answers
+- **Proved**: $2 k L \\rho = 2 \\cdot {k} \\cdot {moved} = {bound.proved}$ nats. This loss is reached if all answers
   equal a parameter with little prior mass.
 - In zero-concentrated terms the cost is $k (L\\rho)^2/2 = {cost}$.
 """
@@ -237,37 +208,33 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_THEOREM_2_I": Exhibit(
         "ALT-14 Theorem 2(i): privacy of a draw",
         THEOREM_2_I,
-        BoundKind.CERTAIN,
         lambda subject, at: given(theorem_2_i(at.knobs.log_ratio), SUPPOSED),
-        rare_loss,
         theorem_2_i_text,
         (Axis.LOG_RATIO,),
         *LOSS_TEXT,
-        ("bounds.log_ratio",),
+        measure=exact_value(
+            "loss at a rare parameter", lambda subject, at: loss_of_rare_parameter(RARE, log_ratio=at.knobs.log_ratio)
+        ),
     ),
     "ALT_THEOREM_2_II": Exhibit(
         "ALT-14 Theorem 2(ii): a draw under a concentrated prior",
         THEOREM_2_II,
-        BoundKind.CERTAIN,
         lambda subject, at: given(
             theorem_2_ii(exponential_pair(at), concentration=C, distance=at.knobs.apart), EXPONENTIAL
         ),
-        variation,
         theorem_2_ii_text,
         (Axis.APART, Axis.SIZE),
         "a total variation distance of at most {}",
         "total variation distance of the posteriors",
-        ("bounds.apart", "bounds.size"),
+        measure=exact_value("exact distance", lambda subject, at: gamma_variation(exponential_pair(at))),
     ),
     "ALT_ALGORITHM_1": Exhibit(
         "ALT-14 Algorithm 1: privacy of several answers",
         ALGORITHM_1,
-        BoundKind.CERTAIN,
         lambda subject, at: given(algorithm_1(at.knobs.log_ratio, answers=at.knobs.answers), SUPPOSED),
-        repeated_loss,
         algorithm_1_text,
         (Axis.ANSWERS, Axis.LOG_RATIO),
         *LOSS_TEXT,
-        ("bounds.answers", "bounds.log_ratio"),
+        measure=exact_value("largest loss", repeated_loss),
     ),
 }

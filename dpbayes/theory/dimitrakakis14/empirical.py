@@ -11,7 +11,7 @@ from dpbayes.base.references import Reference
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import finite_number, whole_number
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, bound_texts, flat, number
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat, number
 from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.simulation import MOST_RELEASES, Simulation, quantile_beside
@@ -48,10 +48,10 @@ def lemma_2(samples: ArrayLike, *, delta: float, cells: int) -> Bound:
     with np.errstate(divide="ignore"):
         printed, certified = np.sqrt(-3 * math.log(d) / n), np.sqrt(2 * (log_events - math.log(d)) / n)
     return Bound(
-        claim=LEMMA_2,
-        printed=printed,
-        certified=np.minimum(certified, 2.0),
-        unit="L1 distance",
+        LEMMA_2,
+        printed,
+        np.minimum(certified, 2.0),
+        "L1 distance",
         confidence=1 - d,
         assumptions=(Assumption("m is at most log2 sqrt(1/delta)", m <= -math.log2(d) / 2),),
     )
@@ -108,15 +108,14 @@ def simulated_error(subject: Subject, at: EvaluationPoint, bound: Bound) -> Meas
 
 def lemma_2_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 2."""
-    printed, certified = bound_texts(bound)
     n, delta, m = at.knobs.samples, at.knobs.delta, at.knobs.cells
     return f"""
 - $n = {n}$ samples in $m = {m}$ cells; the lemma requires $m \\le \\log_2 \\sqrt{{1/\\delta}} =
   {number(-math.log2(delta) / 2)}$.
 - **As stated**: $\\sqrt{{\\tfrac3n \\ln\\tfrac1\\delta}} =
-  \\sqrt{{\\tfrac{{3}}{{{n}}} \\ln\\tfrac{{1}}{{{number(delta)}}}}} = {printed}$.
+  \\sqrt{{\\tfrac{{3}}{{{n}}} \\ln\\tfrac{{1}}{{{number(delta)}}}}} = {bound.stated}$.
 - **Proved**, for any $m \\ge 2$ and every distribution: $\\sqrt{{\\tfrac2n \\ln\\tfrac{{2^m-2}}\\delta}}$, at most 2:
-  ${certified}$.
+  ${bound.proved}$.
 - The simulation throws a fair die of {m} sides. The bounds hold for all distributions, and some distributions have
   larger errors.
 """
@@ -135,14 +134,14 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_LEMMA_2": Exhibit(
         "ALT-14 Lemma 2: error of an empirical law",
         LEMMA_2,
-        BoundKind.QUANTILE,
         lambda subject, at: flat(lemma_2(at.knobs.samples, delta=at.knobs.delta, cells=at.knobs.cells)),
-        simulated_error,
         lemma_2_text,
         (Axis.SAMPLES, Axis.DELTA),
         "an L1 error of at most {}",
         "L1 distance of the empirical distribution from the true one",
-        ("bounds.samples", "bounds.delta", "bounds.cells"),
+        also=("bounds.cells",),
+        says=BoundKind.QUANTILE,
+        measure=simulated_error,
         trials="empirical distributions",
-    ),
+    )
 }

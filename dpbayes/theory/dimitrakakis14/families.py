@@ -16,7 +16,7 @@ from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.posteriors.smoothness import exponential_concentration, laplace_concentration, normal_concentration
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, bound_texts, flat, number
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, flat, number
 from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Fill, certified_as_exact
 from dpbayes.theory.claims.setting import Axis, ClaimParameters, EvaluationPoint, Subject
 
@@ -57,12 +57,11 @@ def lemma_3(rate: float, *, at: ArrayLike) -> Bound:
 
 def lemma_3_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 3."""
-    printed, certified = bound_texts(bound)
     return f"""
 - Records $\\mathrm{{Exp}}(\\theta)$ have the Lipschitz constant $\\theta$. This constant exceeds
   $L = {at.knobs.level:g}$ for $\\theta > L$; $\\lambda = {at.knobs.rate:g}$.
-- **As stated**: at most ${_exponent(at)} = {printed}$.
-- **Proved**: ${certified}$, with equality, and for any number of records.
+- **As stated**: at most ${_exponent(at)} = {bound.stated}$.
+- **Proved**: ${bound.proved}$, with equality, and for any number of records.
 """
 
 
@@ -103,14 +102,13 @@ def counterexample_lemma_4(level: float = 0.5) -> Counterexample:
 
 def lemma_4_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 4."""
-    printed, certified = bound_texts(bound)
     level, literal = at.knobs.level, number(math.exp(-at.knobs.rate / at.knobs.level))
     return f"""
 - Records of scale $s$ have the Lipschitz constant $1/s$. This constant exceeds $L = {level:g}$ for $s < 1/L$;
   $1/s \\sim \\mathrm{{Exp}}(\\lambda)$, $\\lambda = {at.knobs.rate:g}$.
-- **As stated**: at most ${_exponent(at)} = {printed}$, for the set $s \\ge L$. Parameters outside that set have mass
-  $e^{{-\\lambda/L}} = {literal}$, and for $L < 1$ some parameters inside the set have a larger constant than $L$.
-- **Proved**: ${certified}$ for the set $s \\ge 1/L$, with equality, for any prior of $\\mu$.
+- **As stated**: at most ${_exponent(at)} = {bound.stated}$, for the set $s \\ge L$. Parameters outside that set have
+  mass $e^{{-\\lambda/L}} = {literal}$, and for $L < 1$ some parameters inside the set have a larger constant than $L$.
+- **Proved**: ${bound.proved}$ for the set $s \\ge 1/L$, with equality, for any prior of $\\mu$.
 """
 
 
@@ -182,16 +180,15 @@ def counterexample_lemma_5(trials: int = 10, *, a: float = 2.0) -> Counterexampl
 
 def lemma_5_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 5."""
-    printed, certified = bound_texts(bound)
     a, n, level = at.knobs.shape, at.knobs.size, at.knobs.level
     concentration = number(printed_beta_concentration(a, trials=n))
     smooth = number(float(lemma_5_without_coefficient(a, at=level)))
     return f"""
 - One binomial record of $n = {n}$ trials under $\\mathrm{{Beta}}(a, a)$, $a = {a:g}$, has the Lipschitz constant
   $\\ln n + |\\mathrm{{logit}}\\,\\theta|$, which is never below $\\ln n = {number(math.log(n))}$.
-- **As stated**: at most $e^{{-cL}} = {printed}$, with the appendix’s $c = \\ln\\tfrac1v + a = {concentration}$,
+- **As stated**: at most $e^{{-cL}} = {bound.stated}$, with the appendix’s $c = \\ln\\tfrac1v + a = {concentration}$,
   $v = \\tfrac{{2 n^a}}{{a B(a, a)}}$, and $L = {level:g}$.
-- **Proved**: 1 up to $L = \\ln n$, then $2 I_z(a, a)$ with $z = n/(n + e^L)$: ${certified}$.
+- **Proved**: 1 up to $L = \\ln n$, then $2 I_z(a, a)$ with $z = n/(n + e^L)$: ${bound.proved}$.
 - The binomial coefficient does not depend on the parameter and may be left out. Then the mass is $2 I_{{1/(1 +
   e^L)}}(a, a) = {smooth}$, for every $n$.
 """
@@ -235,22 +232,19 @@ def counterexample_lemma_6(level: float = 5.0, *, rate: float = 1.0) -> Countere
     value = finite_number("L", level, low=1e-9, high=1e9)
     bound = lemma_6(rate, at=value)
     return Counterexample.of(
-        bound,
-        f"Normal records with mu = 0, variance ~ Exp({rate:g}), L = {value:g}",
-        truth=float(bound.certified),
+        bound, f"Normal records with mu = 0, variance ~ Exp({rate:g}), L = {value:g}", truth=float(bound.certified)
     )
 
 
 def lemma_6_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 6."""
-    printed, certified = bound_texts(bound)
     rate, level = at.knobs.rate, at.knobs.level
     mended = number(float(lemma_6_of_precision(rate, at=level)))
     return f"""
 - Records $N(0, \\sigma^2)$ have the Lipschitz constant $1/2\\sigma^2$. This constant exceeds $L = {level:g}$ for
   variances $\\sigma^2 < 1/2L = {number(1 / (2 * level))}$; $\\lambda = {rate:g}$.
-- **As stated**: at most ${_exponent(at)} = {printed}$.
-- **Proved**, exactly: $1 - e^{{-\\lambda/2L}} = {certified}$, which falls like $1/L$. Any other mean makes the mass
+- **As stated**: at most ${_exponent(at)} = {bound.stated}$.
+- **Proved**, exactly: $1 - e^{{-\\lambda/2L}} = {bound.proved}$, which falls like $1/L$. Any other mean makes the mass
   larger.
 - With the precision $1/\\sigma^2 \\sim \\mathrm{{Exp}}(\\lambda)$, the mass would be $e^{{-2\\lambda L}} = {mended}$.
 """
@@ -282,23 +276,17 @@ def _checked_trials(trials: int) -> int:
     return whole_number("n", trials, low=1, high=10**12)
 
 
-def _mass_exhibit(
-    title: str,
-    claim: Claim,
-    bound: Callable[[ClaimParameters], Bound],
-    formula: Fill,
-) -> Exhibit:
+def _mass_exhibit(title: str, claim: Claim, bound: Callable[[ClaimParameters], Bound], formula: Fill) -> Exhibit:
     return Exhibit(
         title,
         claim,
-        BoundKind.CHANCE,
         lambda subject, at: flat(bound(at.knobs)),
-        certified_as_exact("exact mass"),
         formula,
         (Axis.LEVEL, Axis.RATE),
         "a prior mass of at most {} with a Lipschitz constant above L",
         "prior mass with a Lipschitz constant above L, a probability",
-        ("bounds.level", "bounds.rate"),
+        says=BoundKind.CHANCE,
+        measure=certified_as_exact("exact mass"),
     )
 
 
@@ -306,16 +294,10 @@ CLAIMS: tuple[Claim, ...] = (ASSUMPTION_2, LEMMA_3, LEMMA_4, LEMMA_5, LEMMA_6)
 
 EXHIBITS: dict[str, Exhibit] = {
     "ALT_LEMMA_3": _mass_exhibit(
-        "ALT-14 Lemma 3: exponential records",
-        LEMMA_3,
-        lambda knobs: lemma_3(knobs.rate, at=knobs.level),
-        lemma_3_text,
+        "ALT-14 Lemma 3: exponential records", LEMMA_3, lambda knobs: lemma_3(knobs.rate, at=knobs.level), lemma_3_text
     ),
     "ALT_LEMMA_4": _mass_exhibit(
-        "ALT-14 Lemma 4: Laplace records",
-        LEMMA_4,
-        lambda knobs: lemma_4(knobs.rate, at=knobs.level),
-        lemma_4_text,
+        "ALT-14 Lemma 4: Laplace records", LEMMA_4, lambda knobs: lemma_4(knobs.rate, at=knobs.level), lemma_4_text
     ),
     "ALT_LEMMA_5": replace(
         _mass_exhibit(
@@ -325,12 +307,9 @@ EXHIBITS: dict[str, Exhibit] = {
             lemma_5_text,
         ),
         axes=(Axis.LEVEL,),
-        knobs=("bounds.level", "bounds.shape", "bounds.size"),
+        also=("bounds.shape", "bounds.size"),
     ),
     "ALT_LEMMA_6": _mass_exhibit(
-        "ALT-14 Lemma 6: normal records",
-        LEMMA_6,
-        lambda knobs: lemma_6(knobs.rate, at=knobs.level),
-        lemma_6_text,
+        "ALT-14 Lemma 6: normal records", LEMMA_6, lambda knobs: lemma_6(knobs.rate, at=knobs.level), lemma_6_text
     ),
 }

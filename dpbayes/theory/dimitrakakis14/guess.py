@@ -6,8 +6,8 @@ from numpy.typing import ArrayLike
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, bound_texts, flat, number
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exactly
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat, number
+from dpbayes.theory.claims.exhibit import Exhibit, exact_value
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.dimitrakakis14.game import NormalPair, Pair, checked_counts, normal_variation
 
@@ -29,10 +29,10 @@ def lemma_8(pair: NormalPair, *, answers: ArrayLike) -> Bound:
     """
     k = checked_counts(answers)
     return Bound(
-        claim=LEMMA_8,
-        printed=normal_variation(pair, answers=np.ones(k.shape)),
-        certified=1 - overlap_at_least(pair, answers=k),
-        unit="total variation distance",
+        LEMMA_8,
+        normal_variation(pair, answers=np.ones(k.shape)),
+        1 - overlap_at_least(pair, answers=k),
+        "total variation distance",
         assumptions=(Assumption("One answer is given", bool(np.all(k == 1))),),
     )
 
@@ -60,15 +60,8 @@ def _normal_pair(at: EvaluationPoint) -> NormalPair:
     return NormalPair(np.zeros(1), np.array([1.0 + at.knobs.size]), at.knobs.apart)
 
 
-def exact_variation(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Compute the exact distance after k answers."""
-    exact = normal_variation(_normal_pair(at), answers=at.knobs.answers)
-    return exactly(exact, printed=bound.printed, name="exact distance")
-
-
 def lemma_8_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Lemma 8."""
-    printed, certified = bound_texts(bound)
     apart, answers, n = at.knobs.apart, at.knobs.answers, at.knobs.size
     pair = _normal_pair(at)
     exact = normal_variation(pair, answers=answers)
@@ -79,8 +72,8 @@ def lemma_8_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
   \\rho^2/2(n + 1) = {number(float(pair.kl[0]))}$ nats, $-\\ln \\mathrm{{BC}} = {number(float(pair.affinity[0]))}$.
 - The overlap $\\|\\xi_1 \\wedge \\xi_2\\|$ is 1 minus the total variation distance. For the worse of
   the two tables, a guess has a mean error of at least $\\delta$ times the overlap.
-- **As stated**, for one answer: the distance ${printed}$ and an error of at least ${worst[0]}$.
-- **Proved**, for $k = {answers}$: $\\sqrt{{1 - \\mathrm{{BC}}^{{2k}}}} = {certified}$ and an error of at least
+- **As stated**, for one answer: the distance ${bound.stated}$ and an error of at least ${worst[0]}$.
+- **Proved**, for $k = {answers}$: $\\sqrt{{1 - \\mathrm{{BC}}^{{2k}}}} = {bound.proved}$ and an error of at least
   ${worst[1]}$. Exactly, $\\mathrm{{erf}}\\bigl(\\tfrac12 \\sqrt{{k \\, \\mathrm{{KL}}}}\\bigr)
   = {number(float(exact[0]))}$ and an error of at least ${worst[2]}$.
 """
@@ -92,13 +85,13 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_LEMMA_8": Exhibit(
         "ALT-14 Lemma 8: total variation after several answers",
         LEMMA_8,
-        BoundKind.CERTAIN,
         lambda subject, at: flat(lemma_8(_normal_pair(at), answers=at.knobs.answers)),
-        exact_variation,
         lemma_8_text,
         (Axis.ANSWERS, Axis.APART, Axis.SIZE),
         "a total variation distance of at most {}",
         "total variation distance of all answers together",
-        ("bounds.answers", "bounds.apart", "bounds.size"),
-    ),
+        measure=exact_value(
+            "exact distance", lambda subject, at: normal_variation(_normal_pair(at), answers=at.knobs.answers)
+        ),
+    )
 }

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from dpbayes.base.privacy import worst_chain
 from dpbayes.base.references import Reference
 from dpbayes.base.validation import InputError, finite_number
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, bound_texts, number
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exactly
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, number
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, exact_value
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 
 DEFINITION_1 = Claim(
@@ -46,10 +46,10 @@ def remark_1(epsilon: float, *, delta: float, records: ArrayLike) -> Bound:
     with np.errstate(over="ignore"):
         factor = np.expm1(k * e) / np.expm1(e) if e else k
     return Bound(
-        claim=REMARK_1,
-        printed=np.minimum(k * d, 1.0),
-        certified=np.minimum(factor * d, 1.0) if d else np.zeros(k.shape),
-        unit="probability",
+        REMARK_1,
+        np.minimum(k * d, 1.0),
+        np.minimum(factor * d, 1.0) if d else np.zeros(k.shape),
+        "probability",
         assumptions=(Assumption("epsilon or delta is 0", e == 0 or d == 0),),
     )
 
@@ -57,12 +57,6 @@ def remark_1(epsilon: float, *, delta: float, records: ArrayLike) -> Bound:
 def _remark_1_here(subject: Subject, at: EvaluationPoint) -> Bound:
     """[Dimitrakakis14] Remark 1, for k records."""
     return remark_1(at.epsilon[0], delta=at.knobs.delta, records=[at.knobs.changed])
-
-
-def worst_of_k(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Compute the exact delta of the worst chain of tables."""
-    exact = worst_chain(at.epsilon[0], delta=at.knobs.delta, records=at.knobs.changed)
-    return exactly(np.array([exact]), printed=bound.printed, name="exact delta")
 
 
 def counterexample_definition_2(epsilon: float = 0.5, *, delta: float = 0.1) -> Counterexample:
@@ -81,14 +75,13 @@ def counterexample_definition_2(epsilon: float = 0.5, *, delta: float = 0.1) -> 
 
 def remark_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Remark 1."""
-    printed, certified = bound_texts(bound)
     k, d = at.knobs.changed, number(at.knobs.delta)
     e, together = number(at.epsilon[0]), number(k * at.epsilon[0])
     return f"""
 - The mechanism is $(\\epsilon, \\delta)$-private for neighbours, with $\\epsilon = {e}$ and $\\delta = {d}$. The
   tables here differ in $k = {k}$ records, so $k\\epsilon = {together}$ nats.
-- **As stated**, by Definition 2: $k \\delta = {k} \\cdot {d}$, at most 1: ${printed}$.
-- **Proved**: $\\delta\\,\\frac{{e^{{k\\epsilon}} - 1}}{{e^\\epsilon - 1}}$, at most 1: ${certified}$.
+- **As stated**, by Definition 2: $k \\delta = {k} \\cdot {d}$, at most 1: ${bound.stated}$.
+- **Proved**: $\\delta\\,\\frac{{e^{{k\\epsilon}} - 1}}{{e^\\epsilon - 1}}$, at most 1: ${bound.proved}$.
 - **Exactly**, for the worst chain of $k + 1$ tables: an event impossible under the first has probability $p_k$ under
   the last, $p_0 = 0$, $p_{{j+1}} = \\min\\{{e^\\epsilon p_j + \\delta,\\; 1 - e^{{-\\epsilon}}(1 - \\delta -
   p_j)\\}}$.
@@ -101,15 +94,18 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_REMARK_1": Exhibit(
         "ALT-14 Remark 1: tables several records apart",
         REMARK_1,
-        BoundKind.CHANCE,
         _remark_1_here,
-        worst_of_k,
         remark_1_text,
         (Axis.CHANGED, Axis.DELTA),
         "a delta of at most {}",
         "delta of tables that differ in k records",
-        ("epsilon", "bounds.delta", "bounds.changed"),
+        also=("epsilon",),
+        says=BoundKind.CHANCE,
+        measure=exact_value(
+            "exact delta",
+            lambda subject, at: worst_chain(at.epsilon[0], delta=at.knobs.delta, records=at.knobs.changed),
+        ),
         limit=_remark_1_here,
         gives=("epsilon",),
-    ),
+    )
 }

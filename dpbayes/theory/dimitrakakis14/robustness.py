@@ -20,8 +20,8 @@ from dpbayes.posteriors.smoothness import (
     kl_bound_sharp,
     normal_concentration,
 )
-from dpbayes.theory.claims.claim import Bound, Claim, Counterexample, Verdict, bound_texts, number
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, certified_as_exact, exactly
+from dpbayes.theory.claims.claim import Bound, Claim, Counterexample, Verdict, number
+from dpbayes.theory.claims.exhibit import Exhibit, certified_as_exact, exact_value
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.dimitrakakis14.examples import EXPONENTIAL, SUPPOSED, C, exponential_pair, given, pair_text
 from dpbayes.theory.dimitrakakis14.game import (
@@ -56,22 +56,16 @@ def theorem_1_i(log_ratio: ArrayLike) -> Bound:
     Printed is 2 L rho; certified is the largest possible divergence, about (L rho)^2/2 (`kl_bound_sharp`).
     """
     moved = np.asarray(log_ratio, dtype=np.float64)
-    return Bound(
-        claim=THEOREM_1_I,
-        printed=2 * moved,
-        certified=kl_bound_sharp(2 * moved),
-        unit=NATS,
-    )
+    return Bound(THEOREM_1_I, 2 * moved, kl_bound_sharp(2 * moved), NATS)
 
 
 def theorem_1_i_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Theorem 1(i)."""
-    printed, certified = bound_texts(bound)
     moved = at.knobs.log_ratio
     ratio = number(2 * moved / math.expm1(2 * moved))
     return f"""
-- **As stated**: $2 L \\rho = 2 \\cdot {number(moved)} = {printed}$ nats.
-- **Proved**, with $\\eta = 2 L \\rho$ and $r = \\eta/(e^\\eta - 1) = {ratio}$: $r - 1 - \\ln r = {certified}$ nats.
+- **As stated**: $2 L \\rho = 2 \\cdot {number(moved)} = {bound.stated}$ nats.
+- **Proved**, with $\\eta = 2 L \\rho$ and $r = \\eta/(e^\\eta - 1) = {ratio}$: $r - 1 - \\ln r = {bound.proved}$ nats.
   Two parameters with suitable prior masses attain the bound. It is about $(L\\rho)^2/2 = {number(moved**2 / 2)}$ if
   $L\\rho$ is small.
 """
@@ -97,12 +91,7 @@ def theorem_1_ii(pair: Pair, *, concentration: float, distance: float) -> Bound:
     """
     c, rho = checked_positive("c", concentration), checked_positive("The distance", distance)
     certified = symmetric_kl_bound(pair)
-    return Bound(
-        claim=THEOREM_1_II,
-        printed=np.full(np.shape(certified), printed_divergence(c, rho)),
-        certified=certified,
-        unit=NATS,
-    )
+    return Bound(THEOREM_1_II, np.full(np.shape(certified), printed_divergence(c, rho)), certified, NATS)
 
 
 def theorem_1_ii_by_likelihood(
@@ -118,17 +107,7 @@ def theorem_1_ii_by_likelihood(
     logs = np.asarray(log_c_x, dtype=np.float64) + np.asarray(log_c_y, dtype=np.float64)
     if not np.all(logs >= 0):
         raise InputError("The largest likelihood cannot be below the marginal likelihood.")
-    return Bound(
-        claim=THEOREM_1_II,
-        printed=np.full(logs.shape, printed_divergence(c, rho)),
-        certified=rho * (2 + logs) / c,
-        unit=NATS,
-    )
-
-
-def divergence(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Compute the exact KL divergence of the exponential pair."""
-    return exactly(exponential_pair(at).kl, printed=bound.printed, name="exact divergence")
+    return Bound(THEOREM_1_II, np.full(logs.shape, printed_divergence(c, rho)), rho * (2 + logs) / c, NATS)
 
 
 def counterexample_theorem_1_ii(n: int = 5, *, apart: float = 100.0) -> Counterexample:
@@ -170,14 +149,14 @@ def _kl_counterexample(setting: str, divergence: float, bound: Bound) -> Counter
 
 def theorem_1_ii_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Dimitrakakis14] Theorem 1(ii)."""
-    printed, certified = bound_texts(bound)
     n, apart = at.knobs.size, at.knobs.apart
     exact = GammaPair(np.asarray(n + 1.0), np.asarray(1.0), apart).kl
     return f"""
 - {pair_text(at)}.
-- **As stated**: $\\kappa\\rho/c = {KAPPA:.4f} \\cdot {number(apart)} = {printed}$ nats, which does not depend on $n$.
+- **As stated**: $\\kappa\\rho/c = {KAPPA:.4f} \\cdot {number(apart)} = {bound.stated}$ nats, which does not depend on
+  $n$.
 - **Proved**: $\\rho\\,(\\mathbb E_x \\ell + \\mathbb E_y \\ell) = {number(apart)} \\cdot {n + 1}\\,
-  \\bigl(1 + \\tfrac1{{1 + \\rho}}\\bigr) = {certified}$ nats, even for the sum of both divergences.
+  \\bigl(1 + \\tfrac1{{1 + \\rho}}\\bigr) = {bound.proved}$ nats, even for the sum of both divergences.
 - **Exactly**: $(n + 1)(\\rho - \\ln(1 + \\rho)) = {number(float(exact))}$ nats.
 """
 
@@ -209,25 +188,21 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_THEOREM_1_I": Exhibit(
         "ALT-14 Theorem 1(i): KL of two posteriors",
         THEOREM_1_I,
-        BoundKind.CERTAIN,
         lambda subject, at: given(theorem_1_i(at.knobs.log_ratio), SUPPOSED),
-        certified_as_exact("largest divergence"),
         theorem_1_i_text,
         (Axis.LOG_RATIO,),
         *KL_TEXT,
-        ("bounds.log_ratio",),
+        measure=certified_as_exact("largest divergence"),
     ),
     "ALT_THEOREM_1_II": Exhibit(
         "ALT-14 Theorem 1(ii): KL under a concentrated prior",
         THEOREM_1_II,
-        BoundKind.CERTAIN,
         lambda subject, at: given(
             theorem_1_ii(exponential_pair(at), concentration=C, distance=at.knobs.apart), EXPONENTIAL
         ),
-        divergence,
         theorem_1_ii_text,
         (Axis.APART, Axis.SIZE),
         *KL_TEXT,
-        ("bounds.apart", "bounds.size"),
+        measure=exact_value("exact divergence", lambda subject, at: exponential_pair(at).kl),
     ),
 }

@@ -10,8 +10,8 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.posteriors.hellinger import Die, all_distances, distances, log_pmf, smooth_sensitivities, smoothing_rate
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, bound_texts, number
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, certified_as_exact, exactly
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, number
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, certified_as_exact, exact_value
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.notes.dice import (
     DIE,
@@ -48,10 +48,10 @@ def sliding(epsilon: float, *, shift: ArrayLike) -> Bound:
     """
     e, moved = checked_epsilon(epsilon), np.asarray(shift, dtype=np.float64)
     return Bound(
-        claim=SLIDING,
-        printed=np.full(moved.shape, math.exp(e / 2)),
-        certified=np.exp(e * np.abs(moved) / 2),
-        unit="ratio of weights",
+        SLIDING,
+        np.full(moved.shape, math.exp(e / 2)),
+        np.exp(e * np.abs(moved) / 2),
+        "ratio of weights",
         assumptions=(Assumption("The shift is at most S(x)", bool(np.all(np.abs(moved) <= 1))),),
     )
 
@@ -71,11 +71,10 @@ def counterexample_lemma_2_1(epsilon: float = 1.0, *, delta: float = 1e-5) -> Co
 
 def sliding_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Lemma 2.1."""
-    printed, certified = bound_texts(bound)
     epsilon, shift = at.epsilon[0], at.knobs.shift
     return f"""
-- **As stated**: $e^{{\\epsilon/2}} = e^{{{epsilon:g}/2}} = {printed}$, for shifts of up to $S(x)$.
-- **Proved**: $e^{{\\epsilon s/2}} = e^{{{epsilon:g} \\cdot {shift:g}/2}} = {certified}$ for a shift of
+- **As stated**: $e^{{\\epsilon/2}} = e^{{{epsilon:g}/2}} = {bound.stated}$, for shifts of up to $S(x)$.
+- **Proved**: $e^{{\\epsilon s/2}} = e^{{{epsilon:g} \\cdot {shift:g}/2}} = {bound.proved}$ for a shift of
   $s\\,S(x)$. This is the exact ratio.
 - Both statements are about the unnormalised weights of a single table. The statement is false for probabilities,
   because there may be no candidate with the shifted score.
@@ -105,10 +104,10 @@ def dilation(die: Die, *, epsilon: float, rate: ArrayLike) -> Bound:
         raise InputError("The rate of a dilation must be positive.")
     log_tail = -e / (2 * np.expm1(levels))
     return Bound(
-        claim=DILATION,
-        printed=np.minimum((die.n + 1) * np.exp(log_tail), 1.0),
-        certified=np.minimum(np.exp(math.log(die.size) + log_tail), 1.0),
-        unit="probability",
+        DILATION,
+        np.minimum((die.n + 1) * np.exp(log_tail), 1.0),
+        np.minimum(np.exp(math.log(die.size) + log_tail), 1.0),
+        "probability",
         assumptions=(Assumption("The die has two sides", die.sides == 2),),
     )
 
@@ -119,7 +118,7 @@ def _dilation_here(subject: Subject, at: EvaluationPoint) -> Bound:
     return evaluate_over_epsilons(at, lambda epsilon: dilation(die, epsilon=epsilon, rate=np.array([at.knobs.rate])))
 
 
-def too_low(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
+def too_low(subject: Subject, at: EvaluationPoint) -> ArrayLike:
     """Compute the largest probability of the event over all tables, with the sensitivity smoothed at this rate."""
     die, rate = small_die(subject, at), at.knobs.rate
     distance, smooth = all_distances(die), smooth_sensitivities(die, beta=rate)
@@ -129,8 +128,7 @@ def too_low(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
         law: FloatArray = np.exp(log_pmf(distance, epsilon=epsilon, sensitivity=smooth))
         return float((law * low).sum(axis=1).max())
 
-    exact = np.array([worst(epsilon) for epsilon in at.epsilon])
-    return exactly(exact, printed=bound.printed, name="exact probability")
+    return np.array([worst(epsilon) for epsilon in at.epsilon])
 
 
 def counterexample_lemma_2_2(epsilon: float = 1.0, *, delta: float = 1e-5) -> Counterexample:
@@ -140,15 +138,14 @@ def counterexample_lemma_2_2(epsilon: float = 1.0, *, delta: float = 1e-5) -> Co
 
 def dilation_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Lemma 2.2."""
-    printed, certified = bound_texts(bound)
     die, epsilon, rate = die_of(subject, at), at.epsilon[0], at.knobs.rate
     tail = f"e^{{-{epsilon:g}/{number(2 * math.expm1(rate))}}}"
     return f"""
 - {die_description(die)}. A score below $-S(x)/(e^\\lambda - 1)$ is too low: the weight of $e^\\lambda$ times this score
   may be smaller by a factor of more than $e^{{\\epsilon/2}}$.
-- **As stated**: $(n+1)\\,e^{{-\\epsilon/(2(e^\\lambda - 1))}} = {number(die.n + 1)} \\cdot {tail} = {printed}$,
+- **As stated**: $(n+1)\\,e^{{-\\epsilon/(2(e^\\lambda - 1))}} = {number(die.n + 1)} \\cdot {tail} = {bound.stated}$,
   at most 1.
-- **Proved**: the same with $|R| = {number(die.size)}$ candidates for $n + 1$: ${certified}$.
+- **Proved**: the same with $|R| = {number(die.size)}$ candidates for $n + 1$: ${bound.proved}$.
 - **Exactly**: the largest probability of such scores over all tables is shown. $S$ is smoothed with $\\beta =
   \\lambda$, because the lemma is for $\\lambda$ up to $\\beta$.
 """
@@ -192,26 +189,25 @@ EXHIBITS: dict[str, Exhibit] = {
     "NOTES_LEMMA_2_1": Exhibit(
         "Notes, Lemma 2.1: sliding",
         SLIDING,
-        BoundKind.CERTAIN,
         _sliding_here,
-        certified_as_exact("exact ratio of weights"),
         sliding_text,
         (Axis.SHIFT,),
         "that weights of one table differ by at most a factor of {}",
         "ratio of the weights of two scores",
-        ("bounds.shift", "epsilon"),
+        also=("epsilon",),
+        measure=certified_as_exact("exact ratio of weights"),
     ),
     "NOTES_LEMMA_2_2": Exhibit(
         "Notes, Lemma 2.2: dilation",
         DILATION,
-        BoundKind.CHANCE,
         _dilation_here,
-        too_low,
         dilation_text,
         (Axis.RATE, Axis.PRIOR),
         "a score too low to be dilated in at most {} of releases",
         "probability of a score too low to be dilated",
-        ("bounds.rate", "epsilon", *DIE, "prior"),
+        also=("epsilon", *DIE),
+        says=BoundKind.CHANCE,
+        measure=exact_value("exact probability", too_low),
         **FEW_CANDIDATES,
     ),
 }

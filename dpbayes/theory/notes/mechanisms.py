@@ -6,6 +6,7 @@ Losses are maxima over all tables of the die's n throws; nothing depends on the 
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpbayes.audit.loss.finite import exact_epsilon
 from dpbayes.audit.loss.neighbours import die_neighbours
@@ -21,8 +22,8 @@ from dpbayes.posteriors.hellinger import (
     smooth_sensitivities,
     smoothing_rate,
 )
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, bound_texts, number
-from dpbayes.theory.claims.exhibit import BoundKind, Evaluate, Exhibit, Fill, Measured, certified_as_exact, exactly
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, number
+from dpbayes.theory.claims.exhibit import Evaluate, Exhibit, Fill, certified_as_exact, exact_value
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.notes.dice import (
     DIE,
@@ -83,12 +84,11 @@ def global_mechanism(die: Die, *, epsilon: float) -> Bound:
 
 def global_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Section 2.1, the mechanism."""
-    printed, certified = bound_texts(bound)
     die = die_of(subject, at)
     return f"""
 - {die_description(die)}: $|R| = {die.size}$ candidates, $\\Delta_g = {number(global_sensitivity(die))}$.
-- **As stated**: $\\epsilon = {printed}$ nats.
-- **Proved**: ${certified}$ nats, the exact loss: the largest $|\\ln P_x[r] - \\ln P_y[r]|$ over all neighbours and
+- **As stated**: $\\epsilon = {bound.stated}$ nats.
+- **Proved**: ${bound.proved}$ nats, the exact loss: the largest $|\\ln P_x[r] - \\ln P_y[r]|$ over all neighbours and
   all candidates. This loss holds for this $n$ and prior only.
 """
 
@@ -134,14 +134,13 @@ def counterexample_local(n: int = 200, *, prior: float = 0.1, epsilon: float = 1
 
 def local_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Section 2.2."""
-    printed, certified = bound_texts(bound)
     die = die_of(subject, at)
     low, high = (number(float(end)) for end in (die.local_sensitivities.min(), die.local_sensitivities.max()))
     return f"""
 - {die_description(die)}: $|R| = {die.size}$ candidates, $\\Delta_l(x)$ from ${low}$ to ${high}$.
-- **As stated**, there is no guarantee: $\\epsilon = {printed}$ nats would be the largest loss of these weights if
+- **As stated**, there is no guarantee: $\\epsilon = {bound.stated}$ nats would be the largest loss of these weights if
   $\\Delta_l$ were the same for all tables.
-- **Proved**: ${certified}$ nats, the exact loss for this $n$ and prior. This loss may be below $\\epsilon$, but no
+- **Proved**: ${bound.proved}$ nats, the exact loss for this $n$ and prior. This loss may be below $\\epsilon$, but no
   proof guarantees this.
 """
 
@@ -164,13 +163,7 @@ def smooth_mechanism(die: Die, *, epsilon: float, delta: float) -> Bound:
     Printed is epsilon with delta, which has no proof. Certified, with delta/2, is 1.5 epsilon or slightly more.
     """
     e, d = checked_epsilon(epsilon), checked_delta(delta)
-    return Bound(
-        claim=SMOOTH,
-        printed=np.asarray(e),
-        certified=np.asarray(smooth_guarantee(die, epsilon=e, delta=d)),
-        unit=NATS,
-        confidence=1 - d,
-    )
+    return Bound(SMOOTH, np.asarray(e), np.asarray(smooth_guarantee(die, epsilon=e, delta=d)), NATS, confidence=1 - d)
 
 
 def smooth_loss(die: Die, *, epsilon: float, delta: float) -> float:
@@ -182,7 +175,7 @@ def smooth_loss(die: Die, *, epsilon: float, delta: float) -> float:
     return largest_log_ratio(die, log_pmf(all_distances(die), epsilon=epsilon, sensitivity=smooth))
 
 
-def smooth_loss_at_delta(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
+def smooth_loss_at_delta(subject: Subject, at: EvaluationPoint) -> ArrayLike:
     """Compute the exact epsilon of the mechanism at delta, for this n and prior."""
     die, delta = small_die(subject, at), at.knobs.delta
     distance, pairs = all_distances(die), _distinct_neighbours(die)
@@ -192,7 +185,7 @@ def smooth_loss_at_delta(subject: Subject, at: EvaluationPoint, bound: Bound) ->
         law = log_pmf(distance, epsilon=epsilon, sensitivity=smooth)
         return exact_epsilon(law, pairs=pairs, delta=delta).epsilon
 
-    return exactly(np.array([loss(e) for e in at.epsilon]), printed=bound.printed, name="exact loss at δ")
+    return np.array([loss(e) for e in at.epsilon])
 
 
 def _distinct_neighbours(die: Die) -> IntArray:
@@ -203,7 +196,6 @@ def _distinct_neighbours(die: Die) -> IntArray:
 
 def smooth_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Section 2.3.1."""
-    printed, certified = bound_texts(bound)
     die, epsilon, delta = die_of(subject, at), at.epsilon[0], at.knobs.delta
     beta = smoothing_rate(die, epsilon=epsilon, delta=delta)
     smooth = smooth_sensitivities(die, beta=beta)
@@ -211,8 +203,8 @@ def smooth_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -
     return f"""
 - {die_description(die)}: $|R| = {die.size}$ candidates, $\\beta = {number(beta)}$, $S_\\beta(x)$ from
   ${number(float(smooth.min()))}$ to ${number(float(smooth.max()))}$.
-- **As stated**: $\\epsilon = {printed}$ nats with $\\delta = {number(delta)}$.
-- **Proved**: ${certified}$ nats with $\\delta/2 = {number(delta / 2)}$.
+- **As stated**: $\\epsilon = {bound.stated}$ nats with $\\delta = {number(delta)}$.
+- **Proved**: ${bound.proved}$ nats with $\\delta/2 = {number(delta / 2)}$.
 - The exact loss at $\\delta$ is the least $\\epsilon'$ with which no neighbours exceed $\\delta$, for this $n$ and
   prior. At $\\delta = 0$, the exact loss is ${pure}$ nats.
 """
@@ -229,23 +221,18 @@ def _at_every_epsilon(bound: Callable[[Die, EvaluationPoint, float], Bound]) -> 
 
 
 def _loss_exhibit(
-    title: str,
-    claim: Claim,
-    bound: Callable[[Die, EvaluationPoint, float], Bound],
-    formula: Fill,
-    amount: str,
+    title: str, claim: Claim, bound: Callable[[Die, EvaluationPoint, float], Bound], formula: Fill, amount: str
 ) -> Exhibit:
     return Exhibit(
         title,
         claim,
-        BoundKind.CERTAIN,
         _at_every_epsilon(bound),
-        certified_as_exact("exact loss"),
         formula,
         (Axis.EPSILON, Axis.PRIOR),
         amount,
         LOSS_UNIT,
-        ("epsilon", *DIE, "prior"),
+        also=DIE,
+        measure=certified_as_exact("exact loss"),
         **FEW_CANDIDATES,
     )
 
@@ -270,14 +257,13 @@ EXHIBITS: dict[str, Exhibit] = {
     "NOTES_SMOOTH": Exhibit(
         "Notes, Section 2.3.1: privacy with smooth sensitivity",
         SMOOTH,
-        BoundKind.CERTAIN,
         _at_every_epsilon(lambda die, at, epsilon: smooth_mechanism(die, epsilon=epsilon, delta=at.knobs.delta)),
-        smooth_loss_at_delta,
         smooth_mechanism_text,
         (Axis.EPSILON, Axis.DELTA, Axis.PRIOR),
         "a privacy loss, up to δ, of at most {} nats",
         LOSS_UNIT,
-        ("epsilon", "bounds.delta", *DIE, "prior"),
+        also=DIE,
+        measure=exact_value("exact loss at δ", smooth_loss_at_delta),
         **FEW_CANDIDATES,
     ),
 }

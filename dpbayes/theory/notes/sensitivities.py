@@ -21,8 +21,8 @@ from dpbayes.posteriors.hellinger import (
     local_sensitivity,
     smoothing_rate,
 )
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, bound_texts, flat, number
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, certified_as_exact, exactly
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat, number
+from dpbayes.theory.claims.exhibit import Exhibit, Measured, certified_as_exact, exactly
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.notes.dice import (
     DIE,
@@ -64,22 +64,21 @@ CANDIDATES = Claim(
 def candidates(die: Die) -> Bound:
     """Return |R|: printed n + 1, right C(n + m - 1, m - 1). [Notes] Section 2.1 and Lemma 2.2."""
     return Bound(
-        claim=CANDIDATES,
-        printed=np.asarray(die.n + 1.0),
-        certified=np.asarray(float(die.size)),
-        unit="candidates",
+        CANDIDATES,
+        np.asarray(die.n + 1.0),
+        np.asarray(float(die.size)),
+        "candidates",
         assumptions=(Assumption("The die has two sides", die.sides == 2),),
     )
 
 
 def candidate_count_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Section 2.1, |R|."""
-    printed, certified = bound_texts(bound)
     n, m = at.knobs.size, at.knobs.sides
     return f"""
 - A die of $m = {m}$ sides thrown $n = {number(n)}$ times.
-- **As stated**: $n + 1 = {printed}$ posteriors.
-- **Proved**: $\\binom{{n + m - 1}}{{m - 1}} = \\binom{{{number(n + m - 1)}}}{{{m - 1}}} = {certified}$, the ways to
+- **As stated**: $n + 1 = {bound.stated}$ posteriors.
+- **Proved**: $\\binom{{n + m - 1}}{{m - 1}} = \\binom{{{number(n + m - 1)}}}{{{m - 1}}} = {bound.proved}$, the ways to
   share $n$ throws among $m$ sides. Tables with the same counts have the same posterior, which is listed once.
 """
 
@@ -106,10 +105,7 @@ def reduction(die: Die, *, counts: ArrayLike) -> Bound:
     is_small = is_listable(die.n, sides=die.sides, most=MOST_ENUMERATED)
     certified = largest_change(die, counts=here) if is_small else _furthest(die, here)
     return Bound(
-        claim=REDUCTION,
-        printed=np.asarray(local_sensitivity(die, counts=here)),
-        certified=np.asarray(certified),
-        unit="Hellinger distance",
+        REDUCTION, np.asarray(local_sensitivity(die, counts=here)), np.asarray(certified), "Hellinger distance"
     )
 
 
@@ -141,14 +137,13 @@ def enumerated(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
 
 def reduction_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Section 3.1, at the most even table and, for comparison, with all throws on one side."""
-    printed, certified = bound_texts(bound)
     die = die_of(subject, at)
     even = ", ".join(number(count) for count in even_counts(die))
     one_side = np.array([die.n] + [0] * (die.sides - 1))
     return f"""
 - {die_description(die)}; the most even table is $x = ({even})$.
-- **As stated**: $\\max_{{y'}} H(\\mathrm{{BI}}(y'), \\mathrm{{BI}}(x)) = {printed}$ over the neighbours alone.
-- **Proved**: ${certified}$. If there are few enough candidates $r$, all are enumerated. Otherwise the value is the
+- **As stated**: $\\max_{{y'}} H(\\mathrm{{BI}}(y'), \\mathrm{{BI}}(x)) = {bound.stated}$ over the neighbours alone.
+- **Proved**: ${bound.proved}$. If there are few enough candidates $r$, all are enumerated. Otherwise the value is the
   largest distance to a neighbour, which no $r$ can exceed by the triangle inequality.
 - With all throws on one side, the local sensitivity is ${number(local_sensitivity(die, counts=one_side))}$. The
   largest local sensitivity over all tables is $\\Delta_g = {number(global_sensitivity(die))}$.
@@ -191,10 +186,10 @@ def smoothing(die: Die, *, epsilon: float, delta: float) -> Bound:
     """
     e, d = checked_epsilon(epsilon), checked_delta(delta)
     return Bound(
-        claim=BETA,
-        printed=np.asarray(math.log1p(e / (2 * math.log(2 * (die.n + 1) / d)))),
-        certified=np.asarray(smoothing_rate(die, epsilon=e, delta=d)),
-        unit="1 / replaced record",
+        BETA,
+        np.asarray(math.log1p(e / (2 * math.log(2 * (die.n + 1) / d)))),
+        np.asarray(smoothing_rate(die, epsilon=e, delta=d)),
+        "1 / replaced record",
         assumptions=(Assumption("The die has two sides", die.sides == 2),),
     )
 
@@ -207,12 +202,11 @@ def largest_rate(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measure
 
 def smoothing_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Notes] Section 2.3.1, beta."""
-    printed, certified = bound_texts(bound)
     epsilon, delta, n, size = at.epsilon[0], at.knobs.delta, at.knobs.size, plain_die(at).size
     return f"""
 - **As stated**: $\\ln\\bigl(1 - \\frac{{\\epsilon}}{{2 \\ln(\\delta/(2(n+1)))}}\\bigr) = \\ln\\bigl(1 -
-  \\frac{{{epsilon:g}}}{{2 \\ln({number(delta)}/(2 \\cdot {number(n + 1)}))}}\\bigr) = {printed}$.
-- **Proved**: the same with $|R| = {number(size)}$ candidates for $n + 1$: ${certified}$. The proofs about the
+  \\frac{{{epsilon:g}}}{{2 \\ln({number(delta)}/(2 \\cdot {number(n + 1)}))}}\\bigr) = {bound.stated}$.
+- **Proved**: the same with $|R| = {number(size)}$ candidates for $n + 1$: ${bound.proved}$. The proofs about the
   mechanism need a $\\beta$ of at most this value.
 """
 
@@ -223,39 +217,36 @@ EXHIBITS: dict[str, Exhibit] = {
     "NOTES_CANDIDATES": Exhibit(
         "Notes, Section 2.1: number of candidates",
         CANDIDATES,
-        BoundKind.CERTAIN,
         lambda subject, at: flat(candidates(plain_die(at))),
-        certified_as_exact("exact number"),
         candidate_count_text,
         (Axis.SIZE,),
         "{} candidates",
         "candidates, distinct posteriors",
-        DIE,
+        also=DIE,
+        measure=certified_as_exact("exact number"),
     ),
     "NOTES_REDUCTION": Exhibit(
         "Notes, Section 3.1: local sensitivity by its neighbours",
         REDUCTION,
-        BoundKind.CERTAIN,
         lambda subject, at: flat(reduction(die_of(subject, at), counts=even_counts(die_of(subject, at)))),
-        enumerated,
         reduction_text,
         (Axis.SIZE, Axis.PRIOR),
         "a local sensitivity of {} at the most even table",
         "local sensitivity, Hellinger distance",
-        (*DIE, "prior"),
+        also=DIE,
+        measure=enumerated,
     ),
     "NOTES_BETA": Exhibit(
         "Notes, Section 2.3.1: smoothing parameter",
         BETA,
-        BoundKind.CERTAIN,
         lambda subject, at: evaluate_over_epsilons(
             at, lambda epsilon: smoothing(plain_die(at), epsilon=epsilon, delta=at.knobs.delta)
         ),
-        largest_rate,
         smoothing_text,
         (Axis.EPSILON, Axis.DELTA, Axis.SIZE),
         "a smoothing parameter of {}",
         "smoothing parameter β, per replaced record",
-        ("epsilon", "bounds.delta", *DIE),
+        also=DIE,
+        measure=largest_rate,
     ),
 }

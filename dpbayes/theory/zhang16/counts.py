@@ -11,8 +11,8 @@ from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.theory.claims.claim import LOSS_TEXT, Bound, Claim, Verdict, bound_texts, flat, number
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exactly
+from dpbayes.theory.claims.claim import LOSS_TEXT, Bound, Claim, Verdict, flat, number
+from dpbayes.theory.claims.exhibit import Exhibit, Measured, exact_value, exactly
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 
 LEAST_EPSILON, MOST_EPSILON = 1e-4, 1e4
@@ -59,12 +59,7 @@ def checked_delta(delta: float) -> float:
 def lemma_1(network: Network) -> Bound:
     """Return the most that one replaced record moves all counts together, in L1 distance. [Zhang16] Lemma 1."""
     printed = np.asarray(2.0 * len(network.names))
-    return Bound(
-        claim=LEMMA_1,
-        printed=printed,
-        certified=np.asarray(float(count_sensitivity(network))),
-        unit="counts",
-    )
+    return Bound(LEMMA_1, printed, np.asarray(float(count_sensitivity(network))), "counts")
 
 
 def count_difference(network: Network) -> IntArray:
@@ -83,13 +78,12 @@ def largest_move(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measure
 
 def lemma_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Lemma 1."""
-    printed, certified = bound_texts(bound)
     nodes = len(subject.network.names)
     return f"""
 - A record is in one cell of each of $|I| = {nodes}$ tables. Replacing the record lowers this count by 1 and raises
   another count by 1.
-- **As stated**: $2|I| = 2 \\cdot {nodes} = {printed}$, for every $n$, so the curve is constant.
-- **Proved**: 2 for each node whose family has more than one cell, ${certified}$.
+- **As stated**: $2|I| = 2 \\cdot {nodes} = {bound.stated}$, for every $n$, so the curve is constant.
+- **Proved**: 2 for each node whose family has more than one cell, ${bound.proved}$.
 - **Exact**: the L1 distance between the counts of two records that differ in every column.
 """
 
@@ -102,30 +96,25 @@ def corollary_1(network: Network, *, epsilon: ArrayLike) -> Bound:
     """
     epsilons = checked_epsilons(epsilon)
     return Bound(
-        claim=COROLLARY_1,
-        printed=epsilons,
-        certified=epsilons * count_sensitivity(network) / (2 * len(network.names)),
-        unit="nats of privacy loss",
+        COROLLARY_1, epsilons, epsilons * count_sensitivity(network) / (2 * len(network.names)), "nats of privacy loss"
     )
 
 
-def laplace_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
+def laplace_loss(subject: Subject, at: EvaluationPoint) -> ArrayLike:
     """Find the exact loss of the printed noise on what two records that differ in every column move."""
     moved = int(np.count_nonzero(count_difference(subject.network)))
     steps = at.epsilons / (2 * len(subject.network.names))
-    loss = np.array([LaplaceNoise(moved, step).pure_epsilon for step in steps])
-    return exactly(loss, printed=bound.printed, name="exact loss of one pair")
+    return np.array([LaplaceNoise(moved, step).pure_epsilon for step in steps])
 
 
 def corollary_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Corollary 1."""
-    printed, certified = bound_texts(bound)
     nodes, moved = len(subject.network.names), count_sensitivity(subject.network)
     scale = 2 * nodes / at.epsilon[0]
     return f"""
 - The noise has scale $b = 2|I|/\\epsilon = 2 \\cdot {nodes}/{at.epsilon[0]:g} = {number(scale)}$ records.
-- **As stated**: $\\epsilon = {printed}$ nats.
-- **Proved**: ${moved}/b = {moved}/{number(scale)} = {certified}$ nats, because one record moves
+- **As stated**: $\\epsilon = {bound.stated}$ nats.
+- **Proved**: ${moved}/b = {moved}/{number(scale)} = {bound.proved}$ nats, because one record moves
   ${moved}$ counts by one.
 - **Exact**: two records that differ in every column. Clipping to $[0, n]$ does not reduce the loss: counts that are
   clipped to 0 or to $n$ have the same loss.
@@ -154,25 +143,21 @@ EXHIBITS: dict[str, Exhibit] = {
     "LEMMA_1": Exhibit(
         "Lemma 1: sensitivity of the counts",
         LEMMA_1,
-        BoundKind.CERTAIN,
         lambda subject, at: flat(lemma_1(subject.network)),
-        largest_move,
         lemma_1_formula,
         (Axis.RECORDS,),
         "that one record changes the counts by at most {} in total",
         "L1 distance of the counts, records",
-        (),
+        measure=largest_move,
     ),
     "COROLLARY_1": Exhibit(
         "Corollary 1: privacy of noisy counts",
         COROLLARY_1,
-        BoundKind.CERTAIN,
         lambda subject, at: corollary_1(subject.network, epsilon=at.epsilons),
-        laplace_loss,
         corollary_1_formula,
         (Axis.EPSILON,),
         *LOSS_TEXT,
-        ("epsilon",),
+        measure=exact_value("exact loss of one pair", laplace_loss),
     ),
 }
 """The claims as they are shown."""

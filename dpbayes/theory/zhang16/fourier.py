@@ -14,8 +14,8 @@ from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity, printed_walsh_sensitivity, walsh_sensitivity
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, empty, full
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, bound_texts
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, unmeasured
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict
+from dpbayes.theory.claims.exhibit import Exhibit
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 
 THEOREM_2 = Claim(
@@ -106,12 +106,11 @@ def scale_bound(network: Network, epsilon: ArrayLike) -> Bound:
 
 def corollary_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Corollary 2."""
-    printed, certified = bound_texts(bound)
     closure = subject.network.closure
     return f"""
-- **As stated**: $2|N_I|/\\epsilon = 2 \\cdot {len(closure)}/{at.epsilon[0]:g} = {printed}$ (in the paper times
+- **As stated**: $2|N_I|/\\epsilon = 2 \\cdot {len(closure)}/{at.epsilon[0]:g} = {bound.stated}$ (in the paper times
   $2^{{-|I|/2}}$, which cancels when tables are rebuilt).
-- **Proved**: $2O/\\epsilon = 2 \\cdot {closure.odd_overlap.value}/{at.epsilon[0]:g} = {certified}$; a record flips
+- **Proved**: $2O/\\epsilon = 2 \\cdot {closure.odd_overlap.value}/{at.epsilon[0]:g} = {bound.proved}$; a record flips
   $O = {closure.odd_overlap.value}$ coefficients at most.
 """
 
@@ -198,14 +197,11 @@ EXHIBITS: dict[str, Exhibit] = {
     "COROLLARY_2": Exhibit(
         "Corollary 2: noise of Fourier coefficients",
         COROLLARY_2,
-        BoundKind.CERTAIN,
         lambda subject, at: scale_bound(subject.network, at.epsilons),
-        unmeasured,
         corollary_2_formula,
         (Axis.EPSILON,),
         "a noise scale of {}",
         "noise scale of a coefficient, records",
-        ("epsilon",),
-    ),
+    )
 }
 """The claims as they are shown."""

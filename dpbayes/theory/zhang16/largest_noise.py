@@ -10,7 +10,7 @@ from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import whole_number
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, bound_texts, number
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, number
 from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, Uses, mean_alone, not_measured
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.simulation import Simulation, beside_scaled, quantile_beside
@@ -42,10 +42,10 @@ def exact_largest_noise(network: Network, *, epsilon: ArrayLike, delta: float) -
 def proposition_1(network: Network, *, epsilon: ArrayLike, delta: float) -> Bound:
     """Return the bound on the largest change of any count before clipping, in counts. [Zhang16] Proposition 1."""
     return Bound(
-        claim=PROPOSITION_1,
-        printed=printed_largest_noise(network, epsilon=epsilon, delta=delta),
-        certified=exact_largest_noise(network, epsilon=epsilon, delta=delta),
-        unit="counts",
+        PROPOSITION_1,
+        printed_largest_noise(network, epsilon=epsilon, delta=delta),
+        exact_largest_noise(network, epsilon=epsilon, delta=delta),
+        "counts",
         confidence=1 - checked_delta(delta),
         assumptions=_assumptions(network),
     )
@@ -88,12 +88,11 @@ def measured_noise(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measu
 
 def proposition_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Proposition 1."""
-    printed, certified = bound_texts(bound)
     cells = subject.network.cell_count
     return f"""
 - {scale_in_words(subject, at)}, on $2m = {cells}$ counts.
-- **As stated**: $b \\ln(2m/\\delta) = b \\ln({cells}/{number(at.knobs.delta)}) = {printed}$.
-- **Proved**: $-b \\ln\\bigl(1 - (1-\\delta)^{{1/2m}}\\bigr) = {certified}$, the exact quantile.
+- **As stated**: $b \\ln(2m/\\delta) = b \\ln({cells}/{number(at.knobs.delta)}) = {bound.stated}$.
+- **Proved**: $-b \\ln\\bigl(1 - (1-\\delta)^{{1/2m}}\\bigr) = {bound.proved}$, the exact quantile.
 """
 
 
@@ -104,10 +103,10 @@ def clipped_proposition_1(network: Network, n: int, *, epsilon: ArrayLike, delta
     """
     n = whole_number("The number of records", n, low=0, high=MOST_RECORDS)
     return Bound(
-        claim=CLIPPED,
-        printed=printed_largest_noise(network, epsilon=epsilon, delta=delta),
-        certified=np.minimum(exact_largest_noise(network, epsilon=epsilon, delta=delta), float(n)),
-        unit="counts",
+        CLIPPED,
+        printed_largest_noise(network, epsilon=epsilon, delta=delta),
+        np.minimum(exact_largest_noise(network, epsilon=epsilon, delta=delta), float(n)),
+        "counts",
         confidence=1 - checked_delta(delta),
         assumptions=_assumptions(network),
     )
@@ -180,28 +179,26 @@ EXHIBITS: dict[str, Exhibit] = {
     "PROPOSITION_1": Exhibit(
         "Proposition 1: largest noise",
         PROPOSITION_1,
-        BoundKind.QUANTILE,
         lambda subject, at: proposition_1(subject.network, epsilon=at.epsilons, delta=at.knobs.delta),
-        measured_noise,
         proposition_1_formula,
         (Axis.EPSILON, Axis.DELTA),
         "noise of at most {} records on a count",
         "largest noise on any count, records",
-        ("epsilon", "bounds.delta"),
+        says=BoundKind.QUANTILE,
+        measure=measured_noise,
     ),
     "CLIPPED": Exhibit(
         "Proposition 1 (clipped): largest change of a count",
         CLIPPED,
-        BoundKind.QUANTILE,
         lambda subject, at: clipped_proposition_1(
             subject.network, subject.records, epsilon=at.epsilons, delta=at.knobs.delta
         ),
-        measured_change,
         clipped_formula,
         (Axis.EPSILON, Axis.RECORDS, Axis.DELTA),
         "an error of at most {} records in a count",
         "largest change of any released count, records",
-        ("epsilon", "bounds.delta"),
+        says=BoundKind.QUANTILE,
+        measure=measured_change,
         uses=Uses.SIMULATION,
     ),
 }

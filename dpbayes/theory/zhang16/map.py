@@ -18,18 +18,8 @@ from dpbayes.mechanisms.map.scores import cell_masses
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR
 from dpbayes.posteriors.trimmed import log_odds_bound
-from dpbayes.theory.claims.claim import (
-    LOSS_TEXT,
-    Bound,
-    Claim,
-    Counterexample,
-    Verdict,
-    bound_texts,
-    flat,
-    joined,
-    number,
-)
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, Uses, exactly
+from dpbayes.theory.claims.claim import LOSS_TEXT, Bound, Claim, Counterexample, Verdict, flat, joined, number
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, Uses, exact_value, exactly
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.zhang16.counts import checked_epsilons
 from dpbayes.theory.zhang16.trimmed_row import MOST_RECORDS, TrimmedRow, printed_loss
@@ -48,10 +38,7 @@ def algorithm_3(row: TrimmedRow) -> Bound:
     density and neither sqrt(L r) nor `mass_sensitivity` bounds one.
     """
     return Bound(
-        claim=ALGORITHM_3,
-        printed=np.asarray(math.sqrt(row.constant)),
-        certified=np.asarray(row.density_sensitivity),
-        unit="posterior density",
+        ALGORITHM_3, np.asarray(math.sqrt(row.constant)), np.asarray(row.density_sensitivity), "posterior density"
     )
 
 
@@ -86,14 +73,13 @@ def density_move(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measure
 
 def algorithm_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Algorithm 3."""
-    printed, certified = bound_texts(bound)
     ratio = at.knobs.log_ratio
     return f"""
 - One row with prior $\\mathrm{{Beta}}(a, a)$, $a = {number(subject.concentration)}$, $n = {at.knobs.size:g}$ records,
   trimmed to $[\\omega, 1-\\omega]$, $\\omega = 1/(1 + e^{{L\\rho}}) = {number(float(special.expit(-ratio)))}$.
-- **As stated**: $\\Delta = \\sqrt{{L\\rho}} = \\sqrt{{{ratio:g}}} = {printed}$ for every $n$.
+- **As stated**: $\\Delta = \\sqrt{{L\\rho}} = \\sqrt{{{ratio:g}}} = {bound.stated}$ for every $n$.
 - **Proved**, and exact: over all tables of $n$ records and all $\\theta$, one record changes the posterior
-  density by up to ${certified}$.
+  density by up to ${bound.proved}$.
 - If the score is the posterior mass of a set instead, the sensitivity $\\Delta$ suffices, and so does
   $\\tanh(L\\rho/2) = {number(float(mass_sensitivity(ratio)))}$.
 """
@@ -107,12 +93,7 @@ def corollary_4(row: TrimmedRow, *, epsilon: ArrayLike) -> Bound:
     """
     epsilons = checked_epsilons(epsilon)
     score = algorithm_3(row)
-    return Bound(
-        claim=COROLLARY_4,
-        printed=epsilons,
-        certified=epsilons * score.certified / score.printed,
-        unit="nats of privacy loss",
-    )
+    return Bound(COROLLARY_4, epsilons, epsilons * score.certified / score.printed, "nats of privacy loss")
 
 
 def trimmed_row(subject: Subject, at: EvaluationPoint) -> TrimmedRow:
@@ -130,31 +111,20 @@ def counterexample_algorithm_3(row: TrimmedRow | None = None) -> Counterexample:
     """Return how far one record moves the density, and sqrt(L r). [Zhang16] Algorithm 3."""
     row = row or TrimmedRow()
     bound = algorithm_3(row)
-    return Counterexample.of(
-        bound,
-        _setting(row),
-        truth=row.density_sensitivity,
-    )
-
-
-def printed_map_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Find the exact loss between the worst of a few pairs of tables."""
-    exact = printed_loss(trimmed_row(subject, at), epsilon=at.epsilons)
-    return exactly(exact, printed=bound.printed, name="exact loss of one pair of tables")
+    return Counterexample.of(bound, _setting(row), truth=row.density_sensitivity)
 
 
 def corollary_4_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Corollary 4."""
-    printed, certified = bound_texts(bound)
     constant = log_odds_bound(at.knobs.omega)
     moved = float(bound.certified[0] / bound.printed[0]) * math.sqrt(constant)
     return f"""
 - One row with prior $\\mathrm{{Beta}}(a, a)$, $a = {number(subject.concentration)}$, $n = {subject.records}$ records,
   trimmed to $[\\omega, 1-\\omega]$, $\\omega = {at.knobs.omega:g}$: $L = {number(constant)}$, $\\Delta = \\sqrt L =
   {number(math.sqrt(constant))}$.
-- **As stated**: $\\epsilon = {printed}$ nats.
+- **As stated**: $\\epsilon = {bound.stated}$ nats.
 - **Proved**: one record moves the density by up to ${number(moved)}$, hence
-  $\\epsilon \\cdot {number(moved)}/\\Delta = {certified}$ nats.
+  $\\epsilon \\cdot {number(moved)}/\\Delta = {bound.proved}$ nats.
 """
 
 
@@ -230,10 +200,10 @@ def lemma_4(mechanism: Shortfall, *, epsilon: float, t: ArrayLike) -> Bound:
         raise InputError("t must be positive.")
     near = mechanism.near(levels)
     return Bound(
-        claim=LEMMA_4,
-        printed=np.exp(-epsilon * levels) / near,
-        certified=np.minimum(np.exp(-epsilon * levels / (2 * mechanism.sensitivity)) / near, 1.0),
-        unit="probability",
+        LEMMA_4,
+        np.exp(-epsilon * levels) / near,
+        np.minimum(np.exp(-epsilon * levels / (2 * mechanism.sensitivity)) / near, 1.0),
+        "probability",
     )
 
 
@@ -260,11 +230,10 @@ def lemma_4_of_root(subject: Subject, at: EvaluationPoint) -> Bound:
     return joined(every)
 
 
-def measured_shortfall(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
+def measured_shortfall(subject: Subject, at: EvaluationPoint) -> ArrayLike:
     """Find the exact probability of a score at least 2t below the best."""
     mechanism = shortfall_of_root(subject)
-    exact = np.array([float(mechanism.outside(epsilon=epsilon, t=at.knobs.gap / 2)) for epsilon in at.epsilon])
-    return exactly(exact, printed=bound.printed, name="exact probability")
+    return np.array([float(mechanism.outside(epsilon=epsilon, t=at.knobs.gap / 2)) for epsilon in at.epsilon])
 
 
 def row_of_root(subject: Subject) -> str:
@@ -275,14 +244,13 @@ def row_of_root(subject: Subject) -> str:
 
 def lemma_4_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Lemma 4."""
-    printed, certified = bound_texts(bound)
     t = at.knobs.gap / 2
     near = math.exp(-at.epsilon[0] * t) / float(bound.printed[0])
     return f"""
 - Computed {row_of_root(subject)}; scores are posterior masses of cells, $\\Delta = 1$; $t = {t:g}$,
   $\\xi(S_t) = {number(near)}$.
-- **As stated**: $e^{{-\\epsilon t}}/\\xi(S_t) = {printed}$.
-- **Proved**: $e^{{-\\epsilon t/2\\Delta}}/\\xi(S_t)$, at most 1: ${certified}$.
+- **As stated**: $e^{{-\\epsilon t}}/\\xi(S_t) = {bound.stated}$.
+- **Proved**: $e^{{-\\epsilon t/2\\Delta}}/\\xi(S_t)$, at most 1: ${bound.proved}$.
 """
 
 
@@ -352,40 +320,41 @@ EXHIBITS: dict[str, Exhibit] = {
     "COROLLARY_4": Exhibit(
         "Corollary 4: privacy of the printed MAP",
         COROLLARY_4,
-        BoundKind.CERTAIN,
         lambda subject, at: corollary_4(trimmed_row(subject, at), epsilon=at.epsilons),
-        printed_map_loss,
         corollary_4_formula,
         (Axis.EPSILON,),
         *LOSS_TEXT,
-        ("epsilon", "bounds.omega", "prior"),
+        also=("bounds.omega", "prior"),
+        measure=exact_value(
+            "exact loss of one pair of tables",
+            lambda subject, at: printed_loss(trimmed_row(subject, at), epsilon=at.epsilons),
+        ),
         limit=trimmed_row,
     ),
     "LEMMA_4": Exhibit(
         "Lemma 4: utility of the private MAP",
         LEMMA_4,
-        BoundKind.CHANCE,
         lemma_4_of_root,
-        measured_shortfall,
         lemma_4_formula,
         (Axis.EPSILON,),
         "a shortfall in at most {} of releases",
         "probability of a score at least 2t below the best",
-        ("epsilon", "bounds.gap", "prior"),
+        also=("bounds.gap", "prior"),
+        says=BoundKind.CHANCE,
+        measure=exact_value("exact probability", measured_shortfall),
         uses=Uses.COUNTS,
         part=row_of_root,
     ),
     "ALGORITHM_3": Exhibit(
         "Algorithm 3: sensitivity of the MAP’s score",
         ALGORITHM_3,
-        BoundKind.CERTAIN,
         lambda subject, at: flat(algorithm_3(_row_of_algorithm_3(subject, at))),
-        density_move,
         algorithm_3_formula,
         (Axis.LOG_RATIO,),
         "that one record changes the score by at most {}",
         "change of the score by one record, posterior density",
-        ("bounds.log_ratio", "bounds.size", "prior"),
+        also=("bounds.size", "prior"),
+        measure=density_move,
         limit=_row_of_algorithm_3,
         gives=("bounds.size",),
     ),

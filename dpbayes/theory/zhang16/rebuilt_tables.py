@@ -14,7 +14,7 @@ from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import finite_number
 from dpbayes.model.closure import walsh
 from dpbayes.model.network import Network
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, bound_texts, number
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, number
 from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, not_measured
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.simulation import beside_scaled
@@ -123,12 +123,7 @@ class NoisyTable:
 
 
 def simulated_table_error(
-    rng: np.random.Generator,
-    *,
-    table: NoisyTable,
-    printed: FloatArray,
-    delta: float,
-    releases: int,
+    rng: np.random.Generator, *, table: NoisyTable, printed: FloatArray, delta: float, releases: int
 ) -> Measured:
     """Simulate the L1 error of a table that is rebuilt from noisy coefficients, in records (E,).
 
@@ -162,7 +157,6 @@ def measured_error(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measu
 
 def theorem_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 3."""
-    printed, certified = bound_texts(bound)
     network = subject.network
     node = largest_family(network)
     size, rows = len(network.closure), int(network.rows_per_node[node])
@@ -172,8 +166,8 @@ def theorem_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> st
   $|N_I| = {size}$.
 - **As stated**: $\\frac{{4|N_I|}}{{\\epsilon}}\\bigl(2^{{|\\pi_i|}} \\ln\\frac{{|N_I|}}{{\\delta}} + t|N_I|\\bigr) =
   \\frac{{4 \\cdot {size}}}{{{at.epsilon[0]:g}}}\\bigl({rows} \\ln\\frac{{{size}}}{{{number(at.knobs.delta)}}} +
-  {at.knobs.t:g} \\cdot {size}\\bigr) = {printed}$ records.
-- **Proved**: ${certified}$ records, of which $t$ adds ${number(lift)}$. Both bounds are for the stated noise.
+  {at.knobs.t:g} \\cdot {size}\\bigr) = {bound.stated}$ records.
+- **Proved**: ${bound.proved}$ records, of which $t$ adds ${number(lift)}$. Both bounds are for the stated noise.
 """
 
 
@@ -183,14 +177,13 @@ EXHIBITS: dict[str, Exhibit] = {
     "THEOREM_3": Exhibit(
         "Theorem 3: error of a Fourier table",
         THEOREM_3,
-        BoundKind.QUANTILE,
         theorem_3,
-        measured_error,
         theorem_3_formula,
         (Axis.EPSILON, Axis.DELTA, Axis.T),
         "an L1 error of at most {} records",
         "L1 error of the largest table, records",
-        ("epsilon", "bounds.delta", "bounds.t"),
-    ),
+        says=BoundKind.QUANTILE,
+        measure=measured_error,
+    )
 }
 """The claims as they are shown."""

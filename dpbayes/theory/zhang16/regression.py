@@ -15,18 +15,8 @@ from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.model.regression import Moments
 from dpbayes.posteriors.gaussian import log_interval_mass
 from dpbayes.posteriors.smoothness import regression_log_ratio
-from dpbayes.theory.claims.claim import (
-    LOSS_TEXT,
-    Assumption,
-    Bound,
-    Claim,
-    Counterexample,
-    Verdict,
-    bound_texts,
-    flat,
-    number,
-)
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exactly
+from dpbayes.theory.claims.claim import LOSS_TEXT, Assumption, Bound, Claim, Counterexample, Verdict, flat, number
+from dpbayes.theory.claims.exhibit import Exhibit, exact_value
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 
 MOST_RECORDS, MOST_FEATURES, MOST_DRAWS = 2**53, 2**31, 10**9
@@ -73,30 +63,29 @@ def gradient_norm(norm_bound: ArrayLike, *, features: int, noise_variance: float
     """
     b, variance = _norms(norm_bound), _variance(noise_variance)
     return Bound(
-        claim=NORM,
-        printed=_printed_constant(b, 1, features, variance),
-        certified=(1 + b) * np.sqrt(1 + b * b) / variance,
-        unit="nats per unit of the record",
+        NORM,
+        _printed_constant(b, 1, features, variance),
+        (1 + b) * np.sqrt(1 + b * b) / variance,
+        "nats per unit of the record",
     )
 
 
-def steepest(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
+def steepest(subject: Subject, at: EvaluationPoint) -> ArrayLike:
     """Find the gradient at the record and the weights where it is longest."""
     slope = gradient([at.knobs.norm_bound], x=[-1.0], y=1.0, noise_variance=at.knobs.noise_variance)
-    return exactly(np.array([np.linalg.norm(slope)]), printed=bound.printed, name="largest exact norm")
+    return np.linalg.norm(slope)
 
 
 def gradient_norm_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Appendix D, the norm of the gradient."""
-    printed, certified = bound_texts(bound)
     knobs = at.knobs
     b, d, variance = f"{knobs.norm_bound:g}", f"{knobs.features:g}", f"{knobs.noise_variance:g}"
     return f"""
 - One record with $d = {d}$ features in the unit ball, $|y| \\le 1$; weights $\\|w\\|_2 \\le B = {b}$;
   $\\sigma^2 = {variance}$.
 - **As stated**, at its largest over the ball: $\\frac{{1}}{{2\\sigma^2}}(1 + 2\\sqrt d\\,B + d\\,B) =
-  \\frac{{1}}{{2 \\cdot {variance}}}(1 + 2\\sqrt{{{d}}} \\cdot {b} + {d} \\cdot {b}) = {printed}$.
-- **Proved**: $\\frac{{1}}{{\\sigma^2}}(1 + B)\\sqrt{{1 + B^2}} = {certified}$.
+  \\frac{{1}}{{2 \\cdot {variance}}}(1 + 2\\sqrt{{{d}}} \\cdot {b} + {d} \\cdot {b}) = {bound.stated}$.
+- **Proved**: $\\frac{{1}}{{\\sigma^2}}(1 + B)\\sqrt{{1 + B^2}} = {bound.proved}$.
 - **Exact**: the gradient where $w = (B, 0, \\dots)$, $x = (-1, 0, \\dots)$ and $y = 1$.
 """
 
@@ -125,10 +114,10 @@ def appendix_d(n: int, *, norm_bound: ArrayLike, features: int, noise_variance: 
     times = whole_number("draws", draws, low=1, high=MOST_DRAWS)
     records = whole_number("The number of records", n, low=0, high=MOST_RECORDS)
     return Bound(
-        claim=APPENDIX_D,
-        printed=2 * _printed_constant(b, records, features, variance),
-        certified=times * regression_log_ratio(b, noise_variance=variance),
-        unit="nats of privacy loss",
+        APPENDIX_D,
+        2 * _printed_constant(b, records, features, variance),
+        times * regression_log_ratio(b, noise_variance=variance),
+        "nats of privacy loss",
         assumptions=(
             Assumption("The weights' norm is at most 1", bool(np.all(b <= 1))),
             Assumption("One sample is released", times == 1),
@@ -136,15 +125,13 @@ def appendix_d(n: int, *, norm_bound: ArrayLike, features: int, noise_variance: 
     )
 
 
-def regression_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
+def regression_loss(subject: Subject, at: EvaluationPoint) -> ArrayLike:
     """Find the exact loss of a pair of tables under its worst prior; each of several draws loses as much."""
-    loss = at.draws * worst_range(at, features=at.knobs.features)
-    return exactly(loss, printed=bound.printed, name="exact loss of one pair")
+    return at.draws * worst_range(at, features=at.knobs.features)
 
 
 def appendix_d_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Appendix D."""
-    printed, certified = bound_texts(bound)
     knobs = at.knobs
     b, d, n, variance = (f"{value:g}" for value in (knobs.norm_bound, knobs.features, knobs.size, knobs.noise_variance))
     apart = number(2 * math.sqrt(2) * float(bound.printed[0]))
@@ -152,9 +139,9 @@ def appendix_d_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> s
 - $n = {n}$ records with $d = {d}$ features in the unit ball, $|y| \\le 1$, $\\|w\\|_2 \\le B = {b}$, $\\sigma^2 =
   {variance}$. In the ball, $\\|w\\|_1$ is at most $\\sqrt d\\,B$.
 - **As stated**, for one sample: $\\frac{{n}}{{\\sigma^2}}(1 + 2\\sqrt d\\,B + d\\,B) =
-  \\frac{{{n}}}{{{variance}}}(1 + 2\\sqrt{{{d}}} \\cdot {b} + {d} \\cdot {b}) = {printed}$ nats. As
+  \\frac{{{n}}}{{{variance}}}(1 + 2\\sqrt{{{d}}} \\cdot {b} + {d} \\cdot {b}) = {bound.stated}$ nats. As
   $2 L \\rho$ with records at distance $\\rho = 2\\sqrt 2$, the bound is ${apart}$.
-- **Proved**, for $N = {at.draws}$: ${_certified_range(at, at.draws)} = {certified}$ nats, {_case(at)}, for any $n$
+- **Proved**, for $N = {at.draws}$: ${_certified_range(at, at.draws)} = {bound.proved}$ nats, {_case(at)}, for any $n$
   and $d$.
 - **Exact**: {_pair(at, knobs.features)}
 """
@@ -187,26 +174,25 @@ def proportionality(norm_bound: ArrayLike, *, noise_variance: float = 1.0) -> Bo
     """
     b, variance = _norms(norm_bound), _variance(noise_variance)
     return Bound(
-        claim=PROPORTIONAL,
-        printed=4 * b / variance,
-        certified=appendix_d(0, norm_bound=b, features=1, noise_variance=variance).certified,
-        unit="nats of privacy loss",
+        PROPORTIONAL,
+        4 * b / variance,
+        appendix_d(0, norm_bound=b, features=1, noise_variance=variance).certified,
+        "nats of privacy loss",
     )
 
 
-def planar_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
+def planar_loss(subject: Subject, at: EvaluationPoint) -> ArrayLike:
     """Find the exact loss of a pair of tables with two features under its worst prior."""
-    return exactly(worst_range(at, features=2), printed=bound.printed, name="exact loss of one pair")
+    return worst_range(at, features=2)
 
 
 def proportionality_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Section 5.2."""
-    printed, certified = bound_texts(bound)
     b, variance = f"{at.knobs.norm_bound:g}", f"{at.knobs.noise_variance:g}"
     return f"""
 - The paper states no constant of proportionality. The constant that is right for small $B$ is used here.
-- **As stated**: $4B/\\sigma^2 = 4 \\cdot {b}/{variance} = {printed}$ nats.
-- **Proved**, for one sample: ${_certified_range(at, 1)} = {certified}$ nats, {_case(at)}.
+- **As stated**: $4B/\\sigma^2 = 4 \\cdot {b}/{variance} = {bound.stated}$ nats.
+- **Proved**, for one sample: ${_certified_range(at, 1)} = {bound.proved}$ nats, {_case(at)}.
 - **Exact**: {_pair(at, 2)}
 """
 
@@ -330,7 +316,6 @@ EXHIBITS: dict[str, Exhibit] = {
     "APPENDIX_D": Exhibit(
         "Appendix D: privacy of a regression draw",
         APPENDIX_D,
-        BoundKind.CERTAIN,
         lambda subject, at: flat(
             appendix_d(
                 at.knobs.size,
@@ -340,36 +325,34 @@ EXHIBITS: dict[str, Exhibit] = {
                 draws=at.draws,
             )
         ),
-        regression_loss,
         appendix_d_formula,
         (Axis.NORM_BOUND,),
         *LOSS_TEXT,
-        ("bounds.norm_bound", "bounds.features", "bounds.noise_variance", "bounds.size", "draws"),
+        also=("bounds.features", "bounds.noise_variance", "bounds.size", "draws"),
+        measure=exact_value("exact loss of one pair", regression_loss),
     ),
     "GRADIENT": Exhibit(
         "Appendix D: norm of the gradient",
         NORM,
-        BoundKind.CERTAIN,
         lambda subject, at: flat(
             gradient_norm(at.knobs.norm_bound, features=at.knobs.features, noise_variance=at.knobs.noise_variance)
         ),
-        steepest,
         gradient_norm_formula,
         (Axis.NORM_BOUND,),
         "a norm of the gradient of at most {}",
         "norm of the gradient, nats per unit of the record",
-        ("bounds.norm_bound", "bounds.features", "bounds.noise_variance"),
+        also=("bounds.features", "bounds.noise_variance"),
+        measure=exact_value("largest exact norm", steepest),
     ),
     "PROPORTIONAL": Exhibit(
         "Section 5.2: loss in proportion to the norm bound",
         PROPORTIONAL,
-        BoundKind.CERTAIN,
         lambda subject, at: flat(proportionality(at.knobs.norm_bound, noise_variance=at.knobs.noise_variance)),
-        planar_loss,
         proportionality_formula,
         (Axis.NORM_BOUND,),
         *LOSS_TEXT,
-        ("bounds.norm_bound", "bounds.noise_variance"),
+        also=("bounds.noise_variance",),
+        measure=exact_value("exact loss of one pair", planar_loss),
     ),
 }
 """The claims as they are shown."""

@@ -24,18 +24,8 @@ from dpbayes.posteriors.smoothness import (
 )
 from dpbayes.posteriors.trimmed import log_odds_bound
 from dpbayes.sources.named_networks import chain
-from dpbayes.theory.claims.claim import (
-    LOSS_TEXT,
-    Assumption,
-    Bound,
-    Claim,
-    Counterexample,
-    Verdict,
-    bound_texts,
-    flat,
-    number,
-)
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, unmeasured
+from dpbayes.theory.claims.claim import LOSS_TEXT, Assumption, Bound, Claim, Counterexample, Verdict, flat, number
+from dpbayes.theory.claims.exhibit import Exhibit
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.dimitrakakis14.game import KAPPA
 from dpbayes.theory.zhang16.counts import checked_epsilons
@@ -59,24 +49,23 @@ def theorem_4_1(network: Network, *, omega: float, draws: int = 1) -> Bound:
     times = whole_number("draws", draws, low=1, high=MOST_DRAWS)
     constants = [discrete_log_ratio_bound(omega, int(card)) for card in network.cards]
     return Bound(
-        claim=THEOREM_4_1,
-        printed=np.asarray(2 * max(constants) * len(constants)),
-        certified=np.asarray(2 * times * network_log_ratio_bound(constants, np.ones(len(constants)))),
-        unit="nats of privacy loss",
+        THEOREM_4_1,
+        np.asarray(2 * max(constants) * len(constants)),
+        np.asarray(2 * times * network_log_ratio_bound(constants, np.ones(len(constants)))),
+        "nats of privacy loss",
         assumptions=(Assumption("One sample is released", times == 1),),
     )
 
 
 def theorem_4_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 4(1)."""
-    printed, certified = bound_texts(bound)
     nodes = len(subject.network.names)
     return f"""
 - $L = \\ln\\frac{{1-\\omega}}{{\\omega}} = \\ln\\frac{{{1 - at.knobs.omega:g}}}{{{at.knobs.omega:g}}} =
   {number(log_odds_bound(at.knobs.omega))}$ for a binary node. A record may change the
   family of all $|I| = {nodes}$ nodes.
-- **As stated**, for one sample: $2 \\max_i L_i\\,\\rho = {printed}$ nats with $\\rho = |I|$.
-- **Proved**, for $N = {at.draws}$: $2N \\sum_i L_i = {certified}$ nats.
+- **As stated**, for one sample: $2 \\max_i L_i\\,\\rho = {bound.stated}$ nats with $\\rho = |I|$.
+- **Proved**, for $N = {at.draws}$: $2N \\sum_i L_i = {bound.proved}$ nats.
 """
 
 
@@ -118,10 +107,10 @@ def theorem_4_2(network: Network, *, prior: float = 1.0, start: float = 1.0, sla
     if has_constant:
         m = constant_m(combined, start=threshold, slack=d, ratio=likelihood_ratio(symmetric))
     return Bound(
-        claim=THEOREM_4_2,
-        printed=np.asarray(np.sqrt(m / 2)),
-        certified=np.asarray(min(1.0, float(node_sensitivities(symmetric).sum()))),
-        unit="total variation distance",
+        THEOREM_4_2,
+        np.asarray(np.sqrt(m / 2)),
+        np.asarray(min(1.0, float(node_sensitivities(symmetric).sum()))),
+        "total variation distance",
         assumptions=(
             Assumption("Every node is binary, so that c is known", network.is_binary),
             Assumption(
@@ -161,7 +150,6 @@ def least_printed_variation(network: Network) -> float:
 
 def theorem_4_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 4(2)."""
-    printed, certified = bound_texts(bound)
     least = number(least_printed_variation(subject.network))
     ratio, together = (
         likelihood_ratio(subject.prior),
@@ -172,9 +160,9 @@ def theorem_4_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
 - Prior $\\mathrm{{Beta}}(a, a)$ with $a = {number(subject.concentration)}$ in every row, $L_0 = {at.knobs.start:g}$,
   $\\rho = 1$. The rows together have $c' = {number(together)}$ (Lemma 3) and $C = {number(ratio)}$. The $\\delta$ of
   the theorem is a slack parameter, here 1/2. It is not the δ of this page.
-- **As stated**: $M = {m}$, $\\sqrt{{M/2}} = {printed}$. On this network, this is at least ${least}$ under every
+- **As stated**: $M = {m}$, $\\sqrt{{M/2}} = {bound.stated}$. On this network, this is at least ${least}$ under every
   prior and with every slack, and two probabilities differ by at most 1.
-- **Proved**: ${certified}$, the sum over the nodes of exact total variation distances, for every $n$.
+- **Proved**: ${bound.proved}$, the sum over the nodes of exact total variation distances, for every $n$.
 """
 
 
@@ -195,10 +183,10 @@ def appendix_c_2(network: Network, *, epsilon: ArrayLike, draws: int = 1) -> Bou
     log_odds = half + np.log(-np.expm1(-half))
     certified = 2 * len(network.names) * times * log_odds
     return Bound(
-        claim=APPENDIX_C2,
-        printed=epsilons,
-        certified=np.where(possible & network.is_binary, certified, np.nan),
-        unit="nats of privacy loss",
+        APPENDIX_C2,
+        epsilons,
+        np.where(possible & network.is_binary, certified, np.nan),
+        "nats of privacy loss",
         assumptions=(
             Assumption("omega = exp(-epsilon/2) is below 1/2", bool(np.all(possible))),
             Assumption("Every node is binary", network.is_binary),
@@ -213,12 +201,11 @@ def appendix_c_2(network: Network, *, epsilon: ArrayLike, draws: int = 1) -> Bou
 
 def appendix_c_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Appendix C.2."""
-    printed, certified = bound_texts(bound)
     omega, nodes = math.exp(-at.epsilon[0] / 2), len(subject.network.names)
     return f"""
 - $\\omega = e^{{-\\epsilon/2}} = {number(omega)}$, for $|I| = {nodes}$ nodes and $N = {at.draws}$.
-- **As stated**: $\\epsilon = {printed}$ nats.
-- **Proved**: $2|I|N \\ln\\frac{{1-\\omega}}{{\\omega}} = {certified}$ nats.
+- **As stated**: $\\epsilon = {bound.stated}$ nats.
+- **Proved**: $2|I|N \\ln\\frac{{1-\\omega}}{{\\omega}} = {bound.proved}$ nats.
 """
 
 
@@ -298,36 +285,30 @@ EXHIBITS: dict[str, Exhibit] = {
     "THEOREM_4_1": Exhibit(
         "Theorem 4(1): privacy of trimmed draws",
         THEOREM_4_1,
-        BoundKind.CERTAIN,
         lambda subject, at: flat(theorem_4_1(subject.network, omega=at.knobs.omega, draws=at.draws)),
-        unmeasured,
         theorem_4_1_formula,
         (Axis.OMEGA,),
         *LOSS_TEXT,
-        ("bounds.omega", "draws"),
+        also=("draws",),
     ),
     "THEOREM_4_2": Exhibit(
         "Theorem 4(2): privacy under a concentrated prior",
         THEOREM_4_2,
-        BoundKind.CERTAIN,
         lambda subject, at: flat(theorem_4_2(subject.network, prior=subject.concentration, start=at.knobs.start)),
-        unmeasured,
         theorem_4_2_formula,
         (Axis.PRIOR,),
         "a total variation distance of at most {}",
         "total variation distance",
-        ("prior", "bounds.start"),
+        also=("bounds.start",),
     ),
     "APPENDIX_C2": Exhibit(
         "Appendix C.2: trimming for epsilon",
         APPENDIX_C2,
-        BoundKind.CERTAIN,
         lambda subject, at: appendix_c_2(subject.network, epsilon=at.epsilons, draws=at.draws),
-        unmeasured,
         appendix_c_2_formula,
         (Axis.EPSILON,),
         *LOSS_TEXT,
-        ("epsilon", "draws"),
+        also=("draws",),
     ),
 }
 """The claims as they are shown."""

@@ -13,8 +13,8 @@ from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.posteriors.smoothness import discrete_log_ratio_bound, network_concentration, network_log_ratio_bound
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, bound_texts, flat, number
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exactly
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, flat, number
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, exact_value
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 
 MOST_START = 1e4
@@ -32,12 +32,7 @@ def lemma_2(constants: ArrayLike, *, distances: ArrayLike) -> Bound:
     """
     certified = network_log_ratio_bound(constants, distances)
     printed = float(np.max(constants, initial=0.0)) * float(np.sum(distances))
-    return Bound(
-        claim=LEMMA_2,
-        printed=np.asarray(printed),
-        certified=np.asarray(certified),
-        unit="nats of log-likelihood",
-    )
+    return Bound(LEMMA_2, np.asarray(printed), np.asarray(certified), "nats of log-likelihood")
 
 
 def node_constants(subject: Subject, at: EvaluationPoint) -> FloatArray:
@@ -46,25 +41,23 @@ def node_constants(subject: Subject, at: EvaluationPoint) -> FloatArray:
     return at.knobs.level * np.arange(1, nodes + 1) / nodes
 
 
-def log_likelihood_move(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
+def log_likelihood_move(subject: Subject, at: EvaluationPoint) -> ArrayLike:
     """Find how far ln p moves from the likelier to the rarer state in each of binary nodes that reach their constants.
 
     Such a node has probabilities 1/(1 + exp(-L_i)) and 1/(1 + exp(L_i)).
     """
     constants = node_constants(subject, at)
-    moved = special.log_expit(constants).sum() - special.log_expit(-constants).sum()
-    return exactly(np.array([moved]), printed=bound.printed, name="largest exact change")
+    return special.log_expit(constants).sum() - special.log_expit(-constants).sum()
 
 
 def lemma_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Lemma 2."""
-    printed, certified = bound_texts(bound)
     nodes, level = len(subject.network.names), f"{at.knobs.level:g}"
     return f"""
 - A network of $|I| = {nodes}$ binary nodes, the number of nodes in this network, with constants
   $L_i = L\\,i/|I|$, $L = {level}$. A record changes every family by distance $\\rho_i = 1$.
-- **As stated**: $\\max_i L_i \\sum_i \\rho_i = {level} \\cdot {nodes} = {printed}$ nats.
-- **Proved**: $\\sum_i L_i \\rho_i = L\\,(|I| + 1)/2 = {certified}$ nats.
+- **As stated**: $\\max_i L_i \\sum_i \\rho_i = {level} \\cdot {nodes} = {bound.stated}$ nats.
+- **Proved**: $\\sum_i L_i \\rho_i = L\\,(|I| + 1)/2 = {bound.proved}$ nats.
 - **Exact**: every node has probabilities $1/(1 + e^{{\\pm L_i}})$, and the record changes from the more probable
   state of each node to the other state.
 """
@@ -124,27 +117,22 @@ def lemma_3(constants: ArrayLike, *, start: float, at: ArrayLike, valid_from: fl
     certain = levels >= (threshold if valid_from is None else valid_from)
     union = np.exp(-levels[..., None] * rates).sum(axis=-1)
     return Bound(
-        claim=LEMMA_3,
-        printed=np.where(reached, np.exp(-combined * levels), np.nan),
-        certified=np.where(certain, np.minimum(union, 1.0), np.nan),
-        unit="prior mass",
-        assumptions=(
-            Assumption("|I| < exp(L0 min c)", enough),
-            Assumption("L is at least L0", bool(np.all(reached))),
-        ),
+        LEMMA_3,
+        np.where(reached, np.exp(-combined * levels), np.nan),
+        np.where(certain, np.minimum(union, 1.0), np.nan),
+        "prior mass",
+        assumptions=(Assumption("|I| < exp(L0 min c)", enough), Assumption("L is at least L0", bool(np.all(reached)))),
     )
 
 
-def mass_without(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
+def mass_without(subject: Subject, at: EvaluationPoint) -> ArrayLike:
     """Find the exact prior mass without constant L of independent exponential nodes: 1 - (1 - exp(-c L))^|I|."""
     one = math.exp(-at.knobs.concentration * at.knobs.level)
-    mass = -math.expm1(len(subject.network.names) * math.log1p(-one)) if one < 1 else 1.0
-    return exactly(np.array([mass]), printed=bound.printed, name="exact mass")
+    return -math.expm1(len(subject.network.names) * math.log1p(-one)) if one < 1 else 1.0
 
 
 def lemma_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Lemma 3."""
-    _, certified = bound_texts(bound)
     nodes, c, start, level = len(subject.network.names), at.knobs.concentration, at.knobs.start, at.knobs.level
     combined = c - math.log(nodes) / start
     if combined <= 0:
@@ -154,13 +142,13 @@ def lemma_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     else:
         says = (
             f"$c' = c - \\ln|I|/L_0 = {c:g} - \\ln {nodes}/{start:g} = {number(combined)}$, hence "
-            f"$e^{{-c'L}} = e^{{-{number(combined)} \\cdot {level:g}}} = {number(float(bound.printed[0]))}$."
+            f"$e^{{-c'L}} = e^{{-{number(combined)} \\cdot {level:g}}} = {bound.stated}$."
         )
     return f"""
 - A network of $|I| = {nodes}$ independent exponential nodes, as many as in this network, all with rate
   $\\theta_i \\sim \\mathrm{{Exp}}(c)$, $c = {c:g}$. A node has the Lipschitz constant $L$ if $\\theta_i \\le L$.
 - **As stated**: {says}
-- **Proved**: $|I|\\,e^{{-cL}}$, at most 1: ${certified}$. These nodes satisfy Assumption 2 for every $L_0$, so the
+- **Proved**: $|I|\\,e^{{-cL}}$, at most 1: ${bound.proved}$. These nodes satisfy Assumption 2 for every $L_0$, so the
   bound holds for $L < L_0$ as well.
 - **Exact**: $1 - (1 - e^{{-cL}})^{{|I|}}$.
 """
@@ -242,31 +230,29 @@ EXHIBITS: dict[str, Exhibit] = {
     "LEMMA_2": Exhibit(
         "Lemma 2: smoothness of a network",
         LEMMA_2,
-        BoundKind.CERTAIN,
         lambda subject, at: flat(lemma_2(node_constants(subject, at), distances=np.ones(len(subject.network.names)))),
-        log_likelihood_move,
         lemma_2_formula,
         (Axis.LEVEL,),
         "that one record changes the log-likelihood by at most {} nats",
         "change of the log-likelihood by one record, nats",
-        ("bounds.level",),
+        measure=exact_value("largest exact change", log_likelihood_move),
     ),
     "LEMMA_3": Exhibit(
         "Lemma 3: concentration of a network’s prior",
         LEMMA_3,
-        BoundKind.CHANCE,
         lambda subject, at: lemma_3(
             np.full(len(subject.network.names), at.knobs.concentration),
             start=at.knobs.start,
             at=np.array([at.knobs.level]),
             valid_from=0.0,
         ),
-        mass_without,
         lemma_3_formula,
         (Axis.LEVEL,),
         "a prior mass of at most {}",
         "prior mass of the parameters with a Lipschitz constant above L",
-        ("bounds.level", "bounds.concentration", "bounds.start"),
+        also=("bounds.concentration", "bounds.start"),
+        says=BoundKind.CHANCE,
+        measure=exact_value("exact mass", mass_without),
         defaults=(("level", 13.0),),
     ),
 }

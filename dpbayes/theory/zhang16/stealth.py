@@ -21,20 +21,11 @@ from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import finite_number
 from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.stealth import Needed, UnitNoise, least_noise
-from dpbayes.model.closure import walsh
+from dpbayes.model.closure import maximal_sets, walsh
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, empty, full
-from dpbayes.theory.claims.claim import (
-    LOSS_TEXT,
-    Assumption,
-    Bound,
-    Claim,
-    Counterexample,
-    Verdict,
-    bound_texts,
-    number,
-)
-from dpbayes.theory.claims.exhibit import DOUBT, BoundKind, Exhibit, Measured, above, exactly, not_measured
+from dpbayes.theory.claims.claim import LOSS_TEXT, Assumption, Bound, Claim, Counterexample, Verdict, number
+from dpbayes.theory.claims.exhibit import DOUBT, BoundKind, Exhibit, Measured, above, exact_value, not_measured
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.zhang16.fourier import CoefficientNoise, certified_noise, invented_records, printed_noise
 
@@ -123,14 +114,7 @@ def _negative_marginals(sizes: Counter[int], closure: int, noise: CoefficientNoi
 
 def maximal_families(network: Network) -> tuple[frozenset[int], ...]:
     """Return the distinct families pi_i + {i} that lie in no other."""
-    distinct = dict.fromkeys(map(frozenset, network.families))
-    of_node: dict[int, list[frozenset[int]]] = {}
-    for family in distinct:
-        for node in family:
-            of_node.setdefault(node, []).append(family)
-    # A larger family has all of its nodes, also the one that is in the fewest.
-    fewest = {family: min((of_node[node] for node in family), key=len) for family in distinct}
-    return tuple(family for family in distinct if not any(family < other for other in fewest[family]))
+    return tuple(map(frozenset, maximal_sets(network.families)))
 
 
 def negative_table_bound(network: Network, *, noise: CoefficientNoise, t: ArrayLike) -> Bound:
@@ -173,11 +157,10 @@ def measured_share(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measu
 
 def corollary_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Corollary 3."""
-    printed, certified = bound_texts(bound)
     size = len(subject.network.closure)
     return f"""
-- **As stated**: at most $e^{{-t}} = e^{{-{at.knobs.t:g}}} = {printed}$.
-- **Proved**, for the released tables: a sum over the families that no other family contains, ${certified}$, with
+- **As stated**: at most $e^{{-t}} = e^{{-{at.knobs.t:g}}} = {bound.stated}$.
+- **Proved**, for the released tables: a sum over the families that no other family contains, ${bound.proved}$, with
   $|N_I| = {size}$. Both are for the stated noise; neither depends on $\\epsilon$.
 - The bound $e^{{-t}}$ is proved if $t > 1/2$ and $|N_I| (2t - 1 - \\ln 2t) = {size}
   \\cdot {number(2 * at.knobs.t - 1 - math.log(2 * at.knobs.t))} \\ge t$. The corollary requires only $t > 0$.
@@ -390,19 +373,17 @@ def first_success_loss(epsilon: FloatArray) -> FloatArray:
     return 2 * epsilon + np.log1p(SHARE * np.expm1(-2 * epsilon))
 
 
-def rerun_loss(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
+def rerun_loss(subject: Subject, at: EvaluationPoint) -> ArrayLike:
     """Find the exact loss of a mechanism whose first success gives nearly twice epsilon away; one run loses epsilon."""
-    loss = at.epsilons if at.knobs.runs < 2 else first_success_loss(at.epsilons)
-    return exactly(loss, printed=bound.printed, name="exact loss of an example")
+    return at.epsilons if at.knobs.runs < 2 else first_success_loss(at.epsilons)
 
 
 def reruns_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Section 3.2, Re-running."""
-    printed, certified = bound_texts(bound)
     return f"""
 - Runs go on until the first success, and only this run is released; $\\epsilon = {at.epsilon[0]:g}$.
-- **As stated**: $R\\epsilon = {at.knobs.runs:g} \\cdot {at.epsilon[0]:g} = {printed}$ nats.
-- **Proved**: $\\min(R, 2)\\,\\epsilon = {certified}$ nats: the release has probability $P(A, S)/P(S)$, and both
+- **As stated**: $R\\epsilon = {at.knobs.runs:g} \\cdot {at.epsilon[0]:g} = {bound.stated}$ nats.
+- **Proved**: $\\min(R, 2)\\,\\epsilon = {bound.proved}$ nats: the release has probability $P(A, S)/P(S)$, and both
   probabilities change by a factor of at most $e^\\epsilon$.
 - **Exact**, for two runs or more: $2\\epsilon + \\ln\\bigl(1 - p\\,(1 - e^{{-2\\epsilon}})\\bigr)$, $p = {SHARE:g}$.
   One output has a share $p$ of the successes, which are rare. A neighbouring table makes this output $e^\\epsilon$
@@ -416,27 +397,24 @@ EXHIBITS: dict[str, Exhibit] = {
     "COROLLARY_3": Exhibit(
         "Corollary 3: negative Fourier tables",
         COROLLARY_3,
-        BoundKind.CHANCE,
         lambda subject, at: negative_marginal_bound(
             subject.network, noise=printed_noise(subject.network), t=np.array([at.knobs.t])
         ),
-        measured_share,
         corollary_3_formula,
         (Axis.T,),
         "a negative cell in at most {} of releases",
         "probability of a negative cell",
-        ("bounds.t",),
+        says=BoundKind.CHANCE,
+        measure=measured_share,
     ),
     "RERUNS": Exhibit(
         "Section 3.2: privacy of trying again",
         RERUNS,
-        BoundKind.CERTAIN,
         lambda subject, at: rerun_bound(at.epsilons, at.knobs.runs),
-        rerun_loss,
         reruns_formula,
         (Axis.RUNS, Axis.EPSILON),
         *LOSS_TEXT,
-        ("bounds.runs", "epsilon"),
+        measure=exact_value("exact loss of an example", rerun_loss),
     ),
 }
 """The claims as they are shown."""

@@ -103,12 +103,7 @@ def fourier_row(network: Network, setting: Setting) -> Table1Row:
     """Return Algorithm 2: (epsilon, 0), and Theorem 3 for every node (|I|,). [Zhang16] Table 1, Fourier."""
     epsilon = np.asarray(setting.epsilon)
     error = table_error_bound(network, epsilon=epsilon, t=np.asarray(setting.t), delta=setting.delta)
-    promise = Bound(
-        claim=FOURIER,
-        printed=epsilon,
-        certified=epsilon_of_printed_noise(network, epsilon),
-        unit="nats of privacy loss",
-    )
+    promise = Bound(FOURIER, epsilon, epsilon_of_printed_noise(network, epsilon), "nats of privacy loss")
     return Table1Row("Fourier", (promise,), "closeness of the posterior's parameters", replace(error, claim=FOURIER))
 
 
@@ -122,10 +117,10 @@ def sampler_row(network: Network, setting: Setting) -> Table1Row:
     delta = checked_delta(setting.delta)
     draws = whole_number("draws", setting.draws, low=1, high=10**9)
     utility = Bound(
-        claim=SAMPLER,
-        printed=np.asarray(math.sqrt(-math.log(delta) / draws)),
-        certified=np.asarray(min(1.0, math.sqrt(math.log(2 / delta) / (2 * draws)))),
-        unit="distance of the mean of a function in [0, 1]",
+        SAMPLER,
+        np.asarray(math.sqrt(-math.log(delta) / draws)),
+        np.asarray(min(1.0, math.sqrt(math.log(2 / delta) / (2 * draws)))),
+        "distance of the mean of a function in [0, 1]",
         confidence=1 - delta,
         assumptions=(Assumption("The error from trimming, eta, is omitted", holds=True),),
     )

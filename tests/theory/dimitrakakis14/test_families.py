@@ -1,4 +1,4 @@
-"""[Dimitrakakis14] Equation 2.7, Assumptions 1 and 2, Lemmas 1 and 3-7, Section 5."""
+"""[Dimitrakakis14] Equation 2.7, Assumption 1, Assumption 2, Lemma 1, Lemma 3 to Lemma 7."""
 
 import math
 from itertools import product

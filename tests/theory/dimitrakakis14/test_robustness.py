@@ -1,4 +1,4 @@
-"""[Dimitrakakis14] Definition 1, Remark 1, Theorems 1 and 2, kappa."""
+"""[Dimitrakakis14] Definition 1, Remark 1."""
 
 import math
 

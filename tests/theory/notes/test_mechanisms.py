@@ -1,4 +1,4 @@
-"""[Notes] Sections 1, 2.1, 2.2, 2.3.1, 3.1, 3.2, Lemmas 2.1 and 2.2, Figure 1."""
+"""[Notes] Section 1, Section 2.1, Section 2.2, Section 2.3.1, Section 3.1, Lemma 2.1, Lemma 2.2, Figure 1."""
 
 import math
 from itertools import product

@@ -1,4 +1,4 @@
-"""[Zhang16] Theorem 1 and Lemmas A.1 to A.4, printed and certified."""
+"""[Zhang16] Theorem 1, Lemma A.1 to Lemma A.4, printed and certified."""
 
 import math
 import re
@@ -446,7 +446,10 @@ def test_the_exact_exceedance_agrees_with_simulation():
     ],
 )
 def test_counterexamples_refute_with_known_numbers(make, truth, printed):
-    """[Zhang16] Theorem 1, U; Theorem 1, refined; Theorem 1, last display; Lemmas A.3, A.4; Section 3.1, truncation."""
+    """[Zhang16] Theorem 1, U; Theorem 1, refined; Theorem 1, last display; Lemma A.3; Lemma A.4.
+
+    [Zhang16] Section 3.1, truncation.
+    """
     case = make()
     assert case.refutes
     assert case.truth == pytest.approx(truth, rel=1e-3)

@@ -1,4 +1,4 @@
-"""[Zhang16] Assumptions 1-2, Lemmas 2-3, Theorem 4, Appendices B.2, C.1, C.2."""
+"""[Zhang16] Assumption 1, Assumption 2, Lemma 2, Lemma 3, Appendix B.2, Appendix C.1, Appendix C.2."""
 
 import math
 from itertools import combinations_with_replacement, permutations

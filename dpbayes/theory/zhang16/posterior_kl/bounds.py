@@ -1,4 +1,4 @@
-"""The KL divergence between the exact and the released posterior: [Zhang16] Theorem 1 and Lemmas A.1 to A.4.
+"""The KL divergence between the exact and the released posterior: [Zhang16] Theorem 1, Lemma A.1 to Lemma A.4.
 
 The paper does not state the direction. The appendix evaluates psi at the exact posterior, hence KL(exact || released).
 All bounds depend on the counts, so they are for the curator only and must not be published.
@@ -148,14 +148,7 @@ class PosteriorKl:
         also: tuple[Assumption, ...] = (),
     ) -> Bound:
         confidence = 1 - self.delta if chance is None else chance
-        return Bound(
-            claim=claim,
-            printed=printed,
-            certified=certified,
-            unit="nats",
-            confidence=confidence,
-            assumptions=self._assumptions + also,
-        )
+        return Bound(claim, printed, certified, "nats", confidence=confidence, assumptions=self._assumptions + also)
 
     @property
     def _assumptions(self) -> tuple[Assumption, ...]:

@@ -15,7 +15,7 @@ from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import kl
-from dpbayes.theory.claims.claim import Bound, Claim, bound_texts, number
+from dpbayes.theory.claims.claim import Bound, Claim, number
 from dpbayes.theory.claims.exhibit import BoundKind, Evaluate, Exhibit, Fill, Measured, Uses, exactly, mean_alone
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.simulation import MOST_RELEASES, Simulation, mean_beside, quantile_beside
@@ -142,26 +142,24 @@ def _deviation(subject: Subject, at: EvaluationPoint) -> tuple[str, str]:
 
 def theorem_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, with the exact mean."""
-    printed, certified = bound_texts(bound)
     filled, deviation = _deviation(subject, at)
     mean = number(float(kl_bounds(subject, at).expected[0]))
     return f"""
 - {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
-- **As stated**: deviation ${filled}$ nats, so $\\mathbb E f + {deviation} = {mean} + {deviation} = {printed}$. The mean
-  $\\mathbb E f$ is not given in a form that can be computed; the exact mean is used.
-{_tails(subject, at, certified)}
+- **As stated**: deviation ${filled}$ nats, so $\\mathbb E f + {deviation} = {mean} + {deviation} = {bound.stated}$.
+  The mean $\\mathbb E f$ is not given in a form that can be computed; the exact mean is used.
+{_tails(subject, at, bound.proved)}
 """
 
 
 def c_squared_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, with c squared."""
-    printed, certified = bound_texts(bound)
     filled, deviation = _deviation(subject, at)
     mean = number(float(kl_bounds(subject, at).expected[0]))
     return f"""
 - {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
-- **As stated**: deviation ${filled}$ nats, so ${mean} + {deviation} = {printed}$.
-- **Proved**: $\\mathbb E f + \\bigl(-\\tfrac12 \\textstyle\\sum c_{{ij}}^2 \\ln\\delta\\bigr)^{{1/2}} = {certified}$
+- **As stated**: deviation ${filled}$ nats, so ${mean} + {deviation} = {bound.stated}$.
+- **Proved**: $\\mathbb E f + \\bigl(-\\tfrac12 \\textstyle\\sum c_{{ij}}^2 \\ln\\delta\\bigr)^{{1/2}} = {bound.proved}$
   nats: McDiarmid's inequality as published, with the exact oscillations of the rows as $c_{{ij}}$. “Theorem 1” shows
   far sharper proved bounds.
 """
@@ -187,50 +185,46 @@ def _tails(subject: Subject, at: EvaluationPoint, certified: str) -> str:
 
 def closed_form_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, with U."""
-    printed, certified = bound_texts(bound)
     filled, deviation = _deviation(subject, at)
     bounds = kl_bounds(subject, at)
     largest = number(float(bounds.oscillation(Constants.THEOREM).certified))
     mean = number(bounds.printed_expectation)
     return f"""
 - {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
-- **As stated**: $\\mathcal U + {filled.partition("=")[0].strip()} = {mean} + {deviation} = {printed}$ nats, for every
-  $\\epsilon$.
-- **Proved**: ${certified}$ nats. The largest possible divergence for these counts is ${largest}$ nats.
+- **As stated**: $\\mathcal U + {filled.partition("=")[0].strip()} = {mean} + {deviation} = {bound.stated}$ nats, for
+  every $\\epsilon$.
+- **Proved**: ${bound.proved}$ nats. The largest possible divergence for these counts is ${largest}$ nats.
 """
 
 
 def expectation_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, U."""
-    printed, certified = bound_texts(bound)
     return f"""
 - {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
 - **As stated**: $\\mathcal U = \\sum_{{ij}} n \\ln\\bigl((\\alpha + \\Delta\\alpha)(\\beta + \\Delta\\beta)\\bigr) =
-  {printed}$ nats, which does not depend on $\\epsilon$.
-- **Proved**: the exact mean, ${certified}$ nats, by quadrature.
+  {bound.stated}$ nats, which does not depend on $\\epsilon$.
+- **Proved**: the exact mean, ${bound.proved}$ nats, by quadrature.
 """
 
 
 def refined_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, refined."""
-    printed, certified = bound_texts(bound)
     return f"""
 - {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
-- **As stated**: $\\sum_{{ij}} \\tfrac n2 e^{{-n/b}} \\ln[(\\alpha + n + 1)(\\beta + n + 1)] = {printed}$ nats.
-- **Proved**: the exact mean, ${certified}$ nats, by quadrature.
+- **As stated**: $\\sum_{{ij}} \\tfrac n2 e^{{-n/b}} \\ln[(\\alpha + n + 1)(\\beta + n + 1)] = {bound.stated}$ nats.
+- **Proved**: the exact mean, ${bound.proved}$ nats, by quadrature.
 """
 
 
 def order_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, last display."""
-    printed, certified = bound_texts(bound)
     m, n = subject.network.row_count, subject.records
     size = number(m * n * math.log(max(n, 1)))
     return f"""
 - {scale_in_words(subject, at)}; $m n \\ln n = {m} \\cdot {n} \\cdot \\ln {n} = {size}$.
 - **As stated**, with constant 1 for the $\\mathcal O$ terms:
-  $mn \\ln n\\,[1 - e^{{-n/b}}] + \\sqrt{{-mn \\ln n \\ln {number(at.knobs.delta)}}} = {printed}$ nats.
-- **Proved**: ${certified}$ nats.
+  $mn \\ln n\\,[1 - e^{{-n/b}}] + \\sqrt{{-mn \\ln n \\ln {number(at.knobs.delta)}}} = {bound.stated}$ nats.
+- **Proved**: ${bound.proved}$ nats.
 """
 
 
@@ -238,14 +232,14 @@ def _kl_exhibit(title: str, claim: Claim, bound: Evaluate, formula: Fill) -> Exh
     return Exhibit(
         title,
         claim,
-        BoundKind.QUANTILE,
         bound,
-        measured_quantile,
         formula,
         AXES,
         "a KL divergence of at most {} nats",
         UNIT,
-        ("epsilon", "bounds.delta", "prior"),
+        also=("prior",),
+        says=BoundKind.QUANTILE,
+        measure=measured_quantile,
         uses=Uses.COUNTS,
     )
 
@@ -256,14 +250,14 @@ def _mean_exhibit(title: str, claim: Claim, bound: Evaluate, formula: Fill) -> E
     return Exhibit(
         title,
         claim,
-        BoundKind.MEAN,
         bound,
-        measured_mean,
         formula,
         axes,
         "a mean KL divergence of at most {} nats",
         UNIT,
-        knobs,
+        also=knobs,
+        says=BoundKind.MEAN,
+        measure=measured_mean,
         uses=Uses.COUNTS,
     )
 
@@ -288,10 +282,7 @@ EXHIBITS: dict[str, Exhibit] = {
         closed_form_formula,
     ),
     "EXPECTATION": _mean_exhibit(
-        "Theorem 1 (U): mean KL",
-        EXPECTATION,
-        lambda subject, at: kl_bounds(subject, at).mean,
-        expectation_formula,
+        "Theorem 1 (U): mean KL", EXPECTATION, lambda subject, at: kl_bounds(subject, at).mean, expectation_formula
     ),
     "REFINED": _mean_exhibit(
         "Theorem 1 (refined): mean KL",
