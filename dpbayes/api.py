@@ -29,7 +29,6 @@ from dpbayes.model.network import Network
 from dpbayes.model.query import query
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import hellinger, kl
-from dpbayes.posteriors.shared_means import SharedMeans
 from dpbayes.sources.bif import read_bif, write_bif
 from dpbayes.sources.columns import Categories, encode
 from dpbayes.sources.domains import read_domains, write_domains
@@ -66,7 +65,6 @@ __all__ = [
     "Noise",
     "PosteriorSampler",
     "Release",
-    "SharedMeans",
     "WeightedFourier",
     "audit_adaptive",
     "audit_by_draws",

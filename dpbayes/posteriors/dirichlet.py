@@ -244,7 +244,7 @@ class Dirichlets:
         if interval is None:
             return query(self.network, self.mean, target, evidence or {})
         before = None if prior is None else prior.prior_answer(target, evidence or {}, interval)
-        draws = even_draws(self.network, self._even_parameters())
+        draws = even_draws(self.network, np.broadcast_to(self.alpha, (DRAWS, *self.alpha.shape)))
         answer = answer_of(self.network, draws, target, evidence or {}, interval, before)
         return answer.assuming(self.independence_for((target, *(evidence or {}))))
 
@@ -260,10 +260,6 @@ class Dirichlets:
     @cached_property
     def _prior_answers(self) -> Memo:
         return Memo()
-
-    def _even_parameters(self) -> FloatArray:
-        """Parameters (S, ..., K) for the samples of a question's interval."""
-        return np.broadcast_to(self.alpha, (DRAWS, *self.alpha.shape))
 
     def sample(self, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> FloatArray:
         """Sample CPTs from the rows: (*size, ..., K). Normalisation in log space avoids 0/0 for tiny parameters.

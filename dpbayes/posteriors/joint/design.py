@@ -2,8 +2,7 @@
 
 A row is described by its total and all its cells but the last, u = (T, k_1, .., k_{r-1}). Let t be the vector of all
 residuals except that of the empty set, which is n. Every row is u = c + D t. Only the residuals of the node's family
-have nonzero columns in D. If the rows of a node share a mean, its log ratios are further numbers of t, and of every u
-of this node.
+have nonzero columns in D.
 """
 
 from collections.abc import Sequence
@@ -16,7 +15,6 @@ from scipy import linalg
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.model.network import Network
-from dpbayes.posteriors.shared_means import SharedMeans
 
 MOST_RESIDUALS = 3000
 """The largest number of residuals of a joint posterior, whose covariance is a full matrix."""
@@ -37,14 +35,10 @@ class FamilyDesign:
 
 @dataclass(frozen=True, eq=False)
 class JointDesign:
-    """All families of a network and n records; cells are `centre` (K,) + t @ `tables` (R, K) of residuals t (R,).
-
-    `shared` is the prior if rows share means.
-    """
+    """All families of a network and n records; cells are `centre` (K,) + t @ `tables` (R, K) of residuals t (R,)."""
 
     network: Network
     n: int
-    shared: SharedMeans | None = None
 
     def __post_init__(self) -> None:
         if self.n < 1 or np.any(self.network.cards < 2):
@@ -61,15 +55,8 @@ class JointDesign:
 
     @property
     def size(self) -> int:
-        """The number of residuals R, without that of the empty set, and of log ratios."""
-        return len(self.sets) + (0 if self.shared is None else self.shared.ratio_count)
-
-    @cached_property
-    def ratios(self) -> dict[int, IntArray]:
-        """The indices of the log ratios of every node whose rows share a mean, after those of the residuals."""
-        if self.shared is None:
-            return {}
-        return {node: len(self.sets) + own for node, own in self.shared.ratios.items()}
+        """The number of residuals R, without that of the empty set."""
+        return len(self.sets)
 
     @cached_property
     def sets(self) -> IntArray:
@@ -103,11 +90,6 @@ class JointDesign:
         rows = np.arange(network.row_offsets[node], network.row_offsets[node + 1])
         matrix[np.abs(matrix) < 1e-12] = 0.0
         centre = lifted(self.centre[cells].reshape(-1, r, 1))[..., 0]
-        if node in self.ratios:
-            size = len(numbers)
-            matrix = np.pad(matrix, ((0, 0), (0, r - 1), (0, r - 1)))
-            matrix[:, r:, size:] = np.eye(r - 1)
-            centre, numbers = np.pad(centre, ((0, 0), (0, r - 1))), np.concatenate((numbers, self.ratios[node]))
         return FamilyDesign(rows, numbers, matrix, centre)
 
     @cached_property

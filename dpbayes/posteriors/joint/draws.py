@@ -16,7 +16,7 @@ from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.posteriors.joint.design import JointDesign, lifted
 from dpbayes.posteriors.joint.groups import within_group
 from dpbayes.posteriors.joint.lines import StepLines
-from dpbayes.posteriors.joint.rows import RatioPoints, Tilted
+from dpbayes.posteriors.joint.rows import Tilted
 
 _NUMBERS_AT_ONCE = 1 << 18
 """The largest number of counts in one step."""
@@ -39,69 +39,16 @@ class RowDraws:
     def part(self, releases: slice | IntArray) -> "RowDraws":
         """Return some of a batch."""
         own = self.tilted
-        ratios = None
-        if own.ratios is not None:
-            ratios = RatioPoints(own.ratios.mean[:, releases], own.ratios.covariance[:, :, releases])
-        parts = own.points[:, releases], own.weights[releases], own.width[releases], own.spreads[:, releases]
-        tilted = Tilted(*parts, ratios)
+        tilted = Tilted(own.points[:, releases], own.weights[releases], own.width[releases], own.spreads[:, releases])
         return replace(self, tilted=tilted, mean=self.mean[releases], root=self.root[releases])
 
-    def counts(self, tables: FloatArray, ratios: FloatArray | None = None) -> FloatArray:
-        """Return the counts (S, B, m, r) of the rows for samples of all tables (S, B, K).
-
-        `ratios` (S, B, m, r - 1) are the log ratios of a shared mean.
-        """
+    def counts(self, tables: FloatArray) -> FloatArray:
+        """Return the counts (S, B, m, r) of the rows for samples of all tables (S, B, K)."""
         result = np.empty((*tables.shape[:2], *self.cells.shape))
-        size = self.cells.size * (1 if ratios is None else self.tilted.weights.shape[-1])
-        for part in slices(len(tables), _NUMBERS_AT_ONCE // (tables.shape[1] * size)):
+        for part in slices(len(tables), _NUMBERS_AT_ONCE // (tables.shape[1] * self.cells.size)):
             numbers = lifted(tables[part][..., self.cells][..., None])[..., 0]
-            if ratios is None:
-                result[part] = self._counts(self._shares(numbers - self.mean))
-            else:
-                own = np.concatenate((numbers[..., :1], ratios[part], numbers[..., 1:]), axis=-1)
-                result[part] = self._counts_given(self._shares(own - self.mean), ratios[part])
+            result[part] = self._counts(self._shares(numbers - self.mean))
         return result
-
-    def _counts_given(self, shares: FloatArray, ratios: FloatArray) -> FloatArray:
-        """Return the counts at levels (S, B, m, 2r - 1) of the total, the log ratios and the cells.
-
-        Given the total and the log ratios, the points are sorted by their first cells.
-        """
-        points, spreads, own = self.tilted.points, self.tilted.spreads, self.tilted.ratios
-        assert own is not None
-        batch, row, free = np.arange(points.shape[1])[:, None], np.arange(points.shape[2]), ratios.shape[-1]
-        group, _ = self._of_groups.picked(batch * points.shape[2] + row, shares[..., 0])
-        order = self._of_points[1]
-        places = (batch[..., None], row[:, None], group[..., None], order[batch, row, group])
-        away = np.moveaxis(ratios, -1, 0)[..., None] - own.mean[:, *places]
-        precision = self._of_ratios
-        logs = -np.log(precision[1][places]) / 2
-        for j in range(free):
-            for k in range(free):
-                logs -= away[j] * precision[0][j, k][places] * away[k] / 2
-        weights = self.tilted.weights[places] * np.exp(logs - logs.max(axis=-1, keepdims=True))
-        steps = np.cumsum(weights, axis=-1)
-        level = shares[..., 1 + free, None] * steps[..., -1:]
-        chosen = np.minimum((steps < level).sum(axis=-1), weights.shape[-1] - 1)[..., None]
-        start, width = (np.take_along_axis(steps - weights, chosen, -1), np.take_along_axis(weights, chosen, -1))
-        part = np.clip((level - start) / np.maximum(width, 1e-300), 0, 1)[..., 0]
-        place = np.take_along_axis(order[batch, row, group], chosen, -1)[..., 0]
-        counts = np.moveaxis(points[1:, batch, row, group, place], 0, -1).copy()
-        if len(spreads) > 1:
-            spread, powers = spreads[1, batch, row, group, place], (self.alpha[:, 0], self.alpha[:, -1])
-            moved = within_group(counts[..., 0], counts[..., -1], spread, part, powers)
-            counts[..., -1] -= moved - counts[..., 0]
-            counts[..., 0] = moved
-        return counts
-
-    @cached_property
-    def _of_ratios(self) -> tuple[FloatArray, FloatArray]:
-        """The precision of the log ratios given every point (d, d, B, m, J, S), and the determinants of covariances."""
-        assert self.tilted.ratios is not None
-        covariance = np.moveaxis(self.tilted.ratios.covariance, (0, 1), (-2, -1))
-        covariance = covariance + 1e-6 * np.eye(covariance.shape[-1])
-        inverse = np.asarray(np.linalg.inv(covariance), dtype=np.float64)
-        return np.moveaxis(inverse, (-2, -1), (0, 1)), np.linalg.det(covariance)
 
     def _shares(self, away: FloatArray) -> FloatArray:
         """Return quantile levels (S, B, m, r) of the numbers in their normal distributions given the earlier ones."""
@@ -173,15 +120,8 @@ class TablesLaw:
     def counts(self, scores: FloatArray) -> FloatArray:
         """Return the counts of all cells (S, B, K) for standard normal numbers (S, B, R)."""
         drawn = self.mean + np.einsum("sbi,bij->sbj", scores, self.root, optimize=True)
-        number = len(self.design.sets)
-        tables = self.design.centre + drawn[..., :number] @ self.design.tables
+        tables = self.design.centre + drawn @ self.design.tables
         counts = np.empty(tables.shape)
         for own in self.rows:
-            ratios = None
-            if own.tilted.ratios is not None:
-                nodes = self.design.network.node_of_row[self.design.network.row_of_cell[own.cells[:, 0]]]
-                ratios = drawn[..., np.array([self.design.ratios[int(node)] for node in nodes])]
-            counts[..., own.cells] = own.counts(tables, ratios)
-        if self.design.shared is not None:
-            counts += self.design.shared.parameters(drawn[..., number:]) - self.design.shared.alpha
+            counts[..., own.cells] = own.counts(tables)
         return counts

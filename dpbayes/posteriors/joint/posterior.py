@@ -10,9 +10,7 @@ other: a row's total is a count in the parents' rows, and a sum over many rows h
    `rows`). Given all other sites, the row's distribution is computed on points, and the site is moved towards it. Later
    sweeps move the sites less, and none moves them fully, which could be too far. About 5 sweeps suffice.
 3. The joint table of parents that no family contains gets a factor from the network (module `parents`).
-4. If the rows of a node share a mean (`SharedMeans`), its log ratios are part of t and of these rows. A row's exact
-   factor is then a function of them too (module `shared`).
-5. A row's marginals are mixtures over its points. Samples of all rows have the dependence of the normal distribution
+4. A row's marginals are mixtures over its points. Samples of all rows have the dependence of the normal distribution
    and these marginals (module `draws`).
 
 If the sweeps do not converge for a release, its posterior is computed row by row.
@@ -39,13 +37,11 @@ from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.joint.design import Elimination, JointDesign
 from dpbayes.posteriors.joint.draws import RowDraws, TablesLaw
 from dpbayes.posteriors.joint.parents import ParentsDesign, ParentsFactor, parents_designs, parents_factors
-from dpbayes.posteriors.joint.rows import Located, Normals, Place, RatioPoints, Tilted, TiltedRows
-from dpbayes.posteriors.joint.shared import SharedRows
+from dpbayes.posteriors.joint.rows import Located, Normals, Place, Tilted, TiltedRows
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_aware import checked_tables, noise_aware
 from dpbayes.posteriors.noise_model import NoiseModel
 from dpbayes.posteriors.row_priors import row_priors
-from dpbayes.posteriors.shared_means import SharedMeans, log_ratio_covariance
 
 _LEAST_SWEEPS = 5
 """The number of sweeps of a batch of releases. Only releases that have not converged get more of them."""
@@ -90,8 +86,7 @@ class JointPosterior(DirichletMixtures):
 
     Args:
         prior: The prior.
-        counts: Possible counts (..., S, K) of every cell; for rows that share a mean, the parameters given the counts
-            and the mean, less `prior.alpha`.
+        counts: Possible counts (..., S, K) of every cell.
         weights: Their weights (..., S, m).
         tables: The normal distribution of all tables of the B releases, for samples.
 
@@ -184,7 +179,7 @@ def joint_noise_aware(prior: Dirichlets, noise: NoiseModel, released: FloatArray
     network, tables = prior.network, checked_tables(prior, noise, released)
     key = n, noise.scale, noise.sd, noise.variances.tobytes()
     work = prior.readings.once(key, _Work.of, prior, noise, n)
-    at_once = max(1, _NUMBERS // (_POINTS * network.cell_count * (8 if work.design.shared else 1)))
+    at_once = max(1, _NUMBERS // (_POINTS * network.cell_count))
     try:
         with _blas().limit(limits=1, user_api="blas"):  # more threads take twice as long for matrices of this size
             parts = [_read(work, tables[part]) for part in slices(len(tables), at_once)]
@@ -222,7 +217,7 @@ class _Work:
 
     @classmethod
     def of(cls, prior: Dirichlets, noise: NoiseModel, n: int) -> "_Work":
-        design = JointDesign(prior.network, n, prior if isinstance(prior, SharedMeans) else None)
+        design = JointDesign(prior.network, n)
         groups = tilted_rows(prior, noise, n)
         where = np.empty((prior.network.row_count, 2), dtype=np.int64)
         for g, rows in enumerate(groups):
@@ -262,23 +257,20 @@ class _Work:
 
 
 def tilted_rows(prior: Dirichlets, noise: NoiseModel, n: int) -> tuple[TiltedRows, ...]:
-    """Return the rows of a network in groups of nodes: roots or not, in groups or not, shared or not, by states."""
+    """Return the rows of a network in groups of nodes: roots or not, in groups or not, by states."""
     network = prior.network
     states, is_root = network.cards, np.array([len(family) == 1 for family in network.families])
-    sizes = prior.concentrations if isinstance(prior, SharedMeans) else np.zeros(len(states))
-    least = np.where(sizes > 0, 1.0, np.minimum.reduceat(prior.alpha, network.cell_offsets[:-1]))
+    least = np.minimum.reduceat(prior.alpha, network.cell_offsets[:-1])
     is_grouped = (states < _STATES_IN_GROUPS) | ((states == _STATES_IN_GROUPS) & (least >= _LEAST_IN_GROUPS))
     groups: list[TiltedRows] = []
-    for is_fixed, in_groups, is_shared in product((True, False), repeat=3):
-        nodes = (is_root == is_fixed) & (is_grouped == in_groups) & ((sizes > 0) == is_shared)
+    for is_fixed, in_groups in product((True, False), repeat=2):
+        nodes = (is_root == is_fixed) & (is_grouped == in_groups)
         chosen = np.flatnonzero(nodes[network.node_of_row])
         if not chosen.size:
             continue
-        name = "joint", n, is_fixed, in_groups, is_shared
+        name = "joint", n, is_fixed, in_groups
         for part in prior.readings.once(name, row_priors, prior, n, chosen, network.cell_count):
-            own = part, is_fixed, in_groups, noise.scale, noise.sd
-            concentrations = sizes[network.node_of_row[part.rows]]
-            groups.append(SharedRows(*own, concentrations=concentrations) if is_shared else TiltedRows(*own))
+            groups.append(TiltedRows(part, is_fixed, in_groups, noise.scale, noise.sd))
     return tuple(groups)
 
 
@@ -355,17 +347,15 @@ def _sampled(work: _Work, tables: FloatArray, result: _Result) -> _Read:
         r, m, number = own.states, len(own.prior.rows), tilted.weights[0, 0].size
         numbers = tilted.scattered(own.prior.alpha).reshape(r, len(tables), m, -1)
         shares = tilted.weights.reshape(len(tables), m, -1)
-        numbers, shares = own.components(tilted, numbers, shares)
         counts[:, :number, own.prior.cells] = numbers.transpose(1, 3, 2, 0)
         weights[:, :number, own.prior.rows] = shares.swapaxes(1, 2)
-        order = np.concatenate(([0], np.arange(r, own.size), np.arange(1, r)))
         rows.append(
             RowDraws(
                 own.prior.cells,
                 own.prior.alpha,
                 tilted,
-                mean[..., order],
-                _root(covariance[..., order[:, None], order]),
+                mean,
+                _root(covariance),
                 own.inner_sizes(_POINTS),
             )
         )
@@ -386,12 +376,6 @@ def _together(parts: list[_Read]) -> _Read:
             joined([own.tilted.weights for own in same]),
             joined([own.tilted.width for own in same]),
             joined([own.tilted.spreads for own in same], 1),
-            None
-            if same[0].tilted.ratios is None
-            else RatioPoints(
-                joined([own.tilted.ratios.mean for own in same], 1),
-                joined([own.tilted.ratios.covariance for own in same], 2),
-            ),
         )
         mean, root = joined([own.mean for own in same]), joined([own.root for own in same])
         rows.append(RowDraws(same[0].cells, same[0].alpha, tilted, mean, root, same[0].sizes))
@@ -489,7 +473,7 @@ def _parents(work: _Work, state: _State) -> list[ParentsFactor]:
     drawn = np.swapaxes(state.mean[:, None] + np.matmul(work.scores, state.root), 0, 1)
     cells, tables = work.of_parents
     counts = np.ones((*drawn.shape[:2], work.network.cell_count))
-    counts[..., cells] = work.design.centre[cells] + drawn[..., : len(tables)] @ tables
+    counts[..., cells] = work.design.centre[cells] + drawn @ tables
     return parents_factors(work.parents, work.network, counts, work.n)
 
 
@@ -508,24 +492,20 @@ def _first_region(rows: TiltedRows, work: _Work, fits: FloatArray) -> Place:
     covariance = share @ own
     covariance = lift @ (covariance + np.swapaxes(covariance, -1, -2)) @ lift.T / 2
     mean = (fit + np.matmul(share, (centre - fit)[..., None])[..., 0]) @ lift.T
-    mean, covariance = rows.lifted(mean, covariance)
     return rows.clipped(mean), np.broadcast_to(covariance, (len(fits), *covariance.shape)).copy()
 
 
 def _first_site(rows: TiltedRows, tables: FloatArray) -> Normals:
     """The noise of the rows' own cells as a normal factor, if noise was added to every cell."""
-    r, size, shape = rows.states, rows.size, (len(tables), len(rows.prior.rows))
+    r, shape = rows.states, (len(tables), len(rows.prior.rows))
     if not rows.scale:
-        return Normals(np.zeros((*shape, size, size)), np.zeros((*shape, size)))
+        return Normals(np.zeros((*shape, r, r)), np.zeros((*shape, r)))
     back = np.linalg.inv(rows.prior.lift)
     precision = np.broadcast_to(back.T @ back / rows.sd**2, (*shape, r, r)).copy()
     shift = tables[:, rows.prior.cells] @ back / rows.sd**2
     if rows.is_fixed:
         shift -= precision[..., 0] * rows.n
         precision[..., 0, :] = precision[..., :, 0] = shift[..., 0] = 0.0
-    if more := size - r:
-        precision = np.pad(precision, ((0, 0), (0, 0), (0, more), (0, more)))
-        shift = np.pad(shift, ((0, 0), (0, 0), (0, more)))
     return Normals(precision, shift)
 
 
@@ -536,8 +516,7 @@ def _base(work: _Work, tables: FloatArray) -> tuple[FloatArray, FloatArray]:
         return np.full(design.size, 1e-9 / (work.n + 1) ** 2), np.zeros((len(tables), design.size))
     precision = 1 / np.maximum(work.noise.variances[design.sets], _LEAST_VARIANCE)
     shift = work.network.residuals.of_tables(tables)[:, 1:] * precision
-    more = design.size - len(precision)
-    return np.pad(precision, (0, more)), np.pad(shift, ((0, 0), (0, more)))
+    return precision, shift
 
 
 def _combined(
@@ -549,8 +528,6 @@ def _combined(
     precision = np.zeros((batch, design.size, design.size))
     diagonal = np.arange(design.size)
     precision[:, diagonal, diagonal] = base[0]
-    for numbers in design.ratios.values():
-        precision[:, numbers[:, None], numbers] += np.linalg.inv(log_ratio_covariance(len(numbers) + 1))
     for family in design.families:
         group, places = work.where[family.rows[0], 0], work.where[family.rows, 1]
         own, toward = sites[group].precision[:, places], sites[group].shift[:, places]
@@ -572,8 +549,8 @@ def _marginals(work: _Work, state: _State) -> tuple[Place, ...]:
     batch = len(state.mean)
     regions = [
         (
-            np.empty((batch, len(rows.prior.rows), rows.size)),
-            np.empty((batch, len(rows.prior.rows), rows.size, rows.size)),
+            np.empty((batch, len(rows.prior.rows), rows.states)),
+            np.empty((batch, len(rows.prior.rows), rows.states, rows.states)),
         )
         for rows in work.groups
     ]

@@ -77,27 +77,17 @@ class Normals:
 
 
 @dataclass(frozen=True, eq=False)
-class RatioPoints:
-    """The log ratios given every point: means (r - 1, B, m, J, S) and covariances (r - 1, r - 1, B, m, J, S)."""
-
-    mean: FloatArray
-    covariance: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
 class Tilted:
     """Points (1 + r, B, m, J, S) of totals and all cells, S of each of J groups of totals, and weights (B, m, J, S).
 
     `width` (B, m, J) are the sizes of the groups of totals, and `spreads` (r, B, m, J, S) the variances of whole
     numbers within the groups of totals and cells. Points of importance sampling have only groups of totals (1, ...).
-    `ratios` are the log ratios of a shared mean (module `shared`).
     """
 
     points: FloatArray
     weights: FloatArray
     width: FloatArray
     spreads: FloatArray
-    ratios: RatioPoints | None = None
 
     @property
     def place(self) -> Place:
@@ -105,18 +95,12 @@ class Tilted:
         r, batch, m = len(self.points) - 1, *self.points.shape[1:3]
         weights = self.weights.reshape(batch, m, -1)
         points = self.points[:-1].reshape(r, batch, m, -1)
-        if self.ratios is not None:
-            points = np.concatenate((points, self.ratios.mean.reshape(-1, batch, m, points.shape[-1])))
         mean = np.vecdot(weights, points)
         away = points - mean[..., None]
-        size = len(points)
-        covariance = np.empty((batch, m, size, size))
+        covariance = np.empty((batch, m, r, r))
         for k, own in enumerate(away):
             covariance[..., k, k:] = np.moveaxis(np.vecdot(weights * own, away[k:]), 0, -1)
             covariance[..., k:, k] = covariance[..., k, k:]
-        if self.ratios is not None:
-            within = self.ratios.covariance.reshape(size - r, size - r, batch, m, -1)
-            covariance[..., r:, r:] += np.moveaxis(np.vecdot(weights, within), (0, 1), (-2, -1))
         return np.moveaxis(mean, 0, -1), covariance
 
     @property
@@ -165,19 +149,13 @@ class Located:
         own = self.tilted
         own.points[:, release, row], own.weights[release, row] = others.points[:, 0], others.weights[0]
         own.width[release, row], own.spreads[:, release, row] = others.width[0], others.spreads[:, 0]
-        if own.ratios is not None and others.ratios is not None:
-            own.ratios.mean[:, release, row] = others.ratios.mean[:, 0]
-            own.ratios.covariance[:, :, release, row] = others.ratios.covariance[:, :, 0]
         for before, after in ((self.place, others.place), (self.region, region)):
             before[0][release, row], before[1][release, row] = after[0][0], after[1][0]
 
 
 @dataclass(frozen=True, eq=False)
 class TiltedRows:
-    """Rows of nodes with r states: either roots, whose row has all n records (`is_fixed`), or rows of other nodes.
-
-    The subclass `SharedRows` adds the log ratios of a shared mean to u.
-    """
+    """Rows of nodes with r states: either roots, whose row has all n records (`is_fixed`), or rows of other nodes."""
 
     prior: RowPriors
     is_fixed: bool
@@ -192,11 +170,6 @@ class TiltedRows:
     @property
     def states(self) -> int:
         return self.prior.states
-
-    @property
-    def size(self) -> int:
-        """The length of u."""
-        return self.states
 
     @property
     def concentration(self) -> FloatArray:
@@ -217,9 +190,8 @@ class TiltedRows:
         return (_FAR * (self.n + 1)) ** 2
 
     def clipped(self, mean: FloatArray) -> FloatArray:
-        """Return means (..., size) with counts between 0 and n."""
-        r = self.states
-        return np.concatenate((np.clip(mean[..., :r], 0, self.n), mean[..., r:]), axis=-1)
+        """Return means (..., r) with counts between 0 and n."""
+        return np.clip(mean, 0, self.n)
 
     def cavity(self, mean: FloatArray, covariance: FloatArray, site: Normals) -> tuple[FloatArray, FloatArray]:
         """Return the cavity's mean (B, m, r) and precision (B, m, r, r), from the rows' moments and sites."""
@@ -227,13 +199,9 @@ class TiltedRows:
             covariance = covariance.copy()
             covariance[..., 0, 0] += self._most
         whole = np.linalg.inv(covariance)
-        precision = self._positive(whole - site.precision)
+        precision = _at_least(whole - site.precision, 1 / self._most)
         shift = np.matmul(whole, mean[..., None])[..., 0] - site.shift
         return np.linalg.solve(precision, shift[..., None])[..., 0], precision
-
-    def _positive(self, precision: FloatArray) -> FloatArray:
-        """Return the precision of a cavity with its smallest eigenvalues raised."""
-        return _at_least(precision, 1 / self._most)
 
     # Points
 
@@ -249,8 +217,8 @@ class TiltedRows:
                 break
             release, row = places = places[:, is_off]
             before = (
-                after[0].reshape(1, -1, self.size)[:, is_off],
-                after[1].reshape(1, -1, self.size, self.size)[:, is_off],
+                after[0].reshape(1, -1, self.states)[:, is_off],
+                after[1].reshape(1, -1, self.states, self.states)[:, is_off],
             )
             others = cavity[0][release, row][None], cavity[1][release, row][None]
             part = self.of(row).tilted(released[release, row][None], others, before, size)
@@ -261,29 +229,22 @@ class TiltedRows:
     def tilted(self, released: FloatArray, cavity: tuple[FloatArray, FloatArray], place: Place, size: int) -> Tilted:
         """Return about `size` points of the tilted distribution around a place."""
         groups, *inner = self._sizes(size)
-        r = self.states
-        of_counts = place[0][..., :r], place[1][..., :r, :r]
-        totals, width = self._totals(of_counts, groups)
-        points, log_chance, spreads = self._cells(totals, of_counts, tuple(inner))
+        totals, width = self._totals(place, groups)
+        points, log_chance, spreads = self._cells(totals, place, tuple(inner))
         with np.errstate(divide="ignore"):
             log_width = np.log(width)
         law = log_width[..., None] - log_chance
-        factor, ratios = self._log_factor(points, spreads, cavity, place)
-        law += factor
+        law += self._log_factor(points, spreads)
         if self.scale:
             law += self._log_noise(points, released)
-        law += self._log_normal(points, *self._of_counts(cavity))
+        law += self._log_normal(points, *cavity)
         if not self.is_fixed:
             law += self._log_total_change(totals, *cavity)[..., None]
         flat = law.reshape(*law.shape[:2], -1)
         weights = np.exp(flat - flat.max(axis=-1, keepdims=True))
         weights /= weights.sum(axis=-1, keepdims=True)
         spreads[0] += (np.maximum(width, 1)[..., None] ** 2 - 1) / 12
-        return Tilted(points, weights.reshape(law.shape), width, spreads, ratios)
-
-    def _of_counts(self, cavity: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
-        """The cavity of the counts alone."""
-        return cavity
+        return Tilted(points, weights.reshape(law.shape), width, spreads)
 
     def _sizes(self, points: int) -> tuple[int, ...]:
         """The number of groups of totals, and of each cell given the earlier cells."""
@@ -379,17 +340,15 @@ class TiltedRows:
 
     # The law
 
-    def _log_factor(
-        self, points: FloatArray, spreads: FloatArray, cavity: tuple[FloatArray, FloatArray], place: Place
-    ) -> tuple[FloatArray, RatioPoints | None]:
-        """The Dirichlet-multinomial factor at points (1 + r, B, m, J, S); no log ratios."""
+    def _log_factor(self, points: FloatArray, spreads: FloatArray) -> FloatArray:
+        """The Dirichlet-multinomial factor at points (1 + r, B, m, J, S)."""
         law, alpha = self._log_of_totals(points), self.prior.alpha
         for k, counts in enumerate(points[1:]):
             if not (alpha[:, k] == 1).all():
                 law += self._log_cell(counts, k)
         if self._is_steep and self.is_grouped:
             law += log_mean_changes(points[1:], spreads[1:], alpha.T[..., None, None], self._log_cell)
-        return law, None
+        return law
 
     def _log_of_totals(self, points: FloatArray) -> FloatArray:
         """The part of the factor that depends on the total: (B, m, J, S)."""
@@ -450,16 +409,6 @@ class TiltedRows:
         law += special.gammaln(others + b) - special.gammaln(others + 1)
         return np.where((second < _BINOMIAL * binomial)[..., None], normal, law)
 
-    # What a shared mean adds
-
-    def lifted(self, mean: FloatArray, covariance: FloatArray) -> Place:
-        """Return the region of u from that of the counts, mean (B, m, r) and covariance (m, r, r)."""
-        return mean, covariance
-
-    def components(self, tilted: Tilted, numbers: FloatArray, shares: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return components of the rows' posterior, from counts (r, B, m, P) and weights (B, m, P)."""
-        return numbers, shares
-
     # Sites
 
     def site(self, tilted: Tilted, place: Place, cavity: tuple[FloatArray, FloatArray]) -> Normals:
@@ -481,7 +430,6 @@ class TiltedRows:
             total_precision = 1 / variance + more
             total = (before / variance + push) / total_precision
             by = covariance[..., 1:, 0] / covariance[..., 0, 0, None]
-            by = self._slopes(by, total - mean[..., 0], covariance)
             change = 1 / total_precision - covariance[..., 0, 0]
             wanted_mean = np.concatenate(
                 (total[..., None], mean[..., 1:] + by * (total - mean[..., 0])[..., None]), axis=-1
@@ -491,10 +439,6 @@ class TiltedRows:
         site = _at_least(np.linalg.inv(wanted) - precision, 0.0)
         shift = np.matmul(precision + site, wanted_mean[..., None]) - np.matmul(precision, centre[..., None])
         return Normals(site, shift[..., 0])
-
-    def _slopes(self, by: FloatArray, move: FloatArray, covariance: FloatArray) -> FloatArray:
-        """Return slopes (B, m, size - 1) of all other numbers on the total, limited for a move (B, m) of the total."""
-        return by
 
     def _tilt(
         self, tilted: Tilted, before: FloatArray, variance: FloatArray, mean: FloatArray, wanted: FloatArray
