@@ -14,8 +14,8 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
-from dpbayes.base.steps import Work, finished
-from dpbayes.base.text import interval_texts, numeral, numeral_above, whole_percent
+from dpbayes.base.steps import Work
+from dpbayes.base.text import numeral, whole_percent
 from dpbayes.experiments.calibration import AS_REAL, AWARE
 from dpbayes.experiments.releases import ReadReleases, ReleaseStudy, study_release
 from dpbayes.mechanisms import MECHANISMS as KINDS
@@ -28,7 +28,6 @@ from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR
-from dpbayes.posteriors.exact import exact_posterior
 from dpbayes.posteriors.hellinger import Die
 from dpbayes.posteriors.mixtures import BetaMixtures
 from dpbayes.posteriors.noise_model import Reading
@@ -59,7 +58,6 @@ from tests.pages.conftest import (
     put,
     sentences,
     settings_of,
-    stop_after_a_step,
     stopped_at_the_second_picture,
     unfold,
 )
@@ -194,56 +192,6 @@ def test_how_often_intervals_cover_the_truth_is_shown_on_request(monkeypatch: py
     assert f"{whole_percent(real[0])} of releases for a naive reader" in everything(at)
     monkeypatch.setattr("dpbayes.ui.pages.explore.checks.MOST_VALUES", 10)
     one_sentence(fine(at.run()), "Sample a smaller synthetic table")
-
-
-@pytest.mark.parametrize("seat", list(Seat))
-def test_the_exact_posterior_is_drawn_beside_the_quick_one(monkeypatch: pytest.MonkeyPatch, seat: Seat) -> None:
-    """Once asked for, in both seats, of the released numbers alone; it can be stopped, and goes on."""
-    monkeypatch.setattr("dpbayes.ui.pages.explore.checks.SWEEPS", 30)
-    monkeypatch.setattr("dpbayes.ui.widgets.running.NOTICED", 0.0)  # however fast the machine is
-    stop_after_a_step(monkeypatch)
-    at = open_page(PAGE, seat=seat.value, source="sprinkler", records="200")
-    assert "R-hat" not in everything(at)
-    at.session_state["exact.open"] = True
-    press(fine(at.run()), "Stop")
-    work = next(iter(at.session_state["release.exact.running"].values()))
-    taken = work.taken
-    fine(at.run())
-    assert work.taken == taken < 30
-    monkeypatch.setattr("dpbayes.ui.widgets.running.MOMENT", NO_LIMIT)  # the rest in one run
-    press(at, "Continue")
-    assert work.done
-    release = simulated(at).release.part(0)
-    outcome: Any = release.outcome
-    rng = stream(settings_of(at).seed, "release", "exact")
-    draws = finished(exact_posterior(outcome.prior, outcome.noise_model, outcome.numbers, 200, rng, sweeps=30))
-    (frame,) = (frame.value for frame in at.dataframe if "by row, as shown above" in frame.value.iloc[:, 0].tolist())
-    cell = next(k for k in range(release.noise_aware().network.cell_count) if f"P({_label(release, k)})" in frame)
-    for mean, interval, law in zip(
-        frame["mean"],
-        frame["95% interval"],
-        (draws.law, release.noise_aware(), release.joint_noise_aware()),
-        strict=True,
-    ):
-        assert mean == pytest.approx(law.mean[cell], abs=1e-4)
-        assert interval == " to ".join(interval_texts(*map(float, law.interval(cells=cell)), 4))
-    away = numeral(float(np.abs(draws.law.mean - release.noise_aware().mean).max()), 2)
-    assert f": by {away}, which is " in everything(at)
-    assert f"R-hat is at most {numeral_above(draws.rhat.max(), 4)}" in everything(at)
-
-
-def _label(release: Any, cell: int) -> str:
-    return str(release.noise_aware().network.cell_label(cell))
-
-
-def test_what_the_exact_posterior_is_not_drawn_of_is_a_sentence() -> None:
-    for query, said in (
-        ({"mechanism": "LaplaceFourier", "source": "sprinkler"}, "Laplace noise in every cell"),
-        ({"source": "bayes:12"}, "at most 4,096 distinct records"),
-    ):
-        at = open_page(PAGE, records="50", **query)
-        at.session_state["exact.open"] = True
-        one_sentence(fine(at.run()), said)
 
 
 def test_few_points_are_said_and_more_are_offered(monkeypatch: pytest.MonkeyPatch) -> None:

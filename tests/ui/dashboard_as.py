@@ -114,7 +114,6 @@ def main(*words: str) -> None:
     AppSession._clear_queue = lambda *_, **__: None  # type: ignore[method-assign]
     Chosen.has_public_records = False  # type: ignore[assignment]  # of public ones, a page may show everything
     running.FIRST = frames.AT_ONCE = math.inf  # all work is done in one run: how far it gets depends on the time
-    importlib.import_module("dpbayes.ui.pages.explore.checks").SWEEPS = 200
     for module in ("data.page", "explore.page", "hellinger.page", "ledger"):
         importlib.import_module(f"dpbayes.ui.pages.{module}")
     servers = [server(*word.split(":")) for word in words]

@@ -19,7 +19,7 @@ from dpbayes.releases.views.reading import intervals_as_text, prior_warning
 from dpbayes.ui.pages.explore.answers import Answered, answer_under_way
 from dpbayes.ui.pages.explore.averages import Averages, AveragesUnderWay, averages_under_way, releases_read
 from dpbayes.ui.pages.explore.board import ANCHOR
-from dpbayes.ui.pages.explore.checks import check_against_exact, coverage
+from dpbayes.ui.pages.explore.checks import coverage
 from dpbayes.ui.pages.explore.comparison import comparison
 from dpbayes.ui.pages.explore.controls import ask, picked
 from dpbayes.ui.pages.explore.files import handout_button, python_of, release_json
@@ -53,7 +53,6 @@ def details(chosen: Chosen, readings: Readings) -> tuple[bool, list[Callable[[],
     goes_on = False
     if readings.as_real.release.tells_noise:
         goes_on = coverage(chosen)
-        goes_on |= check_against_exact(chosen, readings, readings.cell)
     if chosen.is_curator:
         goes_on |= comparison(chosen, readings.cell)
     return goes_on, go_on

@@ -11,16 +11,14 @@ import pytest
 from scipy import stats
 
 from dpbayes import Counts, Dirichlets, Network
-from dpbayes.base.steps import Partial, finished
-from dpbayes.base.validation import InputError
 from dpbayes.experiments.calibration import drawn_counts
-from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Noise
-from dpbayes.posteriors import exact
-from dpbayes.posteriors.exact import CHAINS, ExactDraws, exact_posterior
+from dpbayes.mechanisms import LaplaceUpdates, Noise
 from dpbayes.posteriors.noise_aware import noise_aware
 from tests.conftest import thorough
+from tests.posteriors import table_chains
 from tests.posteriors.binary_trees import Tree
 from tests.posteriors.enumerated import exact_posterior as listed
+from tests.posteriors.table_chains import CHAINS, ExactDraws, exact_posterior
 from tests.strategies import DIAMOND, V_STRUCTURE, chain, empty
 
 FAR = float(stats.t.isf(1e-9 / 2 / 40, CHAINS - 1))
@@ -36,7 +34,7 @@ def one_release(mechanism, n: int, seed: int = 1) -> np.ndarray:
 
 def drawn(mechanism, released: np.ndarray, n: int, *, sweeps: int = 100, noise=None) -> ExactDraws:
     noise = noise or mechanism.noise_model
-    return finished(exact_posterior(mechanism.prior, noise, released, n, np.random.default_rng(2), sweeps=sweeps))
+    return exact_posterior(mechanism.prior, noise, released, n, np.random.default_rng(2), sweeps=sweeps)
 
 
 def away(draws: ExactDraws, mean: np.ndarray) -> float:
@@ -48,7 +46,7 @@ def away(draws: ExactDraws, mean: np.ndarray) -> float:
 @pytest.fixture(params=[0.0, 1e9], ids=["over records", "over tables"])
 def chains_alone(request, monkeypatch):
     """Chains of one kind, however loud the noise is."""
-    monkeypatch.setattr(exact, "LOUD", request.param)
+    monkeypatch.setattr(table_chains, "LOUD", request.param)
 
 
 @pytest.mark.usefixtures("chains_alone")
@@ -102,9 +100,9 @@ def test_chains_over_records_meet_where_those_over_tables_do_not(monkeypatch):
     network = Network.from_edges("abcd", ["ac", "bc", "cd"])
     mechanism = LaplaceUpdates(prior=network, epsilon=0.02)
     released = one_release(mechanism, 1000)
-    assert mechanism.noise_scale > exact.LOUD * np.sqrt(1000)
+    assert mechanism.noise_scale > table_chains.LOUD * np.sqrt(1000)
     over_records = drawn(mechanism, released, 1000, sweeps=60)
-    monkeypatch.setattr(exact, "LOUD", 1e9)
+    monkeypatch.setattr(table_chains, "LOUD", 1e9)
     over_tables = drawn(mechanism, released, 1000, sweeps=60)
     assert over_records.rhat.max() < 1.3 < 3 < over_tables.rhat.max()
 
@@ -146,33 +144,12 @@ def test_the_quick_posterior_is_near(network, n, sweeps, near, rtol):
 @pytest.mark.usefixtures("chains_alone")
 @pytest.mark.parametrize("n", [0, 1, 30])
 def test_all_tables_are_of_n_records_and_consistent(n):
-    """On a loop, with a node of one state among the parents; what is so far is shown while it goes on."""
+    """On a loop, with a node of one state among the parents."""
     states = {"a": ("only",), "b": "xyz"}
     network = Network.from_edges("abcd", ["ab", "ac", "bd", "cd"], states)
     mechanism = LaplaceUpdates(prior=network, epsilon=1.0)
-    steps = exact_posterior(
-        mechanism.prior, mechanism.noise_model, one_release(mechanism, n), n, np.random.default_rng(1), sweeps=20
-    )
-    seen = [step for step in steps if isinstance(step, Partial)]
-    assert seen
-    counts = seen[-1].result.law.counts
+    counts = drawn(mechanism, one_release(mechanism, n), n, sweeps=20).law.counts
     np.testing.assert_allclose(network.residuals.consistent(counts, n), counts, atol=1e-9)
     assert (counts >= 0).all()
     assert (counts == np.rint(counts)).all()
     assert n < 2 or len(np.unique(counts, axis=0)) > 10
-
-
-def test_what_it_is_not_drawn_of_is_refused(monkeypatch):
-    mechanism = LaplaceUpdates(prior=chain(2), epsilon=1.0)
-    with pytest.raises(InputError, match="at most 1,000,000 records"):
-        drawn(mechanism, np.zeros(6), 1_000_001)
-    with pytest.raises(InputError, match="number of sweeps"):
-        drawn(mechanism, np.zeros(6), 5, sweeps=1)
-    with pytest.raises(InputError, match="different networks"):
-        drawn(mechanism, np.zeros(5), 5)
-    fourier = LaplaceFourier(prior=chain(2), epsilon=1.0)
-    with pytest.raises(InputError, match="Laplace noise in every cell"):
-        drawn(fourier, np.zeros(6), 5)
-    monkeypatch.setattr(exact, "MOST_KINDS", 3)
-    with pytest.raises(InputError, match="at most 3 distinct records, but this one has 4"):
-        drawn(mechanism, np.zeros(6), 5)

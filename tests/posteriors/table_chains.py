@@ -24,16 +24,13 @@ import numpy as np
 from scipy import special
 
 from dpbayes.base.libraries import nx
-from dpbayes.base.steps import Partial, Work
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
-from dpbayes.base.validation import InputError, whole_number
-from dpbayes.model.network import Network
 from dpbayes.model.query import joint_probabilities
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_aware import noise_aware
 from dpbayes.posteriors.noise_model import NoiseModel
-from dpbayes.posteriors.record_chains import RecordChains
+from tests.posteriors.record_chains import RecordChains
 
 CHAINS = 128
 """The number of parallel chains."""
@@ -41,11 +38,8 @@ CHAINS = 128
 SWEEPS = 1000
 """Sweeps of every chain; the first third is discarded."""
 
-MOST_KINDS, MOST_RECORDS = 4096, 1_000_000
-"""The largest number of possible records (the product of all numbers of states), and of records in a table."""
-
-_WARM, _KEPT, _SHOWN = 3, 64, 16
-"""The first draw is after one in this many sweeps; the number of stored draws of a chain; the number of updates."""
+_WARM, _KEPT = 3, 64
+"""The first draw is after one in this many sweeps; the number of stored draws of a chain."""
 
 _POINTS = 64
 """Points of the approximate posterior from which chains start."""
@@ -68,24 +62,6 @@ class ExactDraws:
     effective: FloatArray
 
 
-def refuse_large(network: Network, noise: NoiseModel, n: int) -> None:
-    """Refuse releases for which the exact posterior cannot be sampled. Errors: InputError."""
-    kinds = int(np.prod(network.cards.astype(float)))
-    if kinds > MOST_KINDS:
-        raise InputError(
-            f"The exact posterior is sampled for networks with at most {MOST_KINDS:,} distinct records, but "
-            "this one has "
-            f"{kinds:,}. Remove nodes or states."
-        )
-    if n > MOST_RECORDS:
-        raise InputError(f"The exact posterior is sampled for at most {MOST_RECORDS:,} records, but there are {n:,}.")
-    if not noise.scale:
-        raise InputError(
-            "The exact posterior is sampled only for Laplace noise in every cell. Choose such a mechanism, or use the "
-            "row-wise posterior."
-        )
-
-
 def exact_posterior(
     prior: Dirichlets,
     noise: NoiseModel,
@@ -94,13 +70,9 @@ def exact_posterior(
     rng: np.random.Generator,
     *,
     sweeps: int = SWEEPS,
-) -> Work[ExactDraws]:
-    """Sample the exact posterior given one released table (K,) of n records; yields the result so far after each step.
-
-    Errors: those of `refuse_large` and `noise_aware`.
-    """
-    refuse_large(prior.network, noise, n)
-    sweeps = whole_number("The number of sweeps", sweeps, low=2 * _WARM, high=1_000_000)
+) -> ExactDraws:
+    """Sample the exact posterior given one released table (K,) of n records, with Laplace noise in every cell."""
+    assert noise.scale
     numbers = np.asarray(released, dtype=np.float64)
     quick = noise_aware(prior, noise, numbers, n, points=_POINTS)
     loud = noise.scale > LOUD * np.sqrt(n)
@@ -108,17 +80,14 @@ def exact_posterior(
     drawn = chains.drawn(quick.sample(rng, (CHAINS,)), rng)
     warm = sweeps // _WARM
     reads = np.unique(np.linspace(warm, sweeps - 1, _KEPT).astype(int))
-    shows = reads[:: _KEPT // _SHOWN]
     kept = np.empty((len(reads), CHAINS, prior.network.cell_count))
     taken = 0
     for sweep in range(sweeps):
         while (counts := next(drawn)) is None:
-            yield sweep / sweeps
+            pass
         if sweep in reads:
             kept[taken] = counts
             taken += 1
-        share = (sweep + 1) / sweeps
-        yield Partial(share, _draws(prior, kept[:taken])) if sweep in shows and taken > 1 else share
     return _draws(prior, kept)
 
 
