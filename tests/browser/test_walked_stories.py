@@ -222,7 +222,6 @@ DONE: dict[str, Sequence[Sequence[Action]]] = {
         [saying(metric("Coverage of 95% intervals, this probability"), "%")],
         [changing(chart("density"), choosing("naive"), choosing("noise-aware"))],
         [saying(".st-key-measures", "Naive reading of the same")],
-        [opening("Calibration of intervals"), seeing(".st-key-coverage-open .js-plotly-plot")],
     ),
     "exercise": (
         [seeing(metric("Laplace noise per cell"), metric("Fourier noise per cell"))],

@@ -273,7 +273,6 @@ ABOUT = {
     "ui/session/options/workflow.py": "one of its labels is of the paper's MAP, which saved links call otherwise",
     "ui/pages/stories/quantities.py": "a class guesses which of the paper's two mechanisms is nearer",
     "experiments/structure.py": "Remark 1 of the paper compares the noise of Laplace and Fourier",
-    "experiments/calibration.py": "posteriors are calibrated for certain mechanisms, one line for each",
     "experiments/graph_families.py": "Remark 1 of the paper compares the noise of Laplace and Fourier",
     "experiments/best_noise.py": "all noise is compared with the Laplace noise of the paper",
     "experiments/sampling.py": "the query game is played with the sampler",

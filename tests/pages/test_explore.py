@@ -15,8 +15,7 @@ from streamlit.testing.v1 import AppTest
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work
-from dpbayes.base.text import numeral, whole_percent
-from dpbayes.experiments.calibration import AS_REAL, AWARE
+from dpbayes.base.text import numeral
 from dpbayes.experiments.releases import ReadReleases, ReleaseStudy, study_release
 from dpbayes.mechanisms import MECHANISMS as KINDS
 from dpbayes.mechanisms import OF_RECORDS, PRIVATE, Calibration, LaplaceUpdates, Noise
@@ -58,6 +57,7 @@ from tests.pages.conftest import (
     put,
     sentences,
     settings_of,
+    stop_after_a_step,
     stopped_at_the_second_picture,
     unfold,
 )
@@ -173,25 +173,6 @@ def test_the_recipient_waits_for_no_averages(monkeypatch: pytest.MonkeyPatch) ->
     at = open_page(PAGE, source="sprinkler", records="200", seat="recipient")
     assert not begun
     assert "Averages are over" not in everything(at)
-
-
-def test_how_often_intervals_cover_the_truth_is_shown_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The recipient sees it too, for no record is looked at; where tables would be too large that is one sentence."""
-    monkeypatch.setattr("dpbayes.ui.pages.explore.checks.RELEASES", 20)
-    at = open_page(PAGE, seat="recipient", source="sprinkler", records="200")
-    assert "coverage" not in figures(at)
-    at.session_state["coverage.open"] = True
-    for _ in range(40):
-        fine(at.run())
-        if not at.get("progress"):
-            break
-    curves = {trace["name"]: trace for trace in figures(at)["coverage"]["data"]}
-    real, aware = (curves[look.name]["y"] for look in (AS_REAL, AWARE))
-    assert len(real) == len(aware) == 7
-    assert real[0] < 0.5 < 0.85 < min(aware)
-    assert f"{whole_percent(real[0])} of releases for a naive reader" in everything(at)
-    monkeypatch.setattr("dpbayes.ui.pages.explore.checks.MOST_VALUES", 10)
-    one_sentence(fine(at.run()), "Sample a smaller synthetic table")
 
 
 def test_few_points_are_said_and_more_are_offered(monkeypatch: pytest.MonkeyPatch) -> None:

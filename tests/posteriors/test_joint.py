@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from benchmarks.ranks import drawn_counts
 from dpbayes import (
     Counts,
     Dirichlets,
@@ -22,7 +23,6 @@ from dpbayes import (
     sample_dataset,
 )
 from dpbayes.base.types import FloatArray
-from dpbayes.experiments.calibration import drawn_counts
 from dpbayes.posteriors.joint import posterior as joint
 from dpbayes.posteriors.joint import rows as row_points
 from dpbayes.posteriors.joint.groups import groups_of_numbers

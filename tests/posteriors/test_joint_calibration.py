@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
+from benchmarks.ranks import drawn_counts, free_cells
 from dpbayes import (
     Counts,
     Dirichlets,
@@ -21,7 +22,6 @@ from dpbayes import (
 )
 from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray
-from dpbayes.experiments.calibration import drawn_counts, free_cells
 from dpbayes.posteriors.joint.posterior import JointPosterior
 from dpbayes.posteriors.joint.rows import Tilted
 from tests.strategies import DIAMOND, V_STRUCTURE, chain

@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.ranks import drawn_counts
 from dpbayes import Counts, Dirichlets, Network
-from dpbayes.experiments.calibration import drawn_counts
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Noise
 from dpbayes.model.residuals import Residuals
 from dpbayes.posteriors.mixtures import DirichletMixtures

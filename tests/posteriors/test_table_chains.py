@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from benchmarks.ranks import drawn_counts
 from dpbayes import Counts, Dirichlets, Network
-from dpbayes.experiments.calibration import drawn_counts
 from dpbayes.mechanisms import LaplaceUpdates, Noise
 from dpbayes.posteriors.noise_aware import noise_aware
 from tests.conftest import thorough

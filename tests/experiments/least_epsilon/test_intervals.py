@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.ranks import drawn_counts
 from dpbayes.base.steps import finished
-from dpbayes.experiments.calibration import drawn_counts
 from dpbayes.experiments.least_epsilon.answers import Question
 from dpbayes.experiments.least_epsilon.planning import PlannedIntervals, interval_steps
 from dpbayes.experiments.least_epsilon.wish import Wish

@@ -19,7 +19,6 @@ from dpbayes.releases.views.reading import intervals_as_text, prior_warning
 from dpbayes.ui.pages.explore.answers import Answered, answer_under_way
 from dpbayes.ui.pages.explore.averages import Averages, AveragesUnderWay, averages_under_way, releases_read
 from dpbayes.ui.pages.explore.board import ANCHOR
-from dpbayes.ui.pages.explore.checks import coverage
 from dpbayes.ui.pages.explore.comparison import comparison
 from dpbayes.ui.pages.explore.controls import ask, picked
 from dpbayes.ui.pages.explore.files import handout_button, python_of, release_json
@@ -50,12 +49,7 @@ def details(chosen: Chosen, readings: Readings) -> tuple[bool, list[Callable[[],
     go_on = _of_all_releases(chosen, readings)
     one_person(chosen)
     _guarantee(chosen)
-    goes_on = False
-    if readings.as_real.release.tells_noise:
-        goes_on = coverage(chosen)
-    if chosen.is_curator:
-        goes_on |= comparison(chosen, readings.cell)
-    return goes_on, go_on
+    return chosen.is_curator and comparison(chosen, readings.cell), go_on
 
 
 def _of_all_releases(chosen: Chosen, readings: Readings) -> list[Callable[[], bool]]:

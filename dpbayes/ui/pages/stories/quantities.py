@@ -51,7 +51,7 @@ MOST_REPEATS = 100
 
 Answer = float | str
 
-RELEASE_DETAILS = ("answer", "rows", "coverage-open", "comparison")
+RELEASE_DETAILS = ("answer", "rows", "comparison")
 """The lower and folded parts of Explore, which show answers, errors, intervals and rows."""
 
 MOVING, BELOW = ("headline", "picture"), "below"

@@ -98,7 +98,6 @@ PARTS: dict[str, dict[str, str]] = {
         "rows": "rows",
         "divergences": "kl",
         "numbers": "measures",
-        "coverage": "coverage-open",
         "comparison": "comparison",
     },
     "audit": TOP | {"curve": "audit-curve"},

@@ -12,46 +12,31 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
+from benchmarks.calibration import LEVELS, row_wise_settings
+from benchmarks.ranks import Ranks, Reader, Trial, as_real, drawn_counts, free_cells, ranks, row_wise
 from dpbayes import Dirichlets, Network, count, sample_dataset
 from dpbayes.base.estimates import Estimate
-from dpbayes.base.looks import EXACT, Look
-from dpbayes.base.steps import Partial, finished
-from dpbayes.experiments.calibration import (
-    LEVELS,
-    Ranks,
-    Reader,
-    Trial,
-    against_epsilon,
-    as_real,
-    aware,
-    calibrate,
-    combinations,
-    drawn_counts,
-    free_cells,
-    ranks,
-)
 from dpbayes.mechanisms import LaplaceUpdates, Noise
 from dpbayes.model.residuals import Residuals
 from dpbayes.posteriors.noise_aware import noise_aware
 from tests.conftest import IS_THOROUGH
 from tests.strategies import ASIA, DIAMOND, V_STRUCTURE, chain
 
-SETTINGS = combinations()
+SETTINGS = row_wise_settings()
 RELEASES = 1000 if IS_THOROUGH else 100
 POINTS = 512 if IS_THOROUGH else 128
 MOST_ERRORS = 5
 OFF = 0.02
 """How far Fourier's noise, which is taken as normal, puts 50% and 80% intervals off: docs/calibration.md says why. With
 100 releases it cannot be told from luck; with 1000, as under `thorough`, it is seven errors."""
-HONEST = aware(POINTS)
+HONEST = row_wise(POINTS)
 
 TWINS = ["Asia, whole Laplace", "chain of 6, Fourier", "ternary tree, Laplace"]
 """Settings at which what is forgotten shows."""
 
 
 def tried(reader: Reader, settings: Sequence[Trial] = SETTINGS) -> list[Ranks]:
-    study = finished(calibrate(settings, seed=3, releases=RELEASES, readers={Look("tried", EXACT): reader}))
-    return [one for (one,) in study.ranks]
+    return [ranks(setting, (reader,), seed=3, releases=RELEASES)[0] for setting in settings]
 
 
 def pooled_errors(tried_ranks: list[Ranks]) -> float:
@@ -179,7 +164,7 @@ def test_counts_are_those_of_drawn_records(network):
 
 
 def test_large_networks_draw_their_records(monkeypatch):
-    monkeypatch.setattr("dpbayes.experiments.calibration._JOINT", 1)
+    monkeypatch.setattr("benchmarks.ranks._JOINT", 1)
     theta = Dirichlets.symmetric(ASIA).sample(np.random.default_rng(1), (3,))
     counts = drawn_counts(ASIA, theta, 20, np.random.default_rng(1))
     assert counts.shape == (3, ASIA.cell_count)
@@ -200,25 +185,11 @@ def test_ranks_by_hand():
     assert two_by_two.spread.value == pytest.approx((scores**2).mean())
 
 
-def test_work_goes_on_in_steps_and_does_not_depend_on_what_else_is_tried():
-    settings = against_epsilon("asia", lambda epsilon: LaplaceUpdates(prior=ASIA, epsilon=epsilon), 50, epsilons=(3, 1))
-    readers = {Look("real", EXACT): as_real}
-    work = calibrate(settings, seed=1, releases=30, readers=readers)
-    steps = list(work)
-    partial = [step for step in steps if isinstance(step, Partial)]
-    shares = [step.share if isinstance(step, Partial) else step for step in steps]
-    assert shares == pytest.approx([0, 1 / 6, 1 / 3, 0.5, 0.5, 2 / 3, 5 / 6, 1])
-    assert [(step.share, len(step.result.ranks)) for step in partial] == [(0, 0), (0.5, 1)]
-    both = finished(calibrate(settings, seed=1, releases=30, readers=readers))
-    alone = finished(calibrate(settings[1:], seed=1, releases=30, readers=readers))
-    np.testing.assert_array_equal(alone.ranks[0][0].values, both.ranks[1][0].values)
-    (curve,) = both.curves()
-    assert curve.x.tolist() == [1, 3]
-    assert curve.y.tolist() == [both.ranks[k][0].coverage(0.95).value for k in (1, 0)]
-    frame = both.frame()
-    assert frame["epsilon"].tolist() == [3, 1]
-    assert frame["coverage of 95%"].tolist() == curve.y[::-1].tolist()
-    assert partial[0].result.frame().empty
+def test_the_numbers_of_a_setting_do_not_depend_on_other_readers():
+    setting = Trial("asia", LaplaceUpdates(prior=ASIA, epsilon=1.0), 50)
+    (alone,) = ranks(setting, (as_real,), seed=1, releases=30)
+    _, beside = ranks(setting, (row_wise(32), as_real), seed=1, releases=30)
+    np.testing.assert_array_equal(alone.values, beside.values)
 
 
 def test_the_reader_sees_what_was_released_alone():
@@ -230,6 +201,6 @@ def test_the_reader_sees_what_was_released_alone():
         return as_real(setting, release, theta)
 
     setting = Trial("two", LaplaceUpdates(prior=chain(2), epsilon=1.0, noise=Noise.WHOLE), 9)
-    (only,) = finished(ranks(setting, [watching], np.random.default_rng(1), releases=70))
+    (only,) = ranks(setting, [watching], seed=1, releases=70)
     assert only.values.shape == (70, 3)
     assert [len(block) for block in seen] == [60, 10]
