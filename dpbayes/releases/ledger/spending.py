@@ -175,9 +175,19 @@ def _check_newest(before: tuple[Spending, ...], *, after: int) -> None:
         raise LedgerError(f"Row {after} of the ledger is not a reservation for this request. Make a new request.")
     if newest is None or newest.row == after:
         return
-    became = "Its release can be shown again at no cost." if newest.release else "The request has no release yet."
     raise RepeatedRequestError(
-        f"This request was made before, in row {newest.row}. {became} A new release has the full cost.", newest.row
+        f"This request was made before, in row {newest.row}. {_state_of(newest)} A new release has the full cost.",
+        newest.row,
+    )
+
+
+def _state_of(spending: Spending) -> str:
+    if spending.release is not None:
+        return "Its release can be shown again at no cost."
+    if spending.closing is not None:
+        return "It failed and has no release."
+    return (
+        "Its release is being made at present; wait until it is ready. If its program was stopped, it has no release."
     )
 
 

@@ -135,7 +135,7 @@ def test_a_drawing_that_fails_costs_epsilon_and_says_so(path: Path, kind: str) -
     assert "alice" not in spending.closing.reason
     account = ledger.account_of(path, "votes")
     assert (account.reserved, account.released, account.left) == (TENTH, 0, Fraction(9, 10))
-    with pytest.raises(ledger.RepeatedRequestError, match=r"in row 3\. The request has no release yet"):
+    with pytest.raises(ledger.RepeatedRequestError, match=r"in row 3\. It failed"):
         ledger.spend(path, "votes", TENTH, b"q", draw)
     assert len(draw.calls) == 1
     with pytest.raises(ledger.LedgerError, match="row 3 has no release"):
@@ -263,3 +263,20 @@ def test_what_is_not_there_is_named(path: Path) -> None:
 )
 def test_amounts_read_as_they_were_typed(amount: str, text: str) -> None:
     assert amount_text(Fraction(amount)) == text
+
+
+@ON_BOTH
+def test_a_second_request_during_the_first_draw_is_refused_because_its_release_is_being_made(path: Path) -> None:
+    said: list[str] = []
+
+    def draw() -> bytes:
+        with pytest.raises(ledger.RepeatedRequestError) as repeated:
+            ledger.spend(path, "votes", TENTH, b"q", lambda: b"another")
+        said.append(str(repeated.value))
+        return b"the outcome"
+
+    ledger.spend(path, "votes", TENTH, b"q", draw)
+    assert "is being made" in said[0]
+    with pytest.raises(ledger.RepeatedRequestError) as repeated:
+        ledger.spend(path, "votes", TENTH, b"q", draw)
+    assert "is being made" not in str(repeated.value)
