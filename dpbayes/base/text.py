@@ -2,6 +2,7 @@
 
 import math
 import re
+import unicodedata
 from decimal import ROUND_CEILING, Decimal
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -9,6 +10,10 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SMALL = {"^": "⁰¹²³⁴⁵⁶⁷⁸⁹", "_": "₀₁₂₃₄₅₆₇₈₉"}
 
 _GREEK = {"alpha": "α", "delta": "δ", "epsilon": "ε", "lambda": "λ", "omega": "ω", "rho": "ρ", "sigma": "σ"}
+
+_CONTROLS = frozenset({"Cc", "Cs"})
+_REORDERS = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
+"""The Unicode categories of controls and unpaired surrogates, and the classes of controls of the writing direction."""
 
 _ADDRESS, _JOINER = re.compile(r"https?:(?=//)|www(?=\.)|@", re.IGNORECASE), "\u2060"
 """How what Markdown makes a link of begins, or what is within."""
@@ -171,13 +176,22 @@ def shortest(number: float) -> str:
     return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
 
 
+def visible(text: str) -> str:
+    """Return a text with its control characters as escapes: one such as U+202E would reorder the text around it."""
+    return "".join(f"\\u{ord(c):04x}" if _is_control(c) else c for c in text)
+
+
+def _is_control(character: str) -> bool:
+    return unicodedata.category(character) in _CONTROLS or unicodedata.bidirectional(character) in _REORDERS
+
+
 def escaped(name: str) -> str:
     """Return a name from a file as text that Markdown shows literally, and makes no link of.
 
     Markdown's extension of GitHub links addresses also where their signs are escaped, so a word joiner, which nobody
     sees, stands in them.
     """
-    words = _ADDRESS.sub(lambda start: f"{start[0]}{_JOINER}", " ".join(name.split()))
+    words = _ADDRESS.sub(lambda start: f"{start[0]}{_JOINER}", visible(" ".join(name.split())))
     return "".join(f"\\{c}" if c in r"\`*_{}[]()#+-.!|~$:<>&" else c for c in words)
 
 

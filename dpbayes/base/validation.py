@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 
-from dpbayes.base.text import numeral
+from dpbayes.base.text import numeral, visible
 
 
 class InputError(ValueError):
@@ -20,8 +20,7 @@ class InputError(ValueError):
 
 def brief(value: object, limit: int = 40) -> str:
     """Return `value` as short quoted text, so that hostile or huge input stays readable."""
-    # An unpaired surrogate, which JSON may contain, cannot be encoded, so it is escaped.
-    text = str(value).replace("\n", " ").encode(errors="backslashreplace").decode()
+    text = visible(str(value)[: limit + 1].replace("\n", " "))
     return f'"{text}"' if len(text) <= limit else f'"{text[: limit - 1]}…"'
 
 

@@ -2,6 +2,7 @@ import math
 
 import pytest
 
+from dpbayes.base.text import escaped
 from dpbayes.base.validation import InputError, brief, distinct_names, finite_number, whole_number
 
 NOT_NUMBERS = [None, True, "many", "", [1], {}, 1j, object()]
@@ -58,3 +59,11 @@ def test_empty_repeated_and_non_text_names_are_refused(names):
     with pytest.raises(InputError, match="node") as caught:
         distinct_names("node", names)
     assert is_one_sentence(str(caught.value))
+
+
+@pytest.mark.parametrize("control", ["\u202e", "\u2066", "\x1b", "\x00", "\ud800"])
+def test_a_quoted_or_shown_text_contains_no_control_that_changes_the_text_around_it(control: str) -> None:
+    for shown in (brief(f"gpj{control}exe"), escaped(f"gpj{control}exe")):
+        assert control not in shown
+        assert f"u{ord(control):04x}" in shown
+    assert brief("نام‌ها é 🧑‍🔬") == '"نام‌ها é 🧑‍🔬"'
