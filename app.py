@@ -4,10 +4,12 @@ import gc
 import sys
 
 import streamlit as st
+from starlette.middleware import Middleware
 
 from dpbayes.ui.server.hints import hinted
 from dpbayes.ui.server.security import secured
 from dpbayes.ui.server.starting import starting
+from dpbayes.ui.server.uploads import bounded
 
 GREY = """
 <div class="coming" aria-hidden="true" style="display: grid; gap: 1rem">
@@ -33,5 +35,5 @@ def main() -> None:
 if __name__ == "__main__":  # Streamlit runs this file for every visitor
     main()
 else:  # and imports it once, as the server starts
-    app = st.App(__file__, lifespan=starting)
-    app = secured(hinted(app))
+    layers = [Middleware(layer) for layer in (secured, bounded, hinted)]
+    app = st.App(__file__, lifespan=starting, middleware=layers)

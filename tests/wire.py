@@ -91,6 +91,41 @@ def received(
         return run(wire, page, query)
 
 
+def cookies(url: str) -> dict[str, str]:
+    """Return the cookies of a new browser that has opened the page."""
+    with closing(HTTPConnection(url.partition("//")[2], timeout=SILENCE_S)) as connection:
+        connection.request("GET", "/_stcore/health")
+        answer = connection.getresponse()
+        answer.read()
+    return {"Cookie": "; ".join(line.partition(";")[0] for line in answer.headers.get_all("Set-Cookie") or ())}
+
+
+def made_file(wire: ClientConnection, sent: list[ForwardMsg], file_id: str) -> str:
+    """Ask for the file of a download button that makes it when it is pressed; return its address, "" if refused.
+
+    Args:
+        wire: The connection.
+        sent: What the page of this connection has sent.
+        file_id: The id of the file.
+
+    Returns:
+        The address below that of the server.
+    """
+    message = BackMsg()
+    message.backend_operation_request.request_id = file_id
+    message.backend_operation_request.session_id = next(
+        id_ for part in sent if (id_ := part.new_session.initialize.session_id)
+    )
+    message.backend_operation_request.deferred_file.file_id = file_id
+    wire.send(message.SerializeToString())
+    while True:
+        content = wire.recv(timeout=SILENCE_S)
+        assert isinstance(content, bytes)
+        answer = ForwardMsg.FromString(content)
+        if answer.WhichOneof("type") == "backend_operation_response":
+            return answer.backend_operation_response.deferred_file.url
+
+
 def button(messages: list[ForwardMsg], label: str) -> str:
     """Return what Streamlit calls the button with this label."""
     buttons = [message.delta.new_element.button for message in messages]

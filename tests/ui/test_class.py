@@ -1,6 +1,5 @@
 """A class on a real server: its visitors have neither ledger, connections and releases, nor the uploads of others."""
 
-import http.client
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from dpbayes.ui.server import serve
 from dpbayes.ui.session.connections import DATA_ROOT
 from dpbayes.ui.session.roles import REFUSALS, UPLOADS, Act, cookie_name
 from tests.browser.serving import CURATORS, ROOT, free_port, server_process
-from tests.wire import button, connected, received, run, sent_file, texts, widget
+from tests.wire import button, connected, cookies, received, run, sent_file, texts, widget
 
 DATASET, ANIMAL = "orchard-9", "quagga-4711"
 
@@ -56,16 +55,6 @@ def school(tmp_path_factory: pytest.TempPathFactory) -> Iterator[School]:
         url = f"http://{address}:{port}"
         with server_process([sys.executable, "-c", script], url, cwd=ROOT, path=ROOT):
             yield School(url, f"http://{serve.HOST}:{port}", path)
-
-
-def cookies(url: str) -> dict[str, str]:
-    """Return the cookies of a new browser that has opened the page."""
-    connection = http.client.HTTPConnection(url.partition("//")[2])
-    connection.request("GET", "/_stcore/health")
-    answer = connection.getresponse()
-    answer.read()
-    connection.close()
-    return {"Cookie": "; ".join(line.partition(";")[0] for line in answer.headers.get_all("Set-Cookie") or ())}
 
 
 def test_a_visitor_of_the_class_has_no_ledger_and_no_connection(school: School) -> None:

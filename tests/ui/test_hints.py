@@ -4,9 +4,9 @@ import asyncio
 from urllib.request import urlopen
 
 import pytest
+from starlette.types import Message, Send
 
 from dpbayes.ui.server.hints import hinted, plotly_address
-from dpbayes.ui.server.security import Message, Send
 from tests.browser.serving import dashboard_process, free_port
 
 

@@ -1,25 +1,24 @@
 """Nobody but the visitor gets what is theirs: foreign names, foreign origins, frames, guessed addresses."""
 
-import asyncio
 import http.client
 import itertools
 import socket
-from collections.abc import Iterator, Mapping, Sequence
-from types import SimpleNamespace
+from collections.abc import Iterator, Mapping
+from urllib.request import urlopen
 
 import pytest
-from streamlit.runtime import memory_media_file_storage as storage
-from streamlit.runtime.media_file_storage import MediaFileKind
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+import streamlit as st
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.datastructures import Headers
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
 from dpbayes.__main__ import main
-from dpbayes.ui.server import security, serve
-from tests.browser.serving import ROOT, dashboard_process, free_port, streamlit_process
+from dpbayes.ui.server import security, serve, uploads
+from dpbayes.ui.session.roles import cookie_name
+from tests.browser.serving import CURATORS, ROOT, dashboard_process, free_port, streamlit_process
+from tests.wire import connected, cookies, made_file, run, sent_file
 
 NO_MORE: Mapping[str, str] = {}
 COUNTS = b"smoke,count\nyes,481\nno,519\n"
@@ -30,25 +29,6 @@ def url(request: pytest.FixtureRequest) -> Iterator[str]:
     is_own = request.param == "python -m dpbayes"
     with dashboard_process(free_port()) if is_own else streamlit_process(ROOT / "app.py") as (address, _):
         yield address
-
-
-def address_of(content: bytes) -> str:
-    return storage.MemoryMediaFileStorage("/media").load_and_get_id(
-        content, "text/csv", MediaFileKind.DOWNLOADABLE, "counts.csv"
-    )
-
-
-def test_who_guesses_a_file_for_download_cannot_compute_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    context = SimpleNamespace(session_id="curator")
-    monkeypatch.setattr(security, "get_script_run_ctx", lambda **_: context)
-    guesses = {address_of(COUNTS.replace(b"481", str(count).encode())): count for count in range(1001)}
-    assert len(guesses) == 1001
-    assert address_of(COUNTS) in guesses, "a run of the same session finds the file that it made before"
-    context.session_id = "stranger"
-    assert address_of(COUNTS) not in guesses, "of another session"
-    context.session_id = "curator"
-    monkeypatch.setattr(security, "_KEY", bytes(32))
-    assert address_of(COUNTS) not in guesses, "of another process"
 
 
 SECURITY = {
@@ -121,7 +101,7 @@ def test_a_proxy_uses_any_name_unless_the_server_names_its_own(url: str, request
 
 @pytest.mark.parametrize("client", ["127.0.0.1", "::1", "::ffff:127.0.0.1", "10.1.2.3", ""])
 def test_a_foreign_name_is_refused_only_to_this_computer(monkeypatch: pytest.MonkeyPatch, client: str) -> None:
-    monkeypatch.setattr(security, "get_option", lambda _: [])
+    monkeypatch.setattr(st, "get_option", lambda _: [])
     scope = {"headers": [(b"host", b"dpbayes.example:8501")], "client": (client, 4000)}
     assert security._is_rebound(scope) is (client in {"127.0.0.1", "::1", "::ffff:127.0.0.1"})
     for name in (b"localhost:8501", b"127.0.0.1", b"[::1]:8501"):
@@ -146,73 +126,34 @@ def test_a_class_finds_the_server_under_its_address_and_the_names_that_were_give
     assert allowed == ["127.0.0.1", "localhost", "10.1.2.3", "class.example"]
 
 
-def uploaded(manager: MemoryUploadedFileManager, session: str, sizes: Sequence[int]) -> list[str]:
-    """Upload files as a browser does, which asks for all their addresses first."""
-    names = [address.file_id for address in manager.get_upload_urls(session, ["table.csv"] * len(sizes))]
-    for name, size in zip(names, sizes, strict=True):
-        manager.add_file(session, UploadedFileRec(name, "table.csv", "text/csv", bytes(size)))
-    return names
+def test_a_visitor_without_the_right_to_upload_sends_no_file(url: str) -> None:
+    visitor = cookies(url)
+    with connected(url, visitor) as wire:
+        run(wire, "data")
+        assert sent_file(url, wire, COUNTS, visitor)[0] == 403
+        run(wire, "ledger")
+        assert sent_file(url, wire, COUNTS, visitor)[0] == 204, "a release to check is a small file"
+        assert sent_file(url, wire, bytes(uploads.MOST_DOCUMENT + 1), visitor)[0] == 403
+    curator = {"Cookie": f"{visitor['Cookie']}; {cookie_name(url)}={CURATORS}"}
+    with connected(url, curator) as wire:
+        run(wire, "data")
+        assert sent_file(url, wire, bytes(uploads.MOST_DOCUMENT + 1), curator)[0] == 204
 
 
-def test_the_oldest_uploads_of_a_session_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(security, "MOST_UPLOADED", 100)
-    manager = MemoryUploadedFileManager("/_stcore/upload_file")
-    names = uploaded(manager, "mine", [40] * 10)
-    other = uploaded(manager, "other", [90])
-    assert list(manager.file_storage["mine"]) == names[-2:], "as many as fit"
-    assert list(manager.file_storage["other"]) == other
-    large = uploaded(manager, "mine", [101])
-    assert list(manager.file_storage["mine"]) == large, "Streamlit bounds a single file"
-    manager.remove_session_files("mine")
-    assert set(manager.file_storage) == {"other"}
-    assert "mine" not in security._issued
+def test_only_the_session_of_a_download_button_makes_its_file(url: str) -> None:
+    def drawing(sent: list[ForwardMsg]) -> str:
+        buttons = [message.delta.new_element.download_button for message in sent]
+        return [button.deferred_file_id for button in buttons if "SVG" in button.label][-1]
+
+    with connected(url) as mine, connected(url) as other:
+        my_page, other_page = run(mine, "network"), run(other, "network")
+        file = drawing(my_page)
+        assert not made_file(other, other_page, file)
+        address = made_file(mine, my_page, file)
+        assert b"<svg" in urlopen(url + address).read(1000)
+        assert address != made_file(other, other_page, drawing(other_page)), "whoever guesses a content finds nothing"
 
 
-def put(path: str) -> list[int]:
-    """Return the status that the dashboard gives to a file that a browser sends: 200 where Streamlit is to take it."""
-    status: list[int] = []
-
-    async def app(scope: object, receive: object, send: security.Send) -> None:
-        await send({"type": "http.response.start", "status": 200})
-
-    async def send(message: security.Message) -> None:
-        if "status" in message:
-            status.append(message["status"])
-
-    async def receive() -> security.Message:
-        raise AssertionError("the file is not read")
-
-    asyncio.run(security.secured(app)({"type": "http", "method": "PUT", "path": path, "headers": []}, receive, send))
-    return status
-
-
-def test_a_file_that_no_session_requested_is_refused_unread() -> None:
-    manager = MemoryUploadedFileManager("/_stcore/upload_file")
-    (address,) = manager.get_upload_urls("mine", ["table.csv"])
-    assert put(address.upload_url) == put(f"/base{address.upload_url}") == [200]
-    assert put("/_stcore/upload_file/mine/of-my-own") == put(address.upload_url.replace("mine", "other")) == [403]
-    manager.remove_session_files("mine")
-    assert put(address.upload_url) == [403], "its session has ended"
-
-
-def test_a_file_that_is_refused_is_answered_with_a_sentence(url: str) -> None:
-    wire = http.client.HTTPConnection(url.removeprefix("http://"))
-    wire.request("PUT", "/_stcore/upload_file/a/b", b"smoke,count")
-    answer = wire.getresponse()
-    assert (answer.status, answer.read().decode()) == (403, security.NOT_REQUESTED)
-    assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
-    wire.close()
-
-
-def test_a_file_that_comes_after_its_session_has_ended_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    manager = MemoryUploadedFileManager("/_stcore/upload_file")
-    monkeypatch.setattr(security, "get_instance", lambda: SimpleNamespace(uploaded_file_mgr=manager))
-    (address,) = manager.get_upload_urls("mine", ["table.csv"])
-
-    async def app(*_: object) -> None:
-        manager.remove_session_files("mine")
-        manager.add_file("mine", UploadedFileRec(address.file_id, "table.csv", "text/csv", b"late"))
-
-    scope = {"type": "http", "method": "PUT", "path": address.upload_url, "headers": []}
-    asyncio.run(security.secured(app)(scope, None, None))  # type: ignore[arg-type]
-    assert "mine" not in manager.file_storage
+def test_every_file_for_download_is_bound_to_its_session() -> None:
+    places = [path for path in (ROOT / "dpbayes").rglob("*.py") if ".download_button(" in path.read_text()]
+    assert [path.name for path in places] == ["downloads.py"]

@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from starlette.types import Message, Send
 
 from dpbayes.ui.server import security
 from dpbayes.ui.server.security import FAILED, UNREACHABLE
@@ -21,12 +22,12 @@ def answered(
     """Return what a browser receives where Streamlit would answer with this status and these headers."""
     sent: list[Any] = []
 
-    async def app(scope: object, receive: object, send: security.Send) -> None:
+    async def app(scope: object, receive: object, send: Send) -> None:
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": b"Streamlit's, ", "more_body": True})
         await send({"type": "http.response.body", "body": b"in two parts"})
 
-    async def send(message: security.Message) -> None:
+    async def send(message: Message) -> None:
         sent.append(message)
 
     scope = {"type": "http", "method": "GET", "path": path, "query_string": b"code=1", "headers": request_headers}

@@ -22,6 +22,7 @@ from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.grants import EVERY
 from dpbayes.ui.session.roles import Act, person
+from dpbayes.ui.session.uploads import document_place
 from dpbayes.ui.widgets.charging import noted
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import PATH, program, same_from_python
@@ -376,7 +377,7 @@ def _composed(account: Account, amounts: list[Amount], delta: float) -> str:
 
 def _from_file(suspicion: float) -> None:
     st.subheader("Release file")
-    file = st.file_uploader("Release to check (release.json)", type="json", key="ledger.file")
+    file = document_place("Release to check (release.json)", type="json", key="ledger.file")
     if file is None:
         st.caption("The check needs no records, and the file is not stored.")
         return

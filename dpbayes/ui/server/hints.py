@@ -1,8 +1,7 @@
 """The script that the browser loads together with the page: that of all charts, which is the largest."""
 
-from streamlit.config import get_option
-
-from dpbayes.ui.server.security import Application, Message, Receive, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import get_option
 
 PLOTLY = "app/static/plotly-cartesian.min.js"
 """Plotly's script, with the kinds of traces that the figures use, below the server's own address."""
@@ -14,7 +13,7 @@ def plotly_address() -> str:
     return f"/{base}/{PLOTLY}" if base else f"/{PLOTLY}"
 
 
-def hinted(app: Application) -> Application:
+def hinted(app: ASGIApp) -> ASGIApp:
     """Return the ASGI application whose page names Plotly's script in a header.
 
     The browser then loads the script while it starts Streamlit's own, and not when the first chart arrives.
@@ -26,7 +25,7 @@ def hinted(app: Application) -> Application:
         An application for the same server.
     """
 
-    async def answer(scope: Message, receive: Receive, send: Send) -> None:
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_hint(message: Message) -> None:
             if message["type"] == "http.response.start" and _is_page(message):
                 link = f"<{plotly_address()}>; rel=preload; as=script"

@@ -122,6 +122,11 @@ def person() -> Person:
     return of_connection()
 
 
+def of_cookies(host: str, cookies: Mapping[str, str]) -> Person:
+    """Return the owner if the cookies contain the token of this server, which a browser knows as `host`."""
+    return OWNER if is_token(cookies.get(cookie_name(host), "")) else VISITOR
+
+
 def of_connection() -> Person:
     """Return the person at the other end of the connection of this run.
 

@@ -6,6 +6,8 @@ from typing import Self
 
 import numpy as np
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.typing import UploadedFile
 
 from dpbayes.base.libraries import pd
 from dpbayes.model.dataset import Dataset
@@ -83,3 +85,29 @@ def given_cpts() -> dict[str, np.ndarray]:
     """Return the typed or loaded CPTs of this session, by the text of their graph."""
     tables: dict[str, np.ndarray] = st.session_state.setdefault("given_cpts", {})
     return tables
+
+
+# Small documents, which everybody may send
+
+MOST_DOCUMENT = 2 * 2**20
+"""The largest number of bytes of a release to check, of a network, and of a story."""
+
+MOST_SESSIONS = 10_000
+"""The number of sessions that are remembered to have a place for a document; the oldest are forgotten."""
+
+_with_place: dict[str, None] = {}
+
+
+def document_place(label: str, *, type: str | list[str] | None = None, key: str) -> UploadedFile | None:
+    """Show a place for a small document; a visitor without the right to upload tables can use it, too."""
+    run = get_script_run_ctx(suppress_warning=True)
+    if run is not None:
+        _with_place[run.session_id] = _with_place.pop(run.session_id, None)
+        for oldest in list(_with_place)[:-MOST_SESSIONS]:
+            del _with_place[oldest]
+    return st.file_uploader(label, type=type, key=key, max_upload_size=MOST_DOCUMENT // 2**20)
+
+
+def takes_documents(session: str) -> bool:
+    """Return whether a page of this session has shown a place for a document."""
+    return session in _with_place

@@ -15,6 +15,7 @@ from dpbayes.boards.board import Board, Frame, View
 from dpbayes.boards.document import script, style
 from dpbayes.ui.server.hints import plotly_address
 from dpbayes.ui.session.current import set_parameter
+from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.kept import kept, shared_memo
 from dpbayes.ui.session.settings import PARAMETERS
 
@@ -112,10 +113,9 @@ def _rest(name: str, board: Board) -> None:
 
 def offer_document(board: View, value: str, *, file: str) -> None:
     """Offer the complete board as an HTML file, which is made when somebody asks for it."""
-    st.download_button(
-        "Save as interactive HTML",
-        data=lambda: board.complete(value).to_html(),
-        file_name=f"{file}.html",
+    download_button(
+        ":material/download: Save as interactive HTML",
+        lambda: board.complete(value).to_html(),
+        f"{file}.html",
         mime="text/html",
-        icon=":material/download:",
     )

@@ -21,6 +21,7 @@ from dpbayes.sources.domains import DeclaredColumn, write_domains
 from dpbayes.sources.named_networks import NAMED, load_named
 from dpbayes.sources.shipped_tables import SHIPPED, default_network
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.settings import Cpts
 from dpbayes.ui.session.uploads import upload
 
@@ -64,13 +65,12 @@ def description_beside(chosen: Chosen, name: str) -> None:
             " The description also contains domains that were read from the data; these are not marked as public."
         )
     st.caption(sentences)
-    st.download_button(
+    download_button(
         f"Download {DESCRIPTION}",
         write_domains(DeclaredColumn(column.name, column) for column in used),
         DESCRIPTION,
         mime="application/json",
         key=f"python.{name}.domains",
-        on_click="ignore",
     )
 
 

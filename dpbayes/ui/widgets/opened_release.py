@@ -36,6 +36,7 @@ from dpbayes.releases.views.reading import INTERVALS, has_joint, posterior_of
 from dpbayes.releases.views.report import html_report
 from dpbayes.sources.edgelist import write_edges
 from dpbayes.sources.synthetic import sample_dataset
+from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.kept import kept
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.show import assumption
@@ -86,11 +87,18 @@ def _learnt_graph(document: StructureDocument, data: bytes, *, key: str) -> None
         st.markdown(f"- {escaped(sentence)}")
     arrow_list(document.network)
     with st.container(horizontal=True):
-        st.download_button(
-            "graph.json", data, "graph.json", "application/json", key=f"{key}.graph.json", on_click="ignore"
+        download_button(
+            "graph.json",
+            data,
+            "graph.json",
+            "application/json",
+            key=f"{key}.graph.json",
         )
-        st.download_button(
-            "Arrows (TXT)", write_edges(document.network), "network.txt", key=f"{key}.arrows", on_click="ignore"
+        download_button(
+            "Arrows (TXT)",
+            write_edges(document.network),
+            "network.txt",
+            key=f"{key}.arrows",
         )
 
 
@@ -100,16 +108,19 @@ def _adaptive_release(document: AdaptiveDocument, data: bytes, *, key: str, susp
         st.markdown(f"- {escaped(sentence)}")
     arrow_list(document.process.measured.network)
     with st.container(horizontal=True):
-        st.download_button(
-            "release.json", data, "release.json", "application/json", key=f"{key}.json", on_click="ignore"
+        download_button(
+            "release.json",
+            data,
+            "release.json",
+            "application/json",
+            key=f"{key}.json",
         )
-        st.download_button(
+        download_button(
             "Report (HTML)",
             lambda: adaptive_report(document, suspicion=suspicion).encode(),
             "release.html",
             "text/html",
             key=f"{key}.html",
-            on_click="ignore",
         )
 
 
@@ -209,7 +220,7 @@ def _views(
     reading = _of_files(document.request.network, requested)
 
     def offer(label: str, file: str, content: object, mime: str) -> None:
-        st.download_button(label, content, file_name=file, mime=mime, key=f"{key}.{file}", on_click="ignore")  # type: ignore[arg-type]
+        download_button(label, content, file_name=file, mime=mime, key=f"{key}.{file}")  # type: ignore[arg-type]
 
     with st.container(horizontal=True):
         offer("release.json", "release.json", data, "application/json")

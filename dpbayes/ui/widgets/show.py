@@ -16,6 +16,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.mechanisms.base import name_of
 from dpbayes.ui.session.chosen import Chosen, TableMissing
+from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.widgets.chart import take_picture
 from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.guard import WENT_WRONG, log_failure, notes
@@ -155,9 +156,7 @@ def data_and_download(
             st.caption("Not private (curator view). Do not share this file.")
         numbers(frame, height=min(38 + 35 * len(frame), 300))
         file = offered_name(name, "csv", simulates=simulates, curator_only=curator_only)
-        st.download_button(
-            "Download CSV", lambda: safe_csv(frame), file, mime="text/csv", key=f"download.{name}", on_click="ignore"
-        )
+        download_button("Download CSV", lambda: safe_csv(frame), file, mime="text/csv", key=f"download.{name}")
         take_picture(key=name)
 
 

@@ -21,6 +21,7 @@ from dpbayes.theory.zhang16.summary import Setting, Table1Row, not_computable, t
 from dpbayes.ui.pages.claims.curve import Evaluation
 from dpbayes.ui.pages.claims.headline import shown_as
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.widgets.from_python import program
 from dpbayes.ui.widgets.show import assumption, folded, show_refusal, source
 
@@ -97,7 +98,7 @@ def sources(claim: Claim) -> None:
     with st.expander("Cite"):
         st.code(PAPERS[claim.reference.paper].bibtex, language="bibtex", wrap_lines=True)
         every = "\n".join(paper.bibtex for paper in PAPERS.values())
-        st.download_button("Download all as BibTeX", every, "dpbayes.bib", "application/x-bibtex", on_click="ignore")
+        download_button("Download all as BibTeX", every, "dpbayes.bib", "application/x-bibtex")
         st.caption(THE_NOTES)
 
 

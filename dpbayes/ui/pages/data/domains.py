@@ -27,6 +27,7 @@ from dpbayes.ui.pages.data.typed import (
 )
 from dpbayes.ui.pages.data.upload import require_node_names
 from dpbayes.ui.session.connected import Connected
+from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.uploads import DescribedTable, Upload, keep_upload, upload
 from dpbayes.ui.widgets.edits import edits_of
 from dpbayes.ui.widgets.from_python import DESCRIPTION
@@ -258,13 +259,12 @@ def _description(mine: Table, keep: Callable[[Table], None]) -> None:
             if open_ones:
                 more = f" and {len(open_ones) - 5} more" if len(open_ones) > 5 else ""
                 st.caption(escaped(f"Declared but not public: {', '.join(open_ones[:5])}{more}."))
-            st.download_button(
+            download_button(
                 "Download domain description",
                 write_domains(mine.columns),
                 DESCRIPTION,
                 mime="application/json",
                 key="domains.out",
-                on_click="ignore",
             )
         with right:
             file = st.file_uploader("Domain description (JSON)", type=None, key="domains.file")

@@ -21,6 +21,7 @@ from dpbayes.ui.pages.data.upload import loader, take
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.connections import connections
 from dpbayes.ui.session.current import change
+from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.settings import CONNECTED, Cpts
 from dpbayes.ui.session.uploads import given_cpts, upload
@@ -184,14 +185,13 @@ def _ready(chosen: Chosen) -> None:
 def _offer(key: str, chosen: Chosen) -> None:
     """Show the actions for the file of a loaded table."""
     with st.container(horizontal=True):
-        st.download_button(
+        download_button(
             "Download domain description",
             lambda: write_domains(shipped_domains(key)),
             f"{key}-domains.json",
             mime="application/json",
             help="The domains of all columns, from the codebook, as a JSON file.",
             key="domains.shipped",
-            on_click="ignore",
         )
         differently = chosen.is_curator and st.button("Change the domains", help="Opens the raw table as an upload.")
     if differently:

@@ -27,6 +27,7 @@ from dpbayes.ui.pages.explore.person import one_person
 from dpbayes.ui.pages.explore.picture import curve_frame
 from dpbayes.ui.pages.explore.readings import Readings, summary_as_real
 from dpbayes.ui.session.chosen import Chosen, target_and_evidence
+from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.saving import offered_name
@@ -276,7 +277,7 @@ def _guarantee(chosen: Chosen) -> None:
 def download(study: ReleaseStudy) -> None:
     """Offer the first simulated release: what a recipient would get, and nothing else."""
     net = study.exact.network
-    st.download_button(
+    download_button(
         "Simulated release (JSON)",
         lambda: release_json(study.release.part(0), net),
         offered_name("release", "json", simulates=True),
@@ -284,7 +285,6 @@ def download(study: ReleaseStudy) -> None:
         key="download.release",
         help="The file that a recipient would get. Its noise comes from a seed and protects nobody: use the file for "
         "demonstrations only.",
-        on_click="ignore",
     )
 
 

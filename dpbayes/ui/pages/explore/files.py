@@ -5,7 +5,6 @@ import math
 from collections.abc import Iterable
 
 import numpy as np
-import streamlit as st
 
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.types import FloatArray
@@ -20,6 +19,7 @@ from dpbayes.ui.pages.explore.averages import releases_read
 from dpbayes.ui.pages.explore.readings import AVERAGED_POINTS, Readings
 from dpbayes.ui.pages.explore.simulations import releases_to_simulate
 from dpbayes.ui.session.chosen import Chosen, target_and_evidence
+from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.from_python import FACE, PATH, STREAM, counts_in_python, mechanism_in_python, program
 from dpbayes.ui.widgets.show import sentence_instead
@@ -116,7 +116,7 @@ def handout_button(chosen: Chosen, readings: Readings, answered: Answered | None
     with sentence_instead():
         sheet = html_handout(handout_of(chosen, readings, answered))
         name = offered_name("handout", "html", simulates=True)
-        st.download_button("Handout (HTML)", sheet, name, "text/html", key="handout", on_click="ignore")
+        download_button("Handout (HTML)", sheet, name, "text/html", key="handout")
 
 
 def handout_of(chosen: Chosen, readings: Readings, answered: Answered | None) -> Handout:

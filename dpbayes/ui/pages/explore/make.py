@@ -22,6 +22,7 @@ from dpbayes.releases.document.request import GraphChoice, ReleaseRequest
 from dpbayes.releases.publishing import LearntGraph, Published, learnt_as, publish
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.ui.session.chosen import Chosen, has_question, kind_called, target_and_evidence
+from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.drawings import replace_drawing
 from dpbayes.ui.session.graphs import Graph, code_of, drawable
 from dpbayes.ui.session.settings import Settings
@@ -167,7 +168,7 @@ def plan_files(chosen: Chosen) -> None:
         with left, sentence_instead():
             data = write_plan(plan_of(chosen))
             name = offered_name("plan", "json")
-            st.download_button("Plan (JSON)", data, name, "application/json", key="plan.out", on_click="ignore")
+            download_button("Plan (JSON)", data, name, "application/json", key="plan.out")
             st.caption(
                 "The request that this page shows, without records. `python -m dpbayes release --plan` makes the "
                 "release, and charges the dataset that you name."

@@ -26,10 +26,11 @@ from dpbayes.ui.pages.network.errors import (
     tables_at_once,
 )
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.drawings import replace_drawing
 from dpbayes.ui.session.graphs import Graph, code_of, drawable, network_of, placed
 from dpbayes.ui.session.settings import Cpts
-from dpbayes.ui.session.uploads import given_cpts
+from dpbayes.ui.session.uploads import document_place, given_cpts
 from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.from_python import (
     FACE,
@@ -54,37 +55,34 @@ def exchange(chosen: Chosen) -> None:
     with st.expander("Import or export"):
         left, right = st.columns(2)
         with left:
-            file = st.file_uploader("BIF file or list of arrows", type=["bif", "txt", "csv"], key="network.file")
+            file = document_place("BIF file or list of arrows", type=["bif", "txt", "csv"], key="network.file")
             if file is not None and st.button("Use this file"):
                 with sentence_instead():
                     _import(file.name, file.getvalue(), chosen)
         with right, suppress(InputError):  # the page has shown the error
             net = network_of(chosen.graph, chosen.domains)
-            st.download_button(
+            download_button(
                 "Download list of arrows",
                 write_edges(net),
                 offered_name("network", "txt"),
                 key="edges.out",
-                on_click="ignore",
             )
             uniform = 1.0 / net.cards[net.node_of_row[net.row_of_cell]]
-            st.download_button(
+            download_button(
                 "Download BIF (uniform tables)",
                 lambda: write_bif(net, uniform),
                 NETWORK if is_read_from_file(net) else offered_name("network", "bif"),
                 key="bif.out",
                 help="The file contains the structure only: its probabilities are uniform and do not depend on the "
                 "data.",
-                on_click="ignore",
             )
-            st.download_button(
+            download_button(
                 "Download drawing (SVG)",
                 lambda: drawing_svg(chosen),
                 offered_name("drawing", "svg"),
                 "image/svg+xml",
                 key="drawing.out",
                 help="The drawing above with every name in full. The file contains no values from the data.",
-                on_click="ignore",
             )
 
 

@@ -8,6 +8,8 @@ from dpbayes.ui.pages.stories.opened import KEYS, keep_own, open_step, shipped_t
 from dpbayes.ui.pages.stories.reading import read_story
 from dpbayes.ui.pages.stories.story import OWN
 from dpbayes.ui.session.current import change
+from dpbayes.ui.session.downloads import download_button
+from dpbayes.ui.session.uploads import document_place
 from dpbayes.ui.widgets.show import show_refusal
 
 _TRIED = "story.tried"
@@ -29,8 +31,8 @@ def own_story() -> None:
             "`docs/stories.md` describes the format. The file stays in this session."
         )
         text = shipped_text(EXAMPLE)
-        st.download_button("Example story (TOML)", text, "story.toml", "application/toml", on_click="ignore")
-        file = st.file_uploader("Story (TOML)", type=None, key="story.file")
+        download_button("Example story (TOML)", text, "story.toml", "application/toml")
+        file = document_place("Story (TOML)", key="story.file")
         if file is None:
             return
         if st.session_state.get(_TRIED, ("", None))[0] != file.file_id:
