@@ -2,7 +2,6 @@
 
 from dpbayes.audit.adaptive import AdaptiveAudit, audit_adaptive
 from dpbayes.audit.draws import audit_by_draws
-from dpbayes.audit.recalibration import recalibrated
 from dpbayes.audit.registry import audit as audit_report
 from dpbayes.base.privacy import Guarantee, compose
 from dpbayes.base.validation import InputError
@@ -89,7 +88,6 @@ __all__ = [
     "read_domains",
     "read_edges",
     "read_table",
-    "recalibrated",
     "release",
     "sample_dataset",
     "simulate_adaptive",

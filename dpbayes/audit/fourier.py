@@ -2,28 +2,20 @@
 
 from dataclasses import replace
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.audit.entry import Audit, Recalibration
+from dpbayes.audit.entry import Audit
 from dpbayes.audit.loss.law import Losses
 from dpbayes.audit.loss.noise import MOST_MOVED, LaplaceNoise
 from dpbayes.audit.loss.normal import BetweenLosses
 from dpbayes.audit.report.pictures import noisy_number
 from dpbayes.audit.report.types import AuditReport, WorstCase, checked_grid, pure_report
 from dpbayes.audit.report.words import all_tables_text, checked_records, noise_curve, nothing_to_lose, replacement
-from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceFourier, Noise
 from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.noise.sensitivity import walsh_sensitivity
-from dpbayes.mechanisms.release import ReleasedPosterior
-from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network
-
-WIDE, TRANSFORMED = 10_000, 4
-"""The number of cells above which a release takes this many times as long for each number, because its transforms no
-longer fit into the processor's cache."""
 
 
 def audit_fourier(mechanism: LaplaceFourier, *, n: int, epsilons: ArrayLike) -> AuditReport:
@@ -80,22 +72,9 @@ def _losses(mechanism: LaplaceFourier, *, n: int, releases: int) -> Losses:
     return Losses(BetweenLosses(least[0], pairs[0]))
 
 
-def _log_ratios(
-    mechanism: LaplaceFourier, released: ReleasedPosterior, *, first: IntArray, second: IntArray
-) -> FloatArray:
-    # The empty set's coefficient is n plus the lift in both.
-    network = mechanism.prior.network
-    seen = coefficients(network, released.updates)[..., 1:]
-    means = [coefficients(network, np.asarray(counts))[..., 1:] for counts in (first, second)]
-    return (np.abs(seen - means[1]) - np.abs(seen - means[0])).sum(axis=-1) / mechanism.noise_scale
-
-
 AUDIT = Audit(
     kind=LaplaceFourier,
     report=audit_fourier,
-    log_ratios=_log_ratios,
     losses=_losses,
     picture=lambda mechanism, worst, n: noisy_number(mechanism.noise_law, step=2.0, what="coefficients"),
-    recalibration=Recalibration.of_noise(fourier_noise),
-    effort=lambda mechanism, numbers: numbers * TRANSFORMED if numbers > WIDE else numbers,
 )

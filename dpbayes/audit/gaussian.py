@@ -2,20 +2,17 @@
 
 import math
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.audit.entry import Audit, Recalibration
+from dpbayes.audit.entry import Audit
 from dpbayes.audit.loss.law import Losses
 from dpbayes.audit.loss.normal import GaussianLoss, WholeGaussianLoss
 from dpbayes.audit.report.pictures import gaussian_numbers
 from dpbayes.audit.report.types import AuditReport, WorstCase, checked_grid, concentrated_report
 from dpbayes.audit.report.words import all_tables_text, checked_records, nothing_to_lose, opposites
-from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import GaussianUpdates, Noise
 from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.noise.sensitivity import squared_count_sensitivity
-from dpbayes.mechanisms.release import ReleasedPosterior
 
 
 def audit_gaussian(mechanism: GaussianUpdates, *, n: int, epsilons: ArrayLike) -> AuditReport:
@@ -57,21 +54,9 @@ def _losses(mechanism: GaussianUpdates, *, n: int, releases: int) -> Losses:
     return Losses(together, (together,))
 
 
-def _log_ratios(
-    mechanism: GaussianUpdates, released: ReleasedPosterior, *, first: IntArray, second: IntArray
-) -> FloatArray:
-    # Densities and probabilities of whole numbers have the same ratio.
-    apart = np.asarray(first, dtype=np.float64) - second
-    middle = (np.asarray(first, dtype=np.float64) + second) / 2
-    projection: FloatArray = ((released.updates - middle) * apart).sum(axis=-1)
-    return projection / mechanism.noise_scale**2 if mechanism.noise_scale else np.zeros_like(projection)
-
-
 AUDIT = Audit(
     kind=GaussianUpdates,
     report=audit_gaussian,
-    log_ratios=_log_ratios,
     losses=_losses,
     picture=lambda mechanism, worst, n: gaussian_numbers(mechanism.shift),
-    recalibration=Recalibration(needed=lambda mechanism, n, delta: gaussian_loss(mechanism, n=n).epsilon(delta)[1]),
 )

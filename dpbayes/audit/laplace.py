@@ -1,22 +1,16 @@
 """The audits of Laplace noise on the posterior's updates, clipped [Zhang16] or fitted: one audit of noisy counts."""
 
-from collections.abc import Callable
-
-import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.audit.entry import Audit, Recalibration
+from dpbayes.audit.entry import Audit
 from dpbayes.audit.loss.law import Losses
 from dpbayes.audit.loss.noise import LaplaceNoise
 from dpbayes.audit.report.pictures import noisy_number
 from dpbayes.audit.report.types import AuditReport, WorstCase, checked_grid, pure_report
 from dpbayes.audit.report.words import all_tables_text, checked_records, noise_curve, nothing_to_lose, opposites
-from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import ConsistentLaplace, LaplaceUpdates, Noise
 from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
-from dpbayes.mechanisms.release import ReleasedPosterior
 
 LaplaceCounts = LaplaceUpdates | ConsistentLaplace
 
@@ -59,38 +53,17 @@ def _losses(mechanism: LaplaceCounts, *, n: int, releases: int) -> Losses:
     return Losses.of(noise_of_moved_counts(mechanism, n=n).for_fewer_moved_values(2, releases=releases))
 
 
-def audit_of_counts(kind: type[LaplaceCounts], seen: Callable[[ReleasedPosterior], FloatArray]) -> Audit:
-    """Return the audit of a mechanism that releases counts with Laplace noise; `seen` takes them from a release."""
-
-    def log_ratios(
-        mechanism: LaplaceCounts, released: ReleasedPosterior, *, first: IntArray, second: IntArray
-    ) -> FloatArray:
-        counts = seen(released)
-        difference = (np.abs(counts - second) - np.abs(counts - first)).sum(axis=-1)
-        # Without noise, all columns are constant, and there is only one table.
-        return difference / mechanism.noise_scale if mechanism.noise_scale else np.zeros_like(difference)
-
+def audit_of_counts(kind: type[LaplaceCounts]) -> Audit:
+    """Return the audit of a mechanism that releases counts with Laplace noise, clipped or fitted afterwards."""
     return Audit(
         kind=kind,
         report=audit_laplace,
-        log_ratios=log_ratios,
         losses=_losses,
         picture=lambda mechanism, worst, n: noisy_number(mechanism.noise_law, step=1.0, what="counts"),
-        recalibration=Recalibration.of_noise(noise_of_moved_counts),
     )
 
 
 # Counts lie in [0, n]. At and beyond either end the ratio of densities is constant, so it is also the ratio of the
-# atoms of the clipped distribution: clipping hides nothing from the attacker. Probabilities of integers have the same
-# ratio.
-AUDIT = audit_of_counts(LaplaceUpdates, lambda released: released.updates)
-
-
-def _noisy(released: ReleasedPosterior) -> FloatArray:
-    """Return the noisy counts from which consistent tables were computed: the release contains them too."""
-    if released.noisy is None:
-        raise InputError("This release does not contain the noisy counts from which its tables were computed.")
-    return released.noisy
-
-
-CONSISTENT = audit_of_counts(ConsistentLaplace, _noisy)
+# atoms of the clipped distribution: clipping hides nothing. Probabilities of integers have the same ratio.
+AUDIT = audit_of_counts(LaplaceUpdates)
+CONSISTENT = audit_of_counts(ConsistentLaplace)

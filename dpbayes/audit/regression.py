@@ -1,14 +1,14 @@
 """The audit of sampled regression weights: the proved bound for all tables, and tables with a loss close to it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.audit.entry import Audit, Hypothetical, Knob, Numbers, Recalibration, TablePair
+from dpbayes.audit.entry import Audit, Hypothetical, Numbers
 from dpbayes.audit.loss.gaussian import exact_loss, likelihood_difference, log_posterior_mass
-from dpbayes.audit.loss.trimmed import range_curve, range_epsilon
+from dpbayes.audit.loss.trimmed import range_curve
 from dpbayes.audit.report.pictures import TwoLaws, loss_of_more
 from dpbayes.audit.report.types import AuditReport, ClaimAndProof, DeltaCurve, WorstCase, checked_grid, pure_report
 from dpbayes.audit.report.words import PROVED_FOR_ALL
@@ -16,7 +16,7 @@ from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.mechanisms.exact_class import require_exact_class
-from dpbayes.mechanisms.regression import RegressionSampler, norm_bound_for
+from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.regression import Moments
 
 Record = tuple[tuple[float, ...], float]
@@ -58,17 +58,6 @@ def audit_regression(
         else None,
         scope=f"The maximum is over all tables of {n:,} scaled records and all their neighbours. {PROVED_FOR_ALL}",
     )
-
-
-def regression_epsilon(mechanism: RegressionSampler, *, n: int, delta: float) -> float:
-    """Return an epsilon that suffices at delta: an upper value, the proved one at delta = 0.
-
-    Errors: InputError for bad numbers.
-    """
-    require_exact_class(mechanism, RegressionSampler)
-    n, _ = _sizes(n, 1)
-    most = mechanism.certified.epsilon if n else 0.0
-    return range_epsilon(width=most, most=most, delta=delta)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,30 +133,6 @@ def log_mass_of(mechanism: RegressionSampler, table: Moments, spare: int) -> Flo
     )
 
 
-def widened(table: Moments, spare: int) -> Moments:
-    """Return the moments of the same records with `spare` further features that are zero in all of them."""
-    d = table.d + spare
-    gram, cross = np.zeros((d, d)), np.zeros(d)
-    gram[: table.d, : table.d], cross[: table.d] = table.gram, table.cross
-    return Moments(gram, cross, table.square, table.n)
-
-
-def regression_ratios(
-    mechanism: RegressionSampler, pair: BadTables, rng: np.random.Generator, size: tuple[int, int]
-) -> FloatArray:
-    """Simulate (repeats, releases) releases of weights for the first of two tables, and return their log ratios.
-
-    Errors: InputError unless the mechanism is exactly a `RegressionSampler`.
-    """
-    require_exact_class(mechanism, RegressionSampler)
-    released = mechanism.release(widened(pair.first, pair.spare), rng, size)
-    used = released.draws[..., : pair.first.d]
-    bend, slope = likelihood_difference(pair.first, pair.second, mechanism.noise_variance)
-    log_ratio = np.einsum("...i,ij,...j->...", used, bend, used) / 2 + used @ slope
-    masses = [log_mass_of(mechanism, table, pair.spare) for table in (pair.first, pair.second)]
-    return (log_ratio - (masses[0] - masses[1])).sum(axis=-1)
-
-
 def _sizes(n: int, features: int) -> tuple[int, int]:
     return (
         whole_number("The number of records", n, low=0, high=2**53),
@@ -237,44 +202,12 @@ def _mechanism_at(numbers: Numbers) -> RegressionSampler:
     )
 
 
-def _turned(mechanism: RegressionSampler, epsilon: float) -> RegressionSampler:
-    bound = norm_bound_for(epsilon, noise_variance=mechanism.noise_variance, draws=mechanism.draws)
-    return replace(mechanism, norm_bound=bound)
-
-
-def _worst_tables(mechanism: RegressionSampler, worst: WorstCase | None, *, n: int, features: int) -> TablePair:
-    tables = bad_tables(mechanism, n=n, features=features)
-    return TablePair(
-        tables, None, f"The worst pair is {tables.descriptions[0]} (true) against {tables.descriptions[1]}."
-    )
-
-
-def _attack(
-    mechanism: RegressionSampler, pair: TablePair, rng: np.random.Generator, size: tuple[int, int]
-) -> FloatArray:
-    return regression_ratios(mechanism, pair.first, rng, size)
-
-
-def _one_record(mechanism: RegressionSampler, *, n: int, features: int) -> TablePair:
-    unit = np.zeros(features)
-    unit[0] = 1.0
-    first, second = (Moments(np.outer(unit, unit), y * unit, np.asarray(1.0), n) for y in (1.0, -1.0))
-    return TablePair(
-        first, second, f"The tables have {n - 1:,} records of zeros and one record with x = (1, 0, …) and y = 1 or −1."
-    )
-
-
 AUDIT = Audit(
     kind=RegressionSampler,
     report=audit_regression,
     claimed=lambda mechanism, n, features: mechanism.claimed(n, features=features),
     picture=_densities,
     tables="A table has scaled records of features x and a target y. The weights w are sampled.",
-    numbers=lambda mechanism, n, features: mechanism.draws * features,
-    recalibration=Recalibration(
-        needed=regression_epsilon,
-        knob=Knob(symbol="B", setting="norm", read=lambda mechanism: float(mechanism.norm_bound), turned=_turned),
-    ),
     farthest=5.0,  # the epsilon stated in the paper grows with n
     hypothetical=Hypothetical(
         title="Regression sampler",
@@ -284,8 +217,5 @@ AUDIT = Audit(
         where=lambda numbers: (
             f"tables of {many(numbers['n'], 'scaled record')} with {many(numbers['features'], 'feature')}"
         ),
-        attacked=_worst_tables,
-        attack=_attack,
-        drawn=_one_record,
     ),
 )

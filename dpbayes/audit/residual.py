@@ -2,21 +2,18 @@
 
 import math
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.audit.entry import Audit, Recalibration
+from dpbayes.audit.entry import Audit
 from dpbayes.audit.loss.law import Losses
 from dpbayes.audit.loss.normal import BetweenLosses, ConcentratedLoss, GaussianLoss, Loss
 from dpbayes.audit.report.pictures import gaussian_numbers
 from dpbayes.audit.report.types import AuditReport, WorstCase, checked_grid, concentrated_report
 from dpbayes.audit.report.words import all_tables_text, checked_records, nodes_text, nothing_to_lose, replacement
 from dpbayes.base.text import numeral
-from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import GaussianResiduals, Noise
 from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.noise.law import inverse
-from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.charges import Charges, WorstCharge
 
 
@@ -64,21 +61,9 @@ def _losses(mechanism: GaussianResiduals, *, n: int, releases: int) -> Losses:
     return Losses(together, () if isinstance(together, ConcentratedLoss) else (together,))
 
 
-def _log_ratios(
-    mechanism: GaussianResiduals, released: ReleasedPosterior, *, first: IntArray, second: IntArray
-) -> FloatArray:
-    # Densities and probabilities of whole numbers have the same ratio; the empty set's residual is n in both.
-    residuals = mechanism.prior.network.residuals
-    seen, own, other = (residuals.of_tables(np.asarray(v, dtype=np.float64)) for v in (released.updates, first, second))
-    prices = inverse(mechanism.variances)[residuals.set_of_number]
-    return np.asarray((seen - (own + other) / 2) @ ((own - other) * prices))
-
-
 AUDIT = Audit(
     kind=GaussianResiduals,
     report=audit_residual,
-    log_ratios=_log_ratios,
     losses=_losses,
     picture=lambda mechanism, worst, n: gaussian_numbers(mechanism.shift),
-    recalibration=Recalibration(needed=lambda mechanism, n, delta: residual_loss(mechanism, n=n).epsilon(delta)[1]),
 )

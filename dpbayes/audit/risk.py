@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.audit.attacker import probability_ceiling
 from dpbayes.audit.loss.law import (
     MOST_PAIRS,
     Losses,
@@ -136,7 +135,8 @@ def ceiling(suspicion: float, promise: Guarantee, *, releases: int = 1) -> float
     With delta = 0, no release exceeds the limit. Errors: InputError for a belief out of (0, 1).
     """
     times = _checked_releases(releases)
-    return float(probability_ceiling(promise.epsilon, releases=times, prior=suspicion)[1][-1])
+    odds = special.logit(finite_number("The prior probability", suspicion, low=1e-12, high=1 - 1e-12))
+    return float(special.expit(odds + times * promise.epsilon))
 
 
 def promised_guess(promise: Guarantee, *, releases: int = 1, belief: float = 0.5) -> float:

@@ -1,15 +1,12 @@
 """The audit of draws from the posterior under a trimmed prior. [Zhang16] Appendix C.2."""
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.audit.entry import Audit, Recalibration
-from dpbayes.audit.loss.trimmed import MOST_ROW, range_epsilon, row_curve
+from dpbayes.audit.entry import Audit
+from dpbayes.audit.loss.trimmed import MOST_ROW, row_curve
 from dpbayes.audit.loss.trimmed_network import (
     cells_of,
-    largest_loss,
     log_masses,
     moved_rows,
     network_loss,
@@ -20,10 +17,9 @@ from dpbayes.audit.report.pictures import Shares, loss_of_more
 from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
 from dpbayes.audit.report.words import all_tables_text, nothing_to_lose, range_only_curve, rows_texts
 from dpbayes.base.text import numeral
-from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms import Calibration, PosteriorSampler
 from dpbayes.mechanisms.exact_class import require_exact_class
-from dpbayes.mechanisms.release import SampledCpts
 
 MOST_ROWS = 24
 """Most rows of which the shares of a loss are drawn."""
@@ -59,22 +55,6 @@ def audit_sampler(mechanism: PosteriorSampler, *, n: int, epsilons: ArrayLike) -
     )
 
 
-def sampler_epsilon(mechanism: PosteriorSampler, *, n: int, delta: float) -> float:
-    """Return an epsilon that suffices at delta: the exact one for delta = 0 and tiny networks, else an upper value."""
-    require_exact_class(mechanism, PosteriorSampler)
-    most = mechanism.draws * largest_loss(mechanism.prior, n=n, bound=mechanism.log_odds_bound)
-    return range_epsilon(width=mechanism.certified.epsilon, most=most, delta=delta)
-
-
-def _log_ratios(mechanism: PosteriorSampler, released: SampledCpts, *, first: IntArray, second: IntArray) -> FloatArray:
-    rows = moved_rows(mechanism.prior.network, first, second)
-    cells = cells_of(mechanism.prior.network, rows)
-    ends = np.stack([first, second])[:, cells]
-    log_theta = np.log(released.draws[..., cells])
-    masses = log_masses(rows_alone(mechanism.prior, rows), ends, bound=mechanism.log_odds_bound)
-    return (log_theta @ (ends[0] - ends[1]).astype(np.float64) - (masses[0] - masses[1])).sum(axis=-1)
-
-
 def losses_by_row(mechanism: PosteriorSampler, *, n: int) -> tuple[list[int], FloatArray]:
     """Return the rows in which the worst tables differ, and what changing each of them alone would lose."""
     network, bound = mechanism.prior.network, mechanism.log_odds_bound
@@ -103,15 +83,7 @@ def _rows(mechanism: PosteriorSampler, worst: WorstCase, *, n: int) -> Shares:
 AUDIT = Audit(
     kind=PosteriorSampler,
     report=audit_sampler,
-    log_ratios=_log_ratios,
     picture=_rows,
     tables="Each table is shown by its counts in the CPT rows where the two differ.",
-    numbers=lambda mechanism, n: mechanism.prior.network.cell_count * mechanism.draws,
-    recalibration=Recalibration(
-        needed=sampler_epsilon,
-        # The printed sampler cannot be run below 2 ln 2, the certified one can.
-        start=lambda mechanism: replace(mechanism, calibration=Calibration.CERTIFIED, epsilon=1.0),
-        is_quick=lambda mechanism, n: False,
-    ),
     cases={"Posterior sampling as stated, ε = 2": {"calibration": Calibration.AS_PRINTED, "epsilon": 2.0, "draws": 1}},
 )

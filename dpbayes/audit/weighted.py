@@ -3,19 +3,16 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.audit.entry import Audit, Recalibration
+from dpbayes.audit.entry import Audit
 from dpbayes.audit.loss.noise import LaplaceNoise
 from dpbayes.audit.loss.unequal import UnequalLoss
 from dpbayes.audit.report.pictures import TwoLaws, noisy_number
 from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
 from dpbayes.audit.report.words import all_tables_text, checked_records, nodes_text, nothing_to_lose, replacement
-from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import Noise, WeightedFourier
 from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.noise.law import NoiseLaw, inverse
-from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.charges import Charges
-from dpbayes.model.fourier import coefficients
 
 
 def audit_weighted(mechanism: WeightedFourier, *, n: int, epsilons: ArrayLike) -> AuditReport:
@@ -62,14 +59,6 @@ def weighted_loss(mechanism: WeightedFourier) -> UnequalLoss:
     )
 
 
-def _log_ratios(
-    mechanism: WeightedFourier, released: ReleasedPosterior, *, first: IntArray, second: IntArray
-) -> FloatArray:
-    network = mechanism.prior.network
-    seen, own, other = (coefficients(network, np.asarray(v)) for v in (released.updates, first, second))
-    return np.asarray((np.abs(seen - other) - np.abs(seen - own)) @ inverse(mechanism.scales))
-
-
 def _picture(mechanism: WeightedFourier, worst: WorstCase, n: int) -> TwoLaws:
     law = NoiseLaw(mechanism.noise, float(mechanism.scales[1:].min()))
     return noisy_number(law, step=2.0, what="the coefficient with the least noise")
@@ -83,7 +72,5 @@ def _loss(mechanism: WeightedFourier, *, n: int) -> UnequalLoss | LaplaceNoise:
 AUDIT = Audit(
     kind=WeightedFourier,
     report=audit_weighted,
-    log_ratios=_log_ratios,
     picture=_picture,
-    recalibration=Recalibration.of_noise(_loss),
 )

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dpbayes.audit.recalibration import recalibration_steps
+from dpbayes.audit.registry import audit
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.steps import Partial, Work, finished, part_of
@@ -25,6 +25,7 @@ from dpbayes.experiments.structure import rms_over_cells
 from dpbayes.mechanisms import MECHANISMS, LaplaceUpdates
 from dpbayes.mechanisms.base import simulated
 from dpbayes.mechanisms.noise.shares import searched, takes_weights
+from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.mechanisms.release import Outcome
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
@@ -35,6 +36,9 @@ BASELINE = LaplaceUpdates
 
 _RECORDS = 1
 """Records of the audited tables; the privacy loss does not depend on the number of records."""
+
+_HALVINGS = 14
+"""Halvings of the range of epsilon that contains the largest one; the last range is 1e-5 of it."""
 
 MOST_NODES = 40
 """Most nodes of a compared graph; for a larger one, the search for the best noise takes half a minute."""
@@ -223,11 +227,23 @@ def recount_steps(mechanism: Any, promise: Promise) -> Work[Any]:
     """
     if not mechanism.node_noise_sd.any():
         return mechanism
+    low = high = promise.epsilon
     try:
-        steps = recalibration_steps(mechanism, n=_RECORDS, target=promise.epsilon, delta=promise.delta)
-        return (yield from steps)
+        while low == high < EPSILON.high:
+            high = min(1.1 * high, EPSILON.high)
+            low = high if _holds(replace(mechanism, epsilon=high), promise) else low
+        for done in range(_HALVINGS):
+            yield done / _HALVINGS
+            middle = (low + high) / 2
+            low, high = (middle, high) if _holds(replace(mechanism, epsilon=middle), promise) else (low, middle)
     except InputError:
         return mechanism
+    return replace(mechanism, epsilon=low)
+
+
+def _holds(mechanism: Any, promise: Promise) -> bool:
+    curve = audit(mechanism, n=_RECORDS, epsilons=[promise.epsilon]).curve
+    return bool(curve.deltas[0] <= promise.delta)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Pictures of an audit: the privacy curve, the distributions of the worst neighbours, and the attacker's odds."""
+"""Pictures of an audit: the privacy curve, and the distributions of the worst neighbours."""
 
 import math
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpbayes.base.looks import BOUND, EXACT, INVALID, PRIVATE
-from dpbayes.base.text import numeral, probability_text
+from dpbayes.base.text import numeral
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.figures.style import (
     EPSILON_AXIS,
@@ -196,81 +196,3 @@ def losses_figure(first: FloatArray, second: FloatArray, *, claimed: float) -> F
     return figure_of(
         traces, x=titled("privacy loss, nats"), y=titled("share of outputs above", range=[0, 1.02]), height=380
     )
-
-
-# The attacker
-
-
-@dataclass(frozen=True, eq=False)
-class Ceiling:
-    """The largest log odds (releases + 1,) that a guarantee allows, with name and dashes; `passed` if exceeded."""
-
-    log_odds: FloatArray
-    name: str
-    passed: bool
-    dash: str = "dash"
-
-
-def odds_figure(log_odds: FloatArray, ceilings: list[Ceiling]) -> Figure:
-    """Draw attackers' log odds (repeats, releases + 1), the first one highlighted, and the ceilings.
-
-    The axis is linear in log odds and labelled with probabilities, so that a ceiling is a straight line.
-    """
-    steps = np.arange(log_odds.shape[1])
-    rest = log_odds[1:]
-    gap = np.full((len(rest), 1), np.nan)
-    shown = {
-        "x": np.tile(np.append(steps.astype(np.float64), np.nan), len(rest)),
-        "y": np.concatenate([rest, gap], axis=1).ravel(),
-    }
-    faint = {"line": {"color": faded(PRIVATE, 0.22), "width": 1}, "hoverinfo": "skip"}
-    traces: list[Trace] = [LINES | shown | faint | {"name": f"{len(rest)} other attackers"}] if len(rest) else []
-    for ceiling in ceilings:
-        colour = INVALID if ceiling.passed else BOUND
-        line = {"color": colour, "width": 2.5, "dash": ceiling.dash}
-        traces.append(
-            LINES | {"x": steps, "y": ceiling.log_odds, "name": ceiling.name, "line": line} | _hover(ceiling.log_odds)
-        )
-    own = {"x": steps, "y": log_odds[0], "name": "this attacker", "line": {"color": PRIVATE, "width": 3.5}}
-    traces.append(LINES | own | _hover(log_odds[0]))
-    return figure_of(
-        traces,
-        x=titled("releases seen", range=[0, int(steps[-1])], tickformat="d"),
-        y=_odds_axis(log_odds, ceilings),
-        height=430,
-    )
-
-
-def _hover(log_odds: FloatArray) -> Trace:
-    texts = [probability_text(value) for value in log_odds]
-    return {"customdata": texts, "hovertemplate": "after %{x}: %{customdata}<extra>%{fullData.name}</extra>"}
-
-
-def _odds_axis(log_odds: FloatArray, ceilings: list[Ceiling]) -> Axis:
-    """Return an axis for the range of the attackers, extended to the beginning of the ceilings."""
-    low, high = float(log_odds.min()), float(log_odds.max())
-    reach = max(high - low, 1.0)
-    tops = [float(c.log_odds[-1]) for c in ceilings]
-    top = max(high, min([high + 0.8 * reach, *tops])) + 0.06 * reach
-    bottom = low - 0.06 * reach
-    values, texts = probability_ticks(bottom, top)
-    return titled(
-        "probability of the true table", range=[bottom, top], tickvals=values, ticktext=texts, automargin=True
-    )
-
-
-def probability_ticks(bottom: float, top: float) -> tuple[list[float], list[str]]:
-    """Return at most eleven log odds within a range, of 50% and of numbers of nines, and their texts."""
-    most = max(abs(bottom), abs(top))
-    count = max(1, math.ceil(most / math.log(10)))
-    stride = max(1, math.ceil(count / 5))
-    nines = [k * stride for k in range(1, count // stride + 2)]
-    every = [-_nines(k) for k in reversed(nines)] + [0.0] + [_nines(k) for k in nines]
-    if most < 2:
-        every = sorted({*every, *(math.log(p / (1 - p)) for p in (0.2, 0.3, 0.4, 0.6, 0.7, 0.8))})
-    kept = [value for value in every if bottom <= value <= top]
-    return kept, [probability_text(value) for value in kept]
-
-
-def _nines(k: int) -> float:
-    return k * math.log(10) + math.log1p(-(10.0**-k))

@@ -86,13 +86,13 @@ def assumed_independence(network: Network, columns: Collection[str]) -> str:
     It is "" if some family contains all columns. Otherwise, each column is independent of the earlier ones in the
     order of the graph, given its parents (the local Markov property). Errors: InputError for unknown columns.
     """
-    asked = {network.index(name) for name in columns}
-    if any(asked <= set(family) for family in network.families):
+    question = {network.index(name) for name in columns}
+    if any(question <= set(family) for family in network.families):
         return ""
     parts = []
     for place, node in enumerate(network.order):
-        earlier = asked.intersection(network.order[:place]).difference(network.families[node])
-        if node in asked and earlier:
+        earlier = question.intersection(network.order[:place]).difference(network.families[node])
+        if node in question and earlier:
             others = " and ".join(network.names[other] for other in sorted(earlier))
             given = ", ".join(network.names[parent] for parent in network.families[node] if parent != node)
             parts.append(f"{network.names[node]} is independent of {others}{f' given {given}' if given else ''}")

@@ -7,19 +7,17 @@ from functools import cached_property
 import numpy as np
 import pytest
 
-from dpbayes.audit.attacker import attack_die, attack_network, log_ratios
-from dpbayes.audit.die.hellinger import audit_die, die_epsilon, law_at, law_steps
-from dpbayes.audit.die.laplace import audit_laplace_cells, audit_laplace_one, laplace_die_epsilon
+from dpbayes.audit.die.hellinger import audit_die, law_steps
+from dpbayes.audit.die.laplace import audit_laplace_cells, audit_laplace_one
 from dpbayes.audit.draws import audit_by_draws
 from dpbayes.audit.exact import audit_exact
 from dpbayes.audit.fourier import audit_fourier, fourier_noise
 from dpbayes.audit.laplace import audit_laplace, noise_of_moved_counts
-from dpbayes.audit.map.exponential import audit_map, map_epsilon
+from dpbayes.audit.map.exponential import audit_map
 from dpbayes.audit.map.printed import audit_printed_map
-from dpbayes.audit.recalibration import needed_epsilon, recalibrated
 from dpbayes.audit.registry import audit
-from dpbayes.audit.regression import audit_regression, bad_tables, regression_epsilon, regression_ratios
-from dpbayes.audit.sampler import audit_sampler, sampler_epsilon
+from dpbayes.audit.regression import audit_regression, bad_tables
+from dpbayes.audit.sampler import audit_sampler
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import (
     MECHANISMS,
@@ -58,7 +56,6 @@ AUDITED = {
     "RegressionSampler": RegressionSampler(prior_precision=1.0),
     "PrintedMap": PrintedMap(prior=(1.0, 1.0), n=5, epsilon=1.0, omega=0.1),
 }
-RECALIBRATED = [name for name in AUDITED if name not in ("Exact", "PrintedMap", "HellingerEnumerated")]
 
 
 def fields_of(value) -> dict:
@@ -154,45 +151,9 @@ def test_no_stranger_is_audited(name):
 
 
 @pytest.mark.parametrize("mechanism", with_odd_parts(), ids=lambda m: type(m).__name__)
-def test_no_mechanism_with_an_odd_prior_network_or_die_is_audited_recalibrated_or_attacked(mechanism):
+def test_no_mechanism_with_an_odd_prior_network_or_die_is_audited(mechanism):
     with pytest.raises(InputError, match=r"with a (prior|network|die).* of the class Odd"):
         audited(mechanism)
-    with pytest.raises(InputError, match=r"of the class Odd(Prior|Network|Die)"):
-        recalibrated(mechanism, n=5, target=1.0)
-    with pytest.raises(InputError, match=r"of the class Odd(Prior|Network|Die)"):
-        log_ratios(mechanism, None, first=np.zeros(6), second=np.zeros(6))
-
-
-@pytest.mark.parametrize("name", RECALIBRATED)
-def test_no_stranger_is_recalibrated(name):
-    for stranger in strangers(AUDITED[name]):
-        with pytest.raises(InputError, match="cannot be recalibrated"):
-            needed_epsilon(stranger, n=5, delta=0.0)
-        with pytest.raises(InputError, match="cannot be recalibrated"):
-            recalibrated(stranger, n=5, target=1.0)
-
-
-@pytest.mark.parametrize("name", AUDITED)
-def test_no_strangers_releases_are_weighed(name):
-    for stranger in strangers(AUDITED[name]):
-        with pytest.raises(InputError, match="The probability of a release of"):
-            log_ratios(stranger, None, first=np.zeros(6), second=np.zeros(6))
-
-
-def test_the_attacker_takes_no_stranger_to_the_seat():
-    rng, size = np.random.default_rng(1), (2, 3)
-    counts = [Counts(chain(2), np.array(values), 1) for values in ([1, 0, 1, 0, 0, 0], [0, 1, 0, 0, 1, 0])]
-    mechanism = AUDITED["LaplaceUpdates"]
-    assert (
-        attack_network(mechanism, truth=counts[0], other=counts[1], prior=0.5, rng=rng, size=size).ratios.shape == size
-    )
-    pair = bad_tables(AUDITED["RegressionSampler"], n=5, features=2)
-    with pytest.raises(InputError, match="of the class Leak"):
-        attack_network(subclassed(mechanism), truth=counts[0], other=counts[1], prior=0.5, rng=rng, size=size)
-    with pytest.raises(InputError, match="of the class Leak"):
-        attack_die(subclassed(AUDITED["LaplaceOne"]), truth=[1, 4], other=[0, 5], prior=0.5, rng=rng, size=size)
-    with pytest.raises(InputError, match="of the class Leak"):
-        regression_ratios(subclassed(AUDITED["RegressionSampler"]), pair, rng, size)
 
 
 HELLINGER = ("HellingerGlobal", "HellingerLocal", "HellingerSmooth", "HellingerEnumerated")
@@ -203,18 +164,12 @@ DIRECT = [
     ("LaplaceFourier", lambda m: audit_fourier(m, n=5, epsilons=[1.0])),
     ("LaplaceFourier", lambda m: fourier_noise(m, n=5)),
     ("PosteriorSampler", lambda m: audit_sampler(m, n=5, epsilons=[1.0])),
-    ("PosteriorSampler", lambda m: sampler_epsilon(m, n=5, delta=0.1)),
     ("MapExponential", lambda m: audit_map(m, n=5, epsilons=[1.0])),
-    ("MapExponential", lambda m: map_epsilon(m, n=5, delta=0.1)),
     *((name, lambda m: audit_die(m, epsilons=[1.0])) for name in HELLINGER),
-    *((name, lambda m: die_epsilon(m, delta=0.1)) for name in HELLINGER),
     *((name, lambda m: list(law_steps(m))) for name in HELLINGER),
-    *((name, lambda m: law_at(m, m, np.zeros((6, 6)))) for name in HELLINGER),
     ("LaplaceOne", lambda m: audit_laplace_one(m, n=5, epsilons=[1.0])),
     ("LaplaceCells", lambda m: audit_laplace_cells(m, n=5, epsilons=[1.0])),
-    *((name, lambda m: laplace_die_epsilon(m, n=5, delta=0.1)) for name in ("LaplaceOne", "LaplaceCells")),
     ("RegressionSampler", lambda m: audit_regression(m, n=5, features=2, epsilons=[1.0])),
-    ("RegressionSampler", lambda m: regression_epsilon(m, n=5, delta=0.1)),
     ("RegressionSampler", lambda m: bad_tables(m, n=5, features=2)),
     ("PrintedMap", lambda m: audit_printed_map(m, n=5, epsilons=[1.0])),
 ]

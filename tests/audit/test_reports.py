@@ -8,15 +8,14 @@ import pytest
 from scipy import special
 
 from dpbayes.audit.die import hellinger
-from dpbayes.audit.die.hellinger import audit_die, audit_die_steps, die_neighbours_up_to_symmetry, law_at, law_steps
+from dpbayes.audit.die.hellinger import audit_die, audit_die_steps, die_neighbours_up_to_symmetry, law_steps
 from dpbayes.audit.die.laplace import laplace_cells_delta
 from dpbayes.audit.loss import finite
 from dpbayes.audit.loss.finite import exact_curve, exact_epsilon, exact_pure_epsilon
 from dpbayes.audit.loss.neighbours import all_tables, die_neighbours
-from dpbayes.audit.recalibration import needed_epsilon, recalibrated, recalibration_steps
 from dpbayes.audit.registry import audit
 from dpbayes.audit.regression import audit_regression, bad_tables, densities_along
-from dpbayes.audit.report.types import AuditReport, AuditVerdict, Exactness
+from dpbayes.audit.report.types import AuditVerdict, Exactness
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration, Exact, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
@@ -411,93 +410,16 @@ def test_sides_of_equal_prior_need_one_pair_of_neighbours_of_each_kind(kind, pri
     assert report.curve.deltas == pytest.approx(whole.deltas, abs=1e-15)
 
 
-@pytest.mark.parametrize("epsilon", [1e-3, 0.7, 30.0])
-@pytest.mark.parametrize("kind", [HellingerGlobal, HellingerLocal, HellingerSmooth])
-def test_the_law_at_another_epsilon_comes_from_a_known_one(kind, epsilon):
-    reference, other = (exponential(kind, Die((0.1, 0.1, 2.0), 9), e, delta=1e-4) for e in (1.0, epsilon))
-    for table in (reference.log_pmf_table(), reference.log_weights_table()):
-        law = special.log_softmax(law_at(other, reference, table), axis=1)
-        assert law == pytest.approx(other.log_pmf_table(), rel=1e-9, abs=1e-12)
-
-
-def test_recalibration_comes_in_steps_and_ends_with_the_mechanism():
-    mechanism = HellingerGlobal(die=coin(20), epsilon=1.0)
-    shares, turned = taken(recalibration_steps(mechanism, n=20, target=1.0))
-    assert all(isinstance(share, float) and 0 <= share < 1 for share in shares)
-    assert turned == recalibrated(mechanism, n=20, target=1.0)
-    assert isinstance(audit(turned, n=20, epsilons=GRID), AuditReport)
-
-
-# Recalibration
-
-
-def test_known_recalibrations():
-    recalibration = recalibrated(HellingerGlobal(die=coin(20), epsilon=1.0), n=20, target=1.0)
-    assert recalibration.epsilon == pytest.approx(1.660, abs=1e-3)
-    recalibration = recalibrated(HellingerSmooth(die=coin(50), epsilon=1.0, delta=1e-5), n=50, target=1.0)
-    assert recalibration.epsilon == pytest.approx(1.763, abs=1e-3)
-
-
-TUNED = [
-    *(on(network, kind) for network in (chain(2), ASIA) for kind in (LaplaceUpdates, LaplaceFourier, PosteriorSampler)),
-    on(NAIVE_BAYES, LaplaceFourier, calibration=Calibration.AS_PRINTED),
-    on(empty(1), MapExponential),
-    HellingerGlobal(die=coin(20), epsilon=1.0),
-    HellingerLocal(die=coin(20), epsilon=1.0),
-    LaplaceOne(die=coin(20), epsilon=1.0),
-    LaplaceCells(die=coin(20), epsilon=1.0),
-]
-
-
-@pytest.mark.parametrize(("mechanism", "wanted"), crossed(TUNED, [(0.5, 0.0), (1.5, 1e-6)], times=1))
-def test_a_recalibrated_mechanism_keeps_to_the_target_and_uses_it_up(mechanism, wanted):
-    target, delta = wanted
-    recalibration = recalibrated(mechanism, n=20, target=target, delta=delta)
-    needed = needed_epsilon(recalibration, n=20, delta=delta)
-    assert target * (1 - 2e-4) <= needed <= target
-    assert type(recalibration) is type(mechanism)
-    assert dataclasses.replace(recalibration, epsilon=mechanism.epsilon) == mechanism
-    assert recalibration.epsilon >= target * (1 - 1e-6)
-    if delta == 0:
-        assert audit(recalibration, n=20, epsilons=[target]).exact <= target
-        assert audit(recalibration, n=20, epsilons=[target]).curve.deltas[0] == 0
-
-
-@pytest.mark.parametrize(("target", "delta"), [(0.5, 0.0), (8.0, 0.0), (1.5, 1e-6)])
-def test_a_regression_sampler_is_recalibrated_by_its_ball(target, delta):
-    mechanism = RegressionSampler(prior_precision=1.0, noise_variance=0.5, draws=3)
-    recalibration = recalibrated(mechanism, n=20, target=target, delta=delta)
-    needed = needed_epsilon(recalibration, n=20, delta=delta)
-    assert target * (1 - 2e-4) <= needed <= target
-    assert dataclasses.replace(recalibration, norm_bound=1.0) == mechanism
-    assert needed_epsilon(mechanism, n=0, delta=delta) == 0
-
-
-def test_more_delta_allows_a_larger_internal_epsilon():
-    mechanism = on(NAIVE_BAYES, LaplaceUpdates)
-    epsilons = [recalibrated(mechanism, n=20, target=1.0, delta=delta).epsilon for delta in (0.0, 1e-9, 1e-6, 1e-3)]
-    assert np.all(np.diff(epsilons) > 0)
-    assert epsilons[0] == pytest.approx(1)
-
-
-@pytest.mark.parametrize("name", [name for name in EVERY if name not in ("exact", "printed map")])
-def test_at_delta_one_no_mechanism_needs_any_epsilon(name):
-    assert needed_epsilon(EVERY[name], n=9, delta=1) == 0
-
-
 # Refusals
 
 
-def test_what_cannot_be_audited_or_recalibrated_is_refused_in_a_sentence():
+def test_what_cannot_be_audited_is_refused_in_a_sentence():
     with pytest.raises(InputError, match="There is no exact audit of"):
         audit(object(), n=5, epsilons=GRID)
     with pytest.raises(InputError, match="audit_by_draws"):
         audit(object(), n=5, epsilons=GRID)
     with pytest.raises(InputError, match="number of features"):
         audit(RegressionSampler(prior_precision=1.0), n=5, epsilons=GRID)
-    for mechanism in (Exact(prior=Dirichlets.symmetric(ASIA)), object()):
-        with pytest.raises(InputError, match="so it cannot be recalibrated"):
-            recalibrated(mechanism, n=5, target=1.0)
 
 
 @pytest.mark.parametrize("name", ["global", "one", "cells", "printed map"])
@@ -511,17 +433,6 @@ def test_what_has_its_own_number_of_records_is_audited_for_that_one(name):
 def test_bad_grids_are_refused(mechanism, epsilons):
     with pytest.raises(InputError, match="not negative"):
         audited(mechanism, n=9, epsilons=epsilons)
-
-
-@pytest.mark.parametrize(("target", "delta"), [(0.0, 0.0), (math.nan, 0.0), (1.0, -1.0), (1.0, 2.0)])
-def test_bad_targets_are_refused(target, delta):
-    with pytest.raises(InputError, match="must be"):
-        recalibrated(on(ASIA, LaplaceUpdates), n=5, target=target, delta=delta)
-
-
-def test_a_target_that_nothing_keeps_to_is_refused():
-    with pytest.raises(InputError, match="choose a larger target"):
-        recalibrated(on(ASIA, LaplaceUpdates), n=5, target=1e-5)
 
 
 @pytest.mark.parametrize("n", [-1, 2.5, math.nan])

@@ -96,7 +96,7 @@ AUDIT = '''
 import numpy as np
 from scipy import special
 
-from dpbayes.audit.entry import Audit, Recalibration
+from dpbayes.audit.entry import Audit
 from dpbayes.audit.loss.finite import exact_curve
 from dpbayes.audit.report.pictures import two_laws
 from dpbayes.audit.report.types import DeltaCurve, Laws, WorstCase, checked_grid, pure_report
@@ -125,17 +125,10 @@ def audit_geometric(mechanism, *, n, epsilons):
     )
 
 
-def log_ratios(mechanism, released, *, first, second):
-    moved = np.abs(released.updates - second) - np.abs(released.updates - first)
-    return mechanism.rate * moved.sum(axis=-1)
-
-
 AUDIT = Audit(
     kind=Geometric,
     report=audit_geometric,
-    log_ratios=log_ratios,
     picture=lambda mechanism, worst, n: two_laws(worst, x="counts that are not below the first table's"),
-    recalibration=Recalibration(needed=lambda mechanism, n, delta: mechanism.epsilon if n else 0.0),
 )
 '''
 
@@ -163,8 +156,6 @@ answer = {
     "audit": everything(audit),
     "pictures": sorted(figures(audit)),
     "subjects": chosen.options,
-    "use": [button.disabled for button in audit.button if button.key == "audit.use"],
-    "count": [button.label for button in audit.button if button.key == "audit.release"],
     "curves": draws,
     "formulas": [m.value for m in accuracy.markdown if "arg" in m.value],
     "left out": next(box.options for box in accuracy.multiselect if box.key == "accuracy.mechanisms"),
@@ -222,9 +213,8 @@ def test_a_mechanism_and_its_audit_are_on_every_page_after_two_files_and_two_ent
         *["ε = 1"] * 3,
     ]
     assert "Geometric" in answer["subjects"]
-    assert answer["pictures"] == ["audit.curve", "audit.laws", "audit.odds"]
+    assert answer["pictures"] == ["audit.curve", "audit.laws"]
     assert "$P(G = k)" in answer["audit"]
-    assert answer["use"] == [True], "it is run at what is asked for"
     geometric, laplace, exact = (answer["curves"][name] for name in ("Geometric", "Laplace", "exact (not private)"))
     assert geometric[0] < geometric[-1]
     assert geometric[-1] == pytest.approx(exact[-1], abs=0.01), "there is next to no noise at ε = 100"
@@ -234,7 +224,7 @@ def test_a_mechanism_and_its_audit_are_on_every_page_after_two_files_and_two_ent
     assert set(answer["curves"]) - set(answer["without"]) == {"Geometric"}
 
 
-def test_a_mechanism_without_an_audit_is_said_to_have_none_and_its_releases_are_counted(tmp_path: Path) -> None:
+def test_a_mechanism_without_an_audit_is_said_to_have_none(tmp_path: Path) -> None:
     answer = answers_of(with_one_more(tmp_path, audit=""))
     assert answer["audited"] == [
         "Geometric noise: the worst-case privacy loss is not known.",
@@ -243,8 +233,6 @@ def test_a_mechanism_without_an_audit_is_said_to_have_none_and_its_releases_are_
         "unknown",
     ]
     assert answer["pictures"] == []
-    assert "Lower bound from simulated releases" in answer["audit"]
-    assert answer["count"] == ["Compute lower bound"]
     assert set(answer["without"]) < set(answer["curves"])
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dpbayes as dp
-from dpbayes.audit.recalibration import needed_epsilon
+from dpbayes.audit.registry import audit
 from dpbayes.base.steps import Partial, finished
 from dpbayes.experiments.best_noise import (
     Comparison,
@@ -84,9 +84,9 @@ def test_the_winners_and_their_factors_on_asia(on_asia: Comparison) -> None:
 def test_laplace_recounted_keeps_the_promise_and_hardly_more_would(on_asia: Comparison, asia: Network) -> None:
     again = on_asia.laplace.recounted
     assert again.epsilon == pytest.approx(1.055, abs=0.005)
-    assert needed_epsilon(again, n=1000, delta=1e-6) <= 1.0
+    assert audit(again, n=1000, epsilons=[1.0]).curve.deltas[0] <= 1e-6
     more = LaplaceUpdates(prior=asia, epsilon=again.epsilon * 1.001)
-    assert needed_epsilon(more, n=1000, delta=1e-6) > 1.0
+    assert audit(more, n=1000, epsilons=[1.0]).curve.deltas[0] > 1e-6
 
 
 def test_all_mechanisms_are_recounted_and_none_needs_more_noise_then() -> None:
@@ -101,7 +101,7 @@ def test_a_mechanism_without_an_audit_is_compared_as_it_is(asia: Network, monkey
     def refuse(*_: object, **__: object) -> None:
         raise dp.InputError("Nothing is known of it.")
 
-    monkeypatch.setattr("dpbayes.experiments.best_noise.recalibration_steps", refuse)
+    monkeypatch.setattr("dpbayes.experiments.best_noise.audit", refuse)
     mechanism = LaplaceUpdates(prior=asia, epsilon=1)
     assert finished(recount_steps(mechanism, PROMISE)) is mechanism
 

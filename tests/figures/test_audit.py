@@ -2,21 +2,16 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from dpbayes.base.looks import BOUND, EXACT, INVALID, PRIVATE
+from dpbayes.base.looks import BOUND, EXACT, INVALID
 from dpbayes.figures.audit import (
     BARS,
     FLOOR,
     LEAST_DELTA,
-    Ceiling,
     Mark,
     laws_figure,
     losses_figure,
-    odds_figure,
     privacy_curve_figure,
-    probability_ticks,
     row_losses_figure,
 )
 from dpbayes.figures.style import EPSILON_AXIS, titled
@@ -129,52 +124,6 @@ def test_the_rows_of_the_worst_pair_are_bars_from_the_top():
     assert list(figure.data[0].x) == [2.0, 1.0]
     assert figure.layout.yaxis.autorange == "reversed"
     assert "nats" in figure.layout.xaxis.title.text
-
-
-def test_one_attacker_stands_out_and_only_a_passed_ceiling_is_red():
-    odds = np.array([[0.0, 1.0, 2.0], [0.0, -1.0, 0.0], [0.0, 0.5, 0.1]])
-    ceilings = [
-        Ceiling(np.array([0.0, 0.5, 1.0]), "stated", passed=True),
-        Ceiling(np.array([0.0, 5.0, 10.0]), "proved", passed=False, dash="dot"),
-    ]
-    figure = odds_figure(odds, ceilings).to_plotly()
-    own, others = named(figure, "this attacker"), named(figure, "2 other")
-    assert list(own.y) == [0, 1, 2]
-    assert own.line.color == PRIVATE
-    assert own.line.width > others.line.width
-    assert [None if math.isnan(y) else y for y in others.y] == [0, -1, 0, None, 0, 0.5, 0.1, None]
-    assert named(figure, "stated").line.color == INVALID
-    assert named(figure, "proved").line.color == BOUND
-    assert [named(figure, name).line.dash for name in ("stated", "proved")] == ["dash", "dot"]
-    low, high = figure.layout.yaxis.range
-    assert low < -1
-    assert high > 2
-    assert figure.layout.xaxis.title.text == "releases seen"
-    assert list(own.customdata) == ["50%", "73.1%", "88.1%"]
-
-
-def test_a_single_attacker_needs_no_others():
-    figure = odds_figure(np.zeros((1, 4)), []).to_plotly()
-    assert [trace.name for trace in figure.data] == ["this attacker"]
-
-
-@pytest.mark.parametrize("top", [600.0, 2000.0, 1e5])
-def test_no_label_is_repeated_where_odds_are_huge(top):
-    figure = odds_figure(
-        np.linspace(0, top, 21)[None], [Ceiling(np.linspace(0, 1.2 * top, 21), "stated", passed=False)]
-    ).to_plotly()
-    texts = figure.layout.yaxis.ticktext
-    assert len(texts) > 3
-    assert len(set(texts)) == len(texts)
-
-
-@given(low=st.floats(-4000, 0), reach=st.floats(0.1, 8000))
-def test_ticks_are_few_in_range_in_order_and_distinct(low, reach):
-    values, texts = probability_ticks(low, low + reach)
-    assert len(values) <= 13
-    assert values == sorted(values)
-    assert all(low <= value <= low + reach for value in values)
-    assert len(set(texts)) == len(texts)
 
 
 def test_losses_are_drawn_as_the_share_of_outputs_above_them_beside_the_claim() -> None:

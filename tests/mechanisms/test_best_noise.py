@@ -6,9 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpbayes.audit.attacker import attack_network
-from dpbayes.audit.recalibration import recalibrated
-from dpbayes.audit.registry import audit, audit_of
+from dpbayes.audit.registry import audit
 from dpbayes.audit.report.types import AuditVerdict
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import (
@@ -121,21 +119,6 @@ def test_what_is_certified_is_proved_and_reached(kind, noise):
     assert report.needed == pytest.approx(1.0, rel=1e-6)
 
 
-@pytest.mark.parametrize("noise", Noise)
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_attacker_learns_on_average_and_never_more_than_epsilon_where_that_is_pure(kind, noise):
-    mechanism = kind(prior=V_STRUCTURE, epsilon=2.0, noise=noise)
-    values = [np.array(v) for v in ([5, 0, 5, 0, 5, 0, 0, 0, 0, 0, 0, 0], [4, 1, 4, 1, 4, 0, 0, 0, 0, 0, 0, 1])]
-    first, second = (Counts(V_STRUCTURE, v, 5) for v in values)
-    attack = attack_network(mechanism, truth=first, other=second, prior=0.5, rng=rng(), size=(20_000, 1))
-    ratios = attack.ratios[:, 0]
-    # E[e^-L] = 1 for a likelihood ratio.
-    assert float(np.exp(-ratios).mean()) == pytest.approx(1, abs=0.15)
-    assert ratios.mean() > 0
-    if not mechanism.certified.delta:
-        assert np.abs(ratios).max() <= 2.0 * (1 + 1e-9)
-
-
 def test_weighted_coefficients_serve_the_tables_that_count_more_and_keep_the_promise():
     plain = WeightedFourier(prior=ASIA, epsilon=1.0)
     turned = WeightedFourier(prior=ASIA, epsilon=1.0, weights=(1.0,) * 7 + (50.0,))
@@ -187,20 +170,6 @@ def test_weights_make_some_tables_better_and_a_wrong_number_is_refused():
     assert turned.certified == plain.certified
     with pytest.raises(InputError, match="Give one weight per table"):
         GaussianResiduals(prior=ASIA, epsilon=1.0, weights=(1.0, 2.0))
-
-
-def test_a_release_without_its_noisy_cells_is_not_weighed():
-    mechanism = ConsistentLaplace(prior=chain(1), epsilon=1.0)
-    released = LaplaceUpdates(prior=chain(1), epsilon=1.0).release(own_table(mechanism), rng()).outcome
-    with pytest.raises(InputError, match="does not contain the noisy counts"):
-        audit_of(mechanism).log_ratios(mechanism, released, first=np.array([1, 0]), second=np.array([0, 1]))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_each_is_recalibrated_to_a_target_at_a_delta(kind):
-    mechanism = kind(prior=chain(2), epsilon=1.0)
-    turned = recalibrated(mechanism, n=20, target=1.0, delta=1e-5)
-    assert turned.epsilon == pytest.approx(1.0, rel=0.02) if kind is GaussianResiduals else turned.epsilon >= 1.0
 
 
 def test_the_weighted_coefficients_are_for_binary_networks():

@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpbayes.audit.recalibration import recalibrated
-from dpbayes.audit.registry import audit, audit_of
+from dpbayes.audit.registry import audit
 from dpbayes.audit.report.types import AuditVerdict
-from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import GaussianUpdates, LaplaceUpdates, Noise
 from dpbayes.mechanisms.noise.law import GaussianLaw, gaussian_noise, gaussian_sds
 from dpbayes.model.counts import Counts
-from tests.strategies import ASIA, V_STRUCTURE, chain, sd_of_cells
+from tests.strategies import ASIA, V_STRUCTURE, sd_of_cells
 
 ALARM = 1e-9
 
@@ -92,23 +90,3 @@ def test_the_audit_proves_the_claim_and_real_noise_uses_it_up(noise, epsilon):
     assert report.verdict is wanted
     assert report.needed_at_least > 0.8 * epsilon
     assert np.all(np.diff(report.curve.deltas) <= 0)
-
-
-@pytest.mark.parametrize("noise", Noise)
-def test_a_release_is_weighed_as_its_law_weighs_it(noise):
-    mechanism = GaussianUpdates(prior=chain(1), epsilon=1.0, noise=noise)
-    first, second = np.array([5, 0]), np.array([4, 1])
-    released = mechanism.release(Counts(chain(1), first, 5), rng(), (7,)).outcome
-    ratios = audit_of(mechanism).log_ratios(mechanism, released, first=first, second=second)
-    law = stats.norm(scale=mechanism.noise_scale).logpdf
-    expected = (law(released.updates - first) - law(released.updates - second)).sum(axis=-1)
-    assert ratios == pytest.approx(expected, rel=1e-9)
-
-
-def test_recalibration_gives_whole_noise_what_its_curve_leaves_and_refuses_a_delta_of_zero():
-    mechanism = GaussianUpdates(prior=chain(2), epsilon=1.0, noise=Noise.WHOLE)
-    turned = recalibrated(mechanism, n=20, target=1.0, delta=mechanism.delta)
-    assert turned.epsilon > 1.05
-    assert audit(turned, n=20, epsilons=[1.0]).curve.deltas[0] <= mechanism.delta
-    with pytest.raises(InputError, match="choose a larger target"):
-        recalibrated(mechanism, n=20, target=1.0, delta=0.0)

@@ -5,21 +5,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import special
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.audit.attacker import attack_die, attack_network, probability_ceiling
-from dpbayes.audit.draws import audit_by_draws
-from dpbayes.audit.recalibration import needed_epsilon, recalibrated
 from dpbayes.audit.registry import audit
 from dpbayes.audit.regression import bad_tables
 from dpbayes.base.looks import INVALID
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import probability_text
 from dpbayes.figures.audit import LEAST_DELTA
 from dpbayes.mechanisms import OF_RECORDS, Calibration, LaplaceFourier, LaplaceUpdates, Noise, PosteriorSampler
-from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
-from dpbayes.mechanisms.die.laplace import LaplaceCells
+from dpbayes.mechanisms.die.hellinger import HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.map.printed import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.counts import Counts, count
@@ -41,7 +35,6 @@ from tests.pages.conftest import (
     open_page,
     plain,
     press,
-    put,
     sentences,
     settings_of,
     stop_after_a_step,
@@ -73,15 +66,6 @@ def reds(at: AppTest) -> list[str]:
     return [m.delta for m in at.metric if m.delta] + [t["name"] for t in curve if t["line"]["color"] == INVALID]
 
 
-def use(at: AppTest) -> str:
-    """Return the label of the button that takes over what the recalibration found."""
-    return next(button.label for button in at.button if button.key == "audit.use")
-
-
-def attack_sentence(at: AppTest) -> str:
-    return plain(next(m.value for m in at.markdown if m.value.startswith("**After")))
-
-
 def asia() -> tuple[Any, Any, Counts]:
     network, cpts = load_named("asia")
     data = sample_dataset(network, cpts, 1000, stream(1, "records"))
@@ -101,7 +85,6 @@ def test_every_subject_has_its_numbers_curve_and_worst_pair_in_both_seats(subjec
     assert [m.label for m in at.metric][:2] == ["Stated", "Proved"]
     shown = set(figures(at))
     assert "audit.curve" in shown
-    assert "audit.odds" in shown
     assert "First table" in everything(at)
     assert ("laws" in str(shown) or "rows" in str(shown)) is (subject is not AuditSubject.MapExponential)
 
@@ -111,7 +94,7 @@ def test_an_audit_is_the_same_in_both_seats(subject: AuditSubject) -> None:
     curator, recipient = (opened(subject, seat=seat.value) for seat in Seat)
     assert headline(curator) == headline(recipient)
     assert numbers(curator) == numbers(recipient)
-    public = set(figures(curator)) - {"audit.odds"}
+    public = set(figures(curator))
     assert all(figures(curator)[key] == figures(recipient)[key] for key in public)
 
 
@@ -193,43 +176,6 @@ def test_the_regression_sampler_shows_claim_proof_and_worst_pair(features: int) 
     assert max(curve["bounds"]["x"]) == pytest.approx(1.15 * 6)
 
 
-def test_rescaled_counts_lose_nearly_epsilon_and_are_attacked() -> None:
-    at = opened(AuditSubject.LaplaceCells, **{"audit.n": "20", "audit.releases": "4", "seed": "2"})
-    mechanism = LaplaceCells(die=Die((1.0, 1.0), 20), epsilon=1.0)
-    assert "neighbouring tables has a privacy loss of 0.9992" in plain(everything(at))
-    rng = stream(2, "audit", "LaplaceCells")
-    attack = attack_die(mechanism, truth=[2, 18], other=[1, 19], prior=0.5, rng=rng, size=(100, 4))
-    own = next(t for t in figures(at)["audit.odds"]["data"] if t["name"] == "this attacker")
-    assert own["y"] == pytest.approx(attack.log_odds[0])
-    three = opened(AuditSubject.LaplaceCells, **{"audit.sides": "3"})
-    assert "known for two sides only" in everything(three)
-    assert "audit.odds" not in figures(three)
-
-
-# From releases alone
-
-
-def test_where_no_number_is_exact_releases_prove_one_with_its_confidence() -> None:
-    at = opened(AuditSubject.LaplaceCells, **{"audit.n": "5", "seed": "4"})
-    mechanism = LaplaceCells(die=Die((1.0, 1.0), 5), epsilon=1.0)
-    rng = stream(4, "audit", "draws", "LaplaceCells")
-    report = audit_by_draws(mechanism, first=np.array([1, 4]), second=np.array([0, 5]), rng=rng, draws=200_000)
-    text = plain(everything(at))
-    assert f"The privacy loss is at least {report.epsilon:.4g}, with confidence 1 − 10⁻⁶." in text
-    assert 0.7 < report.epsilon < 1
-    assert f"the event occurs in {report.hits[0]:,} of 100,000" in text
-    assert "Lower bound from simulated releases" not in everything(opened(AuditSubject.LaplaceOne))
-    assert "The privacy loss is at least 1." in plain(everything(opened(AuditSubject.RegressionSampler)))
-
-
-def test_releases_of_a_network_are_drawn_on_request() -> None:
-    at = opened(AuditSubject.MapExponential, source="cancer", records="5")
-    assert "with confidence" not in everything(at)
-    press(at, "Compute lower bound")
-    assert "with confidence 1 − 10⁻⁶" in everything(at)
-    assert "An example table has 4 records" in plain(everything(at))
-
-
 # Known cases
 
 
@@ -246,15 +192,12 @@ def test_the_printed_sampler_is_refuted() -> None:
     assert reds(at) == [f"{report.at_least - 2:.4g} above the claim", "above the claim", "stated"]
 
 
-def test_the_density_scored_map_is_refuted_and_not_recalibrated() -> None:
+def test_the_density_scored_map_is_refuted() -> None:
     at = press(open_page(PAGE), DENSITY)
     report = audit(PrintedMap(prior=(1, 1), n=50, epsilon=1.0, omega=0.1), n=50, epsilons=[])
     assert headline(at).endswith(f"the claim ε = 1 is refuted. The worst-case privacy loss is {report.exact:.4g}.")
     assert numbers(at) == ["ε = 1", "none", f"ε = {report.exact:.4g}"]
     assert len(reds(at)) == 3
-    assert "There is no recalibration" in everything(at)
-    assert not any(button.label.startswith("Use ") for button in at.button)
-    assert "of the attackers exceed the stated limit" in everything(at)
 
 
 def test_local_sensitivity_loses_more_than_it_is_run_at() -> None:
@@ -277,40 +220,6 @@ def test_a_known_case_travels_in_the_link(case: str) -> None:
     assert headline(open_page(PAGE, **query)) == headline(at)
 
 
-# Recalibration
-
-
-def test_recalibration_changes_the_epsilon_and_keeps_to_the_target() -> None:
-    at = opened(AuditSubject.HellingerGlobal, **{"audit.n": "20"})
-    press(at, use(at))
-    epsilon = settings_of(at).parameter("epsilon")
-    assert epsilon == pytest.approx(1.660, abs=2e-3)  # math-alt14-notes C5
-    assert numbers(at)[2] == "ε = 1"
-    assert next(button for button in at.button if button.label.startswith("Use ")).disabled
-
-
-def test_the_printed_sampler_is_recalibrated_as_the_certified_one_on_request() -> None:
-    at = press(open_page(PAGE, source="cancer", records="20"), SAMPLER)
-    assert not any(button.label.startswith("Use ") for button in at.button)
-    press(at, "Find ε")
-    press(at, use(at))
-    settings = settings_of(at)
-    assert settings.parameter("calibration") is Calibration.CERTIFIED
-    network, _ = load_named("cancer")
-    mechanism = PosteriorSampler(prior=Dirichlets.symmetric(network), epsilon=settings.parameter("epsilon"))
-    assert 0.999 < needed_epsilon(mechanism, n=20, delta=0) <= 1.0
-    assert settings.parameter("epsilon") > 1
-
-
-def test_a_regression_sampler_is_recalibrated_by_its_ball() -> None:
-    at = opened(AuditSubject.RegressionSampler, **{"audit.target": "2"})
-    recalibration = recalibrated(RegressionSampler(prior_precision=1.0), n=200, target=2.0)
-    assert f"**B = {recalibration.norm_bound:.6g}** meets the target" in everything(at)
-    press(at, use(at))
-    assert settings_of(at).parameter("audit.norm") == recalibration.norm_bound == 0.5
-    assert numbers(at)[1:] == ["ε = 2", "ε ≤ 2"]
-
-
 def test_a_large_die_is_audited_in_steps_that_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpbayes.audit.die.hellinger.AT_ONCE", 50)
     seen = stopped_at_the_second_picture(monkeypatch)
@@ -324,92 +233,6 @@ def test_a_large_die_is_audited_in_steps_that_can_be_stopped(monkeypatch: pytest
     assert numbers(at)[2] == f"ε = {audit(mechanism, n=100, epsilons=[]).exact:.4g}"
     assert not at.get("progress")
     assert not [button for button in at.button if button.label in ("Continue", "Stop")]
-
-
-def test_a_long_search_comes_in_steps_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpbayes.audit.die.hellinger.QUICK_DIE", 10)
-    seen = stopped_at_the_second_picture(monkeypatch)
-    at = press(opened(AuditSubject.HellingerGlobal, **{"audit.n": "20"}), "Find ε")
-    assert seen == [[1], [2]]
-    assert "Stopped after" in at.get("progress")[0].proto.text
-    assert "audit.odds" in figures(at), "the rest of the page is there"
-    press(at, "Continue")
-    recalibration = recalibrated(HellingerGlobal(die=Die((1.0, 1.0), 20), epsilon=1.0), n=20, target=1.0)
-    assert f"**ε = {recalibration.epsilon:.6g}** meets the target" in everything(at)
-
-
-def test_the_smallest_and_the_largest_target_are_met() -> None:
-    assert "**ε = 0.001** meets the target" in everything(
-        opened(AuditSubject.LaplaceUpdates, **{"audit.target": "0.001"})
-    )
-    at = opened(AuditSubject.HellingerGlobal, **{"audit.target": "1000", "audit.n": "1"})
-    assert not sentences(at)
-    assert "**ε = 1,000** meets the target" in everything(at)
-
-
-# The attacker
-
-
-def test_the_attack_on_a_record_is_the_cores() -> None:
-    at = open_page(PAGE, **{"audit.record": "7", "audit.releases": "5", "audit.odds": "0.25", "seed": "3"})
-    network, data, truth = asia()
-    record = data.select(network.names).codes[6]
-    other = count(network, data.select(network.names).replace(6, (1 - record).tolist()))
-    mechanism = LaplaceUpdates(prior=Dirichlets.symmetric(network), epsilon=1.0)
-    rng = stream(3, "audit", "LaplaceUpdates")
-    attack = attack_network(mechanism, truth=truth, other=other, prior=0.2, rng=rng, size=(100, 5))
-    own = next(t for t in figures(at)["audit.odds"]["data"] if t["name"] == "this attacker")
-    assert own["y"] == pytest.approx(attack.log_odds[0])
-    assert own["y"][0] == pytest.approx(np.log(0.25))
-    probability = probability_text(float(attack.log_odds[0, -1]))
-    _, most = probability_ceiling(1.0, releases=5, prior=0.2)
-    assert (
-        attack_sentence(at)
-        == f"**After 5 releases this attacker is {probability} sure of the true values of record 7.**"
-    )
-    limit = probability_text(float(special.logit(most[-1])))
-    assert f"The limit at the stated ε = 1 is {limit}." in plain(everything(at))
-
-
-def test_more_releases_and_another_seed_move_the_odds() -> None:
-    at = open_page(PAGE)
-    before = figures(at)["audit.odds"]["data"]
-    put(at, "box.seed", "5")
-    assert figures(at)["audit.odds"]["data"] != before
-    fine(at.select_slider(key="parameter.audit.releases").set_value(1).run())
-    assert "After 1 release this attacker" in attack_sentence(at)
-
-
-@pytest.mark.parametrize("first", ["0", "1", "200"])
-def test_throws_at_either_end_have_a_neighbour(first: str) -> None:
-    at = opened(AuditSubject.LaplaceOne, **{"audit.first": first})
-    assert not sentences(at)
-    assert f"The throws on each side are {first}, {200 - int(first)} (true)" in plain(everything(at))
-
-
-def test_a_ceiling_beyond_the_smallest_float_keeps_its_power_of_ten() -> None:
-    at = open_page(PAGE, epsilon="100")
-    assert "The limit at the stated ε = 100 is 1 − 3·10⁻⁸⁶⁹." in plain(everything(at)), (
-        "20 releases: 2000 nats are 868.6 powers of ten"
-    )
-
-
-def test_an_empty_table_has_nothing_to_attack() -> None:
-    at = open_page(PAGE, records="0")
-    one_sentence(at, "there is nothing to attack")
-    assert "the claim ε = 1 holds" in headline(at)
-
-
-def test_the_recipient_attacks_a_made_up_table() -> None:
-    one, other = (open_page(PAGE, seat="recipient", data_seed=seed, **{"audit.record": "3"}) for seed in "12")
-    text = everything(one)
-    assert text == everything(other).replace("data_seed=2&", "")  # the link to share names the made-up data's seed
-    assert "An example table" in plain(text)
-    assert "urator" not in "".join(e.value for e in one.caption if "access control" not in e.value)
-    assert not any("attacked record" in widget.label.lower() for widget in one.text_input)
-    curator, another = (open_page(PAGE, data_seed=seed) for seed in "12")
-    assert figures(curator)["audit.odds"] != figures(another)["audit.odds"]
-    assert "Not private (curator view)." in everything(curator)
 
 
 # Refusals
@@ -430,20 +253,9 @@ def test_the_recipient_attacks_a_made_up_table() -> None:
             "throws or records = 9",
         ),
         ({"audit.subject": AuditSubject.LaplaceOne.value, "audit.sides": "3"}, "determines two sides", "sides = 2"),
-        ({"audit.record": "1001"}, "There is no record 1,001", "attacked record = 1,000"),
-        (
-            {"audit.subject": AuditSubject.LaplaceOne.value, "audit.first": "201"},
-            "cannot come up 201 times",
-            "throws on side 1 = 200",
-        ),
-        (
-            {"audit.subject": AuditSubject.PosteriorSampler.value, "draws": "10000", "audit.releases": "50"},
-            "10 attackers who each see 50 releases of 360,000 numbers are too many",
-            "releases = 1",
-        ),
     ],
 )
-def test_more_than_can_be_audited_or_attacked_is_one_sentence_and_the_nearest_is_shown(
+def test_more_than_can_be_audited_is_one_sentence_and_the_nearest_is_shown(
     query: dict[str, str], part: str, shown: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stop_after_a_step(monkeypatch)
@@ -451,7 +263,7 @@ def test_more_than_can_be_audited_or_attacked_is_one_sentence_and_the_nearest_is
     one_sentence(at, part)
     assert f"The page shows the nearest possible setting: {shown}." in sentences(at)[0]
     auditing = any(m.value.startswith("Auditing ") for m in at.markdown)
-    assert auditing or {"audit.curve", "audit.odds"} <= set(figures(at))
+    assert auditing or "audit.curve" in figures(at)
 
 
 @pytest.mark.parametrize(
@@ -482,7 +294,7 @@ def test_a_hostile_link_opens_with_a_sentence() -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        {"audit.subject": s.value, "audit.n": "1", "audit.prior": "0.001", "epsilon": e, "audit.odds": "1e6"}
+        {"audit.subject": s.value, "audit.n": "1", "audit.prior": "0.001", "epsilon": e}
         for s in DICE | {AuditSubject.PrintedMap}
         for e in ("0.001", "1000")
     ],

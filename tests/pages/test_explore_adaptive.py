@@ -13,7 +13,7 @@ from dpbayes.audit.adaptive import LEAST_DRAWS
 from dpbayes.base.randomness import stream
 from dpbayes.experiments.releases import ReleaseStudy, study_release
 from dpbayes.mechanisms import AdaptiveTables
-from dpbayes.ui.pages.audit import simulated
+from dpbayes.ui.pages.audit import outputs
 from dpbayes.ui.pages.explore.files import release_json
 from dpbayes.ui.session.chosen import Chosen
 from tests.conftest import thorough
@@ -192,7 +192,7 @@ def texts(at: AppTest) -> str:
 
 @pytest.fixture
 def _few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simulated, "DRAWS", 5)
+    monkeypatch.setattr(outputs, "DRAWS", 5)
 
 
 @pytest.mark.usefixtures("_few_draws")
@@ -254,7 +254,7 @@ def test_the_audit_continues_in_steps_and_stops(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_losses_above_the_claim_refute_it_on_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simulated, "DRAWS", 30)
+    monkeypatch.setattr(outputs, "DRAWS", 30)
     monkeypatch.setattr("dpbayes.audit.adaptive._loss", lambda *_: 31.0)
     at = open_page(AUDIT, source="sprinkler", records="5", mechanism="AdaptiveTables", epsilon="30")
     assert headline(at) == "Adaptive release: the claim ε = 30, δ = 0.00001 is refuted."

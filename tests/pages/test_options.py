@@ -38,7 +38,6 @@ NOT_OF_A_PAGE: list[tuple[str, dict[str, str]]] = [
 OF_A_PAGE: list[tuple[str, dict[str, str]]] = [
     ("audit", {"audit.subject": "Regression sampler", "audit.norm": "1e9"}),
     ("audit", {"audit.subject": "Regression sampler", "audit.norm": "1e-12"}),
-    ("audit", {"audit.odds": "1e-6"}),
     ("claims", {"bounds.claim": "Proposition 1: largest noise", "bounds.delta": "1e-9"}),
     ("claims", {"bounds.claim": "ALT-14 Lemma 3: exponential records", "bounds.rate": "100"}),
     ("claims", {"bounds.claim": "ALT-14 Lemma 2: error of an empirical law", "bounds.samples": "10000000"}),
@@ -65,8 +64,6 @@ def test_every_number_can_be_read(page: str, query: dict[str, str]) -> None:
 def one_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let long work stop for the page after each step, and a step be small."""
     stop_after_a_step(monkeypatch)
-    # of releases that may hold 640,000 numbers each
-    monkeypatch.setattr("dpbayes.ui.pages.audit.simulated.LEAST_DRAWS", 50)
 
 
 MAIN = {
@@ -205,13 +202,11 @@ def test_every_option_at_its_ends_shows_a_picture(page: str) -> None:
 CUT: list[tuple[str, dict[str, str], str]] = [
     ("accuracy", {}, "accuracy.training"),
     ("accuracy", {"accuracy.high": "1"}, "accuracy.low"),
-    ("audit", {"audit.subject": AuditSubject.LaplaceUpdates.value}, "audit.record"),
     (
         "audit",
         {"audit.subject": AuditSubject.HellingerGlobal.value, "audit.sides": "3", "audit.n": "20"},
         "audit.n",
     ),
-    ("audit", {"audit.subject": AuditSubject.LaplaceOne.value, "audit.n": "5"}, "audit.first"),
     ("audit", {"audit.subject": AuditSubject.LaplaceOne.value}, "audit.sides"),
     ("claims", {"bounds.claim": BoundClaim.NOTES_GLOBAL.value, "bounds.sides": "3"}, "bounds.size"),
     ("hellinger", {"hellinger.sides": "3"}, "hellinger.n"),

@@ -2,11 +2,7 @@
 
 from collections.abc import Callable
 
-import numpy as np
-
-from dpbayes.audit.entry import Hypothetical, Numbers, TablePair
-from dpbayes.audit.report.types import WorstCase
-from dpbayes.audit.report.words import counts_text
+from dpbayes.audit.entry import Hypothetical, Numbers
 from dpbayes.base.text import many
 from dpbayes.mechanisms.die.base import DieMechanism
 from dpbayes.posteriors.hellinger import Die
@@ -28,30 +24,4 @@ def throws(label: str, mechanism_at: Callable[[Numbers], DieMechanism], *more: s
         caption="The audit uses a hypothetical die; the open table is not used.",
         mechanism_at=mechanism_at,
         where=lambda numbers: f"{many(numbers['n'], 'throw')} of a die with {numbers['sides']} sides",
-        chosen=("first",),
-        attacked=_attacked,
-        drawn=_drawn,
     )
-
-
-def sides(mechanism: DieMechanism, *, n: int) -> int:
-    """Return the number of released numbers."""
-    return mechanism.die.sides
-
-
-def _attacked(mechanism: DieMechanism, worst: WorstCase | None, *, n: int, first: int) -> TablePair:
-    """Return the true throws, the others spread evenly, and a neighbour with one throw moved to or from side 1."""
-    die = mechanism.die
-    rest = np.full(die.sides - 1, (die.n - first) // (die.sides - 1))
-    rest[: (die.n - first) % (die.sides - 1)] += 1
-    truth = np.concatenate([[first], rest])
-    other = truth.copy()
-    other[:2] += (-1, 1) if first else (1, -1)
-    description = f"The throws on each side are {counts_text(truth)} (true) against {counts_text(other)}."
-    return TablePair(truth, other, description, "of the true throws", ("throws", first))
-
-
-def _drawn(mechanism: DieMechanism, *, n: int) -> TablePair:
-    rest = [0] * (mechanism.die.sides - 2)
-    one, none = (np.array([k, n - k, *rest]) for k in (1, 0))
-    return TablePair(one, none, f"The throws on each side are {counts_text(one)} and {counts_text(none)}.")

@@ -5,16 +5,15 @@ permutation of such sides maps neighbours to neighbours and leaves their loss as
 a taking side is enough for each pair of priors.
 """
 
-import math
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.audit.die.base import TABLES, die_of, sides, throws
-from dpbayes.audit.entry import Audit, Numbers, Recalibration, Slack, Stepwise
+from dpbayes.audit.die.base import TABLES, die_of, throws
+from dpbayes.audit.entry import Audit, Numbers, Stepwise
 from dpbayes.audit.loss.finite import exact_curve, exact_epsilon, exact_pure_epsilon
 from dpbayes.audit.report.pictures import TwoLaws, two_laws
 from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report, worst_case
@@ -22,7 +21,6 @@ from dpbayes.audit.report.words import counts_text, require_size
 from dpbayes.base.steps import Work, finished, part_of
 from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.mechanisms.die.base import ReleasedDie
 from dpbayes.mechanisms.die.hellinger import (
     EXPONENTIAL,
     Hellinger,
@@ -32,7 +30,6 @@ from dpbayes.mechanisms.die.hellinger import (
     HellingerSmooth,
 )
 from dpbayes.mechanisms.exact_class import require_exact_class
-from dpbayes.model.compositions import composition_indices
 from dpbayes.posteriors.hellinger import MOST_PAIRED, Die, neighbours_up_to_symmetry
 
 AT_ONCE = 512
@@ -84,27 +81,6 @@ def law_steps(mechanism: Hellinger) -> Work[FloatArray]:
     return table
 
 
-def law_at(mechanism: Hellinger, reference: Hellinger, table: FloatArray) -> FloatArray:
-    """Return ln P[r | x] (R, R), up to a constant of x, from the `table` of one that is known at another epsilon.
-
-    Both are exponential in the same distances: a row's logarithm, times the ratio of the rates, is right but for a
-    constant.
-    """
-    require_exact_class(mechanism, type(reference))
-    require_exact_class(reference, *EXPONENTIAL)
-    ratio = _rates(mechanism) / _rates(reference)
-    return np.asarray(table * ratio[:, None])
-
-
-def _rates(mechanism: Hellinger) -> FloatArray:
-    """What multiplies the distance in every row: (R,)."""
-    scales = mechanism.sensitivities
-    return mechanism.inner_epsilon / np.where(scales > 0, scales, 1.0)
-
-
-QUICK_DIE = 300
-"""The largest number of candidates of a die that the page recalibrates without a button."""
-
 _LAW_SHARE = 0.5
 """The share of an audit's time for the distributions."""
 
@@ -151,51 +127,9 @@ def audit_die_steps(mechanism: Hellinger, *, epsilons: Callable[[float], ArrayLi
     return replace(report, needed=needed, needed_at_least=needed) if delta else report
 
 
-def die_epsilon(mechanism: Hellinger, *, delta: float) -> float:
-    """Return the exact epsilon at delta, over every pair and every output."""
-    require_exact_class(mechanism, *EXPONENTIAL)
-    table, pairs = mechanism.log_weights_table(), die_neighbours_up_to_symmetry(mechanism.die)
-    masses = special.logsumexp(table, axis=1)
-    if delta == 0:
-        return exact_pure_epsilon(table, pairs=pairs, log_masses=masses).epsilon
-    return exact_epsilon(table, pairs=pairs, delta=delta, log_masses=masses).epsilon
-
-
-def die_keeps(mechanism: Hellinger, table: FloatArray, *, target: float, delta: float) -> bool:
-    """Return whether a mechanism with these weights (R, R) has delta(target) <= delta: it then loses no more."""
-    pairs, masses = die_neighbours_up_to_symmetry(mechanism.die), special.logsumexp(table, axis=1)
-    if exact_pure_epsilon(table, pairs=pairs, log_masses=masses).epsilon <= target:
-        return True
-    curve = exact_curve(table, pairs=pairs, epsilons=[target] if delta else [], log_masses=masses)
-    return bool(delta) and bool(curve.deltas[0] <= delta)
-
-
 def _report(mechanism: Hellinger, *, n: int, epsilons: ArrayLike) -> AuditReport:
     require_size(mechanism.die.n, n)
     return audit_die(mechanism, epsilons=epsilons)
-
-
-def _needed(mechanism: Hellinger, *, n: int, delta: float) -> float:
-    require_size(mechanism.die.n, n)
-    return die_epsilon(mechanism, delta=delta)
-
-
-def _slack(mechanism: Hellinger, *, n: int, target: float, delta: float) -> Generator[float, None, Slack]:
-    """Compute the law once: that at another epsilon follows from it."""
-    require_size(mechanism.die.n, n)
-    table = yield from part_of(law_steps(mechanism), 0.0, 0.0)
-
-    def slack(turned: Hellinger) -> float:
-        return (
-            math.inf if die_keeps(turned, law_at(turned, mechanism, table), target=target, delta=delta) else -math.inf
-        )
-
-    return slack
-
-
-def _log_ratios(mechanism: Hellinger, released: ReleasedDie, *, first: IntArray, second: IntArray) -> FloatArray:
-    drawn = np.rint(released.alpha - np.asarray(mechanism.die.prior)).astype(np.int64)
-    return (mechanism.log_pmf(first) - mechanism.log_pmf(second))[composition_indices(drawn)]
 
 
 def _picture(mechanism: Hellinger, worst: WorstCase, *, n: int) -> TwoLaws | None:
@@ -215,13 +149,8 @@ def _audit(kind: type[Hellinger], *more: str) -> Audit:
     return Audit(
         kind=kind,
         report=_report,
-        log_ratios=_log_ratios,
         picture=_picture,
         tables=TABLES,
-        numbers=sides,
-        recalibration=Recalibration(
-            needed=_needed, slack=_slack, is_quick=lambda mechanism, n: mechanism.die.size <= QUICK_DIE
-        ),
         steps=Stepwise(
             are_needed=lambda mechanism: is_large(mechanism.die),
             steps=audit_die_steps,
@@ -240,14 +169,10 @@ AUDITS = (
         doubts=(
             "The noise scale is independent of the data. Here the scale depends on the data and reveals information.",
         ),
-        cases={
-            "Local sensitivity, prior 0.1, n = 200": {"epsilon": 1.0, "n": 200, "sides": 2, "prior": 0.1, "first": 2}
-        },
+        cases={"Local sensitivity, prior 0.1, n = 200": {"epsilon": 1.0, "n": 200, "sides": 2, "prior": 0.1}},
     ),
     _audit(HellingerSmooth, "delta"),
     replace(
         _audit(HellingerEnumerated, "delta"),
-        recalibration=None,
-        not_recalibrated="There is no recalibration: the internal ε is the largest found at which the guarantee holds.",
     ),
 )

@@ -10,16 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.audit.die.base import TABLES, die_of, sides, throws
-from dpbayes.audit.entry import Audit, Recalibration
-from dpbayes.audit.loss.rescaled import log_law, rescaled_loss
+from dpbayes.audit.die.base import TABLES, die_of, throws
+from dpbayes.audit.entry import Audit
+from dpbayes.audit.loss.rescaled import rescaled_loss
 from dpbayes.audit.report.pictures import TwoLaws, one_noisy_number
 from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
 from dpbayes.audit.report.words import counts_text, nothing_to_lose, require_size
 from dpbayes.base.text import many, numeral
-from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
-from dpbayes.mechanisms.die.base import ReleasedDie
 from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.exact_class import require_exact_class
 
@@ -69,43 +68,8 @@ def audit_laplace_cells(mechanism: LaplaceCells, *, n: int, epsilons: ArrayLike)
     return pure_report(mechanism, exact=2 / b, at_least=min(least, 2 / b), curve=curve, worst=worst, scope=scope)
 
 
-def laplace_die_epsilon(mechanism: LaplaceOne | LaplaceCells, *, n: int, delta: float) -> float:
-    """Return the epsilon at delta in closed form; for `LaplaceCells` that of the counts before they are rescaled."""
-    require_exact_class(mechanism, LaplaceOne, LaplaceCells)
-    require_size(mechanism.die.n, n)
-    needed = laplace_one_epsilon if type(mechanism) is LaplaceOne else laplace_cells_epsilon
-    return needed(delta, scale=mechanism.noise_scale) if mechanism.die.n else 0.0
-
-
-def _log_ratios_one(mechanism: LaplaceOne, released: ReleasedDie, *, first: IntArray, second: IntArray) -> FloatArray:
-    seen = released.alpha[..., 0] - mechanism.die.prior[0]
-    return (np.abs(seen - second[0]) - np.abs(seen - first[0])) / mechanism.noise_scale
-
-
-def _log_ratios_cells(
-    mechanism: LaplaceCells, released: ReleasedDie, *, first: IntArray, second: IntArray
-) -> FloatArray:
-    die = mechanism.die
-    if die.sides > 2:
-        raise InputError(
-            f"The distribution of rescaled counts is not known for {die.sides} sides; choose a die with two sides."
-        )
-    updates = released.alpha - np.asarray(die.prior)
-    # Shares of n: both numbers are exact where one count is zero, and equal where both were clipped to the same end.
-    share = np.where(updates[..., 1] == 0, 1.0, np.where(updates[..., 0] == 0, 0.0, updates[..., 0] / die.n))
-    share = np.where(np.abs(share - 0.5) < _EVEN, 0.5, share)
-    laws = [log_law(share, first=int(counts[0]), n=die.n, scale=mechanism.noise_scale) for counts in (first, second)]
-    return laws[0] - laws[1]
-
-
 def _picture(mechanism: LaplaceOne | LaplaceCells, worst: WorstCase, *, n: int) -> TwoLaws:
     return one_noisy_number(mechanism.noise_scale, step=1.0, what="counts")
-
-
-def _not_attacked(mechanism: LaplaceCells) -> str:
-    if mechanism.die.sides == 2:
-        return ""
-    return "No attack is simulated, because the distribution of rescaled counts is known for two sides only."
 
 
 def laplace_one_delta(epsilon: ArrayLike, *, scale: float) -> FloatArray:
@@ -152,12 +116,8 @@ def _checked(scale: float) -> float:
 CELLS = Audit(
     kind=LaplaceCells,
     report=audit_laplace_cells,
-    log_ratios=_log_ratios_cells,
     picture=_picture,
     tables=TABLES,
-    numbers=sides,
-    not_attacked=_not_attacked,
-    recalibration=Recalibration(needed=laplace_die_epsilon),
     hypothetical=throws(
         LaplaceCells.label, lambda numbers: LaplaceCells(die=die_of(numbers), epsilon=numbers["epsilon"])
     ),
@@ -165,10 +125,7 @@ CELLS = Audit(
 ONE = Audit(
     kind=LaplaceOne,
     report=audit_laplace_one,
-    log_ratios=_log_ratios_one,
     picture=_picture,
     tables=TABLES,
-    numbers=sides,
-    recalibration=Recalibration(needed=laplace_die_epsilon),
     hypothetical=throws(LaplaceOne.label, lambda numbers: LaplaceOne(die=die_of(numbers), epsilon=numbers["epsilon"])),
 )

@@ -115,15 +115,6 @@ def range_curve(epsilons: ArrayLike, *, width: float, most: float) -> FloatArray
     return np.where(values < min(most, width), inside / -math.expm1(-width), 0.0)
 
 
-def range_epsilon(*, width: float, most: float, delta: float) -> float:
-    """Return an epsilon at which `range_curve` is at most delta: `most` for delta = 0, and 0 where 0 will do."""
-    if delta == 0:
-        return most
-    if range_curve(0.0, width=width, most=most) <= delta:
-        return 0.0
-    return float(turning_point(lambda epsilon: range_curve(epsilon, width=width, most=most) > delta, 0.0, most)[1])
-
-
 def checked_size(n: int, *, bound: float) -> tuple[int, float]:
     """Return n and the largest log-odds as numbers in range. Errors: InputError."""
     return (

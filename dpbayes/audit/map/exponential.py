@@ -1,19 +1,13 @@
 """The audit of the private MAP estimate. [Zhang16] Algorithm 3, scored by mass."""
 
-import math
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.audit.entry import Audit, Recalibration
+from dpbayes.audit.entry import Audit
 from dpbayes.audit.loss.finite import exact_curve
 from dpbayes.audit.loss.neighbours import all_tables
-from dpbayes.audit.loss.trimmed import range_epsilon
 from dpbayes.audit.loss.trimmed_network import (
     Suspects,
-    cells_of,
-    decisions_of,
-    moved_rows,
     rows_alone,
     suspicious_tables,
     tables_are_few,
@@ -32,7 +26,7 @@ from dpbayes.audit.report.words import (
 )
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.mechanisms import MapEstimate, MapExponential
+from dpbayes.mechanisms import MapExponential
 from dpbayes.mechanisms.exact_class import require_exact_class
 
 _MOST_MASSES = 2_000_000
@@ -70,16 +64,6 @@ def audit_map(mechanism: MapExponential, *, n: int, epsilons: ArrayLike) -> Audi
     first, second = rows_texts(prior.network, *tables)
     worst = WorstCase(first, second, output, shown)
     return pure_report(mechanism, exact=exact, at_least=least, curve=curve, worst=worst, scope=scope)
-
-
-def map_epsilon(mechanism: MapExponential, *, n: int, delta: float) -> float:
-    """Return an epsilon that suffices at delta: the exact one for delta = 0 and tiny networks, else an upper value."""
-    require_exact_class(mechanism, MapExponential)
-    most = mechanism.certified.epsilon if checked_records(n) else 0.0
-    listed = _every_table(mechanism, n)
-    if listed is not None and most:
-        most = max(0.0, float(_summed_losses(mechanism.log_pmf(listed[0]), listed[1]).max()))
-    return range_epsilon(width=mechanism.certified.epsilon, most=most, delta=delta)
 
 
 def _every_table(mechanism: MapExponential, n: int) -> tuple[IntArray, IntArray] | None:
@@ -122,25 +106,9 @@ def _cell_labels(cells: int) -> tuple[str, ...]:
     return tuple(f"[{numeral(g / cells, 4)}, {numeral((g + 1) / cells, 4)}]" for g in range(cells))
 
 
-def _log_ratios(mechanism: MapExponential, released: MapEstimate, *, first: IntArray, second: IntArray) -> FloatArray:
-    network = mechanism.prior.network
-    rows = moved_rows(network, first, second)
-    ends = np.stack([first, second])[:, cells_of(network, rows)]
-    laws = mechanism.log_pmf_of_rows(rows_alone(mechanism.prior, rows), ends)
-    *batch, decisions = released.places.shape
-    drawn = released.places.reshape(math.prod(batch), decisions)  # none where all nodes have one state
-    places = drawn[:, decisions_of(network, rows)]
-    log_pmf = laws[:, np.arange(places.shape[-1]), places]
-    return (log_pmf[0] - log_pmf[1]).sum(axis=-1).reshape(batch)
-
-
 AUDIT = Audit(
     kind=MapExponential,
     report=audit_map,
-    log_ratios=_log_ratios,
     picture=lambda mechanism, worst, n: two_laws(worst, x="released interval"),
     tables="Each table is shown by its counts in the CPT rows where the two differ.",
-    recalibration=Recalibration(
-        needed=map_epsilon, is_quick=lambda mechanism, n: not tables_are_few(mechanism.prior.network, n=n)
-    ),
 )

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.audit.entry import Audit, Hypothetical, Numbers, TablePair
+from dpbayes.audit.entry import Audit, Hypothetical, Numbers
 from dpbayes.audit.loss.finite import exact_curve, exact_pure_epsilon
 from dpbayes.audit.report.pictures import TwoLaws, columns_of, laws_alt
 from dpbayes.audit.report.types import (
@@ -17,13 +17,9 @@ from dpbayes.audit.report.types import (
 )
 from dpbayes.audit.report.words import counts_text, require_size
 from dpbayes.base.text import many, numeral
-from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.map.printed import PrintedMap
 from dpbayes.model.compositions import neighbour_pairs
-
-_TINY = np.finfo(np.float64).tiny
 
 
 def audit_printed_map(mechanism: PrintedMap, *, n: int, epsilons: ArrayLike) -> AuditReport:
@@ -74,40 +70,17 @@ def _mechanism_at(numbers: Numbers) -> PrintedMap:
     return PrintedMap(prior=prior, n=numbers["n"], epsilon=numbers["epsilon"], omega=numbers["omega"])
 
 
-def _worst_laws(mechanism: PrintedMap, worst: WorstCase | None, *, n: int) -> TablePair:
-    if worst is None or worst.laws is None:
-        raise InputError("No record changes the release, so there is nothing to attack.")
-    description = f"The worst pair: {worst.first} against {worst.second}."
-    return TablePair(worst.laws.first, worst.laws.second, description, key=("worst", worst.first, worst.second))
-
-
-def _attack(mechanism: PrintedMap, pair: TablePair, rng: np.random.Generator, size: tuple[int, int]) -> FloatArray:
-    cumulative = np.cumsum(pair.first)
-    places = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
-    places = np.minimum(places, len(cumulative) - 1)
-    # Probabilities below the smallest float are that: such a loss of 700 nats is shown as too small, not as infinite.
-    first, second = (np.log(np.maximum(law[places], _TINY)) for law in (pair.first, pair.second))
-    return np.asarray(first - second)
-
-
 AUDIT = Audit(
     kind=PrintedMap,
     report=audit_printed_map,
     picture=_densities,
     tables="Each table is shown by the numbers of records in the first and in the second state.",
-    numbers=lambda mechanism, n: 1,
-    not_recalibrated=(
-        "There is no recalibration, because no bound on the privacy loss holds for every n. Private "
-        "MAP uses posterior masses as scores instead, and its ε holds."
-    ),
     hypothetical=Hypothetical(
         title="Density-scored MAP, as printed (one node)",
         parameters=("epsilon", "n", "prior", "omega"),
         caption="The audit uses a hypothetical node; the open table is not used.",
         mechanism_at=_mechanism_at,
         where=lambda numbers: f"tables of {many(numbers['n'], 'record')} of one binary node",
-        attacked=_worst_laws,
-        attack=_attack,
     ),
     cases={"Density-scored MAP": {"epsilon": 1.0, "n": 50, "prior": 1.0, "omega": 0.1}},
 )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dpbayes.audit.die.hellinger import audit_die, die_epsilon
+from dpbayes.audit.die.hellinger import audit_die
 from dpbayes.audit.loss.finite import exact_curve
 from dpbayes.audit.loss.neighbours import die_neighbours
 from dpbayes.base.validation import InputError
@@ -87,7 +87,9 @@ def test_more_than_the_claim_of_one_and_the_proved_two_thirds(die: Die, inner: f
 
 def test_the_promise_fails_and_holds_again_below_what_is_found() -> None:
     die = Die((1.0, 1.0), 200)
-    lost = [die_epsilon(HellingerSmooth(die=die, epsilon=inner, delta=1e-5), delta=1e-5) for inner in (1.805, 1.811)]
+    lost = [
+        audit_die(HellingerSmooth(die=die, epsilon=inner, delta=1e-5), epsilons=[]).needed for inner in (1.805, 1.811)
+    ]
     assert lost[0] < 1 < lost[1]
     assert enumerated_on(die, 1.0, 1e-5).inner_epsilon > 1.83
 
@@ -126,7 +128,7 @@ EDGES = [
 def test_the_edges_keep_their_promise(die: Die, epsilon: float, delta: float) -> None:
     mechanism = enumerated_on(die, epsilon, delta)
     assert 0 < mechanism.inner_epsilon < math.inf
-    assert die_epsilon(mechanism, delta=delta) <= epsilon
+    assert audit_die(mechanism, epsilons=[]).needed <= epsilon
     table, pairs = mechanism.log_pmf_table(), die_neighbours(die)
     assert exact_curve(table, pairs=pairs, epsilons=[epsilon]).deltas[0] <= delta
 

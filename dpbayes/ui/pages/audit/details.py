@@ -1,29 +1,22 @@
-"""The lower part of the Audit page: the worst pair, recalibration, formulas, assumptions and sources."""
+"""The lower part of the Audit page: the worst pair, formulas, assumptions and sources."""
 
-import enum
 from collections.abc import Hashable
-from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from dpbayes.audit.entry import Recalibration
 from dpbayes.audit.report.pictures import Picture, Shares, TwoLaws
 from dpbayes.audit.report.types import AuditReport, Exactness, WorstCase
 from dpbayes.base.libraries import pd
-from dpbayes.base.parameters import label_of, parameters_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import escaped, latex, numeral
 from dpbayes.figures.audit import laws_figure, row_losses_figure
 from dpbayes.figures.style import distinct_labels, titled
 from dpbayes.mechanisms.exact_class import formula
-from dpbayes.ui.pages.audit.subject import Audited, network_kind, recalibration_work, setting_of, show_progress
+from dpbayes.ui.pages.audit.subject import Audited, network_kind
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.current import set_parameter
-from dpbayes.ui.session.kept import note_request, session_cache
-from dpbayes.ui.widgets import controls
+from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.running import Running
 from dpbayes.ui.widgets.show import assumption, data_and_download, sentence_instead, source
 
 # The worst pair
@@ -86,79 +79,6 @@ def _shares(picture: Shares) -> None:
         name="worst-pair",
         curator_only=False,
     )
-
-
-# Recalibration
-
-
-def recalibration(chosen: Chosen, subject: Audited, report: AuditReport) -> Running[Any] | None:
-    """Find the internal epsilon whose worst-case privacy loss is at most the target, and offer it.
-
-    Returns the work on it where that is still going on.
-    """
-    st.subheader("Recalibration to a target")
-    left, right = st.columns([1, 2], gap="medium")
-    with left:
-        controls.parameter_control("audit.target")
-    searching = None
-    with right, sentence_instead():
-        searching = _offer(subject, report, chosen.options("audit").target)
-    return searching
-
-
-def _offer(subject: Audited, report: AuditReport, target: float) -> Running[Any] | None:
-    how = subject.entry.recalibration
-    if how is None:
-        st.caption(subject.entry.not_recalibrated)
-        return None
-    wanted = hash((subject.key, target))
-    if not how.is_quick(subject.mechanism, subject.n) and st.session_state.get("audit.search") != wanted:
-        st.caption("The search audits one ε after another. The search may take a while, and you can stop it.")
-        st.button("Find ε", key="audit.find", on_click=note_request, args=("audit.search", wanted))
-        return None
-    search = recalibration_work(subject, how, target)
-    if isinstance(search, Running):
-        show_progress(search, "the search", key="audit.target.stop")
-        return search
-    delta = f", δ = {numeral(report.claimed.delta)}" if report.claimed.delta else ""
-    _offer_knob(subject, how, f"ε = {numeral(target, 6)}{delta}", search)
-    return None
-
-
-def _offer_knob(subject: Audited, how: Recalibration, target: str, value: float) -> None:
-    """Offer the value of the parameter that meets the target."""
-    turned, symbol = _also_turned(subject, how), how.knob.symbol
-    also = "".join(f" with {name} “{_shown(option)}”" for name, option in turned.items())
-    st.markdown(f"**{symbol} = {numeral(value, 6)}**{also} meets the target {target}.")
-    in_use = not turned and how.knob.read(subject.mechanism) == value
-    knob = setting_of(how.knob.setting) if subject.hypothetical else how.knob.setting
-    st.button(
-        f"Use {symbol} = {numeral(value, 6)}",
-        key="audit.use",
-        on_click=_use,
-        args=({knob: value, **turned},),
-        disabled=in_use,
-    )
-    note = "The search uses only public settings and costs no privacy."
-    if not subject.certified.is_private:
-        note += " The result holds for this n and prior only."
-    st.caption(note)
-
-
-def _also_turned(subject: Audited, how: Recalibration) -> dict[str, object]:
-    """Return the other parameters in which the recalibrated mechanism differs from the audited one."""
-    mechanism, start = subject.mechanism, how.start(subject.mechanism)
-    names = [name for name in parameters_of(type(mechanism)) if name != how.knob.setting]
-    return {name: getattr(start, name) for name in names if getattr(start, name) != getattr(mechanism, name)}
-
-
-def _shown(option: object) -> str:
-    return label_of(option) if isinstance(option, enum.Enum) else str(option)
-
-
-def _use(settings: dict[str, object]) -> None:
-    for name, value in settings.items():
-        set_parameter(name, value)
 
 
 # Formulas, assumptions, sources

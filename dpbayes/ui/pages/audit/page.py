@@ -21,9 +21,8 @@ from dpbayes.base.text import distinct_texts, escaped, numeral, whole_percent
 from dpbayes.base.validation import InputError
 from dpbayes.figures.audit import Mark, privacy_curve_figure
 from dpbayes.mechanisms import reads_records
-from dpbayes.ui.pages.audit.attacker import attack_section
-from dpbayes.ui.pages.audit.details import details, recalibration, unaudited_details, worst_section
-from dpbayes.ui.pages.audit.simulated import audit_of_outputs, lower_bound_section
+from dpbayes.ui.pages.audit.details import details, unaudited_details, worst_section
+from dpbayes.ui.pages.audit.outputs import audit_of_outputs
 from dpbayes.ui.pages.audit.subject import (
     FACTS,
     Audited,
@@ -89,7 +88,7 @@ def audit_page(chosen: Chosen) -> bool:
             next_page("Ledger", "pages/ledger.py")
             return goes_on
         if subject.entry is UNKNOWN:
-            _without_audit(page, chosen, subject)
+            _without_audit(page, subject)
         return False
     if isinstance(report, Running):
         with page.picture:
@@ -103,14 +102,10 @@ def audit_page(chosen: Chosen) -> bool:
         _data(report)
     with st.container(key="below"):
         worst_section(subject, report)
-        if report.exactness is not Exactness.EXACT and subject.n and math.isfinite(report.exact):
-            lower_bound_section(subject, seed=chosen.seed)
-        searching = recalibration(chosen, subject, report)
-        attack_section(chosen, subject, report)
         details(chosen, subject, report)
     same_from_python(python_of(subject), name="audit")
     next_page("Ledger", "pages/ledger.py")
-    return searching is not None and _goes_on(searching)
+    return False
 
 
 def python_of(subject: Audited) -> str:
@@ -135,8 +130,8 @@ def _moving(page: Places, chosen: Chosen) -> tuple[Possible | None, Audited | No
     return nearby, subject, report
 
 
-def _without_audit(page: Places, chosen: Chosen, subject: Audited) -> None:
-    """Show the guarantee of a mechanism without an audit, and the lower bound that simulated releases prove."""
+def _without_audit(page: Places, subject: Audited) -> None:
+    """Show the guarantee of a mechanism without an audit."""
     page.say(without_audit(subject))
     with page.picture:
         left, middle, right = st.columns(3)
@@ -144,8 +139,6 @@ def _without_audit(page: Places, chosen: Chosen, subject: Audited) -> None:
         _promise(middle, "Proved", subject.certified, "No guarantee is proved.", help=PROVED)
         right.metric("Measured", "unknown", help=MEASURED)
         right.caption("The distribution of the releases is not known, so the worst case cannot be computed.")
-    if subject.n:
-        lower_bound_section(subject, seed=chosen.seed)
     unaudited_details(subject)
     next_page("Ledger", "pages/ledger.py")
 

@@ -2,12 +2,11 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from dpbayes.audit.entry import Audit, Hypothetical, Recalibration
-from dpbayes.audit.recalibration import recalibration_steps
+from dpbayes.audit.entry import Audit, Hypothetical
 from dpbayes.audit.registry import AUDITS, audit, audit_of
 from dpbayes.audit.report.types import AuditReport
 from dpbayes.base.parameters import parameters_of
@@ -72,11 +71,6 @@ class Audited:
     def certified(self) -> Guarantee:
         """What is proved."""
         return getattr(self.mechanism, "certified", NON_PRIVATE)
-
-    @property
-    def numbers(self) -> int:
-        """How many numbers one release hands over; one for each cell where nothing is known."""
-        return self.entry.numbers(self.mechanism, **self.sizes)
 
 
 def network_kind(settings: Settings) -> type[Mechanism[Outcome]] | None:
@@ -178,9 +172,6 @@ def curve_is_exact(report: AuditReport) -> bool:
 # Work on reports
 
 
-Result = TypeVar("Result")
-
-
 def audit_work(subject: Audited) -> Running[AuditReport] | AuditReport:
     """Return the audit, or the work on it if it takes longer than a moment. Errors: InputError."""
     mechanism, steps = subject.mechanism, subject.entry.steps
@@ -190,22 +181,7 @@ def audit_work(subject: Audited) -> Running[AuditReport] | AuditReport:
     def start() -> Work[AuditReport]:
         return steps.steps(mechanism, epsilons=lambda exact: epsilons_up_to(subject, exact))
 
-    return _result_or_work(running("audit", subject.key, start))
-
-
-def recalibration_work(subject: Audited, how: Recalibration, target: float) -> Running[float] | float:
-    """Return the setting of the knob that keeps to the target, or the work on it. Errors: InputError."""
-    start, delta = how.start(subject.mechanism), subject.promised.delta
-
-    def search() -> Work[float]:
-        turned = yield from recalibration_steps(start, n=subject.n, target=target, delta=delta)
-        return how.knob.read(turned)
-
-    return _result_or_work(running("audit.target", (subject.key, target), search))
-
-
-def _result_or_work(work: Running[Result]) -> Running[Result] | Result:
-    """Return the result, or the work on it. Errors: InputError for what was refused while the page was not looking."""
+    work = running("audit", subject.key, start)
     if work.refused:
         raise InputError(work.refused)
     return work.so_far if work.done else work

@@ -208,7 +208,7 @@ LABELS = {"RELEASE": "as on Explore", "PrintedMap": "Density-scored MAP, as stat
 
 
 class AttackedTables(enum.Enum):
-    """Between which two tables the attacker of the Audit page has to decide."""
+    """The two tables of the audit of an adaptive release."""
 
     REAL = "one record of the table"
     MADE_UP = "a made-up table"
@@ -219,12 +219,12 @@ SUBJECT = Choice(
     title="mechanism",
     labels=tuple(LABELS.get(subject.name, str(subject.value)) for subject in AuditSubject),
 )
-TABLES = Choice(AttackedTables, title="attacked table", labels=("open table", "example table"))
+TABLES = Choice(AttackedTables, title="audited table", labels=("open table", "example table"))
 
 
 @dataclass(frozen=True, kw_only=True)
 class AuditOptions:
-    """The Audit page: what is audited, the die, node or regression where it is no network, and the attacker."""
+    """The Audit page: what is audited, and the die, node or regression where it is no network."""
 
     subject: Annotated[enum.Enum, SUBJECT]
     n: Annotated[int, Parameter("n", low=1, high=3000, typical=200, log=True, whole=True, title="throws or records")]
@@ -242,11 +242,7 @@ class AuditOptions:
     variance: Annotated[float, NOISE_VARIANCE]
     norm: Annotated[float, NORM_BOUND]
     draws: Annotated[int, DRAWS]
-    target: Annotated[float, Parameter(r"\epsilon", low=1e-3, high=1e3, typical=1, log=True, title="target epsilon")]
     tables: Annotated[AttackedTables, TABLES]
     record: Annotated[
-        int, Parameter("", low=1, high=10_000_000, typical=1, log=True, whole=True, title="attacked record")
+        int, Parameter("", low=1, high=10_000_000, typical=1, log=True, whole=True, title="replaced record")
     ]
-    first: Annotated[int, Parameter("", low=0, high=3000, typical=2, whole=True, title="throws on side 1")]
-    odds: Annotated[float, Parameter("", low=1e-6, high=1e6, typical=1, log=True, title="attacker's prior odds")]
-    releases: Annotated[int, Parameter("j", low=1, high=50, typical=20, whole=True, title="releases")]

@@ -1,26 +1,25 @@
-"""Audits by simulated releases of two neighbouring tables: a lower bound, and the losses of adaptive releases."""
+"""The audit of adaptive releases of two neighbouring tables: the exact losses of simulated outputs."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 
 import numpy as np
 import streamlit as st
 
 from dpbayes.audit.adaptive import AdaptiveAudit
-from dpbayes.audit.draws import DOUBT, SampledLoss, audit_by_draws
+from dpbayes.audit.draws import DOUBT
 from dpbayes.audit.entry import TablePair
 from dpbayes.base.libraries import pd
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work
-from dpbayes.base.text import escaped, many, numeral, power_of_ten
+from dpbayes.base.text import escaped, many, power_of_ten
 from dpbayes.base.validation import InputError
 from dpbayes.figures.audit import losses_figure
 from dpbayes.model.dataset import Dataset
+from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
-from dpbayes.ui.pages.audit.attacker import is_of_a_record, made_up_tables, opposite, record_text
 from dpbayes.ui.pages.audit.details import unaudited_details
 from dpbayes.ui.pages.audit.subject import Audited, digits
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.kept import note_request, session_cache
 from dpbayes.ui.session.options.workflow import AttackedTables
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
@@ -28,71 +27,14 @@ from dpbayes.ui.widgets.page import Places
 from dpbayes.ui.widgets.running import Running, progress, running
 from dpbayes.ui.widgets.show import data_and_download, sentence_instead
 
-MOST_DRAWS, LEAST_DRAWS = 200_000, 2_000
-MANY_NUMBERS, MOST_NUMBERS = 1_000_000, 20_000_000
-"""Released numbers that are still drawn and weighed quickly, and that are at all: larger releases get fewer draws, down
-to LEAST_DRAWS, and the largest are not drawn."""
-
-
-def lower_bound_section(subject: Audited, *, seed: int) -> None:
-    """Show the lower bound that releases of two neighbouring tables prove, with its confidence."""
-    st.subheader("Lower bound from simulated releases")
-    wanted, numbers_per_release = hash(subject.key), subject.numbers
-    if LEAST_DRAWS * numbers_per_release > MOST_NUMBERS:
-        st.caption(
-            f"This release has {numbers_per_release:,} numbers. The bound is computed for releases of up to "
-            f"{MOST_NUMBERS // LEAST_DRAWS:,} numbers. The audit above gives another lower bound."
-        )
-        return
-    if subject.hypothetical is None and st.session_state.get("audit.released") != wanted:
-        st.caption(
-            "Many simulated releases of two neighbouring tables prove a lower bound without any formula. On a network "
-            "with many cells the computation is slow, and the bound is often loose."
-        )
-        st.button("Compute lower bound", key="audit.release", on_click=note_request, args=("audit.released", wanted))
-        return
-    with sentence_instead():
-        drawn = subject.hypothetical.drawn if subject.hypothetical else None
-        tables = drawn(subject.mechanism, **subject.sizes) if drawn else made_up_tables(subject)
-        draws = max(LEAST_DRAWS, min(MOST_DRAWS, MANY_NUMBERS // numbers_per_release))
-        _show_bound(subject, _proved(subject.key, seed, draws, subject, tables), tables.description)
-
-
-def _show_bound(subject: Audited, loss: SampledLoss, description: str) -> None:
-    confidence = f"confidence 1 − {power_of_ten(round(np.log10(loss.doubt)))}"
-    if loss.epsilon > 0:
-        at = f" at δ = {numeral(loss.delta)}" if loss.delta else ""
-        broken = " :red[The lower bound exceeds the claim.]" if loss.refutes(subject.promised) else ""
-        st.markdown(f"**The privacy loss is at least {digits(loss.epsilon)}{at}, with {confidence}.**{broken}")
-    else:
-        st.markdown(
-            f"**The lower bound on the privacy loss is 0, with {confidence}.** The outputs are too rare for a larger "
-            "bound."
-        )
-    st.caption(
-        f"{escaped(description)} The bound uses {2 * loss.counted:,} simulated releases of each table and no formula. "
-        "An event is chosen on the first half of the releases. In the second half the event occurs in "
-        f"{loss.hits[0]:,} of {loss.counted:,} releases of one table and in {loss.hits[1]:,} of the other. "
-        "Clopper-Pearson intervals turn these counts into a lower bound."
-    )
-
-
-@session_cache(16, spinner="Simulating releases …", show_time=True)
-def _proved(key: Hashable, seed: int, draws: int, _subject: Audited, _tables: TablePair) -> SampledLoss:
-    rng = stream(seed, "audit", "draws", type(_subject.mechanism).__name__)
-    return audit_by_draws(
-        _subject.mechanism, first=_tables.first, second=_tables.second, rng=rng, draws=draws, doubt=DOUBT
-    )
-
-
-# A lower bound, for mechanisms whose exact loss is not known
-
-
 DRAWS = 100
 """Simulated releases of each table. Each takes two runs of the process: 0.1 seconds for Asia."""
 
 MOST_COLUMNS, MOST_RECORDS = 12, 20_000
 """Columns and records of tables that are audited as they are."""
+
+NAMED = 8
+"""Most values of a record that its description names."""
 
 FEW_COLUMNS, FEW_RECORDS = 4, 20
 """Columns and records of the example table that is audited instead of a larger one."""
@@ -179,6 +121,18 @@ def _show(audit: AdaptiveAudit, tables: TablePair) -> None:
 # Two tables
 
 
+def opposite(record: np.ndarray, net: Network) -> np.ndarray:
+    """Return the record with the states counted from the other end; a middle state moves on by one."""
+    mirrored = net.cards - 1 - record
+    return np.where(mirrored == record, (record + 1) % net.cards, mirrored)
+
+
+def record_text(net: Network, record: np.ndarray) -> str:
+    """Return a record as assignments, at most NAMED of them."""
+    parts = [assignment(net.names[i], net.states[i][int(code)]) for i, code in enumerate(record)]
+    return f"({', '.join(parts[:NAMED])}{', …' if len(parts) > NAMED else ''})"
+
+
 def neighbours(chosen: Chosen, subject: Audited) -> TablePair:
     """Return the tables that the settings name; those of the recipient are made up. Errors: InputError."""
     network, n = subject.mechanism.prior.network, subject.n
@@ -186,7 +140,7 @@ def neighbours(chosen: Chosen, subject: Audited) -> TablePair:
         raise InputError("A table without records has no neighbouring tables, so there is nothing to audit.")
     is_small = len(network.names) <= MOST_COLUMNS and n <= MOST_RECORDS
     options = chosen.options("audit")
-    if is_small and is_of_a_record(chosen, options):
+    if is_small and chosen.is_curator and options.tables is AttackedTables.REAL and not chosen.is_connected:
         return _of_the_table(chosen, options.record)
     if not is_small:
         network, n = _columns(network), min(n, FEW_RECORDS)
