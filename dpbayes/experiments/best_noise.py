@@ -1,12 +1,11 @@
-"""Comparison of the mechanisms' noise at one guarantee: in cells, over graphs, on residuals and in an answer.
+"""Comparison of the mechanisms' noise at one guarantee: in cells, and over graphs.
 
-All results are public. The noise depends only on the network and the guarantee, and answers use synthetic records.
+All results are public. The noise depends only on the network and the guarantee.
 
 Mechanisms with a delta are compared with Laplace noise that uses the same delta. At this delta, the audit finds a
 smaller privacy loss of the worst pair of tables, so Laplace noise can use a larger epsilon parameter.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -15,19 +14,14 @@ from typing import Any
 import numpy as np
 
 from dpbayes.audit.registry import audit
-from dpbayes.base.estimates import Estimate
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.steps import Partial, Work, finished, part_of
-from dpbayes.base.types import BoolArray, FloatArray
+from dpbayes.base.types import BoolArray
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.least_epsilon.answers import Question
 from dpbayes.experiments.structure import rms_over_cells
 from dpbayes.mechanisms import MECHANISMS, LaplaceUpdates
-from dpbayes.mechanisms.base import simulated
 from dpbayes.mechanisms.noise.shares import searched, takes_weights
 from dpbayes.mechanisms.parameters import EPSILON
-from dpbayes.mechanisms.release import Outcome
-from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import NAMED, chain, empty, full, load_named, naive_bayes, tree
 
@@ -294,47 +288,3 @@ def compared_on(name: str, network: Network, promise: Promise) -> Work[GraphComp
     comparison = yield from part_of(compare_steps(network, promise, recount=(BASELINE,)), 0.0, 1.0)
     factors = {noise.label: comparison.factor(noise) for noise in comparison.noises}
     return GraphComparison(name, len(network.names), network.cell_count, factors)
-
-
-@dataclass(frozen=True, eq=False)
-class ResidualNoise:
-    """The sets A of nodes within a family, smallest first, and the noise on their residuals.
-
-    `sds` are the standard deviations (sets,) of every number of a residual by the mechanism's label; for noise in
-    cells, after a least-squares fit.
-    """
-
-    sets: tuple[tuple[str, ...], ...]
-    sds: Mapping[str, FloatArray]
-
-
-def residual_noise(comparison: Comparison, network: Network) -> ResidualNoise:
-    """Return the noise on residuals of every mechanism that states it, at the promise."""
-    members, slots = network.closure.members, network.closure.slots
-    holders = np.bincount(slots, minlength=len(members))
-    kept = [k for k, mask in enumerate(members) if mask and network.residuals.shares[k] > 0]
-    order = np.array(sorted(kept, key=lambda k: (members[k].bit_count(), -holders[k])), dtype=np.int64)
-    sets = tuple(
-        tuple(name for node, name in enumerate(network.names) if members[k] >> node & 1) for k in order.tolist()
-    )
-    sds = {
-        noise.label: np.sqrt(noise.mechanism.noise_model.variances[order])
-        for noise in comparison.noises
-        if hasattr(noise.mechanism, "noise_model")
-    }
-    return ResidualNoise(sets, sds)
-
-
-def answer_error(
-    mechanism: Any, counts: Counts, question: Question, rng: np.random.Generator, *, releases: int
-) -> Estimate:
-    """Return the root mean square error of an answer over simulated releases, for a naive recipient.
-
-    Generators with the same seed give the same random numbers to a mechanism at two epsilons, for a paired comparison.
-    """
-    exact = float(question.answers(mechanism.prior.updated(counts).mean))
-    release = simulated(mechanism, counts, rng, (releases,))
-    outcome: Outcome = release.outcome
-    square = Estimate.of(np.square(question.answers(outcome.probabilities) - exact))
-    error = math.sqrt(square.value)
-    return Estimate(error, square.error / (2 * error) if error else 0.0)

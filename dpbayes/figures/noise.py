@@ -1,4 +1,4 @@
-"""Pictures of the mechanisms' noise: at one guarantee, over graphs, by density and by set of nodes."""
+"""Pictures of the mechanisms' noise: at one guarantee, and over graphs."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpbayes.base.estimates import standard_error
 from dpbayes.base.looks import BOUND, Look
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
@@ -15,31 +14,21 @@ from dpbayes.figures.style import (
     Axis,
     Figure,
     Trace,
-    band_of,
     distinct_labels,
-    faded,
     figure_of,
-    line_of,
     log_axis,
     names_axis,
     numerals,
     plain,
     positive_range,
-    titled,
     upright,
 )
-
-MOST_NAMED = 40
-"""Most sets of nodes that are named below the picture; more sets are named at the pointer."""
 
 ALONE, WITH_DELTA = "ε alone", "(ε, δ)"
 """The guarantees that a dot and an open diamond stand for."""
 
-GAP = 0.055
-"""The least distance of two labels next to an axis, as a share of the axis."""
 
 _EVEN = {"color": BOUND, "width": 1, "dash": "dot"}
-_SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star")
 
 
 @dataclass(frozen=True)
@@ -183,143 +172,3 @@ def factors_figure(graphs: Sequence[str], factors: Mapping[Look, FloatArray]) ->
         height=130 + 30 * max(len(labels), 4),
         shapes=[upright(1.0, _EVEN)],
     )
-
-
-# Graphs of growing density
-
-
-@dataclass(frozen=True, eq=False)
-class DensityLine:
-    """A mechanism's noise sd in counts on random graphs (graphs, densities); no graphs before the first result."""
-
-    look: Look
-    noise: FloatArray
-
-    @property
-    def mean(self) -> FloatArray:
-        """The mean over graphs (densities,), NaN without graphs."""
-        return self.noise.mean(axis=0) if len(self.noise) else np.full(self.noise.shape[1], np.nan)
-
-
-def noise_by_density_figure(arrows: FloatArray, lines: Sequence[DensityLine], *, crossing: float | None) -> Figure:
-    """Draw noise sds against arrows per node (densities,), the noise on a logarithmic axis.
-
-    Each line is the mean over random graphs, with a band of one standard error and its name at its end. `crossing` is
-    where the line of Fourier reaches the line of Laplace.
-    """
-    low, high = map(math.log10, positive_range(*(line.mean for line in lines)))
-    span = [low - 0.05 * (high - low) - 0.02, high + 0.05 * (high - low) + 0.02]
-    ends = {line.look: float(line.mean[-1]) for line in lines if np.isfinite(line.mean[-1])}
-    places = spread([math.log10(end) for end in ends.values()], gap=GAP * (span[1] - span[0]))
-    names = [f'<span style="color:{look.colour}">■</span> {plain(look.name)}' for look in ends]
-    traces = [_band(arrows, line) for line in lines if _varies(line.noise)]
-    traces += [_line(arrows, line) for line in lines]
-    room = 0.02 * float(arrows.max())
-    return figure_of(
-        [*traces, _nowhere(0.0)],
-        x=titled("average in-degree, arrows per node", range=[-room, float(arrows.max()) + room]),
-        y=log_axis("noise sd per cell, counts", 10**low, 10**high, range=span),
-        yaxis2=_beside([10**place for place in places], names, type="log", range=span),
-        height=440,
-        shapes=[] if crossing is None else [upright(crossing, _EVEN)],
-        annotations=[] if crossing is None else [_crossing_note(crossing)],
-    )
-
-
-def spread(places: Sequence[float], *, gap: float) -> FloatArray:
-    """Return places for labels, in the given order, near their values and at least `gap` apart."""
-    order = np.argsort(places, kind="stable")
-    at = np.array(places, dtype=np.float64)[order]
-    for _ in range(50):
-        short = gap - np.diff(at)
-        if not (short > 1e-9).any():
-            break
-        push = np.maximum(short, 0.0) / 2
-        at[:-1] -= push
-        at[1:] += push
-    spaced = np.empty_like(at)
-    spaced[order] = at
-    return spaced
-
-
-def _crossing_note(crossing: float) -> dict[str, object]:
-    return {
-        "x": crossing,
-        "y": 1.0,
-        "yref": "y domain",
-        "xanchor": "left",
-        "yanchor": "top",
-        "text": f" <b>{numeral(crossing)}</b>",
-        "showarrow": False,
-    }
-
-
-def _varies(values: FloatArray) -> bool:
-    """Whether values (graphs, densities) differ between graphs."""
-    return len(values) > 1 and bool(np.ptp(values, axis=0).any())
-
-
-def _band(arrows: FloatArray, line: DensityLine) -> Trace:
-    """Shade one standard error around the mean over graphs."""
-    mean, error, name = line.mean, standard_error(line.noise), f"{line.look.name}: standard error"
-    return band_of(arrows, mean - error, mean + error, faded(line.look.colour, 0.25), name=name)
-
-
-def _line(arrows: FloatArray, line: DensityLine) -> Trace:
-    hover = f"%{{x:,.3~r}} arrows per node: %{{y:,.4~r}} counts<extra>{line.look.name}</extra>"
-    return line_of(line.look, arrows, line.mean, hovertemplate=hover, showlegend=False)  # the name is at its end
-
-
-# Sets of nodes
-
-
-def residuals_figure(
-    sets: Sequence[tuple[str, ...]], sds: Mapping[str, FloatArray], colours: Mapping[str, str]
-) -> Figure:
-    """Draw the noise on the residual of every set of nodes (sets,), smallest sets first, with a line between sizes."""
-    places = np.arange(len(sets), dtype=np.float64)
-    names = [plain(", ".join(members)) for members in sets]
-    sizes = np.array([len(members) for members in sets])
-    turns = np.flatnonzero(np.diff(sizes)) + 0.5
-    traces: list[Trace] = [
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "x": places,
-            "y": values,
-            "name": plain(label),
-            "text": [f"{name}: {value}" for name, value in zip(names, numerals(values), strict=True)],
-            "marker": {"color": colours[label], "size": 8, "symbol": _SYMBOLS[place % len(_SYMBOLS)]},
-            "hovertemplate": f"%{{text}}<extra>{plain(label)}</extra>",
-        }
-        for place, (label, values) in enumerate(sds.items())
-    ]
-    return figure_of(
-        traces,
-        x=_set_axis(names),
-        y=log_axis("noise sd of the residual, counts", *positive_range(*sds.values())),
-        height=460 if len(sets) <= MOST_NAMED else 380,
-        shapes=[upright(float(turn), _EVEN) for turn in turns],
-        annotations=[_size_note(sizes, int(size)) for size in np.unique(sizes)],
-    )
-
-
-def _set_axis(names: list[str]) -> dict[str, object]:
-    span = {"range": [-0.7, len(names) - 0.3], "zeroline": False, "showgrid": False, "automargin": True}
-    if len(names) > MOST_NAMED:
-        return titled("sets of nodes within a family, smallest first", showticklabels=False, **span)
-    return titled("", tickvals=list(range(len(names))), ticktext=names, tickangle=-60, **span)
-
-
-def _size_note(sizes: FloatArray, size: int) -> dict[str, object]:
-    """Name the sets of one size above them."""
-    where = np.flatnonzero(sizes == size)
-    words = {1: "nodes", 2: "pairs", 3: "triples"}
-    return {
-        "x": float(where.mean()),
-        "y": 1.0,
-        "yref": "y domain",
-        "yanchor": "top",
-        "text": words.get(size, str(size)),
-        "showarrow": False,
-    }

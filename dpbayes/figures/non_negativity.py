@@ -1,4 +1,4 @@
-"""Pictures of non-negativity: the share of Fourier releases without a negative number, and agreement of tables."""
+"""Pictures of non-negativity: the share of Fourier releases without a negative number."""
 
 from collections.abc import Sequence
 
@@ -9,14 +9,12 @@ from dpbayes.base.looks import BOUND, Curve
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
-    LINES,
     PERCENT,
     Axis,
     Figure,
     Trace,
     figure_of,
     line_of,
-    plain,
     shares,
     titled,
     upright,
@@ -87,27 +85,3 @@ def _short(counts: float) -> str:
         if counts >= size:
             return f"{numeral(counts / (1000 if size == 1e4 else size))}{unit}"
     return f"{counts:,.0f}" if counts >= 10 else numeral(counts, 2)
-
-
-def agreement_figure(
-    said: FloatArray, *, names: tuple[str, str], about: str, limits: tuple[float, float], colour: str
-) -> Figure:
-    """Draw the counts of one node in two tables of each release, `said` (releases, 2), as dots; equal on the line."""
-    low, high = limits
-    line = {"color": BOUND, "width": 1.5, "dash": "dash"}
-    agree = LINES | {"x": [low, high], "y": [low, high], "line": line}
-    dots: Trace = {
-        "type": "scatter",
-        "mode": "markers",
-        "x": said[:, 0],
-        "y": said[:, 1],
-        "marker": {"color": colour, "opacity": 0.5, "size": 6},
-        "name": "a simulated release",
-    }
-    first, second = (plain(name, 20) for name in names)
-    return figure_of(
-        [agree | {"name": "both tables agree", "hoverinfo": "skip"}, dots],
-        x=titled(f"{plain(about, 24)}, records in {first}", range=[low, high], automargin=True),
-        y=titled(f"records in {second}", range=[low, high], automargin=True),
-        height=330,
-    )

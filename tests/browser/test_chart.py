@@ -224,7 +224,7 @@ def test_a_finger_takes_a_picture_home(visit: Any) -> None:
 
 
 def test_where_no_chart_stands_above_none_is_offered(visit: Any) -> None:
-    screen = visit("structure")
+    screen = visit("compare")
     screen.page.evaluate("() => document.querySelectorAll('.dpbayes-chart').forEach(chart => chart.remove())")
     screen.main.get_by_text("Numbers and download").first.click()
     screen.settle()

@@ -11,17 +11,13 @@ from dpbayes.base.steps import Partial, finished
 from dpbayes.experiments.best_noise import (
     Comparison,
     Promise,
-    answer_error,
     compare_steps,
     compared_graphs,
     compared_on,
     graph_steps,
-    noise_per_cell,
     noisy_kinds,
     recount_steps,
-    residual_noise,
 )
-from dpbayes.experiments.least_epsilon.answers import Question
 from dpbayes.mechanisms import (
     ConsistentLaplace,
     GaussianResiduals,
@@ -217,49 +213,4 @@ def test_the_graphs_are_the_same_objects_and_not_too_large() -> None:
 # Residuals
 
 
-def test_noise_on_residuals_by_hand() -> None:
-    """x1 -> x2: the table of x1 tells of it with weight 1, that of both with 1/2; only that one of x2 and of both."""
-    network = chain(2)
-    noise = residual_noise(finished(compare_steps(network, PROMISE, recount=())), network)
-    assert noise.sets == (("x1",), ("x2",), ("x1", "x2"))
-    sd = LaplaceUpdates(prior=network, epsilon=1).noise_law.sd
-    expected = [sd / math.sqrt(1.5), sd / math.sqrt(0.5), sd]
-    np.testing.assert_allclose(noise.sds["Laplace"], expected)
-    np.testing.assert_allclose(noise.sds["Consistent Laplace"], expected)
-
-
-def test_the_noise_on_residuals_is_that_of_the_cells(on_asia: Comparison, asia: Network) -> None:
-    residual = next(noise.mechanism for noise in on_asia.noises if noise.label == "Gaussian residuals")
-    sds = residual_noise(on_asia, asia).sds["Gaussian residuals"]
-    assert sorted(sds) == pytest.approx(sorted(np.sqrt(residual.variances[1:])))
-
-
-def test_a_node_of_one_state_has_no_residual() -> None:
-    network = Network.from_edges(["a", "b"], [("a", "b")], {"a": ("only",), "b": ("no", "yes")})
-    noise = residual_noise(finished(compare_steps(network, PROMISE, recount=())), network)
-    assert noise.sets == (("b",),)
-
-
 # Answers
-
-
-def test_the_error_of_an_answer_is_that_of_its_cell_where_that_is_all() -> None:
-    """One node, n records, prior 1: (1 + count)/(2 + n) moves by half the difference of two noises over n."""
-    network, n = chain(1), 1_000_000
-    counts = dp.Counts(network, np.array([n // 2, n // 2]), n)
-    mechanism = GaussianUpdates(prior=network, epsilon=1.0, delta=1e-6)
-    error = answer_error(mechanism, counts, Question(network, "x1", "yes"), np.random.default_rng(1), releases=50_000)
-    truth = noise_per_cell(mechanism) / (math.sqrt(2) * n)
-    assert abs(error.value - truth) < 4 * error.error, "false alarm: 6e-5"
-    assert error.error == pytest.approx(truth / math.sqrt(2 * 50_000), rel=0.02), "the moves are Gaussian"
-
-
-def test_a_smaller_noise_of_the_same_draws_never_moves_an_answer_further() -> None:
-    network, n = chain(1), 1_000_000
-    counts = dp.Counts(network, np.array([n // 2, n // 2]), n)
-    question = Question(network, "x1", "yes")
-    errors = [
-        answer_error(LaplaceUpdates(prior=network, epsilon=epsilon), counts, question, rng, releases=20).value
-        for epsilon, rng in zip((1.0, 1.001), (np.random.default_rng(1), np.random.default_rng(1)), strict=True)
-    ]
-    assert errors[0] == pytest.approx(1.001 * errors[1], rel=1e-6)

@@ -1,23 +1,16 @@
 """Pictures of the least noise: what is drawn where, labels that touch nothing, and names that stay text."""
 
 import numpy as np
-import pytest
 
 from dpbayes.base.looks import BOUND, Look
 from dpbayes.figures.noise import (
-    MOST_NAMED,
-    DensityLine,
     NoiseDot,
     factors_figure,
-    noise_by_density_figure,
     noise_dots_figure,
-    residuals_figure,
-    spread,
 )
 
 COLOURS = {"Laplace": "#E08A00", "Gaussian": "#17A2B8"}
 LOOKS = {name: Look(name, colour) for name, colour in COLOURS.items()}
-ARROWS = np.array([0.0, 1.0, 2.0])
 
 
 def test_each_mechanism_has_its_row_the_least_noise_on_top() -> None:
@@ -61,58 +54,3 @@ def test_factors_are_drawn_for_every_graph_with_a_line_at_one() -> None:
     (level,) = figure.layout.shapes
     assert (level.x0, level.x1) == (1, 1)
     assert figure.layout.xaxis.type == "log"
-
-
-def test_every_line_has_its_name_at_its_end_and_no_legend() -> None:
-    lines = [
-        DensityLine(LOOKS["Laplace"], np.full((2, 3), 30.0)),
-        DensityLine(LOOKS["Gaussian"], np.full((2, 3), 30.1)),
-    ]
-    figure = noise_by_density_figure(ARROWS, lines, crossing=1.5)
-    beside = figure.layout["yaxis2"]
-    assert [text.rpartition("> ")[2] for text in beside["ticktext"]] == ["Laplace", "Gaussian"]
-    low, high = np.log10(beside["tickvals"])
-    assert high > low, "labels of lines that end together do not overlap"
-    assert not any(trace.get("showlegend", True) for trace in figure.data)
-    (crossing,) = figure.to_plotly().layout.shapes
-    assert crossing.x0 == 1.5
-    assert [note["text"].strip() for note in figure.layout["annotations"]] == ["<b>1.5</b>"]
-
-
-def test_a_band_is_one_standard_error_around_the_mean() -> None:
-    noise = np.array([[10.0, 20.0, 30.0], [12.0, 24.0, 36.0]])
-    band, line, _ = noise_by_density_figure(ARROWS, [DensityLine(LOOKS["Laplace"], noise)], crossing=None).data
-    mean, error = noise.mean(axis=0), noise.std(axis=0, ddof=1) / np.sqrt(2)
-    np.testing.assert_allclose(band["y"], [*(mean + error), *(mean - error)[::-1]])
-    np.testing.assert_allclose(line["y"], mean)
-
-
-@pytest.mark.parametrize("places", [[1.0, 1.0, 1.0], [3.0, 1.0, 1.1, 2.0], [0.0]])
-def test_labels_are_apart_in_the_order_of_their_lines(places: list[float]) -> None:
-    at = spread(places, gap=0.5)
-    assert (np.diff(np.sort(at)) >= 0.5 - 1e-6).all()
-    assert (np.argsort(at, kind="stable") == np.argsort(places, kind="stable")).all()
-    assert at.mean() == pytest.approx(np.mean(places))
-
-
-def test_residuals_stand_by_size_with_their_names() -> None:
-    sets = [("a",), ("<b>",), ("a", "<b>")]
-    sds = {"Laplace": np.array([1.0, 2.0, 3.0]), "Gaussian": np.array([0.5, 0.6, 0.7])}
-    figure = residuals_figure(sets, sds, COLOURS).to_plotly()
-    np.testing.assert_array_equal(figure.data[0].y, [1, 2, 3])
-    assert list(figure.layout.xaxis.ticktext) == ["a", "&lt;b&gt;", "a, &lt;b&gt;"]
-    assert figure.data[0].text[2] == "a, &lt;b&gt;: 3"
-    assert [shape.x0 for shape in figure.layout.shapes] == [1.5]
-    assert [note.text for note in figure.layout.annotations] == ["nodes", "pairs"]
-
-
-def test_many_sets_are_named_at_the_pointer_alone() -> None:
-    sets = [(f"x{k}",) for k in range(MOST_NAMED + 1)]
-    figure = residuals_figure(sets, {"Laplace": np.ones(len(sets))}, COLOURS).to_plotly()
-    assert figure.layout.xaxis.showticklabels is False
-    assert figure.data[0].text[0] == "x0: 1"
-
-
-def test_a_network_without_residuals_has_an_empty_picture() -> None:
-    figure = residuals_figure([], {"Laplace": np.empty(0)}, COLOURS).to_plotly()
-    assert len(figure.data[0].x) == 0

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from dpbayes.base.estimates import Estimate
-from dpbayes.base.looks import BOUND, EXACT, GREEN, INVALID, Curve, Look
-from dpbayes.figures.non_negativity import agreement_figure, non_negativity_figure
+from dpbayes.base.looks import BOUND, EXACT, INVALID, Curve, Look
+from dpbayes.figures.non_negativity import non_negativity_figure
 from dpbayes.mechanisms.stealth import Sense
 
 T = np.geomspace(0.01, 5, 7)
@@ -50,14 +50,3 @@ def test_an_increment_beyond_the_axis_is_marked_at_its_end(t: float, place: floa
     assert list(mark.x) == pytest.approx([place])
     assert mark.name == f"t = {t:.3g} (beyond this axis)"
     assert mark.showlegend
-
-
-def test_two_tables_agree_on_the_line() -> None:
-    said = np.array([[1.0, 2.0], [3.0, 3.0]])
-    figure = agreement_figure(said, names=("<b>", "b"), about="asia=yes", limits=(0, 5), colour=GREEN).to_plotly()
-    line, dots = figure.data
-    assert list(line.x) == list(line.y) == [0, 5]
-    assert list(dots.x) == [1, 3]
-    assert list(dots.y) == [2, 3]
-    assert figure.layout.xaxis.title.text == "asia=yes, records in &lt;b&gt;"
-    assert tuple(figure.layout.xaxis.range) == tuple(figure.layout.yaxis.range) == (0, 5)

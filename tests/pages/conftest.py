@@ -247,13 +247,6 @@ def curves_of_explore_have_few_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def best_noise_is_searched_on_families_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compare mechanisms searches the best noise on dense random graphs for seconds; here on the families alone."""
-    if not IS_THOROUGH:
-        monkeypatch.setattr("dpbayes.ui.pages.compare.density.SEARCHED_GRAPHS", 0)
-
-
-@pytest.fixture(autouse=True)
 def errors_are_planned_on_few_tables(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Network works out errors of every mechanism on a hundred planned tables once the hand rests, and of every arrow.
 

@@ -1,9 +1,8 @@
-"""Compare mechanisms, noise per cell and one answer: dots are the core's, sentences fair, and no record is counted."""
+"""Compare mechanisms, noise per cell: dots are the core's, sentences fair, and no record is counted."""
 
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
@@ -16,14 +15,12 @@ from dpbayes.experiments.best_noise import (
     compared_graphs,
     compared_on,
     noisy_kinds,
-    residual_noise,
 )
-from dpbayes.experiments.least_epsilon.tables import planned_tables
 from dpbayes.figures.noise import ALONE, WITH_DELTA
 from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.mechanisms.noise.shares import weights_of
 from dpbayes.sources.named_networks import load_named
-from dpbayes.ui.pages.compare import answer, noise
+from dpbayes.ui.pages.compare import noise
 from dpbayes.ui.session.graphs import Graph, code_of
 from tests.pages.conftest import (
     everything,
@@ -35,12 +32,10 @@ from tests.pages.conftest import (
     press,
     sentences,
     stop_after_a_step,
-    unfold,
 )
 
 PAGE = "pages/compare.py"
-CELLS, GRAPHS, ANSWER = "compare.noise", "compare.graphs", "compare.answer"
-ONE_ANSWER = {"compare.view": "One answer"}
+CELLS, GRAPHS = "compare.noise", "compare.graphs"
 ASIA = load_named("asia")[0]
 FEW = ("chain, 12", "Asia", "Sachs")
 
@@ -91,18 +86,6 @@ def test_the_headline_names_the_winner_and_is_fair_to_laplace(at: AppTest) -> No
     assert "Laplace noise at ε = 1.05 satisfies the same (ε, δ)" in text
 
 
-def test_the_noise_of_each_set_of_nodes_is_one_click_away(compared: Comparison) -> None:
-    at = open_page(PAGE, delta="0.000001")
-    assert "compare.residuals" not in figures(at)
-    unfold(at, "compare.residuals.open")
-    residuals = residual_noise(compared, ASIA)
-    drawn = {trace["name"]: trace["y"] for trace in figures(at)["compare.residuals"]["data"]}
-    assert set(drawn) == set(residuals.sds) - {"Laplace"}, "Laplace by least squares is consistent Laplace"
-    for label, sds in drawn.items():
-        np.testing.assert_allclose(sds, residuals.sds[label])
-    assert "Gaussian residuals adds between" in plain(everything(at))
-
-
 def test_graphs_are_compared_and_the_winners_are_shown_first(at: AppTest) -> None:
     drawn = {trace["name"]: trace["x"] for trace in figures(at)[GRAPHS]["data"]}
     assert set(drawn) == {"Weighted Fourier", "Consistent Laplace", "Gaussian residuals"}
@@ -139,17 +122,14 @@ def test_tables_that_matter_more_get_less_noise_and_the_page_says_so() -> None:
 
 
 @pytest.mark.usefixtures("first_look")
-@pytest.mark.parametrize(("view", "chart"), [({}, CELLS), (ONE_ANSWER, ANSWER)])
-def test_both_seats_see_the_same_and_no_record_is_counted(
-    view: dict[str, str], chart: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_both_seats_see_the_same_and_no_record_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     def counted(*_: object) -> None:
         raise AssertionError("records were counted")
 
     monkeypatch.setattr("dpbayes.ui.session.chosen.count", counted)
-    curator, recipient = (open_page(PAGE, seat=seat, **view) for seat in ("curator", "recipient"))
+    curator, recipient = (open_page(PAGE, seat=seat) for seat in ("curator", "recipient"))
     assert headline(curator) == headline(recipient)
-    assert figures(curator).get(chart) == figures(recipient).get(chart)
+    assert figures(curator).get(CELLS) == figures(recipient).get(CELLS)
     assert not sentences(recipient)
 
 
@@ -173,7 +153,6 @@ def test_where_no_noise_is_needed_the_sentence_says_so() -> None:
     at = open_page(PAGE, source=one_state())
     assert headline(at) == "No mechanism adds noise, because every node has a single state."
     assert set(figures(at)) == {CELLS}
-    assert headline(open_page(PAGE, source=one_state(), **ONE_ANSWER)) == "There is no noise to compare."
 
 
 @pytest.mark.usefixtures("first_look")
@@ -202,7 +181,6 @@ def test_a_long_search_waits_for_a_request(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.usefixtures("first_look")
 def test_while_not_all_is_known_the_sentence_claims_nothing() -> None:
     assert headline(open_page(PAGE)) == f"1 of {len(noisy_kinds())} mechanisms have been compared so far."
-    assert headline(open_page(PAGE, **ONE_ANSWER)) == "The noise of the mechanisms is being computed."
 
 
 def place_of(block: Any, text: str) -> list[int] | None:
@@ -243,43 +221,3 @@ def test_what_is_too_wide_is_not_searched_and_says_so(monkeypatch: pytest.Monkey
     assert "This network has 16 sets of nodes within a family. The best noise is computed for at most 15" in (
         plain(everything(at))
     )
-
-
-# One answer
-
-
-def test_an_answer_is_simulated_on_sampled_records() -> None:
-    at = open_page(PAGE, delta="0.000001", **ONE_ANSWER)
-    shown = dots(at, ANSWER, ALONE)
-    assert "has the smallest error for P(smoke = yes): " in plain(headline(at))
-    assert "200 simulated releases of a table with 1,000 records sampled from the published probabilities" in (
-        everything(at)
-    )
-    assert shown["Gaussian"] is None
-    # A root with two equally likely states: the answer moves by half the difference of two noises.
-    assert shown["Laplace"] == pytest.approx(22.6 / np.sqrt(2) / 1000, rel=0.25)
-
-
-def test_the_answer_has_the_prior_chosen_on_explore() -> None:
-    """100 in both cells of a root of 1,000 records: every error is smaller by (1,000 + 2)/(1,000 + 200)."""
-    links = ("1", "100")
-    one, strong = (dots(open_page(PAGE, prior=prior, **ONE_ANSWER), ANSWER, ALONE)["Laplace"] for prior in links)
-    assert strong == pytest.approx(one * 1002 / 1200, rel=0.01)
-
-
-def test_random_probabilities_are_said_to_be_random(monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes: list[int] = []
-
-    def counted(*args: Any) -> Any:
-        sizes.append(args[2])
-        return planned_tables(*args)
-
-    monkeypatch.setattr(answer, "planned_tables", counted)
-    monkeypatch.setattr(noise, "AT_ONCE", 1)  # nothing is searched for
-    at = open_page(PAGE, source="chain:8", records="200000", **ONE_ANSWER)
-    assert "sampled from randomly generated probabilities" in everything(at)
-    assert sizes == [100_000], "no more than can be sampled in a moment"
-
-
-def test_fewer_releases_are_simulated_of_a_large_network() -> None:
-    assert [answer.releases_per_answer(cells) for cells in (36, 1_419, 40_000, 2**18, 10**7)] == [200, 200, 100, 15, 10]

@@ -5,15 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.base.estimates import Estimate
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import share_text
-from dpbayes.experiments.agreement import noticed
-from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, Noise
+from dpbayes.mechanisms import Calibration, LaplaceFourier, Noise
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
 from dpbayes.mechanisms.stealth import TABLE_WORK, Needed, Sense, UnitNoise, is_table_in_reach, simulate_for_counts
 from dpbayes.model.counts import count
@@ -49,7 +46,6 @@ from tests.pages.conftest import (
 PAGE = "pages/compare.py"
 VIEW = {"compare.view": "Non-negativity"}
 CHART = "compare.non_negativity"
-PANELS = {"compare.agree.Laplace", "compare.agree.Fourier"}
 SIMULATED, PROVED, STATED = "simulated, all counts zero", "proved, at least", "as stated"
 ASIA, PUBLISHED = load_named("asia")
 
@@ -80,7 +76,7 @@ def numbers(at: AppTest) -> dict[str, dict[str, float]]:
 @pytest.mark.parametrize("sense", Sense)
 def test_the_first_picture_is_the_cores(sense: Sense) -> None:
     at = opened(**{"stealth.sense": sense.value})
-    assert set(figures(at)) == {CHART} | PANELS
+    assert set(figures(at)) == {CHART}
     noise = UnitNoise.draw(ASIA, Calibration.CERTIFIED, stream(0, "stealth"), draws=10_000)
     needed, curve = simulate_for_counts(sense, noise, mechanism()), trace(at, SIMULATED)
     assert curve["y"] == pytest.approx(needed.probability(curve["x"]))
@@ -161,21 +157,6 @@ def test_epsilon_moves_the_counts_and_not_the_noise_alone() -> None:
     assert trace(at, SIMULATED)["y"] == curve
 
 
-def test_two_tables_disagree_under_laplace_and_agree_under_fourier() -> None:
-    at = opened()
-    for node in ("asia", "bronc"):
-        fine(at.selectbox(key="stealth.shared").set_value(node).run())
-        laplace, fourier = (np.array(list(_dots(at, label))) for label in ("Laplace", "Fourier"))
-        assert np.abs(fourier[0] - fourier[1]).max() < 1e-6
-        assert np.abs(laplace[0] - laplace[1]).mean() > 5
-    assert "**Fourier**: the two tables always agree." in everything(at)
-
-
-def _dots(at: AppTest, label: str) -> tuple[list[float], list[float]]:
-    dots = figures(at)[f"compare.agree.{label}"]["data"][1]
-    return dots["x"], dots["y"]
-
-
 def test_a_network_that_is_not_binary_is_one_sentence_and_another_view_can_be_chosen() -> None:
     at = opened(source="survey")
     one_sentence(at, "needs binary nodes")
@@ -203,7 +184,6 @@ def test_the_edges_have_pictures_without_gaps(query: dict[str, str]) -> None:
     assert CHART in figures(at)
     assert "nan" not in everything(at).replace("dominan", "")
     assert "inf" not in headline(at)
-    assert (set(figures(at)) >= PANELS) is not query.get("source", "").startswith("empty")
 
 
 @pytest.mark.parametrize("calibration", Calibration)
@@ -230,34 +210,12 @@ def test_certainty_needs_an_infinite_increment_and_the_page_stays_whole() -> Non
         headline(at) == "For every finite t, a release can have a negative count, because Laplace noise is unbounded."
     )
     assert "The t shown here is proved for a probability of 1 − 10⁻¹²." in everything(at)
-    assert set(figures(at)) == {CHART} | PANELS
+    assert set(figures(at)) == {CHART}
     at = opened(**{"stealth.target": "0.9999999999999"})
     assert "at least 1 − 10⁻¹² of Fourier releases" in headline(at)
     fine(at.select_slider(key="parameter.stealth.target").set_value(0.95).run())
     assert "95% of Fourier releases" in headline(at)
     assert not sentences(at)
-
-
-def observed(at: AppTest) -> pd.DataFrame:
-    return next(f.value for f in at.dataframe if "property" in f.value.columns).set_index("property")
-
-
-def test_the_consistency_of_two_tables_has_standard_errors() -> None:
-    at = opened()
-    fair = np.full(ASIA.cell_count, 0.5)
-    counts = count(ASIA, sample_dataset(ASIA, fair, 1000, stream(1, "stealth", "table")))
-    laplace = LaplaceUpdates(prior=Dirichlets.symmetric(ASIA), epsilon=1.0)
-    seen = noticed(laplace, counts, stream(1, "stealth", "Laplace"), releases=300)
-    column = observed(at)["Laplace"]
-    assert column["mean total of a table, records"] == str(seen.total)
-    assert column["releases with a negative cell, %"] == str(seen.negative.times(100)) == "0.0 ± 0.3"
-    x, y = (np.array(values) for values in _dots(at, "Laplace"))
-    gap = np.abs(x - y)
-    expected = str(Estimate(gap.mean(), gap.std(ddof=1) / math.sqrt(300)))
-    assert " ± " in expected
-    assert column["difference of two tables about the shared node, records"] == expected
-    assert f"**Laplace**: the two tables differ by {expected} records on average." in everything(at)
-    assert observed(at)["Fourier"]["mean total of a table, records"] == f"{1000 + wanted_t(0.9) * 2 * 21 * 28:,.0f}"
 
 
 def test_every_simulated_column_of_the_download_has_its_standard_error() -> None:
@@ -284,7 +242,7 @@ def test_large_numbers_are_whole_and_never_powers_of_ten() -> None:
     at = opened(source="andes", records="1000")
     assert "The increment t adds 104,672 counts to every table." in everything(at)
     assert "16,067,697 counts" in everything(at)
-    words = [*(m.value for m in at.markdown), *(c.value for c in at.caption), observed(at).to_csv()]
+    words = [*(m.value for m in at.markdown), *(c.value for c in at.caption)]
     words += [chart["alt"] for chart in charts(at)]
     assert not [text for text in words if "e+" in text]
 
@@ -303,7 +261,6 @@ def test_a_network_too_large_for_its_whole_table_says_what_is_shown(monkeypatch:
     assert not is_table_in_reach(network, draws=2000)
     monkeypatch.setattr("dpbayes.mechanisms.stealth.TABLE_WORK", TABLE_WORK // 10)
     monkeypatch.setattr("dpbayes.ui.pages.explore.non_negativity.MOST_NOISE", 1)
-    monkeypatch.setattr("dpbayes.ui.pages.compare.agreement.MOST_RELEASED", 1)
     at = opened(source="andes", records="100")
     assert "its proved bound is shown" in everything(at)
     assert math.isnan(numbers(at)[Sense.TABLE.value]["simulated"])

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -15,7 +14,6 @@ from dpbayes.audit.registry import AUDITS
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import numeral, share_text
 from dpbayes.experiments.structure import NONE, REMOVED
-from dpbayes.figures.noise import ALONE
 from dpbayes.mechanisms import OF_RECORDS
 from dpbayes.model.network import Network
 from dpbayes.releases.publishing import publish
@@ -147,18 +145,6 @@ def in_non_negativity(at: AppTest, values: list[Any]) -> None:
     assert f"With t = {numeral(values[0])}, " in headline(at)
 
 
-def in_answer(at: AppTest, values: list[Any]) -> None:
-    (error,) = values
-    drawn = next(trace for trace in figures(at)["compare.answer"]["data"] if trace.get("name") == ALONE)
-    assert dict(zip(drawn["y"], drawn["x"], strict=True))["Laplace"] == pytest.approx(error.value)
-
-
-def in_density(at: AppTest, values: list[Any]) -> None:
-    (costs,) = values
-    table = next(frame.value for frame in at.dataframe if "family" in frame.value)
-    pd.testing.assert_frame_equal(table.set_index("family")[costs.columns], costs, check_names=False)
-
-
 def in_robustness(at: AppTest, values: list[Any]) -> None:
     moved, stated, _ = (numeral(float(value)) for value in values)
     assert f"One record moves the posterior by {moved} nats, " in headline(at)
@@ -190,13 +176,7 @@ SHOWN: list[tuple[str, dict[str, str], Callable[[AppTest, list[Any]], None]]] = 
     ("claims", SMALL | {"bounds.claim": EXHIBITS["THEOREM_1"].title}, in_bounds),
     ("claims", SMALL | {"bounds.delta": "0.1", "bounds.claim": EXHIBITS["LEMMA_1"].title}, in_bounds),
     ("compare", SMALL | {"compare.view": "Non-negativity"}, in_non_negativity),
-    (
-        "compare",
-        {"compare.view": "Graph density", "structure.nodes": "5", "structure.graphs": "1", "epsilon": "3"},
-        in_density,
-    ),
     ("compare", SMALL | {"compare.view": "Non-negativity", "stealth.target": "0.9999999"}, in_non_negativity),
-    ("compare", SMALL | {"compare.view": "One answer"}, in_answer),
     (
         "claims",
         {

@@ -31,7 +31,6 @@ NOT_OF_A_PAGE: list[tuple[str, dict[str, str]]] = [
     ("hellinger", {"epsilon": "1000"}),
     ("sampling", {"epsilon": "1000"}),
     ("compare", {"compare.view": "Non-negativity", "epsilon": "0.001"}),
-    ("compare", {"compare.view": "Graph density", "epsilon": "0.001"}),
 ]
 """What is turned by a mechanism's own parameters, which no test below turns to their ends."""
 
@@ -80,7 +79,6 @@ MAIN = {
 """The picture that a page with numeric options is about; of Claims the first of two. Of other pages any of theirs."""
 
 OF_A_VIEW = {
-    CompareView.DENSITY: "compare.density",
     CompareView.NON_NEGATIVITY: "compare.non_negativity",
     CompareView.TABLES: "compare.tables",
 }
@@ -103,7 +101,6 @@ CONTEXTS: dict[str, list[dict[str, str]]] = {
     "sampling": [{"sampling.family": family.value} for family in Family],
     "compare": [
         {},
-        {"compare.view": CompareView.DENSITY.value},
         {"compare.view": CompareView.TABLES.value},
         *({"compare.view": CompareView.NON_NEGATIVITY.value, "stealth.aim": aim.value} for aim in StealthAim),
     ],

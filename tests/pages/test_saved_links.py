@@ -45,9 +45,6 @@ SAVED = {
     "network?source=alarm&records=20000": {"source": "alarm", "records": 20_000},
     f"network?graph=g%3A{GRAPH.rstrip('=')}": {"graph": f"g:{GRAPH.rstrip('=')}"},
     "stealth?epsilon=0.5&stealth.t=1.25&stealth.aim=by+t&seed=7": {"seed": 7},
-    "structure?structure.nodes=9&structure.graphs=3&epsilon=0.5": {
-        "parameters": (("epsilon", 0.5), ("structure.graphs", 3), ("structure.nodes", 9)),
-    },
     "best_noise?delta=1e-06&target=dysp&release.weight=20&matters=lung": {"target": "dysp", "matters": ("lung",)},
     "bounds?bounds.claim=ALT-14+Lemma+3%3A+exponential+records&bounds.rate=2.5&bounds.axis=L": {
         "parameters": (("bounds.axis", Axis.LEVEL), ("bounds.claim", "ALT_LEMMA_3"), ("bounds.rate", 2.5)),
@@ -110,12 +107,12 @@ def test_a_link_to_a_page_that_became_part_of_claims_opens_its_claim_and_its_pic
     assert picture in figures(at)
 
 
-PICTURES = {"best_noise": "compare.noise", "structure": "compare.density", "stealth": "compare.non_negativity"}
+PICTURES = {"best_noise": "compare.noise", "stealth": "compare.non_negativity"}
 
 
 @pytest.mark.parametrize("place", PICTURES)
 def test_the_former_address_of_a_page_has_its_picture_on_the_page_it_moved_to(place: str) -> None:
-    at = open_page(f"pages/{place_now(place)}.py", **view_of(place), source="sprinkler", **{"structure.nodes": "4"})
+    at = open_page(f"pages/{place_now(place)}.py", **view_of(place), source="sprinkler")
     assert PICTURES[place] in figures(at)
 
 

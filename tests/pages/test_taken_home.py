@@ -13,8 +13,6 @@ SMALL = {
     "source": "sprinkler",
     "records": "200",
     "prior": "2",
-    "structure.nodes": "5",
-    "structure.graphs": "1",
     "hellinger.n": "12",
     "sampling.answers": "3",
     "accuracy.features": "2",

@@ -74,7 +74,7 @@ FACTS: dict[str, Facts] = {
     "regression": regression.FACTS,
     "explore": explore.FACTS,
     "claims": families.FACTS,
-    "compare": compare.FACTS[CompareView.DENSITY],
+    "compare": compare.FACTS[CompareView.NOISE],
     "which_epsilon": which_epsilon.FACTS,
 }
 
@@ -88,7 +88,8 @@ def test_at_the_defaults_too_a_picture_says_mechanism_epsilon_table_and_n() -> N
     facts = "mechanism = Laplace, epsilon = 1, table = 1,000 synthetic records from Asia, n = 1,000"
     assert caption("explore", simulates=True) == f"dpbayes, page explore: {facts}. A simulation, not a release."
     assert caption("audit") == f"dpbayes, page audit: {facts}. A picture, not a release."
-    assert caption("compare") == "dpbayes, page compare: epsilon = 1. A picture, not a release."
+    table = "table = 1,000 synthetic records from Asia"
+    assert caption("compare") == f"dpbayes, page compare: epsilon = 1, {table}. A picture, not a release."
     assert caption("ledger") == "dpbayes, page ledger. A picture, not a release."
 
 

@@ -35,9 +35,9 @@ def read(text: str) -> Story:
 
 
 def test_a_step_on_a_page_that_has_moved_opens_its_view_of_the_page_that_has_it() -> None:
-    (step,) = read(HEAD + STEP.replace("explore", "structure")).steps
+    (step,) = read(HEAD + STEP.replace("explore", "stealth")).steps
     assert step.page == "compare"
-    assert step.settings == settings_from({"compare.view": "Graph density"})[0]
+    assert step.settings == settings_from({"compare.view": "Non-negativity"})[0]
     (graphs,) = read(HEAD + STEP.replace("explore", "best_noise") + 'at = "graphs"\n').steps
     assert (graphs.page, graphs.at) == ("compare", "graphs")
 

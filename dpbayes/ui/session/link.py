@@ -220,7 +220,7 @@ def _text(value: object) -> str:
 MOVED = {
     "release": "explore",
     **dict.fromkeys(("papers", "bounds", "robustness"), "claims"),
-    **dict.fromkeys(("best_noise", "structure", "stealth"), "compare"),
+    **dict.fromkeys(("best_noise", "stealth"), "compare"),
 }
 """From the place of a former page in the address to the place of the page that has its pictures."""
 
@@ -230,7 +230,6 @@ VIEWS: Mapping[str, Mapping[str, str]] = {
         "papers.claim": "[Dimitrakakis14] Theorem 1(ii)",
         "papers.picture": "How far one record moves a posterior",
     },
-    "structure": {"compare.view": "Graph density"},
     "stealth": {"compare.view": "Non-negativity"},
 }
 """From the place of a former page to the settings, as in a link, that show its pictures on the present page."""

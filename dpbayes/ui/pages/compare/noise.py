@@ -1,4 +1,4 @@
-"""The noise of every mechanism at one promise: in the cells of the chosen graph, over other graphs, and by residual."""
+"""The noise of every mechanism at one promise: in the cells of the chosen graph, and over other graphs."""
 
 import math
 from typing import Any
@@ -11,7 +11,6 @@ from dpbayes.base.looks import Look
 from dpbayes.base.references import Reference
 from dpbayes.base.steps import Work
 from dpbayes.base.text import escaped, many, numeral, times
-from dpbayes.base.validation import brief
 from dpbayes.experiments.best_noise import (
     MOST_NODES,
     CellNoise,
@@ -24,10 +23,9 @@ from dpbayes.experiments.best_noise import (
     is_searched,
     needs_delta,
     noisy_kinds,
-    residual_noise,
 )
 from dpbayes.experiments.structure import rms_over_cells
-from dpbayes.figures.noise import NoiseDot, factors_figure, noise_dots_figure, residuals_figure
+from dpbayes.figures.noise import NoiseDot, factors_figure, noise_dots_figure
 from dpbayes.mechanisms.exact_class import formula
 from dpbayes.mechanisms.noise.shares import takes_weights, weight_texts
 from dpbayes.model.network import Network
@@ -51,7 +49,6 @@ from dpbayes.ui.widgets.shares import weights_control, weights_said
 from dpbayes.ui.widgets.show import (
     assumption,
     data_and_download,
-    folded,
     inside,
     noise_is_not_error,
     numbers,
@@ -62,9 +59,6 @@ from dpbayes.ui.widgets.show import (
 AT_ONCE, AT_MOST = 40, 4_000
 """The largest network, in nodes, for which the best noise is searched without a button; and the largest number of sets
 of nodes within its families for which it is searched at all."""
-
-MOST_SETS = 4_000
-"""Sets of nodes that a picture shows; a network of more has tables too wide to look at set by set."""
 
 Graphs = tuple[GraphComparison, ...]
 
@@ -95,8 +89,6 @@ def noise_view(page: Places, chosen: Chosen) -> bool:
     with st.container(key="below"):
         noise_is_not_error()
         data_and_download(lambda: frame_of(comparison, network), name="noise", curator_only=False)
-        if work.done:
-            _residuals(comparison, network)
         _formulas(comparison)
         _remark_1(comparison, network)
     same_from_python(python_of(network, comparison), name="noise")
@@ -385,40 +377,6 @@ def graphs_frame(graphs: Graphs) -> "pd.DataFrame":
     )
 
 
-# Residuals
-
-
-def _residuals(comparison: Comparison, network: Network) -> None:
-    """Show the noise on the residual of every set of nodes in a folded part."""
-    with folded("Noise by set of nodes", key="compare.residuals.open") as is_open:
-        if not is_open:
-            return
-        if len(network.closure) > MOST_SETS:
-            st.caption(f"This network has {len(network.closure):,} sets of nodes within a family: too many to draw.")
-            return
-        noise, best = residual_noise(comparison, network), comparison.best
-        sds = noise.sds[best.label]
-        least, most = (
-            f"{numeral(float(sds[k]))} counts on {', '.join(escaped(brief(name)) for name in noise.sets[k])}"
-            for k in (int(sds.argmin()), int(sds.argmax()))
-        )
-        st.markdown(f"**{best.label} adds between {least}, and {most}.**")
-        # Least squares of Laplace counts is consistent Laplace: one of the two is drawn.
-        shown = {label: sds for label, sds in noise.sds.items() if label != comparison.laplace.label}
-        colours = {noise.label: str(noise.mechanism.colour) for noise in comparison.noises}
-        chart(
-            residuals_figure(noise.sets, shown, colours),
-            key="compare.residuals",
-            alt=f"Dots: noise on the residuals of {len(noise.sets)} sets of nodes, smallest sets first, under "
-            f"{', '.join(map(inside, shown))}.",
-        )
-        st.caption(
-            "The residual of a set of nodes is the part of its table that the tables of its subsets do not determine. "
-            "Laplace and Gaussian noise is added to cells; the dots show the noise of the residuals after a "
-            "least-squares fit. The other mechanisms choose the noise of each residual."
-        )
-
-
 # Formulas
 
 
@@ -461,6 +419,6 @@ def _remark_1(comparison: Comparison, network: Network) -> None:
                 "The paper states “The denser the graph … the greater the reduction in scale”: Fourier noise is at "
                 f"most **{numeral(remark)}** times Laplace’s. Per cell, Fourier noise is **{numeral(printed)}** times "
                 f"Laplace’s with the noise as stated, and **{numeral(certified)}** times with the proved noise. "
-                f"{REMARK_COMPARISON.finding} The view *Graph density* shows this comparison over graphs."
+                f"{REMARK_COMPARISON.finding}"
             )
         source(REMARK_COMPARISON.reference)

@@ -1,7 +1,6 @@
 """How large t must be for a Fourier release without negative numbers, and what that costs in added counts."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +25,6 @@ from dpbayes.theory.zhang16.stealth import (
     printed_probability,
 )
 from dpbayes.ui.pages.claims.selection import turn_to_bound
-from dpbayes.ui.pages.compare.agreement import agreement, agreement_of
 from dpbayes.ui.pages.explore.non_negativity import NonNegativity, non_negativity_of, proved_probability, records_text
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
@@ -72,25 +70,18 @@ def non_negativity_view(page: Places, chosen: Chosen) -> bool:
     if shown is None:
         return False
     simulated, increment = shown
-    works: dict[str, Running[Any]] = {"noise": simulated.work}
-    view = None
-    if increment is not None:
-        node = st.session_state.get("stealth.shared")
-        view = agreement_of(simulated, increment.t, records=chosen.n, seed=chosen.seed, wanted=node)
-        works["sampled table"] = view.work
     with page.picture:
-        _progress(works)
+        _progress(simulated.work)
     with page.controls:
         _controls(increment)
-    if increment is not None and view is not None:
+    if increment is not None:
         with page.beside():
             _numbers(simulated, options, increment)
         with st.container(key="below"):
-            agreement(simulated.network, view)
             _costs_of_trying_again(simulated.mechanism.epsilon)
             _claim(increment.t)
         same_from_python(python_of(simulated, options, increment), name="non-negativity")
-    return any(work.going for work in works.values())
+    return simulated.work.going
 
 
 def _moving(page: Places, chosen: Chosen) -> "tuple[NonNegativity, Increment | None]":
@@ -108,13 +99,9 @@ def _main_number(chosen: Chosen) -> str:
     return "stealth.target" if chosen.options("stealth").aim is StealthAim.TARGET else "stealth.t"
 
 
-def _progress(works: Mapping[str, Running[Any]]) -> None:
-    """Show the progress of the first long computation, by the released quantity."""
-    long = next((name for name, work in works.items() if work.is_long), None)
-    if long is not None:
-        part, of = works[long].share, "" if long == "noise" else f" of the {long}"
-        progress_text = f"{done(part)} of the simulated releases{of}"
-        progress(works[long], progress_text, key="stealth.stop", along=tuple(works.values()))
+def _progress(work: Running[Any]) -> None:
+    if work.is_long:
+        progress(work, f"{done(work.share)} of the simulated releases", key="stealth.stop")
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,6 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dpbayes.ui.pages.compare.answer import answer_view
-from dpbayes.ui.pages.compare.density import density_view
 from dpbayes.ui.pages.compare.noise import noise_view
 from dpbayes.ui.pages.compare.non_negativity import non_negativity_view
 from dpbayes.ui.pages.compare.tables import tables_view
@@ -17,16 +15,12 @@ from dpbayes.ui.widgets.page import Places, places
 
 VIEWS: dict[CompareView, Callable[[Places, Chosen], bool]] = {
     CompareView.NOISE: noise_view,
-    CompareView.ANSWER: answer_view,
-    CompareView.DENSITY: density_view,
     CompareView.NON_NEGATIVITY: non_negativity_view,
     CompareView.TABLES: tables_view,
 }
 
 FACTS: dict[CompareView, Facts] = {
     CompareView.NOISE: EPSILON | TABLE,
-    CompareView.ANSWER: EPSILON | TABLE | N,
-    CompareView.DENSITY: EPSILON,
     CompareView.NON_NEGATIVITY: EPSILON | TABLE | N,
     CompareView.TABLES: EPSILON | TABLE | N,
 }

@@ -14,12 +14,12 @@ from dpbayes.experiments.table_errors import GRAPH_SHARE, METHODS, TableTrial, m
 from dpbayes.figures.budgets import table_errors_figure
 from dpbayes.mechanisms.residual import GaussianResiduals
 from dpbayes.sources.synthetic import sample_dataset
-from dpbayes.ui.pages.compare.answer import USUAL_RECORDS, public_cpts, public_cpts_in_python
 from dpbayes.ui.pages.compare.noise import led_by_epsilon
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.planned import USUAL_RECORDS, public_cpts
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.from_python import FACE, STREAM, program, same_from_python
+from dpbayes.ui.widgets.from_python import FACE, STREAM, program, public_cpts_in_python, same_from_python
 from dpbayes.ui.widgets.page import Places
 from dpbayes.ui.widgets.running import Running, progress_if_long, running
 from dpbayes.ui.widgets.show import data_and_download, sentence_instead

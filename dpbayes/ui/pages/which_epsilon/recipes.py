@@ -4,7 +4,6 @@ from contextlib import suppress
 
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon.answers import AS_REAL
-from dpbayes.ui.pages.compare.answer import public_cpts_in_python
 from dpbayes.ui.pages.which_epsilon.requirement import AccuracyRequirement
 from dpbayes.ui.widgets.from_python import (
     FACE,
@@ -12,6 +11,7 @@ from dpbayes.ui.widgets.from_python import (
     counts_in_python,
     mechanism_in_python,
     program,
+    public_cpts_in_python,
     same_from_python,
 )
 

@@ -13,7 +13,6 @@ from dpbayes.ui.session.options.research import (
     RobustnessOptions,
     SamplingOptions,
     StealthOptions,
-    StructureOptions,
 )
 from dpbayes.ui.session.options.workflow import (
     AuditOptions,
@@ -30,7 +29,6 @@ OPTIONS: dict[str, type[Any]] = {
     "release": ReleaseOptions,
     "which_epsilon": WhichEpsilonOptions,
     "robustness": RobustnessOptions,
-    "structure": StructureOptions,
     "papers": PapersOptions,
     "sampling": SamplingOptions,
     "hellinger": HellingerOptions,
@@ -44,7 +42,7 @@ OPTIONS: dict[str, type[Any]] = {
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "explore": ("release", "explore"),
-    "compare": ("compare", "structure", "stealth"),
+    "compare": ("compare", "stealth"),
     "claims": ("bounds", "papers", "robustness"),
 }
 """The groups of a page that has several, or one of another name."""

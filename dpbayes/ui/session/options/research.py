@@ -6,7 +6,6 @@ from typing import Annotated
 
 from dpbayes.base.parameters import Choice, Parameter
 from dpbayes.base.references import PAPERS
-from dpbayes.experiments.graph_families import LEAST_NODES, MOST_GRAPHS, MOST_NODES
 from dpbayes.experiments.hellinger import scenario
 from dpbayes.experiments.robustness import RecordFamily
 from dpbayes.experiments.sampling import Family
@@ -21,8 +20,6 @@ class CompareView(enum.Enum):
     """What is compared."""
 
     NOISE = "Noise per cell"
-    ANSWER = "One answer"
-    DENSITY = "Graph density"
     NON_NEGATIVITY = "Non-negativity"
     TABLES = "Whole tables"
 
@@ -46,19 +43,6 @@ class CompareOptions:
             title="mechanisms shown",
             description="Shows all mechanisms, or those with the least noise without δ and with δ.",
         ),
-    ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class StructureOptions:
-    """Graphs of growing density: their size, and how many random ones there are of every density."""
-
-    nodes: Annotated[
-        int,
-        Parameter(r"|\mathcal I|", low=LEAST_NODES, high=MOST_NODES, typical=12, whole=True, title="nodes"),
-    ]
-    graphs: Annotated[
-        int, Parameter("", low=1, high=MOST_GRAPHS, typical=8, whole=True, title="random graphs of each density")
     ]
 
 
