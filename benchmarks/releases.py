@@ -15,7 +15,7 @@ from dpbayes.mechanisms.noise.exact import with_noise
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger
-from dpbayes.releases.document.request import DomainChoice, GraphChoice, ReleaseRequest
+from dpbayes.releases.document.request import DomainChoice, ReleaseRequest
 from dpbayes.releases.publishing import publish
 from dpbayes.releases.verify import verify
 from dpbayes.sources.named_networks import load_named
@@ -39,7 +39,6 @@ def request_of(network: Network) -> ReleaseRequest:
         mechanism="laplace",
         epsilon=Fraction(1, 2),
         n=N,
-        graph=GraphChoice.UNSEEN,
         domains=DomainChoice.PUBLISHED,
     )
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from dpbayes.base.amounts import EpsilonDelta, PrivacyMeasure, Rho, amount_text
 from dpbayes.base.libraries import extra
-from dpbayes.base.privacy import NON_PRIVATE, Guarantee, compose
+from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.steps import finished
 from dpbayes.base.types import Codes, FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
@@ -25,14 +25,13 @@ from dpbayes.mechanisms import releasable
 from dpbayes.mechanisms.adaptive.release import release, simulate_adaptive
 from dpbayes.mechanisms.noise.exact import rounded_up
 from dpbayes.mechanisms.release import Outcome, Release
-from dpbayes.mechanisms.structure.choice import StructureChoice, draw_structure, simulate_structure
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import MAX_STATES, Network
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import read_document, release_of
 from dpbayes.releases.document.certificate import Composed
-from dpbayes.releases.document.request import DomainChoice, GraphChoice, ReleaseRequest
+from dpbayes.releases.document.request import DomainChoice, ReleaseRequest
 from dpbayes.releases.publishing import drawing
 from dpbayes.releases.views.reading import probabilities_and_warning
 from dpbayes.sources.named_networks import naive_bayes_over
@@ -143,16 +142,15 @@ class DPNaiveBayes(_Classifier):
 
 
 class DPBayesNetClassifier(_Classifier):
-    """A Bayesian network over binned features and the class, with a given or a privately learnt graph.
+    """A Bayesian network over binned features and the class, with a given graph or one that is chosen privately.
 
     Args:
         epsilon: The epsilon of the guarantee, for the graph and its tables together.
-        delta: The delta of the guarantee. With 0, a learnt graph gets half of epsilon, and the counts get Laplace
-            noise. Otherwise an adaptive release chooses and measures the graph.
-        graph: Arrows (parent, child) between names, or None for a learnt graph. Features without names are x0, x1, ...
-            A given graph must be chosen without the records.
+        delta: The delta of the guarantee. With 0, the noise is Laplace noise.
+        graph: Arrows (parent, child) between names, or None for an adaptive release, which chooses the graph and
+            measures its tables. Features without names are x0, x1, ... A given graph must be chosen without the
+            records.
         target: The name of the class in the graph.
-        parents: The largest number of parents of a node in a graph that is learnt with delta 0.
         bounds: As for `DPNaiveBayes`, like all that follow.
         bins: The number of equal bins of a feature, or a sequence with one number for each feature.
         classes: All classes that y may contain.
@@ -181,7 +179,6 @@ class DPBayesNetClassifier(_Classifier):
         delta: float = 0.0,
         graph: Iterable[tuple[str, str]] | None = None,
         target: str = "class",
-        parents: int = 2,
         bounds: tuple[Any, Any] | None = None,
         bins: int | Sequence[int] = 5,
         classes: Sequence[Any] | None = None,
@@ -192,7 +189,6 @@ class DPBayesNetClassifier(_Classifier):
         self.delta = delta
         self.graph = graph
         self.target = target
-        self.parents = parents
         self.bounds = bounds
         self.bins = bins
         self.classes = classes
@@ -207,16 +203,14 @@ class DPBayesNetClassifier(_Classifier):
                 table.names, _arrows(self.graph), dict(zip(table.names, table.states, strict=True))
             )
             return _keep(self, _tables(self, table, network))
-        if self.delta:
-            return _keep(self, _adaptive(self, table))
-        return _keep(self, _with_learnt_graph(self, table))
+        return _keep(self, _adaptive(self, table))
 
 
 def _arrows(graph: object) -> list[tuple[str, str]]:
     is_list = isinstance(graph, Iterable) and not isinstance(graph, str)
     arrows = list(graph) if isinstance(graph, Iterable) else []
     if not is_list or not all(isinstance(arrow, tuple | list) and len(arrow) == 2 for arrow in arrows):
-        raise InputError("graph must be a list of arrows (parent, child), or None for a learnt graph.")
+        raise InputError("graph must be a list of arrows (parent, child), or None for an adaptive release.")
     return [(parent, child) for parent, child in arrows]
 
 
@@ -328,25 +322,7 @@ def _exact(name: str, value: Any) -> Fraction:
 
 def _tables(model: Any, table: Dataset, network: Network) -> _Fitted:
     """Release the tables of a graph that was chosen without the records."""
-    return _released(model, count(network, table), _exact("epsilon", model.epsilon), {"graph": GraphChoice.UNSEEN})
-
-
-def _with_learnt_graph(model: Any, table: Dataset) -> _Fitted:
-    """Choose a graph with half of epsilon, and release its tables with the other half."""
-    half = _exact("epsilon", model.epsilon) / 2
-    choice = StructureChoice(epsilon=half, parents=model.parents, first=table.names[0])
-    if model.random_state is None:
-        chosen = draw_structure(choice, table)
-    else:
-        chosen = simulate_structure(choice, table, _generator(model))
-    stated = {
-        "graph": GraphChoice.PRIVATELY,
-        "graph_epsilon": half,
-        "graph_candidates": tuple(stage.candidates for stage in chosen.rounds),
-    }
-    fitted = _released(model, count(chosen.network, table), half, stated, Composed(1, half))
-    guarantee = compose([chosen.certified, fitted.guarantee])
-    return _Fitted(fitted.network, fitted.probabilities, guarantee, fitted.document)
+    return _released(model, count(network, table), _exact("epsilon", model.epsilon))
 
 
 def _adaptive(model: Any, table: Dataset) -> _Fitted:
@@ -358,9 +334,7 @@ def _adaptive(model: Any, table: Dataset) -> _Fitted:
     return _Fitted(released.network, released.probabilities, released.guarantee)
 
 
-def _released(
-    model: Any, counts: Counts, epsilon: Fraction, stated: dict[str, Any], before: Composed | None = None
-) -> _Fitted:
+def _released(model: Any, counts: Counts, epsilon: Fraction) -> _Fitted:
     """Release counts with noise for epsilon and the model's delta."""
     network, delta = counts.network, _exact("delta", model.delta)
     if delta:
@@ -376,13 +350,12 @@ def _released(
         prior=(amount_text(_exact("prior", model.prior)),),
         domains=DomainChoice.CURATOR,
         **loss,
-        **stated,
     )
     data: bytes | None = None
     answer: Release[Outcome]
     if model.random_state is None:
         none = Composed(0, Rho(Fraction(0)) if delta else Fraction(0))
-        data = finished(drawing(request, counts, before or none, datetime.now(UTC)))
+        data = finished(drawing(request, counts, none, datetime.now(UTC)))
         answer = release_of(read_document(data))
     else:
         answer = request.entry.simulated(request).release(counts, _generator(model))

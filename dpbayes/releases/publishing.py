@@ -19,23 +19,13 @@ from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms.adaptive.draws import OpenDPDraws
 from dpbayes.mechanisms.adaptive.process import carried_out
 from dpbayes.mechanisms.noise.exact import opendp
-from dpbayes.mechanisms.structure.choice import draw_structure
 from dpbayes.model.counts import Counts
 from dpbayes.model.dataset import Dataset
-from dpbayes.model.network import Network
 from dpbayes.releases import ledger
 from dpbayes.releases.document.adaptive import AdaptiveRequest, written_adaptive
 from dpbayes.releases.document.certificate import Composed, Provenance, time_text
-from dpbayes.releases.document.graph import (
-    StructureDocument,
-    StructureRequest,
-    is_structure,
-    read_structure,
-    same_graph,
-    written_structure,
-)
 from dpbayes.releases.document.release import document_bytes
-from dpbayes.releases.document.request import GraphChoice, ReleaseRequest
+from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.signing import signed, signing_key
 from dpbayes.sources.columns import DropRecord
 from dpbayes.sources.domains import DeclaredColumn
@@ -106,31 +96,14 @@ def publish(
     """Make a release of a table's counts and charge it to its dataset in the ledger at `path`.
 
     A repeated request is refused unless `after` is the row of its newest release. Errors: InputError before anything
-    is spent, also if the request states a private choice of its graph that the ledger does not contain;
-    `ledger.EpsilonLostError` if epsilon was spent and there is no release.
+    is spent; `ledger.EpsilonLostError` if epsilon was spent and there is no release.
     """
-    _require_graph_paid(path, request)
     require_counts_of(request, counts)
 
     def draw() -> bytes:
         return finished(drawing(request, counts, _composed_before(path, request), datetime.now(UTC)), progress)
 
     _ = request.calibrated  # an error here costs nothing
-    return _charged(path, request, draw, after=after)
-
-
-def publish_structure(path: Path, request: StructureRequest, data: Dataset, *, after: int = 0) -> Published:
-    """Learn a graph from a table, as a release that is charged before anything is sampled.
-
-    `after` and errors are those of `publish`.
-    """
-    require_drawable(request, data)
-
-    def draw() -> bytes:
-        composed, drawn = _composed_before(path, request), provenance_at(datetime.now(UTC))
-        chosen = draw_structure(request.choice, data)
-        return written_structure(request, chosen.network, chosen.joined, composed, drawn)
-
     return _charged(path, request, draw, after=after)
 
 
@@ -146,44 +119,6 @@ def publish_adaptive(path: Path, request: AdaptiveRequest, data: Dataset, *, aft
         return written_adaptive(request, carried_out(request.plan, data, OpenDPDraws()), composed, drawn)
 
     return _charged(path, request, draw, after=after)
-
-
-@dataclass(frozen=True)
-class LearntGraph:
-    """A learnt graph in the ledger: the row of its reservation, and its document."""
-
-    row: int
-    document: StructureDocument
-
-
-def learnt_graphs(path: Path, dataset: str) -> tuple[LearntGraph, ...]:
-    """Return all graphs that were learnt from a dataset and released, in the order of the rows."""
-    released = [spending.row for spending in ledger.spendings(path, dataset) if spending.release]
-    outcomes = [(row, ledger.outcome(path, row)) for row in released]
-    return tuple(LearntGraph(row, read_structure(data)) for row, data in outcomes if is_structure(data))
-
-
-def learnt_as(path: Path, dataset: str, network: Network) -> LearntGraph | None:
-    """Return the first learnt graph of a dataset that equals this one, or None. Later graphs do not change it."""
-    graphs = learnt_graphs(path, dataset)
-    return next((graph for graph in graphs if same_graph(graph.document.network, network)), None)
-
-
-def _require_graph_paid(path: Path, request: ReleaseRequest) -> None:
-    """Refuse a privately chosen graph unless the ledger contains this choice, with its cost."""
-    if request.graph is not GraphChoice.PRIVATELY:
-        return
-    stated = {
-        "graph": request.graph,
-        "graph_epsilon": request.graph_epsilon,
-        "graph_candidates": request.graph_candidates,
-    }
-    documents = [graph.document for graph in learnt_graphs(path, request.dataset)]
-    if not any(same_graph(graph.network, request.network) and graph.stated == stated for graph in documents):
-        raise InputError(
-            f"The ledger does not contain this graph, learnt with this epsilon, for {brief(request.dataset)}. "
-            "Learn the graph first, or use the learnt graph."
-        )
 
 
 def _charged(path: Path, request: Chargeable, draw: Callable[[], bytes], *, after: int) -> Published:
@@ -251,7 +186,7 @@ def _version(package: str) -> str:
         return "of a checkout"
 
 
-def require_drawable(request: StructureRequest | AdaptiveRequest, data: Dataset) -> None:
+def require_drawable(request: AdaptiveRequest, data: Dataset) -> None:
     """Refuse, before anything is spent, a table that does not match the request, and a computer without OpenDP.
 
     Errors: InputError, without information about the records.

@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from dpbayes.audit.registry import audit
 from dpbayes.audit.report.types import SLACK, AuditReport
-from dpbayes.base.amounts import Rho, amount_text, cost_in, measure_of, number_of
+from dpbayes.base.amounts import Rho, amount_text, measure_of, number_of
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms.adaptive.draws import confirmed_choice, confirmed_noise
 from dpbayes.mechanisms.adaptive.scores import SENSITIVITY
 from dpbayes.mechanisms.noise.exact import opendp
-from dpbayes.mechanisms.structure.selection import confirmed_chooser
 from dpbayes.releases.document.adaptive import (
     AdaptiveDocument,
     adaptive_sentences,
@@ -34,15 +33,7 @@ from dpbayes.releases.document.adaptive import (
 )
 from dpbayes.releases.document.canonical import hash_of
 from dpbayes.releases.document.certificate import certificate_of, sentences_of
-from dpbayes.releases.document.graph import (
-    StructureDocument,
-    is_structure,
-    read_structure,
-    rounds_content,
-    structure_sentences,
-)
 from dpbayes.releases.document.release import ReleaseDocument, hashes_of, loss_of, noise_content, read_document
-from dpbayes.releases.document.request import GraphChoice
 from dpbayes.releases.document.signature import NOT_SIGNED, PublicKey, signature_error, signer_from
 
 if TYPE_CHECKING:
@@ -94,13 +85,10 @@ def verify(data: bytes, key: PublicKey | None = None) -> Verification:
     With a `key`, a release that was not signed with this key fails. Without a key, a signature is compared with the
     key that the file names, and a missing signature is reported.
     """
-    document: StructureDocument | AdaptiveDocument | ReleaseDocument
+    document: AdaptiveDocument | ReleaseDocument
     said_of: Iterator[Check | str]
     try:
-        if is_structure(data):
-            what, document = "a learnt graph", read_structure(data)
-            said_of = _checked_graph(document)
-        elif is_adaptive(data):
+        if is_adaptive(data):
             what, document = "an adaptive release", read_adaptive(data)
             said_of = _checked_adaptive(document)
         else:
@@ -148,40 +136,6 @@ def _checked(document: ReleaseDocument) -> Iterator[Check | str]:
     yield _map(document)
     yield _audit(document)
     yield _certificate(document)
-    if document.request.graph is GraphChoice.PRIVATELY:
-        yield _graph_counted(document)
-
-
-def _graph_counted(document: ReleaseDocument) -> Check:
-    """Check that the budget spent earlier is large enough to include the choice of the graph."""
-    cost, before = document.request.graph_epsilon or Fraction(0), document.composed
-    if not before.releases or number_of(before.spent) < (cost_in(measure_of(before.spent), cost) or 0):
-        return _fails("graph", "The budget spent earlier is less than the cost of learning the graph.")
-    return _holds("graph", f"The budget spent earlier includes the {amount_text(cost)} for learning the graph.")
-
-
-# A learnt graph
-
-
-def _checked_graph(document: StructureDocument) -> Iterator[Check | str]:
-    request, content = document.request, document.content
-    yield _hash(content)
-    if request.is_possible(document.network, document.joined):
-        yield _holds("graph", "The parents of each node were candidates in its round.")
-    else:
-        yield _fails("graph", "A node has parents that were not candidates in its round.")
-    if content["rounds"] == rounds_content(request, document.joined):
-        epsilon = amount_text(request.epsilon)
-        yield _holds("epsilon", f"The rounds match the columns and cost {epsilon} in total, as stated.")
-    else:
-        yield _fails("epsilon", "The rounds do not match the columns and the order of the nodes.")
-    rounds = {(int(step.sensitivity), step.epsilon) for step in request.rounds_of(document.joined)}
-    yield _confirmed(
-        [partial(confirmed_chooser, sensitivity, epsilon) for sensitivity, epsilon in rounds],
-        "OpenDP's privacy map, recomputed, confirms the epsilon of each round.",
-        "OpenDP's privacy map returns more than the stated epsilon.",
-    )
-    yield _sentences(content, structure_sentences(request, document.joined, document.composed, document.drawn))
 
 
 def _hash(content: Mapping[str, Any]) -> Check:

@@ -27,7 +27,7 @@ GUESSES = {
 ABOVE = ("bar", "over")
 """The bar of all pages, and the banner with the question."""
 
-OPENED = {"make", "person-open", "learn", "plan"}
+OPENED = {"make", "person-open", "plan"}
 """Parts that are filled once they are opened, and tell no answer: what a release needs, its plan, what ε means, and
 what a graph that is chosen privately costs."""
 

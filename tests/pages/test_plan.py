@@ -19,7 +19,7 @@ from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.graphs import Graph, code_of, drawable
 from dpbayes.ui.session.settings import Settings
 from tests.pages.conftest import fine, one_sentence, open_page, press, sentences, settings_of, unfold
-from tests.releases.asking import LEARNT, request_of
+from tests.releases.asking import request_of
 from tests.releases.test_plan import ADAPTIVE
 
 PAGE = "pages/explore.py"
@@ -127,7 +127,6 @@ def test_what_does_not_fit_the_table_is_refused(plan: PlanFile, sentence: str) -
     [
         ({"prior": tuple(["1"] * 35 + ["2"])}, "one prior for all cells"),
         ({"mechanism": "gaussian", "rho": Fraction(1, 2)}, "a guarantee in epsilon and delta"),
-        ({"epsilon": Fraction(1, 2), **LEARNT}, "learnt from records"),
         ({"mechanism": "weighted", "prices": tuple([2] + [1] * 19)}, "these parts of the plan: prices"),
     ],
 )

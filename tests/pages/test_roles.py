@@ -91,9 +91,7 @@ def test_whoever_has_some_datasets_sees_and_charges_these_alone(path: Path, beco
 
 
 @pytest.mark.usefixtures("first_look")
-@pytest.mark.parametrize(
-    ("page", "part"), [("pages/explore.py", "make"), ("pages/network.py", "learn"), ("pages/network.py", "adaptive")]
-)
+@pytest.mark.parametrize(("page", "part"), [("pages/explore.py", "make"), ("pages/network.py", "adaptive")])
 @pytest.mark.parametrize("who", [VISITOR, AUDITOR], ids=["visitor", "auditor"])
 def test_only_the_curator_makes_real_releases(path: Path, become: Become, page: str, part: str, who: Person) -> None:
     ledger.open_dataset(path, "garden-in-rho", Rho(Fraction(3)), reason="for a test")
@@ -181,7 +179,6 @@ ACTS = {
     "raised a budget",
     "opened a connected table",
     "began a release",
-    "began to learn a graph",
     "began an adaptive release",
 }
 
@@ -202,7 +199,7 @@ def test_acts_are_words_of_the_program_and_never_of_a_table() -> None:
     assert len(acts) == len(ACTS)
 
 
-def test_the_log_has_who_created_raised_opened_learnt_and_released_when_and_no_record(
+def test_the_log_has_who_created_raised_opened_and_released_when_and_no_record(
     path: Path, become: Become, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "tables").mkdir()
@@ -222,16 +219,19 @@ def test_the_log_has_who_created_raised_opened_learnt_and_released_when_and_no_r
     assert ledger.account_of(path, "votes").budget == 4
     at = press(open_page("pages/data.py", data="connected:files"), "Open")
     assert secret[0] in everything(at)
-    learn = fine(_with_open(open_page("pages/network.py"), "learn").run())
-    fine(learn.selectbox(key="learn.dataset").set_value("garden").run())
-    press(learn, next(button.label for button in learn.button if button.label.startswith("Learn graph and spend")))
+    adaptive = fine(_with_open(open_page("pages/network.py"), "adaptive").run())
+    fine(adaptive.text_input(key="adaptive.delta").set_value("0").run())
+    fine(adaptive.selectbox(key="adaptive.dataset").set_value("garden").run())
+    press(
+        adaptive, next(button.label for button in adaptive.button if button.label.startswith("Make adaptive release"))
+    )
     rows = ledger.accesses(path)
     assert [(row.person, row.act, row.dataset) for row in rows] == [
         (OWNER.name, "read the ledger", ""),
         (OWNER.name, "created a dataset", "votes"),
         (OWNER.name, "raised a budget", "votes"),
         (OWNER.name, "opened a connected table", "files"),
-        (OWNER.name, "began to learn a graph", "garden"),
+        (OWNER.name, "began an adaptive release", "garden"),
     ]
     times = [datetime.fromisoformat(row.time) for row in rows]
     assert times == sorted(times)

@@ -16,7 +16,7 @@ from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network
 from dpbayes.releases.document.canonical import canonical, hash_of
 from dpbayes.releases.document.certificate import Composed
-from dpbayes.releases.document.request import DomainChoice, GraphChoice, ReleaseRequest
+from dpbayes.releases.document.request import DomainChoice, ReleaseRequest
 from dpbayes.releases.publishing import drawing
 from dpbayes.releases.verify import verify
 from dpbayes.sources.synthetic import sample_dataset
@@ -27,13 +27,6 @@ TIME = datetime(2026, 3, 31, 12, tzinfo=UTC)
 BEFORE = Composed(2, Fraction(3, 10))
 BEFORE_IN_RHO = Composed(2, Rho(Fraction(3, 10)))
 
-LEARNT = {
-    "graph": GraphChoice.PRIVATELY,
-    "graph_epsilon": Fraction(1, 5),
-    "graph_candidates": (7, 12, 20, 28, 30, 24, 21),
-}
-"""What a request about ASIA states of a graph that was learnt."""
-
 
 def request_of(network: Network = ASIA, **changes) -> ReleaseRequest:
     fields = {
@@ -41,7 +34,6 @@ def request_of(network: Network = ASIA, **changes) -> ReleaseRequest:
         "network": network,
         "mechanism": "laplace",
         "n": N,
-        "graph": GraphChoice.UNSEEN,
         "domains": DomainChoice.CURATOR,
     }
     loss = {} if {"epsilon", "rho"} & set(changes) else usual_loss(str(changes.get("mechanism", "laplace")))

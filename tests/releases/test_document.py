@@ -22,12 +22,11 @@ from dpbayes.model.network import Network
 from dpbayes.releases.document.canonical import canonical
 from dpbayes.releases.document.certificate import Composed, Provenance, certificate_of, sentences_of, time_text
 from dpbayes.releases.document.release import document_bytes, read_document, release_of
-from dpbayes.releases.document.request import DomainChoice, request_from
+from dpbayes.releases.document.request import request_from
 from dpbayes.releases.publishing import drawing
 from tests.releases.asking import (
     BEFORE,
     BEFORE_IN_RHO,
-    LEARNT,
     TIME,
     N,
     before,
@@ -276,18 +275,6 @@ def test_the_certificate_states_what_a_promise_must():
     assert all(sentence.endswith(".") for sentence in sentences)
     assert "factor of at most 1.65" in sentences[1]
     assert "3 releases of this dataset, this one included, have spent epsilon 0.8" in sentences[2]
-
-
-def test_the_certificate_follows_what_was_chosen():
-    certificate, sentences = said(request_of(**LEARNT, domains=DomainChoice.PUBLISHED))
-    assert "a release of its own of epsilon 0.2, which is one of those before" in certificate["composed"]
-    assert (
-        "7 rounds each chose one pair of a node and its parents, of 7, 12, 20, 28, 30, 24 and 21"
-        in (certificate["composed"])
-    )
-    assert "this one and the choice of its graph included, have spent epsilon 0.8" in sentences[2]
-    assert any("Which columns the graph was chosen over" in sentence for sentence in certificate["not_covered"])
-    assert any("published description" in sentence for sentence in certificate["not_covered"])
 
 
 @pytest.mark.parametrize("mechanism", ["weighted", "residuals"])

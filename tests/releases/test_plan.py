@@ -12,18 +12,16 @@ from dpbayes.base.command import HOLDS, REFUSED
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import RELEASABLE
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
-from dpbayes.mechanisms.structure.choice import StructureChoice
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger
 from dpbayes.releases.commands.main import main
 from dpbayes.releases.document import read_document
 from dpbayes.releases.document.adaptive import AdaptiveRequest, read_adaptive
-from dpbayes.releases.document.graph import StructureRequest
 from dpbayes.releases.document.plan import PlanFile, PlannedQuestion, read_plan, write_plan
 from dpbayes.releases.document.request import DomainChoice
 from dpbayes.sources.columns import Cuts, OwnState
 from dpbayes.sources.domains import DeclaredColumn
-from tests.releases.asking import LEARNT, request_of
+from tests.releases.asking import request_of
 from tests.releases.made import COLUMNS, NETWORK, opened, request_with, written
 
 BARE = Network(NETWORK.names, NETWORK.states, ((), ()))
@@ -33,9 +31,6 @@ ADAPTIVE = AdaptiveRequest(
     plan=AdaptivePlan(epsilon=Fraction(1), delta=Fraction(1, 10**5)),
     n=60,
     domains=DomainChoice.CURATOR,
-)
-GRAPH = StructureRequest(
-    dataset="garden", columns=BARE, choice=StructureChoice(epsilon=Fraction(1, 2)), n=60, domains=DomainChoice.PUBLISHED
 )
 QUESTION = PlannedQuestion("grass", {"rain": "yes"})
 
@@ -55,11 +50,9 @@ def test_a_plan_of_a_release_is_read_back(mechanism: str) -> None:
                 mechanism="gaussian", stated=EpsilonDelta(Fraction(1), Fraction(1, 10**5)), epsilon=Fraction(0)
             )
         ),
-        PlanFile(request_of(**LEARNT)),
         PlanFile(ADAPTIVE, COLUMNS, PlannedQuestion("rain")),
-        PlanFile(GRAPH),
     ],
-    ids=["with bounds and a question", "epsilon and delta", "learnt", "adaptive", "graph"],
+    ids=["with bounds and a question", "epsilon and delta", "adaptive"],
 )
 def test_every_kind_is_read_back(plan: PlanFile) -> None:
     again = read_plan(write_plan(plan))
@@ -104,8 +97,7 @@ def test_white_space_and_the_order_of_fields_do_not_matter() -> None:
         (changed(format="dpbayes release"), "is not a plan"),
         (changed(version=2), 'has version "2"; this program reads version 1'),
         (changed(version=True), "version"),
-        (changed(kind="guess"), 'the kind "guess"; this program reads release, graph, adaptive release'),
-        (changed(kind="graph"), "exactly these fields"),
+        (changed(kind="guess"), 'the kind "guess"; this program reads release, adaptive release'),
         (changed(records=[1, 2]), "exactly these fields: format, version, kind, domains, question, request"),
         (with_request(more="x"), "exactly these fields"),
         (with_request(n="60"), "wrong type"),
@@ -117,7 +109,6 @@ def test_white_space_and_the_order_of_fields_do_not_matter() -> None:
         (with_request(prior=["01"]), "unusual form"),
         (with_request(prior=["1", "2"]), "one for each of the network's"),
         (with_request(settings={"width": "1"}), 'has no setting "width"'),
-        (with_request(graph="by chance"), '"by chance" is not a valid statement'),
         (changed(question={"target": "sun", "given": {}}), 'no node "sun"'),
         (
             changed(question={"target": "grass", "given": {"rain": "maybe"}}),
@@ -169,8 +160,6 @@ def test_a_plan_of_the_command_is_carried_out_as_the_same_request(tmp_path: Path
 
 
 def test_plans_of_a_graph_and_of_an_adaptive_release_are_carried_out(tmp_path: Path) -> None:
-    (tmp_path / "graph.json").write_bytes(write_plan(PlanFile(GRAPH, COLUMNS)))
-    assert carried_out(tmp_path, "learn", tmp_path / "graph.json") == HOLDS
     other = tmp_path / "adaptive"
     other.mkdir()
     ledger.open_dataset(other / "ledger.sqlite", "garden", Rho(Fraction(1)), reason="for a test")
@@ -205,7 +194,6 @@ def test_a_command_needs_its_words_or_a_plan(tmp_path: Path, capsys: pytest.Capt
     words = ["--ledger", str(opened(tmp_path)), "--dataset", "garden", "--data", str(table), "--domains", str(domains)]
     for command, out, more in (
         ("release", "r.json", ["--graph-unseen", "--epsilon", "1"]),
-        ("learn", "g.txt", []),
         ("adaptive", "r.json", []),
     ):
         assert main([command, *words, *more, "--out", str(tmp_path / out)]) == REFUSED

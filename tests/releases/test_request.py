@@ -14,8 +14,8 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.prior_rules import prior_rule
 from dpbayes.releases.document import request as module
 from dpbayes.releases.document.promises import parsed_epsilon
-from dpbayes.releases.document.request import GraphChoice, request_from
-from tests.releases.asking import LEARNT, request_of
+from dpbayes.releases.document.request import request_from
+from tests.releases.asking import request_of
 from tests.strategies import ASIA, V_STRUCTURE, chain
 
 TERNARY = Network.from_edges("ab", ["ab"], {"a": ["x", "y", "z"], "b": ["0", "1"]})
@@ -41,7 +41,7 @@ def test_epsilon_is_never_a_double():
 
 @pytest.mark.parametrize("mechanism", RELEASABLE)
 def test_a_request_is_read_from_its_own_question(mechanism):
-    request = request_of(mechanism=mechanism, **LEARNT)
+    request = request_of(mechanism=mechanism)
     again = request_from(json.loads(request.question))
     assert again == request
     assert again.question == request.question
@@ -153,13 +153,6 @@ def test_what_cannot_be_drawn_exactly_is_refused_and_what_can_is_named(mechanism
         ({"mechanism": "fourier", "settings": {"t": "51"}}, "between"),
         ({"mechanism": "map", "settings": {"cells": "2.5"}}, "whole"),
         ({"mechanism": "map", "settings": {"cells": Fraction(1, 3)}}, "decimal"),
-        ({"graph": GraphChoice.PRIVATELY}, "needs its epsilon"),
-        ({"graph_epsilon": Fraction(1)}, "needs its epsilon"),
-        (LEARNT | {"graph_candidates": ()}, "one round for each node"),
-        (LEARNT | {"graph_candidates": (0,) * 7}, "candidates must be between"),
-        (LEARNT | {"network": Network.from_edges("a", []), "graph_candidates": ()}, "one round for each node"),
-        ({"graph_candidates": (3,)}, "one round for each node"),
-        ({"graph": "unseen"}, "how its graph was chosen"),
         ({"network": TERNARY, "mechanism": "fourier"}, "binary"),
         ({"network": Network.from_edges("a", [], {"a": ["x"]})}, "nothing to release"),
         ({"network": Network.from_edges("a", [], {"a": ["x", "\ud800"]})}, "unpaired surrogate"),

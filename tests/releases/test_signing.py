@@ -26,14 +26,13 @@ from dpbayes.releases.document.signature import (
     signature_line,
     signed_bytes,
 )
-from dpbayes.releases.publishing import publish, publish_adaptive, publish_structure
+from dpbayes.releases.publishing import publish, publish_adaptive
 from dpbayes.releases.signing import key_file, ledger_keys, make_key, signed, signing_key, unsigned
 from dpbayes.releases.verify import verify
 from dpbayes.releases.views.report import html_report
 from tests.releases.made import counts, opened, released, request_with
 from tests.releases.made_adaptive import DATA as ADAPTIVE_DATA
 from tests.releases.made_adaptive import REQUEST as ADAPTIVE
-from tests.releases.test_graph import DATA, request
 from tests.test_docs import ROOT
 
 cryptography = pytest.importorskip("cryptography", reason='run pip install "dpbayes[sign]"')
@@ -87,15 +86,14 @@ def test_a_release_of_a_ledger_with_a_key_is_signed_and_says_who_signed(document
 
 
 def test_every_kind_of_release_is_signed(tmp_path: Path) -> None:
-    path = with_key(tmp_path)
-    graph = publish_structure(path, request(), DATA).document
+    release = publish(with_key(tmp_path), request_with(), counts()).document
     in_rho = tmp_path / "rho"
     in_rho.mkdir()
     other = in_rho / "ledger.sqlite"
     ledger.open_dataset(other, ADAPTIVE.dataset, ADAPTIVE.cost, reason="For an adaptive release.")
     make_key(other, "Ann", reason="The first key.")
     adaptive = publish_adaptive(other, ADAPTIVE, ADAPTIVE_DATA).document
-    for data in (graph, adaptive):
+    for data in (release, adaptive):
         assert not failures(data, key_of(data))
         content = dict(read_canonical(data))
         assert failures(canonical(content | {"signature": "0" * 128}), key_of(data))

@@ -19,7 +19,7 @@ from dpbayes.releases import verify as module
 from dpbayes.releases.document.canonical import canonical, fraction_text
 from dpbayes.releases.document.certificate import Composed, Provenance
 from dpbayes.releases.document.release import VERSION, VERSION_OF_RHO, document_bytes, hashes_of, read_document
-from dpbayes.releases.document.request import DomainChoice, GraphChoice
+from dpbayes.releases.document.request import DomainChoice
 from dpbayes.releases.document.signature import NOT_SIGNED
 from dpbayes.releases.verify import schema, verify
 from tests.conftest import thorough
@@ -357,7 +357,6 @@ def test_the_schema_is_one_and_names_what_the_code_knows():
     Draft202012Validator.check_schema(schema())
     request = schema()["properties"]["request"]["properties"]
     assert request["mechanism"]["enum"] == list(RELEASABLE)
-    assert request["graph"]["enum"] == [choice.value for choice in GraphChoice]
     assert request["domains"]["enum"] == [choice.value for choice in DomainChoice]
     assert schema()["properties"]["version"]["enum"] == [VERSION, VERSION_OF_RHO]
 

@@ -1,4 +1,4 @@
-"""`release`, `learn` and `adaptive`, which are charged to a dataset's budget; and `plan`."""
+"""`release` and `adaptive`, which are charged to a dataset's budget; and `plan`."""
 
 import argparse
 import sys
@@ -12,12 +12,11 @@ import numpy as np
 from dpbayes.base.command import HOLDS, in_help, say, warn
 from dpbayes.base.output import ROOM, require_output, write_output
 from dpbayes.base.parameters import Parameter
-from dpbayes.base.validation import InputError, brief, finite_number, whole_number
+from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.mechanisms import MECHANISMS, RELEASABLE, releasable
 from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.mechanisms.base import rule_for
 from dpbayes.mechanisms.noise.shares import LEAST_WEIGHT, MOST_WEIGHT
-from dpbayes.mechanisms.structure.choice import StructureChoice
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.prior_rules import PriorKind, PriorRule, prior_rule
@@ -26,23 +25,19 @@ from dpbayes.releases.commands import tables
 from dpbayes.releases.commands.accounts import MOST_READ, add_ledger, left_of
 from dpbayes.releases.document import read_document
 from dpbayes.releases.document.adaptive import AdaptiveRequest, read_adaptive
-from dpbayes.releases.document.graph import StructureRequest, read_structure
 from dpbayes.releases.document.plan import PlanFile, PlannedQuestion, PlannedRequest, read_plan, write_plan
 from dpbayes.releases.document.promises import parsed_budget, parsed_epsilon, parsed_promise, parsed_rho
-from dpbayes.releases.document.request import DomainChoice, GraphChoice, ReleaseRequest
+from dpbayes.releases.document.request import DomainChoice, ReleaseRequest
 from dpbayes.releases.publishing import (
     Chargeable,
     Published,
-    learnt_as,
     publish,
     publish_adaptive,
-    publish_structure,
     require_declared,
     shown_again,
 )
 from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import read_domains
-from dpbayes.sources.edgelist import write_edges
 
 LONGEST_VALUE = 64
 """The largest number of bytes of a cell in a document: its integer, its prior, and its share of the labels."""
@@ -58,12 +53,7 @@ def add_release(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--graph-unseen",
         action="store_true",
-        help="confirm that the graph was chosen without looking at the records",
-    )
-    parser.add_argument(
-        "--graph-learnt",
-        action="store_true",
-        help="confirm that the graph was learnt by `learn`; --graph-unseen or --graph-learnt is required",
+        help="confirm that the graph was chosen without looking at the records, which is required",
     )
     tables.add_out(parser, "the file for the release, such as release.json")
 
@@ -95,7 +85,7 @@ def _add_request(parser: argparse.ArgumentParser, *, required: bool) -> None:
 
 
 def _add_charged(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that `release`, `learn` and `adaptive` share."""
+    """Add the arguments that `release` and `adaptive` share."""
     add_ledger(parser)
     _add_declared(parser, required=False)
     parser.add_argument(
@@ -117,18 +107,17 @@ def _add_declared(parser: argparse.ArgumentParser, *, required: bool) -> None:
 
 def release(args: argparse.Namespace) -> int:
     """Make a release and write its document. Errors: InputError, OSError."""
-    if args.graph_unseen == args.graph_learnt:
+    if not args.graph_unseen:
         raise InputError(
-            "A graph that was learnt from the records reveals information about them. Add --graph-unseen if no record "
-            "was used, or --graph-learnt if the ledger contains the private learning step."
+            "A graph that was chosen from the records reveals information about them. Add --graph-unseen if no record "
+            "was used, or let an adaptive release choose the graph."
         )
     path = _ledger_of(args)
     plan = _plan(args, ReleaseRequest)
     data = tables.table_of(args, _declared(args, plan))
     drawn = tables.network_of(args.network, data) if plan is None else plan.network
     counts = tables.counts_of(drawn, data)
-    graph = _stated(path, args.dataset, drawn) if args.graph_learnt else {"graph": GraphChoice.UNSEEN}
-    request = _requested(args, drawn, counts.n, graph) if plan is None else _planned(args, plan, counts.n, **graph)
+    request = _requested(args, drawn, counts.n) if plan is None else _planned(args, plan, counts.n)
     if isinstance(data, Dataset):
         _remember(path, args.dataset, data)
     else:
@@ -153,7 +142,7 @@ def _ledger_of(args: argparse.Namespace) -> Path:
     return path
 
 
-def _requested(args: argparse.Namespace, drawn: Network, n: int, graph: dict[str, Any]) -> ReleaseRequest:
+def _requested(args: argparse.Namespace, drawn: Network, n: int) -> ReleaseRequest:
     """Return the request that the arguments state. Errors: InputError."""
     return ReleaseRequest(
         dataset=args.dataset,
@@ -165,7 +154,6 @@ def _requested(args: argparse.Namespace, drawn: Network, n: int, graph: dict[str
         settings={name: getattr(args, name) for name in _settings() if getattr(args, name) is not None},
         prices=_prices(args, drawn),
         domains=_domain_choice(args),
-        **graph,
     )
 
 
@@ -204,17 +192,6 @@ def _prices(args: argparse.Namespace, drawn: Network) -> tuple[int, ...]:
     weights = np.ones(len(drawn.names))
     weights[[drawn.index(name) for name in args.matters]] = weight
     return priced(drawn, weights)
-
-
-def _stated(path: Path, dataset: str, drawn: Network) -> dict[str, Any]:
-    """Return the statement of a release about a learnt graph. Errors: InputError if the ledger has no such graph."""
-    learnt = learnt_as(path, dataset, drawn)
-    if learnt is None:
-        raise InputError(
-            f"The ledger does not contain this graph as a learnt graph of {brief(dataset)}. Learn it first, or add "
-            "--graph-unseen if no record was used."
-        )
-    return learnt.document.stated
 
 
 def _domain_choice(args: argparse.Namespace) -> DomainChoice:
@@ -261,7 +238,7 @@ def write_request(args: argparse.Namespace) -> int:
     names, states = tuple(column.name for column in domains), tuple(column.domain for column in domains)
     drawn = tables.network_of(args.network, Dataset(names, states, np.zeros((0, len(names)), dtype=np.uint8)))
     n = whole_number("The number of records", args.records, low=1, high=MOST_READ)
-    request = _requested(args, drawn, n, {"graph": GraphChoice.UNSEEN})
+    request = _requested(args, drawn, n)
     if args.given and args.target is None:
         raise InputError("--given belongs to a question. State its node by --target.")
     question = None if args.target is None else PlannedQuestion(args.target, tables.evidence_of(args, drawn))
@@ -270,12 +247,11 @@ def write_request(args: argparse.Namespace) -> int:
     return HOLDS
 
 
-_REQUESTED = ("network", "mechanism", "epsilon", "rho", "delta", "prior", "matters", "parents", "cells", "first")
+_REQUESTED = ("network", "mechanism", "epsilon", "rho", "delta", "prior", "matters")
 
 
 _NEEDED = {
     ReleaseRequest: ("network", "mechanism"),
-    StructureRequest: ("epsilon",),
     AdaptiveRequest: ("epsilon",),
 }
 """The arguments of a request that have no default."""
@@ -293,18 +269,18 @@ def _plan(args: argparse.Namespace, kind: type[PlannedRequest]) -> PlanFile | No
         raise InputError(f"The plan states the request. Leave out {', '.join(f'--{name}' for name in stated)}.")
     plan = read_plan(args.plan.read_bytes())
     if not isinstance(plan.request, kind):
-        commands = {ReleaseRequest: "release", StructureRequest: "learn", AdaptiveRequest: "adaptive"}
+        commands = {ReleaseRequest: "release", AdaptiveRequest: "adaptive"}
         raise InputError(f"The plan is for the command `{commands[type(plan.request)]}`.")
     return plan
 
 
-def _planned(args: argparse.Namespace, plan: PlanFile, n: int, **graph: Any) -> Any:
+def _planned(args: argparse.Namespace, plan: PlanFile, n: int) -> Any:
     """Return the request of a plan for the table at hand. Errors: InputError for another number of records."""
     if plan.request.n != n:
         raise InputError(
             f"The plan is for {plan.request.n:,} records; the table has another number. Correct it in the plan."
         )
-    return replace(plan.request, dataset=args.dataset, **graph)
+    return replace(plan.request, dataset=args.dataset)
 
 
 def _settings() -> dict[str, Parameter]:
@@ -317,46 +293,6 @@ def _whose(name: str) -> str:
 
 def _who_shares() -> str:
     return ", ".join(mechanism for mechanism, entry in RELEASABLE.items() if entry.priced is not None)
-
-
-# learn
-
-
-def add_learn(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `learn`."""
-    _add_charged(parser)
-    tables.add_data(parser, required=True)
-    parser.add_argument("--epsilon", help="the epsilon that is charged, a decimal")
-    parser.add_argument("--parents", help="the largest number of parents of a node (default: 2)")
-    parser.add_argument("--cells", help="the largest number of cells of a node's table (default: 500)")
-    parser.add_argument(
-        "--first",
-        metavar="COLUMN",
-        help="the first node, chosen without looking at the records (default: the first column)",
-    )
-    tables.add_out(parser, f"the file for the graph, with a name that ends in {' or '.join(tables.ARROWS)}")
-
-
-def learn(args: argparse.Namespace) -> int:
-    """Learn a graph and write its arrows. Errors: InputError, OSError."""
-    if args.out.suffix.lower() not in tables.ARROWS:
-        raise InputError(
-            "A learnt graph is a list of arrows without probabilities. Its file name must end in "
-            f"{' or '.join(tables.ARROWS)}; {brief(args.out.name)} does not."
-        )
-    path, published = _of_records(args, StructureRequest, _structure, publish_structure)
-    document = read_structure(published.document)
-    return _write(args, path, published.row, write_edges(document.network).encode(), document.content["sentences"])
-
-
-def _structure(args: argparse.Namespace, data: Dataset) -> StructureRequest:
-    choice = StructureChoice(
-        epsilon=parsed_epsilon(args.epsilon),
-        parents=whole_number("The number of parents", args.parents or "2", low=1, high=MOST_READ),
-        most_cells=whole_number("The number of cells", args.cells or "500", low=1, high=MOST_READ),
-        first=args.first,
-    )
-    return StructureRequest.of(args.dataset, data, choice, _domain_choice(args))
 
 
 # adaptive
@@ -389,8 +325,8 @@ def _adaptive(args: argparse.Namespace, data: Dataset) -> AdaptiveRequest:
 
 def _of_records(
     args: argparse.Namespace,
-    kind: type[StructureRequest | AdaptiveRequest],
-    request_of: Callable[[argparse.Namespace, Dataset], StructureRequest | AdaptiveRequest],
+    kind: type[AdaptiveRequest],
+    request_of: Callable[[argparse.Namespace, Dataset], AdaptiveRequest],
     publish_of: Callable[..., Published],
 ) -> tuple[Path, Published]:
     """Return the ledger, and a release of the records of a file. Errors: InputError, OSError."""

@@ -1,4 +1,4 @@
-"""Commands of releases: `release`, `learn`, `adaptive`, `plan`, `ledger`, `verify`, `view`, `query` and `count`.
+"""Commands of releases: `release`, `adaptive`, `plan`, `ledger`, `verify`, `view`, `query` and `count`.
 
 `python -m dpbayes release --help` describes one of them; each has `--help`.
 """
@@ -10,10 +10,8 @@ from dpbayes.releases.commands.accounts import add_accounts, keep_accounts
 from dpbayes.releases.commands.charged import (
     adaptive,
     add_adaptive,
-    add_learn,
     add_plan,
     add_release,
-    learn,
     release,
     write_request,
 )
@@ -23,7 +21,6 @@ from dpbayes.releases.commands.view import add_check, add_view, check_release, m
 
 COMMANDS = {
     "release": Command("make a real release of a table and charge it to the table's budget", add_release, release),
-    "learn": Command("learn a graph privately from a table and charge it to the table's budget", add_learn, learn),
     "adaptive": Command(
         "release a graph over all columns and its tables, and charge them to the table's budget", add_adaptive, adaptive
     ),

@@ -20,7 +20,6 @@ from dpbayes.releases import ledger
 from dpbayes.releases.commands.tables import add_out
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
 from dpbayes.releases.document.adaptive import AdaptiveDocument, is_adaptive, read_adaptive
-from dpbayes.releases.document.graph import is_structure
 from dpbayes.releases.document.signature import read_public_key, signature_line
 from dpbayes.releases.ledger import Spending
 from dpbayes.releases.signing import is_signed, ledger_keys, signer_of, unsigned
@@ -101,10 +100,6 @@ def make_view(args: argparse.Namespace) -> int:
 def verified(file: Path) -> bytes:
     """Return the content of a release file that verifies. Errors: InputError, OSError."""
     data = file.read_bytes()
-    if is_structure(data):
-        raise InputError(
-            f"{brief(file.name)} is a learnt graph and has no counts. Make a release with this graph first."
-        )
     failure = next((check.sentence for check in verify(data).checks if not check.holds), None)
     if failure is not None:
         raise InputError(f"The release does not verify: {failure}")
@@ -215,9 +210,7 @@ ADAPTIVE_VIEWS: dict[str, Callable[[AdaptiveDocument, argparse.Namespace], bytes
 
 def add_check(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `verify`."""
-    parser.add_argument(
-        "file", type=Path, help="the file of a release, such as release.json, or of a learnt graph from `ledger export`"
-    )
+    parser.add_argument("file", type=Path, help="the file of a release, such as release.json")
     parser.add_argument(
         "--ledger", type=Path, metavar="FILE", help="also check the release against the curator's ledger"
     )

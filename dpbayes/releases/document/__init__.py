@@ -1,4 +1,4 @@
-"""The published documents: a request, its guarantee, and the document of a release or of a learnt graph."""
+"""The published documents: a request, its guarantee, and the document of a release."""
 
 from dpbayes.releases.document.release import ReleaseDocument, read_document, release_of
 

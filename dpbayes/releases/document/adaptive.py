@@ -46,10 +46,11 @@ from dpbayes.releases.document.release import (
 from dpbayes.releases.document.request import (
     COLUMNS_SHAPE,
     DomainChoice,
-    choice_called,
     columns_as_network,
     columns_content,
     columns_from,
+    domains_called,
+    require_domain_choice,
     require_valid_columns,
 )
 
@@ -79,8 +80,7 @@ class AdaptiveRequest:
         checked_budget(Fraction(self.plan.epsilon), Fraction(self.plan.delta))
         if self.columns.edges:
             raise InputError("A request for an adaptive release starts without arrows.")
-        if not isinstance(self.domains, DomainChoice):
-            raise InputError("A request for an adaptive release must state how its domains were declared.")
+        require_domain_choice(self.domains)
         require_feasible(self.columns.states, self.n)
 
     @classmethod
@@ -274,7 +274,7 @@ def adaptive_request_from(content: Mapping[str, Any]) -> AdaptiveRequest:
         columns=columns,
         plan=plan,
         n=content["n"],
-        domains=choice_called(DomainChoice, content["domains"]),
+        domains=domains_called(content["domains"]),
     )
     if request.content != content:
         raise InputError("The request in the adaptive release is not in canonical form.")

@@ -5,7 +5,6 @@ from the other fields of the document, so each reader can compute and compare th
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -16,15 +15,12 @@ from dpbayes.base.text import many, numeral
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.mechanisms.noise.exact import Calibrated
 from dpbayes.releases.document.canonical import fraction_text
-from dpbayes.releases.document.request import GraphChoice, ReleaseRequest
+from dpbayes.releases.document.request import ReleaseRequest
 
 MOST_RELEASES = 10**9
 
 _WEAK = 10
 """From this epsilon on, a guarantee protects almost nothing: odds may change by a factor of 22,000."""
-
-_FEW = 12
-"""The largest number of values that a sentence lists one by one."""
 
 UNIT = "One record: all that the table says of one person, or of one unit that a row stands for."
 NEIGHBOURS = f"Replace one: {Neighbours.REPLACE_ONE.value}."
@@ -150,33 +146,11 @@ def _composed(request: ReleaseRequest, composed: Composed) -> str:
     measure, total = measure_of(composed.spent), composed.after(request.cost)
     kept = ", to which pure releases add the rho that they imply" if measure is PrivacyMeasure.RHO else ""
     before = many(composed.releases, "release")
-    content = (
+    return (
         f"Of the dataset {request.dataset} the curator's ledger has {before} before this one, of "
         f"{total_text(composed.spent)} together; with this one it is {amount_text(number_of(total))}, the exact "
         f"sum{kept}."
     )
-    return content if request.graph_epsilon is None else f"{content} {_graph(request, request.graph_epsilon)}"
-
-
-def _graph(request: ReleaseRequest, epsilon: Fraction) -> str:
-    rounds = len(request.graph_candidates)
-    return (
-        f"The graph was chosen privately from the records, as a release of its own of epsilon {amount_text(epsilon)}, "
-        f"which is one of those before and is counted once. {candidates_text(request.graph_candidates)}: "
-        f"{'it' if rounds == 1 else 'each'} was taken by permute-and-flip on whole scores, at epsilon "
-        f"{amount_text(epsilon / rounds)}."
-    )
-
-
-def candidates_text(candidates: Sequence[int]) -> str:
-    """Return the numbers of candidates of the rounds of a private choice of a graph: a list of few, a range of many."""
-    if len(candidates) == 1:
-        return f"One round chose one of {many(candidates[0], 'pair')} of a node and its parents"
-    if len(candidates) <= _FEW:
-        among = ", ".join(f"{number:,}" for number in candidates[:-1]) + f" and {candidates[-1]:,}"
-    else:
-        among = f"between {min(candidates):,} and {max(candidates):,}"
-    return f"{len(candidates):,} rounds each chose one pair of a node and its parents, of {among} pairs in turn"
 
 
 NEVER_COVERED = (
@@ -190,14 +164,8 @@ NEVER_COVERED = (
 
 
 def _not_covered(request: ReleaseRequest) -> list[str]:
-    graph = f"The choice of the graph: the curator states that it was chosen {request.graph.value}."
-    if request.graph is GraphChoice.PRIVATELY:
-        graph = (
-            "Which columns the graph was chosen over and which of them is the first: that they were named without "
-            "looking at the records, only the curator knows."
-        )
     return [
-        graph,
+        "The choice of the graph: the curator states that it was chosen without looking at the records.",
         f"The states of the nodes: they were declared {request.domains.value}, as the curator states.",
         f"The number of records, {request.n:,}, is public, and so {_public(request)}.",
         *NEVER_COVERED,
@@ -221,12 +189,11 @@ def sentences_of(request: ReleaseRequest, calibration: Calibrated, composed: Com
     columns = many(len(request.network.names), "column")
     total = composed.after(request.cost)
     number = composed.releases + 1
-    which = "this one" if request.graph is GraphChoice.UNSEEN else "this one and the choice of its graph"
     return (
         f"This file describes {request.n:,} records of the dataset {request.dataset} in {columns} by "
         f"{request.entry.length(request):,} whole numbers with noise, and holds no record.",
         f"Whoever reads it, and whatever they know besides, {odds(request.cost)}.",
-        f"{many(number, 'release')} of this dataset, {which} included, have spent "
+        f"{many(number, 'release')} of this dataset, this one included, have spent "
         f"{total_text(total)}; from all of them together, a reader {odds(total)}.",
         request.entry.accuracy(request, calibration.scale),
     )

@@ -10,17 +10,16 @@ from typing import Any
 
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.network import Network
-from dpbayes.releases.document import adaptive, graph, release
+from dpbayes.releases.document import adaptive, release
 from dpbayes.releases.document.adaptive import AdaptiveRequest
 from dpbayes.releases.document.canonical import read_json
-from dpbayes.releases.document.graph import StructureRequest
 from dpbayes.releases.document.request import MOST_LETTERS, ReleaseRequest, request_from
 from dpbayes.sources.domains import DeclaredColumn, read_domains, write_domains
 
 FORMAT = "dpbayes plan"
 VERSION = 1
 
-PlannedRequest = ReleaseRequest | StructureRequest | AdaptiveRequest
+PlannedRequest = ReleaseRequest | AdaptiveRequest
 
 
 @dataclass(frozen=True)
@@ -133,7 +132,6 @@ _SHAPE: Mapping[str, Any] = {
 
 _KINDS: Mapping[str, Any] = {
     "release": (ReleaseRequest, release.REQUEST_SHAPE, request_from),
-    "graph": (StructureRequest, graph.REQUEST_SHAPE, graph.structure_request_from),
     "adaptive release": (AdaptiveRequest, adaptive.REQUEST_SHAPE, adaptive.adaptive_request_from),
 }
 """The kinds of plans: the type of the request, the types of its fields, and its reader."""

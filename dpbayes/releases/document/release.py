@@ -157,9 +157,6 @@ _REQUEST: Mapping[str, Any] = {
     "prices?": [int],
     "n": int,
     "prior": [str],
-    "graph": str,
-    "graph_epsilon": (str, type(None)),
-    "graph_candidates": [int],
     "domains": str,
 }
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from dpbayes.mechanisms import Releasable, releasable
 from dpbayes.mechanisms.exact_form import Sensitivity
 from dpbayes.mechanisms.noise.exact import Calibrated
 from dpbayes.mechanisms.noise.prices import checked_prices
-from dpbayes.mechanisms.structure.choice import MOST_PAIRS
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR, Dirichlets
 from dpbayes.releases.document.canonical import canonical, decimal, fraction, fraction_text
@@ -33,21 +32,11 @@ MOST_LETTERS = 200
 """Letters of a dataset's id, of a name and of a state."""
 
 
-class GraphChoice(enum.Enum):
-    """How the network's graph was chosen."""
-
-    UNSEEN = "without looking at the records"
-    PRIVATELY = "privately from the records, with an epsilon of its own"
-
-
 class DomainChoice(enum.Enum):
     """How the states of the nodes were declared."""
 
     CURATOR = "by the curator, without looking at the records"
     PUBLISHED = "from a published description of the data"
-
-
-Choice = TypeVar("Choice", GraphChoice, DomainChoice)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +48,7 @@ class ReleaseRequest:
     typed, one for every cell or one for all; 1 is uniform. `settings` has the mechanism's parameters, decimals as
     typed; missing ones have their typical value. `prices` distribute the noise of a mechanism among the sets of nodes,
     one for each set but the empty one; without prices, the best ones for equally weighted tables are used.
-    `graph_epsilon` is the cost of a private choice of the graph, and `graph_candidates` are the numbers of candidate
-    pairs of a node and its parents in its rounds; both are empty for other graphs. Errors: InputError.
+    The graph must have been chosen without looking at the records. Errors: InputError.
     """
 
     dataset: str
@@ -73,9 +61,6 @@ class ReleaseRequest:
     prior: tuple[str, ...] = ("1",)
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
     prices: tuple[int, ...] = ()
-    graph: GraphChoice
-    graph_epsilon: Fraction | None = None
-    graph_candidates: tuple[int, ...] = ()
     domains: DomainChoice
 
     def __post_init__(self) -> None:
@@ -92,19 +77,7 @@ class ReleaseRequest:
         }.items():
             object.__setattr__(self, name, value)
         require_writable(self.network)
-        if not isinstance(self.graph, GraphChoice) or not isinstance(self.domains, DomainChoice):
-            raise InputError("A release must state how its graph was chosen and how its domains were declared.")
-        if (self.graph is GraphChoice.PRIVATELY) != (self.graph_epsilon is not None):
-            raise InputError("A graph that was chosen privately needs its epsilon. Other graphs have none.")
-        rounds = len(self.network.names) - 1 if self.graph is GraphChoice.PRIVATELY else 0
-        if len(self.graph_candidates) != rounds or (self.graph_epsilon is not None and not rounds):
-            raise InputError(
-                "A graph that was chosen privately needs one round for each node but the first. Other graphs have none."
-            )
-        for number in self.graph_candidates:
-            whole_number("The number of candidates", number, low=1, high=MOST_PAIRS)
-        if self.graph_epsilon is not None:
-            checked_epsilon(exact("The graph's epsilon", self.graph_epsilon))
+        require_domain_choice(self.domains)
         if not self.sensitivity.value:
             raise InputError(
                 "The output of this mechanism does not depend on the records, so there is nothing to release."
@@ -168,9 +141,6 @@ class ReleaseRequest:
             **({} if self.stated is None else {"stated": {k: fraction_text(v) for k, v in vars(self.stated).items()}}),
             "n": self.n,
             "prior": list(self.prior),
-            "graph": self.graph.value,
-            "graph_epsilon": None if self.graph_epsilon is None else fraction_text(self.graph_epsilon),
-            "graph_candidates": list(self.graph_candidates),
             "domains": self.domains.value,
         }
 
@@ -191,7 +161,7 @@ def request_from(content: Mapping[str, Any]) -> ReleaseRequest:
     )
     if releasable(content["mechanism"]).priced is not None and not content.get("prices"):
         raise InputError("The numbers of this mechanism have different scales, so the release must state the prices.")
-    own, stated = content["graph_epsilon"], content.get("stated")
+    stated = content.get("stated")
     return ReleaseRequest(
         dataset=content["dataset"],
         network=network,
@@ -202,10 +172,7 @@ def request_from(content: Mapping[str, Any]) -> ReleaseRequest:
         prior=tuple(content["prior"]),
         settings=content["settings"],
         prices=tuple(content.get("prices", ())),
-        graph=choice_called(GraphChoice, content["graph"]),
-        graph_epsilon=None if own is None else fraction("The graph's epsilon", own),
-        graph_candidates=tuple(content["graph_candidates"]),
-        domains=choice_called(DomainChoice, content["domains"]),
+        domains=domains_called(content["domains"]),
     )
 
 
@@ -248,12 +215,18 @@ def require_valid_columns(dataset: str, columns: Network, n: int) -> None:
 # Checks
 
 
-def choice_called(kind: type[Choice], text: str) -> Choice:
+def domains_called(text: str) -> DomainChoice:
     """Return the choice with this text. Errors: InputError for another text."""
     try:
-        return kind(text)
+        return DomainChoice(text)
     except ValueError:
         raise InputError(f"{brief(text)} is not a valid statement in a release.") from None
+
+
+def require_domain_choice(domains: object) -> None:
+    """Refuse a request that does not state how its domains were declared. Errors: InputError."""
+    if not isinstance(domains, DomainChoice):
+        raise InputError("A release must state how its domains were declared.")
 
 
 def require_few(nodes: Sequence[object]) -> None:

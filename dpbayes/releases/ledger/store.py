@@ -232,8 +232,8 @@ def _make(path: Path, folder: int, fill: Callable[[LedgerRows], None]) -> None:
     """
     if path.exists():
         return
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name[:40]}-") as made:
-        new = Path(made) / "ledger"
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name[:40]}-") as folder_name:
+        new = Path(folder_name) / "ledger"
         with closing(_connection(new, "rwc")) as connection:
             new.chmod(0o600)  # for its owner only: it contains a key, and it will contain the samples
             with _transaction(connection):

@@ -11,7 +11,7 @@ from dpbayes.base.amounts import Amount, Rho, number_of
 from dpbayes.base.text import many
 from dpbayes.model.network import Network
 from dpbayes.releases.document import ReleaseDocument
-from dpbayes.releases.document.request import GraphChoice, ReleaseRequest
+from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.document.signature import signature_line
 
 MOST_NAMED = 24
@@ -89,9 +89,8 @@ def registry_entry(document: ReleaseDocument) -> bytes:
 
 def _public(request: ReleaseRequest) -> str:
     """Name what the guarantee does not protect."""
-    graph = ["the graph"] if request.graph is not GraphChoice.PRIVATELY else []
     prices = ["the distribution of the noise over the tables"] if request.prices else []
-    return f"{', '.join(['The number of records', 'the columns', 'their states', *graph, *prices])} and the prior."
+    return f"{', '.join(['The number of records', 'the columns', 'their states', 'the graph', *prices])} and the prior."
 
 
 def _parameters(cost: Amount) -> dict[str, float]:

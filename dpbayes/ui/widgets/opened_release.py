@@ -18,7 +18,6 @@ from dpbayes.posteriors.noise_aware import MOST_CELLS, roughness
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
 from dpbayes.releases.document.adaptive import AdaptiveDocument, is_adaptive, read_adaptive
-from dpbayes.releases.document.graph import StructureDocument, is_structure, read_structure
 from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.verify import Verification, verify
 from dpbayes.releases.views.adaptive_report import adaptive_report
@@ -34,7 +33,6 @@ from dpbayes.releases.views.files import (
 )
 from dpbayes.releases.views.reading import INTERVALS, has_joint, posterior_of
 from dpbayes.releases.views.report import html_report
-from dpbayes.sources.edgelist import write_edges
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.kept import kept
@@ -62,9 +60,6 @@ def opened_release(data: bytes, *, key: str, suspicion: float = SUSPICION) -> No
     _checks(verification)
     if not verification.holds:
         return
-    if is_structure(data):
-        _learnt_graph(read_structure(data), data, key=key)
-        return
     if is_adaptive(data):
         _adaptive_release(read_adaptive(data), data, key=key, suspicion=suspicion)
         return
@@ -79,27 +74,6 @@ def opened_release(data: bytes, *, key: str, suspicion: float = SUSPICION) -> No
         for name, text in document.content["certificate"].items():
             lines = "\n".join(f"- {escaped(line)}" for line in text) if isinstance(text, list) else escaped(str(text))
             st.markdown(f"**{escaped(name.replace('_', ' ').capitalize())}**\n\n{lines}")
-
-
-def _learnt_graph(document: StructureDocument, data: bytes, *, key: str) -> None:
-    """Show a learnt graph: its sentences, its arrows, and its files."""
-    for sentence in document.content["sentences"]:
-        st.markdown(f"- {escaped(sentence)}")
-    arrow_list(document.network)
-    with st.container(horizontal=True):
-        download_button(
-            "graph.json",
-            data,
-            "graph.json",
-            "application/json",
-            key=f"{key}.graph.json",
-        )
-        download_button(
-            "Arrows (TXT)",
-            write_edges(document.network),
-            "network.txt",
-            key=f"{key}.arrows",
-        )
 
 
 def _adaptive_release(document: AdaptiveDocument, data: bytes, *, key: str, suspicion: float) -> None:

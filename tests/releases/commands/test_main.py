@@ -32,7 +32,6 @@ from dpbayes.releases.document.adaptive import read_adaptive
 from dpbayes.releases.publishing import publish
 from dpbayes.releases.views.reading import intervals_as_text
 from dpbayes.sources.bif import read_bif, write_bif
-from dpbayes.sources.edgelist import read_edges
 from dpbayes.sources.engines.engine import Tally
 from dpbayes.sources.engines.sql import SqlTable
 from tests.releases import made
@@ -430,80 +429,6 @@ def test_help_is_given_for_every_command(capsys):
             main([name, "--help"])
         assert done.value.code == 0
     assert "--epsilon" in capsys.readouterr().out
-
-
-# learn
-
-
-@pytest.fixture
-def learning(words: list[str], tmp_path: Path) -> list[str]:
-    """The words that learn a graph of the same table, into a list of arrows."""
-    usual = words[1 : words.index("--network")]
-    return ["learn", *usual, "--epsilon", "0.25", "--out", str(tmp_path / "graph.edges")]
-
-
-def test_a_graph_is_learnt_released_from_and_shown_again_for_nothing(words, learning, tmp_path, capsys):
-    path, graph = str(tmp_path / "ledger.sqlite"), tmp_path / "graph.edges"
-    assert main(learning) == HOLDS
-    said = capsys.readouterr().out
-    assert "chosen privately from 60 records" in said
-    assert "The remaining budget is 1.75 of 2." in said
-    names, edges = read_edges(graph.read_text())
-    assert (set(names), len(edges)) == ({"rain", "grass"}, 1)
-    first = graph.read_bytes()
-    assert main([*learning, "--force"]) == HOLDS
-    assert "written again at no cost" in capsys.readouterr().err
-    assert graph.read_bytes() == first
-    assert main([*words, "--graph-learnt", "--network", str(graph)]) == HOLDS
-    said = capsys.readouterr().out
-    assert "2 releases of this dataset, this one and the choice of its graph included, have spent epsilon 0.75" in said
-    assert "The remaining budget is 1.25" in said
-    assert main(["verify", str(tmp_path / "release.json"), "--ledger", path]) == HOLDS
-    assert main([*learning, "--again", "--force"]) == HOLDS
-    assert "The remaining budget is 1" in capsys.readouterr().out
-
-
-def test_a_learnt_graph_is_exported_and_verified_and_is_no_view(learning, tmp_path, capsys):
-    assert main(learning) == HOLDS
-    path, file = str(tmp_path / "ledger.sqlite"), tmp_path / "graph.json"
-    row = capsys.readouterr().out.split("row ")[1].split()[0]
-    assert main(["ledger", "--ledger", path, "export", row, "--out", str(file)]) == HOLDS
-    assert main(["verify", str(file), "--ledger", path]) == HOLDS
-    assert "The file is a learnt graph" in capsys.readouterr().out
-    assert main(["view", str(file), "--out", str(tmp_path / "view.bif")]) == REFUSED
-    assert "is a learnt graph" in capsys.readouterr().err
-    file.write_bytes(file.read_bytes().replace(b'"n":60', b'"n":61'))
-    assert main(["verify", str(file)]) == FAILS
-
-
-@pytest.mark.parametrize(
-    ("more", "why"),
-    [
-        (["--out", "graph.bif"], "without probabilities"),
-        (["--epsilon", "banana"], "decimal"),
-        (["--epsilon", "3"], "budget"),
-        (["--parents", "0"], "parents must be between"),
-        (["--parents", "two"], "number of parents"),
-        (["--cells", "1"], "cells must be between"),
-        (["--first", "snow"], "no column"),
-        (["--dataset", "forest"], "no dataset"),
-        (["--data", "nowhere.csv"], "nowhere.csv cannot be read"),
-    ],
-)
-def test_what_cannot_be_learnt_is_one_sentence_and_costs_nothing(learning, more, why, tmp_path, capsys):
-    refused([*learning, *more], why, tmp_path, capsys)
-
-
-@pytest.mark.parametrize(
-    ("more", "why"),
-    [
-        (["--graph-learnt"], "does not contain this graph as a learnt graph of"),
-        (["--graph-learnt", "--graph-unseen"], "--graph-unseen if no record was used, or --graph-learnt"),
-        (["--graph-unseen", "--network", "nowhere.edges"], "nowhere.edges cannot be read"),
-    ],
-)
-def test_a_graph_that_was_not_learnt_is_not_released_as_learnt(words, more, why, tmp_path, capsys):
-    refused([*words, *more], why, tmp_path, capsys)
 
 
 # Tables in an engine

@@ -108,17 +108,6 @@ def test_a_release_that_cannot_be_written_after_all_is_kept_and_fetched_at_no_co
     assert ledger.account_of(path, "garden").spent == spending.cost
 
 
-@pytest.mark.parametrize("option", ["--ledger", "--data", "--domains"])
-def test_a_learnt_graph_never_overwrites_what_is_read(words, option, tmp_path, capsys):
-    learning = ["learn", *words[1:9], "--epsilon", "0.5"]
-    out = tmp_path / "elsewhere.txt"
-    os.link(words[words.index(option) + 1], out)
-    before = files_of(tmp_path)
-    assert main([*learning, "--out", str(out)]) == REFUSED
-    assert "which this command reads" in capsys.readouterr().err
-    assert files_of(tmp_path) == before
-
-
 def test_a_view_an_export_and_counts_leave_their_inputs(words, tmp_path, capsys):
     release = tmp_path / "release.json"
     assert main([*words, "--out", str(release)]) == HOLDS

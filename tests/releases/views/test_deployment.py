@@ -11,9 +11,8 @@ from dpbayes.base.command import HOLDS
 from dpbayes.releases import signing
 from dpbayes.releases.commands.main import main
 from dpbayes.releases.document import read_document
-from dpbayes.releases.document.request import GraphChoice
 from dpbayes.releases.publishing import publish
-from dpbayes.releases.views.deployment import MOST_NAMED, TO_FILL_IN, _domain, _public, registry_entry
+from dpbayes.releases.views.deployment import MOST_NAMED, TO_FILL_IN, _domain, registry_entry
 from tests.releases.made import counts, opened, opened_in_rho, released, request_with
 from tests.strategies import chain
 
@@ -83,12 +82,6 @@ def test_the_curator_is_the_signer_of_a_signed_release(tmp_path: Path) -> None:
     signed = entry_of(publish(path, request_with(epsilon=Fraction(1, 4)), counts()).document)[0]
     assert signed["basic"]["data_curators"] == ["Statistics office"]
     assert signed["deployment_model"]["release_type_details"].endswith(": 1.")
-
-
-@pytest.mark.parametrize(("graph", "is_public"), [(GraphChoice.UNSEEN, True), (GraphChoice.PRIVATELY, False)])
-def test_a_graph_that_was_learnt_privately_is_not_unprotected(graph: GraphChoice, *, is_public: bool) -> None:
-    learnt = {} if is_public else {"graph_epsilon": Fraction(1), "graph_candidates": (2,)}
-    assert ("the graph" in _public(request_with(graph=graph, **learnt))) == is_public
 
 
 def test_many_columns_are_counted() -> None:

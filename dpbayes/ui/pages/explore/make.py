@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dpbayes.base.amounts import PrivacyMeasure, amount_text, amount_with_symbol
+from dpbayes.base.amounts import PrivacyMeasure, amount_with_symbol
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, typed
 from dpbayes.base.validation import InputError, brief
@@ -18,8 +18,8 @@ from dpbayes.model.counts import Counts
 from dpbayes.posteriors.prior_rules import rule_of
 from dpbayes.releases.document.plan import PlanFile, PlannedQuestion, read_plan, write_plan
 from dpbayes.releases.document.promises import parsed_epsilon, parsed_promise
-from dpbayes.releases.document.request import GraphChoice, ReleaseRequest
-from dpbayes.releases.publishing import LearntGraph, Published, learnt_as, publish
+from dpbayes.releases.document.request import ReleaseRequest
+from dpbayes.releases.publishing import Published, publish
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.ui.session.chosen import Chosen, has_question, kind_called, target_and_evidence
 from dpbayes.ui.session.downloads import download_button
@@ -38,7 +38,6 @@ EXPLANATION = (
 )
 ON_NETWORK = "A real adaptive release is made on Network, under *Adaptive release …*."
 UNSEEN = "I chose the graph and the prior without looking at these records."
-PRIOR_UNSEEN = "I chose the prior without looking at these records."
 
 
 def make_release(chosen: Chosen) -> None:
@@ -58,15 +57,14 @@ def _make(chosen: Chosen) -> None:
     charge = chosen_charge(chosen, EXPLANATION, key="make.dataset")
     if charge is None:
         return
-    learnt = learnt_as(charge.path, charge.dataset, chosen.network)
-    request = request_of(chosen, charge.dataset, learnt)
-    published = charge.released(request, lambda: _asked(charge, request, learnt), exists="This release exists already")
+    request = request_of(chosen, charge.dataset)
+    published = charge.released(request, lambda: _asked(charge, request), exists="This release exists already")
     if published is not None:
         opened_release(published.document, key="made", suspicion=chosen.options("release").suspicion)
         ledger_link()
 
 
-def _asked(charge: Charge, request: ReleaseRequest, learnt: LearntGraph | None) -> Published | None:
+def _asked(charge: Charge, request: ReleaseRequest) -> Published | None:
     """Show what the release will be, and make it once it is confirmed."""
     chosen = charge.chosen
     st.caption(escaped(request.entry.accuracy(request, request.calibrated.scale)))
@@ -77,15 +75,10 @@ def _asked(charge: Charge, request: ReleaseRequest, learnt: LearntGraph | None) 
         )
     if chosen.weights and request.prices:
         st.caption("The tables with more weight must also have been chosen without looking at these records.")
-    if learnt is not None:
-        st.caption(
-            f"This graph was learnt privately in row {learnt.row} of the ledger. Its "
-            f"ε = {amount_text(learnt.document.request.epsilon)} is charged there."
-        )
     is_confirmed = charge.is_confirmed(
         label=f"Make release and spend {amount_with_symbol(request.cost)}",
         act="began a release",
-        statement=UNSEEN if learnt is None else PRIOR_UNSEEN,
+        statement=UNSEEN,
     )
     return _published(charge.path, request, chosen.counts) if is_confirmed else None
 
@@ -108,8 +101,8 @@ def _published(path: Path, request: ReleaseRequest, counts: Counts) -> Published
     return published
 
 
-def request_of(chosen: Chosen, dataset: str, learnt: LearntGraph | None) -> ReleaseRequest:
-    """Return the request: the page's mechanism and numbers as texts, and the cost of a learnt graph.
+def request_of(chosen: Chosen, dataset: str) -> ReleaseRequest:
+    """Return the request: the page's mechanism and numbers as texts.
 
     Errors: InputError for a mechanism without exact sampling or with a graph of its own, and for one calibrated as
     stated in the paper.
@@ -131,7 +124,6 @@ def request_of(chosen: Chosen, dataset: str, learnt: LearntGraph | None) -> Rele
         settings={name: typed(values[name]) for name in releasable(mechanism).settings},
         prices=_prices(chosen, mechanism),
         domains=domain_choice(chosen),
-        **({"graph": GraphChoice.UNSEEN} if learnt is None else learnt.document.stated),
     )
 
 
@@ -155,7 +147,7 @@ def _loss(chosen: Chosen, mechanism: str) -> dict[str, Any]:
 DATASET = "dataset"
 """The id of the table in an exported plan: the person who makes the release names the dataset in their ledger."""
 
-_OF_THE_TABLE = ("dataset", "n", "domains", "graph", "graph_epsilon", "graph_candidates")
+_OF_THE_TABLE = ("dataset", "n", "domains")
 """Fields of a request that an imported plan does not set on the page."""
 
 
@@ -185,7 +177,7 @@ def plan_of(chosen: Chosen) -> PlanFile:
     mine = upload() if chosen.settings.data == "upload" else None
     columns = () if mine is None else tuple(DeclaredColumn(column.name, column) for column in mine.encoded)
     question = PlannedQuestion(*target_and_evidence(chosen)) if has_question(chosen) else None
-    return PlanFile(request_of(chosen, DATASET, None), columns, question)
+    return PlanFile(request_of(chosen, DATASET), columns, question)
 
 
 def _import(data: bytes, chosen: Chosen) -> None:
@@ -217,10 +209,6 @@ def settings_of_plan(plan: PlanFile, chosen: Chosen) -> Settings:
             "This page accepts only plans with a capped prior, BDeu or one prior for all cells, and a guarantee in "
             "epsilon and delta."
         )
-    if request.graph is not GraphChoice.UNSEEN:
-        raise InputError(
-            "The graph of the plan was learnt from records. Only a ledger that contains this graph can accept the plan."
-        )
     settings = dataclasses.replace(
         chosen.settings,
         mechanism=kind.__name__,
@@ -233,7 +221,7 @@ def settings_of_plan(plan: PlanFile, chosen: Chosen) -> Settings:
     if plan.question is not None:
         evidence = tuple(plan.question.evidence.items())
         settings = dataclasses.replace(settings, target=plan.question.target, evidence=evidence)
-    shown = request_of(Chosen(settings), DATASET, None).content
+    shown = request_of(Chosen(settings), DATASET).content
     other = [name for name, value in request.content.items() if name not in _OF_THE_TABLE and shown.get(name) != value]
     if other:
         raise InputError(f"This page cannot show these parts of the plan: {', '.join(other)}.")

@@ -1,7 +1,9 @@
 """An adaptive release, graph and tables under one budget: simulated, or made once and charged to a dataset."""
 
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import groupby
+from typing import TypeVar
 
 import numpy as np
 import streamlit as st
@@ -21,14 +23,18 @@ from dpbayes.mechanisms.laplace import LaplaceUpdates
 from dpbayes.mechanisms.residual import GaussianResiduals
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
 from dpbayes.releases.document.adaptive import AdaptiveRequest
 from dpbayes.releases.document.promises import parsed_budget
 from dpbayes.releases.publishing import Published, publish_adaptive
-from dpbayes.ui.pages.network.learn import drawing_taken, drawn_columns, simulated_on_request
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.drawings import replace_drawing
+from dpbayes.ui.session.graphs import Graph, code_of, drawable
+from dpbayes.ui.session.kept import is_kept, kept
 from dpbayes.ui.widgets.charging import Charge, chosen_charge, domain_choice, ledger_link
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.opened_release import opened_release
+from dpbayes.ui.widgets.running import WITHOUT_BUTTON
 from dpbayes.ui.widgets.show import folded, sentence_instead
 
 EXPLANATION = (
@@ -48,6 +54,8 @@ STAGES = {
 }
 CHOICES = ("forest", "parents")
 
+Result = TypeVar("Result")
+
 
 def release_adaptively(chosen: Chosen) -> None:
     """Offer to release a graph and its tables together, to the curator only."""
@@ -60,7 +68,7 @@ def release_adaptively(chosen: Chosen) -> None:
 
 
 def _offer(chosen: Chosen) -> None:
-    nodes = drawn_columns(chosen)
+    nodes = _drawn_columns(chosen)
     st.markdown(
         f"The arrows among the {len(nodes):,} columns and their tables are released together, under one (ε, δ). Arrows "
         "are added only if they are useful despite the noise."
@@ -95,7 +103,7 @@ def _simulated(chosen: Chosen, plan: AdaptivePlan, data: Dataset) -> AdaptiveRel
 
     inputs = chosen.dataset, data.names, data.states, plan, chosen.seed
     values, label = values_of_pairs(len(data.names), data.n), "Simulate the release"
-    return simulated_on_request("adaptive.simulated", inputs, simulate, values=values, label=label)
+    return _simulated_on_request("adaptive.simulated", inputs, simulate, values=values, label=label)
 
 
 def _show_simulated(chosen: Chosen, release: AdaptiveRelease, data: Dataset) -> None:
@@ -116,7 +124,7 @@ def _show_simulated(chosen: Chosen, release: AdaptiveRelease, data: Dataset) -> 
     st.dataframe(table_costs(release, data), hide_index=True)
     st.caption("Simulation and errors: not private (curator view).")
     if st.button("Use this graph as the drawing", key="adaptive.take", help="A real release must not use this graph."):
-        drawing_taken("The simulated graph", release.network)
+        _take_drawing("The simulated graph", release.network)
 
 
 def _with_the_drawing(chosen: Chosen, release: AdaptiveRelease, data: Dataset) -> str:
@@ -205,3 +213,30 @@ def _asked(charge: Charge, request: AdaptiveRequest, data: Dataset) -> Published
         return None
     with st.spinner("Releasing …"):
         return publish_adaptive(charge.path, request, data)
+
+
+def _drawn_columns(chosen: Chosen) -> list[str]:
+    """Return the columns of the table that are nodes of the drawing. Errors: InputError for fewer than two."""
+    columns = [name for name in chosen.dataset.names if name in chosen.graph.names]
+    if len(columns) < 2:
+        raise InputError("Fewer than two nodes of the drawing are columns of the table. Add columns as nodes.")
+    return columns
+
+
+def _simulated_on_request(
+    name: str, inputs: object, simulate: Callable[[], Result], *, values: int, label: str
+) -> Result | None:
+    """Return a simulation, which is computed once for its inputs.
+
+    A simulation that reads more than WITHOUT_BUTTON `values` is started by a button; until then the result is None.
+    """
+    is_long = values > WITHOUT_BUTTON and not is_kept(name, inputs)
+    if is_long and not st.button(label, help="The simulation takes a while with so many records and columns."):
+        return None
+    return kept(name, inputs, simulate)
+
+
+def _take_drawing(by: str, network: Network) -> None:
+    """Replace the drawing by a released graph, and run the page again."""
+    replace_drawing(by, graph=code_of(drawable(Graph.of(network))))
+    st.rerun()

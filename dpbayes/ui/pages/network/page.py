@@ -35,7 +35,6 @@ from dpbayes.ui.pages.network.errors import (
     worst_node,
 )
 from dpbayes.ui.pages.network.exchange import exchange, python_of
-from dpbayes.ui.pages.network.learn import learn_privately
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.increments import STEALTH, stealth_increment
 from dpbayes.ui.widgets.chart import chart
@@ -118,7 +117,6 @@ def network_page(chosen: Chosen) -> bool:
         _meanings(chosen)
         arrow_errors = next((work.result for work in priced if work.done and len(net.edges) <= MANY_ARROWS), None)
         same_from_python(python_of(chosen, searched=is_quick(net), priced=arrow_errors), name="network")
-    learn_privately(chosen)
     release_adaptively(chosen)
     exchange(chosen)
     next_page("Explore", "pages/explore.py")
