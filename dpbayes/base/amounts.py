@@ -8,7 +8,7 @@ epsilon. OpenDP's cast uses the larger epsilon^2/2 of [Bun16] Proposition 1.4.
 import enum
 import math
 from dataclasses import dataclass
-from decimal import ROUND_DOWN, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, Context, Decimal, Inexact
 from fractions import Fraction
 from functools import lru_cache
 
@@ -110,16 +110,15 @@ def rho_of(epsilon: Fraction) -> Fraction:
 
 def amount_text(value: Fraction) -> str:
     """Return a decimal in full, without zeros at its end: "0.1"; a fraction that is no decimal stays one: "1/3"."""
-    twos = (value.denominator & -value.denominator).bit_length() - 1
-    fives, rest = 0, value.denominator >> twos
-    while rest % 5 == 0:
-        rest, fives = rest // 5, fives + 1
-    if rest != 1:
+    # A decimal has at most as many digits as its numerator and denominator have bits.
+    digits = value.numerator.bit_length() + value.denominator.bit_length() + 1
+    try:
+        exact = Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Inexact]).divide(
+            Decimal(value.numerator), Decimal(value.denominator)
+        )
+    except Inexact:
         return str(value)
-    places = max(twos, fives)
-    digits = str(abs(value.numerator) * 10**places // value.denominator).zfill(places + 1)
-    sign = "-" if value < 0 else ""
-    return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
+    return f"{exact:f}"
 
 
 def amount_with_symbol(amount: Amount) -> str:

@@ -49,9 +49,7 @@ def eliminated(factors: Sequence[Factor], plan: Plan, best: Callable[..., AnyArr
     """Return the best sum of the factors over all values of the variables, `best` being np.max or np.min: (*batch,)."""
     left = list(factors)
     for variable, around in plan:
-        scope = (*around, variable)
-        total = sum(_spread(table, over, scope) for over, table in left if variable in over)
-        left = [factor for factor in left if variable not in factor[0]]
+        total, left = _gathered(left, variable, around)
         left.append((around, best(total, axis=len(around))))
     return np.asarray(sum(table for _, table in left))
 
@@ -63,12 +61,8 @@ def largest(factors: Sequence[Factor], plan: Plan) -> tuple[float, dict[int, int
     """
     left, choices = list(factors), []
     for variable, around in plan:
-        scope = (*around, variable)
-        total = np.zeros((2,) * len(scope))
-        for over, table in left:
-            if variable in over:
-                total = total + _spread(table, over, scope)
-        left = [factor for factor in left if variable not in factor[0]]
+        table, left = _gathered(left, variable, around)
+        total = np.broadcast_to(table, (2,) * (len(around) + 1))
         left.append((around, total.max(axis=-1)))
         choices.append((variable, around, total.argmax(axis=-1)))
     chosen: dict[int, int] = {}
@@ -77,8 +71,14 @@ def largest(factors: Sequence[Factor], plan: Plan) -> tuple[float, dict[int, int
     return float(sum(float(table) for _, table in left)), chosen
 
 
-def _spread(table: AnyArray, over: tuple[int, ...], scope: tuple[int, ...]) -> AnyArray:
-    """Return a table over some variables as one that broadcasts over all of `scope`."""
+def _gathered(factors: Sequence[Factor], variable: int, around: tuple[int, ...]) -> tuple[AnyArray, list[Factor]]:
+    """Return the sum of the factors over a variable, its axis after those around it, and the other factors."""
+    over_it = (spread(table, over, (*around, variable)) for over, table in factors if variable in over)
+    return np.asarray(sum(over_it)), [factor for factor in factors if variable not in factor[0]]
+
+
+def spread(table: AnyArray, over: tuple[int, ...], scope: tuple[int, ...]) -> AnyArray:
+    """Return a table (over, ...) with an axis of length one for each other variable of `scope`, in its order."""
     order = sorted(range(len(over)), key=lambda axis: scope.index(over[axis]))
-    shape = [2 if variable in over else 1 for variable in scope]
-    return table.transpose(*order, *range(len(over), table.ndim)).reshape(*shape, *table.shape[len(over) :])
+    turned = table.transpose(*order, *range(len(over), table.ndim))
+    return np.expand_dims(turned, tuple(k for k, variable in enumerate(scope) if variable not in over))

@@ -1,7 +1,7 @@
 """A Bayesian network over categorical variables, and the flat axis on which all its CPT cells lie."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -20,7 +20,7 @@ from dpbayes.base.types import AnyArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief, distinct_names
 from dpbayes.model.closure import MAX_FAMILY, Closure
 from dpbayes.model.elimination import Plan, elimination_plan
-from dpbayes.model.labels import assignment, read_in_turn
+from dpbayes.model.labels import assignment
 from dpbayes.model.residual_design import NoiseDesign, best_coefficients_steps, best_gaussian_steps
 from dpbayes.model.residuals import Residuals
 
@@ -331,11 +331,9 @@ class Network:
     def node_and_codes(self, row: int) -> tuple[int, tuple[int, ...]]:
         """The node that one row belongs to, and the codes of its parents' states."""
         node = int(np.searchsorted(self.row_offsets, row, side="right")) - 1
-        cards = [int(self.cards[j]) for j in self.families[node][:-1]]
-        rest, codes = row - int(self.row_offsets[node]), [0] * len(cards)
-        for k in reversed(range(len(cards))):
-            rest, codes[k] = divmod(rest, cards[k])
-        return node, tuple(codes)
+        cards = self.cards[[*self.families[node][:-1]]]
+        codes = np.unravel_index(row - self.row_offsets[node], cards) if len(cards) else ()
+        return node, tuple(map(int, codes))
 
     def cells_of_row(self, row: int) -> slice:
         """The slice of cells of one row."""
@@ -358,11 +356,13 @@ class Network:
 
     def row_labels(self) -> tuple[str, ...]:
         """Return a readable name for every row, for example "dysp | bronc=yes, either=no". Length m."""
-        labels: list[str] = []
-        for name, family in zip(self.names, self.families, strict=True):
-            given = [[assignment(self.names[j], state) for state in self.states[j]] for j in family[:-1]]
-            labels += [f"{name} | {', '.join(row)}" if row else name for row in product(*given)]
-        return tuple(labels)
+        return tuple(label for node in range(len(self.names)) for label in self._row_labels_of(node))
+
+    def _row_labels_of(self, node: int) -> Iterator[str]:
+        """Yield the names of one node's rows."""
+        name, parents = self.names[node], self.families[node][:-1]
+        given = [[assignment(self.names[j], state) for state in self.states[j]] for j in parents]
+        return (f"{name} | {', '.join(row)}" if row else name for row in product(*given))
 
     def row_label(self, row: int) -> str:
         """Return the name of one row, as in `row_labels`, without computing all other names."""
@@ -372,19 +372,12 @@ class Network:
         return f"{self.names[node]} | {', '.join(given)}" if given else self.names[node]
 
     def row_called(self, label: str) -> int | None:
-        """Return the first row with this name, or None. Only this name is parsed; no other names are built."""
-        for node, (name, family) in enumerate(zip(self.names, self.families, strict=True)):
-            start, parents = f"{name} | ", family[:-1]
-            if not parents and label == name:
-                return int(self.row_offsets[node])
-            if parents and label.startswith(start):
-                texts = [[assignment(self.names[j], state) for state in self.states[j]] for j in parents]
-                codes = read_in_turn(label[len(start) :], texts)
-                if codes is not None:
-                    row = 0
-                    for j, code in zip(parents, codes, strict=True):
-                        row = row * int(self.cards[j]) + code
-                    return int(self.row_offsets[node]) + row
+        """Return the first row with this name, or None. Only rows of nodes with a name that begins it are named."""
+        for node, name in enumerate(self.names):
+            if label == name or label.startswith(f"{name} | "):
+                for row, other in enumerate(self._row_labels_of(node), int(self.row_offsets[node])):
+                    if other == label:
+                        return row
         return None
 
     def cell_label(self, cell: int) -> str:

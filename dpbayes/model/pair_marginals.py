@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.model.elimination import Plan
+from dpbayes.model.elimination import Plan, spread
 from dpbayes.model.network import Network
 
 
@@ -123,7 +123,8 @@ class _Walk:
         law = above.joint[: above.root].sum(axis=0)
         around = _summed(law, above.scope, clique.around)
         given = np.divide(ours, around, out=np.zeros_like(ours), where=around > 0)
-        joint = law * _spread(given, clique.around, above.scope)
+        # The states passed go last while the axes of the cliques are matched.
+        joint = law * np.moveaxis(spread(np.moveaxis(given, 0, -1), clique.around, above.scope), -1, 0)
         places = np.concatenate((above.places, below.places[before:]))
         return _PassedStates(above.scope, np.concatenate((above.joint, joint)), places, above.root)
 
@@ -156,7 +157,7 @@ def _cliques(network: Network, probabilities: FloatArray) -> dict[int, _Clique]:
         scope = (*around, node)
         belief = np.ones([int(network.cards[j]) for j in scope])
         for over, table in factors.pop(node, ()):
-            belief = belief * _spread(table, over, scope)
+            belief = belief * spread(table, over, scope)
         message = belief.sum(axis=-1)
         conditional = np.divide(belief, message[..., None], out=np.zeros_like(belief), where=message[..., None] > 0)
         parent = min(around, key=when.__getitem__, default=None)
@@ -172,12 +173,3 @@ def _summed(table: FloatArray, scope: tuple[int, ...], kept: tuple[int, ...]) ->
     left = table.sum(axis=tuple(batch + k for k, node in enumerate(scope) if node not in kept))
     rest = [node for node in scope if node in kept]
     return np.asarray(left.transpose(*range(batch), *(batch + rest.index(node) for node in kept)))
-
-
-def _spread(table: FloatArray, over: tuple[int, ...], scope: tuple[int, ...]) -> FloatArray:
-    """Return a table (..., over) with an axis of length one for each other node of the scope, in the scope's order."""
-    batch = table.ndim - len(over)
-    order = sorted(range(len(over)), key=lambda axis: scope.index(over[axis]))
-    turned = table.transpose(*range(batch), *(batch + axis for axis in order))
-    sizes = iter(turned.shape[batch:])
-    return turned.reshape(*turned.shape[:batch], *(next(sizes) if node in over else 1 for node in scope))

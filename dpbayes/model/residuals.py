@@ -262,9 +262,8 @@ def contrasts(states: int) -> FloatArray:
 
 def _basis(states: int) -> FloatArray:
     """The mean of the states, then their contrasts: an orthonormal matrix (r, r)."""
-    row, state = np.arange(1, states)[:, None], np.arange(states)
-    helmert = np.where(state < row, 1.0, np.where(state == row, -1.0 * row, 0.0)) / np.sqrt(row * (row + 1.0))
-    return np.concatenate((np.full((1, states), states**-0.5), helmert))
+    whole = _whole_basis(states)
+    return np.asarray(whole / np.sqrt((whole**2).sum(axis=1, keepdims=True)))
 
 
 def _basis_of(cards: tuple[int, ...]) -> FloatArray:
@@ -285,7 +284,7 @@ def _runs(cards: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 
 
 def _whole_basis(states: int) -> IntArray:
-    """The same without norms: ones, then (1, .., 1, -k, 0, ..) for each state k but the first, (r, r)."""
+    """The basis without norms: ones, then (1, .., 1, -k, 0, ..) for each state k but the first, (r, r)."""
     row, state = np.arange(1, states)[:, None], np.arange(states)
     helmert = np.where(state < row, 1, np.where(state == row, -row, 0))
     return np.concatenate((np.ones((1, states), dtype=np.int64), helmert))

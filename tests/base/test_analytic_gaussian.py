@@ -34,6 +34,14 @@ def test_the_largest_shift_of_a_promise_uses_it_up_and_no_more(epsilon, delta):
     assert gaussian_epsilon(shift, delta=delta) == pytest.approx(epsilon, rel=1e-8)
 
 
+@pytest.mark.parametrize("delta", [1e-12, 1e-5, 0.2])
+def test_the_epsilon_of_a_shift_is_rounded_up(delta):
+    """The delta at this epsilon is sufficient, for every shift: the end on the safe side is taken."""
+    for shift in np.geomspace(0.01, 20, 40):
+        epsilon = gaussian_epsilon(shift, delta=delta)
+        assert float(gaussian_delta(shift, epsilon)) <= delta
+
+
 def test_published_values_of_the_analytic_calibration():
     """[Balle18]: for epsilon below 1 the classical sqrt(2 ln(1.25/delta))/epsilon is more than is needed."""
     for epsilon in (0.1, 0.5, 0.99):

@@ -11,7 +11,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.model import residual_design
 from dpbayes.model.charges import Charges
 from dpbayes.model.network import Network
-from dpbayes.model.residual_design import NoiseDesign, best_gaussian_steps
+from dpbayes.model.residual_design import NoiseDesign, best_gaussian_steps, gaussian_at
 from dpbayes.model.residuals import Residuals
 from dpbayes.sources.named_networks import load_named, naive_bayes
 from tests.conftest import thorough
@@ -71,6 +71,17 @@ def test_the_worst_record_is_the_worst_of_all(network):
         assert worst.exact
         assert worst.value == pytest.approx((every @ prices).max(), rel=1e-12)
         assert worst.charge @ prices == pytest.approx(worst.value, rel=1e-12)
+
+
+@pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
+def test_noise_at_stated_prices_loses_1_and_no_more(network):
+    """By all differences of two records: the largest sum of c_A(d)/s_A."""
+    residuals = network.residuals
+    prices = np.random.default_rng(4).exponential(size=len(network.closure))
+    scales = gaussian_at(residuals, prices).scales
+    inverse = np.divide(1.0, scales, out=np.zeros_like(scales), where=scales > 0)
+    loss = float((Charges.squared(residuals).moved(all_differences(network)) @ inverse).max())
+    assert 1 - 1e-9 < loss <= 1
 
 
 @pytest.mark.parametrize("most_bits", [1, 20])
