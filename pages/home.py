@@ -10,7 +10,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.page import within_app
 from dpbayes.ui.widgets.show import headline, sentence_instead
 
-FIRST = "clinic"  # the story for whoever is here for the first time
+FIRST = "epsilon"  # the story for whoever is here for the first time
 
 within_app()
 words, picture = st.columns([1, 1], gap="large", vertical_alignment="center")
@@ -20,7 +20,7 @@ with words:
     with st.container(horizontal=True):
         if st.button("Explore", type="primary", key="explore"):
             st.switch_page("pages/explore.py")
-        st.button("Start the five-minute story", key="first.story", on_click=open_step, args=(FIRST,))
+        st.button("What is epsilon?", key="first.story", on_click=open_step, args=(FIRST,))
         if st.button("Use my own data", key="own.data"):
             use_own_data()
             st.switch_page("pages/data.py")

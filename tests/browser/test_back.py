@@ -190,21 +190,21 @@ def test_a_page_turned_to_in_the_middle_of_a_drag_is_back_where_the_hand_left_it
 def test_one_press_goes_back_over_a_story(open_counted, start):
     screen = open_counted(start)
     title = start.partition("?")[0].replace("_", " ").capitalize()
-    screen.choose_story("A hospital-sized network")
-    at(screen, "Network", "source=alarm&records=20000&story=alarm")
+    screen.choose_story("The price and worth of an arrow")
+    at(screen, "Network", "source=sprinkler&records=500&story=arrow")
     assert entries(screen) == 1
     turn(screen, "back")
     at(screen, title, "prior=2")
     turn(screen, "forward")
-    at(screen, "Network", "source=alarm&records=20000&story=alarm")
+    at(screen, "Network", "source=sprinkler&records=500&story=arrow")
     assert entries(screen) == 1
 
 
 def test_the_page_does_not_move_when_its_address_is_written(open_counted):
     screen = open_counted("data?prior=2")
     screen.page.evaluate(HEIGHTS)
-    screen.choose_story("A hospital-sized network")
-    at(screen, "Network", "source=alarm&records=20000&story=alarm")
+    screen.choose_story("The price and worth of an arrow")
+    at(screen, "Network", "source=sprinkler&records=500&story=arrow")
     expect(screen.page.locator(".st-key-address")).to_have_count(0)
     heights = screen.page.evaluate("() => [...window.heights]")
     assert set(heights) <= {screen.headline.evaluate("(headline) => headline.getBoundingClientRect().y")}
@@ -212,8 +212,8 @@ def test_the_page_does_not_move_when_its_address_is_written(open_counted):
 
 def test_a_page_that_goes_on_working_after_a_story_is_one_entry(open_counted):
     screen = open_counted("")
-    screen.choose_story("The paper's regression")
-    at(screen, "Regression", "story=regression")
+    screen.choose_story("A claim that fails")
+    screen.arrived("Audit")
     assert entries(screen) == 1
     turn(screen, "back")
     at(screen, "Home")

@@ -179,7 +179,7 @@ def test_a_chart_without_numbers_is_taken_home_by_its_own_tool_as_all_others(vis
 
 
 def test_the_keyboard_takes_a_picture_home_and_escape_closes_the_list_alone(visit: Any) -> None:
-    screen = visit("release?story=clinic&step=3&target=dysp&evidence=smoke~yes")
+    screen = visit("explore?story=epsilon&step=3")
     screen.page.locator(".st-key-story").get_by_role("button", name="Present", exact=True).click()
     expect(screen.page).to_have_url(re.compile("present=1"))
     screen.settle()

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.browser
 
 
 def test_the_theme_is_switched_while_a_story_is_presented_and_the_step_and_its_picture_stay(visit) -> None:
-    page = visit("explore?story=clinic&step=3&target=dysp&evidence=smoke~yes").page
+    page = visit("explore?story=epsilon&step=3").page
     page.locator(".st-key-story").get_by_role("button", name="Present", exact=True).click()
     line = page.locator(".st-key-present")
     end = line.get_by_role("button", name="End", exact=True)

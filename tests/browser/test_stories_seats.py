@@ -160,10 +160,10 @@ def test_declared_domains_last_as_long_as_the_session(visit):
 def test_a_story_chosen_in_the_bar_turns_to_its_page_and_can_be_chosen_again(visit):
     screen = visit("claims")
     for _ in range(2):
-        screen.choose_story("A chest clinic")
+        screen.choose_story("Class exercise")
         screen.arrived("Network")
         expect(screen.story).to_have_value("")
-        expect(screen.page.get_by_text("A chest clinic · 1 of ")).to_be_visible()
+        expect(screen.page.get_by_text("Class exercise · 1 of ")).to_be_visible()
         expect(screen.headline).to_contain_text("ε = 1 ")
         screen.type_epsilon("3")
         expect(screen.headline).to_contain_text("ε = 3 ")

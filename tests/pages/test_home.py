@@ -6,11 +6,9 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from dpbayes.experiments.regression.scenario import NormBound
 from dpbayes.ui.pages.stories.miniature import EPSILONS, computed
 from dpbayes.ui.pages.stories.opened import GROUPS, STORIES, settings_at
 from dpbayes.ui.pages.stories.story import Story
-from dpbayes.ui.session.options.accuracy import Scene
 from dpbayes.ui.session.settings import Seat, Settings
 from tests.pages.conftest import (
     PAGES,
@@ -78,39 +76,17 @@ def test_every_story_opens_from_the_bar_of_the_one_before() -> None:
 def test_a_story_can_be_opened_again_after_the_settings_have_left_it() -> None:
     at = open_page("pages/claims.py")
     for _ in range(2):
-        fine(story_list(at).set_value("clinic").run())
+        fine(story_list(at).set_value("mechanisms").run())
         assert at.title[0].value == "Network"
-        assert settings_of(at) == first("clinic")
+        assert settings_of(at) == first("mechanisms")
         assert story_list(at).value is None
         put(at, "box.epsilon", "3")
         assert story_list(at).value is None
-        assert settings_of(at) != first("clinic")
+        assert settings_of(at) != first("mechanisms")
         fine(at.switch_page("pages/claims.py").run())
     fine(at.switch_page("pages/home.py").run())
-    fine(at.button(key="open.votes").click().run())
-    assert banner(at).startswith("Sixteen votes · 1 of ")
-
-
-def test_the_story_of_the_arrow_promises_noise_and_leads_to_the_errors() -> None:
-    story = next(story for story in STORIES.values() if story.title == "The cost of an arrow")
-    assert "noise" in story.question
-    guesses = [step.guess.quantity for step in story.steps if step.guess is not None]
-    assert "mechanism with less noise" in guesses
-    last = story.steps[-1]
-    assert (last.page, last.at) == ("explore", "comparison")
-    assert "The error depends on more than the noise" in last.say
-
-
-def test_both_figures_of_the_paper_are_stories() -> None:
-    paper, regression = STORIES["paper"], STORIES["regression"]
-    figure = next(step for step in paper.steps if step.page == "accuracy")
-    options = figure.settings.options("accuracy")
-    assert (options.scene, options.features) == (Scene.NAIVE_BAYES, 16)
-    assert (options.records, options.training, options.repeats) == (1000, 50, 100)
-    assert regression.steps[0].page == "regression"
-    scenario = regression.steps[0].settings.options("regression")
-    assert (scenario.n, scenario.features, scenario.train_share, scenario.repeats) == (370_000, 14, 0.1, 20)
-    assert scenario.norm_bound is NormBound.PRINTED
+    fine(at.button(key="open.refuted").click().run())
+    assert banner(at).startswith("A claim that fails · 1 of ")
 
 
 def test_home_says_what_is_open() -> None:
@@ -126,9 +102,8 @@ def test_one_click_on_home_leads_to_the_pictures_to_ones_own_data_and_to_the_fir
     at = press(open_page("pages/home.py", graph="chain:3"), "Use my own data")
     assert at.title[0].value == "Data"
     assert (settings_of(at).data, settings_of(at).graph) == ("upload", "")
-    assert len(STORIES["clinic"].steps) == 5, "a minute each"
-    at = press(open_page("pages/home.py"), "Start the five-minute story")
-    assert settings_of(at) == first("clinic")
+    at = fine(open_page("pages/home.py").button(key="first.story").click().run())
+    assert settings_of(at) == first("epsilon")
 
 
 def test_the_picture_of_home_comes_closer_to_the_exact_posterior_as_epsilon_grows() -> None:

@@ -1,4 +1,4 @@
-"""The stories walked through: what each step names is on its page, and its answer is what the page comes to."""
+"""The stories walked through: each step opens its page, and a guess is compared with a number that the page shows."""
 
 import re
 from dataclasses import replace
@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.base.text import numeral
+from dpbayes.ui.pages.stories.banner import DIGITS, DOWNLOADED
 from dpbayes.ui.pages.stories.opened import STORIES, settings_at
-from dpbayes.ui.pages.stories.quantities import AS_EPSILON, QUANTITIES
-from dpbayes.ui.session.settings import Present, Seat, Settings
+from dpbayes.ui.session.settings import Present, Seat
+from dpbayes.ui.widgets.numbers import NUMBERS
 from tests.conftest import thorough
 from tests.pages.conftest import (
     banner,
-    banners,
     everything,
     fine,
     one_sentence,
@@ -28,97 +29,81 @@ from tests.pages.conftest import (
 
 pytestmark = pytest.mark.usefixtures("first_look")
 
-COMES_AND_GOES = {"Stop"}
-"""What is there only while long work goes on."""
-
-
-def labels(at: AppTest) -> str:
-    """Return what a person reads on the page but for the banner, with all controls and their options, as one text."""
-    names = [everything(at)]
-    for kind in ("segmented_control", "select_slider", "selectbox", "radio"):
-        names += [f"{control.label} {' '.join(map(str, control.options))}" for control in getattr(at, kind)]
-    (said,) = banners(at)
-    assert said in names[0]
-    whole, to_do = "\n".join(names), [m.value for m in at.markdown if m.value.startswith("**Do:**")]
-    for text in (said, *to_do):  # what is to be done is said once more where the window is low
-        whole = whole.replace(text, "")
-    return whole
-
 
 def named(text: str) -> list[str]:
     """Return what a sentence names on the page: it stands in quotation marks."""
     return re.findall("“([^”]+)”", text)
 
 
-@pytest.mark.parametrize("key", thorough(sorted(STORIES), sample=["clinic", "exercise"]))
-def test_a_story_is_walked_to_its_end_and_what_it_names_is_there(key: str) -> None:
+def labels(at: AppTest) -> str:
+    names = [everything(at)]
+    for kind in ("segmented_control", "select_slider", "selectbox", "radio"):
+        names += [f"{control.label} {' '.join(map(str, control.options))}" for control in getattr(at, kind)]
+    return "\n".join(names)
+
+
+def judged(at: AppTest) -> str:
+    return next(m.value for m in at.markdown if m.value.startswith("You guessed"))
+
+
+@pytest.mark.parametrize("key", thorough(sorted(STORIES), sample=["epsilon", "refuted"]))
+def test_a_story_is_walked_to_its_end_and_its_guesses_are_about_what_its_pages_show(key: str) -> None:
     story = STORIES[key]
     at = open_page("pages/home.py", story=key)
     for number, step in enumerate(story.steps, start=1):
-        assert f"{story.title} · {number} of {len(story.steps)}" in banner(at)
         assert settings_of(at) == replace(settings_at(story, number, Seat.CURATOR), story=key, step=number)
         assert not sentences(at)
         shown = labels(at)
         for name in named(step.do) + named(step.watch):
-            assert name in shown or name in COMES_AND_GOES, (number, name)
+            assert shown.count(name) > banner(at).count(name), (number, name)
         if step.guess is not None:
-            guess(at, key, number, step.guess.quantity)
+            covers = [html.proto.body for html in at.get("html") if "Guess first" in html.proto.body]
+            assert all(f".st-key-{part}" in covers[0] for part in NUMBERS[step.guess.number].parts)
+            assert all(part in covers[0] for part in DOWNLOADED)
+            put(at, f"story.guess.{key}.{number}", "123456")
+            answer = re.search(r"\*\*([\d.,]+)\*\*", judged(at))
+            assert answer is not None
+            assert answer[1] in labels(at).replace(banner(at), ""), "the page shows the number"
+            assert not [html for html in at.get("html") if "Guess first" in html.proto.body]
         press(at, "Next")
     assert story.learnt in banner(at)
-    follower = STORIES[story.next]
-    assert any(plain(button.label) == f"Next: {follower.title}" for button in at.button)
+    assert any(plain(button.label) == f"Next: {STORIES[story.next].title}" for button in at.button)
     press(at, "Leave")
     assert not banner(at)
     assert settings_of(at).story == ""
 
 
-def guess(at: AppTest, key: str, number: int, name: str) -> None:
-    """Guess, and check that the person is told how near that was."""
-    quantity, place = QUANTITIES[name], f"story.guess.{key}.{number}"
-    if quantity.options:
-        fine(at.radio(key=place).set_value(quantity.options[0]).run())
-        lines = [m.value for m in at.markdown if m.value.startswith(f"You guessed {quantity.options[0]}")]
-        endings = (", which is correct.", *(f"the answer is **{option}**." for option in quantity.options))
-        assert lines[0].endswith(endings)
-    else:
-        put(at, place, "12.5")
-        lines = [plain(m.value) for m in at.markdown if m.value.startswith("You guessed 12.5")]
-        after = {"%": "%", AS_EPSILON: ""}.get(quantity.unit, f" {quantity.unit}")
-        assert re.fullmatch(rf"You guessed 12\.5{after}; the answer is \*\*[0-9.,]+{after}\*\*\.", lines[0])
+def test_a_guess_of_the_pages_number_is_correct_and_one_of_another_setting_is_not() -> None:
+    at = open_page("pages/explore.py", story="epsilon", step="4", epsilon="0.1")
+    error = at.session_state["page.numbers"]["error"]
+    put(at, "story.guess.epsilon.4", numeral(error, DIGITS))
+    assert judged(at).endswith("which is correct.")
+    fine(at.select_slider(key="parameter.epsilon").set_value(10.0).run())
+    assert at.session_state["page.numbers"]["error"] < error / 2, "the number is that of the page now"
 
 
-def test_the_answer_follows_what_the_page_is_set_to() -> None:
-    at = open_page("pages/network.py", story="votes", step="1", data="house_votes_84")
-    put(at, "story.guess.votes.1", "33")
-    assert any("which is correct" in m.value for m in at.markdown)
-    at = open_page("pages/network.py", story="votes", step="1", data="house_votes_84", graph="chain:3")
-    put(at, "story.guess.votes.1", "33")
-    assert not any("which is correct" in m.value for m in at.markdown)
-
-
-def test_a_guess_that_is_no_number_is_a_sentence_and_the_recipient_does_not_learn_what_the_records_say() -> None:
-    at = open_page("pages/explore.py", story="clinic", step="2", target="dysp", evidence="smoke~yes")
-    put(at, "story.guess.clinic.2", "many")
+def test_a_guess_that_is_no_number_is_a_sentence_and_a_recipient_has_no_number_of_the_records() -> None:
+    at = open_page("pages/explore.py", story="epsilon", step="1")
+    put(at, "story.guess.epsilon.1", "many")
     assert any("must be a number" in plain(m.value) for m in at.markdown)
-    at = open_page("pages/explore.py", seat="recipient", story="clinic", step="2", target="dysp", evidence="smoke~yes")
-    put(at, "story.guess.clinic.2", "50")
-    assert any("which the recipient does not see" in plain(m.value) for m in at.markdown)
+    at = open_page("pages/explore.py", seat="recipient", story="epsilon", step="1")
+    put(at, "story.guess.epsilon.1", "0.5")
     assert not any("You guessed" in m.value for m in at.markdown)
+    assert set(at.session_state["page.numbers"]) == {"released probability"}
 
 
 def test_a_link_resumes_a_story_as_it_was_left_and_one_without_settings_takes_those_of_the_step() -> None:
-    at = open_page("pages/explore.py", story="clinic", step="4", epsilon="3")
+    at = open_page("pages/explore.py", story="epsilon", step="4", epsilon="3")
     assert settings_of(at).parameter("epsilon") == 3
     assert "4 of 5" in banner(at)
-    alone = open_page("pages/home.py", story="clinic", step="4")
-    assert alone.title[0].value == "Explore"
-    assert settings_of(alone) == replace(settings_at(STORIES["clinic"], 4, Seat.CURATOR), story="clinic", step=4)
+    alone = open_page("pages/home.py", story="epsilon", step="4")
+    assert settings_of(alone) == replace(settings_at(STORIES["epsilon"], 4, Seat.CURATOR), story="epsilon", step=4)
 
 
 def test_a_story_stays_over_page_changes_and_leads_back_to_its_page() -> None:
-    at = open_page("pages/home.py", story="clinic")
+    at = open_page("pages/home.py", story="mechanisms")
     fine(at.switch_page("pages/claims.py").run())
-    assert "1 of 5" in banner(at)
+    assert "1 of 4" in banner(at)
     fine(at.button(key="story.here").click().run())
     assert at.title[0].value == "Network"
 
@@ -128,97 +113,21 @@ def seats(at: AppTest, *labels: str) -> list[str]:
     return [settings_of(at).seat.value, *(settings_of(press(at, label)).seat.value for label in labels)]
 
 
-@pytest.fixture
-def least_epsilon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Answer a story's question at once, for what is not about the search for its answer."""
-    quick = replace(QUANTITIES["least epsilon"], of=lambda _: 2.7)
-    monkeypatch.setitem(QUANTITIES, "least epsilon", quick)
-
-
-@pytest.mark.usefixtures("least_epsilon")
-@pytest.mark.parametrize("own", thorough(["curator", "recipient"], sample=["curator"]))
-def test_a_step_has_its_seat_and_the_persons_own_comes_back(own: str) -> None:
-    at = open_page("pages/claims.py", seat=own)
-    fine(story_list(at).set_value("board").run())
+def test_a_step_has_its_seat_and_the_persons_own_comes_back() -> None:
+    at = open_page("pages/claims.py", seat="curator")
+    fine(story_list(at).set_value("publish").run())
     assert seats(at, "Next", "Next", "Next", "Next") == ["curator", "curator", "curator", "recipient", "curator"]
-    assert seats(at, "Back", "Leave") == ["curator", "recipient", own]
-    fine(story_list(at).set_value("board").run())
-    for _ in range(3):
-        press(at, "Next")
-    fine(story_list(at).set_value("game").run())
-    assert settings_of(at).seat.value == own, "a story without a seat is seen from one's own"
-
-
-def test_what_a_person_changes_at_a_step_without_a_seat_is_her_own_seat_from_then_on() -> None:
-    at = open_page("pages/home.py", story="game", step="1")
-    fine(at.segmented_control(key="segments.seat").set_value(Seat.RECIPIENT).run())
-    assert seats(at, "Next", "Leave") == ["recipient"] * 3
-
-
-@pytest.mark.usefixtures("least_epsilon")
-def test_the_last_place_of_a_story_is_seen_from_ones_own_seat() -> None:
-    at = open_page("pages/explore.py", story="board", step="5", seat="curator")
-    assert seats(at, "Back", "Next", "Next") == ["curator", "recipient", "curator", "curator"]
-    at = open_page("pages/claims.py", seat="recipient")
-    fine(story_list(at).set_value("clinic").run())
-    for _ in range(4):
-        press(at, "Next")
-    assert seats(at, "Next") == ["curator", "recipient"]
-
-
-def test_the_board_goes_on_with_the_epsilon_that_it_found() -> None:
-    at = open_page("pages/home.py", story="board")
-    put(at, "story.guess.board.1", "12.5")
-    (answer,) = (answer for m in at.markdown if (answer := re.search(r"the answer is \*\*([\d.]+)\*\*", m.value)))
-    for _ in range(4):
-        press(at, "Next")
-        assert settings_of(at).parameter("epsilon") == float(answer[1]) != Settings().parameter("epsilon")
-    assert settings_of(open_page("pages/home.py", story="board", step="3")).parameter("epsilon") == float(answer[1])
+    assert seats(at, "Back", "Leave") == ["curator", "recipient", "curator"]
 
 
 def test_present_is_in_the_link_and_stays_from_step_to_step() -> None:
-    at = open_page("pages/explore.py", story="clinic", step="3", present="1")
+    at = open_page("pages/explore.py", story="epsilon", step="3", present="1")
     assert settings_of(at).present is Present.ON
     press(at, "Next")
     assert (settings_of(at).step, settings_of(at).present) == (4, Present.ON)
-    assert not banner(at), "the sentence alone"
-    assert any(plain(m.value) == STORIES["clinic"].steps[3].say for m in at.markdown)
+    assert any(plain(m.value) == STORIES["epsilon"].steps[3].say for m in at.markdown)
     press(at, "End")
     assert settings_of(at).present is Present.OFF
-    assert "4 of 5" in banner(at)
-
-
-def alone(at: AppTest) -> str:
-    """Return the key of what is presented of a page; empty where that is its main slider and picture."""
-    rule = re.compile(r"<style>\s*\.stMainBlockContainer :has\(\.st-key-([\w-]+)\) >")
-    return next((match[1] for html in at.get("html") if (match := rule.search(html.proto.body))), "")
-
-
-def key_of(node: object) -> str:
-    """Return the class that an element has by its key."""
-    return re.sub(r"[^\w-]", "-", re.sub(r"^\$\$(ID|GENERATED)-\w{32}-", "", node.proto.id))
-
-
-@pytest.mark.parametrize(("seat", "key"), [("curator", "column-chart"), ("recipient", "domains")])
-def test_of_data_the_curator_presents_the_column_and_the_recipient_the_public_domains(seat: str, key: str) -> None:
-    at = open_page("pages/data.py", story="census", step="1", data="adult", present="1", seat=seat)
-    assert alone(at) == key
-    assert not sentences(at)
-    charts = [element for element in at.get("bidi_component") if key_of(element) == "column-chart"]
-    assert bool(charts) == (seat == "curator"), "there is nothing else of the table for the recipient"
-    tables = [box for box in at.get("flex_container") if getattr(box.proto, "id", "") and key_of(box) == "domains"]
-    assert len(tables[0].dataframe) == 1
-
-
-def test_home_has_no_picture_and_offers_no_presentation_of_it() -> None:
-    at = open_page("pages/explore.py", story="clinic", step="3", present="1")
-    fine(at.switch_page("pages/home.py").run())
-    assert "3 of 5" in banner(at), "the banner with all that it offers, and not the sentence alone"
-    assert not alone(at)
-    assert not any(button.label in ("Present", "End") for button in at.button)
-    fine(at.switch_page("pages/explore.py").run())
-    assert settings_of(at).present is Present.ON
-    assert any(button.label == "End" for button in at.button)
 
 
 @pytest.mark.parametrize(("query", "said"), [("nowhere", "no story called"), ("own", "load the file on Home")])
@@ -227,11 +136,6 @@ def test_a_link_into_a_story_that_is_not_here_says_so(query: str, said: str) -> 
     assert any(said in plain(caption.value) for caption in at.caption)
     press(at, "Leave")
     assert settings_of(at).story == ""
-
-
-def test_a_step_beyond_the_last_is_what_was_learnt() -> None:
-    at = open_page("pages/explore.py", story="clinic", step="99")
-    assert STORIES["clinic"].learnt in banner(at)
 
 
 OWN = """
@@ -253,25 +157,17 @@ def drop(at: AppTest, text: str) -> AppTest:
 
 def test_a_story_of_ones_own_is_dropped_on_home_and_its_text_is_shown_as_it_is() -> None:
     at = drop(open_page("pages/home.py"), OWN)
-    fine(at.button(key="open.own").click().run())
-    assert at.title[0].value == "Explore"
-    assert settings_of(at).story == "own"
-    assert "A <b>ward</b> [x](http:\u2060//example.org) · 1 of 1" in banner(at)
-    raw = next(m.value for m in at.markdown if " · 1 of 1" in m.value)
-    assert "\\<script\\>" in raw
-    assert "\\*here\\*" in raw
-    assert "\\$x\\$" in raw
-
-
-def test_a_story_to_change_is_offered_and_can_be_dropped_again(files: dict[str, Any]) -> None:
-    at = open_page("pages/home.py")
-    text = files["story.toml"].decode().replace("A chest clinic", "A ward of mine")
-    assert "Open A ward of mine" in [button.label for button in drop(at, text).button]
-
-
-def test_a_file_that_is_no_story_is_refused_in_one_sentence_and_the_one_before_stays() -> None:
-    at = drop(open_page("pages/home.py"), OWN)
     drop(at, OWN.replace("explore", "cellar"))
     one_sentence(at, 'no page called "cellar"')
     drop(at, OWN)
     assert not sentences(at)
+    fine(at.button(key="open.own").click().run())
+    assert at.title[0].value == "Explore"
+    raw = next(m.value for m in at.markdown if " · 1 of 1" in m.value)
+    assert all(text in raw for text in ("\\<b\\>", "\\<script\\>", "\\*here\\*", "\\$x\\$"))
+
+
+def test_a_story_to_change_is_offered_and_can_be_dropped_again(files: dict[str, Any]) -> None:
+    at = open_page("pages/home.py")
+    text = files["story.toml"].decode().replace("What is epsilon?", "A ward of mine")
+    assert "Open A ward of mine" in [button.label for button in drop(at, text).button]

@@ -46,7 +46,7 @@ def test_a_file_is_named_by_page_content_and_settings() -> None:
 
 def test_a_name_says_the_page_once_and_nothing_of_stories_and_other_pages() -> None:
     parameters = (("audit.n", 12), ("hellinger.n", 30))
-    settings = Settings(story="clinic", step=3, present=Present.ON, parameters=parameters)
+    settings = Settings(story="epsilon", step=3, present=Present.ON, parameters=parameters)
     assert file_name("hellinger", "hellinger.errors", settings) == "hellinger-errors-hellinger.n=30"
     assert file_name("which_epsilon", "which-epsilon", settings) == "which_epsilon"
     assert file_name("claims", "claims", settings) == "claims"

@@ -48,7 +48,7 @@ def test_what_is_imported_before_the_first_visitor_comes_is_no_more_than_needed(
     assert "dpbayes.theory.zhang16.stealth" in loaded
     # The first picture needs none of them, and each takes long to import.
     assert not loaded & {"pandas", "pyarrow", "networkx", "scipy.stats", "scipy.optimize", "scipy.signal", "scipy.fft"}
-    assert not loaded & {"openpyxl", "dpbayes.releases.ledger", "dpbayes.ui.pages.stories.quantities"}
+    assert not loaded & {"openpyxl", "dpbayes.releases.ledger"}
 
 
 def test_a_start_and_a_first_visit_warn_of_nothing() -> None:

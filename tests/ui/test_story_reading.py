@@ -7,12 +7,12 @@ import pytest
 
 from dpbayes.base.validation import InputError
 from dpbayes.ui.pages.stories.opened import KEYS, STORIES, Stories
-from dpbayes.ui.pages.stories.quantities import QUANTITIES
 from dpbayes.ui.pages.stories.reading import MOST_BYTES, MOST_LETTERS, MOST_STEPS, read_story
-from dpbayes.ui.pages.stories.story import PARTS, Carried, Guess, Step, Story
+from dpbayes.ui.pages.stories.story import PARTS, Guess, Step, Story
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.link import query_of, settings_from
 from dpbayes.ui.session.settings import Seat
+from dpbayes.ui.widgets.numbers import NUMBERS
 from tests.test_docs import ROOT, TEXTS, blocks
 
 HEAD = """
@@ -34,19 +34,11 @@ def read(text: str) -> Story:
     return read_story(text.encode(), KEYS)
 
 
-def test_a_step_on_a_page_that_has_moved_opens_its_view_of_the_page_that_has_it() -> None:
-    (step,) = read(HEAD + STEP.replace("explore", "stealth")).steps
-    assert step.page == "compare"
-    assert step.settings == settings_from({"compare.view": "Non-negativity"})[0]
-    (graphs,) = read(HEAD + STEP.replace("explore", "best_noise") + 'at = "graphs"\n').steps
-    assert (graphs.page, graphs.at) == ("compare", "graphs")
-
-
 def test_a_file_is_read_as_it_is_written() -> None:
     text = HEAD + (
-        'next = "clinic"\n[settings]\nsource = "cancer"\nepsilon = 2\n'
+        'next = "epsilon"\n[settings]\nsource = "cancer"\nepsilon = 2\n'
         + STEP
-        + 'at = "rows"\n[steps.settings]\nepsilon = 0.5\n[steps.guess]\nask = "How many?"\nquantity = "rows"\n'
+        + 'at = "rows"\n[steps.settings]\nepsilon = 0.5\n[steps.guess]\nask = "How much?"\nnumber = "error"\n'
         + STEP
     )
     story = read(text)
@@ -57,18 +49,18 @@ def test_a_file_is_read_as_it_is_written() -> None:
         "What is known of it?",
         "Nursing",
         (
-            Step("Look.", "Move it.", "What moves.", "explore", first, "rows", Guess("How many?", "rows")),
+            Step("Look.", "Move it.", "What moves.", "explore", first, "rows", Guess("How much?", "error")),
             Step("Look.", "Move it.", "What moves.", "explore", then),
         ),
         "Something.",
-        "clinic",
+        "epsilon",
     )
     assert story == read("\ufeff" + text.replace("\n", "\r\n")), "as an editor of another system saves it"
 
 
 def test_a_node_in_braces_has_its_readable_name_and_its_published_one_where_it_first_stands() -> None:
     steps = STEP.replace("Look.", "Who has {dysp}, a {nothing}, {a b} or {}?").replace("Move it.", "Guess {dysp}.")
-    guess = '[steps.guess]\nask = "P({dysp} | {smoke})?"\nquantity = "exact probability"\n'
+    guess = '[steps.guess]\nask = "P({dysp} | {smoke})?"\nnumber = "exact probability"\n'
     votes = STEP.replace("What moves.", "{crime}, {dysp}, {mx_missile}") + '[steps.settings]\ndata = "house_votes_84"\n'
     first, other = read(HEAD.replace("Something.", "{mx_missile}, {dysp}") + steps + guess + votes).steps
     assert first.say == "Who has shortness of breath (dysp), a {nothing}, {a b} or {}?"
@@ -99,17 +91,9 @@ WORDS = {"wet", "either", "A", "S", "E", "O", "R", "T"}
 """Names of nodes that are words of a sentence too."""
 
 
-GUESSING = STEP + '[steps.guess]\nask = "How many?"\nquantity = "rows"\n'
-
-
-def test_a_step_takes_the_epsilon_of_the_last_step_with_that_guess_and_has_its_own_seat() -> None:
-    asks = GUESSING.replace('"rows"', '"least epsilon"')
-    takes = STEP + 'seat = "recipient"\n[steps.settings]\nepsilon = "least epsilon"\n'
-    first, second, _, last = read('seat = "curator"\n' + HEAD + asks + GUESSING + asks + takes).steps
-    assert last.carried == (Carried("epsilon", "least epsilon", 3),)
-    assert not second.carried
-    assert last.settings == second.settings, "the value is computed when the step is opened"
-    assert [step.seat for step in (first, second, last)] == [Seat.CURATOR, Seat.CURATOR, Seat.RECIPIENT]
+def test_a_step_has_its_own_seat_or_that_of_the_story() -> None:
+    first, last = read('seat = "curator"\n' + HEAD + STEP + STEP + 'seat = "recipient"\n').steps
+    assert (first.seat, last.seat) == (Seat.CURATOR, Seat.RECIPIENT)
 
 
 REFUSED: dict[str, tuple[str | bytes, str]] = {
@@ -160,9 +144,17 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "a hostile drawing": (HEAD + STEP + '[steps.settings]\ngraph = "bayes:99999999"', "the setting graph is refused"),
     "settings are no table": (HEAD + STEP + "settings = 1", "settings must be a table"),
     "of all steps": (HEAD + "[settings]\nepsylon = 1\n" + STEP, 'no setting called "epsylon"'),
-    "unknown quantity": (HEAD + STEP + "[steps.guess]\nask = 'x'\nquantity = '42'", 'no quantity called "42"'),
+    "unknown number": (HEAD + STEP + "[steps.guess]\nask = 'x'\nnumber = '42'", 'no number called "42"'),
+    "a number of another page": (
+        HEAD + STEP + "[steps.guess]\nask = 'x'\nnumber = 'cells'",
+        "explore has no number called",
+    ),
+    "a page without numbers": (
+        HEAD + STEP.replace("explore", "claims") + "[steps.guess]\nask = 'x'\nnumber = 'cells'",
+        "leave `guess` out",
+    ),
     "an answer of its own": (
-        HEAD + STEP + "[steps.guess]\nask = 'x'\nquantity = 'rows'\nanswer = 3",
+        HEAD + STEP + "[steps.guess]\nask = 'x'\nnumber = 'error'\nanswer = 3",
         'no part called "answer"',
     ),
     "unknown follower": (HEAD + "next = 'none'" + STEP, 'no story called "none"'),
@@ -172,19 +164,6 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "the curator's seat at a person's own table": (
         HEAD + STEP + 'seat = "curator"\n[steps.settings]\ndata = "upload"',
         "Step 1 cannot set the seat curator",
-    ),
-    "an epsilon that no step has asked for": (
-        HEAD + STEP + '[steps.settings]\nepsilon = "least epsilon"',
-        "the setting epsilon needs “least epsilon”, but no earlier step asks to guess this quantity",
-    ),
-    "an epsilon of all steps": (HEAD + '[settings]\nepsilon = "least epsilon"\n' + STEP, "must be a number"),
-    "a quantity that is no epsilon": (
-        HEAD + GUESSING + STEP + '[steps.settings]\nepsilon = "rows"',
-        "must be a number",
-    ),
-    "a number of records from a step": (
-        HEAD + STEP + '[steps.settings]\nrecords = "least epsilon"',
-        "the setting records is refused",
     ),
 } | {
     f"sets {name}": (HEAD + STEP + f"[steps.settings]\n{name} = '1'", f"cannot set {name}")
@@ -229,25 +208,18 @@ def test_a_step_of_a_shipped_story_says_one_sentence(key: str) -> None:
         assert not re.search(r"[.?!] +[A-Z“]", step.say), step.say
 
 
-def test_there_are_thirteen_stories_with_titles_of_their_own() -> None:
-    assert len(STORIES) == 13
+def test_there_are_six_stories_with_titles_of_their_own() -> None:
+    assert len(STORIES) == 6
     texts = [story.title for story in STORIES.values()]
     assert len(set(texts)) == len(texts)
 
 
-def test_every_quantity_says_what_it_means_and_is_a_choice_or_a_number() -> None:
-    for name, quantity in QUANTITIES.items():
-        assert quantity.means.endswith("."), name
-        assert bool(quantity.options) != bool(quantity.unit), name
-
-
-def test_the_description_has_an_example_that_is_a_story_and_lists_every_part_and_quantity() -> None:
+def test_the_description_has_an_example_that_is_a_story_and_lists_every_part_and_number() -> None:
     text = TEXTS["docs/stories.md"]
     (example,) = blocks(text, "toml")
     assert len(read(example).steps) == 2
-    for name, quantity in QUANTITIES.items():
-        unit = quantity.unit or ", ".join(quantity.options)
-        assert f"| `{name}` | {unit} | {quantity.means} |".replace("target | evi", "target \\| evi") in text
+    for name, number in NUMBERS.items():
+        assert f"| `{name}` | `{number.page}` | {number.means} |" in text
     for page, parts in PARTS.items():
         assert f"| `{page}` | {', '.join(f'`{part}`' for part in parts) or 'none'} |" in text
     for number in (MOST_BYTES, MOST_LETTERS, MOST_STEPS):

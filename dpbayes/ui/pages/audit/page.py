@@ -44,6 +44,7 @@ from dpbayes.ui.widgets.chart.saving import pictures_tell
 from dpbayes.ui.widgets.controls import prior_control
 from dpbayes.ui.widgets.from_python import FACE, mechanism_in_python, network_in_python, program, same_from_python
 from dpbayes.ui.widgets.limits import Possible, lowest, nearest, nearest_shown, reach_of
+from dpbayes.ui.widgets.numbers import show_number
 from dpbayes.ui.widgets.page import Places, next_page, places
 from dpbayes.ui.widgets.running import Running, blank
 from dpbayes.ui.widgets.shares import search_under_way
@@ -126,6 +127,8 @@ def _moving(page: Places, chosen: Chosen) -> tuple[Possible | None, Audited | No
         for name in _audited_parameters(chosen)[:1]:
             page.lead(name, **_control(chosen, nearby, name))
     if subject is not None and report is not None and not isinstance(report, Running):
+        if math.isfinite(report.exact):
+            show_number("exact loss", report.exact)
         page.say(verdict(subject, report))
     return nearby, subject, report
 

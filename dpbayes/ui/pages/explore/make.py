@@ -58,13 +58,13 @@ def _make(chosen: Chosen) -> None:
     if charge is None:
         return
     request = request_of(chosen, charge.dataset)
-    published = charge.released(request, lambda: _asked(charge, request), exists="This release exists already")
+    published = charge.released(request, lambda: _once_confirmed(charge, request), exists="This release exists already")
     if published is not None:
         opened_release(published.document, key="made", suspicion=chosen.options("release").suspicion)
         ledger_link()
 
 
-def _asked(charge: Charge, request: ReleaseRequest) -> Published | None:
+def _once_confirmed(charge: Charge, request: ReleaseRequest) -> Published | None:
     """Show what the release will be, and make it once it is confirmed."""
     chosen = charge.chosen
     st.caption(escaped(request.entry.accuracy(request, request.calibrated.scale)))

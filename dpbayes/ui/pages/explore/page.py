@@ -26,6 +26,7 @@ from dpbayes.ui.pages.explore.simulations import (
 from dpbayes.ui.session.chosen import Chosen, has_question, target_and_evidence
 from dpbayes.ui.widgets.chart.saving import EPSILON, MECHANISM, TABLE, Facts, N, pictures_tell
 from dpbayes.ui.widgets.frames import Frames, counts_of
+from dpbayes.ui.widgets.numbers import show_number
 from dpbayes.ui.widgets.page import Places, next_page, settle
 from dpbayes.ui.widgets.running import Running, blank, progress
 from dpbayes.ui.widgets.shares import show_search
@@ -96,7 +97,11 @@ def _moving(page: Places, chosen: Chosen) -> Readings | Running[None] | None:
     _, cell = picked(chosen)
     with page.picture:
         readings = picture(chosen, cell)
+    if isinstance(readings, Readings):
+        show_number("released probability", readings.private_mean)
     if isinstance(readings, Readings) and chosen.is_curator:
+        show_number("exact probability", float(readings.as_real.exact.mean[cell]))
+        show_number("error", float(readings.shown.shift.mean()))
         page.add(_errors_sentence(chosen, readings, cell), to="picture")
     lead_control(page, chosen)
     if isinstance(readings, Running):
@@ -129,10 +134,10 @@ def _a(label: str) -> str:
 
 
 def _errors_sentence(chosen: Chosen, readings: Readings, cell: int) -> str:
-    """State the mean error of the picked probability, and of the answer to the person's question if there is one."""
-    study = readings.shown
-    name = escaped(f"P({chosen.network.cell_label(cell)})")
-    sentence = f"{name}: mean absolute error {numeral(study.shifts[:, cell].mean(), 2)}"
+    """State the picked probability and its mean error, and that of the answer to the question if there is one."""
+    study, exact = readings.shown, _probability(float(readings.as_real.exact.mean[cell]))
+    released, error = _probability(readings.private_mean), numeral(study.shifts[:, cell].mean(), 2)
+    sentence = f"Exact {exact}, this release {released}; mean absolute error {error}"
     if answers := _answers(chosen, study):
         exact, private = answers
         sentence += f"; {_question_name(chosen)}: {numeral(float(np.abs(private - exact).mean()), 2)}"

@@ -198,13 +198,15 @@ def _really(chosen: Chosen, plan: AdaptivePlan, data: Dataset) -> None:
     if charge is None:
         return
     request = AdaptiveRequest.of(charge.dataset, data, plan, domain_choice(chosen))
-    published = charge.released(request, lambda: _asked(charge, request, data), exists="This release was made before")
+    published = charge.released(
+        request, lambda: _once_confirmed(charge, request, data), exists="This release was made before"
+    )
     if published is not None:
         opened_release(published.document, key="adaptive.made")
         ledger_link()
 
 
-def _asked(charge: Charge, request: AdaptiveRequest, data: Dataset) -> Published | None:
+def _once_confirmed(charge: Charge, request: AdaptiveRequest, data: Dataset) -> Published | None:
     st.caption(
         "By making the release you state that the columns, ε and δ were chosen without looking at these records."
     )

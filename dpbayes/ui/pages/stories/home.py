@@ -14,7 +14,7 @@ from dpbayes.ui.widgets.show import show_refusal
 
 _TRIED = "story.tried"
 
-EXAMPLE = "clinic"
+EXAMPLE = "epsilon"
 """The shipped story that is offered as a start."""
 
 

@@ -5,17 +5,13 @@ A step is opened in the run that follows: a callback can turn to no page.
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from dpbayes.base.amounts import epsilon_rounded_up
-from dpbayes.base.validation import InputError
 from dpbayes.sources.data_files import read_data
 from dpbayes.ui.pages.stories.reading import read_story
-from dpbayes.ui.pages.stories.story import OWN, Step, Story, quantities
-from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.pages.stories.story import OWN, Step, Story
 from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.link import settings_from
 from dpbayes.ui.session.settings import Present, Seat, Settings
@@ -134,17 +130,9 @@ def own_seat() -> Seat:
 
 
 def settings_at(story: Story, number: int, seat: Seat) -> Settings:
-    """Return the settings of a step for a person in this seat, with the epsilons that it takes from earlier steps.
-
-    Such an epsilon is rounded up to two digits. Where it is unknown, as may be to the recipient, the default stays.
-    """
+    """Return the settings of a step for a person in this seat."""
     step = story.steps[number - 1]
-    settings = replace(step.settings, seat=step.seat or seat)
-    for carried in step.carried:
-        with suppress(InputError):
-            answer = quantities()[carried.quantity].answer(Chosen(settings_at(story, carried.step, seat)))
-            settings = settings.with_parameter(carried.name, epsilon_rounded_up(float(answer)))
-    return settings
+    return replace(step.settings, seat=step.seat or seat)
 
 
 def story_page() -> str | None:

@@ -2,17 +2,17 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief
 from dpbayes.sources.data_files import ReadableName
-from dpbayes.ui.pages.stories.story import PARTS, Carried, Guess, Step, Story, quantities
+from dpbayes.ui.pages.stories.story import PARTS, Guess, Step, Story
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.link import READERS, place_now, settings_from, view_of
+from dpbayes.ui.session.link import READERS, settings_from
 from dpbayes.ui.session.settings import CONNECTED, PARAMETERS, Seat, Settings
+from dpbayes.ui.widgets.numbers import NUMBERS
 
 MOST_BYTES = 20_000
 MOST_STEPS = 12
@@ -25,9 +25,6 @@ _DEEP_KEY = re.compile(rb"(?<![\w-])" + _PART + rb"(?:[ \t]*+\.[ \t]*+" + _PART 
 
 PERSONS_OWN = ("seat", "story", "step", "present")
 """Settings of the person and the place in a story, which the settings of a story cannot contain."""
-
-PRIOR = "1"
-"""The prior of a step that states none: 1 in every cell."""
 
 OF_A_STORY = ("title", "question", "field", "seat", "settings", "steps", "learnt", "next")
 OF_A_STEP = ("say", "do", "watch", "page", "seat", "settings", "at", "guess")
@@ -50,10 +47,8 @@ def read_story(content: bytes, followers: Iterable[str]) -> Story:
     everywhere = _query("The story", whole.get("settings", {}))
     _settings("The story", everywhere)
     seat = _seat("The story", whole)
-    steps: list[Step] = []
-    for number, given in enumerate(listed, start=1):
-        steps.append(_step(f"Step {number}", given, everywhere, seat, steps))
-    story = with_readable_names(Story(title, question, field, tuple(steps), learnt, follower))
+    steps = tuple(_step(f"Step {number}", given, everywhere, seat) for number, given in enumerate(listed, start=1))
+    story = with_readable_names(Story(title, question, field, steps, learnt, follower))
     _short(story)
     return story
 
@@ -114,52 +109,32 @@ def _seat(whose: str, table: Mapping[str, Any]) -> Seat | None:
     return seats[name]
 
 
-def _step(whose: str, given: object, everywhere: Mapping[str, str], seat: Seat | None, before: Sequence[Step]) -> Step:
+def _step(whose: str, given: object, everywhere: Mapping[str, str], seat: Seat | None) -> Step:
     table = _checked_table(whose, given, OF_A_STEP)
     say, do, watch = (_sentence(whose, table, name) for name in ("say", "do", "watch"))
     page, at = table.get("page"), table.get("at", "")
-    view = view_of(page) if isinstance(page, str) else {}
-    page = place_now(page) if isinstance(page, str) else page
     if not isinstance(page, str) or page not in PARTS:
         raise InputError(f"{whose}: there is no page called {brief(page)}; choose one of {', '.join(PARTS)}.")
     if not isinstance(at, str) or at not in ("", *PARTS[page]):
         parts = f"choose one of {', '.join(PARTS[page])}" if PARTS[page] else "leave `at` out"
         raise InputError(f"{whose}: the page {page} has no part called {brief(at)}; {parts}.")
-    query = {**everywhere, **view, **_query(whose, table.get("settings", {}))}
-    carried = _carried(whose, query, before)
-    settings = _settings(whose, {name: text for name, text in query.items() if name not in carried})
+    settings = _settings(whose, {**everywhere, **_query(whose, table.get("settings", {}))})
     _asks_of_the_network(whose, settings)
     seat = _seat(whose, table) or seat
     if seat is Seat.CURATOR and settings.data.partition(":")[0] in ("upload", CONNECTED):
         raise InputError(f"{whose} cannot set the seat curator for an uploaded or connected table. Leave `seat` out.")
-    return Step(say, do, watch, page, settings, at, _guess(whose, table.get("guess")), seat, tuple(carried.values()))
+    return Step(say, do, watch, page, settings, at, _guess(whose, table.get("guess"), page), seat)
 
 
-def _carried(whose: str, query: Mapping[str, str], before: Sequence[Step]) -> dict[str, Carried]:
-    """Return the settings, by name, that take the epsilon of an earlier step's guess."""
-    carried = {}
-    for name, text in query.items():
-        is_number = isinstance(PARAMETERS.get(name), Parameter)
-        if not is_number or text not in quantities() or not quantities()[text].is_epsilon:
-            continue
-        steps = [number for number, step in enumerate(before, start=1) if step.guess and step.guess.quantity == text]
-        if not steps:
-            raise InputError(
-                f"{whose}: the setting {name} needs “{text}”, but no earlier step asks to guess this quantity."
-            )
-        carried[name] = Carried(name, text, steps[-1])
-    return carried
-
-
-def _guess(whose: str, given: object) -> Guess | None:
+def _guess(whose: str, given: object, page: str) -> Guess | None:
     if given is None:
         return None
-    table = _checked_table(f"{whose}, guess,", given, ("ask", "quantity"))
-    quantity = table.get("quantity")
-    if not isinstance(quantity, str) or quantity not in quantities():
-        names = ", ".join(f"“{name}”" for name in quantities())  # some names have a comma
-        raise InputError(f"{whose}: there is no quantity called {brief(quantity)}; choose one of {names}.")
-    return Guess(_sentence(f"{whose}, guess,", table, "ask"), quantity)
+    table = _checked_table(f"{whose}, guess,", given, ("ask", "number"))
+    name, here = table.get("number"), [name for name, number in NUMBERS.items() if number.page == page]
+    if not isinstance(name, str) or name not in here:
+        offered = f"choose one of {', '.join(here)}" if here else "leave `guess` out"
+        raise InputError(f"{whose}: the page {page} has no number called {brief(name)}; {offered}.")
+    return Guess(_sentence(f"{whose}, guess,", table, "ask"), name)
 
 
 def _query(whose: str, given: object) -> dict[str, str]:
@@ -183,7 +158,7 @@ def _settings(whose: str, query: Mapping[str, str]) -> Settings:
         _, problems = settings_from({name: text})
         if problems:
             raise InputError(f"{whose}: the setting {name} is refused. {problems[0].split('. ', 1)[1]}")
-    return settings_from({"prior": PRIOR, **query})[0]
+    return settings_from(dict(query))[0]
 
 
 def _asks_of_the_network(whose: str, settings: Settings) -> None:

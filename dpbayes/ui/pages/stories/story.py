@@ -1,13 +1,8 @@
 """What a story is: a question of a field, steps that lead to its answer over the pages, and the parts of a page."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from dpbayes.ui.session.settings import Seat, Settings
-
-if TYPE_CHECKING:
-    from dpbayes.ui.pages.stories.quantities import Quantity
 
 OWN = "own"
 """The key of the person's own story."""
@@ -15,27 +10,18 @@ OWN = "own"
 
 @dataclass(frozen=True)
 class Guess:
-    """What a person guesses before she sees it: a question, and by name the quantity that answers it."""
+    """What a person guesses before she sees it: a question, and the name of the number of the page that answers it."""
 
     ask: str
-    quantity: str
-
-
-@dataclass(frozen=True)
-class Carried:
-    """A setting of a step that takes its value from an earlier step: which setting, which quantity, and which step."""
-
-    name: str
-    quantity: str
-    step: int
+    number: str
 
 
 @dataclass(frozen=True)
 class Step:
     """A sentence, an action, an observation; the page, its settings, and the part to which the browser scrolls.
 
-    `at` is "" for the top of the page. The settings are complete: unnamed ones have defaults, and `carried` ones are
-    computed when the step is opened. `seat` is None if the person's own seat stays.
+    `at` is "" for the top of the page. The settings are complete: unnamed ones have defaults. `seat` is None if the
+    person's own seat stays.
     """
 
     say: str
@@ -46,7 +32,6 @@ class Step:
     at: str = ""
     guess: Guess | None = None
     seat: Seat | None = None
-    carried: tuple[Carried, ...] = ()
 
     @property
     def file(self) -> str:
@@ -71,13 +56,6 @@ class Story:
         return len(self.steps) + 1
 
 
-def quantities() -> "Mapping[str, Quantity]":
-    """Return the quantities that a story may ask for, by name; the first call imports the pages that compute them."""
-    from dpbayes.ui.pages.stories.quantities import QUANTITIES
-
-    return QUANTITIES
-
-
 # The pages that a story may lead to, and the parts of each that it may scroll to
 
 TOP = {"sentence": "", "slider": "", "picture": ""}
@@ -87,37 +65,32 @@ PARTS: dict[str, dict[str, str]] = {
     "home": {},
     "data": {"column": "distribution"},
     "network": TOP | {"errors": "error-bars", "sizes": "costs", "noise": "noise", "nodes": "bars"},
-    "which_epsilon": TOP | {"errors": "which_epsilon-errors"},
+    "which_epsilon": TOP,
     "explore": TOP
     | {
         "divergence": "follows-divergence",
         "signs": "follows-counts",
         "accuracy": "follows-accuracy",
-        "releases": "dots",
         "question": "question",
         "rows": "rows",
-        "divergences": "kl",
-        "numbers": "measures",
-        "comparison": "comparison",
     },
     "audit": TOP | {"curve": "audit-curve"},
     "ledger": {},
-    "sampling": TOP | {"game": "game-told", "answers": "game-needed"},
-    "hellinger": TOP | {"throws": "hellinger-throws"},
+    "sampling": TOP | {"game": "game-told"},
+    "hellinger": TOP,
     "claims": TOP,
-    "compare": TOP | {"graphs": "compare-graphs"},
-    "accuracy": TOP | {"overtaking": "accuracy-crossings"},
-    "regression": TOP | {"price": "regression-epsilons"},
+    "compare": TOP,
+    "accuracy": TOP,
+    "regression": TOP,
 }
 """By page, what its parts are called in a story, and the key of each in the page; "" is the page's top."""
 
 ALONE: dict[str, dict[str, str]] = {
     "data": {"": "column-chart", "column": "column-chart"},
     "network": {"sizes": ""},
-    "which_epsilon": {"errors": ""},
     "audit": {"curve": ""},
     "ledger": {"": "ledger-shown"},
-    "sampling": {"game": "game", "answers": "needed"},
+    "sampling": {"game": "game"},
 }
 """By page, the parts that are presented by another key than their own; "" is the page's main slider and picture.
 
@@ -131,16 +104,10 @@ WITHOUT_PICTURE = ("home",)
 """Pages that are not presented, because they have no picture."""
 
 
-FOLDED = {
-    "question": "question.open",
-    "dots": "dots.open",
-    "measures": "measures.open",
-    "rows": "rows.open",
-    "kl": "rows.open",
-}
+FOLDED = {"question": "question.open", "rows": "rows.open"}
 """By the key of a part that is closed until somebody opens it, the key of what opens it."""
 
-CURATORS = ("follows-divergence", "follows-accuracy", "dots", "measures", "comparison", "kl")
+CURATORS = ("follows-divergence", "follows-accuracy")
 """The keys of parts that the recipient does not have: the main picture is presented in place of them."""
 
 

@@ -48,6 +48,7 @@ from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.saving import MECHANISM, PLANNED, Facts, N, pictures_tell
 from dpbayes.ui.widgets.frames import Frames, counts_of, network_of
+from dpbayes.ui.widgets.numbers import show_number
 from dpbayes.ui.widgets.page import Places, next_page, places
 from dpbayes.ui.widgets.running import Running, progress_if_long, running
 from dpbayes.ui.widgets.scanning import count_connected
@@ -142,6 +143,8 @@ def _moving(page: Places, chosen: Chosen) -> tuple[AccuracyRequirement, Running[
     with page.picture:
         _picture(goal, least, errors.so_far)
     page.lead("which_epsilon.tolerance")
+    if least.done and not isinstance(least.so_far, str):
+        show_number("least epsilon", epsilon_rounded_up(least.so_far.epsilon))
     page.say(verdict(goal, least) if least.done or not hand_moves() else from_curve(goal, errors.so_far))
     return goal, least, errors
 

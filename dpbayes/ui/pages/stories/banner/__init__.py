@@ -4,28 +4,25 @@ Streamlit has no tour over several pages.
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
 from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError, brief, finite_number
 from dpbayes.ui.pages.stories.opened import TITLES, OpenStory, leave, open_step, open_story, times_opened
-from dpbayes.ui.pages.stories.story import FOLDED, OWN, PARTS, WITHOUT_PICTURE, Guess, Step, quantities, shown_alone
-from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.pages.stories.story import FOLDED, OWN, PARTS, WITHOUT_PICTURE, Guess, Step, shown_alone
 from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.settings import Present
+from dpbayes.ui.widgets.numbers import NUMBERS, number_shown
 from dpbayes.ui.widgets.show import unfold
-
-if TYPE_CHECKING:
-    from dpbayes.ui.pages.stories.quantities import Answer, Quantity
 
 MOST_GUESSED = 1e12
 
 _GUESSES, _UNFOLDED = "story.guesses", "story.unfolded"
 
-MOST_LETTERS_IN_BOX = 8
-"""The longest unit that a guess's narrow box shows in full."""
+DIGITS = 2
+"""Digits of the comparison of a guess with a number of the page."""
 
 DOWNLOADED = ("numbers-", "download-", "handout")
 """What the keys of the parts begin with that offer a page's numbers."""
@@ -225,14 +222,14 @@ def _asks(story: OpenStory, page: str) -> Guess | None:
 
 
 def _guess(story: OpenStory, page: str) -> None:
-    """Ask the question of the step, if any, and compare a guess with the answer at the page's settings."""
+    """Ask the question of the step, if any, and compare a guess with the number that the page shows."""
     guess = _asks(story, page)
     if guess is None:
         return
-    place, quantity, guesses = (story.key, story.number), quantities()[guess.quantity], _guesses()
+    place, guesses = (story.key, story.number), _guesses()
     with st.container(horizontal=True, vertical_alignment="center", key="story-guess"):
         st.markdown(f"**Guess:** {escaped(guess.ask)}", width="content")
-        _guess_input(place, quantity)
+        _guess_input(place, guess.number)
         if place not in guesses:
             st.button(
                 "Show",
@@ -261,69 +258,38 @@ def _seen(story: OpenStory, page: str) -> str:
         style += _ALONE.format(part=f".st-key-{alone}")
     guess = _asks(story, page)
     if guess is not None and (story.key, story.number) not in _guesses():
-        style += _cover(quantities()[guess.quantity])
+        style += _cover(NUMBERS[guess.number].parts)
     return style or _ALL
 
 
-def _cover(quantity: "Quantity") -> str:
+def _cover(revealing: tuple[str, ...]) -> str:
     """Return the style that covers the parts with the answer, and the downloads, until a guess is made."""
-    parts = [f".st-key-{part}" for part in quantity.answer_parts]
+    parts = [f".st-key-{part}" for part in revealing]
     files = [f'[class*="st-key-{part}"]' for part in DOWNLOADED]
     return _COVER.format(parts=f":is({', '.join(parts + files)})")
 
 
-def _guess_input(place: tuple[str, int], quantity: "Quantity") -> None:
+def _guess_input(place: tuple[str, int], name: str) -> None:
     key = f"story.guess.{place[0]}.{place[1]}"
 
     def take() -> None:
         given = st.session_state.get(key)
         if given:
-            st.session_state[_GUESSES][place] = _judged(str(given), quantity)
+            st.session_state[_GUESSES][place] = _judged(str(given), number_shown(name))
 
-    if quantity.options:
-        # A list would close when a working page is drawn again.
-        st.radio(
-            "Your guess",
-            quantity.options,
-            index=None,
-            horizontal=True,
-            key=key,
-            on_change=take,
-            label_visibility="collapsed",
-            width="content",
-        )
-    else:
-        st.text_input(
-            "Your guess",
-            key=key,
-            placeholder=quantity.unit,
-            on_change=take,
-            label_visibility="collapsed",
-            width=170 if len(quantity.unit) > MOST_LETTERS_IN_BOX else 120,
-        )
+    st.text_input("Your guess", key=key, on_change=take, label_visibility="collapsed", width=120)
 
 
-def _judged(given: str, quantity: "Quantity") -> str:
-    """Return the comparison of a guess with the answer at the present settings, or the message of an error."""
-    chosen = Chosen.now()
+def _judged(given: str, shown: float | None) -> str:
+    """Return the comparison of a guess with the number of the page, or the message of an error."""
+    if shown is None:
+        return "This page shows no such number now. Wait until it is complete, or choose Curator above."
     try:
-        if quantity.options:
-            return _compared_choice(given, quantity.answer(chosen))
-        text = given.strip().removesuffix("%").replace(",", "")
+        text = given.strip().replace(",", "")
         number = finite_number("A guess", text, low=-MOST_GUESSED, high=MOST_GUESSED)
-        return _compared(number, float(quantity.answer(chosen)), quantity.after_number)
     except InputError as error:
         return escaped(str(error))
-
-
-def _compared_choice(given: str, answer: "Answer") -> str:
-    if given == answer:
-        return f"You guessed {given}, which is correct."
-    return f"You guessed {given}; the answer is **{answer}**."
-
-
-def _compared(given: float, answer: float, after: str) -> str:
-    """State the guess and the answer, with the unit as it follows a number."""
-    if numeral(given) == numeral(answer):
-        return f"You guessed {numeral(given)}{after}, which is correct."
-    return f"You guessed {numeral(given)}{after}; the answer is **{numeral(answer)}{after}**."
+    answer = numeral(shown, DIGITS)
+    if numeral(number, DIGITS) == answer:
+        return f"You guessed {numeral(number)}, which is correct."
+    return f"You guessed {numeral(number)}; the answer is **{answer}**."
