@@ -50,7 +50,6 @@ def test_a_story_goes_over_pages_scrolls_to_its_parts_and_is_resumed_from_its_li
     screen.choose_story("Laplace or Fourier?")
     at_step(screen, "mechanisms", 1)
     expect(screen.page).to_have_url(re.compile("story=mechanisms"))
-    seen(screen, screen.main.locator(".st-key-costs").first)
     covered = screen.main.locator(".st-key-costs > :not(:has(> .stEmpty))").first
     expect(covered).to_have_css("visibility", "hidden")
     guess = banner(screen).get_by_role("textbox", name="Your guess")
