@@ -306,13 +306,13 @@ def confirmed(at: AppTest) -> AppTest:
 
 def test_noisy_counts_that_are_to_be_fitted_are_requested_by_the_page() -> None:
     chosen = Chosen(Settings(mechanism="ConsistentLaplace"))
-    assert request_of(chosen, "garden", None).mechanism == "consistent"
+    assert request_of(chosen, "garden").mechanism == "consistent"
 
 
 @pytest.mark.parametrize(("kind", "name"), [("WeightedFourier", "weighted"), ("GaussianResiduals", "residuals")])
 def test_noise_that_is_shared_out_is_requested_at_the_prices_of_the_tables_that_matter(kind: str, name: str) -> None:
     alike, turned = (
-        request_of(Chosen(Settings(mechanism=kind, matters=matters)), "garden", None) for matters in ((), ("dysp",))
+        request_of(Chosen(Settings(mechanism=kind, matters=matters)), "garden") for matters in ((), ("dysp",))
     )
     assert alike.mechanism == turned.mechanism == name
     before, after = (request.entry.simulated(request).node_noise_sd for request in (alike, turned))

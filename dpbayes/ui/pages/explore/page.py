@@ -135,9 +135,9 @@ def _a(label: str) -> str:
 
 def _errors_sentence(chosen: Chosen, readings: Readings, cell: int) -> str:
     """State the picked probability and its mean error, and that of the answer to the question if there is one."""
-    study, exact = readings.shown, _probability(float(readings.as_real.exact.mean[cell]))
+    study, true = readings.shown, _probability(float(readings.as_real.exact.mean[cell]))
     released, error = _probability(readings.private_mean), numeral(study.shifts[:, cell].mean(), 2)
-    sentence = f"Exact {exact}, this release {released}; mean absolute error {error}"
+    sentence = f"Exact {true}, this release {released}; mean absolute error {error}"
     if answers := _answers(chosen, study):
         exact, private = answers
         sentence += f"; {_question_name(chosen)}: {numeral(float(np.abs(private - exact).mean()), 2)}"
