@@ -9,12 +9,19 @@ import argparse
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
-from benchmarks.ranks import Trial, as_real, ranks, row_wise, together
+import numpy as np
+from scipy import special
+
+from benchmarks.ranks import Trial, as_real, drawn_counts, ranks, row_wise, together
 from dpbayes.base.estimates import Estimate
+from dpbayes.base.randomness import stream
 from dpbayes.base.text import numeral
+from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.mechanisms import (
     ConsistentLaplace,
     GaussianResiduals,
@@ -24,7 +31,9 @@ from dpbayes.mechanisms import (
     Noise,
 )
 from dpbayes.mechanisms.parameters import Calibration
+from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
+from dpbayes.model.query import query
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import chain, load_named, naive_bayes
 
@@ -36,7 +45,7 @@ LEVELS = (0.5, 0.8, 0.95)
 """Levels of the central intervals whose coverage is reported."""
 
 SEED = 1
-RELEASES, JOINT_RELEASES = 1000, 400
+RELEASES, JOINT_RELEASES, DECISIONS = 1000, 400, 120
 
 Line = Mapping[str, Any]
 """A stored result: its measure, setting, seed and number of releases, and the measured numbers."""
@@ -89,7 +98,7 @@ def row_wise_settings() -> tuple[Trial, ...]:
 
 def joint_settings() -> tuple[Trial, ...]:
     """Return the settings of the joint posterior."""
-    diamond = Network.from_edges("abcd", ["ab", "ac", "bd", "cd"])
+    diamond = Network.from_edges("abcd", [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")])
     four, mixed, wide = chain(4), mixed_states(), Dirichlets.capped(mixed_states().network)
     return (
         Trial("chain of 4, Laplace", LaplaceUpdates(prior=Dirichlets.symmetric(four), epsilon=0.1), 50),
@@ -127,6 +136,117 @@ def joint_coverage(settings: tuple[Trial, ...] | None = None, releases: int = JO
         }
 
 
+def prior_decisions(releases: int = DECISIONS) -> Iterator[Line]:
+    """Yield how often intervals of one answer hold that sums over 32 alike rows, by prior and epsilon."""
+    network, truth = wide_network(5), 0.72
+    cpts = np.full((releases, network.cell_count), 0.5)
+    cpts[:, network.cell_offsets[-2] :] = np.tile([1 - truth, truth], 32)
+    for name, prior in priors_of(network).items():
+        for epsilon in (0.5, 1.0, 3.0, 10.0):
+            rng = stream(SEED, "prior decisions", name, repr(epsilon))
+            tables = Counts(network, drawn_counts(network, cpts, 228, rng), 228)
+            answers, exact = _answers(prior, tables, epsilon, rng)
+            yield {
+                "setting": name,
+                "epsilon": epsilon,
+                "seed": SEED,
+                "releases": releases,
+                "exact": 100 * float(answers.contains(exact).mean()),
+                "truth": 100 * float(answers.contains(truth).mean()),
+                "marked": 100 * float(answers.marked.mean()),
+                "unmarked misses": 100 * float((~answers.contains(exact) & ~answers.marked).mean()),
+            }
+
+
+KINDS = {"alike": 0.0, "different": 1.5, "from the prior": None}
+"""How much the rows of a made-up node differ in log-odds; None for rows that are sampled from the prior."""
+
+COVERAGES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 1.001)
+"""Limits of the probability of an interval under the vague prior."""
+
+
+def marks(releases: int = 6) -> Iterator[Line]:
+    """Yield how often intervals of one answer hold, by the probability of the interval under the vague prior."""
+    found: dict[str, list[FloatArray]] = {kind: [] for kind in KINDS}
+    for parents, n, (kind, spread) in product(range(1, 7), (228, 2000), KINDS.items()):
+        network = wide_network(parents)
+        for (name, prior), epsilon in product(priors_of(network).items(), (0.3, 1.0, 3.0, 10.0)):
+            rng = stream(SEED, "marks", parents, n, kind, name, repr(epsilon))
+            cpts = _made_up(prior, spread, releases, rng)
+            tables = Counts(network, drawn_counts(network, cpts, n, rng), n)
+            answers, exact = _answers(prior, tables, epsilon, rng)
+            truth = query(network, cpts, "y", {})[:, 1]
+            columns = answers.vague, answers.contains(exact), answers.contains(truth)
+            found[kind].append(np.column_stack(columns).astype(float))
+    for kind, parts in found.items():
+        every = np.concatenate(parts)
+        for low, high in pairwise(COVERAGES):
+            own = every[(every[:, 0] >= low) & (every[:, 0] < high)]
+            yield {
+                "setting": kind,
+                "vague": [low, min(high, 1.0)],
+                "seed": SEED,
+                "releases": len(own),
+                "exact": 100 * float(own[:, 1].mean()),
+                "truth": 100 * float(own[:, 2].mean()),
+            }
+
+
+def wide_network(parents: int) -> Network:
+    """Return a binary node y with so many binary parents."""
+    names = [f"x{k}" for k in range(parents)]
+    return Network.from_edges([*names, "y"], [(name, "y") for name in names])
+
+
+def priors_of(network: Network) -> dict[str, Dirichlets]:
+    """Return the compared priors of a network."""
+    return {
+        "1 in every cell": Dirichlets.symmetric(network),
+        "capped, N' = 4": Dirichlets.capped(network),
+        "BDeu, N' = 4": Dirichlets.bdeu(network, 4.0),
+        "BDeu, N' = 1": Dirichlets.bdeu(network, 1.0),
+    }
+
+
+def _made_up(prior: Dirichlets, spread: float | None, releases: int, rng: np.random.Generator) -> FloatArray:
+    """Return CPTs with uniform parents, and rows around 0.5, 0.72 or 0.9 in turn, or from the prior."""
+    network = prior.network
+    first = int(network.cell_offsets[-2])
+    cpts = np.full((releases, network.cell_count), 0.5)
+    if spread is None:
+        cpts[:, first:] = prior.sample(rng, (releases,))[:, first:]
+        return cpts
+    rows = (network.cell_count - first) // 2
+    centre = special.logit(np.resize([0.5, 0.72, 0.9], releases))[:, None]
+    of_y = special.expit(centre + spread * rng.standard_normal((releases, rows)))
+    cpts[:, first::2], cpts[:, first + 1 :: 2] = 1 - of_y, of_y
+    return cpts
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """The intervals of P(y) of some releases, whether they are marked, and their probability under a vague prior."""
+
+    low: FloatArray
+    high: FloatArray
+    marked: BoolArray
+    vague: FloatArray
+
+    def contains(self, value: FloatArray | float) -> BoolArray:
+        return np.asarray((self.low <= value) & (value <= self.high))
+
+
+def _answers(
+    prior: Dirichlets, tables: Counts, epsilon: float, rng: np.random.Generator
+) -> tuple[_Answers, FloatArray]:
+    """Return the answers P(y) from one Laplace release of each table, and those of the exact counts."""
+    release = LaplaceUpdates(prior=prior, epsilon=epsilon).release(tables, rng)
+    answer = release.joint_noise_aware().query("y", interval=0.95)
+    assert answer.vague_coverage is not None
+    own = _Answers(answer.low[:, 1], answer.high[:, 1], answer.is_of_prior[:, 1], answer.vague_coverage[:, 1])
+    return own, prior.updated(tables).query("y")[:, 1]
+
+
 def _setting(setting: Trial, releases: int) -> dict[str, Any]:
     epsilon = float(setting.mechanism.certified.epsilon)
     return {"setting": setting.name, "n": setting.n, "epsilon": epsilon, "seed": SEED, "releases": releases}
@@ -136,7 +256,12 @@ def _estimate(estimate: Estimate, factor: float = 1) -> tuple[float, float]:
     return factor * float(estimate.value), factor * float(estimate.error)
 
 
-MEASURES: dict[str, Callable[[], Iterator[Line]]] = {"row-wise": row_wise_coverage, "joint": joint_coverage}
+MEASURES: dict[str, Callable[[], Iterator[Line]]] = {
+    "row-wise": row_wise_coverage,
+    "joint": joint_coverage,
+    "prior decisions": prior_decisions,
+    "marks": marks,
+}
 """The measurements by name."""
 
 
@@ -165,9 +290,28 @@ def _coverage_cells(line: Line) -> list[str]:
     return [name, *coverages, _plus_minus(line["spread"], 3)]
 
 
+def _decision_cells(line: Line) -> list[str]:
+    shares = [f"{line[key]:.0f}" for key in ("exact", "truth", "marked", "unmarked misses")]
+    return [line["setting"], numeral(line["epsilon"]), *shares]
+
+
+def _mark_cells(line: Line) -> list[str]:
+    low, high = line["vague"]
+    shares = f"{line['exact']:.0f}", f"{line['truth']:.0f}"
+    return [line["setting"], f"{low:.1f} to {high:.1f}", f"{line['releases']:,}", *shares]
+
+
 TABLES: dict[str, tuple[tuple[str, ...], Callable[[Line], list[str]]]] = {
     "row-wise": (("setting", "95%, naive", "50%", "80%", "95%", "spread"), _coverage_cells),
     "joint": (("setting", "50%", "80%", "95%", "spread"), _coverage_cells),
+    "prior decisions": (
+        ("prior", "ε", "contains exact answer, %", "contains 0.72, %", "marked, %", "misses and unmarked, %"),
+        _decision_cells,
+    ),
+    "marks": (
+        ("rows", "probability under the vague prior", "releases", "contains exact answer, %", "contains truth, %"),
+        _mark_cells,
+    ),
 }
 """The header of every table and its cells, by the measurement that the table shows."""
 

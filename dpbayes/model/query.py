@@ -52,6 +52,45 @@ def query(network: Network, probabilities: FloatArray, target: str, evidence: Ma
     return answer
 
 
+def query_slopes(network: Network, probabilities: FloatArray, target: str, evidence: Mapping[str, str]) -> FloatArray:
+    """Return the derivatives of P(target | evidence) by every cell of CPTs (..., K): (..., r, K).
+
+    P(target, evidence) is linear in a cell, so its derivative is the joint probability of the cell's family, the target
+    and the evidence, divided by the cell. Cells of probability 0 get 0. Errors: those of `query`.
+    """
+    observed = {network.index(name): _state(network, name, state) for name, state in evidence.items()}
+    aim, answer = network.index(target), query(network, probabilities, target, evidence)
+    flat = probabilities.reshape(-1, probabilities.shape[-1])
+    slopes = np.zeros((len(flat), answer.shape[-1], flat.shape[-1]))
+    shares = answer.reshape(len(flat), -1, 1)
+    for node in network.plans.once(
+        (aim, frozenset(observed)), _Contraction.of, network, (aim,), frozenset(observed)
+    ).nodes:
+        family = network.families[node]
+        free = [member for member in family if member not in observed]
+        aims = tuple(dict.fromkeys((aim, *free)))
+        plan = network.plans.once((aims, frozenset(observed)), _Contraction.of, network, aims, frozenset(observed))
+        joint = _summed(plan, _tables(network, plan, flat, observed))
+        if aim in free:
+            joint = _apart(joint, free.index(aim))
+        places = tuple(observed.get(member, slice(None)) for member in family)
+        cells = network.table(flat, node)[:, None, *places]
+        part = np.divide(joint, cells, out=np.zeros_like(joint), where=cells > 0).reshape(*shares.shape[:2], -1)
+        total = joint.reshape(len(flat), -1).sum(axis=-1)[:, None, None]
+        own = np.zeros((*shares.shape[:2], *network.cards[list(family)]))
+        own[:, :, *places] = ((part - shares * part.sum(axis=1, keepdims=True)) / total).reshape(joint.shape)
+        slopes[..., network.cell_offsets[node] : network.cell_offsets[node + 1]] = own.reshape(*shares.shape[:2], -1)
+    return slopes.reshape(*answer.shape, -1)
+
+
+def _apart(joint: FloatArray, place: int) -> FloatArray:
+    """Return a table (batch, r, ...) with its first state also at an axis of the rest: 0 where the two differ."""
+    r = joint.shape[1]
+    moved = np.moveaxis(joint, 1, 1 + place)
+    same = np.eye(r).reshape(r, *(r if axis == place else 1 for axis in range(moved.ndim - 1)))
+    return np.asarray(moved[:, None] * same)
+
+
 def joint_probabilities(network: Network, probabilities: FloatArray, *scopes: tuple[int, ...]) -> list[FloatArray]:
     """Return joint probabilities of sets of nodes under given CPTs (B, K): (B, joint states), the first node's first.
 
@@ -76,11 +115,15 @@ def _state(network: Network, name: str, state: str) -> int:
 def _contract(network: Network, flat: FloatArray, aim: int, observed: Mapping[int, int]) -> FloatArray:
     """Sum the product of the CPTs that matter over all nodes but the target: (batch, r_target)."""
     plan = network.plans.once((aim, frozenset(observed)), _Contraction.of, network, (aim,), frozenset(observed))
-    tables = []
-    for node in plan.nodes:
-        places = tuple(observed.get(member, slice(None)) for member in network.families[node])
-        tables.append(network.table(flat, node)[:, *places])
-    return _summed(plan, tables)
+    return _summed(plan, _tables(network, plan, flat, observed))
+
+
+def _tables(network: Network, plan: "_Contraction", flat: FloatArray, observed: Mapping[int, int]) -> list[FloatArray]:
+    """Return the CPTs of a plan, without the states that the evidence excludes."""
+    places = {
+        node: tuple(observed.get(member, slice(None)) for member in network.families[node]) for node in plan.nodes
+    }
+    return [network.table(flat, node)[:, *places[node]] for node in plan.nodes]
 
 
 def _summed(plan: "_Contraction", tables: list[FloatArray]) -> FloatArray:

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import special
 
 from dpbayes.base.steps import slices
-from dpbayes.base.types import FloatArray
+from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import finite_number
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
@@ -19,12 +19,9 @@ from dpbayes.model.query import query
 DRAWS = 512
 """The number of sampled sets of CPTs for an interval."""
 
-MOST_OF_PRIOR = 0.5
-"""The ratio of posterior to prior standard deviation from which the prior decides an answer.
-
-An answer moves towards the prior's by about the square of this ratio. On a table of 228 records whose probabilities are
-unlikely under the prior, 95% intervals contained the answer of the exact counts in 5 to 17 of 30 releases at ratios of
-0.45 to 0.73, and in 30 of 30 at 0.33."""
+LEAST_COVERAGE = 0.8
+"""The probability under a vague prior of an answer's 95% interval below which the prior decides the answer. Measured in
+docs/calibration.md."""
 
 _AT_ONCE = 64
 """The number of sets of CPTs in one query."""
@@ -43,6 +40,8 @@ class QueryAnswer:
         sd: The standard deviation of the probability (..., r).
         level: The probability that an interval contains, for example 0.95.
         prior: The answer before the release; None for the prior's own answer.
+        vague_coverage: The probability under a vague prior of the 95% intervals (..., r), see
+            `dpbayes.posteriors.influence`; None for the prior's own answer.
         assumes: The independence that the answer assumes without an interval, as a sentence; "" if there is an
             interval. Without an interval, `low`, `high` and `sd` are NaN.
 
@@ -60,19 +59,19 @@ class QueryAnswer:
     sd: FloatArray
     level: float
     prior: "QueryAnswer | None" = None
+    vague_coverage: FloatArray | None = None
     assumes: str = ""
 
     @property
-    def spread_ratio(self) -> FloatArray:
-        """The posterior standard deviation over the prior one (..., r); 1 without a prior."""
-        if self.prior is None:
-            return np.ones_like(self.sd)
-        return np.divide(self.sd, self.prior.sd, out=np.ones_like(self.sd), where=self.prior.sd > 0)
+    def is_of_prior(self) -> BoolArray:
+        """Whether the prior decides the probability of each state (..., r): it alone makes the interval narrow."""
+        coverage = np.ones_like(self.mean) if self.vague_coverage is None else self.vague_coverage
+        return np.asarray((coverage < LEAST_COVERAGE) & np.isfinite(self.sd))
 
     @property
     def is_prior_decisive(self) -> bool:
-        """Whether the release hardly narrows the prior: some state's spread ratio is at least `MOST_OF_PRIOR`."""
-        return self.prior is not None and bool((self.spread_ratio >= MOST_OF_PRIOR).any())
+        """Whether the prior decides the probability of some state."""
+        return bool(self.is_of_prior.any())
 
     def assuming(self, independence: str) -> "QueryAnswer":
         """Return the answer without its interval if it assumes an independence."""
@@ -105,7 +104,6 @@ def answer_of(
     target: str,
     evidence: Mapping[str, str],
     level: float,
-    prior: QueryAnswer | None = None,
 ) -> QueryAnswer:
     """Return the answer for sampled CPTs (S, ..., K). Errors: those of `query`, and a level outside of [0, 1]."""
     tail = (1 - finite_number("The level", level, low=0, high=1)) / 2
@@ -115,7 +113,7 @@ def answer_of(
     # Order statistics outside of the sample quantiles contain a new sample at least as often as stated.
     beyond = np.floor((len(answers) + 1) * tail) / (len(answers) + 1)
     low, high = np.quantile(answers, (beyond, 1 - beyond), axis=0, method="weibull")
-    return QueryAnswer(answers.mean(axis=0), low, high, answers.std(axis=0), level, prior)
+    return QueryAnswer(answers.mean(axis=0), low, high, answers.std(axis=0), level)
 
 
 def even_scores(shape: tuple[int, ...], purpose: int) -> FloatArray:

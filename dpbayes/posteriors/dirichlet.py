@@ -18,6 +18,7 @@ from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
 from dpbayes.posteriors.answers import DRAWS, QueryAnswer, answer_of, assumed_independence, even_draws
+from dpbayes.posteriors.influence import vague_coverage
 
 LEAST_PRIOR, MOST_PRIOR = 1e-3, 1e9
 
@@ -243,14 +244,21 @@ class Dirichlets:
         """
         if interval is None:
             return query(self.network, self.mean, target, evidence or {})
-        before = None if prior is None else prior.prior_answer(target, evidence or {}, interval)
         draws = even_draws(self.network, np.broadcast_to(self.alpha, (DRAWS, *self.alpha.shape)))
-        answer = answer_of(self.network, draws, target, evidence or {}, interval, before)
+        answer = answer_of(self.network, draws, target, evidence or {}, interval)
+        if prior is not None:
+            answer = prior.compared(answer, draws, target, evidence or {})
         return answer.assuming(self.independence_for((target, *(evidence or {}))))
 
     def independence_for(self, columns: Collection[str]) -> str:
         """Return the independence that a question about columns assumes of a graph chosen from the records, or ""."""
         return assumed_independence(self.network, columns) if self.is_graph_chosen else ""
+
+    def compared(self, answer: QueryAnswer, draws: FloatArray, target: str, evidence: Mapping[str, str]) -> QueryAnswer:
+        """Return the answer of a posterior with samples `draws` (S, ..., K), compared with that of this prior."""
+        before = self.prior_answer(target, evidence, answer.level)
+        coverage = vague_coverage(self.network, self.alpha, draws, target, evidence)
+        return replace(answer, prior=before, vague_coverage=coverage)
 
     def prior_answer(self, target: str, evidence: Mapping[str, str], interval: float) -> QueryAnswer:
         """Return the answer before a release, computed once for the releases that have this prior."""

@@ -155,8 +155,8 @@ class DirichletMixtures:
         """
         if interval is None:
             return self._means(target, evidence or {})
-        prior = self.prior.prior_answer(target, evidence or {}, interval)
-        answer = answer_of(self.network, self._even_draws, target, evidence or {}, interval, prior)
+        answer = answer_of(self.network, self._even_draws, target, evidence or {}, interval)
+        answer = self.prior.compared(answer, self._even_draws, target, evidence or {})
         return answer.assuming(self.prior.independence_for((target, *(evidence or {}))))
 
     def _means(self, target: str, evidence: Mapping[str, str]) -> FloatArray:

@@ -87,7 +87,7 @@ def test_a_cell_of_all_releases_has_its_means_and_how_much_its_intervals_hold(
 
 
 @pytest.mark.parametrize(("parents", "covered", "is_of_the_prior"), [(("a", "b", "c"), 0, True), (("a",), 12, False)])
-def test_an_answer_that_the_prior_decides_is_one_whose_spread_it_leaves(
+def test_an_answer_whose_interval_the_prior_makes_narrow_is_marked(
     parents: tuple[str, ...], covered: int, is_of_the_prior: bool
 ) -> None:
     """64 rows with a uniform prior each say "about half" of a marginal, whatever 228 records say."""
@@ -98,14 +98,14 @@ def test_an_answer_that_the_prior_decides_is_one_whose_spread_it_leaves(
     counts = count(network, Dataset(network.names, network.states, codes.astype(int)))
     mechanism = LaplaceUpdates(prior=Dirichlets.symmetric(network), epsilon=1.0)
     exact = mechanism.prior.updated(counts).query("d")[0]
-    hits, left = 0, []
+    hits, marks = 0, []
     for seed in range(12):
         release = mechanism.release(counts, np.random.default_rng(seed))
         answer = release.noise_aware().query("d", interval=0.95)
         hits += bool(answer.low[0] <= exact <= answer.high[0])
-        left.append(float(answer.spread_ratio.max()))
+        marks.append(answer.is_prior_decisive)
     assert hits == covered
-    assert all((share > 0.5) == is_of_the_prior for share in left)
+    assert marks == [is_of_the_prior] * 12
 
 
 def test_the_points_of_a_density_are_close_in_its_tails_and_beside_it() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from dpbayes.base.validation import InputError
 from dpbayes.model import query as predictive
 from dpbayes.model.network import Network
-from dpbayes.model.query import query
+from dpbayes.model.query import query, query_slopes
 from dpbayes.posteriors.dirichlet import Dirichlets
 from tests.strategies import ASIA, chain, naive_counts, networks
 
@@ -111,3 +111,18 @@ def test_a_query_that_needs_too_large_a_table_is_refused(monkeypatch):
     monkeypatch.setattr(predictive, "MOST_ENTRIES", 2)
     with pytest.raises(InputError, match="connects too many nodes"):
         query(ASIA, ASIA_CPTS, "dysp", {"xray": "yes"})
+
+
+@given(networks(most_nodes=4, states=(1, 3)), st.data())
+def test_slopes_are_differences_of_answers(network, data):
+    cpts = Dirichlets.symmetric(network).sample(np.random.default_rng(1), 2)
+    target = data.draw(st.sampled_from(network.names))
+    others = [name for name in network.names if name != target]
+    evidence = {
+        name: data.draw(st.sampled_from(network.states[network.index(name)]))
+        for name in data.draw(st.lists(st.sampled_from(others), unique=True) if others else st.just([]))
+    }
+    slopes = query_slopes(network, cpts, target, evidence)
+    step = 1e-6 * np.eye(network.cell_count)[:, None]
+    above, below = (query(network, cpts + change, target, evidence) for change in (step, -step))
+    np.testing.assert_allclose(slopes, np.moveaxis((above - below) / 2e-6, 0, -1), atol=1e-5)

@@ -518,7 +518,7 @@ def test_a_query_about_a_column_with_a_name_of_ours_is_whole() -> None:
 
 
 def test_an_answer_that_the_prior_decides_is_said_to_be_so() -> None:
-    warning = "This answer depends mainly on the prior: its posterior standard deviation is still"
+    warning = "This answer depends mainly on the prior: under a vague prior,"
     assert warning not in everything(open_page(PAGE, target="dysp"))
     for seat in Seat:
         assert warning in everything(open_page(PAGE, target="dysp", epsilon="0.1", seat=seat.value))

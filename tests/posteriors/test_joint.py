@@ -165,7 +165,8 @@ def test_almost_without_information_it_is_the_prior(network):
     assert (np.abs(law.mean - prior.mean) < 0.1 * prior.sd).all()
     np.testing.assert_allclose(law.sd, prior.sd, rtol=0.1)
     answer = law.query(network.names[-1], interval=0.95)
-    assert answer.is_prior_decisive
+    assert answer.prior is not None
+    np.testing.assert_allclose([answer.low, answer.high], [answer.prior.low, answer.prior.high], atol=0.05)
 
 
 # Batches and draws
@@ -329,7 +330,6 @@ def test_the_interval_of_one_row_is_that_of_its_beta_law():
     low, high = posterior.interval(0.95, cells=0)
     assert abs(answer.low[0] - low) < 0.2 * posterior.sd[0]
     assert abs(answer.high[0] - high) < 0.2 * posterior.sd[0]
-    assert answer.spread_ratio[0] == pytest.approx(posterior.sd[0] / prior.sd[0], rel=0.1)
     assert not answer.is_prior_decisive
 
 

@@ -17,7 +17,6 @@ from dpbayes.mechanisms.noise.shares import searched
 from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
-from dpbayes.posteriors.answers import MOST_OF_PRIOR
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.views.reading import QUICK_CELLS, answer_under, posterior_name, posterior_of
@@ -183,7 +182,7 @@ def interval_steps(
         law = posterior_of(release, reading, most=QUICK_CELLS)
         answer = answer_under(law, release.outcome.prior, question.target, question.evidence, LEVEL)
         low, high, name = answer.low[..., state], answer.high[..., state], posterior_name(law)
-        parts.append((high - low, (low <= truth) & (truth <= high), answer.spread_ratio[..., state] >= MOST_OF_PRIOR))
+        parts.append((high - low, (low <= truth) & (truth <= high), answer.is_of_prior[..., state]))
         yield Partial(part.stop / releases, _joined(epsilon, name, parts))
     return _joined(epsilon, name, parts)
 

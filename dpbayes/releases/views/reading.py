@@ -86,8 +86,12 @@ def prior_warning(answer: QueryAnswer) -> str:
     """Return the sentence about an answer that depends mainly on the prior; "" for others."""
     if not answer.is_prior_decisive:
         return ""
-    left = whole_percent(min(float(answer.spread_ratio.max()), 1.0))
-    return f"This answer depends mainly on the prior: its posterior standard deviation is still {left} of the prior's."
+    assert answer.vague_coverage is not None
+    least = whole_percent(float(answer.vague_coverage.min()))
+    return (
+        "This answer depends mainly on the prior: under a vague prior, the probability of its 95% interval would be "
+        f"{least}."
+    )
 
 
 def probabilities_and_warning(release: Release[Outcome], reading: Reading) -> tuple[FloatArray, str]:

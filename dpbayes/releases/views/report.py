@@ -16,7 +16,7 @@ from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
-from dpbayes.posteriors.answers import QueryAnswer, answer_of
+from dpbayes.posteriors.answers import QueryAnswer
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import Reading
@@ -28,6 +28,7 @@ from dpbayes.releases.document.signature import signature_line
 from dpbayes.releases.views.paper import items, nested, paper, probability_bar
 from dpbayes.releases.views.reading import (
     INTERVALS,
+    answer_under,
     posterior_name,
     posterior_of,
     probabilities_and_warning,
@@ -146,18 +147,17 @@ def _beliefs(document: ReleaseDocument, suspicion: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _ReleasedNetwork:
-    """The CPTs of a release (K,), and the posterior that answers questions, with samples of it (draws, K).
+    """The CPTs of a release (K,), and the posterior that answers questions, with its prior.
 
-    A released estimate and a very large network have no posterior here. `prior` has samples of the prior (draws, K),
-    and `remark` concerns rows with few importance points.
+    A released estimate and a very large network have no posterior here. `remark` concerns rows with few importance
+    points.
     """
 
     network: Network
     mean: FloatArray
     remark: str
     law: Dirichlets | DirichletMixtures | None = None
-    draws: FloatArray | None = None
-    prior: FloatArray | None = None
+    prior: Dirichlets | None = None
 
     @classmethod
     def of(cls, document: ReleaseDocument, reading: Reading) -> "_ReleasedNetwork":
@@ -165,20 +165,16 @@ class _ReleasedNetwork:
         if not isinstance(release.outcome, ReleasedPosterior) or DRAWS * network.cell_count > MOST_DRAWN:
             return cls(network, *probabilities_and_warning(release, reading))
         law = posterior_of(release, reading)
-        rng = np.random.default_rng(int(document.content["hashes"]["integers"], 16))
-        draws, prior = law.sample(rng, DRAWS), release.outcome.prior.sample(rng, DRAWS)
-        return cls(network, law.mean, roughness_of(law), law, draws, prior)
+        return cls(network, law.mean, roughness_of(law), law, release.outcome.prior)
 
     def answer(self, node: int) -> QueryAnswer | None:
         """Return the probabilities of a node's states, with intervals; None if the network is too dense."""
         name = self.network.names[node]
         try:
-            if self.law is None or self.draws is None or self.prior is None:
+            if self.law is None or self.prior is None:
                 mean = query(self.network, self.mean, name, {})
                 return QueryAnswer(mean, mean, mean, np.zeros_like(mean), LEVEL)
-            before = answer_of(self.network, self.prior, name, {}, LEVEL)
-            answer = answer_of(self.network, self.draws, name, {}, LEVEL, before)
-            return replace(answer, mean=self.law.query(name))
+            return replace(answer_under(self.law, self.prior, name, {}, LEVEL), mean=self.law.query(name))
         except InputError:
             return None
 

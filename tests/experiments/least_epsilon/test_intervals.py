@@ -42,8 +42,7 @@ def test_intervals_narrow_as_epsilon_grows_and_contain_what_they_are_to() -> Non
     wide, narrow = (planned(epsilon, Reading.NOISE_AWARE) for epsilon in (0.1, 10.0))
     assert wide.posterior == narrow.posterior == JOINT
     assert np.median(wide.widths) > 3 * np.median(narrow.widths)
-    assert wide.decided.mean() > 0.5
-    assert not narrow.decided.any()
+    assert wide.decided.mean() > narrow.decided.mean() == 0
     for intervals in (wide, narrow):
         assert intervals.contained.mean() > 0.85
         assert len(intervals.widths) == DRAWS
