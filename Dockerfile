@@ -5,7 +5,7 @@ ENV PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 HOME=/tmp
 
 WORKDIR /dpbayes
 COPY requirements.txt .
-# With the driver for a ledger and for tables on PostgreSQL.
+# With the driver for tables on PostgreSQL.
 RUN pip install --no-cache-dir --disable-pip-version-check -r requirements.txt "psycopg[binary]==3.3.9"
 COPY app.py .
 COPY .streamlit .streamlit

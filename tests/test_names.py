@@ -130,7 +130,6 @@ ALIKE = {
         "checked_epsilons",
         "require_feasible",
     },
-    "one ledger, in a file or on a server": {"begin", "exists", "reading", "written"},
     "where a curve passes a level": {"crossing"},
     "the picture of what has this name": {"audit", "network"},
 }

@@ -56,14 +56,9 @@ def ledger_keys(path: Path) -> tuple[LedgerKey, ...]:
 
 
 def keys_folder(path: Path) -> Path:
-    """Return the folder of private keys: the folder in DPBAYES_KEYS, or else that of the ledger's file.
-
-    For a ledger in a database, it is the person's data folder.
-    """
+    """Return the folder of private keys: the folder in DPBAYES_KEYS, or else that of the ledger."""
     named = os.environ.get(FOLDER)
-    if named:
-        return Path(named)
-    return ledger.user_folder() if ledger.is_server(path) else path.absolute().parent
+    return Path(named) if named else path.absolute().parent
 
 
 def key_file(path: Path, key: PublicKey) -> Path:
@@ -92,8 +87,6 @@ def make_key(path: Path, name: str, *, reason: str, replaces: int | None = None)
     _write_private(file, private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     try:
         event = ledger.name_key(path, canonical(signer.content), reason=reason, replaces=replaces)
-    except ledger.UnknownWriteError:
-        raise
     except InputError:
         file.unlink(missing_ok=True)  # nothing can have been signed with it
         raise

@@ -15,7 +15,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpbayes.releases import ledger
 from tests.browser.serving import ROOT, free_port, wait_for
 from tests.test_docs import TEXTS, blocks
 
@@ -41,12 +40,12 @@ class Site:
 
 
 def as_in_the_document(text: str, ports: dict[str, str], address: str) -> str:
-    """Return a text of the document with other ports, another database and this interpreter."""
+    """Return a text of the document with other ports, another ledger and this interpreter."""
     text = text.replace(f"listen {PORTS['proxy']}", f"listen 127.0.0.1:{ports['proxy']}")
     for name in ("one", "two"):
         assert PORTS[name] in text
         text = text.replace(PORTS[name], ports[name])
-    text = re.sub(r"postgresql://\S+", lambda _: address, text)
+    text = text.replace("/srv/dpbayes/ledger.sqlite", address)
     return text.replace(".venv/bin/python", sys.executable)
 
 
@@ -55,13 +54,13 @@ def proxied(folder: Path, path: Path) -> Iterator[Site]:
     """Run the site with a ledger at this place, and keep its files in a folder."""
     ports = {name: str(free_port()) for name in PORTS}
     urls = {name: f"http://127.0.0.1:{port}" for name, port in ports.items()}
-    (commands,) = (as_in_the_document(text, ports, ledger.place_text(path)) for text in blocks(SECTION, "sh"))
+    (commands,) = (as_in_the_document(text, ports, str(path)) for text in blocks(SECTION, "sh"))
     (configuration,) = (as_in_the_document(text, ports, "") for text in blocks(SECTION, "nginx"))
     with ExitStack() as stack:
         token, pids = _started(folder, commands, stack)
         _start_nginx(folder, configuration, urls["proxy"], stack)
         lines = {name: line for name in pids for line in commands.splitlines() if ports[name] in line}
-        exported = {"DPBAYES_TOKEN": token, "DPBAYES_LEDGER": ledger.place_text(path)}
+        exported = {"DPBAYES_TOKEN": token, "DPBAYES_LEDGER": str(path)}
         yield Site(urls.pop("proxy"), token, path, lines, exported, urls, pids)
 
 

@@ -1,4 +1,4 @@
-"""Two processes of the dashboard behind nginx, with one ledger in PostgreSQL, as docs/serving.md describes them.
+"""Two processes of the dashboard behind nginx, with one ledger, as docs/serving.md describes them.
 
 The last test kills a process and starts it again.
 """
@@ -27,8 +27,6 @@ from dpbayes.ui.pages.explore.make import UNSEEN
 from dpbayes.ui.session.roles import REFUSALS, Act
 from tests.browser.serving import ROOT, wait_for
 from tests.engines.proxied import NGINX, Site, end, environment, proxied
-from tests.engines.servers import Postgres
-from tests.releases.ledger.places import database
 from tests.wire import SILENCE_S, button, connected, run, sent_file, texts, widget
 
 pytestmark = pytest.mark.engines
@@ -74,12 +72,13 @@ class Browser:
 
 
 @pytest.fixture(scope="module")
-def site(server: Postgres, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     if NGINX is None:
         pytest.skip("nginx is not installed: run `make engines` as root, or install the package nginx")
-    path = database(server)
+    folder = tmp_path_factory.mktemp("site")
+    path = folder / "ledger.sqlite"
     ledger.open_dataset(path, DATASET, Fraction(1), reason="The board's decision of May.")
-    with proxied(tmp_path_factory.mktemp("site"), path) as running:
+    with proxied(folder, path) as running:
         yield running
 
 

@@ -96,7 +96,7 @@ def test_a_recipient_is_sent_nothing_of_the_table(
         assert not betrayed("\n".join([file, label, as_text(file, content)]), counts), file
     with store.reading(path) as (connection, books):
         kept = [event for event in books.events if event.content_hash and event.kind.value != "released"]
-        secrets = [store.content_of(connection, event) for event in kept if event.kind.value != "reserved"]
+        secrets = [connection.content(event) for event in kept if event.kind.value != "reserved"]
     assert len(secrets) == 2
     out = [text.encode(), *(content for _, content in offered.values()), *(m.SerializeToString() for m in sent)]
     for secret in [

@@ -122,7 +122,7 @@ def test_neither_the_ledgers_key_nor_a_print_of_the_table_gets_out(tmp_path, mon
     rows = [event for event in ledger.events(true.ledger) if event.kind in kinds]
     assert len(rows) == 2
     with store.reading(true.ledger) as (connection, _):
-        secrets = [store.content_of(connection, row) for row in rows]
+        secrets = [connection.content(row) for row in rows]
     out = [*true.files.values(), (true.said + caplog.text).encode()]
     for secret in [*secrets, *(secret.hex().encode() for secret in secrets)]:
         assert secret

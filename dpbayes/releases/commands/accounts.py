@@ -14,7 +14,7 @@ from dpbayes.releases.commands.tables import add_out
 from dpbayes.releases.document.canonical import decimal
 from dpbayes.releases.document.promises import parsed_promise
 from dpbayes.releases.ledger import Account, Spending
-from dpbayes.releases.signing import key_file, keys_folder, ledger_keys, make_key
+from dpbayes.releases.signing import key_file, ledger_keys, make_key
 
 MOST_READ = 2**53
 """The largest number that is read; each use has its own limit."""
@@ -26,8 +26,7 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
         "--ledger",
         type=Path,
         metavar="FILE",
-        help="the ledger, a file or postgresql://USER@HOST:PORT/DATABASE (default: DPBAYES_LEDGER, or a ledger in your "
-        "data folder)",
+        help="the file of the ledger (default: DPBAYES_LEDGER, or a ledger in your data folder)",
     )
 
 
@@ -68,14 +67,6 @@ def add_accounts(parser: argparse.ArgumentParser) -> None:
         help="the last hash of an earlier check, which must be in the ledger; may be repeated",
     )
     _add_keys(actions)
-    move = add_parser(actions, "move", "move all rows to a new ledger, check the copy, and close the old ledger")
-    move.add_argument(
-        "--to",
-        required=True,
-        type=Path,
-        metavar="FILE",
-        help="the new ledger, a file or postgresql://USER@HOST:PORT/DATABASE",
-    )
     add_parser(actions, "log", "print what each user did with the ledger on the dashboard, and when")
     sums = add_parser(actions, "composed", "print the privacy loss of all releases of a dataset together")
     sums.add_argument("dataset", help="the name of the dataset in the ledger")
@@ -133,7 +124,7 @@ def _budget(args: argparse.Namespace) -> Amount:
 
 def _opened(path: Path, args: argparse.Namespace) -> Iterator[str]:
     ledger.open_dataset(path, args.dataset, _budget(args), reason=args.reason)
-    yield f"{args.dataset} is open in {ledger.place_text(path)}. {left_of(path, args.dataset)}"
+    yield f"{args.dataset} is open in {path}. {left_of(path, args.dataset)}"
 
 
 def _raised(path: Path, args: argparse.Namespace) -> Iterator[str]:
@@ -204,17 +195,6 @@ def _row(text: str) -> int:
     return whole_number("The row", text, low=1, high=MOST_READ)
 
 
-def _moved(path: Path, args: argparse.Namespace) -> Iterator[str]:
-    target = ledger.ledger_path(args.to)
-    head = ledger.move_ledger(path, target)
-    yield f"All {head.row:,} rows are in {ledger.place_text(target)}, with the same contents."
-    yield f"The hash of the last row is {head.hash}"
-    yield f"{ledger.place_text(path)} can still be read but accepts no more rows. Use the new ledger from now on."
-    files = [key_file(path, key.signer.key) for key in ledger_keys(target) if key.replaced_in is None]
-    if files and keys_folder(path) != keys_folder(target):
-        yield f"Move the signing keys to {keys_folder(target)}: {', '.join(map(str, files))}"
-
-
 _ACTIONS: dict[str, Callable[[Path, argparse.Namespace], Iterator[str]]] = {
     "list": _listed,
     "open": _opened,
@@ -226,5 +206,4 @@ _ACTIONS: dict[str, Callable[[Path, argparse.Namespace], Iterator[str]]] = {
     "new-key": _key_made,
     "keys": _keys,
     "public-key": _public_key,
-    "move": _moved,
 }

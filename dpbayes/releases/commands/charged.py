@@ -361,7 +361,7 @@ def _write(args: argparse.Namespace, path: Path, row: int, data: bytes, sentence
     except OSError as error:
         raise InputError(
             f"The output {args.out} cannot be written: {error.strerror}. Row {row} of the ledger "
-            f"{ledger.place_text(path)} contains the release. Run this command again without --again and with another "
+            f"{path} contains the release. Run this command again without --again and with another "
             f"--out, or run python -m dpbayes ledger export {row} --out FILE. Neither costs any budget."
         ) from None
     say("\n".join(sentences))

@@ -1,4 +1,4 @@
-"""The curator's ledger of real releases, a SQLite file or a PostgreSQL database, in which every release is an event.
+"""The curator's ledger of real releases, a SQLite file in which every release is an event.
 
 The budget is compared with the exact sum of epsilons, or of rhos if it was opened in rho. A reservation is on the disk
 before anything is sampled, and it stays charged. Rows are never changed; each row contains the hash of the previous
@@ -16,11 +16,8 @@ from dpbayes.releases.ledger.events import (
     LedgerError,
     OverBudgetError,
     RepeatedRequestError,
-    UnknownWriteError,
 )
 from dpbayes.releases.ledger.keys import NamedKey, name_key, named_keys
-from dpbayes.releases.ledger.moving import move_ledger
-from dpbayes.releases.ledger.place import is_server, ledger_path, place_text, user_folder
 from dpbayes.releases.ledger.reading import (
     CheckedLedger,
     account_of,
@@ -35,7 +32,7 @@ from dpbayes.releases.ledger.reading import (
     spendings_on,
 )
 from dpbayes.releases.ledger.spending import open_dataset, raise_budget, spend
-from dpbayes.releases.ledger.store import exists
+from dpbayes.releases.ledger.store import ledger_path
 from dpbayes.releases.ledger.tables import RECORDS_ELSEWHERE, remember_table, table_doubts
 
 __all__ = [
@@ -53,7 +50,6 @@ __all__ = [
     "OverBudgetError",
     "RepeatedRequestError",
     "Spending",
-    "UnknownWriteError",
     "accesses",
     "account_of",
     "accounts",
@@ -61,16 +57,12 @@ __all__ = [
     "composed",
     "cost_of",
     "events",
-    "exists",
     "find",
-    "is_server",
     "ledger_path",
-    "move_ledger",
     "name_key",
     "named_keys",
     "open_dataset",
     "outcome",
-    "place_text",
     "raise_budget",
     "record_access",
     "remember_table",
@@ -79,5 +71,4 @@ __all__ = [
     "spendings",
     "spendings_on",
     "table_doubts",
-    "user_folder",
 ]

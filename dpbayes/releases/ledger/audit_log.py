@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from dpbayes.releases.ledger.store import exists, reading, written
+from dpbayes.releases.ledger.store import reading, writing
 
 MOST_CHARACTERS = 200
 """Characters of a person's or a dataset's name that are kept."""
@@ -37,11 +37,12 @@ def record_access(path: Path, person: str, act: str, dataset: str = "") -> None:
         LedgerError: The file cannot be written.
         BrokenLedgerError: The file is not a ledger that this program can read.
     """
-    if not exists(path):
+    if not path.exists():
         return
     time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     row = [time, *(_short(text) for text in (person, act, dataset))]
-    written(path, lambda rows, _: rows.log(row))
+    with writing(path) as (rows, _):
+        rows.log(row)
 
 
 def _short(text: str) -> str:

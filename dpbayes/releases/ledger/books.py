@@ -76,15 +76,13 @@ class Spending:
 class Books:
     """All accounts by dataset and all spendings by the row of their reservation, in the order of the rows.
 
-    `keys` has the signing keys by their rows, each with the row of the key that replaced it, None for one in use;
-    `moved` is the last row of a ledger that was moved elsewhere.
+    `keys` has the signing keys by their rows, each with the row of the key that replaced it, None for one in use.
     """
 
     events: tuple[Event, ...] = ()
     accounts: Mapping[str, Account] = field(default_factory=dict)
     spendings: Mapping[int, Spending] = field(default_factory=dict)
     keys: Mapping[int, int | None] = field(default_factory=dict)
-    moved: Event | None = None
 
     def of(self, dataset: str) -> tuple[Spending, ...]:
         """Return the spendings of one dataset."""
@@ -109,7 +107,7 @@ def books_of(events: Iterable[Event]) -> Books:
         else:
             _ENTERED[event.kind](event, accounts, spendings)
         last = event
-    return Books(events, accounts, spendings, keys, last if last and last.kind is EventKind.MOVED else None)
+    return Books(events, accounts, spendings, keys)
 
 
 def broken(row: int, why: str) -> BrokenLedgerError:
@@ -134,8 +132,6 @@ def _check_link(event: Event, place: int, last: Event | None) -> None:
         raise broken(place, "its hash does not match, so the row was edited")
     if event.previous != (last.hash if last else NO_HASH):
         raise broken(place, "it does not contain the hash of the previous row")
-    if last and last.kind is EventKind.MOVED:
-        raise broken(place, "the previous row records that the ledger was moved elsewhere")
     if (place == 1) != (event.kind is EventKind.BEGUN):
         raise broken(place, "the first row, and only the first, must be the start of a ledger")
 
@@ -150,10 +146,6 @@ def _name_key(event: Event, keys: dict[int, int | None]) -> None:
 
 def _begun(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
     pass  # its content is the key for the hashes of tables
-
-
-def _moved(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
-    pass  # it names the new place, and no row may follow
 
 
 def _opened(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
@@ -212,5 +204,4 @@ _ENTERED = {
     EventKind.RELEASED: _closed,
     EventKind.FAILED: _closed,
     EventKind.TABLE: _table,
-    EventKind.MOVED: _moved,
 }

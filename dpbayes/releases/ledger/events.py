@@ -34,7 +34,6 @@ class EventKind(enum.Enum):
     FAILED = "failed"
     TABLE = "table seen"
     KEY = "signing key named"
-    MOVED = "ledger moved"
 
 
 IN_RHO = (EventKind.OPENED_IN_RHO, EventKind.RESERVED_IN_RHO)
@@ -158,10 +157,6 @@ class EpsilonLostError(LedgerError):
     def __init__(self, sentence: str, row: int) -> None:
         super().__init__(sentence)
         self.row = row
-
-
-class UnknownWriteError(LedgerError):
-    """The connection to a server ended while a row was being written: it may be in the ledger, or not."""
 
 
 class BrokenLedgerError(LedgerError):

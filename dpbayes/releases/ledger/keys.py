@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpbayes.releases.ledger.books import Books
 from dpbayes.releases.ledger.events import Entry, Event, EventKind, LedgerError, checked_bytes, checked_reason
-from dpbayes.releases.ledger.rows import LedgerRows
-from dpbayes.releases.ledger.store import add, content_of, reading, written
+from dpbayes.releases.ledger.store import reading, writing
 
 
 @dataclass(frozen=True)
@@ -30,18 +28,16 @@ def name_key(path: Path, content: bytes, *, reason: str, replaces: int | None = 
         content=checked_bytes("A signer", content),
     )
 
-    def named(rows: LedgerRows, books: Books) -> Event:
+    with writing(path) as (rows, books):
         if replaces is not None and books.keys.get(replaces, replaces) is not None:
             raise LedgerError(f"Row {replaces} of the ledger does not name a signing key that is in use.")
-        return add(rows, books, entry).events[-1]
-
-    return written(path, named)
+        return rows.add(books, entry)
 
 
 def named_keys(path: Path) -> tuple[NamedKey, ...]:
     """Return all signing keys that the ledger names, in the order of their rows. Errors: LedgerError."""
     with reading(path) as (rows, books):
         return tuple(
-            NamedKey(books.events[row - 1], content_of(rows, books.events[row - 1]), replaced_in)
+            NamedKey(books.events[row - 1], rows.content(books.events[row - 1]), replaced_in)
             for row, replaced_in in books.keys.items()
         )

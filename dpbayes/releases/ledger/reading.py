@@ -9,8 +9,7 @@ from dpbayes.base.amounts import Amount, amount_in, amount_with_symbol, cost_in,
 from dpbayes.base.validation import brief
 from dpbayes.releases.ledger.books import Account, Books, Spending, clock_notes
 from dpbayes.releases.ledger.events import BrokenLedgerError, Event, LedgerError, checked_dataset, content_hash
-from dpbayes.releases.ledger.place import place_text
-from dpbayes.releases.ledger.store import content_of, reading
+from dpbayes.releases.ledger.store import reading
 
 
 def accounts(path: Path) -> tuple[Account, ...]:
@@ -79,7 +78,7 @@ def events(path: Path) -> tuple[Event, ...]:
 def request_bytes(path: Path, row: int) -> bytes:
     """Return the bytes of the request for which `row` reserved. Errors: LedgerError if it did not."""
     with reading(path) as (rows, books):
-        return content_of(rows, _spending(books, row).reservation)
+        return rows.content(_spending(books, row).reservation)
 
 
 def outcome(path: Path, row: int) -> bytes:
@@ -88,7 +87,7 @@ def outcome(path: Path, row: int) -> bytes:
         release = _spending(books, row).release
         if release is None:
             raise LedgerError(f"The reservation in row {row} has no release. Its cost stays charged.")
-        return content_of(rows, release)
+        return rows.content(release)
 
 
 def _spending(books: Books, row: int) -> Spending:
@@ -119,15 +118,15 @@ def check(path: Path, *, seen: Iterable[str] = ()) -> CheckedLedger:
     with reading(path) as (rows, books):
         for event in books.events:
             if event.content_hash is not None:
-                content_of(rows, event)
+                rows.content(event)
         damage = rows.damage()
     if damage:
-        raise BrokenLedgerError(f"The ledger {place_text(path)} is damaged: {damage}.")
+        raise BrokenLedgerError(f"The ledger {path} is damaged: {damage}.")
     hashes = {event.hash for event in books.events}
     for hash_seen in seen:
         if hash_seen not in hashes:
             raise BrokenLedgerError(
-                f"The ledger {place_text(path)} has no row with the hash {brief(hash_seen)}. It is another ledger, or "
+                f"The ledger {path} has no row with the hash {brief(hash_seen)}. It is another ledger, or "
                 "its last rows were removed."
             )
     return CheckedLedger(len(books.events), books.events[-1].hash, (*clock_notes(books.events), *_never_shown(books)))

@@ -16,7 +16,7 @@ from dpbayes.base.amounts import (
     number_of,
 )
 from dpbayes.base.validation import brief, whole_number
-from dpbayes.releases.ledger.books import Books, Spending
+from dpbayes.releases.ledger.books import Spending
 from dpbayes.releases.ledger.events import (
     Entry,
     EpsilonLostError,
@@ -25,17 +25,14 @@ from dpbayes.releases.ledger.events import (
     LedgerError,
     OverBudgetError,
     RepeatedRequestError,
-    UnknownWriteError,
     checked_bytes,
     checked_cost,
     checked_dataset,
     checked_reason,
     content_hash,
 )
-from dpbayes.releases.ledger.place import place_text
 from dpbayes.releases.ledger.reading import account_in, cost_of, cost_text
-from dpbayes.releases.ledger.rows import LedgerRows
-from dpbayes.releases.ledger.store import add, begin, written
+from dpbayes.releases.ledger.store import begin, writing
 
 MOST_RECORDS = 10**15
 """The largest n that a row takes; SQLite holds whole numbers of eight bytes."""
@@ -54,17 +51,15 @@ def open_dataset(path: Path, dataset: str, budget: Amount, *, reason: str, n: in
         reason=checked_reason(reason),
     )
 
-    def opened(rows: LedgerRows, books: Books) -> Event:
+    begin(path)
+    with writing(path) as (rows, books):
         if entry.dataset in books.accounts:
             account = books.accounts[entry.dataset]
             present = f"{amount_text(account.budget)} in {account.measure.symbol}"
             raise LedgerError(
                 f"The dataset {brief(entry.dataset)} is already open, with a budget of {present}. Raise this budget."
             )
-        return add(rows, books, entry).events[-1]
-
-    begin(path)
-    return written(path, opened)
+        return rows.add(books, entry)
 
 
 def raise_budget(path: Path, dataset: str, budget: Amount, *, reason: str) -> Event:
@@ -79,7 +74,7 @@ def raise_budget(path: Path, dataset: str, budget: Amount, *, reason: str) -> Ev
         reason=checked_reason(reason),
     )
 
-    def with_more(rows: LedgerRows, books: Books) -> Event:
+    with writing(path) as (rows, books):
         account = account_in(books, entry.dataset)
         present = account.budget
         if measure_of(budget) is not account.measure:
@@ -92,9 +87,7 @@ def raise_budget(path: Path, dataset: str, budget: Amount, *, reason: str) -> Ev
                 f"A budget can only be raised. The budget of {brief(entry.dataset)} is {amount_text(present)}, and "
                 f"{amount_text(raised)} is not larger."
             )
-        return add(rows, books, entry).events[-1]
-
-    return written(path, with_more)
+        return rows.add(books, entry)
 
 
 def spend(
@@ -115,12 +108,6 @@ def spend(
         raise outcome  # outside of the handler: the original error may quote records, so it must not be the context
     try:
         return _close(path, reservation, Entry(kind=EventKind.RELEASED, content=outcome))
-    except UnknownWriteError as error:
-        raise EpsilonLostError(
-            f"{error} The {amount_with_symbol(reservation.spent)} reserved in row {reservation.row} stays charged. If "
-            "the release is in the ledger, the same request shows it at no cost.",
-            reservation.row,
-        ) from error
     except LedgerError as error:
         raise _lost(reservation, str(error).rstrip(".")) from error
 
@@ -151,7 +138,7 @@ def _drawn(path: Path, reservation: Event, draw: Callable[[], bytes]) -> bytes |
 
 
 def _reserve(path: Path, entry: Entry, *, after: int) -> Event:
-    def reserved(rows: LedgerRows, books: Books) -> Event:
+    with writing(path) as (rows, books):
         account = account_in(books, entry.dataset)
         amount = amount_in(
             PrivacyMeasure.RHO if entry.kind is EventKind.RESERVED_IN_RHO else PrivacyMeasure.EPSILON,
@@ -164,9 +151,7 @@ def _reserve(path: Path, entry: Entry, *, after: int) -> Event:
                 f"{amount_text(account.budget)}, less than {cost_text(account, amount)}. Choose a smaller amount, or "
                 "raise the budget."
             )
-        return add(rows, books, entry).events[-1]
-
-    return written(path, reserved)
+        return rows.add(books, entry)
 
 
 def _check_newest(before: tuple[Spending, ...], *, after: int) -> None:
@@ -192,12 +177,12 @@ def _state_of(spending: Spending) -> str:
 
 
 def _close(path: Path, reservation: Event, closing: Entry) -> Event:
-    def closed(rows: LedgerRows, books: Books) -> Event:
+    with writing(path) as (rows, books):
         present = books.spendings.get(reservation.row)
         # The file may have been replaced, or the row may have been written despite an error.
         if present is None or present.reservation != reservation or present.closing:
             symbol = measure_of(reservation.spent).symbol
-            raise LedgerError(f"The ledger {place_text(path)} does not contain the open reservation of {symbol}.")
+            raise LedgerError(f"The ledger {path} does not contain the open reservation of {symbol}.")
         entry = Entry(
             kind=closing.kind,
             dataset=reservation.dataset,
@@ -205,9 +190,7 @@ def _close(path: Path, reservation: Event, closing: Entry) -> Event:
             reservation=reservation.row,
             content=closing.content,
         )
-        return add(rows, books, entry).events[-1]
-
-    return written(path, closed)
+        return rows.add(books, entry)
 
 
 def _failure(error: BaseException) -> str:

@@ -1,7 +1,4 @@
-"""A ledger in a file: one SQLite table of events, to which rows are only added.
-
-The ledger of a team is on a server instead (`postgres.py`); `reading`, `written` and `begin` serve both.
-"""
+"""A ledger in a file: one SQLite table of events, to which rows are only added, and one of the audit log."""
 
 import errno
 import os
@@ -9,15 +6,14 @@ import re
 import secrets
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
 
+from dpbayes.base.libraries import extra
 from dpbayes.base.validation import brief
-from dpbayes.releases.ledger import postgres
 from dpbayes.releases.ledger.books import Books, books_of, broken
 from dpbayes.releases.ledger.events import (
     BrokenLedgerError,
@@ -26,29 +22,35 @@ from dpbayes.releases.ledger.events import (
     EventKind,
     LedgerError,
     content_hash,
+    event_of,
     sealed,
     values_of,
 )
-from dpbayes.releases.ledger.place import server_of
-from dpbayes.releases.ledger.rows import (
-    ADDED,
-    COLUMNS,
-    READABLE,
-    VERSION,
-    VERSION_OF_ACCESS,
-    LedgerRows,
-    Value,
-    events_in,
-    least_version,
+
+COLUMNS = (
+    "row",
+    "kind",
+    "dataset",
+    "amount",
+    "delta",
+    "n",
+    "reason",
+    "reservation",
+    "content_hash",
+    "time",
+    "previous",
+    "hash",
 )
+ADDED = (*COLUMNS, "content")
+
+VERSION = 1
+"""The version of the tables, which the file states."""
 
 BUSY_SECONDS = 30.0
 """How long to wait for another program that writes."""
 
 APPLICATION = 0x64706C67
 """The mark of a SQLite file as a ledger ("dplg")."""
-
-Result = TypeVar("Result")
 
 # Exactly as SQLite stores them, so that they can be compared. The last one also prevents INSERT OR REPLACE, which
 # deletes a row without the trigger on deletes.
@@ -63,9 +65,6 @@ _SCHEMA = {
     "only_added": "CREATE TRIGGER only_added BEFORE INSERT ON event"
     " WHEN NEW.row IS NOT (SELECT coalesce(max(row), 0) + 1 FROM event)"
     " BEGIN SELECT RAISE(ABORT, 'rows are only added at the end'); END",
-}
-
-_ACCESS_SCHEMA = {
     "access": "CREATE TABLE access (number INTEGER PRIMARY KEY, time TEXT NOT NULL, person TEXT NOT NULL,"
     " act TEXT NOT NULL, dataset TEXT NOT NULL)",
     "access_never_changed": "CREATE TRIGGER access_never_changed BEFORE UPDATE ON access"
@@ -76,33 +75,34 @@ _ACCESS_SCHEMA = {
     " WHEN NEW.number IS NOT (SELECT coalesce(max(number), 0) + 1 FROM access)"
     " BEGIN SELECT RAISE(ABORT, 'rows are only added at the end'); END",
 }
-"""The audit log, a table that is made when its first row is written."""
 
 
 @dataclass(frozen=True)
-class SqliteRows:
-    """The rows in a file, within one transaction of a connection."""
+class LedgerRows:
+    """The rows of a ledger within one transaction."""
 
     connection: sqlite3.Connection
 
-    def append(self, values: Mapping[str, Value], version: int) -> None:
-        if version > _pragma(self.connection, "user_version"):
-            self.connection.execute(f"PRAGMA user_version={version}")  # in the same transaction as the row
+    def add(self, books: Books, entry: Entry) -> Event:
+        """Write one entry as the next row, and return it. Errors: BrokenLedgerError if the books do not allow it."""
+        event = sealed(entry, after=books.events[-1] if books.events else None, time=_now())
+        books_of((*books.events, event))  # an invalid row is not written
+        values = {**values_of(event), "content": entry.content}
         marks = ", ".join("?" * len(ADDED))
         statement = f"INSERT INTO event ({', '.join(ADDED)}) VALUES ({marks})"
         self.connection.execute(statement, [values[name] for name in ADDED])
+        return event
 
-    def events(self) -> tuple[Event, ...]:
-        return tuple(_events(self.connection))
-
-    def content(self, row: int) -> object:
-        return self.connection.execute("SELECT content FROM event WHERE row = ?", (row,)).fetchone()[0]
+    def content(self, event: Event) -> bytes:
+        """Return the bytes of a row's content. Errors: BrokenLedgerError if their hash is not that in the row."""
+        content = self.connection.execute("SELECT content FROM event WHERE row = ?", (event.row,)).fetchone()[0]
+        if (content_hash(content) if isinstance(content, bytes) else content) != event.content_hash:
+            raise broken(event.row, "its content was edited after it was written")
+        assert isinstance(content, bytes), "a row whose content is read has one"
+        return content
 
     def log(self, texts: Sequence[str]) -> None:
-        if _pragma(self.connection, "user_version") < VERSION_OF_ACCESS:
-            for statement in _ACCESS_SCHEMA.values():
-                self.connection.execute(statement)
-            self.connection.execute(f"PRAGMA user_version={VERSION_OF_ACCESS}")
+        """Add a row to the audit log: time, person, act and dataset."""
         self.connection.execute(
             "INSERT INTO access (number, time, person, act, dataset)"
             " VALUES ((SELECT coalesce(max(number), 0) + 1 FROM access), ?, ?, ?, ?)",
@@ -110,59 +110,52 @@ class SqliteRows:
         )
 
     def logged(self) -> list[Sequence[object]]:
-        if _pragma(self.connection, "user_version") < VERSION_OF_ACCESS:
-            return []
+        """Return the rows of the audit log, the oldest first."""
         return self.connection.execute("SELECT time, person, act, dataset FROM access ORDER BY number").fetchall()
 
     def damage(self) -> str:
+        """Return a damage of the file, as a sentence; empty if there is none."""
         pages = [str(text) for (text,) in self.connection.execute("PRAGMA quick_check(1)")]
         return "" if pages == ["ok"] else f"SQLite finds {brief(pages[0], 100)}"
 
 
-def exists(path: Path) -> bool:
-    """Whether a ledger's file exists, or its server has a ledger. Errors: LedgerError if the server is out of reach."""
-    server = server_of(path)
-    return path.exists() if server is None else postgres.exists(server)
+def ledger_path(named: str | os.PathLike[str] | None = None) -> Path:
+    """Return the file of the ledger: as named, else that of DPBAYES_LEDGER, else in the person's data folder."""
+    given = named or os.environ.get("DPBAYES_LEDGER")
+    if given:
+        return Path(given)
+    with extra("release", "The default path of the ledger"):
+        from platformdirs import user_data_path  # late: starting the program costs nothing
+
+    return user_data_path("dpbayes", appauthor=False) / "ledger.sqlite"
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[tuple[LedgerRows, Books]]:
     """Yield the present ledger, checked, without its contents. Errors: LedgerError, BrokenLedgerError."""
-    server = server_of(path)
-    if server is not None:
-        with postgres.reading(server) as given:
-            yield given
-        return
-    if not path.exists():
-        raise LedgerError(f"There is no ledger at {path}; open a dataset in it first.")
+    _require_file(path)
     with refusing(path), closing(_reader(path)) as connection:
         connection.execute("BEGIN")
-        yield SqliteRows(connection), _checked(connection, path)
-
-
-def written(path: Path, act: Callable[[LedgerRows, Books], Result]) -> Result:
-    """Run an act that adds to the checked ledger while no other program writes to it, and return its result.
-
-    The rows are kept if the act ends without an error. The act must have no other effect, because a server's
-    transaction may be repeated. Errors: LedgerError, BrokenLedgerError; then nothing was added.
-    """
-    server = server_of(path)
-    if server is not None:
-        return postgres.written(server, act)
-    with writing(path) as (rows, books):
-        return act(rows, books)
+        yield LedgerRows(connection), _checked(connection, path)
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[tuple[SqliteRows, Books]]:
-    """Yield a checked file to one program at a time; the rows are kept if the block ends without an error.
+def writing(path: Path) -> Iterator[tuple[LedgerRows, Books]]:
+    """Yield a checked ledger to one program at a time; the rows are kept if the block ends without an error.
 
     Errors: LedgerError, BrokenLedgerError; then nothing was added.
     """
+    _require_file(path)
+    with refusing(path), closing(_connection(path, "rw")) as connection, _transaction(connection):
+        yield LedgerRows(connection), _checked(connection, path)
+
+
+def _require_file(path: Path) -> None:
     if not path.exists():
         raise LedgerError(f"There is no ledger at {path}; open a dataset in it first.")
-    with refusing(path), closing(_connection(path, "rw")) as connection, _transaction(connection):
-        yield SqliteRows(connection), _checked(connection, path)
+
+
+# A new ledger
 
 
 def begin(path: Path) -> None:
@@ -170,41 +163,12 @@ def begin(path: Path) -> None:
 
     Errors: LedgerError if it cannot be made, BrokenLedgerError for any other file, which stays unchanged.
     """
-    _begin(path, _first_row)
-
-
-def begin_as(path: Path, fill: Callable[[LedgerRows], None]) -> bool:
-    """Make the file a ledger with the rows that `fill` adds, all or none, unless it is one; return whether it was made.
-
-    Errors: those of `begin`.
-    """
-    is_made = False
-
-    def filled(rows: LedgerRows) -> None:
-        nonlocal is_made
-        fill(rows)
-        is_made = True
-
-    _begin(path, filled)
-    return is_made
-
-
-def copy_row(rows: LedgerRows, event: Event, content: bytes | None) -> None:
-    """Add a row of another ledger as it is."""
-    rows.append({**values_of(event), "content": content}, least_version(event.kind))
-
-
-def _begin(path: Path, fill: Callable[[LedgerRows], None]) -> None:
-    server = server_of(path)
-    if server is not None:
-        postgres.begin(server, fill)
-        return
     with refusing(path):
         place = path.resolve()
         place.parent.mkdir(parents=True, exist_ok=True)
         if not place.exists() or not place.stat().st_size:  # another program may be making it
             with _only_maker(place.parent) as folder:
-                _make(place, folder, fill)
+                _make(place, folder)
         with closing(_connection(path, "rw")) as connection:
             _require_ledger(connection, path)
 
@@ -225,7 +189,7 @@ def _only_maker(folder: Path) -> Iterator[int]:
         os.close(number)
 
 
-def _make(path: Path, folder: int, fill: Callable[[LedgerRows], None]) -> None:
+def _make(path: Path, folder: int) -> None:
     """Make a ledger in a folder of its own and move it to its place, unless a file is there.
 
     The place is taken by an empty file first, so that no file of another program is ever replaced.
@@ -238,7 +202,7 @@ def _make(path: Path, folder: int, fill: Callable[[LedgerRows], None]) -> None:
             new.chmod(0o600)  # for its owner only: it contains a key, and it will contain the samples
             with _transaction(connection):
                 _make_tables(connection)
-                fill(SqliteRows(connection))
+                LedgerRows(connection).add(Books(), Entry(kind=EventKind.BEGUN, content=secrets.token_bytes(32)))
             connection.execute("PRAGMA journal_mode=WAL")  # so that writing does not block readers
         with suppress(FileExistsError):  # another program was faster
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -247,30 +211,7 @@ def _make(path: Path, folder: int, fill: Callable[[LedgerRows], None]) -> None:
         os.fsync(folder)  # its name is on the disk too
 
 
-def add(rows: LedgerRows, books: Books, entry: Entry) -> Books:
-    """Write one entry as the next row, and return the books with it. Errors: LedgerError if the ledger was moved."""
-    if books.moved is not None:
-        raise LedgerError(
-            f"This ledger was moved in row {books.moved.row} and accepts no more rows. {books.moved.reason} Use the "
-            "ledger there."
-        )
-    event = sealed(entry, after=books.events[-1] if books.events else None, time=_now())
-    after = books_of((*books.events, event))  # an invalid row is not written
-    rows.append({**values_of(event), "content": entry.content}, least_version(entry.kind))
-    return after
-
-
-def content_of(rows: LedgerRows, event: Event) -> bytes:
-    """Return the bytes of a row's content. Errors: BrokenLedgerError if their hash is not that in the row."""
-    content = rows.content(event.row)
-    if (content_hash(content) if isinstance(content, bytes) else content) != event.content_hash:
-        raise broken(event.row, "its content was edited after it was written")
-    assert isinstance(content, bytes), "a row whose content is read has one"
-    return content
-
-
-def _first_row(rows: LedgerRows) -> None:
-    add(rows, Books(), Entry(kind=EventKind.BEGUN, content=secrets.token_bytes(32)))
+# Connections
 
 
 def _now() -> str:
@@ -378,27 +319,26 @@ def _checked(connection: sqlite3.Connection, path: Path) -> Books:
     """Return the books. Errors: BrokenLedgerError for another kind of file or version, and for invalid rows."""
     _require_ledger(connection, path)
     version = _pragma(connection, "user_version")
-    if version not in READABLE:
-        readable = f"{', '.join(map(str, READABLE[:-1]))} and {READABLE[-1]}"
+    if version != VERSION:
         raise BrokenLedgerError(
-            f"The ledger {path} has version {version}, and this program reads versions {readable}; use the program "
-            "that wrote it."
+            f"The ledger {path} has version {version}, and this program reads version {VERSION}; use the program that "
+            "wrote it."
         )
-    expected = _SCHEMA | _ACCESS_SCHEMA if version == VERSION_OF_ACCESS else _SCHEMA
-    if dict(connection.execute("SELECT name, sql FROM sqlite_master")) != expected:
+    if dict(connection.execute("SELECT name, sql FROM sqlite_master")) != _SCHEMA:
         raise BrokenLedgerError(
             f"The tables or triggers of the ledger {path} were changed. Restore a copy of the file."
         )
-    books = books_of(_events(connection))
-    later = next((event.row for event in books.events if least_version(event.kind) > version), None)
-    if later is not None:
-        raise broken(later, f"ledgers of version {version} have no rows of this kind")
-    return books
-
-
-def _events(connection: sqlite3.Connection) -> Iterator[Event]:
     # All at once: an error in the middle would keep the file open as long as the error exists.
-    return events_in(connection.execute(f"SELECT {', '.join(COLUMNS)} FROM event ORDER BY row").fetchall())
+    return books_of(_events(connection.execute(f"SELECT {', '.join(COLUMNS)} FROM event ORDER BY row").fetchall()))
+
+
+def _events(rows: Iterable[Sequence[object]]) -> Iterator[Event]:
+    """Read rows of COLUMNS. Errors: BrokenLedgerError that names a row with an invalid value."""
+    for place, row in enumerate(rows, start=1):
+        try:
+            yield event_of(dict(zip(COLUMNS, row, strict=True)))  # type: ignore[arg-type]  # it looks at each type
+        except (ValueError, TypeError, ZeroDivisionError):
+            raise broken(place, "it contains an invalid value") from None
 
 
 # Errors of SQLite and of the system

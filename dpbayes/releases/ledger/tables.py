@@ -12,8 +12,7 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.releases.ledger.books import Books
 from dpbayes.releases.ledger.events import Entry, Event, EventKind, checked_dataset, content_hash
 from dpbayes.releases.ledger.reading import account_in
-from dpbayes.releases.ledger.rows import LedgerRows
-from dpbayes.releases.ledger.store import add, content_of, reading, written
+from dpbayes.releases.ledger.store import reading, writing
 
 RECORDS_ELSEWHERE = (
     "The ledger stores no hash of a table that is counted in place. It cannot detect the same records under another "
@@ -28,15 +27,12 @@ def remember_table(path: Path, dataset: str, data: Dataset) -> tuple[str, ...]:
     Errors: LedgerError.
     """
     name = checked_dataset(dataset)
-
-    def remembered(rows: LedgerRows, books: Books) -> tuple[str, ...]:
+    with writing(path) as (rows, books):
         account_in(books, name)
-        print_of = fingerprint(data, content_of(rows, books.events[0]))
+        print_of = fingerprint(data, rows.content(books.events[0]))
         if not any(event.dataset == name for event in _same(books, print_of)):
-            add(rows, books, Entry(kind=EventKind.TABLE, dataset=name, content=print_of))
+            rows.add(books, Entry(kind=EventKind.TABLE, dataset=name, content=print_of))
         return _doubts(books, name, print_of)
-
-    return written(path, remembered)
 
 
 def table_doubts(path: Path, dataset: str, data: Dataset) -> tuple[str, ...]:
@@ -49,7 +45,7 @@ def table_doubts(path: Path, dataset: str, data: Dataset) -> tuple[str, ...]:
     name = checked_dataset(dataset)
     with reading(path) as (rows, books):
         account_in(books, name)
-        return _doubts(books, name, fingerprint(data, content_of(rows, books.events[0])))
+        return _doubts(books, name, fingerprint(data, rows.content(books.events[0])))
 
 
 def _same(books: Books, print_of: bytes) -> tuple[Event, ...]:

@@ -56,12 +56,12 @@ def ledger_page(chosen: Chosen) -> None:
             with sentence_instead():
                 person().require(Act.READ_LEDGER)
         _from_file(suspicion)
-    elif not ledger.exists(path):
+    elif not path.exists():
         headline(NONE_YET)
         _begin(path, chosen, suspicion)
     else:
         _accounts(path, chosen, suspicion)
-    same_from_python(python_of(path if path is not None and ledger.exists(path) else None), name="ledger")
+    same_from_python(python_of(path if path is not None and path.exists() else None), name="ledger")
 
 
 def _readable_ledger() -> Path | None:
@@ -119,7 +119,7 @@ def _accounts(path: Path, chosen: Chosen, suspicion: float) -> None:
         if is_open:
             with sentence_instead():
                 _audit_log(path)
-    st.caption(f"The ledger is {escaped(ledger.place_text(path))}. Not private (curator view).")
+    st.caption(f"The ledger is {escaped(str(path))}. Not private (curator view).")
 
 
 def _note_reading() -> None:

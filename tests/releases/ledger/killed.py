@@ -2,8 +2,7 @@
 
 `python -m tests.releases.ledger.killed FOLDER (open|spend|fail)` copies FOLDER/start to FOLDER/0, FOLDER/1, …, and in
 copy k kills a process of its own with SIGKILL before its k-th statement to SQLite, or when it draws or shows. It ends
-with the first copy in which the process came to its end, and prints how many there are. With the address of a database
-as a third word, the ledgers are copies of that database instead, whose names end in _0, _1, ….
+with the first copy in which the process came to its end, and prints how many there are.
 """
 
 import os
@@ -17,11 +16,6 @@ from typing import Any
 
 from dpbayes.releases import ledger
 from dpbayes.releases.ledger import store
-
-try:
-    import psycopg
-except ModuleNotFoundError:  # `make engines` installs it
-    psycopg = None
 
 left = 0
 
@@ -54,33 +48,6 @@ def written(folder: Path, name: str, content: bytes) -> bytes:
     return content
 
 
-def place(folder: Path, database: str) -> Path:
-    """Return where the ledger of a copy is."""
-    return Path(f"{database}_{folder.name}") if database else folder / "ledger"
-
-
-def copied(database: str, k: int) -> None:
-    """Make the k-th copy of a database."""
-    address, _, name = database.rpartition("/")
-    with psycopg.connect(f"{address}/postgres", autocommit=True) as connection:
-        connection.execute(f"create database {name}_{k} template {name}")
-
-
-def mortal_psycopg() -> None:
-    """Make every statement to PostgreSQL one that may be the last."""
-    execute, close = psycopg.Connection.execute, psycopg.Connection.close
-
-    def mortal_execute(self: Any, *arguments: Any, **more: Any) -> Any:
-        step()
-        return execute(self, *arguments, **more)
-
-    def mortal_close(self: Any) -> None:
-        step()
-        close(self)
-
-    psycopg.Connection.execute, psycopg.Connection.close = mortal_execute, mortal_close
-
-
 def open_dataset(folder: Path, path: Path) -> None:
     ledger.open_dataset(path, "votes", Fraction(1), reason="A budget.")
     written(folder, "shown", b"opened")
@@ -103,27 +70,19 @@ def fail(folder: Path, path: Path) -> None:
         written(folder, "shown", b"failed")
 
 
-def main(start: Path, kind: str, database: str = "") -> None:
+def main(start: Path, kind: str) -> None:
     global left
     connect = sqlite3.connect
     store.sqlite3.connect = lambda *a, **k: connect(*a, factory=Mortal, **k)  # type: ignore[attr-defined]
     replace = os.replace
     os.replace = lambda *a: (step(), replace(*a), step())  # type: ignore[assignment, return-value]
-    if database:  # what a ledger in a database imports is imported once for all
-        ledger.exists(Path(database))
     for k in range(10_000):
         folder = start / str(k)
-        if database:
-            folder.mkdir()
-            copied(database, k)
-        else:
-            shutil.copytree(start / "start", folder)
+        shutil.copytree(start / "start", folder)
         process = os.fork()
         if process == 0:
             left = k
-            if database:
-                mortal_psycopg()
-            {"open": open_dataset, "spend": spend, "fail": fail}[kind](folder, place(folder, database))
+            {"open": open_dataset, "spend": spend, "fail": fail}[kind](folder, folder / "ledger")
             os._exit(0)
         _, status = os.waitpid(process, 0)
         if os.WIFEXITED(status):

@@ -13,7 +13,6 @@ import pytest
 
 from dpbayes.releases import ledger
 from tests.releases.ledger.drawing import Drawing
-from tests.releases.ledger.places import ON_BOTH
 from tests.test_docs import ROOT
 
 THREADS = 20
@@ -35,7 +34,6 @@ def at_once(path: Path, questions: list[bytes], *, after: int = 0) -> tuple[Coun
         return Counter(pool.map(ask, questions)), len(draw.calls)
 
 
-@ON_BOTH
 def test_twenty_threads_never_spend_more_than_the_budget(path: Path) -> None:
     ends, draws = at_once(path, [b"%d" % k for k in range(THREADS)])
     assert (ends, draws) == ({"released": 10, "OverBudgetError": 10}, 10)
@@ -44,7 +42,6 @@ def test_twenty_threads_never_spend_more_than_the_budget(path: Path) -> None:
     assert ledger.check(path).rows == 22
 
 
-@ON_BOTH
 def test_twenty_threads_with_one_question_draw_once(path: Path) -> None:
     assert at_once(path, [b"q"] * THREADS) == ({"released": 1, "RepeatedRequestError": 19}, 1)
     assert at_once(path, [b"q"] * THREADS, after=3) == ({"released": 1, "RepeatedRequestError": 19}, 1)
@@ -87,7 +84,6 @@ for k in range(20):
 """
 
 
-@ON_BOTH
 def test_two_processes_never_spend_more_than_the_budget_nor_draw_one_question_twice(path: Path) -> None:
     processes = [
         subprocess.Popen(

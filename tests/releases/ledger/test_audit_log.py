@@ -1,10 +1,8 @@
 """The audit log: rows are added beside the events, by many programs at once, and nothing else happens to them."""
 
 import sqlite3
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,7 +12,6 @@ from dpbayes.base.amounts import Rho
 from dpbayes.releases import ledger
 from dpbayes.releases.commands.main import main
 from dpbayes.releases.ledger import BrokenLedgerError, LedgerError, accesses, record_access
-from dpbayes.releases.ledger.store import copy_row, written
 from tests.releases.made import opened
 
 
@@ -35,81 +32,6 @@ def test_rows_are_added_in_order_and_leave_the_events_alone(tmp_path: Path) -> N
     ledger.open_dataset(path, "in-rho", Rho(Fraction(1)), reason="of the other measure")
     assert len(acts(path)) == 2
     assert len(ledger.accounts(path)) == 2
-
-
-def test_a_ledger_with_a_rho_in_it_gets_one_too(tmp_path: Path) -> None:
-    path = tmp_path / "ledger.sqlite"
-    ledger.open_dataset(path, "in-rho", Rho(Fraction(1)), reason="for a test")
-    record_access(path, "ada", "read the ledger")
-    assert len(acts(path)) == 1
-    ledger.open_dataset(path, "another", Rho(Fraction(1)), reason="for a test")
-    assert len(ledger.accounts(path)) == 2
-
-
-def test_a_moved_ledger_keeps_its_audit_log(tmp_path: Path, monkeypatch) -> None:
-    path, target = opened(tmp_path), tmp_path / "new.sqlite"
-    record_access(path, "ada", "read the ledger")
-    with monkeypatch.context() as patch:
-        patch.setattr("dpbayes.releases.ledger.moving.add", _interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            ledger.move_ledger(path, target)
-    with pytest.raises(LedgerError, match="There is no ledger"):
-        ledger.check(target)
-    record_access(path, "eva", "made a release", "garden")
-    ledger.move_ledger(path, target)
-    assert accesses(target) == accesses(path)
-    assert acts(target) == [("ada", "read the ledger", ""), ("eva", "made a release", "garden")]
-    assert ledger.check(target).rows == ledger.check(path).rows - 1
-
-
-def test_at_no_moment_of_a_move_do_both_ledgers_accept_charges(tmp_path: Path, monkeypatch) -> None:
-    path, target = opened(tmp_path), tmp_path / "new.sqlite"
-    with monkeypatch.context() as patch:
-        patch.setattr("dpbayes.releases.ledger.moving.written", _then_interrupted(written))
-        with pytest.raises(KeyboardInterrupt):
-            ledger.move_ledger(path, target)
-    with pytest.raises(LedgerError, match="accepts no more"):
-        ledger.raise_budget(path, "garden", Fraction(9), reason="more")
-    with pytest.raises(LedgerError, match="There is no ledger"):
-        ledger.raise_budget(target, "garden", Fraction(9), reason="more")
-    with pytest.raises(LedgerError, match="already moved"):
-        ledger.move_ledger(path, tmp_path / "third.sqlite")
-    ledger.move_ledger(path, target)
-    ledger.raise_budget(target, "garden", Fraction(9), reason="more")
-    with pytest.raises(LedgerError, match="already moved"):
-        ledger.move_ledger(path, target)
-
-
-def test_a_copy_with_another_row_is_noticed_and_the_old_ledger_stays_open(tmp_path: Path, monkeypatch) -> None:
-    path, target = opened(tmp_path), tmp_path / "new.sqlite"
-    with monkeypatch.context() as patch:
-        changed = lambda rows, event, content: copy_row(rows, replace(event, time=event.time[::-1]), content)  # noqa: E731
-        patch.setattr("dpbayes.releases.ledger.moving.copy_row", changed)
-        with pytest.raises(LedgerError, match="differs from the ledger"):
-            ledger.move_ledger(path, target)
-    ledger.raise_budget(path, "garden", Fraction(9), reason="more")
-    ledger.move_ledger(path, target)
-
-
-def test_a_ledger_with_another_audit_log_is_not_moved_onto(tmp_path: Path) -> None:
-    path, target = opened(tmp_path), tmp_path / "new.sqlite"
-    ledger.move_ledger(path, target)
-    (tmp_path / "old.sqlite").write_bytes(target.read_bytes())
-    record_access(target, "eva", "read the ledger")
-    with pytest.raises(LedgerError, match="has a ledger already"):
-        ledger.move_ledger(tmp_path / "old.sqlite", target)
-
-
-def _interrupted(*_: object) -> None:
-    raise KeyboardInterrupt
-
-
-def _then_interrupted(act: Callable[..., object]) -> Callable[..., None]:
-    def done(*args: object) -> None:
-        act(*args)
-        raise KeyboardInterrupt
-
-    return done
 
 
 def test_where_there_is_no_ledger_nothing_is_written(tmp_path: Path) -> None:

@@ -1,9 +1,6 @@
 """A budget in rho: what it pays, what it refuses, and that ledgers without one are as they were."""
 
 import math
-import shutil
-import sqlite3
-from contextlib import closing, suppress
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,10 +12,8 @@ from hypothesis import strategies as st
 from dpbayes.base.amounts import PrivacyMeasure, Rho, cost_in, rho_of
 from dpbayes.base.zcdp import rho_of_pure, zcdp_epsilon
 from dpbayes.releases import ledger
-from dpbayes.releases.ledger import composed, store
-from dpbayes.releases.ledger.events import Entry, EventKind
+from dpbayes.releases.ledger import composed
 from tests.releases.ledger.drawing import Drawing
-from tests.releases.ledger.places import ON_BOTH
 
 TENTH = Fraction(1, 10)
 
@@ -28,11 +23,6 @@ def in_rho(path: Path) -> Path:
     """The ledger with a second dataset, whose budget is a rho of a half."""
     ledger.open_dataset(path, "clinic", Rho(Fraction(1, 2)), reason="Gaussian noise.")
     return path
-
-
-def version_of(path: Path) -> int:
-    with closing(sqlite3.connect(path)) as connection:
-        return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 # What pure epsilon costs
@@ -57,7 +47,6 @@ def test_no_rho_keeps_to_a_pure_epsilon() -> None:
 # Spending
 
 
-@ON_BOTH
 def test_a_budget_in_rho_pays_both_kinds_exactly(in_rho: Path) -> None:
     ledger.spend(in_rho, "clinic", Rho(Fraction(1, 3)), b"gaussian", Drawing())
     ledger.spend(in_rho, "clinic", TENTH, b"laplace", Drawing())
@@ -69,7 +58,6 @@ def test_a_budget_in_rho_pays_both_kinds_exactly(in_rho: Path) -> None:
     assert ledger.account_of(in_rho, "votes").spent == 0
 
 
-@ON_BOTH
 def test_more_than_is_left_in_rho_is_refused_before_anything_is_drawn(in_rho: Path) -> None:
     ledger.spend(in_rho, "clinic", Rho(Fraction(1, 2) - rho_of(TENTH)), b"q", Drawing())
     draw = Drawing()
@@ -84,7 +72,6 @@ def test_more_than_is_left_in_rho_is_refused_before_anything_is_drawn(in_rho: Pa
     assert ledger.account_of(in_rho, "clinic").left == 0
 
 
-@ON_BOTH
 def test_a_rho_is_refused_by_a_budget_of_pure_epsilon(path: Path) -> None:
     draw = Drawing()
     with pytest.raises(ledger.LedgerError, match=r"is in pure ε, .* a dataset with a budget in ρ\.$"):
@@ -93,7 +80,6 @@ def test_a_rho_is_refused_by_a_budget_of_pure_epsilon(path: Path) -> None:
     assert ledger.account_of(path, "votes").spent == 0
 
 
-@ON_BOTH
 def test_a_failed_drawing_keeps_its_rho(in_rho: Path) -> None:
     with pytest.raises(ledger.EpsilonLostError, match=r"the ρ = 0\.1 reserved in row 4 stays charged"):
         ledger.spend(in_rho, "clinic", Rho(TENTH), b"q", Drawing(b""))
@@ -101,7 +87,6 @@ def test_a_failed_drawing_keeps_its_rho(in_rho: Path) -> None:
     assert ledger.check(in_rho).notes == ("The reservation in row 4 has no release. Its ρ stays charged.",)
 
 
-@ON_BOTH
 def test_a_budget_is_raised_in_what_it_was_opened_in(in_rho: Path) -> None:
     ledger.raise_budget(in_rho, "clinic", Rho(Fraction(1)), reason="More.")
     assert ledger.account_of(in_rho, "clinic").budget == 1
@@ -110,7 +95,6 @@ def test_a_budget_is_raised_in_what_it_was_opened_in(in_rho: Path) -> None:
             ledger.raise_budget(in_rho, dataset, budget, reason="In another measure.")
 
 
-@ON_BOTH
 @pytest.mark.parametrize("rho", [Rho(Fraction(0)), Rho(Fraction(-1)), Rho(0.1)])  # type: ignore[arg-type]
 def test_a_rho_is_exact_and_above_nothing(in_rho: Path, rho: Rho) -> None:
     with pytest.raises(ledger.LedgerError, match=r"^Rho must be"):
@@ -120,37 +104,6 @@ def test_a_rho_is_exact_and_above_nothing(in_rho: Path, rho: Rho) -> None:
 
 
 # The file
-
-
-def test_a_ledger_without_a_rho_stays_of_the_first_version(path: Path) -> None:
-    ledger.spend(path, "votes", TENTH, b"q", Drawing())
-    assert version_of(path) == 1
-    before = ledger.events(path)
-    ledger.open_dataset(path, "clinic", Rho(TENTH), reason="Gaussian noise.")
-    assert version_of(path) == 2
-    assert ledger.events(path)[: len(before)] == before
-    assert ledger.check(path, seen=[before[-1].hash]).rows == len(before) + 1
-
-
-def test_a_rho_that_was_not_written_leaves_the_version(path: Path) -> None:
-    entry = Entry(kind=EventKind.OPENED_IN_RHO, dataset="clinic", amount=TENTH, reason="Gaussian noise.")
-    with suppress(ZeroDivisionError), store.writing(path) as (connection, books):
-        assert store.add(connection, books, entry).accounts["clinic"].budget == TENTH
-        raise ZeroDivisionError
-    assert version_of(path) == 1
-    assert [account.dataset for account in ledger.accounts(path)] == ["votes"]
-
-
-def test_a_rho_in_a_ledger_of_the_first_version_is_named(in_rho: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    shutil.copy(in_rho, copy)
-    with closing(sqlite3.connect(copy)) as connection:
-        connection.execute("PRAGMA user_version=1")
-    with pytest.raises(
-        ledger.BrokenLedgerError,
-        match=r"Row 3 .* invalid: ledgers of version 1 have no rows of this kind",
-    ):
-        ledger.check(copy)
 
 
 # Together

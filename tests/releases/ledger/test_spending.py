@@ -10,12 +10,10 @@ from dpbayes.releases import ledger
 from dpbayes.releases.ledger import EventKind, spending, store
 from dpbayes.releases.ledger.events import Entry
 from tests.releases.ledger.drawing import Drawing, raising
-from tests.releases.ledger.places import ON_BOTH
 
 TENTH = Fraction(1, 10)
 
 
-@ON_BOTH
 def test_a_release_is_reserved_before_it_is_drawn_and_written_before_it_is_shown(path: Path) -> None:
     at_the_draw = []
 
@@ -44,7 +42,6 @@ def test_a_release_is_reserved_before_it_is_drawn_and_written_before_it_is_shown
     assert ledger.check(path) == ledger.CheckedLedger(4, release.hash, ())
 
 
-@ON_BOTH
 def test_ten_tenths_are_one_and_nothing_more_is_drawn(path: Path) -> None:
     for k in range(10):
         ledger.spend(path, "votes", TENTH, b"%d" % k, Drawing())
@@ -58,7 +55,6 @@ def test_ten_tenths_are_one_and_nothing_more_is_drawn(path: Path) -> None:
     assert ledger.check(path).rows == 22
 
 
-@ON_BOTH
 def test_a_budget_is_raised_with_a_reason_and_never_lowered(path: Path) -> None:
     ledger.spend(path, "votes", Fraction(1), b"all", Drawing())
     event = ledger.raise_budget(path, "votes", Fraction(3, 2), reason="A second year.")
@@ -72,7 +68,6 @@ def test_a_budget_is_raised_with_a_reason_and_never_lowered(path: Path) -> None:
     assert ledger.check(path).rows == 5
 
 
-@ON_BOTH
 def test_datasets_have_accounts_of_their_own(path: Path) -> None:
     ledger.open_dataset(path, "clinic", Fraction(1, 3), reason="Another one.")
     ledger.spend(path, "clinic", Fraction(1, 3), b"q", Drawing())
@@ -83,7 +78,6 @@ def test_datasets_have_accounts_of_their_own(path: Path) -> None:
     ]
 
 
-@ON_BOTH
 def test_the_same_question_offers_what_was_released(path: Path) -> None:
     assert ledger.find(path, "votes", b"q") is None
     release = ledger.spend(path, "votes", TENTH, b"q", Drawing(b"first"))
@@ -100,7 +94,6 @@ def test_the_same_question_offers_what_was_released(path: Path) -> None:
     assert ledger.account_of(path, "votes").spent == TENTH
 
 
-@ON_BOTH
 def test_asking_again_is_a_choice_of_its_own_and_made_once(path: Path) -> None:
     ledger.spend(path, "votes", TENTH, b"q", Drawing(b"first"))
     ledger.spend(path, "votes", TENTH, b"q", Drawing(b"second"), after=3)
@@ -118,7 +111,6 @@ def test_asking_again_is_a_choice_of_its_own_and_made_once(path: Path) -> None:
     assert ledger.account_of(path, "votes").spent == 2 * TENTH
 
 
-@ON_BOTH
 @pytest.mark.parametrize("kind", ["error", "text", "nothing"])
 def test_a_drawing_that_fails_costs_epsilon_and_says_so(path: Path, kind: str) -> None:
     draws = {"error": raising(ValueError("alice voted yes")), "text": Drawing(instead=str), "nothing": Drawing(b"")}
@@ -143,7 +135,6 @@ def test_a_drawing_that_fails_costs_epsilon_and_says_so(path: Path, kind: str) -
     assert ledger.check(path).notes == ("The reservation in row 3 has no release. Its ε stays charged.",)
 
 
-@ON_BOTH
 def test_an_interruption_passes_through_and_costs_epsilon(path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         ledger.spend(path, "votes", TENTH, b"q", raising(KeyboardInterrupt()))
@@ -166,7 +157,6 @@ def test_a_ledger_that_is_replaced_while_drawing_does_not_take_the_outcome(path:
     assert ledger.check(path).rows == 3
 
 
-@ON_BOTH
 def test_a_reservation_is_closed_once(path: Path) -> None:
     ledger.spend(path, "votes", TENTH, b"q", Drawing(b"first"))
     (spent,) = ledger.spendings(path, "votes")
@@ -175,7 +165,6 @@ def test_a_reservation_is_closed_once(path: Path) -> None:
     assert ledger.outcome(path, spent.row) == b"first"
 
 
-@ON_BOTH
 def test_a_clock_set_back_is_reported_and_the_rows_keep_their_order(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,7 +174,6 @@ def test_a_clock_set_back_is_reported_and_the_rows_keep_their_order(
     assert ledger.check(path).notes == ("Row 3 has an earlier time than row 2: the clock was set back.",)
 
 
-@ON_BOTH
 @pytest.mark.parametrize("epsilon", [0.1, "1/10", True, None, Fraction(0), Fraction(-1), Fraction(1, 10**200)])
 def test_epsilon_is_an_exact_fraction_above_0(path: Path, epsilon: Fraction) -> None:
     draw = Drawing()
@@ -194,7 +182,6 @@ def test_epsilon_is_an_exact_fraction_above_0(path: Path, epsilon: Fraction) -> 
     assert (draw.calls, ledger.check(path).rows) == ([], 2)
 
 
-@ON_BOTH
 @pytest.mark.parametrize("name", ["", " ", " votes", "vo\ntes", "v" * 201, "\ud800", 5])
 def test_a_dataset_has_a_name_that_can_be_read(path: Path, name: str) -> None:
     with pytest.raises(ledger.LedgerError, match=r"A dataset needs a name|The dataset's name"):
@@ -202,28 +189,24 @@ def test_a_dataset_has_a_name_that_can_be_read(path: Path, name: str) -> None:
     assert ledger.check(path).rows == 2
 
 
-@ON_BOTH
 def test_two_spellings_of_one_name_are_one_dataset(path: Path) -> None:
     ledger.open_dataset(path, "Bu\u0308rger", Fraction(1), reason="Two code points for ü.")
     with pytest.raises(ledger.LedgerError, match="already open"):
         ledger.open_dataset(path, "B\u00fcrger", Fraction(1), reason="One code point.")
 
 
-@ON_BOTH
 @pytest.mark.parametrize("reason", ["approved\0", "approved\x1b[2J", "\x85 next"])
 def test_a_reason_has_no_control_characters(path: Path, reason: str) -> None:
     with pytest.raises(ledger.LedgerError, match=r"has a control character\. Write plain text"):
         ledger.open_dataset(path, "more", Fraction(1), reason=reason)
 
 
-@ON_BOTH
 @pytest.mark.parametrize("reason", ["", "  ", "\0", "\u200b", "\u202e \u2028", "r" * 2001, "\ud800", None])
 def test_a_budget_has_a_reason(path: Path, reason: str) -> None:
     with pytest.raises(ledger.LedgerError, match="A budget needs a justification"):
         ledger.raise_budget(path, "votes", Fraction(2), reason=reason)
 
 
-@ON_BOTH
 @pytest.mark.parametrize("question", ["text", b"", None])
 def test_questions_are_bytes(path: Path, question: bytes) -> None:
     draw = Drawing()
@@ -232,7 +215,6 @@ def test_questions_are_bytes(path: Path, question: bytes) -> None:
     assert (draw.calls, ledger.check(path).rows) == ([], 2)
 
 
-@ON_BOTH
 @pytest.mark.parametrize("n", [-1, 2**63, 10**15 + 1, 1.5, "many"])
 def test_n_is_a_whole_number(path: Path, n: int) -> None:
     with pytest.raises(InputError, match=r"^The number of records must be"):
@@ -240,12 +222,10 @@ def test_n_is_a_whole_number(path: Path, n: int) -> None:
     assert ledger.check(path).rows == 2
 
 
-@ON_BOTH
 def test_the_largest_n_fits(path: Path) -> None:
     assert ledger.open_dataset(path, "all", Fraction(1), reason="Everyone.", n=spending.MOST_RECORDS).n == 10**15
 
 
-@ON_BOTH
 def test_what_is_not_there_is_named(path: Path) -> None:
     for ask in (ledger.account_of, ledger.spendings):
         with pytest.raises(ledger.LedgerError, match=r'^The ledger has no dataset "clinic"; open it'):
@@ -265,7 +245,6 @@ def test_amounts_read_as_they_were_typed(amount: str, text: str) -> None:
     assert amount_text(Fraction(amount)) == text
 
 
-@ON_BOTH
 def test_a_second_request_during_the_first_draw_is_refused_because_its_release_is_being_made(path: Path) -> None:
     said: list[str] = []
 

@@ -9,14 +9,12 @@ from hypothesis import strategies as st
 from dpbayes.model.dataset import Dataset
 from dpbayes.releases import ledger
 from dpbayes.releases.ledger.tables import fingerprint
-from tests.releases.ledger.places import ON_BOTH
 
 KEY = b"k" * 32
 DATA = Dataset(("rain", "grass"), (("no", "yes"), ("dry", "damp", "wet")), np.array([[0, 0], [1, 2], [1, 2], [0, 1]]))
 OTHER = DATA.replace(0, (1, 0))
 
 
-@ON_BOTH
 def test_the_same_records_under_the_same_name_raise_no_doubt(path: Path) -> None:
     assert ledger.remember_table(path, "votes", DATA) == ()
     rows = ledger.check(path).rows
@@ -24,7 +22,6 @@ def test_the_same_records_under_the_same_name_raise_no_doubt(path: Path) -> None
     assert ledger.check(path).rows == rows  # what is known is not written twice
 
 
-@ON_BOTH
 def test_other_records_under_the_same_name_raise_a_doubt_each_time(path: Path) -> None:
     ledger.remember_table(path, "votes", DATA)
     for data in (OTHER, DATA, OTHER):
@@ -32,7 +29,6 @@ def test_other_records_under_the_same_name_raise_a_doubt_each_time(path: Path) -
         assert doubt.startswith('Other records were used before under the name "votes".')
 
 
-@ON_BOTH
 def test_the_same_records_under_another_name_raise_a_doubt(path: Path) -> None:
     ledger.open_dataset(path, "again", Fraction(1), reason="A second budget.")
     ledger.remember_table(path, "votes", DATA)
@@ -42,7 +38,6 @@ def test_the_same_records_under_another_name_raise_a_doubt(path: Path) -> None:
     assert len(ledger.remember_table(path, "again", DATA)) == 2
 
 
-@ON_BOTH
 def test_a_dataset_that_is_not_open_is_refused(path: Path) -> None:
     with pytest.raises(ledger.LedgerError, match='no dataset "clinic"'):
         ledger.remember_table(path, "clinic", DATA)

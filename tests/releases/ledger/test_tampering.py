@@ -21,7 +21,7 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.releases import ledger
 from dpbayes.releases.ledger import store
 from dpbayes.releases.ledger.events import Entry, seal, sealed, values_of
-from dpbayes.releases.ledger.rows import ADDED
+from dpbayes.releases.ledger.store import ADDED
 from tests.conftest import thorough
 from tests.releases.ledger.drawing import Drawing, raising
 
@@ -48,8 +48,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ledger.spend(path, "clinic", Rho(TENTH), b"fifth", Drawing(b"fifth outcome"))
     first = ledger.name_key(path, b"a signer", reason="The first key.")
     ledger.name_key(path, b"another signer", reason="A new key.", replaces=first.row)
-    ledger.move_ledger(path, path.with_name("elsewhere"))
-    assert ledger.check(path).rows == 17
+    assert ledger.check(path).rows == 16
     assert len({event.kind for event in ledger.events(path)}) == len(ledger.EventKind)
     assert not Path(f"{path}-wal").exists() or Path(f"{path}-wal").stat().st_size == 0
     return path
@@ -136,7 +135,7 @@ def test_an_edited_outcome_is_not_shown(full: Path) -> None:
         ledger.outcome(copy, 3)
 
 
-@pytest.mark.parametrize("row", range(1, 17))
+@pytest.mark.parametrize("row", range(1, 16))
 def test_a_row_that_is_missing_or_exchanged_is_named(full: Path, row: int) -> None:
     without = edited(full, lambda c: c.execute(f"DELETE FROM event WHERE row = {row}"))
     assert broken_row(without) == row
@@ -152,7 +151,7 @@ def test_a_row_that_is_missing_or_exchanged_is_named(full: Path, row: int) -> No
 
 def test_rows_cut_off_the_end_are_noticed_by_who_has_seen_them(full: Path) -> None:
     head = ledger.check(full).head
-    assert ledger.check(full, seen=[head, ledger.events(full)[3].hash]).rows == 17
+    assert ledger.check(full, seen=[head, ledger.events(full)[3].hash]).rows == 16
     copy = edited(full, lambda c: c.execute("DELETE FROM event WHERE row > 9"))
     assert ledger.check(copy).rows == 9
     with pytest.raises(
@@ -194,11 +193,6 @@ def test_rows_cut_off_the_end_are_noticed_by_who_has_seen_them(full: Path) -> No
         ),
         (16, {"reservation": 14}, "Row 16 of the ledger is invalid: it replaces a signing key that is not in use"),
         (16, {"reservation": 16}, "Row 16 of the ledger is invalid: it replaces a signing key that is not in use"),
-        (
-            16,
-            {"kind": ledger.EventKind.MOVED, "reservation": None},
-            "Row 17 of the ledger is invalid: the previous row records that the ledger was moved elsewhere",
-        ),
         (5, {"kind": ledger.EventKind.BEGUN}, "Row 5 of the ledger is invalid: the first row, and only the first"),
         (1, {"previous": "1" * 64}, "Row 1 of the ledger is invalid: it does not contain the hash of the previous row"),
     ],
