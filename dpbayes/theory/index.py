@@ -43,9 +43,15 @@ MODULES: tuple[ModuleType, ...] = (
     metric_spaces,
     notes_lemmas,
 )
-"""The topics, each with CLAIMS and EXHIBITS, in the order of the page."""
+"""The topics, each with claims and EXHIBITS, in the order of the page."""
 
-CLAIMS: tuple[Claim, ...] = tuple(claim for module in MODULES for claim in getattr(module, "CLAIMS", ()))
+
+def claims_of(module: ModuleType) -> tuple[Claim, ...]:
+    """Return the claims that a topic defines, in their order; a topic imports no claim by its name."""
+    return tuple(value for value in vars(module).values() if isinstance(value, Claim))
+
+
+CLAIMS: tuple[Claim, ...] = tuple(claim for module in MODULES for claim in claims_of(module))
 
 COUNTEREXAMPLES: tuple[Callable[[], Counterexample], ...] = tuple(
     function
@@ -70,7 +76,7 @@ OPENING = ("COROLLARY_4", "ALT_THEOREM_1_II")
 
 def counterexamples_of(claim: Claim) -> tuple[Counterexample, ...]:
     """Compute all counterexamples to this claim."""
-    topics = {_topic(module.__name__) for module in MODULES if claim in getattr(module, "CLAIMS", ())}
+    topics = {_topic(module.__name__) for module in MODULES if claim in claims_of(module)}
     makers = (make for make in COUNTEREXAMPLES if _topic(make.__module__) in topics)
     return tuple(example for make in makers if (example := make()).claim == claim)
 

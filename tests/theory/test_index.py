@@ -33,7 +33,6 @@ LEMMA_99 = Claim(
     "It is made up.",
     ours="the constant 99",
 )
-CLAIMS += (LEMMA_99,)
 
 
 def made_up(subject: Subject, at: EvaluationPoint) -> Bound:
@@ -64,7 +63,6 @@ LEMMA_99 = Claim(
     Reference("Zhang16", "Lemma 99"), "A claim nobody made", "0", Verdict.HOLDS, "It is made up.", page="Explore"
 )
 LEMMA_100 = Claim(Reference("Zhang16", "Lemma 100"), "Another claim", "0", Verdict.HOLDS, "It is made up, too.")
-CLAIMS += (LEMMA_99, LEMMA_100)
 EXHIBITS["LEMMA_100"] = Exhibit(
     "Lemma 100: another claim",
     LEMMA_100,

@@ -3,6 +3,7 @@
 import enum
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -77,86 +78,48 @@ class Axis(enum.Enum):
         return own.get(self, f"bounds.{self.field}")
 
 
+_logarithmic = partial(Parameter, log=True)
+
+_LOG_RATIO = "The largest change of the log-likelihood between the two tables, in nats."
+_DELTA = "The probability with which the bound may fail, between 0 and 1."
+
+
 @dataclass(frozen=True, kw_only=True)
 class ClaimParameters:
     """The parameters of bounds in addition to the network, the table, epsilon and the number of samples."""
 
-    delta: Annotated[
-        float,
-        Parameter(
-            r"\delta",
-            low=1e-9,
-            high=1 - 1e-9,
-            typical=0.05,
-            log=True,
-            title="delta",
-            description="The probability with which the bound may fail, between 0 and 1.",
-        ),
-    ]
-    t: Annotated[float, Parameter("t", low=1e-3, high=50, typical=0.2, log=True, title="non-negativity increment")]
+    delta: Annotated[float, _logarithmic(r"\delta", 1e-9, 1 - 1e-9, 0.05, title="delta", description=_DELTA)]
+    t: Annotated[float, _logarithmic("t", 1e-3, 50, 0.2, title="non-negativity increment")]
     omega: Annotated[
-        float,
-        Parameter(
-            r"\omega", low=1e-4, high=0.49, typical=0.1, log=True, title="omega", description="The least probability."
-        ),
+        float, _logarithmic(r"\omega", 1e-4, 0.49, 0.1, title="omega", description="The least probability.")
     ]
     gap: Annotated[
-        float,
-        Parameter(
-            "2t",
-            low=1e-3,
-            high=1,
-            typical=0.2,
-            log=True,
-            title="shortfall",
-            description="The difference from the best score.",
-        ),
+        float, _logarithmic("2t", 1e-3, 1, 0.2, title="shortfall", description="The difference from the best score.")
     ]
-    start: Annotated[float, Parameter("L_0", low=0.1, high=100, typical=10, log=True, title="L0")]
-    log_ratio: Annotated[
-        float,
-        Parameter(
-            r"L \rho",
-            low=1e-3,
-            high=20,
-            typical=0.5,
-            log=True,
-            title="log ratio",
-            description="The largest change of the log-likelihood between the two tables, in nats.",
-        ),
-    ]
+    start: Annotated[float, _logarithmic("L_0", 0.1, 100, 10, title="L0")]
+    log_ratio: Annotated[float, _logarithmic(r"L \rho", 1e-3, 20, 0.5, title="log ratio", description=_LOG_RATIO)]
     level: Annotated[
         float,
-        Parameter(
-            "L",
-            low=1e-3,
-            high=1000,
-            typical=2,
-            log=True,
-            title="Lipschitz constant L",
-            description="In nats per unit of distance between tables.",
+        _logarithmic(
+            "L", 1e-3, 1000, 2, title="Lipschitz constant L", description="In nats per unit of distance between tables."
         ),
     ]
-    rate: Annotated[float, Parameter(r"\lambda", low=1e-3, high=100, typical=1, log=True, title="rate")]
-    concentration: Annotated[float, Parameter("c", low=1e-2, high=1000, typical=1, log=True, title="concentration")]
-    shape: Annotated[float, Parameter("a", low=0.1, high=1000, typical=2, log=True, title="shape of Beta(a, a)")]
-    norm_bound: Annotated[float, Parameter("B", low=1e-2, high=1000, typical=1, log=True, title="norm bound")]
-    features: Annotated[int, Parameter("d", low=1, high=1000, typical=5, log=True, whole=True, title="features")]
-    noise_variance: Annotated[
-        float, Parameter(r"\sigma^2", low=1e-3, high=1000, typical=1, log=True, title="noise variance")
-    ]
-    answers: Annotated[int, Parameter("k", low=1, high=10**6, typical=10, log=True, whole=True, title="answers")]
-    runs: Annotated[int, Parameter("R", low=1, high=1000, typical=10, log=True, whole=True, title="runs")]
-    changed: Annotated[int, Parameter("k", low=1, high=1000, typical=5, log=True, whole=True, title="records changed")]
-    samples: Annotated[int, Parameter("n", low=1, high=10**7, typical=100, log=True, whole=True, title="samples")]
-    cells: Annotated[int, Parameter("m", low=2, high=100, typical=4, log=True, whole=True, title="cells")]
-    apart: Annotated[float, Parameter(r"\rho", low=1e-3, high=1000, typical=1, log=True, title="distance")]
-    error: Annotated[float, Parameter("d", low=1e-6, high=0.49, typical=0.05, log=True, title="share of games lost")]
-    shift: Annotated[
-        float, Parameter("s", low=0.0, high=10.0, typical=0.5, title="shift", description="In units of S(x).")
-    ]
-    size: Annotated[int, Parameter("n", low=1, high=10**5, typical=20, log=True, whole=True, title="records or trials")]
-    sides: Annotated[int, Parameter("m", low=2, high=6, typical=2, whole=True, title="sides of the die")]
+    rate: Annotated[float, _logarithmic(r"\lambda", 1e-3, 100, 1, title="rate")]
+    concentration: Annotated[float, _logarithmic("c", 1e-2, 1000, 1, title="concentration")]
+    shape: Annotated[float, _logarithmic("a", 0.1, 1000, 2, title="shape of Beta(a, a)")]
+    norm_bound: Annotated[float, _logarithmic("B", 1e-2, 1000, 1, title="norm bound")]
+    features: Annotated[int, _logarithmic("d", 1, 1000, 5, title="features", whole=True)]
+    noise_variance: Annotated[float, _logarithmic(r"\sigma^2", 1e-3, 1000, 1, title="noise variance")]
+    answers: Annotated[int, _logarithmic("k", 1, 10**6, 10, title="answers", whole=True)]
+    runs: Annotated[int, _logarithmic("R", 1, 1000, 10, title="runs", whole=True)]
+    changed: Annotated[int, _logarithmic("k", 1, 1000, 5, title="records changed", whole=True)]
+    samples: Annotated[int, _logarithmic("n", 1, 10**7, 100, title="samples", whole=True)]
+    cells: Annotated[int, _logarithmic("m", 2, 100, 4, title="cells", whole=True)]
+    apart: Annotated[float, _logarithmic(r"\rho", 1e-3, 1000, 1, title="distance")]
+    error: Annotated[float, _logarithmic("d", 1e-6, 0.49, 0.05, title="share of games lost")]
+    shift: Annotated[float, Parameter("s", 0.0, 10.0, 0.5, title="shift", description="In units of S(x).")]
+    size: Annotated[int, _logarithmic("n", 1, 10**5, 20, title="records or trials", whole=True)]
+    sides: Annotated[int, Parameter("m", 2, 6, 2, whole=True, title="sides of the die")]
 
     @classmethod
     def usual(cls, **others: Any) -> "ClaimParameters":

@@ -228,8 +228,6 @@ def theorem_3_tail_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
 """
 
 
-CLAIMS: tuple[Claim, ...] = (EXAMPLE_1, THEOREM_3, THEOREM_3_TAIL)
-
 EXHIBITS: dict[str, Exhibit] = {
     "ALT_THEOREM_3": Exhibit(
         "ALT-14 Theorem 3 (4.3): answers an adversary needs",

@@ -178,8 +178,6 @@ def lemma_7_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 """
 
 
-CLAIMS: tuple[Claim, ...] = (LOG_RATIO, ASSUMPTION_1, LEMMA_1, DISPLAY, LEMMA_7)
-
 EXHIBITS: dict[str, Exhibit] = {
     "ALT_LEMMA_1": Exhibit(
         "ALT-14 Lemma 1: constant of several records",

@@ -202,8 +202,6 @@ def algorithm_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str
 """
 
 
-CLAIMS: tuple[Claim, ...] = (THEOREM_2_I, THEOREM_2_II, ALGORITHM_1)
-
 EXHIBITS: dict[str, Exhibit] = {
     "ALT_THEOREM_2_I": Exhibit(
         "ALT-14 Theorem 2(i): privacy of a draw",

@@ -128,8 +128,6 @@ def _checked(samples: int, cells: int) -> tuple[int, int]:
     )
 
 
-CLAIMS: tuple[Claim, ...] = (LEMMA_2,)
-
 EXHIBITS: dict[str, Exhibit] = {
     "ALT_LEMMA_2": Exhibit(
         "ALT-14 Lemma 2: error of an empirical law",

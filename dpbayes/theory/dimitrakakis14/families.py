@@ -290,8 +290,6 @@ def _mass_exhibit(title: str, claim: Claim, bound: Callable[[ClaimParameters], B
     )
 
 
-CLAIMS: tuple[Claim, ...] = (ASSUMPTION_2, LEMMA_3, LEMMA_4, LEMMA_5, LEMMA_6)
-
 EXHIBITS: dict[str, Exhibit] = {
     "ALT_LEMMA_3": _mass_exhibit(
         "ALT-14 Lemma 3: exponential records", LEMMA_3, lambda knobs: lemma_3(knobs.rate, at=knobs.level), lemma_3_text

@@ -79,8 +79,6 @@ def lemma_8_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 """
 
 
-CLAIMS: tuple[Claim, ...] = (LEMMA_8,)
-
 EXHIBITS: dict[str, Exhibit] = {
     "ALT_LEMMA_8": Exhibit(
         "ALT-14 Lemma 8: total variation after several answers",

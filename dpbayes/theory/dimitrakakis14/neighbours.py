@@ -88,8 +88,6 @@ def remark_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 """
 
 
-CLAIMS: tuple[Claim, ...] = (DEFINITION_1, REMARK_1)
-
 EXHIBITS: dict[str, Exhibit] = {
     "ALT_REMARK_1": Exhibit(
         "ALT-14 Remark 1: tables several records apart",

@@ -182,8 +182,6 @@ def kappa(omega: ArrayLike) -> FloatArray:
     return 2 * w / np.expm1(-w) ** 2
 
 
-CLAIMS: tuple[Claim, ...] = (THEOREM_1_I, THEOREM_1_II, KAPPA_CLAIM)
-
 EXHIBITS: dict[str, Exhibit] = {
     "ALT_THEOREM_1_I": Exhibit(
         "ALT-14 Theorem 1(i): KL of two posteriors",

@@ -183,8 +183,6 @@ BASELINE = Claim(
 )
 
 
-CLAIMS: tuple[Claim, ...] = (SLIDING, DILATION, BASELINE)
-
 EXHIBITS: dict[str, Exhibit] = {
     "NOTES_LEMMA_2_1": Exhibit(
         "Notes, Lemma 2.1: sliding",

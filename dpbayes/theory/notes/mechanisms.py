@@ -122,14 +122,8 @@ def local_mechanism(die: Die, *, epsilon: float) -> Bound:
 def counterexample_local(n: int = 200, *, prior: float = 0.1, epsilon: float = 1.0) -> Counterexample:
     """Return the exact loss with local sensitivity, above epsilon for small priors. [Notes] Section 2.2."""
     bound = local_mechanism(Die((prior, prior), n), epsilon=epsilon)
-    return Counterexample(
-        LOCAL,
-        f"A coin with prior {prior:g}, {prior:g}, n = {n} throws, epsilon = {epsilon:g}",
-        truth=float(bound.certified),
-        printed=epsilon,
-        certified=float(bound.certified),
-        unit=NATS,
-    )
+    setting = f"A coin with prior {prior:g}, {prior:g}, n = {n} throws, epsilon = {epsilon:g}"
+    return Counterexample.of(bound, setting, truth=float(bound.certified))
 
 
 def local_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
@@ -236,8 +230,6 @@ def _loss_exhibit(
         **FEW_CANDIDATES,
     )
 
-
-CLAIMS: tuple[Claim, ...] = (GLOBAL, LOCAL, SMOOTH)
 
 EXHIBITS: dict[str, Exhibit] = {
     "NOTES_GLOBAL": _loss_exhibit(

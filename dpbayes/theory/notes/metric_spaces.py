@@ -99,6 +99,3 @@ def counterexample_metric(epsilon: float = 1.0, *, delta: float = 1e-5) -> Count
         certified=_proved_in_any_space(line.size, epsilon=e, delta=d, beta=beta),
         unit=NATS,
     )
-
-
-CLAIMS: tuple[Claim, ...] = (METRIC,)

@@ -83,6 +83,49 @@ def candidate_count_text(subject: Subject, at: EvaluationPoint, bound: Bound) ->
 """
 
 
+# Smoothing
+
+BETA = Claim(
+    Reference("Notes", "Section 2.3.1, beta"),
+    "How fast the sensitivity is smoothed",
+    r"\beta = \ln(1 - \epsilon / (2 \ln(\delta / (2(n+1)))))",
+    Verdict.AMENDED,
+    "n + 1 is |R| for two sides only.",
+)
+
+
+def smoothing(die: Die, *, epsilon: float, delta: float) -> Bound:
+    """Return beta = ln(1 + epsilon/(2 ln(2 |R|/delta))), printed with n + 1 for |R|. [Notes] Section 2.3.1, beta.
+
+    The proofs require a beta of at most the certified value.
+    """
+    e, d = checked_epsilon(epsilon), checked_delta(delta)
+    return Bound(
+        BETA,
+        np.asarray(math.log1p(e / (2 * math.log(2 * (die.n + 1) / d)))),
+        np.asarray(smoothing_rate(die, epsilon=e, delta=d)),
+        "1 / replaced record",
+        assumptions=(Assumption("The die has two sides", die.sides == 2),),
+    )
+
+
+def largest_rate(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
+    """Return the largest rate for which the proofs hold; a larger printed rate fails."""
+    measured = exactly(bound.certified, printed=bound.printed, name="largest that is proved")
+    return replace(measured, violated=bound.printed > bound.certified * (1 + 1e-9))
+
+
+def smoothing_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
+    """[Notes] Section 2.3.1, beta."""
+    epsilon, delta, n, size = at.epsilon[0], at.knobs.delta, at.knobs.size, plain_die(at).size
+    return f"""
+- **As stated**: $\\ln\\bigl(1 - \\frac{{\\epsilon}}{{2 \\ln(\\delta/(2(n+1)))}}\\bigr) = \\ln\\bigl(1 -
+  \\frac{{{epsilon:g}}}{{2 \\ln({number(delta)}/(2 \\cdot {number(n + 1)}))}}\\bigr) = {bound.stated}$.
+- **Proved**: the same with $|R| = {number(size)}$ candidates for $n + 1$: ${bound.proved}$. The proofs about the
+  mechanism need a $\\beta$ of at most this value.
+"""
+
+
 # Local sensitivity
 
 REDUCTION = Claim(
@@ -167,51 +210,6 @@ def where_largest(die: Die, *, counts: ArrayLike) -> FloatArray:
     steps = _changes(die, die.checked(counts)).max(axis=0)
     return die.candidates[steps >= steps.max() * (1 - 1e-12)].astype(np.float64)
 
-
-# Smoothing
-
-BETA = Claim(
-    Reference("Notes", "Section 2.3.1, beta"),
-    "How fast the sensitivity is smoothed",
-    r"\beta = \ln(1 - \epsilon / (2 \ln(\delta / (2(n+1)))))",
-    Verdict.AMENDED,
-    "n + 1 is |R| for two sides only.",
-)
-
-
-def smoothing(die: Die, *, epsilon: float, delta: float) -> Bound:
-    """Return beta = ln(1 + epsilon/(2 ln(2 |R|/delta))), printed with n + 1 for |R|. [Notes] Section 2.3.1, beta.
-
-    The proofs require a beta of at most the certified value.
-    """
-    e, d = checked_epsilon(epsilon), checked_delta(delta)
-    return Bound(
-        BETA,
-        np.asarray(math.log1p(e / (2 * math.log(2 * (die.n + 1) / d)))),
-        np.asarray(smoothing_rate(die, epsilon=e, delta=d)),
-        "1 / replaced record",
-        assumptions=(Assumption("The die has two sides", die.sides == 2),),
-    )
-
-
-def largest_rate(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Return the largest rate for which the proofs hold; a larger printed rate fails."""
-    measured = exactly(bound.certified, printed=bound.printed, name="largest that is proved")
-    return replace(measured, violated=bound.printed > bound.certified * (1 + 1e-9))
-
-
-def smoothing_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Notes] Section 2.3.1, beta."""
-    epsilon, delta, n, size = at.epsilon[0], at.knobs.delta, at.knobs.size, plain_die(at).size
-    return f"""
-- **As stated**: $\\ln\\bigl(1 - \\frac{{\\epsilon}}{{2 \\ln(\\delta/(2(n+1)))}}\\bigr) = \\ln\\bigl(1 -
-  \\frac{{{epsilon:g}}}{{2 \\ln({number(delta)}/(2 \\cdot {number(n + 1)}))}}\\bigr) = {bound.stated}$.
-- **Proved**: the same with $|R| = {number(size)}$ candidates for $n + 1$: ${bound.proved}$. The proofs about the
-  mechanism need a $\\beta$ of at most this value.
-"""
-
-
-CLAIMS: tuple[Claim, ...] = (PRIOR, CANDIDATES, BETA, REDUCTION, FIGURE_1)
 
 EXHIBITS: dict[str, Exhibit] = {
     "NOTES_CANDIDATES": Exhibit(

@@ -137,7 +137,6 @@ COROLLARY_1 = Claim(
     "Lemma 1 holds with equality, so this noise gives no smaller epsilon.",
     mechanism="LaplaceUpdates",
 )
-CLAIMS: tuple[Claim, ...] = (LEMMA_1, COROLLARY_1)
 
 EXHIBITS: dict[str, Exhibit] = {
     "LEMMA_1": Exhibit(

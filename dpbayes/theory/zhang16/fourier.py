@@ -191,8 +191,6 @@ def _ratio(setting: str, truth: float, printed: float) -> Counterexample:
     )
 
 
-CLAIMS: tuple[Claim, ...] = (THEOREM_2, COROLLARY_2, REMARK_SCALE, REMARK_COMPARISON)
-
 EXHIBITS: dict[str, Exhibit] = {
     "COROLLARY_2": Exhibit(
         "Corollary 2: noise of Fourier coefficients",

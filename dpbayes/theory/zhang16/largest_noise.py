@@ -1,5 +1,7 @@
 """How far Laplace noise moves a count: Proposition 1 of [Zhang16]."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -47,7 +49,7 @@ def proposition_1(network: Network, *, epsilon: ArrayLike, delta: float) -> Boun
         exact_largest_noise(network, epsilon=epsilon, delta=delta),
         "counts",
         confidence=1 - checked_delta(delta),
-        assumptions=_assumptions(network),
+        assumptions=(Assumption("Every node is binary, so that 2m is the number of cells", network.is_binary),),
     )
 
 
@@ -102,14 +104,8 @@ def clipped_proposition_1(network: Network, n: int, *, epsilon: ArrayLike, delta
     Certified is min(n, z*). `n` is public. Errors: InputError for an n that is no whole number from 0 to MOST_RECORDS.
     """
     n = whole_number("The number of records", n, low=0, high=MOST_RECORDS)
-    return Bound(
-        CLIPPED,
-        printed_largest_noise(network, epsilon=epsilon, delta=delta),
-        np.minimum(exact_largest_noise(network, epsilon=epsilon, delta=delta), float(n)),
-        "counts",
-        confidence=1 - checked_delta(delta),
-        assumptions=_assumptions(network),
-    )
+    bound = proposition_1(network, epsilon=epsilon, delta=delta)
+    return replace(bound, claim=CLIPPED, certified=np.minimum(bound.certified, float(n)))
 
 
 def largest_count_error(
@@ -152,10 +148,6 @@ def clipped_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     )
 
 
-def _assumptions(network: Network) -> tuple[Assumption, ...]:
-    return (Assumption("Every node is binary, so that 2m is the number of cells", network.is_binary),)
-
-
 PROPOSITION_1 = Claim(
     Reference("Zhang16", "Proposition 1"),
     "The noise on every count is small",
@@ -173,7 +165,6 @@ CLIPPED = Claim(
     "Clipping also keeps every error within n. The stated bound exceeds n when the noise is large.",
     mechanism="LaplaceUpdates",
 )
-CLAIMS: tuple[Claim, ...] = (PROPOSITION_1, CLIPPED)
 
 EXHIBITS: dict[str, Exhibit] = {
     "PROPOSITION_1": Exhibit(

@@ -131,14 +131,8 @@ def corollary_4_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
 def counterexample_corollary_4(row: TrimmedRow | None = None, *, epsilon: float = 1.0) -> Counterexample:
     """Return the `printed_loss`, above epsilon. [Zhang16] Corollary 4."""
     row = row or TrimmedRow()
-    return Counterexample(
-        COROLLARY_4,
-        f"{_setting(row)}, epsilon = {epsilon:g}",
-        truth=float(printed_loss(row, epsilon=epsilon)),
-        printed=epsilon,
-        certified=float(corollary_4(row, epsilon=epsilon).certified),
-        unit="nats of privacy loss",
-    )
+    bound, truth = corollary_4(row, epsilon=epsilon), float(printed_loss(row, epsilon=epsilon))
+    return Counterexample.of(bound, f"{_setting(row)}, epsilon = {epsilon:g}", truth=truth)
 
 
 def counterexample_footnote_4(a: float = 0.5, *, theta: float = 1e-12) -> Counterexample:
@@ -314,7 +308,6 @@ LEMMA_4 = Claim(
     "The exponent lacks a factor 1/(2 Delta), so the lemma holds only for Delta up to 1/2.",
     mechanism="MapExponential",
 )
-CLAIMS: tuple[Claim, ...] = (ALGORITHM_3, FOOTNOTE_4, COROLLARY_4, LEMMA_4)
 
 EXHIBITS: dict[str, Exhibit] = {
     "COROLLARY_4": Exhibit(

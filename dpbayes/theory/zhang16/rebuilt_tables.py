@@ -171,8 +171,6 @@ def theorem_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> st
 """
 
 
-CLAIMS: tuple[Claim, ...] = (CONSISTENCY, ALGORITHM_2, THEOREM_3)
-
 EXHIBITS: dict[str, Exhibit] = {
     "THEOREM_3": Exhibit(
         "Theorem 3: error of a Fourier table",

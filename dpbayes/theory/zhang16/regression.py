@@ -240,14 +240,7 @@ def _pair(at: EvaluationPoint, features: int) -> str:
 def counterexample_proportionality(norm_bound: float = 10.0) -> Counterexample:
     """Return an exact loss at B, above what is proportional to the loss at B = 1 there. [Zhang16] Section 5.2."""
     example = counterexample_appendix_d(norm_bound)
-    return Counterexample(
-        PROPORTIONAL,
-        example.setting,
-        truth=example.truth,
-        printed=float(proportionality(norm_bound).printed),
-        certified=example.certified,
-        unit=example.unit,
-    )
+    return Counterexample.of(proportionality(norm_bound), example.setting, truth=example.truth)
 
 
 def _printed_constant(b: FloatArray, n: int, features: int, variance: float) -> FloatArray:
@@ -310,7 +303,6 @@ LEMMA_D1 = Claim(
     "mu_n and Sigma_n are the parameters of the Gaussian before truncation.",
     page="Regression",
 )
-CLAIMS: tuple[Claim, ...] = (GRADIENT, NORM, APPENDIX_D, PROPORTIONAL, LEMMA_D1)
 
 EXHIBITS: dict[str, Exhibit] = {
     "APPENDIX_D": Exhibit(

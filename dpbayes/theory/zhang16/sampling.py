@@ -279,7 +279,6 @@ APPENDIX_C2 = Claim(
     "omega)/omega). Up to epsilon = 2 ln 2 the stated omega leaves no interval to sample from.",
     mechanism="PosteriorSampler",
 )
-CLAIMS: tuple[Claim, ...] = (THEOREM_4_1, THEOREM_4_2, APPENDIX_C1, APPENDIX_C2)
 
 EXHIBITS: dict[str, Exhibit] = {
     "THEOREM_4_1": Exhibit(

@@ -391,8 +391,6 @@ def reruns_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 """
 
 
-CLAIMS: tuple[Claim, ...] = (COROLLARY_3, SMALL_INCREMENTS, RERUNS)
-
 EXHIBITS: dict[str, Exhibit] = {
     "COROLLARY_3": Exhibit(
         "Corollary 3: negative Fourier tables",

@@ -220,4 +220,3 @@ FIGURE_2 = Claim(
     "extract of the paper is not available here.",
     page="Regression",
 )
-CLAIMS: tuple[Claim, ...] = (LAPLACE, FOURIER, SAMPLER, MAP, FIGURE_1, FIGURE_2)

@@ -16,6 +16,7 @@ from dpbayes.posteriors.smoothness import beta_concentration_from
 from dpbayes.theory.claims.claim import Verdict
 from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.dimitrakakis14 import answers, constants, draws, empirical, families, guess, neighbours, robustness
+from dpbayes.theory.index import claims_of
 from dpbayes.theory.notes import lemmas as notes_lemmas
 from dpbayes.theory.notes import mechanisms, sensitivities
 from dpbayes.theory.zhang16 import map as map_bounds
@@ -158,10 +159,10 @@ def test_table_1_without_binary_nodes_has_the_rows_that_can_be_computed():
 
 
 def test_every_claim_has_its_own_place_and_a_sentence():
-    places = [str(claim.reference) for module in MODULES for claim in module.CLAIMS]
+    places = [str(claim.reference) for module in MODULES for claim in claims_of(module)]
     assert len(places) == len(set(places))
     for module in MODULES:
-        for claim in module.CLAIMS:
+        for claim in claims_of(module):
             assert claim.finding.endswith(".")
             assert claim.title
 
@@ -175,7 +176,7 @@ def test_every_false_claim_is_shown_failing():
         if name.startswith("counterexample_")
         if (example := getattr(module, name)()).refutes
     }
-    false = {str(c.reference) for m in MODULES for c in m.CLAIMS if c.verdict is Verdict.FALSE}
+    false = {str(c.reference) for m in MODULES for c in claims_of(m) if c.verdict is Verdict.FALSE}
     assert false <= shown
 
 

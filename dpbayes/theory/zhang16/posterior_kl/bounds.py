@@ -278,16 +278,3 @@ TRUNCATION = Claim(
     "Clipping never increases the error of a single count. Clipping one of two counts can increase the KL divergence.",
     mechanism="LaplaceUpdates",
 )
-CLAIMS: tuple[Claim, ...] = (
-    THEOREM_1,
-    CLOSED_FORM,
-    EXPECTATION,
-    REFINED,
-    ORDER,
-    LEMMA_A1,
-    LEMMA_A2,
-    LEMMA_A3,
-    LEMMA_A4,
-    MEAN_OF_Z,
-    TRUNCATION,
-)

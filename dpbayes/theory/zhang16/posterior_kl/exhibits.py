@@ -20,16 +20,8 @@ from dpbayes.theory.claims.exhibit import BoundKind, Evaluate, Exhibit, Fill, Me
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.simulation import MOST_RELEASES, Simulation, mean_beside, quantile_beside
 from dpbayes.theory.zhang16.counts import checked_epsilons, noise_scale, scale_in_words
-from dpbayes.theory.zhang16.posterior_kl.bounds import (
-    CLOSED_FORM,
-    EXPECTATION,
-    ORDER,
-    REFINED,
-    THEOREM_1,
-    Constants,
-    PosteriorKl,
-    posterior_kl,
-)
+from dpbayes.theory.zhang16.posterior_kl import bounds as claims
+from dpbayes.theory.zhang16.posterior_kl.bounds import Constants, PosteriorKl, posterior_kl
 from dpbayes.theory.zhang16.posterior_kl.exact import distinct_rows, expected_kl
 
 MOST_NUMBERS = 100_000_000
@@ -140,12 +132,17 @@ def _deviation(subject: Subject, at: EvaluationPoint) -> tuple[str, str]:
     )
 
 
+def _table(subject: Subject, at: EvaluationPoint) -> str:
+    scale, rows = scale_in_words(subject, at), subject.network.row_count
+    return f"- {scale}; $n = {subject.records}$, $m = {rows}$ rows."
+
+
 def theorem_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, with the exact mean."""
     filled, deviation = _deviation(subject, at)
     mean = number(float(kl_bounds(subject, at).expected[0]))
     return f"""
-- {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
+{_table(subject, at)}
 - **As stated**: deviation ${filled}$ nats, so $\\mathbb E f + {deviation} = {mean} + {deviation} = {bound.stated}$.
   The mean $\\mathbb E f$ is not given in a form that can be computed; the exact mean is used.
 {_tails(subject, at, bound.proved)}
@@ -157,7 +154,7 @@ def c_squared_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> st
     filled, deviation = _deviation(subject, at)
     mean = number(float(kl_bounds(subject, at).expected[0]))
     return f"""
-- {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
+{_table(subject, at)}
 - **As stated**: deviation ${filled}$ nats, so ${mean} + {deviation} = {bound.stated}$.
 - **Proved**: $\\mathbb E f + \\bigl(-\\tfrac12 \\textstyle\\sum c_{{ij}}^2 \\ln\\delta\\bigr)^{{1/2}} = {bound.proved}$
   nats: McDiarmid's inequality as published, with the exact oscillations of the rows as $c_{{ij}}$. “Theorem 1” shows
@@ -190,7 +187,7 @@ def closed_form_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
     largest = number(float(bounds.oscillation(Constants.THEOREM).certified))
     mean = number(bounds.printed_expectation)
     return f"""
-- {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
+{_table(subject, at)}
 - **As stated**: $\\mathcal U + {filled.partition("=")[0].strip()} = {mean} + {deviation} = {bound.stated}$ nats, for
   every $\\epsilon$.
 - **Proved**: ${bound.proved}$ nats. The largest possible divergence for these counts is ${largest}$ nats.
@@ -200,7 +197,7 @@ def closed_form_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
 def expectation_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, U."""
     return f"""
-- {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
+{_table(subject, at)}
 - **As stated**: $\\mathcal U = \\sum_{{ij}} n \\ln\\bigl((\\alpha + \\Delta\\alpha)(\\beta + \\Delta\\beta)\\bigr) =
   {bound.stated}$ nats, which does not depend on $\\epsilon$.
 - **Proved**: the exact mean, ${bound.proved}$ nats, by quadrature.
@@ -210,7 +207,7 @@ def expectation_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
 def refined_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     """[Zhang16] Theorem 1, refined."""
     return f"""
-- {scale_in_words(subject, at)}; $n = {subject.records}$, $m = {subject.network.row_count}$ rows.
+{_table(subject, at)}
 - **As stated**: $\\sum_{{ij}} \\tfrac n2 e^{{-n/b}} \\ln[(\\alpha + n + 1)(\\beta + n + 1)] = {bound.stated}$ nats.
 - **Proved**: the exact mean, ${bound.proved}$ nats, by quadrature.
 """
@@ -265,34 +262,37 @@ def _mean_exhibit(title: str, claim: Claim, bound: Evaluate, formula: Fill) -> E
 EXHIBITS: dict[str, Exhibit] = {
     "THEOREM_1": _kl_exhibit(
         "Theorem 1: KL of the posterior",
-        THEOREM_1,
+        claims.THEOREM_1,
         lambda subject, at: kl_bounds(subject, at).theorem,
         theorem_1_formula,
     ),
     "C_SQUARED": _kl_exhibit(
         "Theorem 1 (c squared): McDiarmid mended",
-        THEOREM_1,
+        claims.THEOREM_1,
         lambda subject, at: kl_bounds(subject, at).c_squared,
         c_squared_formula,
     ),
     "CLOSED_FORM": _kl_exhibit(
         "Theorem 1 (with U): KL of the posterior",
-        CLOSED_FORM,
+        claims.CLOSED_FORM,
         lambda subject, at: kl_bounds(subject, at).closed_form,
         closed_form_formula,
     ),
     "EXPECTATION": _mean_exhibit(
-        "Theorem 1 (U): mean KL", EXPECTATION, lambda subject, at: kl_bounds(subject, at).mean, expectation_formula
+        "Theorem 1 (U): mean KL",
+        claims.EXPECTATION,
+        lambda subject, at: kl_bounds(subject, at).mean,
+        expectation_formula,
     ),
     "REFINED": _mean_exhibit(
         "Theorem 1 (refined): mean KL",
-        REFINED,
+        claims.REFINED,
         lambda subject, at: kl_bounds(subject, at).refined_mean,
         refined_formula,
     ),
     "ORDER": _kl_exhibit(
         "Theorem 1 (last display): order of the KL",
-        ORDER,
+        claims.ORDER,
         lambda subject, at: kl_bounds(subject, at).order,
         order_formula,
     ),
