@@ -20,7 +20,6 @@ from dpbayes.mechanisms import (
     Mechanism,
     Noise,
     ReleasedPosterior,
-    WeightedFourier,
 )
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.network import Network
@@ -57,7 +56,6 @@ def mechanisms_on(network: Network) -> dict[str, Mechanism[ReleasedPosterior]]:
         every |= {
             "Fourier as printed": LaplaceFourier(prior=network, epsilon=1.0, calibration=Calibration.AS_PRINTED),
             "Fourier certified": LaplaceFourier(prior=network, epsilon=1.0),
-            "weighted Fourier": WeightedFourier(prior=network, epsilon=1.0),
         }
     return every
 

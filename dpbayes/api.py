@@ -18,7 +18,6 @@ from dpbayes.mechanisms import (
     Noise,
     PosteriorSampler,
     Release,
-    WeightedFourier,
 )
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease, release, simulate_adaptive
 from dpbayes.mechanisms.map.enumerated import MapEnumerated
@@ -64,7 +63,6 @@ __all__ = [
     "Noise",
     "PosteriorSampler",
     "Release",
-    "WeightedFourier",
     "audit_adaptive",
     "audit_by_draws",
     "audit_report",

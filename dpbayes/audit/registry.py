@@ -13,7 +13,6 @@ from dpbayes.audit import (
     regression,
     residual,
     sampler,
-    weighted,
 )
 from dpbayes.audit.die import hellinger
 from dpbayes.audit.die import laplace as laplace_die
@@ -30,7 +29,6 @@ AUDITS: tuple[Audit, ...] = (
     sampler.AUDIT,
     map_exponential.AUDIT,
     laplace.CONSISTENT,
-    weighted.AUDIT,
     gaussian.AUDIT,
     residual.AUDIT,
     *hellinger.AUDITS,

@@ -20,7 +20,7 @@ from dpbayes.base.types import BoolArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.structure import rms_over_cells
 from dpbayes.mechanisms import MECHANISMS, LaplaceUpdates
-from dpbayes.mechanisms.noise.shares import searched, takes_weights
+from dpbayes.mechanisms.noise.shares import searched
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import NAMED, chain, empty, full, load_named, naive_bayes, tree
@@ -48,14 +48,13 @@ class Promise:
     epsilon: float
     delta: float
 
-    def mechanism(self, kind: type[Any], network: Network, weights: tuple[float, ...] = ()) -> Any:
-        """Return a mechanism with this guarantee, whose noise is divided by the weights if the mechanism supports it.
+    def mechanism(self, kind: type[Any], network: Network) -> Any:
+        """Return a mechanism with this guarantee.
 
         Errors: InputError if the mechanism does not fit the network.
         """
         values = {"epsilon": self.epsilon, "delta": self.delta, "t": 0.0}
-        shared = {"weights": weights} if takes_weights(kind) else {}
-        return kind(prior=network, **{name: values[name] for name in parameters_of(kind) if name in values}, **shared)
+        return kind(prior=network, **{name: values[name] for name in parameters_of(kind) if name in values})
 
 
 def noisy_kinds() -> tuple[type[Any], ...]:
@@ -77,14 +76,13 @@ def is_searched(kind: type[Any]) -> bool:
 class CellNoise:
     """A mechanism and its noise: the root mean square over all cells of the standard deviations, in counts.
 
-    Cells are weighted by the `weights` of their tables, if there are any. `recounted` is the same mechanism with the
+    `recounted` is the same mechanism with the
     largest epsilon parameter that the promise's delta allows; the mechanism itself if it has a delta, and None while
     it is not computed.
     """
 
     mechanism: Any
     recounted: Any | None
-    weights: tuple[float, ...] = ()
 
     @property
     def label(self) -> str:
@@ -99,12 +97,12 @@ class CellNoise:
     @property
     def noise(self) -> float:
         """The noise at the promise, without use of the delta if the mechanism needs none."""
-        return noise_per_cell(self.mechanism, self.weights)
+        return noise_per_cell(self.mechanism)
 
     @property
     def noise_with_delta(self) -> float:
         """The noise with use of the delta; NaN while it is not computed."""
-        return np.nan if self.recounted is None else noise_per_cell(self.recounted, self.weights)
+        return np.nan if self.recounted is None else noise_per_cell(self.recounted)
 
     @property
     def least_noise(self) -> float:
@@ -124,15 +122,11 @@ def noise_per_cell(mechanism: Any, weights: tuple[float, ...] = ()) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Every mechanism's noise at one promise, and by label the reasons why some do not fit the network.
-
-    `weights` are the weights of the errors in the nodes' tables; empty for equal weights.
-    """
+    """Every mechanism's noise at one promise, and by label the reasons why some do not fit the network."""
 
     promise: Promise
     noises: tuple[CellNoise, ...]
     refused: Mapping[str, str]
-    weights: tuple[float, ...] = ()
 
     @cached_property
     def laplace(self) -> CellNoise:
@@ -175,16 +169,14 @@ def compare_steps(
     *,
     kinds: Sequence[type[Any]] | None = None,
     recount: Sequence[type[Any]] | None = None,
-    weights: tuple[float, ...] = (),
 ) -> Work[Comparison]:
     """Compute the noise of all mechanisms, or of some `kinds`; then, for all or those in `recount`, with the delta.
 
-    With `weights`, mechanisms that support it divide their noise by them, and cells are weighted by them in every
-    mechanism. The best scales of noise are searched once for a network and weights, in steps; the search takes seconds
-    on a network with many nodes.
+    The best scales of noise are searched once for a network, in steps; the search takes seconds on a network with many
+    nodes.
     """
     kinds = noisy_kinds() if kinds is None else kinds
-    so_far = Comparison(promise, (), {}, weights)
+    so_far = Comparison(promise, (), {})
     for place, kind in enumerate(kinds, start=1):
         start, end = ((place - back) / len(kinds) / 4 for back in (1, 0))
         so_far = yield from part_of(_with(so_far, kind, network), start, end)
@@ -205,12 +197,12 @@ def compare_steps(
 
 def _with(so_far: Comparison, kind: type[Any], network: Network) -> Work[Comparison]:
     try:
-        mechanism = so_far.promise.mechanism(kind, network, so_far.weights)
+        mechanism = so_far.promise.mechanism(kind, network)
         yield from part_of(searched(mechanism), 0.0, 1.0)
         _ = mechanism.node_noise_sd  # raises an InputError if it cannot be computed
     except InputError as error:
         return replace(so_far, refused={**so_far.refused, kind.label: str(error)})
-    noise = CellNoise(mechanism, mechanism if needs_delta(kind) else None, so_far.weights)
+    noise = CellNoise(mechanism, mechanism if needs_delta(kind) else None)
     return replace(so_far, noises=(*so_far.noises, noise))
 
 

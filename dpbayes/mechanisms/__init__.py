@@ -17,7 +17,6 @@ from dpbayes.mechanisms.parameters import Calibration, Noise
 from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior, SampledCpts
 from dpbayes.mechanisms.residual import RESIDUALS, GaussianResiduals
 from dpbayes.mechanisms.sampler import PosteriorSampler
-from dpbayes.mechanisms.weighted import WEIGHTED, WeightedFourier
 
 MECHANISMS: tuple[type[NetworkMechanism[Outcome]], ...] = (
     Exact,
@@ -26,7 +25,6 @@ MECHANISMS: tuple[type[NetworkMechanism[Outcome]], ...] = (
     PosteriorSampler,
     MapExponential,
     ConsistentLaplace,
-    WeightedFourier,
     GaussianUpdates,
     GaussianResiduals,
 )
@@ -46,7 +44,6 @@ RELEASABLE: Mapping[str, Releasable] = MappingProxyType(
         "fourier": FOURIER,
         "map": MAP,
         "gaussian": GAUSSIAN,
-        "weighted": WEIGHTED,
         "residuals": RESIDUALS,
     }
 )
@@ -92,7 +89,6 @@ __all__ = [
     "Release",
     "ReleasedPosterior",
     "SampledCpts",
-    "WeightedFourier",
     "reads_records",
     "releasable",
 ]

@@ -14,7 +14,7 @@ from dpbayes.base.amounts import PrivacyMeasure
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.steps import Work
 from dpbayes.base.text import numeral
-from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.types import IntArray
 from dpbayes.mechanisms.noise.exact import Calibrated, ExactNoise, calibrated, shared_answer, with_noise, with_own_noise
 from dpbayes.mechanisms.release import Outcome
 from dpbayes.model.network import Network
@@ -72,7 +72,7 @@ class Releasable:
     statistic(network, counts) -> the integers of counts (K,), by default the counts themselves; length(spec) -> their
     number; span(spec, scale) -> the smallest and the largest plausible integer. If the numbers have different scales,
     prices(spec) -> the price of each, `own_scale` describes how its scale follows from the common scale, and
-    priced(network, weights) -> the best integer prices of sets of nodes for these weights (|I|,) of the tables' errors.
+    priced(network) -> the best integer prices of sets of nodes.
     outcome(spec, integers) -> the outcome that a recipient computes; simulated(spec) -> the mechanism that is audited;
     accuracy(spec, scale) -> a sentence. choose(spec, counts, scale) samples the output of mechanisms that do not add
     noise.
@@ -89,7 +89,7 @@ class Releasable:
     span: Callable[[ReleaseSpec, Fraction], tuple[int, int]] = count_range
     own_scale: str = ""
     prices: Callable[[ReleaseSpec], Sequence[Fraction]] | None = None
-    priced: Callable[[Network, FloatArray], tuple[int, ...]] | None = None
+    priced: Callable[[Network], tuple[int, ...]] | None = None
     choose: Callable[[ReleaseSpec, IntArray, Fraction], Work[tuple[int, ...]]] | None = None
     outcome: Callable[[ReleaseSpec, IntArray], Outcome]
     simulated: Callable[[ReleaseSpec], Any]

@@ -27,7 +27,7 @@ from dpbayes.mechanisms.exact_form import (
 from dpbayes.mechanisms.noise.exact import DISCRETE_GAUSSIAN
 from dpbayes.mechanisms.noise.law import gaussian_guarantee, gaussian_noise, gaussian_shift_of, inverse
 from dpbayes.mechanisms.noise.prices import most_charged, whole_prices
-from dpbayes.mechanisms.noise.shares import gap_text, require_shares
+from dpbayes.mechanisms.noise.shares import gap_text, require_prices
 from dpbayes.mechanisms.parameters import DELTA, EPSILON, NOISE, Noise
 from dpbayes.mechanisms.release import Release, ReleasedPosterior
 from dpbayes.model.counts import Counts
@@ -43,7 +43,7 @@ class GaussianResiduals:
     The number of records n gets no noise. One record that differs in the nodes d changes t_A by c_A(d) in squared
     length. The squared distance of all residuals is therefore sum_A c_A(d)/s_A, in squared standard deviations. The
     s_A are scaled so that the largest distance, computed exactly by eliminating nodes, is mu^2. Among such s_A, they
-    minimise the sum of the cells' variances, weighted by `weights`, up to a share `design.gap`. Whole-number noise is
+    minimise the sum of the cells' variances, up to a share `design.gap`. Whole-number noise is
     added to t_A in units in which t_A is whole. Networks that are too dense for the exact search use an upper bound
     of the distance, and get more noise.
 
@@ -53,7 +53,6 @@ class GaussianResiduals:
         delta: The delta of the guarantee, below 1.
         noise: `Noise.REAL`, as in the papers, or `Noise.WHOLE`, discrete noise of the same scale, as a real release
             adds.
-        weights: The weight of the squared error of each node's table (|I|,); empty for equal weights.
         prices: Relative prices of the sets, as whole numbers; a higher price means less noise. Empty: optimal noise.
 
     Raises:
@@ -72,21 +71,19 @@ class GaussianResiduals:
     epsilon: Annotated[float, EPSILON]
     delta: Annotated[float, DELTA] = DELTA.typical
     noise: Annotated[Noise, NOISE] = Noise.REAL
-    weights: tuple[float, ...] = ()
-    """How much the error in each node's table counts, one positive number for each; none: all alike."""
     prices: tuple[int, ...] = ()
     """What 1/(s_A prod_{i in A} r_i) is in proportion to, one whole number for each set but the empty one; none: the
-    best for `weights`."""
+    best."""
 
     def __post_init__(self) -> None:
         check_mechanism(self)
-        require_shares(self.prior.network, weights=self.weights, prices=self.prices)
+        require_prices(self.prior.network, self.prices)
 
     @property
     def formula(self) -> str:
         design = self.design
         most = "the largest change" if design.exact else "an upper bound of the change"
-        gap = gap_text(design, "s_A", weights=self.weights)
+        gap = gap_text(design, "s_A")
         return (
             f"$t_A + {self.noise.gaussian_symbol}(0, s_A)$ for each of ${np.count_nonzero(design.scales)}$ sets $A$ of "
             f"nodes within a family, with $\\max_d \\sum_A c_A(d)/s_A = \\mu^2$, {most} by one record, "
@@ -95,14 +92,14 @@ class GaussianResiduals:
 
     @cached_property
     def design(self) -> NoiseDesign:
-        """The variances at mu = 1. Optimal variances for equal weights are computed once for each network."""
+        """The variances at mu = 1. Optimal variances are computed once for each network."""
         return finished(self.design_steps())
 
     def design_steps(self) -> Work[NoiseDesign]:
         network = self.prior.network
         if self.prices:
             return gaussian_at(network.residuals, network.residuals.cells * np.array((0, *self.prices)))
-        return (yield from network.gaussian_design_steps(self.weights))
+        return (yield from network.gaussian_design_steps())
 
     @cached_property
     def shift(self) -> float:
@@ -171,8 +168,8 @@ class GaussianResiduals:
 # The exact form: on residuals in the units in which they are whole
 
 
-def _priced(network: Network, weights: FloatArray) -> tuple[int, ...]:
-    design = finished(network.gaussian_design_steps(weights.tolist()))
+def _priced(network: Network) -> tuple[int, ...]:
+    design = finished(network.gaussian_design_steps())
     return whole_prices(inverse(design.scales * network.residuals.cells)[1:])
 
 

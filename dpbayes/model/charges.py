@@ -1,8 +1,7 @@
 """The change of each residual by one record, and the largest total change at given prices.
 
 One record that differs in the nodes d changes t_A by c_A(d) = g_A (1 - prod_{i in A and d} -1/(r_i - 1)). For the
-squared length of residuals, g_A = 2 p_A. For the absolute value of integer Walsh coefficients, g_A = 1, and c_A(d) is 2
-if A and d share an odd number of nodes. The largest charge of a record, max_d sum_A c_A(d) y_A at prices y_A, is
+squared length of residuals, g_A = 2 p_A. The largest charge of a record, max_d sum_A c_A(d) y_A at prices y_A, is
 computed exactly by eliminating one node after another.
 """
 
@@ -48,11 +47,6 @@ class Charges:
     def squared(cls, residuals: Residuals) -> "Charges":
         """Return the charges for the squared lengths of residuals."""
         return cls(residuals, _without_empty(2 * residuals.shares))
-
-    @classmethod
-    def of_coefficients(cls, residuals: Residuals) -> "Charges":
-        """Return the charges for the absolute values of integer Walsh coefficients of binary nodes."""
-        return cls(residuals, _without_empty(np.ones(len(residuals.shares))))
 
     def moved(self, differs: IntArray) -> FloatArray:
         """Return c_A(d) for records `differs` (D, |I|), with 1 for a differing node: (D, M)."""

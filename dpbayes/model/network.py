@@ -21,7 +21,7 @@ from dpbayes.base.validation import InputError, brief, distinct_names
 from dpbayes.model.closure import MAX_FAMILY, Closure
 from dpbayes.model.elimination import Plan, elimination_plan
 from dpbayes.model.labels import assignment
-from dpbayes.model.residual_design import NoiseDesign, best_coefficients_steps, best_gaussian_steps
+from dpbayes.model.residual_design import NoiseDesign, best_gaussian_steps
 from dpbayes.model.residuals import Residuals
 
 MAX_STATES = 256
@@ -248,10 +248,6 @@ class Network:
         The errors of all families have equal weights, or the given weights, one for each family.
         """
         return self._designed(best_gaussian_steps, weights)
-
-    def coefficient_design_steps(self, weights: Sequence[float] = ()) -> Work[NoiseDesign]:
-        """Compute the optimal Laplace scales of the Walsh coefficients, times epsilon; results are cached."""
-        return self._designed(best_coefficients_steps, weights)
 
     def _designed(self, search: Search, weights: Sequence[float]) -> Work[NoiseDesign]:
         counted = tuple(weights) or (1.0,) * len(self.names)

@@ -66,37 +66,15 @@ def best_gaussian_steps(residuals: Residuals, weights: FloatArray) -> Work[Noise
     return (yield from _best_steps(Charges.squared(residuals), residuals.cell_values(weights), power=1))
 
 
-def best_coefficients_steps(residuals: Residuals, weights: FloatArray) -> Work[NoiseDesign]:
-    """Find the optimal Laplace scales b_A of integer Walsh coefficients with max_d sum_A c_A(d)/b_A = 1, in steps.
-
-    They minimise the sum of the cells' variances, weighted by family (|I|,). Noise of variance 2 b^2 on a coefficient
-    has the variance 2 b^2/2^|A| on its residual. Errors: InputError for weights that are not positive.
-    """
-    _require_weights(residuals, weights)
-    charges, values = Charges.of_coefficients(residuals), _coefficient_values(residuals, weights)
-    return (yield from _best_steps(charges, values, power=2))
-
-
 def gaussian_at(residuals: Residuals, prices: FloatArray) -> NoiseDesign:
     """Return variances s_A proportional to 1/prices (M,) with max_d sum_A c_A(d)/s_A = 1; the gap is unknown."""
     values = residuals.cell_values(np.ones(len(residuals.cards)))
     return _at(Charges.squared(residuals), values, prices, power=1)
 
 
-def coefficients_at(residuals: Residuals, prices: FloatArray) -> NoiseDesign:
-    """Return Laplace scales b_A proportional to 1/prices (M,) with max_d sum_A c_A(d)/b_A = 1."""
-    values = _coefficient_values(residuals, np.ones(len(residuals.cards)))
-    return _at(Charges.of_coefficients(residuals), values, prices, power=2)
-
-
 def _require_weights(residuals: Residuals, weights: FloatArray) -> None:
     if weights.shape != (len(residuals.cards),) or not (np.all(weights > 0) and np.all(np.isfinite(weights))):
         raise InputError("Every family needs a weight, a positive number.")
-
-
-def _coefficient_values(residuals: Residuals, weights: FloatArray) -> FloatArray:
-    sizes = np.array([member.bit_count() for member in residuals.closure.members])
-    return np.asarray(residuals.cell_values(weights) * 2 / 2.0**sizes)
 
 
 def _at(charges: Charges, values: FloatArray, prices: FloatArray, *, power: int) -> NoiseDesign:

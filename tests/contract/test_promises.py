@@ -23,7 +23,6 @@ from dpbayes.mechanisms import (
     PosteriorSampler,
     Release,
     ReleasedPosterior,
-    WeightedFourier,
 )
 from dpbayes.mechanisms.noise.sensitivity import squared_count_sensitivity
 from dpbayes.model.counts import Counts
@@ -36,7 +35,7 @@ from tests.strategies import V_STRUCTURE, chain, empty, table_of
 CERTAINTY = 1e-9
 """How improbable a false alarm of one statistical check is."""
 
-TIGHT = (LaplaceUpdates, LaplaceFourier, ConsistentLaplace, WeightedFourier)
+TIGHT = (LaplaceUpdates, LaplaceFourier, ConsistentLaplace)
 """Mechanisms whose worst pair of tables loses all that is certified."""
 
 GAUSSIAN = (GaussianUpdates, GaussianResiduals)
@@ -77,7 +76,7 @@ PRIVATE = [(kind, settings) for kind, settings in VARIANTS if kind is not Exact]
 
 
 def buildable(kind: type, network: Network) -> bool:
-    return network.is_binary or not issubclass(kind, LaplaceFourier | WeightedFourier)
+    return network.is_binary or not issubclass(kind, LaplaceFourier)
 
 
 def tried(kind: type, network: Network) -> bool:
@@ -168,7 +167,6 @@ BROKEN_KINDS = {
         broken("ThirdOfNoiseGaussian", GaussianUpdates, "noise_scale", lambda mechanism, scale: scale / 3),
         broken("OffByOneGaussian", GaussianUpdates, "noise_scale", one_move_less),
         broken("HalfNoiseConsistent", ConsistentLaplace, "noise_scale", lambda mechanism, scale: scale / 2),
-        broken("OneSetTooQuiet", WeightedFourier, "scales", first_times(1 / 3)),
         broken("ThirdOfNoiseResiduals", GaussianResiduals, "variances", lambda mechanism, variances: variances / 9),
         broken("OneResidualTooQuiet", GaussianResiduals, "variances", first_times(0.9)),
     )

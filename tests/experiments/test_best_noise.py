@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 
 import dpbayes as dp
@@ -24,9 +23,7 @@ from dpbayes.mechanisms import (
     GaussianUpdates,
     LaplaceFourier,
     LaplaceUpdates,
-    WeightedFourier,
 )
-from dpbayes.mechanisms.noise.shares import takes_weights, weights_of
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, load_named, naive_bayes
 from tests.conftest import thorough
@@ -49,7 +46,6 @@ def test_every_mechanism_that_tells_its_noise_is_compared(on_asia: Comparison) -
         LaplaceUpdates,
         LaplaceFourier,
         ConsistentLaplace,
-        WeightedFourier,
         GaussianUpdates,
         GaussianResiduals,
     }
@@ -63,16 +59,15 @@ def test_squared_errors_on_asia_are_those_that_are_known(on_asia: Comparison) ->
     assert squared["Laplace"] == pytest.approx(512)
     assert squared["Consistent Laplace"] == pytest.approx(512 * 20 / 36)
     assert squared["Fourier"] == pytest.approx(250, abs=0.6)
-    assert squared["Weighted Fourier"] == pytest.approx(192, abs=0.6)
     shift = next(noise.mechanism.shift for noise in on_asia.noises if noise.label == "Gaussian")
     assert squared["Gaussian"] == pytest.approx(16 / shift**2)
     assert squared["Gaussian residuals"] * shift**2 == pytest.approx(7.4, abs=0.05)
 
 
 def test_the_winners_and_their_factors_on_asia(on_asia: Comparison) -> None:
-    assert on_asia.best_pure.label == "Weighted Fourier"
+    assert on_asia.best_pure.label == "Fourier"
     assert on_asia.best.label == "Gaussian residuals"
-    assert on_asia.factor(on_asia.best_pure) == pytest.approx(math.sqrt(512 / 192), rel=2e-3)
+    assert on_asia.factor(on_asia.best_pure) == pytest.approx(math.sqrt(512 / 250), rel=2e-3)
     squared_gain = on_asia.factor(on_asia.best) ** 2
     assert squared_gain == pytest.approx(3.5, abs=0.05), "against Laplace recounted; 3.9 against Laplace as it is"
 
@@ -104,7 +99,7 @@ def test_a_mechanism_without_an_audit_is_compared_as_it_is(asia: Network, monkey
 
 def test_steps_tell_what_is_in_and_laplace_comes_first(asia: Network) -> None:
     seen = [step for step in compare_steps(asia, PROMISE, recount=()) if isinstance(step, Partial)]
-    assert [len(step.result.noises) for step in seen] == [1, 2, 3, 4, 5, 6]
+    assert [len(step.result.noises) for step in seen] == [1, 2, 3, 4, 5]
     assert all(step.result.laplace.noise == seen[0].result.laplace.noise for step in seen)
     assert any(noise.recounted is None for noise in seen[-1].result.noises)
     assert math.isnan(seen[-1].result.factor(seen[-1].result.noises[-1])), "Laplace with the delta is not known yet"
@@ -112,15 +107,14 @@ def test_steps_tell_what_is_in_and_laplace_comes_first(asia: Network) -> None:
 
 def test_the_search_for_the_best_noise_is_taken_in_steps_and_known_then() -> None:
     network = naive_bayes(16)
-    weights = (5.0, *[1.0] * 16)
-    work = compare_steps(network, PROMISE, recount=(), kinds=(LaplaceUpdates, GaussianResiduals), weights=weights)
+    work = compare_steps(network, PROMISE, recount=(), kinds=(LaplaceUpdates, GaussianResiduals))
     steps = list(work)
     shares = [step.share if isinstance(step, Partial) else step for step in steps]
     assert shares == sorted(shares)
     assert sum(not isinstance(step, Partial) for step in steps) > 2, "rounds of the search"
     mechanism = steps[-1].result.noises[-1].mechanism
     assert not list(mechanism.design_steps())
-    again = GaussianResiduals(prior=network, epsilon=2.0, weights=weights)
+    again = GaussianResiduals(prior=network, epsilon=2.0)
     assert not list(again.design_steps()), "it is kept for these weights whatever epsilon is"
     assert again.design is mechanism.design
 
@@ -140,7 +134,7 @@ def test_graphs_are_compared_in_steps_with_the_first_at_once(monkeypatch: pytest
 def test_what_a_network_is_not_for_is_said() -> None:
     network = Network.from_edges(["a", "b"], [("a", "b")], {"a": ("x", "y", "z"), "b": ("no", "yes")})
     comparison = finished(compare_steps(network, PROMISE, recount=()))
-    assert set(comparison.refused) == {"Fourier", "Weighted Fourier"}
+    assert set(comparison.refused) == {"Fourier"}
     assert all("binary" in why for why in comparison.refused.values())
 
 
@@ -151,55 +145,15 @@ def test_a_network_with_nothing_to_tell_has_no_noise() -> None:
     assert all(noise.recounted is not None for noise in comparison.noises)
 
 
-def test_at_a_large_epsilon_best_weights_win_against_gaussian_noise(asia: Network) -> None:
-    comparison = finished(compare_steps(asia, Promise(10.0, 1e-6), recount=()))
-    assert comparison.best.label == "Weighted Fourier"
-
-
-# Weights
-
-
-def test_weights_are_taken_by_those_that_share_noise_out_and_cells_count_by_them(asia: Network) -> None:
-    place = asia.index("dysp")
-    weights = weights_of(asia, {"dysp"}, 20.0)
-    alike, weighted = (finished(compare_steps(asia, PROMISE, recount=(), weights=given)) for given in ((), weights))
-    cells = np.diff(asia.cell_offsets) * np.array(weights)
-    for before, after in zip(alike.noises, weighted.noises, strict=True):
-        sds = after.mechanism.node_noise_sd
-        assert after.noise == pytest.approx(math.sqrt((cells * sds**2).sum() / cells.sum()))
-        unturned = math.sqrt((cells * before.mechanism.node_noise_sd**2).sum() / cells.sum())
-        if takes_weights(type(after.mechanism)):
-            assert after.mechanism.weights == weights
-            assert after.noise < 0.95 * unturned
-            assert sds[place] < 0.95 * before.mechanism.node_noise_sd[place]
-        else:
-            assert after.noise == pytest.approx(unturned)
-    assert {noise.label for noise in weighted.noises if takes_weights(type(noise.mechanism))} == {
-        "Weighted Fourier",
-        "Gaussian residuals",
-    }
-    here = np.arange(len(asia.names)) == place
-    assert weighted.best.in_tables(here) == pytest.approx(weighted.best.mechanism.node_noise_sd[place])
-
-
-def test_what_delta_allows_is_counted_with_the_same_weights(asia: Network) -> None:
-    weights = weights_of(asia, {"dysp"}, 20.0)
-    comparison = finished(compare_steps(asia, PROMISE, kinds=(LaplaceUpdates, WeightedFourier), weights=weights))
-    fourier = comparison.noises[1]
-    assert fourier.recounted.weights == weights
-    assert fourier.noise_with_delta == pytest.approx(fourier.noise / fourier.recounted.epsilon)
-    assert fourier.recounted.epsilon > 1
-
-
 # Over graphs
 
 
-BEST = [("chain, 12", "Weighted Fourier"), ("Sachs", "Consistent Laplace"), ("complete, 7", "Consistent Laplace")]
+BEST = [("chain, 12", "Fourier"), ("Sachs", "Consistent Laplace"), ("complete, 7", "Consistent Laplace")]
 
 
 @pytest.mark.parametrize(("name", "best"), thorough(BEST, sample=BEST[:2]))
 def test_sparse_binary_graphs_are_for_best_weights_others_for_least_squares(name: str, best: str) -> None:
-    pure = ("Laplace", "Consistent Laplace", "Fourier", "Weighted Fourier")
+    pure = ("Laplace", "Consistent Laplace", "Fourier")
     assert finished(compared_on(name, compared_graphs()[name], PROMISE)).best(pure) == best
 
 

@@ -1,4 +1,4 @@
-"""Consistent Laplace, weighted Fourier and Gaussian residuals: what they hand over, and how noisy it is."""
+"""Consistent Laplace and Gaussian residuals: what they hand over, and how noisy it is."""
 
 import math
 from dataclasses import replace
@@ -16,13 +16,12 @@ from dpbayes.mechanisms import (
     LaplaceFourier,
     LaplaceUpdates,
     Noise,
-    WeightedFourier,
 )
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network
 from tests.strategies import ASIA, V_STRUCTURE, chain, random_table, sd_of_cells
 
-KINDS = (ConsistentLaplace, WeightedFourier, GaussianResiduals)
+KINDS = (ConsistentLaplace, GaussianResiduals)
 TERNARY = Network.from_edges("abc", [("a", "b"), ("a", "c")], dict.fromkeys("abc", "xyz"))
 CASES = [
     pytest.param(kind(prior=network, epsilon=epsilon, noise=noise), id=f"{kind.__name__} {noise.value} {epsilon} {k}")
@@ -30,7 +29,6 @@ CASES = [
     for noise in Noise
     for epsilon in (1.0, 20.0)
     for k, network in enumerate((V_STRUCTURE, TERNARY))
-    if network.is_binary or kind is not WeightedFourier
 ]
 
 
@@ -101,7 +99,6 @@ def test_errors_on_asia_are_those_of_the_best_noise():
     assert error(LaplaceUpdates(prior=ASIA, epsilon=1.0)) == pytest.approx(512)
     assert error(LaplaceFourier(prior=ASIA, epsilon=1.0)) == pytest.approx(250, abs=0.5)
     assert error(ConsistentLaplace(prior=ASIA, epsilon=1.0)) == pytest.approx(284.4, abs=0.1)
-    assert error(WeightedFourier(prior=ASIA, epsilon=1.0)) == pytest.approx(192.1, rel=2e-3)
     gaussian = GaussianUpdates(prior=ASIA, epsilon=1.0, delta=1e-6)
     best = GaussianResiduals(prior=ASIA, epsilon=1.0, delta=1e-6)
     assert error(best) / error(gaussian) == pytest.approx(7.39 / 16, rel=2e-3)
@@ -119,59 +116,20 @@ def test_what_is_certified_is_proved_and_reached(kind, noise):
     assert report.needed == pytest.approx(1.0, rel=1e-6)
 
 
-def test_weighted_coefficients_serve_the_tables_that_count_more_and_keep_the_promise():
-    plain = WeightedFourier(prior=ASIA, epsilon=1.0)
-    turned = WeightedFourier(prior=ASIA, epsilon=1.0, weights=(1.0,) * 7 + (50.0,))
-    assert turned.node_noise_sd[7] < 0.9 * plain.node_noise_sd[7]
-    assert turned.node_noise_sd[0] > plain.node_noise_sd[0]
-    assert audit(turned, n=3, epsilons=[]).exact == pytest.approx(1.0)
-    assert "weighted by table" in turned.formula
-    with pytest.raises(InputError, match="There are 2 weights for 8 tables"):
-        WeightedFourier(prior=ASIA, epsilon=1.0, weights=(1.0, 2.0))
-
-
-@pytest.mark.parametrize("noise", Noise)
-def test_weighted_coefficients_are_audited_at_the_largest_epsilon(noise):
-    """Where e^epsilon is more than a double holds."""
-    report = audit(WeightedFourier(prior=V_STRUCTURE, epsilon=1000.0, noise=noise), n=3, epsilons=[0.0, 500.0, 800.0])
-    assert report.exact == pytest.approx(1000.0)
-    assert (report.curve.lower <= report.curve.deltas).all()
-    assert report.curve.lower[0] > 0.99
-
-
-@pytest.mark.parametrize("kind", [WeightedFourier, GaussianResiduals])
+@pytest.mark.parametrize("kind", [GaussianResiduals])
 def test_stated_prices_share_the_noise_out_and_are_not_said_to_be_the_best(kind):
     equal = kind(prior=chain(2), epsilon=1.0, prices=(1, 1, 1))
     lone = kind(prior=chain(2), epsilon=1.0, prices=(1, 1, 1000))
-    assert (lone.design.scales[1:] / lone.design.scales[3]) == pytest.approx(
-        [1000, 1000, 1] if kind is WeightedFourier else [2000, 2000, 1]
-    )
+    assert (lone.design.scales[1:] / lone.design.scales[3]) == pytest.approx([2000, 2000, 1])
     assert "No other" not in equal.formula
     assert audit(equal, n=3, epsilons=[]).needed <= audit(equal, n=3, epsilons=[]).certified.epsilon * (1 + 1e-9)
-    for wrong, said in (({"prices": (1, 1)}, "2 prices"), ({"prices": (1, 1, 1), "weights": (1.0, 2.0)}, "either")):
+    for wrong, said in (({"prices": (1, 1)}, "2 prices"),):
         with pytest.raises(InputError, match=said):
             kind(prior=chain(2), epsilon=1.0, **wrong)
 
 
-def test_the_best_of_some_weights_is_searched_for_once_and_kept_by_the_network_alone():
-    weights = (1.0,) * 7 + (37.0,)
-    first, second = (GaussianResiduals(prior=ASIA, epsilon=e, weights=weights) for e in (1.0, 2.0))
+def test_the_best_noise_is_searched_for_once_and_kept_by_the_network_alone():
+    first, second = (GaussianResiduals(prior=ASIA, epsilon=e) for e in (1.0, 2.0))
     assert first.design is second.design
-    alike = GaussianResiduals(prior=ASIA, epsilon=1.0, weights=(1.0,) * 8)
-    assert alike.design is GaussianResiduals(prior=ASIA, epsilon=1.0).design, "all alike are no weights"
     assert replace(ASIA).designs is not ASIA.designs
     assert replace(ASIA) == ASIA
-
-
-def test_weights_make_some_tables_better_and_a_wrong_number_is_refused():
-    plain = GaussianResiduals(prior=ASIA, epsilon=1.0)
-    turned = GaussianResiduals(prior=ASIA, epsilon=1.0, weights=(1.0,) * 7 + (50.0,))
-    assert turned.node_noise_sd[7] < 0.9 * plain.node_noise_sd[7]
-    assert turned.certified == plain.certified
-    with pytest.raises(InputError, match="Give one weight per table"):
-        GaussianResiduals(prior=ASIA, epsilon=1.0, weights=(1.0, 2.0))
-
-
-def test_the_weighted_coefficients_are_for_binary_networks():
-    with pytest.raises(InputError, match="binary"):
-        WeightedFourier(prior=TERNARY, epsilon=1.0)

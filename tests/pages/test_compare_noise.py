@@ -18,7 +18,6 @@ from dpbayes.experiments.best_noise import (
 )
 from dpbayes.figures.noise import ALONE, WITH_DELTA
 from dpbayes.mechanisms import LaplaceUpdates
-from dpbayes.mechanisms.noise.shares import weights_of
 from dpbayes.sources.named_networks import load_named
 from dpbayes.ui.pages.compare import noise
 from dpbayes.ui.session.graphs import Graph, code_of
@@ -102,23 +101,6 @@ def test_remark_1_has_this_graphs_numbers(at: AppTest) -> None:
     text = everything(at)
     assert "times Laplace’s with the noise as stated" in text
     assert "explore" in {link.proto.page for link in at.get("page_link")}
-
-
-def test_tables_that_matter_more_get_less_noise_and_the_page_says_so() -> None:
-    at = open_page(PAGE, delta="0.000001", matters="dysp", **{"release.weight": "20"})
-    weights = weights_of(ASIA, {"dysp"}, 20.0)
-    core = finished(compare_steps(ASIA, Promise(1.0, 1e-6), recount=(), weights=weights))
-    alone = dots(at, CELLS, ALONE)
-    for compared_noise in core.noises:
-        assert alone[compared_noise.label] == (pytest.approx(compared_noise.noise) if compared_noise.is_pure else None)
-    assert "counts per cell, weighted by table" in headline(at)
-    text = plain(everything(at))
-    assert "The squared error in the table of dysp has weight 20 in the noise per cell of every mechanism." in text
-    assert "allocate their noise by the weights: Weighted Fourier, Gaussian residuals." in text
-    assert "All tables have the same weight in this picture." in text
-    assert f"weights={weights!r}" in "".join(code.value for code in at.code)
-    fine(at.multiselect(key="matters").set_value([]).run())
-    assert "weighted by table" not in headline(at)
 
 
 @pytest.mark.usefixtures("first_look")

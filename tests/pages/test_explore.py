@@ -473,18 +473,6 @@ def test_the_one_main_button_leads_on(page: str, label: str, following: str) -> 
     assert at.title[0].value == following
 
 
-def test_tables_that_matter_more_are_picked_weighed_and_in_the_link() -> None:
-    at = open_page(PAGE, mechanism="GaussianResiduals")
-    assert not [slider for slider in at.select_slider if slider.key == "parameter.release.weight"]
-    before = headline(at)
-    fine(at.multiselect(key="matters").set_value(["dysp", "tub"]).run())
-    assert set(settings_of(at).matters) == {"dysp", "tub"}
-    assert headline(at) != before
-    assert [slider for slider in at.select_slider if slider.key == "parameter.release.weight"]
-    assert "~~" in query_of(settings_of(at))["matters"]
-    assert "matters" not in [field.key for field in open_page(PAGE, mechanism="GaussianUpdates").multiselect]
-
-
 @pytest.mark.usefixtures("first_look")
 def test_the_best_noise_of_a_large_network_is_searched_for_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """A step in each run: the control answers meanwhile, and what is found is kept for every epsilon."""
@@ -492,7 +480,7 @@ def test_the_best_noise_of_a_large_network_is_searched_for_in_steps(monkeypatch:
     monkeypatch.setattr("dpbayes.ui.widgets.running.MOMENT", 0.0)
     with monkeypatch.context() as patch:
         patch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
-        at = open_page(PAGE, source="insurance", mechanism="GaussianResiduals", matters="Age", seat="recipient")
+        at = open_page(PAGE, source="insurance", mechanism="GaussianResiduals", seat="recipient")
         assert "is being computed" in headline(at)
         assert not figures(at)
         shares: list[int] = []

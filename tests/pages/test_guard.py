@@ -261,22 +261,6 @@ def test_what_is_pressed_outside_the_part_that_reruns_is_heard_by_the_whole_page
     assert [message.fragment_id for message in sent] == [fragment]
 
 
-@pytest.mark.usefixtures("first_look")
-@pytest.mark.parametrize("page", ["explore", "compare"])
-def test_a_control_that_the_browser_has_not_sent_is_set_again(page: str) -> None:
-    """What a run draws is lost where the next one begins before it is sent: the browser has no such control then."""
-    at = open_page(f"pages/{page}.py", mechanism="GaussianResiduals", matters="dysp~~lung")
-    shown = at.multiselect(key="matters")
-    assert (shown.proto.set_value, list(shown.proto.raw_values)) == (True, ["lung", "dysp"])
-    others = [state for state in at._tree.get_widget_states().widgets if state.id != shown.proto.id]
-    again = fine(at._run(WidgetStates(widgets=others))).multiselect(key="matters")
-    assert (again.proto.set_value, list(again.proto.raw_values)) == (True, ["lung", "dysp"])
-    assert settings_of(at).matters == ("dysp", "lung")
-    field = fine(at.run()).multiselect(key="matters")
-    assert not field.proto.set_value, "a hand on the move is not pulled back"
-    assert field.value == ["lung", "dysp"]
-
-
 class Interrupted(ScriptRunner):
     """A run for which another message has come."""
 

@@ -309,18 +309,6 @@ def test_noisy_counts_that_are_to_be_fitted_are_requested_by_the_page() -> None:
     assert request_of(chosen, "garden").mechanism == "consistent"
 
 
-@pytest.mark.parametrize(("kind", "name"), [("WeightedFourier", "weighted"), ("GaussianResiduals", "residuals")])
-def test_noise_that_is_shared_out_is_requested_at_the_prices_of_the_tables_that_matter(kind: str, name: str) -> None:
-    alike, turned = (
-        request_of(Chosen(Settings(mechanism=kind, matters=matters)), "garden") for matters in ((), ("dysp",))
-    )
-    assert alike.mechanism == turned.mechanism == name
-    before, after = (request.entry.simulated(request).node_noise_sd for request in (alike, turned))
-    place = alike.network.index("dysp")
-    assert after[place] < before[place]
-    assert after[0] > before[0]
-
-
 def test_gaussian_noise_is_charged_to_a_budget_in_rho(path: Path, tmp_path: Path) -> None:
     at = form(open_page(PAGE), "Create dataset", name="garden", budget="1", reason="Gaussian noise")
     assert "ε = 1" in headline(at)

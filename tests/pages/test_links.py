@@ -54,7 +54,6 @@ any_settings = st.builds(
     row=words,
     target=words,
     evidence=st.lists(st.tuples(words, words), max_size=3).map(tuple),
-    matters=st.lists(words, max_size=3).map(tuple),
     parameters=parameters,
 )
 
@@ -149,7 +148,7 @@ def test_unknown_parts_are_passed_over(query: dict[str, str]) -> None:
 
 
 @given(
-    st.sampled_from(["seat", "data", "source", "records", "graph", "evidence", "matters", "prior", *PARAMETERS]),
+    st.sampled_from(["seat", "data", "source", "records", "graph", "evidence", "prior", *PARAMETERS]),
     st.text(),
 )
 def test_any_text_is_read_or_refused_in_one_sentence(key: str, text: str) -> None:

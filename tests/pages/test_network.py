@@ -19,7 +19,7 @@ from dpbayes.mechanisms.sampler import PosteriorSampler
 from dpbayes.model.network import Network
 from dpbayes.sources.bif import write_bif
 from dpbayes.sources.named_networks import MAX_NODES, load_named
-from dpbayes.ui.pages.network.errors import key_of, planned, planned_from, verdict
+from dpbayes.ui.pages.network.errors import planned, planned_from, verdict
 from dpbayes.ui.pages.network.exchange import drawing_svg
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import MAX_NAME, TEMPLATES, Graph, code_of, graph_of, network_of
@@ -296,11 +296,6 @@ def test_errors_follow_when_the_hand_rests(monkeypatch: pytest.MonkeyPatch) -> N
     assert "errors" not in figures(at)
 
 
-def test_errors_are_of_the_tables_that_matter_now(session: dict[str, object]) -> None:
-    matters = Settings(matters=("dysp",)).with_parameter("release.weight", 20.0)
-    assert key_of(Chosen(matters), ("WeightedFourier",)) != key_of(Chosen(Settings()), ("WeightedFourier",))
-
-
 def use(at: AppTest, kind: str, size: str = "8") -> AppTest:
     fine(at.selectbox(key="start.kind").set_value(kind).run())
     if "start.size" in [box.key for box in at.text_input]:
@@ -414,7 +409,7 @@ def test_a_network_that_is_not_binary_names_the_node() -> None:
     assert 'Fourier needs binary nodes, and "A" is not binary.' in everything(at)
     for name in MECHANISM_NAMES:  # Explore agrees on what runs
         release = open_page("pages/explore.py", source="survey", mechanism=name)
-        assert bool(sentences(release)) == (name in ("LaplaceFourier", "WeightedFourier")), name
+        assert bool(sentences(release)) == (name == "LaplaceFourier"), name
     assert "Posterior sampling and private MAP do not need binary nodes." in everything(at)
 
 

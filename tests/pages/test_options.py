@@ -97,7 +97,7 @@ CONTEXTS: dict[str, list[dict[str, str]]] = {
     ],
     "hellinger": [{}, {"hellinger.sides": "3", "hellinger.n": "20", "hellinger.balance": "by share"}],
     "regression": [{}, {"regression.records": "Fulton census", "regression.norm_bound": "from a certified ε"}],
-    "explore": [{}, {"mechanism": "GaussianResiduals", "matters": "dysp"}],
+    "explore": [{}, {"mechanism": "GaussianResiduals"}],
     "sampling": [{"sampling.family": family.value} for family in Family],
     "compare": [
         {},

@@ -127,7 +127,6 @@ def test_what_does_not_fit_the_table_is_refused(plan: PlanFile, sentence: str) -
     [
         ({"prior": tuple(["1"] * 35 + ["2"])}, "one prior for all cells"),
         ({"mechanism": "gaussian", "rho": Fraction(1, 2)}, "a guarantee in epsilon and delta"),
-        ({"mechanism": "weighted", "prices": tuple([2] + [1] * 19)}, "these parts of the plan: prices"),
     ],
 )
 def test_what_the_page_cannot_show_is_refused(changes: dict[str, object], sentence: str) -> None:

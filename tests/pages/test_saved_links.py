@@ -45,7 +45,6 @@ SAVED = {
     "network?source=alarm&records=20000": {"source": "alarm", "records": 20_000},
     f"network?graph=g%3A{GRAPH.rstrip('=')}": {"graph": f"g:{GRAPH.rstrip('=')}"},
     "stealth?epsilon=0.5&stealth.t=1.25&stealth.aim=by+t&seed=7": {"seed": 7},
-    "best_noise?delta=1e-06&target=dysp&release.weight=20&matters=lung": {"target": "dysp", "matters": ("lung",)},
     "bounds?bounds.claim=ALT-14+Lemma+3%3A+exponential+records&bounds.rate=2.5&bounds.axis=L": {
         "parameters": (("bounds.axis", Axis.LEVEL), ("bounds.claim", "ALT_LEMMA_3"), ("bounds.rate", 2.5)),
     },

@@ -40,7 +40,7 @@ SENTENCE = re.compile(r"ε = ([\d.]+) keeps the error of P\((.+)\) within ([\d.]
 @pytest.fixture(autouse=True)
 def fast_mechanisms_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """The others are drawn one after the other, and are of the core's tests."""
-    monkeypatch.setattr(page, "others", lambda chosen: ["WeightedFourier"])
+    monkeypatch.setattr(page, "others", lambda chosen: ["LaplaceFourier"])
     monkeypatch.setattr(page, "INTERVAL_DRAWS", 4)
 
 
@@ -48,7 +48,7 @@ def fast_mechanisms_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 def at() -> AppTest:
     """The page once all its work is done; no test turns it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(page, "others", lambda chosen: ["WeightedFourier"])
+        patch.setattr(page, "others", lambda chosen: ["LaplaceFourier"])
         return open_page(PAGE)
 
 

@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.audit.loss import trimmed_network
 from dpbayes.experiments.accuracy.curves import fourier as accuracy_fourier
-from dpbayes.mechanisms import OF_RECORDS, PRIVATE, Calibration, GaussianResiduals, WeightedFourier, fourier
+from dpbayes.mechanisms import OF_RECORDS, PRIVATE, Calibration, GaussianResiduals, fourier
 from dpbayes.model.network import Network
 from dpbayes.theory.claims import setting as bounds_subject
 from dpbayes.ui.pages.explore import board
@@ -176,7 +176,7 @@ def test_where_no_increment_is_simulated_one_is_proved_that_is_as_good(
 
 SMALL = {"cpts": "random", "records": "100"}
 
-SEARCHED = (WeightedFourier.__name__, GaussianResiduals.__name__)
+SEARCHED = (GaussianResiduals.__name__,)
 """Their best scales are searched for on smaller graphs only."""
 
 MOST_PARENTS = dict.fromkeys(SEARCHED, 13) | {"LaplaceFourier": 16, "PosteriorSampler": 16}
@@ -271,7 +271,7 @@ def test_mechanisms_are_compared_on_a_wide_graph_one_after_another_and_that_stop
     assert [len(f.value) for f in at.dataframe if "mechanism" in f.value] == [2]
     press(at, "Continue")
     assert [list(f.value["mechanism"]) for f in at.dataframe if "mechanism" in f.value] == [
-        [kind.label for kind in (*PRIVATE, *OF_RECORDS) if kind not in (WeightedFourier, GaussianResiduals)]
+        [kind.label for kind in (*PRIVATE, *OF_RECORDS) if kind is not GaussianResiduals]
     ]
     one_sentence(at, "The optimal noise is computed for up to 1,024 sets")
     assert not at.get("progress")

@@ -17,7 +17,6 @@ from dpbayes import (
     LaplaceFourier,
     LaplaceUpdates,
     Network,
-    WeightedFourier,
     query,
 )
 from dpbayes.base.steps import slices
@@ -36,7 +35,6 @@ SETTINGS = [
     (LaplaceUpdates, STEEP, 1000, 0.1),
     (LaplaceUpdates, Dirichlets.bdeu(V_STRUCTURE, 2.0), 200, 1.0),
     (LaplaceFourier, Dirichlets.symmetric(chain(4)), 1000, 1.0),
-    (WeightedFourier, Dirichlets.symmetric(V_STRUCTURE), 50, 3.0),
     (GaussianUpdates, Dirichlets.symmetric(TERNARY), 200, 1.0),
     (GaussianResiduals, Dirichlets.symmetric(DIAMOND), 1000, 0.5),
 ]

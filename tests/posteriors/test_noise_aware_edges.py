@@ -10,7 +10,7 @@ import pytest
 from dpbayes import Counts, Dirichlets, Network, count
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy.curves.any_mechanism import typical
-from dpbayes.mechanisms import MECHANISMS, LaplaceFourier, Noise, WeightedFourier
+from dpbayes.mechanisms import MECHANISMS, LaplaceFourier, Noise
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_aware import noise_aware
 from tests.conftest import thorough
@@ -19,7 +19,7 @@ from tests.strategies import V_STRUCTURE, chain, random_table, table_of
 
 KINDS = [kind for kind in MECHANISMS if hasattr(kind, "noise_model")]
 NAMES = [kind.__name__ for kind in KINDS]
-BINARY_ALONE = (LaplaceFourier, WeightedFourier)
+BINARY_ALONE = (LaplaceFourier,)
 
 ENDS = list(product((1e-3, 1.0, 1e3), (1e-3, 1.0, 1e6)))
 FEW_ENDS = [(1e-3, 1.0), (1.0, 1e-3), (1.0, 1e6), (1e3, 1.0)]
@@ -52,7 +52,7 @@ def counted(network: Network, n: int) -> Counts:
 
 
 def test_all_that_add_noise_are_here() -> None:
-    assert {"LaplaceUpdates", "ConsistentLaplace", "LaplaceFourier", "WeightedFourier"} <= set(NAMES)
+    assert {"LaplaceUpdates", "ConsistentLaplace", "LaplaceFourier"} <= set(NAMES)
     assert {"GaussianUpdates", "GaussianResiduals"} <= set(NAMES)
 
 

@@ -276,7 +276,7 @@ def test_the_certificate_states_what_a_promise_must():
     assert "3 releases of this dataset, this one included, have spent epsilon 0.8" in sentences[2]
 
 
-@pytest.mark.parametrize("mechanism", ["weighted", "residuals"])
+@pytest.mark.parametrize("mechanism", ["residuals"])
 def test_the_certificate_says_that_prices_are_public_and_whose_word_that_is(mechanism):
     certificate, _ = said(request_of(mechanism=mechanism), BEFORE_IN_RHO)
     assert any("so are the prior and the prices" in sentence for sentence in certificate["not_covered"])

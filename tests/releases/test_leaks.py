@@ -235,7 +235,7 @@ def test_a_command_that_fails_in_the_middle_says_one_sentence(tmp_path, monkeypa
 
 @pytest.mark.parametrize("mechanism", RELEASABLE)
 def test_no_randomness_but_opendps_is_used(tmp_path, monkeypatch, mechanism):
-    is_binary = mechanism in ("fourier", "weighted")
+    is_binary = mechanism == "fourier"
     network = leaking.BINARY if is_binary else NETWORK
     counts = leaking.binary_counts() if is_binary else counts_of(TRUE)
     in_rho = RELEASABLE[mechanism].measure is PrivacyMeasure.RHO

@@ -17,11 +17,9 @@ from dpbayes.mechanisms.fourier import INCREMENT
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.prior_rules import PriorRule
-from dpbayes.ui.pages.audit.subject import audited
 from dpbayes.ui.session import chosen as module
 from dpbayes.ui.session import uploads
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.workflow import AuditSubject
 from dpbayes.ui.session.settings import Cpts, Settings
 
 PAGES = Path(dpbayes.ui.pages.__file__).parent
@@ -90,32 +88,11 @@ def test_a_mechanism_is_made_once_of_what_is_chosen_and_keeps_the_noise_it_has_s
 
 def test_a_mechanism_on_another_network_has_what_suits_that_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "stealth_increment", lambda network, *_: network.cell_count / 100)
-    chosen = Chosen(Settings(matters=("dysp",), prior=PriorRule.symmetric(2)).with_parameter("release.weight", 20.0))
+    chosen = Chosen(Settings(prior=PriorRule.symmetric(2)))
     shorter = chosen.network.without_edge("smoke", "bronc")
     fourier: Any = chosen.mechanism_on(shorter, "LaplaceFourier")
     assert (fourier.prior.network, fourier.t) == (shorter, shorter.cell_count / 100)
     np.testing.assert_array_equal(fourier.prior.alpha, Dirichlets.symmetric(shorter, 2.0).alpha)
-    residuals: Any = chosen.mechanism_on(shorter, "GaussianResiduals")
-    assert residuals.weights == tuple(20.0 if name == "dysp" else 1.0 for name in shorter.names)
-
-
-def test_tables_that_matter_more_weigh_more_in_what_shares_its_noise_out() -> None:
-    settings = Settings(matters=("dysp", "nobody")).with_parameter("release.weight", 20.0)
-    chosen = Chosen(settings)
-    expected = tuple(20.0 if name == "dysp" else 1.0 for name in chosen.network.names)
-    for name in ("GaussianResiduals", "WeightedFourier"):
-        mechanism: Any = chosen.mechanism_called(name)
-        assert mechanism.weights == expected
-    assert not hasattr(chosen.mechanism_called("GaussianUpdates"), "weights")
-    for alike in (Settings(), Settings(matters=("nobody",)), settings.with_parameter("release.weight", 1.0)):
-        assert Chosen(alike).weights == ()
-
-
-def test_an_audit_is_of_the_weights_that_are_chosen() -> None:
-    """Else the report of the tables that matter less would be shown again."""
-    own = Settings(mechanism="GaussianResiduals").with_parameter("audit.subject", AuditSubject["RELEASE"])
-    keys = {audited(Chosen(settings), settings).key for settings in (own, dataclasses.replace(own, matters=("dysp",)))}
-    assert len(keys) == 2
 
 
 @pytest.mark.parametrize("folder", sorted(path.name for path in PAGES.iterdir() if (path / "page.py").exists()))

@@ -17,7 +17,6 @@ from dpbayes.experiments.accuracy.cost import Cost, refuse_large_runs
 from dpbayes.experiments.accuracy.method import Method, Size
 from dpbayes.experiments.accuracy.methods import BASELINES, METHODS, refusal
 from dpbayes.experiments.accuracy.releases import ReleasePlan
-from dpbayes.mechanisms.noise.shares import require_shares
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -86,8 +85,7 @@ class AccuracyPlan(ReleasePlan):
     `source` is synthetic, with a new model in every repeat, or a table, with a new split in every repeat. At most
     `testing` of the remaining records are test records; if fewer remain, the field becomes their number. `prior` is a
     rule, a pseudo-count of every cell, or a text such as "capped". `stealth`, `draws` and `cells` are parameters of the
-    Fourier, sampling and MAP methods, and `noise` of all methods that add noise. `weights` are the weights of the
-    errors in the nodes' tables, for mechanisms that divide their noise among the tables; empty for equal weights.
+    Fourier, sampling and MAP methods, and `noise` of all methods that add noise.
 
     Errors: InputError for unknown targets, targets of one state, too few records, an empty or falling grid, methods
     that do not fit the network, and experiments that would take too long.
@@ -98,8 +96,6 @@ class AccuracyPlan(ReleasePlan):
 
     def __post_init__(self) -> None:
         check_parameters(self)
-        if self.weights:
-            require_shares(self.network, weights=self.weights, prices=())
         object.__setattr__(self, "epsilons", checked_epsilons(self.epsilons))
         if self.states < 2:
             raise InputError(f"The target {brief(self.target)} has only one state, so there is nothing to predict.")

@@ -25,7 +25,6 @@ from dpbayes.experiments.accuracy.methods import BASELINES, EXACT, MAJORITY
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
 from dpbayes.experiments.accuracy.records import Batch, Repeats
 from dpbayes.experiments.accuracy.releases import Releases, Streams
-from dpbayes.mechanisms.noise.shares import weight_texts
 from dpbayes.posteriors.prior_rules import PriorRule
 
 
@@ -148,7 +147,6 @@ def settings_of(plan: AccuracyPlan) -> dict[str, str | int | float]:
         "stealth": plan.stealth,
         "draws": plan.draws,
         "cells": plan.cells,
-        "weights": "; ".join(weight_texts(plan.network, plan.weights)),
         "seed": plan.seed,
     }
 

@@ -12,11 +12,10 @@ import numpy as np
 from dpbayes.base.command import HOLDS, in_help, say, warn
 from dpbayes.base.output import ROOM, require_output, write_output
 from dpbayes.base.parameters import Parameter
-from dpbayes.base.validation import InputError, finite_number, whole_number
+from dpbayes.base.validation import InputError, whole_number
 from dpbayes.mechanisms import MECHANISMS, RELEASABLE, releasable
 from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.mechanisms.base import rule_for
-from dpbayes.mechanisms.noise.shares import LEAST_WEIGHT, MOST_WEIGHT
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.prior_rules import PriorKind, PriorRule, prior_rule
@@ -74,14 +73,6 @@ def _add_request(parser: argparse.ArgumentParser, *, required: bool) -> None:
     )
     for name, parameter in _settings().items():
         parser.add_argument(f"--{name}", metavar="NUMBER", help=f"{in_help(parameter.description)} ({_whose(name)})")
-    parser.add_argument(
-        "--matters",
-        action="append",
-        default=[],
-        metavar="COLUMN",
-        help=f"a node whose table has a larger weight; may be repeated ({_who_shares()})",
-    )
-    parser.add_argument("--weight", default="10", help="the weight of the squared error in these tables (default: 10)")
 
 
 def _add_charged(parser: argparse.ArgumentParser) -> None:
@@ -152,7 +143,6 @@ def _requested(args: argparse.Namespace, drawn: Network, n: int) -> ReleaseReque
         n=n,
         prior=_prior(args, drawn),
         settings={name: getattr(args, name) for name in _settings() if getattr(args, name) is not None},
-        prices=_prices(args, drawn),
         domains=_domain_choice(args),
     )
 
@@ -177,21 +167,6 @@ def _loss(args: argparse.Namespace) -> dict[str, Any]:
     if args.delta is not None:
         return {"stated": parsed_promise(args.epsilon, args.delta)}
     return {"epsilon": parsed_epsilon(args.epsilon)} if args.rho is None else {"rho": parsed_rho(args.rho)}
-
-
-def _prices(args: argparse.Namespace, drawn: Network) -> tuple[int, ...]:
-    """Return the best prices for the weights of the tables, none if all weights are equal. Errors: InputError."""
-    if not args.matters:
-        return ()
-    priced = releasable(args.mechanism).priced
-    if priced is None:
-        raise InputError(
-            f"The mechanism {args.mechanism} has the same noise in all tables; only {_who_shares()} can distribute it."
-        )
-    weight = finite_number("The weight", args.weight, low=LEAST_WEIGHT, high=MOST_WEIGHT)
-    weights = np.ones(len(drawn.names))
-    weights[[drawn.index(name) for name in args.matters]] = weight
-    return priced(drawn, weights)
 
 
 def _domain_choice(args: argparse.Namespace) -> DomainChoice:
@@ -247,7 +222,7 @@ def write_request(args: argparse.Namespace) -> int:
     return HOLDS
 
 
-_REQUESTED = ("network", "mechanism", "epsilon", "rho", "delta", "prior", "matters")
+_REQUESTED = ("network", "mechanism", "epsilon", "rho", "delta", "prior")
 
 
 _NEEDED = {
@@ -289,10 +264,6 @@ def _settings() -> dict[str, Parameter]:
 
 def _whose(name: str) -> str:
     return ", ".join(mechanism for mechanism, entry in RELEASABLE.items() if name in entry.settings)
-
-
-def _who_shares() -> str:
-    return ", ".join(mechanism for mechanism, entry in RELEASABLE.items() if entry.priced is not None)
 
 
 # adaptive

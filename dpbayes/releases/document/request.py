@@ -47,7 +47,7 @@ class ReleaseRequest:
     instead of a rho, the rho implies it. `dataset` is the id that the curator gives the table. `prior` has decimals as
     typed, one for every cell or one for all; 1 is uniform. `settings` has the mechanism's parameters, decimals as
     typed; missing ones have their typical value. `prices` distribute the noise of a mechanism among the sets of nodes,
-    one for each set but the empty one; without prices, the best ones for equally weighted tables are used.
+    one for each set but the empty one; without prices, the best ones are used.
     The graph must have been chosen without looking at the records. Errors: InputError.
     """
 
@@ -280,7 +280,7 @@ def _checked_prices(entry: Releasable, network: Network, prices: tuple[int, ...]
         if prices:
             raise InputError(f"The mechanism {entry.label} has one scale for all numbers and takes no prices.")
         return ()
-    return checked_prices(network, prices or entry.priced(network, np.ones(len(network.names))))
+    return checked_prices(network, prices or entry.priced(network))
 
 
 def require_writable(network: Network) -> None:

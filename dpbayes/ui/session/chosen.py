@@ -22,7 +22,6 @@ from dpbayes.experiments.accuracy.plan import default_target
 from dpbayes.experiments.least_epsilon.tables import has_columns
 from dpbayes.mechanisms import MECHANISMS, OF_RECORDS, Mechanism, NetworkMechanism, Outcome, reads_records
 from dpbayes.mechanisms.base import rule_for
-from dpbayes.mechanisms.noise.shares import takes_weights, weights_of
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset
@@ -364,17 +363,7 @@ class Chosen:
         prior = self.prior if network is self.network and rule == self.settings.prior else rule.on(network)
         defaults = self._defaults(kind, prior)
         values = {name: self.parameter(name, defaults.get(name)) for name in parameters_of(kind)}
-        shared = {"weights": self.weights_on(network)} if takes_weights(kind) else {}
-        return kind(prior=prior, **values, **shared)
-
-    @property
-    def weights(self) -> tuple[float, ...]:
-        """The weight of the error in each node's table; empty if all weights are equal."""
-        return self.weights_on(self.network)
-
-    def weights_on(self, network: Network) -> tuple[float, ...]:
-        """Return the weights of another network's nodes, by their names."""
-        return weights_of(network, self.settings.matters, float(self.parameter("release.weight")))
+        return kind(prior=prior, **values)
 
     def defaults_for(self, kind: type[Any]) -> dict[str, object]:
         """Return the default values that depend on the network: the increment for non-negative releases."""

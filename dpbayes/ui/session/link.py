@@ -111,7 +111,6 @@ READERS: dict[str, Callable[[str], Any]] = {
     "zoom": lambda text: _one_of("zoom", ("True", "False"))(text) == "True",
     "target": _short,
     "evidence": lambda text: _evidence(_short(text)),
-    "matters": lambda text: _names(_short(text)),
     "story": _story,
     "step": _whole("The step of the story", low=1, high=MOST_PLACES),
     "present": _member("presentation mode", Present),
@@ -188,7 +187,6 @@ _CALLED = {
     "state": "the state",
     "target": "the target of the question",
     "evidence": "the evidence",
-    "matters": "the tables with more weight",
 }
 """The names, for a sentence, of the settings whose text has no bound."""
 
@@ -202,8 +200,6 @@ def _texts(settings: Settings) -> dict[str, str]:
             continue
         if field.name == "evidence":
             texts["evidence"] = "~~".join("~".join(map(_without_tilde, pair)) for pair in value)
-        elif field.name == "matters":
-            texts["matters"] = "~~".join(map(_without_tilde, value))
         else:
             texts[field.name] = _text(value)
     return texts

@@ -54,9 +54,9 @@ class Settings:
 
     `data` is "synthetic", "upload", the key of a shipped table, or CONNECTED with the public name of a connection, and
     never a path or an address. `source` is the graph from which synthetic records are sampled, and `graph` is the
-    fitted graph; "" is the graph of the data, which is `source` for synthetic records. `matters` are the nodes whose
-    tables have more weight when a mechanism divides its noise among tables. `row` and `target` are names; for "" and
-    unknown names, the page uses a default. `story` is the key of the open story, "" for none. `step` begins at 1.
+    fitted graph; "" is the graph of the data, which is `source` for synthetic records. `row` and `target` are names;
+    for "" and unknown names, the page uses a default. `story` is the key of the open story, "" for none.
+    `step` begins at 1.
     """
 
     seat: Seat = Seat.CURATOR
@@ -74,7 +74,6 @@ class Settings:
     zoom: bool = True
     target: str = ""
     evidence: tuple[tuple[str, str], ...] = ()
-    matters: tuple[str, ...] = ()
     story: str = ""
     step: int = 1
     present: Present = Present.OFF

@@ -19,7 +19,6 @@ from dpbayes.mechanisms import Calibration, GaussianResiduals, LaplaceUpdates, N
 from dpbayes.mechanisms.release import Release, ReleasedPosterior
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
-from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.noise_aware import ShiftedPoints, noise_aware_cells
 from dpbayes.sources.named_networks import naive_bayes
 from tests.experiments.crafted import crafted
@@ -66,22 +65,6 @@ def test_the_curve_is_the_noise_aware_mean_of_the_mechanisms_own_releases(networ
         theta, own = mean_of(release, seeds[repeat]), origin > 0
         assert np.exp(logs[repeat, k, own]) == pytest.approx(theta[origin[own] - 1], rel=1e-9)
         assert np.all(logs[repeat, k, ~own] == 0)
-
-
-def test_noise_is_shared_out_by_the_weights_of_the_tables():
-    counts = np.random.default_rng(2).integers(0, 9, (1, SMALL.cell_count)).astype(float)
-    weights = (50.0, *[1.0] * (len(SMALL.names) - 1))
-
-    def logs(method, **more):
-        plan = plan_of(methods=(method,), epsilons=(1.0,), **more)
-        return finished(method.log_cpts(Releases(plan), counts, Streams(3)))
-
-    mechanism = GaussianResiduals(prior=Dirichlets.symmetric(SMALL), epsilon=1.0, weights=weights)
-    seed = int(Streams(3)(RESIDUALS_AWARE.name.upper()).integers(2**63, size=1)[0])
-    release = mechanism.release(Counts(SMALL, counts[0].astype(np.int64), 50), np.random.default_rng(seed))
-    mean = mean_of(release, seed)
-    assert np.exp(logs(RESIDUALS_AWARE, weights=weights)[0, 0]) == pytest.approx(mean, rel=1e-9)
-    assert np.array_equal(logs(LAPLACE_AWARE, weights=weights), logs(LAPLACE_AWARE)), "Laplace's is the same everywhere"
 
 
 @pytest.mark.usefixtures("few_are_read")
@@ -155,7 +138,7 @@ def test_a_family_of_too_many_nodes_is_left_out_or_refused_in_a_sentence():
 def test_the_best_noise_is_not_searched_for_where_that_is_one_long_step():
     """A node with eleven and with twelve parents; the searches themselves are not begun."""
     few, many = (Network.from_edges([*p, "y"], [(name, "y") for name in p]) for p in (NAMES[:11], NAMES[:12]))
-    methods = [METHODS[name] for name in ("consistent", "weighted", "gaussian", "residuals")] + [RESIDUALS_AWARE]
+    methods = [METHODS[name] for name in ("consistent", "gaussian", "residuals")] + [RESIDUALS_AWARE]
     for network, kept in (
         (few, ["consistent", "gaussian", "residuals", "residuals_aware"]),
         (many, ["consistent", "gaussian"]),

@@ -43,7 +43,7 @@ MIXED = Network.from_edges(
 )
 
 
-NOISY = ("consistent", "weighted", "gaussian", "residuals")
+NOISY = ("consistent", "gaussian", "residuals")
 """The curves of the mechanisms that are no paper's, at their typical numbers."""
 
 
@@ -271,7 +271,7 @@ def mechanism_of(method: Method, plan: AccuracyPlan, t: float):
     prior, epsilon = rule_for(method.kind, plan.prior).on(plan.network), plan.epsilons[0]
     printed = Calibration.AS_PRINTED
     if method.name in NOISY:
-        return replace(typical(method.kind, prior=prior, epsilon=epsilon, weights=plan.weights), noise=plan.noise)
+        return replace(typical(method.kind, prior=prior, epsilon=epsilon), noise=plan.noise)
     return {
         METHODS["laplace"]: lambda: LaplaceUpdates(prior=prior, epsilon=epsilon),
         METHODS["fourier"]: lambda: LaplaceFourier(prior=prior, epsilon=epsilon, t=t),
@@ -330,26 +330,13 @@ def test_releases_of_whole_numbers_have_the_mechanisms_law(name, network):
     assert moments_apart(ours, law_of_mechanism(plan, factor=1.5)) > FAR
 
 
-@pytest.mark.parametrize("name", ["weighted", "residuals"])
-@pytest.mark.parametrize("noise", Noise)
-def test_noise_is_shared_out_by_the_weights_of_the_tables(name, noise):
-    even = law_plan(METHODS[name], SMALL, noise=noise)
-    heavy = replace(even, weights=(*[1.0] * 4, 50.0))
-    ours = law_of_curve(heavy)
-    assert moments_apart(ours, law_of_mechanism(heavy)) < FAR
-    assert moments_apart(ours, law_of_mechanism(even)) > FAR, "all alike is another law"
-
-
 LAW_DRAWS = 4_000
 """Releases of which two laws are compared."""
 
 
-def law_plan(
-    method: Method, network: Network, *, noise: Noise = Noise.REAL, weights: tuple[float, ...] = ()
-) -> AccuracyPlan:
+def law_plan(method: Method, network: Network, *, noise: Noise = Noise.REAL) -> AccuracyPlan:
     target = default_target(network)
-    plan = plan_of(network=network, target=target, epsilons=(5.0,), methods=(method,), training=20, noise=noise)
-    return replace(plan, weights=weights)
+    return plan_of(network=network, target=target, epsilons=(5.0,), methods=(method,), training=20, noise=noise)
 
 
 def one_table(network: Network) -> np.ndarray:
@@ -650,7 +637,7 @@ def whole_mechanism(name: str, releases: Releases, epsilon: float):
     return replace(mechanism, t=increment_for(releases.plan.stealth, needed))
 
 
-@pytest.mark.parametrize("name", ["laplace", "consistent", "weighted", "fourier"])
+@pytest.mark.parametrize("name", ["laplace", "consistent", "fourier"])
 def test_curves_of_whole_numbers_are_releases_of_the_mechanism_at_every_epsilon(name):
     plan = whole_plan(epsilons=(1.0, 8.0, 30.0), training=20)
     releases, counts = Releases(plan), _counted(SMALL, random_codes(SMALL, (50, 20), seed=5))

@@ -14,7 +14,7 @@ from dpbayes.experiments.least_epsilon.answers import AS_REAL, Answer, Question
 from dpbayes.experiments.least_epsilon.search import crossing, interval_shares, least_epsilon, least_epsilon_steps
 from dpbayes.experiments.least_epsilon.tables import planned_tables
 from dpbayes.experiments.least_epsilon.wish import Measure, Wish
-from dpbayes.mechanisms import PRIVATE, Exact, LaplaceUpdates, MapExponential, Noise, PosteriorSampler, WeightedFourier
+from dpbayes.mechanisms import PRIVATE, Exact, LaplaceUpdates, MapExponential, Noise, PosteriorSampler
 from dpbayes.mechanisms.parameters import Calibration
 from dpbayes.model.counts import Counts
 from dpbayes.model.cpts import random_cpts
@@ -271,7 +271,7 @@ def tried_everywhere(wished: Wish) -> tuple[float, float, float]:
     return answer, least, most
 
 
-@pytest.mark.parametrize("kind", [LaplaceUpdates, WeightedFourier])
+@pytest.mark.parametrize("kind", [LaplaceUpdates])
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
 def test_epsilons_that_are_passed_over_would_change_nothing(kind, confidence):
     prior = Dirichlets.symmetric(chain(3))

@@ -216,12 +216,6 @@ def test_gaussian_noise_is_released_from_a_budget_in_rho(words, tmp_path, capsys
     residuals = [word if word != "gaussian" else "residuals" for word in with_rho]
     assert main([*residuals, "--dataset", "garden 2"]) == HOLDS
     assert "The remaining budget is 0.337540668798 of 0.5, in rho." in capsys.readouterr().out
-    weighed = [*residuals, "--dataset", "garden 2", "--matters", "grass"]
-    assert main([*weighed, "--weight", "0"]) == REFUSED
-    assert main([*weighed, "--matters", "snow"]) == REFUSED
-    assert main([*with_rho, "--dataset", "garden 2", "--matters", "grass"]) == REFUSED
-    assert main(weighed) == HOLDS
-    assert "The remaining budget is 0.317540668798" in capsys.readouterr().out
     both = [*gaussian, "--delta", "0.00001", "--dataset", "garden 3"]
     assert main([*path, "open", "garden 3", "--budget", "0.5", "--delta", "0.00001", "--reason", "both"]) == HOLDS
     assert main([*path, "raise", "garden 3", "--rho", "0.5", "--delta", "0.00001", "--reason", "no"]) == REFUSED

@@ -8,11 +8,7 @@ from dpbayes.mechanisms import (
     GaussianUpdates,
     LaplaceUpdates,
     Noise,
-    WeightedFourier,
 )
-
-_MOST_FOURIER_SETS = 2048
-"""The search for the best scales of so many sets takes at most six seconds; for twice as many, minutes."""
 
 _MOST_RESIDUAL_SETS = 4096
 """The search for the best variances of so many sets takes at most ten seconds; for 16,000, half a minute."""
@@ -25,14 +21,6 @@ _GAUSSIAN = (Noise.REAL,)
 CURVES = (
     curves_of(LaplaceUpdates, name="laplace", batched=_LAPLACE),
     curves_of(ConsistentLaplace, name="consistent", title="consistent Laplace", batched=_LAPLACE),
-    curves_of(
-        WeightedFourier,
-        name="weighted",
-        title="weighted Fourier",
-        batched=_LAPLACE,
-        suits=lambda network: refuse_long_search(network, most=_MOST_FOURIER_SETS),
-        prepared=lambda size: 2e-9 * float(size.cells) ** 3,  # seconds if a family has ten parents
-    ),
     curves_of(GaussianUpdates, name="gaussian", batched=_GAUSSIAN),
     curves_of(
         GaussianResiduals,
@@ -43,4 +31,4 @@ CURVES = (
     ),
 )
 
-LAPLACE, CONSISTENT, WEIGHTED, GAUSSIAN, RESIDUALS = (curves.methods[0] for curves in CURVES)
+LAPLACE, CONSISTENT, GAUSSIAN, RESIDUALS = (curves.methods[0] for curves in CURVES)

@@ -17,7 +17,7 @@ from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.method import Curves, Method, Size
 from dpbayes.experiments.accuracy.releases import Releases, Streams
 from dpbayes.mechanisms.base import NetworkMechanism, simulated
-from dpbayes.mechanisms.noise.shares import searched, takes_weights
+from dpbayes.mechanisms.noise.shares import searched
 from dpbayes.mechanisms.parameters import DELTA, Noise
 from dpbayes.mechanisms.release import Outcome, ReleasedPosterior
 from dpbayes.model.counts import Counts
@@ -45,7 +45,6 @@ def typical(
     prior: Dirichlets,
     epsilon: float,
     noise: Noise = Noise.REAL,
-    weights: tuple[float, ...] = (),
 ) -> AnyMechanism:
     """Return a mechanism at this epsilon and noise, with typical values of its other parameters.
 
@@ -54,7 +53,6 @@ def typical(
         prior: The prior over the rows of a network.
         epsilon: The epsilon, for mechanisms that have one.
         noise: The noise, for mechanisms that have a choice.
-        weights: The weight of the error in each table, for mechanisms that divide their noise among the tables.
 
     Returns:
         The mechanism.
@@ -67,14 +65,13 @@ def typical(
         for name, parameter in parameters_of(kind).items()
     }
     chosen = {"epsilon": epsilon, "noise": noise}
-    shared = {"weights": weights} if takes_weights(kind) else {}
-    return kind(prior=prior, **{name: chosen.get(name, value) for name, value in values.items()}, **shared)
+    return kind(prior=prior, **{name: chosen.get(name, value) for name, value in values.items()})
 
 
 def mechanism_at(kind: type[AnyMechanism], releases: Releases, epsilon: float) -> AnyMechanism:
-    """Return a mechanism at this epsilon, with the noise and the weights of the plan."""
+    """Return a mechanism at this epsilon, with the noise of the plan."""
     plan = releases.plan
-    return typical(kind, prior=releases.prior, epsilon=epsilon, noise=plan.noise, weights=plan.weights)
+    return typical(kind, prior=releases.prior, epsilon=epsilon, noise=plan.noise)
 
 
 def mechanisms_of(kind: type[AnyMechanism], releases: Releases) -> list[AnyMechanism]:

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from dpbayes.base import terms
-from dpbayes.base.text import escaped, many, near_one
+from dpbayes.base.text import many, near_one
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy.methods import BASELINES
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
@@ -22,7 +22,6 @@ from dpbayes.ui.pages.accuracy.work import (
     possible,
     predicting_network,
     scene_of,
-    shares_noise,
     study_run,
     target_of,
 )
@@ -37,7 +36,6 @@ from dpbayes.ui.widgets.controls import prior_control
 from dpbayes.ui.widgets.limits import Possible, nearest_shown, reach_of
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
-from dpbayes.ui.widgets.shares import weights_control, weights_said
 from dpbayes.ui.widgets.show import data_and_download, sentence_instead
 
 
@@ -199,8 +197,6 @@ def _controls(chosen: Chosen, nearby: Possible | None) -> None:
         controls.parameter_control("accuracy.stealth")
         if options.curves is not CalibrationsShown.AS_PRINTED:
             limited("cells")
-        with suppress(InputError):
-            weights_control(chosen, predicting_network(chosen))
 
 
 def _mechanisms(chosen: Chosen, options: AccuracyOptions) -> None:
@@ -245,18 +241,9 @@ def _numbers(study: AccuracyStudy) -> None:
             else ". "
         )
         + "Within a repeat, all values of ε use the same random numbers. "
-        + _shared(plan)
         + ("Not private (curator view)." if real else "")
     )
     data_and_download(study.frame, name="accuracy", curator_only=real, simulates=True)
-
-
-def _shared(plan: AccuracyPlan) -> str:
-    """Name the curves that give more weight to some tables."""
-    if not plan.weights:
-        return ""
-    titles = ", ".join(escaped(method.called(plan.draws)) for method in plan.methods if shares_noise(method))
-    return f"{weights_said(plan.network, plan.weights)} when the noise of these curves is optimised: {titles}. "
 
 
 def _fewer(study: AccuracyStudy) -> str:

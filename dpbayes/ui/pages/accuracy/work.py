@@ -10,7 +10,6 @@ from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic, default_t
 from dpbayes.experiments.accuracy.reliability import Reliability, reliability_steps
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_steps
 from dpbayes.mechanisms import Calibration, Noise
-from dpbayes.mechanisms.noise.shares import takes_weights
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import naive_bayes
@@ -63,11 +62,6 @@ def methods_on_offer(options: AccuracyOptions, net: Network, noise: Noise) -> tu
     return methods_for(net, CALIBRATIONS[options.curves], noise, among=ALL_METHODS.values())
 
 
-def shares_noise(method: Method) -> bool:
-    """Return whether a method's mechanism shares its noise out among the tables by their weights."""
-    return method.kind is not None and takes_weights(method.kind)
-
-
 GIVING = {
     "accuracy.points": lowest("accuracy.points"),
     "accuracy.high": highest("accuracy.high"),
@@ -105,7 +99,6 @@ def plan_at(chosen: Chosen, settings: Settings) -> AccuracyPlan:
         draws=options.draws,
         cells=options.cells,
         noise=noise,
-        weights=chosen.weights_on(net) if any(map(shares_noise, methods)) else (),
         seed=settings.seed,
     )
 

@@ -112,7 +112,6 @@ def _for_network(chosen: Chosen, kind: type[Mechanism[Outcome]]) -> Audited:
     over = f"the {escaped(NAMED[key].title)} network" if key else f"a network of {many(len(net.names), 'node')}"
     where = f"tables of {many(n, 'record')} for {over}"
     values: tuple[tuple[str, Any], ...] = tuple((name, getattr(mechanism, name)) for name in parameters_of(kind))
-    values += (("weights", chosen.weights),)
     return Audited(mechanism, audit_of(mechanism), {"n": n}, where, (kind.__name__, net, settings.prior, n, values))
 
 

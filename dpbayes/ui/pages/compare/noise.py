@@ -27,7 +27,6 @@ from dpbayes.experiments.best_noise import (
 from dpbayes.experiments.structure import rms_over_cells
 from dpbayes.figures.noise import NoiseDot, factors_figure, noise_dots_figure
 from dpbayes.mechanisms.exact_class import formula
-from dpbayes.mechanisms.noise.shares import takes_weights, weight_texts
 from dpbayes.model.network import Network
 from dpbayes.theory.zhang16.fourier import (
     REMARK_COMPARISON,
@@ -45,7 +44,6 @@ from dpbayes.ui.widgets.frames import Frames, network_of
 from dpbayes.ui.widgets.from_python import FACE, network_in_python, program, same_from_python
 from dpbayes.ui.widgets.page import Places
 from dpbayes.ui.widgets.running import Running, progress, progress_if_long, running
-from dpbayes.ui.widgets.shares import weights_control, weights_said
 from dpbayes.ui.widgets.show import (
     assumption,
     data_and_download,
@@ -98,13 +96,12 @@ def noise_view(page: Places, chosen: Chosen) -> bool:
 def python_of(network: Network, comparison: Comparison) -> str:
     """Return the code that gives every mechanism's noise per cell."""
     promise = comparison.promise
-    weights = f", weights={comparison.weights!r}" if comparison.weights else ""
     return program(
         FACE,
         "from dpbayes.base.steps import finished",
         "from dpbayes.experiments.best_noise import Promise, compare_steps",
         network_in_python(network),
-        f"comparison = finished(compare_steps(network, Promise({promise.epsilon!r}, {promise.delta!r}){weights}))",
+        f"comparison = finished(compare_steps(network, Promise({promise.epsilon!r}, {promise.delta!r})))",
         "print({noise.label: noise.least_noise for noise in comparison.noises})",
     )
 
@@ -115,14 +112,12 @@ def comparison_of(chosen: Chosen) -> Running[Comparison]:
     While a slider moves, the delta is used only by mechanisms that need one.
     """
     network, promise, kinds = chosen.network, promise_of(chosen), kinds_compared(chosen.network)
-    weights = chosen.weights if any(map(takes_weights, kinds)) else ()
-
     recount = () if hand_moves() else None  # what a delta allows takes a quarter of a second
 
     def start() -> Work[Comparison]:
-        return compare_steps(network, promise, kinds=kinds, recount=recount, weights=weights)
+        return compare_steps(network, promise, kinds=kinds, recount=recount)
 
-    work = running("best_noise", (network, promise, kinds, weights, recount), start)
+    work = running("best_noise", (network, promise, kinds, recount), start)
     work.work()
     return work
 
@@ -136,8 +131,6 @@ def promise_controls(chosen: Chosen) -> None:
     """Show the controls of the comparison, except epsilon."""
     controls.parameter_control("delta")
     _search(chosen.network)
-    with sentence_instead():
-        weights_control(chosen, chosen.network)
 
 
 def led_by_epsilon(page: Places, _chosen: Chosen) -> bool:
@@ -178,7 +171,7 @@ def verdict(comparison: Comparison) -> str:
     least_noise, laplace_noise = (noise.least_noise if is_recounted else noise.noise for noise in (best, laplace))
     alone = "" if is_recounted else "With ε alone, "
     label = best.label if is_recounted else inside(best.label)
-    per_cell = "counts per cell, weighted by table" if comparison.weights else "counts per cell"
+    per_cell = "counts per cell"
     least = f"{alone}{label} adds the least noise: {numeral(least_noise)} {per_cell}"
     return f"{least}." if best is laplace else f"{least}; Laplace adds {times(laplace_noise / least_noise, 3)} as much."
 
@@ -213,8 +206,6 @@ def _captions(comparison: Comparison, network: Network) -> None:
     if comparison.is_noisy:
         factor = "" if pure is laplace else f"; Laplace adds {times(comparison.factor(pure), 3)} as much"
         st.caption(f"With ε alone, {inside(pure.label)} adds the least noise: {numeral(pure.noise)} counts{factor}.")
-        if comparison.weights:
-            st.caption(weights_effect(comparison, network))
         if laplace.recounted is not None:
             st.caption(
                 f"Diamonds show the noise with δ. Laplace noise at ε = {numeral(laplace.recounted.epsilon)} satisfies "
@@ -224,19 +215,6 @@ def _captions(comparison: Comparison, network: Network) -> None:
             )
     for label, why in comparison.refused.items():
         st.caption(escaped(f"{label}: {why}"))
-
-
-def weights_effect(comparison: Comparison, network: Network) -> str:
-    """Return a sentence about the tables with more weight, the mechanisms that use the weights, and the gain."""
-    best, matter = comparison.best, np.array(comparison.weights) != 1
-    sharing = ", ".join(noise.label for noise in comparison.noises if takes_weights(type(noise.mechanism)))
-    here, elsewhere = (numeral(best.in_tables(nodes)) for nodes in (matter, ~matter))
-    aside = f" and {elsewhere} in the others" if not matter.all() else ""
-    return (
-        f"{weights_said(network, comparison.weights)} in the noise per cell of every mechanism. These mechanisms "
-        f"allocate their noise by the weights: {sharing}. {best.label} adds {here} counts per cell in these "
-        f"tables{aside}."
-    )
 
 
 def kinds_compared(network: Network) -> tuple[type[Any], ...]:
@@ -283,14 +261,13 @@ def _factors(comparison: Comparison) -> None:
 
 
 def frame_of(comparison: Comparison, network: Network) -> "pd.DataFrame":
-    """Return one record per mechanism, with the noise per cell and the weights of the tables."""
+    """Return one record per mechanism, with the noise per cell."""
     noises = comparison.noises
     return pd.DataFrame(
         {
             "mechanism": [noise.label for noise in noises],
             "epsilon": comparison.promise.epsilon,
             "delta": comparison.promise.delta,
-            "weights": "; ".join(weight_texts(network, comparison.weights)),
             "noise per cell without delta": [noise.noise if noise.is_pure else math.nan for noise in noises],
             "noise per cell with delta": [noise.noise_with_delta for noise in noises],
             "own epsilon with delta": [
@@ -330,7 +307,6 @@ def _over_graphs(comparison: Comparison, *, shown: MechanismsShown) -> Running[G
     st.caption(
         "Mechanisms without δ are compared with Laplace without δ, the others with Laplace that uses the same δ. "
         f"Graphs of more than {MOST_NODES} nodes are left out."
-        + (" All tables have the same weight in this picture." if comparison.weights else "")
     )
     with st.expander("Best mechanism by graph"):
         numbers(graphs_frame(graphs))

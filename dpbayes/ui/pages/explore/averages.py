@@ -128,7 +128,7 @@ def releases_key(chosen: Chosen, *, but: Container[str] = ()) -> tuple[Hashable,
     mechanism = chosen.mechanism
     values = tuple(getattr(mechanism, name) for name in parameters_of(type(mechanism)) if name not in but)
     settings = chosen.settings
-    return type(mechanism), values, chosen.weights, chosen.network, settings.prior, chosen.statistic.digest, chosen.seed
+    return type(mechanism), values, chosen.network, settings.prior, chosen.statistic.digest, chosen.seed
 
 
 def releases_read(readings: Readings) -> int:

@@ -25,7 +25,6 @@ from dpbayes.figures.explore import HEIGHT, Spread, divergence_figure, shares_fi
 from dpbayes.figures.non_negativity import non_negativity_figure
 from dpbayes.figures.style import Figure
 from dpbayes.mechanisms import LaplaceUpdates, Mechanism, Noise, Outcome
-from dpbayes.mechanisms.noise.shares import takes_weights
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.mechanisms.stealth import Needed, Sense
 from dpbayes.theory.claims.claim import Bound, joined
@@ -379,7 +378,7 @@ def accuracy_picture(chosen: Chosen, works: list[Running[Any]]) -> Picture:
         )
         return Picture(TITLES["accuracy"], None, "", sentence, turn=partial(_turn_to_compare, CompareView.TABLES))
     plan = accuracy_plan(chosen)
-    key = (plan.network, plan.target, plan.methods, plan.training, plan.prior, plan.weights, plan.noise, plan.seed)
+    key = (plan.network, plan.target, plan.methods, plan.training, plan.prior, plan.noise, plan.seed)
     more = (plan.source, plan.draws, plan.cells)
     study = _begun(chosen, "explore.accuracy", (*key, *more), lambda: accuracy_steps(plan), works)
     if study is None:
@@ -415,7 +414,6 @@ def accuracy_plan(chosen: Chosen) -> AccuracyPlan:
         draws=chosen.parameter("draws"),
         cells=chosen.parameter("cells"),
         noise=noise,
-        weights=chosen.weights if takes_weights(kind) else (),
         seed=chosen.seed,
     )
 

@@ -47,7 +47,7 @@ def comparison(chosen: Chosen, cell: int) -> bool:
         if not is_open:
             return False
         net, settings = chosen.network, chosen.settings
-        key = (net, settings.prior, settings.seed, settings.parameters, chosen.weights, cell, _records(chosen))
+        key = (net, settings.prior, settings.seed, settings.parameters, cell, _records(chosen))
         work = running("release.comparison", key, lambda: _comparison_steps(chosen, cell))
         work.work()
         results = work.result or ()

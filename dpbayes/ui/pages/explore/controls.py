@@ -10,7 +10,6 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, many, share_text
 from dpbayes.base.validation import whole_number
 from dpbayes.figures.dag import dag_svg
-from dpbayes.mechanisms.noise.shares import takes_weights
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
 from dpbayes.ui.session.chosen import Chosen, kind_called, target_and_evidence
@@ -23,7 +22,6 @@ from dpbayes.ui.widgets.chart.saving import public_records_text
 from dpbayes.ui.widgets.controls import prior_control
 from dpbayes.ui.widgets.page import Places
 from dpbayes.ui.widgets.running import run_again
-from dpbayes.ui.widgets.shares import weights_control
 from dpbayes.ui.widgets.show import folded, guarded, readable_names_note, sentence_instead
 
 ARROW = ":material/arrow_forward:"
@@ -102,8 +100,6 @@ def release_controls(chosen: Chosen) -> None:
             return
         for name in [name for name in names if name in RARELY_CHANGED]:
             controls.parameter_control(name, default=defaults.get(name))
-        if takes_weights(kind):
-            weights_control(chosen, chosen.network)
         prior_control(kind)
         if chosen.is_curator:
             controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)

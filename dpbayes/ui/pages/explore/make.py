@@ -4,7 +4,6 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from dpbayes.base.amounts import PrivacyMeasure, amount_with_symbol
@@ -73,8 +72,6 @@ def _once_confirmed(charge: Charge, request: ReleaseRequest) -> Published | None
             "A real release adds integer noise. Choose noise of whole numbers under *More settings* to simulate the "
             "same noise."
         )
-    if chosen.weights and request.prices:
-        st.caption("The tables with more weight must also have been chosen without looking at these records.")
     is_confirmed = charge.is_confirmed(
         label=f"Make release and spend {amount_with_symbol(request.cost)}",
         act="began a release",
@@ -122,15 +119,8 @@ def request_of(chosen: Chosen, dataset: str) -> ReleaseRequest:
         n=chosen.counts.n,
         prior=rule_for(kind, chosen.settings.prior).decimals(chosen.network),
         settings={name: typed(values[name]) for name in releasable(mechanism).settings},
-        prices=_prices(chosen, mechanism),
         domains=domain_choice(chosen),
     )
-
-
-def _prices(chosen: Chosen, mechanism: str) -> tuple[int, ...]:
-    """Return the prices that suit the weights of the tables; none where all count alike or noise is not shared out."""
-    priced = releasable(mechanism).priced
-    return priced(chosen.network, np.array(chosen.weights)) if priced is not None and chosen.weights else ()
 
 
 def _loss(chosen: Chosen, mechanism: str) -> dict[str, Any]:

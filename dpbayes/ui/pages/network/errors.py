@@ -157,7 +157,7 @@ def key_of(chosen: Chosen, names: tuple[str, ...]) -> tuple[Hashable, ...]:
     source, cpts = chosen.public_source or (None, None)
     drawn_from = source, None if cpts is None else cpts.tobytes()
     tables = *drawn_from, chosen.network, planned_records(chosen), planned_size(chosen), chosen.seed
-    return names, parameters, chosen.weights, tables, chosen.settings.prior, question_key, reading
+    return names, parameters, tables, chosen.settings.prior, question_key, reading
 
 
 def planned_records(chosen: Chosen) -> int:

@@ -65,7 +65,7 @@ _TITLES = dict(method.option for method in _PRIVATE)
 CURVES_LEFT_OUT = {name: tuple(method for method in _PRIVATE if method.option[0] == name) for name in _TITLES}
 """The curves that may be left out together, by the option that says so."""
 
-ADDED = {"private_map", "consistent", "weighted", "gaussian", *(method.option[0] for method in AWARE)}
+ADDED = {"private_map", "consistent", "gaussian", *(method.option[0] for method in AWARE)}
 """Curves that are not drawn by default: a picture with all of them is unreadable, and noise-aware ones are slow. The
 chosen mechanism is always drawn."""
 

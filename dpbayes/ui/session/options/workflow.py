@@ -8,7 +8,6 @@ from dpbayes.audit.registry import AUDITS
 from dpbayes.base.parameters import Choice, Parameter
 from dpbayes.experiments.hellinger.scenario import DELTA, PRIOR, SIDES
 from dpbayes.mechanisms import OF_RECORDS, PRIVATE
-from dpbayes.mechanisms.noise.shares import LEAST_WEIGHT, MOST_WEIGHT
 from dpbayes.mechanisms.regression import DRAWS, NOISE_VARIANCE, NORM_BOUND, PRIOR_PRECISION
 from dpbayes.posteriors.noise_aware import POINTS
 from dpbayes.posteriors.noise_model import Reading
@@ -80,19 +79,6 @@ class ReleaseOptions:
             whole=True,
             title="points per row",
             description="The number of possible counts of each row in the noise-aware posterior.",
-        ),
-    ]
-    weight: Annotated[
-        float,
-        Parameter(
-            "w",
-            low=LEAST_WEIGHT,
-            high=MOST_WEIGHT,
-            typical=10.0,
-            log=True,
-            title="weight of these tables",
-            description="The weight of the squared error in these tables. All other tables have weight 1. The "
-            "guarantee stays the same.",
         ),
     ]
     suspicion: Annotated[

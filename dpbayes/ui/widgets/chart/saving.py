@@ -24,7 +24,7 @@ _OF_THE_CURATOR = ("data_seed",)
 """Settings that determine the records. A recipient must not see them, also not in the name of a file."""
 
 _SHARED_OPTIONS_PAGE = "release"
-"""The group of options that apply to all pages: the reading of releases and the weights of tables."""
+"""The group of options that apply to all pages: the reading of releases."""
 
 
 # The facts on which the pictures of a page depend: the page declares them, and a saved picture states their values
