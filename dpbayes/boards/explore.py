@@ -1,0 +1,376 @@
+"""Explore: what the public sees of one answer, how far releases are from the truth, and what they are good for.
+
+A curator's board is computed from the table. A recipient's board is computed from releases and public facts alone.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from dpbayes.audit.risk import SUSPICION, ceiling
+from dpbayes.base.looks import BOUND, Curve, Look
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.randomness import stream
+from dpbayes.base.steps import finished
+from dpbayes.base.text import numeral, share_text
+from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
+from dpbayes.experiments.accuracy.methods import ALL_METHODS, methods_for
+from dpbayes.experiments.accuracy.plan import AccuracyPlan
+from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
+from dpbayes.experiments.epsilon_curves import EpsilonCurves, epsilon_curves
+from dpbayes.experiments.releases import density
+from dpbayes.figures.accuracy import accuracy_figure
+from dpbayes.figures.answer import Answers, answer_figure, frame_height
+from dpbayes.figures.explore import Spread, divergence_figure, shares_figure
+from dpbayes.figures.style import Figure
+from dpbayes.mechanisms import LaplaceUpdates, Mechanism, Noise, Outcome, Release
+from dpbayes.mechanisms.parameters import EPSILON, Calibration
+from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.mixtures import BetaMixtures
+from dpbayes.theory.claims.claim import Bound
+from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
+
+STOPS = tuple(EPSILON.stops)
+GRID = tuple(float(f"{10 ** (k / 5):.3g}") for k in range(-10, 11))
+"""The epsilons at which releases are simulated, 0.01 to 100."""
+
+RELEASES, SHOWN, DRAWN = 200, 50, 6
+"""Simulated releases of the answer at each stop; those that are drawn as dots; those whose curves can be seen."""
+
+POINTS, DRAWN_POINTS = 128, 512
+"""Points of the noise-aware posterior of one row: where only its mean is needed, and where its density is drawn."""
+
+THETA = np.linspace(0, 1, 163)[1:-1]
+"""The probabilities at which densities are drawn."""
+
+MOST_VALUES, LEAST_RELEASES = 400_000, 10
+"""Released values that are simulated at each epsilon of the pictures against epsilon, and releases at least."""
+
+REPEATS, TRAINING = 20, 0.8
+"""Splits of the table behind the accuracy, and the share of the records that each trains on."""
+
+LEVEL = 0.95
+LIKE_PRIOR = 0.05
+"""The mean distance of two distribution functions below which a release is called all but the prior."""
+
+NEAR = 0.05
+"""An answer within this distance of the table's own answer is called near."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """How likely is a state of a node, given the states of its parents?
+
+    Attributes:
+        cell: The cell of the network's conditional probability tables.
+        text: The question as a name on an axis: "probability of bronc = yes if smoke = yes".
+    """
+
+    cell: int
+    text: str
+
+
+def question_about(network: Network, cell: int) -> Question:
+    """Return the question that one cell answers.
+
+    Args:
+        network: The network.
+        cell: The cell.
+
+    Returns:
+        The question.
+
+    Example:
+        >>> import dpbayes as dp
+        >>> question_about(dp.chain(2), 3).text
+        'probability of B=1 if A=0'
+    """
+    event, _, given = network.cell_label(cell).partition(" | ")
+    return Question(cell, f"probability of {event}{f' if {given}' if given else ''}")
+
+
+@dataclass(frozen=True, eq=False)
+class CuratorInputs:
+    """What a curator's board is computed from.
+
+    Attributes:
+        mechanism_at: The mechanism at an epsilon.
+        counts: The true counts.
+        question: The question that the large picture answers.
+        is_noise_aware: Whether the reader of a release accounts for its noise.
+        table: The records, for the accuracy of predictions; None without them.
+        target: The column that is predicted.
+        seed: The seed of the simulated releases.
+        facts: What the board states of its data, by name.
+    """
+
+    mechanism_at: Callable[[float], Mechanism[Outcome]]
+    counts: Counts
+    question: Question
+    is_noise_aware: bool = True
+    table: Dataset | None = None
+    target: str = ""
+    seed: int = 1
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def exact(self) -> Dirichlets:
+        """The exact posterior."""
+        return self.mechanism_at(1.0).prior.updated(self.counts)
+
+
+@dataclass(frozen=True, eq=False)
+class RecipientInputs:
+    """What a recipient's board is computed from: one release at each stop, and public facts.
+
+    Attributes:
+        release_at: The release at an epsilon.
+        question: The question that the large picture answers.
+        is_noise_aware: Whether the reader accounts for the noise of a release.
+        facts: What the board states, by name.
+    """
+
+    release_at: Callable[[float], Release[Outcome]]
+    question: Question
+    is_noise_aware: bool = True
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+POSTERIOR = Panel(
+    "posterior",
+    "What the public sees",
+    "The density of the answer in this release, and the answers of other possible releases as dots.",
+    large=True,
+    action="Draw another",
+)
+DIVERGENCE = Panel("divergence", "How far from the truth?", "KL divergence of the released posterior against epsilon.")
+SIGNS = Panel("signs", "Can counts turn negative?", "How often no released count is negative, against epsilon.")
+ACCURACY = Panel("accuracy", "Do predictions survive?", "Accuracy of predictions from a release against epsilon.")
+
+SLIDER = slider_of(
+    "epsilon",
+    EPSILON,
+    label="Privacy loss ε",
+    help="Small ε: no record shows, and little can be learned. Large ε: the reverse.",
+    ends=("more private", "more accurate"),
+)
+
+
+def explore(inputs: CuratorInputs, *, value: str = "1") -> View:
+    """Return the curator's board: the answer in the table and in releases, and three pictures against epsilon.
+
+    Args:
+        inputs: The table's counts and the mechanism.
+        value: The epsilon that is shown first.
+
+    Returns:
+        A view whose stops are the epsilons of the slider. It contains exact values, which are not private.
+    """
+    panels = (POSTERIOR, DIVERGENCE, SIGNS, *((ACCURACY,) if inputs.table is not None else ()))
+    board = Board("explore", inputs.question.text.capitalize(), panels, {}, value, SLIDER, inputs.facts, private=True)
+    pictures = _Pictures(inputs)
+    return View(board, lambda stop: _frames(inputs, pictures, float(stop)))
+
+
+def explore_release(inputs: RecipientInputs, *, value: str = "1") -> View:
+    """Return the recipient's board: the answer in one release at each epsilon.
+
+    Args:
+        inputs: The releases and public facts.
+        value: The epsilon that is shown first.
+
+    Returns:
+        A view that contains nothing but what the releases contain. Two tables with the same releases have the same
+        board.
+    """
+    panel = replace(POSTERIOR, action="", alt="The density of the answer in this release.")
+    board = Board("explore", inputs.question.text.capitalize(), (panel,), {}, value, SLIDER, inputs.facts)
+
+    def frames_at(stop: str) -> tuple[Frame, ...]:
+        release = inputs.release_at(float(stop))
+        marginal = _marginals(release, inputs.question.cell, is_noise_aware=inputs.is_noise_aware, points=DRAWN_POINTS)
+        answer, (low, high) = float(marginal.mean[0]), (float(end[0]) for end in marginal.interval(LEVEL))
+        shown = np.exp(marginal.log_density(THETA[:, None]))[:, 0]
+        figure = answer_figure(
+            Answers(THETA, shown, np.array([answer]), 0, None, is_prior=False, top=frame_height(shown)),
+            name=inputs.question.text,
+            colour=release.mechanism.colour,
+        )
+        likely = f"{numeral(low, 2)} to {numeral(high, 2)}"
+        headline = f"ε = {stop}: this release answers {numeral(answer, 2)}; the table's answer is likely {likely}."
+        return (Frame(headline, {"posterior": figure}, (_promise(release.guarantee),)),)
+
+    return View(board, frames_at)
+
+
+# One answer in many releases
+
+
+def _frames(inputs: CuratorInputs, pictures: "_Pictures", epsilon: float) -> tuple[Frame, ...]:
+    mechanism, cell = inputs.mechanism_at(epsilon), inputs.question.cell
+    rng = stream(inputs.seed, "explore", type(mechanism).__name__)
+    release = mechanism.release(inputs.counts, rng, (RELEASES,))
+    marginals = _marginals(release, cell, is_noise_aware=inputs.is_noise_aware)
+    answers = marginals.mean[:, 0]
+    exact = float(inputs.exact.mean[cell])
+    low, high = np.quantile(answers, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+    drawn = _marginals(release.part(slice(0, DRAWN)), cell, is_noise_aware=inputs.is_noise_aware, points=DRAWN_POINTS)
+    densities = np.exp(drawn.log_density(THETA[:, None]))[..., 0]
+    exact_density = density(inputs.exact, cell, THETA)
+    top = frame_height(exact_density)
+    is_prior = _is_prior(inputs, marginals, cell)
+    headline = (
+        f"ε = {numeral(epsilon)}: an answer of {numeral(exact, 2)} comes out as {numeral(float(low), 2)} to "
+        f"{numeral(float(high), 2)} in 95 of 100 releases."
+    )
+    near = int(np.count_nonzero(np.abs(answers[:SHOWN] - exact) <= NEAR))
+    caption = f"{near} of {SHOWN} possible releases answer within {NEAR:g} of the table's {numeral(exact, 2)}."
+    if is_prior:
+        caption = f"With so much noise, every reader falls back to the prior. {caption}"
+    figures, captions = pictures.at(epsilon)
+    frames = []
+    for k in range(DRAWN):
+        shown = Answers(THETA, densities[k], answers[:SHOWN], k, exact_density, is_prior, top)
+        figure = answer_figure(shown, name=inputs.question.text, colour=mechanism.colour)
+        frames.append(
+            Frame(
+                headline,
+                {"posterior": figure} | figures,
+                (_promise(mechanism.certified),),
+                {"posterior": caption} | captions,
+                {"exact": exact, "low": float(low), "high": float(high), "near": float(near)},
+            )
+        )
+    return tuple(frames)
+
+
+def _marginals(release: Release[Outcome], cell: int, *, is_noise_aware: bool, points: int = POINTS) -> BetaMixtures:
+    """Return the distribution of one cell in every release: (releases, S, 1)."""
+    if is_noise_aware and release.tells_noise:
+        return release.noise_aware_cells(np.array([cell]), points=points)
+    posterior = release.posterior
+    a, b = posterior.alpha[..., None, [cell]], posterior.rest_of(cell)[..., None, None]
+    return BetaMixtures(a, b, np.ones_like(a))
+
+
+def _is_prior(inputs: CuratorInputs, marginals: BetaMixtures, cell: int) -> bool:
+    """Whether the densities of most releases are all but that of the prior."""
+    prior = inputs.mechanism_at(1.0).prior
+    a, b = prior.alpha[cell], prior.rest_of(cell)
+    places = np.linspace(0.05, 0.95, 19)
+    before = BetaMixtures(a.reshape(1, 1), b.reshape(1, 1), np.ones((1, 1)))
+    distances = [np.abs(marginals.cumulative(place)[:, 0] - before.cumulative(place)) for place in places[:, None]]
+    return bool(np.median(np.mean(distances, axis=0)) < LIKE_PRIOR)
+
+
+def _promise(guarantee: Guarantee) -> str:
+    """State what the guarantee means for one person."""
+    before = f"Somebody who is {SUSPICION:.0%} sure about one person".replace("%", " %")
+    if not guarantee.is_private:
+        return f"{before} can become certain: there is no guarantee."
+    after = 100 * ceiling(SUSPICION, guarantee)
+    if after > 99.5:
+        return f"{before} can become nearly certain."
+    rarely = ", apart from rare cases (δ)" if guarantee.delta else ""
+    return f"{before} can become at most {np.ceil(after):.0f} % sure{rarely}."
+
+
+# The pictures against epsilon
+
+
+@dataclass(frozen=True, eq=False)
+class _Pictures:
+    """The three pictures against epsilon, which are computed once for all stops."""
+
+    inputs: CuratorInputs
+
+    @cached_property
+    def curves(self) -> EpsilonCurves:
+        """Simulated releases at each epsilon of the grid."""
+        inputs = self.inputs
+        values = inputs.exact.network.cell_count * getattr(inputs.mechanism_at(1.0), "draws", 1)
+        releases = max(LEAST_RELEASES, min(RELEASES, MOST_VALUES // (len(GRID) * values)))
+        rng = stream(inputs.seed, "explore", "curves")
+        return finished(epsilon_curves(inputs.mechanism_at, inputs.counts, GRID, rng, releases=releases))
+
+    @cached_property
+    def bound(self) -> Bound | None:
+        """Theorem 1 of [Zhang16] at the stops, for Laplace noise."""
+        mechanism = self.inputs.mechanism_at(1.0)
+        if type(mechanism) is not LaplaceUpdates or mechanism.noise is not Noise.REAL:
+            return None
+        return posterior_kl(mechanism.prior, self.inputs.counts, epsilon=np.array(STOPS), delta=0.05).theorem
+
+    @cached_property
+    def accuracy(self) -> AccuracyStudy | None:
+        """How often each release predicts the target of a held-back record."""
+        inputs = self.inputs
+        if inputs.table is None:
+            return None
+        mechanism, network = inputs.mechanism_at(1.0), inputs.exact.network
+        among = [method for method in ALL_METHODS.values() if method.kind is type(mechanism)]
+        plan = AccuracyPlan(
+            network=network,
+            target=inputs.target,
+            source=inputs.table,
+            epsilons=GRID[::2],
+            methods=methods_for(network, (Calibration.CERTIFIED,), among=among),
+            training=max(1, int(TRAINING * inputs.table.n)),
+            repeats=REPEATS,
+            seed=inputs.seed,
+        )
+        return accuracy_study(plan)
+
+    def at(self, epsilon: float) -> tuple[dict[str, Figure], dict[str, str]]:
+        """Return the pictures with the line at an epsilon, and what each shows there."""
+        figures, captions = {}, {}
+        for key, picture in (("divergence", self._divergence), ("signs", self._signs), ("accuracy", self._accuracy)):
+            if (shown := picture(epsilon)) is not None:
+                figures[key], captions[key] = shown
+        return figures, captions
+
+    def _divergence(self, epsilon: float) -> tuple[Figure, str]:
+        curves, colour = self.curves, self.inputs.mechanism_at(1.0).colour
+        what = "posterior" if curves.of_posteriors else "prediction"
+        mean, low, high = curves.divergence_spread
+        spread = Spread(Look("releases", colour), curves.epsilons, mean, low, high)
+        nats = np.exp(np.interp(np.log(epsilon), np.log(curves.epsilons), np.log(np.maximum(mean, 1e-300))))
+        compared, lines = "no bound is proved", []
+        if self.bound is not None:
+            most = float(np.interp(epsilon, STOPS, self.bound.certified))
+            compared = f"at most {numeral(most, 2)} with 95 % probability"
+            lines = _bound_lines(self.bound)
+        figure = divergence_figure(spread, lines, epsilon=epsilon, what=what)
+        return figure, f"{numeral(float(nats), 2)} nats on average ({compared})."
+
+    def _signs(self, epsilon: float) -> tuple[Figure, str]:
+        curves, mechanism = self.curves, self.inputs.mechanism_at(1.0)
+        share = curves.non_negative.mean(axis=1)
+        lines = [Curve(Look(mechanism.label, mechanism.colour), curves.epsilons, share, np.full(len(share), np.nan))]
+        here = float(np.interp(np.log(epsilon), np.log(curves.epsilons), share))
+        figure = shares_figure(lines, epsilon=epsilon, title="releases without a negative count")
+        return figure, f"{share_text(here)} of releases have no negative count."
+
+    def _accuracy(self, epsilon: float) -> tuple[Figure, str] | None:
+        study = self.accuracy
+        if study is None:
+            return None
+        figure = accuracy_figure(study.curves, study.plan.grid, epsilon=epsilon)
+        exact, *others = [curve for curve in study.curves if curve.look.name != "majority class"]
+        here = float(np.interp(np.log(epsilon), np.log(study.plan.grid), others[-1].y)) if others else exact.y[0]
+        target = self.inputs.target
+        without = share_text(float(exact.y[0]))
+        return figure, f"{target} is predicted correctly in {share_text(here)} of records ({without} without privacy)."
+
+
+def _bound_lines(bound: Bound) -> Sequence[Curve]:
+    error = np.full(len(STOPS), np.nan)
+    return [
+        Curve(Look("proved bound", BOUND), np.array(STOPS), bound.certified, error),
+        Curve(Look("as the paper states", BOUND, "dash", width=2), np.array(STOPS), bound.printed, error),
+    ]

@@ -1,0 +1,126 @@
+"""What the public sees of one answer: its density in one release, and the answers of other possible releases as dots."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpbayes.base.looks import EXACT, PRIVATE
+from dpbayes.base.types import FloatArray
+from dpbayes.figures.posterior import PRIOR_ALONE
+from dpbayes.figures.style import LINES, Figure, Trace, faded, figure_of, titled
+
+DOTS_SHARE = 0.3
+"""The share of the picture's height below the densities, for the dots."""
+
+COLUMNS = 60
+"""Columns of dots over the axis."""
+
+TALLEST = 16
+"""Dots on each other at most before they overlap."""
+
+LEAST_TOP = 4.0
+"""The least height of the frame: a density of 1 everywhere, that of no knowledge, does not fill it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """One probability, as the public sees it after one of many possible releases.
+
+    Attributes:
+        theta: The probabilities (grid,) at which densities are given.
+        density: Its density in this release (grid,).
+        releases: The answers of possible releases (releases,).
+        this: Which of them is this release.
+        exact: The density in the table itself (grid,), for the curator.
+        is_prior: Whether this release is all but the prior.
+        top: The height of the frame, which does not depend on this release.
+        span: The range of the axis, which does not depend on this release.
+    """
+
+    theta: FloatArray
+    density: FloatArray
+    releases: FloatArray
+    this: int
+    exact: FloatArray | None
+    is_prior: bool
+    top: float
+    span: tuple[float, float] = (0.0, 1.0)
+
+
+def frame_height(density: FloatArray) -> float:
+    """Return the height of a frame for a density (grid,), which is decided by its inner part."""
+    inner = density[len(density) // 50 : -len(density) // 50 or None]
+    return max(LEAST_TOP, 1.15 * float(np.max(inner[np.isfinite(inner)], initial=0.0)))
+
+
+def answer_figure(answers: Answers, *, name: str, colour: str = PRIVATE) -> Figure:
+    """Draw the densities above the axis and possible releases as dots below it; the filled dot is this release.
+
+    A density that leaves the frame is cut off, and the picture states how much of it is at the ends.
+
+    Args:
+        answers: The answer in this release and in others.
+        name: What the probability is of, for the axis.
+        colour: The colour of the mechanism.
+    """
+    top = answers.top
+    shown = np.minimum(answers.density, 1.05 * top)
+    opacity = 0.35 if answers.is_prior else 1.0
+    traces: list[Trace] = []
+    if answers.exact is not None:
+        fill = {"fill": "tozeroy", "fillcolor": faded(EXACT, 0.15)}
+        line = {"line": {"color": EXACT, "width": 3}, "name": "the table itself (not public)"}
+        traces.append(LINES | {"x": answers.theta, "y": answers.exact, "hoverinfo": "skip"} | line | fill)
+    private = {"color": faded(colour, opacity), "width": 3}
+    traces.append(
+        LINES | {"x": answers.theta, "y": shown, "line": private, "name": "this release", "hoverinfo": "skip"}
+    )
+    traces += _dots(answers, colour)
+    notes = [_note(0.5, 0.85, f"<b>{PRIOR_ALONE}</b>")] if answers.is_prior else []
+    notes += _ends(answers)
+    below = -DOTS_SHARE / (1 - DOTS_SHARE) * top
+    return figure_of(
+        traces,
+        x=titled(name, range=list(answers.span)),
+        y=titled("density", range=[below, top], showticklabels=False, zeroline=True),
+        annotations=notes,
+        height=480,
+    )
+
+
+def _dots(answers: Answers, colour: str) -> list[Trace]:
+    """Return possible releases, stacked downwards from the axis, and this one as a filled dot among them."""
+    low, high = answers.span
+    width = (high - low) / COLUMNS
+    columns = np.clip(np.floor((answers.releases - low) / width), 0, COLUMNS - 1)
+    same = columns[:, None] == columns
+    depths = np.tril(same).sum(axis=1)
+    step = answers.top * DOTS_SHARE / (1 - DOTS_SHARE) / max(TALLEST, depths.max(initial=0) + 1)
+    x, y = low + (columns + 0.5) * width, -depths * step
+    marks = {"type": "scatter", "mode": "markers", "hovertemplate": "%{x:.2f}<extra></extra>"}
+    hollow = {"color": faded(colour, 0.2), "size": 9, "line": {"color": colour, "width": 1}}
+    this = [answers.this]
+    filled = {"x": x[this], "y": y[this], "marker": {"color": colour, "size": 11}, "name": "answer of this release"}
+    return [
+        marks | {"x": x, "y": y, "marker": hollow, "name": f"{len(x)} possible releases"},
+        marks | filled,
+    ]
+
+
+def _ends(answers: Answers) -> list[dict[str, Any]]:
+    """Return notes on the probability of this release beyond the points where it leaves the frame, at either end."""
+    steps = np.diff(answers.theta, prepend=0.0)
+    outside = answers.density > answers.top
+    middle = len(outside) // 2
+    notes = []
+    for side, x in ((slice(None, middle), 0.02), (slice(middle, None), 0.98)):
+        if outside[side].any():
+            mass = float(np.sum(np.where(outside[side], answers.density[side] * steps[side], 0.0)))
+            notes.append(_note(x, 0.97, f"{100 * min(mass, 1.0):.0f} % here"))
+    return notes
+
+
+def _note(x: float, y: float, text: str) -> dict[str, Any]:
+    anchor = "left" if x < 0.1 else "right" if x > 0.9 else "center"
+    return {"xref": "paper", "yref": "paper", "x": x, "y": y, "xanchor": anchor, "text": text, "showarrow": False}
