@@ -7,6 +7,9 @@ from typing import Any
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import Figure
 
+SHORT = 24
+"""Characters of a text that is not worth a part of its own."""
+
 
 def packed(values: Mapping[str, Any]) -> bytes:
     """Return values as one block.
@@ -34,7 +37,7 @@ def _plain(value: Any, numbers: "_Numbers", parts: "_Parts") -> Any:
         return {key: _plain(inner, numbers, parts) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(inner, numbers, parts) for inner in value]
-    return value
+    return parts.add(value) if isinstance(value, str) and len(value) > SHORT else value
 
 
 class _Numbers:

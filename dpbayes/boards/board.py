@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.steps import Partial, Work, finished
@@ -105,6 +106,12 @@ class Frame:
     numbers: Mapping[str, float] = field(default_factory=dict)
     """Numbers by name that are on the screen, for a guess in a story."""
 
+    @property
+    def shown(self) -> dict[str, Any]:
+        """What a browser shows of the frame."""
+        texts = {"headline": self.headline, "notes": self.notes, "captions": self.captions}
+        return texts | {"figures": self.figures}
+
 
 @dataclass(frozen=True, eq=False)
 class Board:
@@ -151,7 +158,7 @@ class Board:
         """Return the bytes that the script of a board draws. The same board always has the same block."""
         values = {"name": self.name, "title": self.title, "value": self.value, "caption": self.caption}
         slider = self.slider and asdict(self.slider)
-        shown = {stop: [vars(frame) for frame in frames] for stop, frames in sorted(self.frames.items())}
+        shown = {stop: [frame.shown for frame in frames] for stop, frames in sorted(self.frames.items())}
         return packed(values | {"slider": slider, "panels": [asdict(panel) for panel in self.panels], "shown": shown})
 
     def to_html(self) -> str:

@@ -3,7 +3,7 @@
 A curator's board is computed from the table. A recipient's board is computed from releases and public facts alone.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -15,6 +15,7 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import finished
 from dpbayes.base.text import numeral, share_text
+from dpbayes.base.types import FloatArray
 from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
 from dpbayes.experiments.accuracy.methods import ALL_METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
@@ -39,13 +40,13 @@ STOPS = tuple(EPSILON.stops)
 GRID = tuple(float(f"{10 ** (k / 5):.3g}") for k in range(-10, 11))
 """The epsilons at which releases are simulated, 0.01 to 100."""
 
-RELEASES, SHOWN, DRAWN = 200, 50, 6
+RELEASES, SHOWN, DRAWN = 400, 50, 6
 """Simulated releases of the answer at each stop; those that are drawn as dots; those whose curves can be seen."""
 
-POINTS, DRAWN_POINTS = 128, 512
+POINTS, DRAWN_POINTS = 64, 512
 """Points of the noise-aware posterior of one row: where only its mean is needed, and where its density is drawn."""
 
-THETA = np.linspace(0, 1, 163)[1:-1]
+THETA = np.linspace(0, 1, 127)[1:-1]
 """The probabilities at which densities are drawn."""
 
 MOST_VALUES, LEAST_RELEASES = 400_000, 10
@@ -199,7 +200,6 @@ def explore_release(inputs: RecipientInputs, *, value: str = "1") -> View:
         figure = answer_figure(
             Answers(THETA, shown, np.array([answer]), 0, None, is_prior=False, top=frame_height(shown)),
             name=inputs.question.text,
-            colour=release.mechanism.colour,
         )
         likely = f"{numeral(low, 2)} to {numeral(high, 2)}"
         headline = f"ε = {stop}: this release answers {numeral(answer, 2)}; the table's answer is likely {likely}."
@@ -223,7 +223,7 @@ def _frames(inputs: CuratorInputs, pictures: "_Pictures", epsilon: float) -> tup
     densities = np.exp(drawn.log_density(THETA[:, None]))[..., 0]
     exact_density = density(inputs.exact, cell, THETA)
     top = frame_height(exact_density)
-    is_prior = _is_prior(inputs, marginals, cell)
+    is_prior = _is_prior(inputs, densities)
     headline = (
         f"ε = {numeral(epsilon)}: an answer of {numeral(exact, 2)} comes out as {numeral(float(low), 2)} to "
         f"{numeral(float(high), 2)} in 95 of 100 releases."
@@ -258,14 +258,11 @@ def _marginals(release: Release[Outcome], cell: int, *, is_noise_aware: bool, po
     return BetaMixtures(a, b, np.ones_like(a))
 
 
-def _is_prior(inputs: CuratorInputs, marginals: BetaMixtures, cell: int) -> bool:
-    """Whether the densities of most releases are all but that of the prior."""
-    prior = inputs.mechanism_at(1.0).prior
-    a, b = prior.alpha[cell], prior.rest_of(cell)
-    places = np.linspace(0.05, 0.95, 19)
-    before = BetaMixtures(a.reshape(1, 1), b.reshape(1, 1), np.ones((1, 1)))
-    distances = [np.abs(marginals.cumulative(place)[:, 0] - before.cumulative(place)) for place in places[:, None]]
-    return bool(np.median(np.mean(distances, axis=0)) < LIKE_PRIOR)
+def _is_prior(inputs: CuratorInputs, densities: FloatArray) -> bool:
+    """Whether the densities (releases, grid) of most releases are all but that of the prior."""
+    prior = density(inputs.mechanism_at(1.0).prior, inputs.question.cell, THETA)
+    distances = np.abs(np.cumsum(densities - prior, axis=-1)).mean(axis=-1) * (THETA[1] - THETA[0])
+    return bool(np.median(distances) < LIKE_PRIOR)
 
 
 def _promise(guarantee: Guarantee) -> str:
@@ -340,7 +337,7 @@ class _Pictures:
         mean, low, high = curves.divergence_spread
         spread = Spread(Look("releases", colour), curves.epsilons, mean, low, high)
         nats = np.exp(np.interp(np.log(epsilon), np.log(curves.epsilons), np.log(np.maximum(mean, 1e-300))))
-        compared, lines = "no bound is proved", []
+        compared, lines = "no bound is proved", list[Curve]()
         if self.bound is not None:
             most = float(np.interp(epsilon, STOPS, self.bound.certified))
             compared = f"at most {numeral(most, 2)} with 95 % probability"
@@ -368,7 +365,7 @@ class _Pictures:
         return figure, f"{target} is predicted correctly in {share_text(here)} of records ({without} without privacy)."
 
 
-def _bound_lines(bound: Bound) -> Sequence[Curve]:
+def _bound_lines(bound: Bound) -> list[Curve]:
     error = np.full(len(STOPS), np.nan)
     return [
         Curve(Look("proved bound", BOUND), np.array(STOPS), bound.certified, error),

@@ -1,4 +1,4 @@
-"""What the public sees of one answer: its density in one release, and the answers of other possible releases as dots."""
+"""What the public sees of one answer: its density in one release, and the answers of possible releases as dots."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -39,7 +39,8 @@ class Board {
   }
 
   receive(bytes) {
-    this.view = read(bytes);
+    const { whole, shown, parts, ...view } = read(bytes);
+    this.view = { ...whole(view), shown, whole };
     const { slider, value } = this.view;
     this.root.querySelector(".slider").hidden = !slider;
     this.root.dataset.name = this.view.name;
@@ -56,7 +57,7 @@ class Board {
   drawn() {
     const { slider, shown, value } = this.view;
     const [first] = shown[slider?.stops[Math.round(this.place)] ?? value] ?? [];
-    if (first) this.say(first); // pictures have the room that sentences leave
+    if (first) this.say(this.view.whole(first)); // pictures have the room that sentences leave
     this.fit();
     this.show();
     clearTimeout(this.wanting);
@@ -114,11 +115,11 @@ class Board {
     if (!frames) return; // what is shown is of another stop: it is faint, and its numbers are hidden
     const frame = frames[this.turn % frames.length];
     const other = next !== stop && shown[next]?.[this.turn % shown[next].length];
-    this.say(frame);
+    this.say(whole({ headline: frame.headline, notes: frame.notes }));
     if (!this.library) return;
     for (const [key, panel] of this.panels) {
       const [figure, further] = [frame, other].map((one) => one?.figures?.[key] && whole(one.figures[key]));
-      panel.show(figure && between(figure, further, Math.abs(this.place - near)), frame.captions[key] ?? "");
+      panel.show(figure && between(figure, further, Math.abs(this.place - near)), whole(frame.captions)[key] ?? "");
     }
     this.root.dataset.stop = stop;
   }
