@@ -6,8 +6,7 @@ import numpy as np
 
 from dpbayes.model.counts import count
 from dpbayes.model.network import Network
-from dpbayes.theory.zhang16 import largest_noise
-from dpbayes.theory.zhang16.counts import CLAIMS, corollary_1, lemma_1
+from dpbayes.theory.zhang16.counts import corollary_1, lemma_1
 from tests.strategies import ASIA, random_networks, table_of
 
 ALARM = 1e-9
@@ -27,8 +26,3 @@ def test_corollary_1_promises_epsilon():
     """[Zhang16] Corollary 1."""
     assert np.array_equal(corollary_1(ASIA, epsilon=[0.1, 1.0]).certified, [0.1, 1.0])
     assert float(corollary_1(CONSTANT, epsilon=1.0).certified) == 0.5
-
-
-def test_claims_have_a_place_of_their_own():
-    claims = (*CLAIMS, *largest_noise.CLAIMS)
-    assert len({str(claim.reference) for claim in claims}) == len(claims)

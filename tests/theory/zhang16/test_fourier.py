@@ -21,6 +21,7 @@ from dpbayes.model.fourier import cells_per_family, coefficients, marginals
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, empty, full, naive_bayes
 from dpbayes.theory.claims.claim import Verdict
+from dpbayes.theory.index import claims_of
 from dpbayes.theory.zhang16 import fourier, rebuilt_tables, stealth
 from dpbayes.theory.zhang16.fourier import (
     certified_noise,
@@ -389,7 +390,7 @@ def test_remark_1_comparison_is_false_where_its_condition_holds_and_denser_is_wo
 
 def test_every_claim_has_a_place_of_its_own_and_a_verdict():
     modules = (fourier, rebuilt_tables, stealth)
-    every = [claim for module in modules for claim in module.CLAIMS]
+    every = [claim for module in modules for claim in claims_of(module)]
     assert len({claim.reference for claim in every}) == len(every) == 10
     assert {claim.verdict for claim in every} >= {Verdict.FALSE, Verdict.LOOSE, Verdict.HOLDS, Verdict.AMENDED}
     assert all(claim.finding.endswith(".") and len(claim.finding) < 220 for claim in every)
