@@ -5,7 +5,7 @@ PORT ?= 8501
 # Compiled files are kept: without them each worker of the tests compiles everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run serve test thorough check unit smoke browser engines oidc interchange pictures notebooks theory docs bench bench-peers chromium servers clean
+.PHONY: run serve test thorough check unit smoke browser engines interchange pictures notebooks theory docs bench bench-peers chromium servers clean
 
 run: $(VENV)/.run
 	$(BIN)/python -m dpbayes --port $(PORT)
@@ -47,10 +47,6 @@ engines: $(VENV)/.engines servers
 # Networks, classifiers and metadata of other packages, which an environment of its own has.
 interchange: $(VENV)-interchange/.made
 	OPENBLAS_NUM_THREADS=1 $(VENV)-interchange/bin/python -m pytest -m interchange tests/interchange
-
-# A sign-in by OpenID Connect, with a provider that the tests start.
-oidc: $(VENV)-oidc/.made
-	$(VENV)-oidc/bin/python -m pytest -rs tests/oidc
 
 # The pictures of the documents, of the dashboard as it is.
 pictures: $(VENV)/.dev chromium
@@ -111,11 +107,6 @@ $(VENV)/.bench: $(VENV)/.dev requirements-bench.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-bench.txt
 	touch $@
 
-$(VENV)-oidc/.made: requirements-oidc.txt requirements-dev.txt requirements.txt
-	python3 -m venv $(VENV)-oidc
-	$(VENV)-oidc/bin/pip install --quiet --disable-pip-version-check --no-compile -r requirements-oidc.txt
-	touch $@
-
 $(VENV)-peers/.made: requirements-peers.txt
 	python3 -m venv $(VENV)-peers
 	$(VENV)-peers/bin/pip install --quiet --disable-pip-version-check -r requirements-peers.txt
@@ -142,4 +133,4 @@ $(VENV)/.engines: $(VENV)/.dev requirements-engines.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-peers $(VENV)-smartnoise $(VENV)-oidc $(VENV)-docs $(VENV)-interchange build
+	rm -rf $(VENV) $(VENV)-peers $(VENV)-smartnoise $(VENV)-docs $(VENV)-interchange build

@@ -22,7 +22,6 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=240, help="with --memory: seconds at most")
     parser.add_argument("--engines", action="store_true", help="only this: Parquet and DuckDB on large tables")
     parser.add_argument("--servers", action="store_true", help="with --engines: PostgreSQL and Spark instead")
-    parser.add_argument("--visitors", type=int, help="only this: so many visitors over two processes behind nginx")
     parser.add_argument("--most", type=int, default=10_000_000, help="with --engines: records of the largest table")
     args = parser.parse_args()
     if args.engines and args.servers:
@@ -35,11 +34,6 @@ def main() -> None:
 
         sizes = [n for n in (100_000, 1_000_000, 10_000_000, 100_000_000) if n <= args.most]
         show([*in_memory(), *engines(sizes=sizes)])
-        return
-    if args.visitors:
-        from benchmarks.proxied import visitors
-
-        show(visitors(args.visitors))
         return
     if args.memory:
         from benchmarks.memory import memory

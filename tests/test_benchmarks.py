@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 import sys
 
 import numpy as np
@@ -13,7 +12,6 @@ from benchmarks import (
     classroom,
     noise_aware,
     own,
-    proxied,
     record,
     regression,
     releases,
@@ -185,21 +183,6 @@ def test_the_classes_that_are_measured_are_those_that_serving_tells_of():
     assert "on one core of a small cloud machine" in text
     assert classroom.PERIOD_S == 1
     assert "moves ε on Explore once a second" in text
-
-
-def test_the_movers_that_serving_promises_are_those_whose_moves_are_bounded():
-    """The documented measurement keeps the bounds that the benchmark has, for the promised number of movers."""
-    text = (classroom.ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
-    rows = dict(re.findall(r"^\| (.+?) \| (.+) \|$", text, flags=re.MULTILINE))
-    assert f"serve {proxied.PROMISED} visitors who all move a slider at the same time" in " ".join(text.split())
-    assert proxied.PROMISED in proxied.MOVING
-    moves = [row for row in rows if row.startswith(f"{proxied.PROMISED} of them move")]
-    assert int(re.findall(r"(\d+) ms", rows[moves[0]])[1]) <= proxied.SLOW_MS
-    last = re.findall(r"last after (\d+) s", rows[f"{proxied.VISITORS} visitors open Explore at once"])
-    assert float(last[0]) <= proxied.OPENING_S
-    alone = re.findall(r"(\d+) MB", rows["memory of each process before, with one visitor, and with 150 visitors"])[1]
-    after = re.findall(r"(\d+) MB", rows["memory after their moves, and three minutes after they left"])[1]
-    assert round(int(after) / int(alone), 2) <= proxied.MOST_LEFT
 
 
 @pytest.fixture

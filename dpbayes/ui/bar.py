@@ -1,26 +1,17 @@
-"""The bar of all pages: title, seat, story, the link to share, and the sign-in."""
+"""The bar of all pages: title, seat, story and the link to share."""
 
-import os
-import time
 from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
-from streamlit.auth_util import get_secrets_auth_section, is_authlib_installed
 
-from dpbayes.base.text import escaped
-from dpbayes.base.validation import InputError
 from dpbayes.ui.pages.stories.opened import TITLES, open_step
 from dpbayes.ui.server.program import start_command
 from dpbayes.ui.session.current import current
-from dpbayes.ui.session.grants import ROLES, has_expired
 from dpbayes.ui.session.link import left_out, query_of
-from dpbayes.ui.session.roles import Act, identity, person
 from dpbayes.ui.session.settings import Seat
 from dpbayes.ui.widgets.controls import segments
-
-YOUR_ROLE = "Your role on this server is recipient, which has no other view."
 
 
 def top_bar(title: str) -> None:
@@ -31,7 +22,7 @@ def top_bar(title: str) -> None:
         segments(
             "View as",
             "seat",
-            list(Seat) if person().may(Act.SEE_RECORDS) else [Seat.RECIPIENT],
+            list(Seat),
             format_func=lambda seat: seat.value.capitalize(),
             label_visibility="collapsed",
         )
@@ -58,13 +49,10 @@ def top_bar(title: str) -> None:
             st.code(f"{address}?{urlencode(query_of(current()))}", language=None, wrap_lines=True)
             if why:
                 st.caption(why)
-        sign_in_button()
-    say_who()
     if current().seat is Seat.RECIPIENT:
-        is_choice = person().may(Act.SEE_RECORDS)
         st.caption(
-            "Recipient view: only what a release contains. "
-            + ("This choice changes what is shown; it does not restrict access." if is_choice else YOUR_ROLE)
+            "Recipient view: only what a release contains. This choice changes what is shown; it does not restrict "
+            "access."
         )
     if missing:
         st.caption(missing)
@@ -134,40 +122,3 @@ def shareable(opened: str, served: Served) -> tuple[str, str]:
         return opened, ONLY_HERE
     port = f":{parts.port}" if parts.port else ""
     return urlunsplit(parts._replace(netloc=f"{served.public_name}{port}")), ""
-
-
-# Sign-in and sign-out, if the server's owner has configured them
-
-EXPIRED = "Your sign-in has expired. Sign in again."
-
-
-def is_offered() -> bool:
-    """Return whether persons can sign in: the owner has named a file of roles and, in the secrets, a provider."""
-    return bool(os.environ.get(ROLES)) and bool(get_secrets_auth_section())
-
-
-def sign_in_button() -> None:
-    """Show the button to sign in or out."""
-    if is_offered():
-        is_in = bool(identity()) and not has_expired(identity(), time.time())
-        st.button("Sign out" if is_in else "Sign in", key="sign", on_click=_sign_out if is_in else _sign_in)
-
-
-def say_who() -> None:
-    """Show the name and the role of a person who has signed in."""
-    if not is_offered() or not identity():
-        return
-    if has_expired(identity(), time.time()):
-        st.caption(EXPIRED)
-    else:
-        st.caption(escaped(f"Signed in: {person().name}, {person().role.value}."))
-
-
-def _sign_in() -> None:
-    if not is_authlib_installed():
-        raise InputError("Signing in needs the package Authlib. The owner of the server installs dpbayes[login].")
-    st.login()
-
-
-def _sign_out() -> None:
-    st.logout()

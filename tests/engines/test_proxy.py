@@ -1,193 +1,84 @@
-"""Two processes of the dashboard behind nginx, with one ledger, as docs/serving.md describes them.
+"""The dashboard behind an nginx that authenticates, by the command and the configuration of docs/serving.md.
 
-The last test kills a process and starts it again.
+Only the interpreter, the ports and the places of files are replaced.
 """
 
+import base64
 import os
+import re
+import shutil
 import signal
-import socket
 import subprocess
-import threading
+import sys
 import urllib.error
 import urllib.request
-from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, nullcontext
-from dataclasses import dataclass, field
-from fractions import Fraction
-from http.cookiejar import CookieJar
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
-from websockets.exceptions import ConnectionClosed, InvalidStatus
-from websockets.sync.client import ClientConnection, connect
-from websockets.typing import Origin
+from websockets.exceptions import InvalidStatus
 
-from dpbayes.releases import ledger
-from dpbayes.ui.pages.explore.make import UNSEEN
-from dpbayes.ui.session.roles import REFUSALS, Act
-from tests.browser.serving import ROOT, wait_for
-from tests.engines.proxied import NGINX, Site, end, environment, proxied
-from tests.wire import SILENCE_S, button, connected, run, sent_file, texts, widget
+from dpbayes.ui.session.roles import REFUSALS, TOKEN, Act, cookie_name
+from tests.browser.serving import CURATORS, ROOT, free_port, wait_for
+from tests.test_docs import TEXTS, blocks
+from tests.wire import cookies, received, texts
 
 pytestmark = pytest.mark.engines
 
-COOKIE = "dpbayes_process"
-DATASET = "orchard-9"
-NO_LEDGER = REFUSALS[Act.READ_LEDGER]
-VISITORS = 6
-MANY = 1000
-"""More messages than a page sends after it is drawn."""
+NGINX = shutil.which("nginx", path=os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin")))
+SECTION = TEXTS["docs/serving.md"].partition("## Behind a proxy that authenticates")[2].partition("\n## ")[0]
+USER = {"Authorization": f"Basic {base64.b64encode(b'ann:secret').decode()}"}
 
 
-@dataclass
-class Browser:
-    """A browser of one person: it keeps cookies, and opens pages at an address."""
+def begin(stack: ExitStack, command: list[str], url: str) -> None:
+    """Run a command until the block ends, and wait for its server."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), TOKEN: CURATORS}
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)
 
-    url: str
-    cookies: CookieJar = field(default_factory=CookieJar)
+    def end() -> None:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(60)
 
-    def open(self, place: str = "/") -> str:
-        """Open an address, follow where it leads, and return the text."""
-        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.cookies))
-        with opener.open(f"{self.url}{place}", timeout=SILENCE_S) as answer:
-            return str(answer.read().decode())
-
-    def cookie(self, name: str) -> str:
-        return next((cookie.value or "" for cookie in self.cookies if cookie.name == name), "")
-
-    @property
-    def headers(self) -> dict[str, str]:
-        return {"Cookie": "; ".join(f"{cookie.name}={cookie.value}" for cookie in self.cookies)}
-
-    @contextmanager
-    def page(self) -> Iterator[ClientConnection]:
-        """Connect as an open page does, which first waits for the server to answer."""
-        self.open("/_stcore/health")
-        with connected(self.url, self.headers) as wire:
-            yield wire
-
-    def upload(self, wire: ClientConnection) -> int:
-        """Upload a file for the session of an open page, by a request of its own; return the status of the answer."""
-        return sent_file(self.url, wire, b"a\n1\n", self.headers)[0]
+    stack.callback(end)
+    assert wait_for(process, url)
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+@pytest.fixture
+def url(tmp_path: Path) -> Iterator[str]:
+    """The address of the proxy."""
     if NGINX is None:
         pytest.skip("nginx is not installed: run `make engines` as root, or install the package nginx")
-    folder = tmp_path_factory.mktemp("site")
-    path = folder / "ledger.sqlite"
-    ledger.open_dataset(path, DATASET, Fraction(1), reason="The board's decision of May.")
-    with proxied(folder, path) as running:
-        yield running
-
-
-def opened_in(site: Site, process: str, place: str = "/") -> Browser:
-    """Return a new browser whose cookie names this process."""
-    for _ in range(4):
-        browser = Browser(site.url)
-        browser.open(place)
-        if browser.cookie(COOKIE) == process:
-            return browser
-    raise AssertionError(f"No browser was sent to process {process}.")
-
-
-def test_visitors_are_spread_and_each_stays_in_its_process(site: Site) -> None:
+    behind, front = free_port(), free_port()
+    (command,), (site,) = blocks(SECTION, "sh"), blocks(SECTION, "nginx")
+    (tmp_path / "users").write_text("ann:{PLAIN}secret\n")
+    # The health of the server is open, so that the start can be waited for.
+    site = site.replace("8701", str(behind)).replace("listen 8600", f"listen 127.0.0.1:{front}")
+    site = re.sub(r"/etc/nginx/\S+;", f"{tmp_path}/users;", site)
+    health = f"location /_stcore/health {{ auth_basic off; proxy_pass http://127.0.0.1:{behind}; }}\n    location / {{"
+    (tmp_path / "dashboard.conf").write_text(site.replace("location / {", health))
+    temporary = "".join(
+        f"{kind}_temp_path {tmp_path}/{kind}; " for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    owner = "user root; " if os.getuid() == 0 else ""
+    (tmp_path / "nginx.conf").write_text(
+        f"{owner}daemon off; pid {tmp_path}/pid; events {{}} http {{ access_log off; {temporary} include "
+        f"{tmp_path}/dashboard.conf; }}"
+    )
+    start = command.splitlines()[-1].replace(".venv/bin/python", sys.executable).replace("8701", str(behind))
     with ExitStack() as stack:
-        browsers = [Browser(site.url) for _ in range(VISITORS)]
-        for browser in browsers:
-            browser.open()
-        first = [browser.cookie(COOKIE) for browser in browsers]
-        assert Counter(first) == {"one": VISITORS // 2, "two": VISITORS // 2}
-        wires = [stack.enter_context(browser.page()) for browser in browsers]
-        for browser, wire in zip(browsers, wires, strict=True):
-            assert "ε = 0.3" in texts(run(wire, "explore", {"epsilon": "0.3"}))
-            assert browser.upload(wire) == 204, "the upload reached the process of the session"
-        assert [browser.cookie(COOKIE) for browser in browsers] == first
-        strayed = next(browser for browser in browsers if browser.cookie(COOKIE) == "one")
-        for cookie in strayed.cookies:
-            if cookie.name == COOKIE:
-                cookie.value = "two"
-        assert strayed.upload(wires[browsers.index(strayed)]) == 403, "the other process does not know the session"
+        begin(stack, start.split(), f"http://127.0.0.1:{behind}")
+        begin(stack, [NGINX, "-c", f"{tmp_path}/nginx.conf", "-e", f"{tmp_path}/log"], f"http://127.0.0.1:{front}")
+        yield f"http://127.0.0.1:{front}"
 
 
-@pytest.mark.parametrize("process", ["one", "two"])
-def test_the_token_makes_a_curator_through_the_proxy(site: Site, process: str) -> None:
-    curator = opened_in(site, process, f"/?token={site.token}")
-    visitor = opened_in(site, process)
-    with curator.page() as wire:
-        assert f"{DATASET} has" in texts(run(wire, "ledger"))
-    with visitor.page() as wire:
-        sent = texts(run(wire, "ledger"))
-    assert NO_LEDGER in sent
-    assert DATASET not in sent
-    with pytest.raises(urllib.error.HTTPError, match="403"):
-        Browser(site.url).open("/?token=another-token-of-this-length")
-
-
-@pytest.mark.parametrize(("host", "is_accepted"), [("class.example", True), ("other.example", False)])
-def test_the_server_sees_the_name_under_which_it_is_reached(site: Site, host: str, *, is_accepted: bool) -> None:
-    port = int(site.url.rpartition(":")[2])
-    page, own = f"{host}:{port}", socket.create_connection(("127.0.0.1", port))
-    expected = nullcontext() if is_accepted else pytest.raises(InvalidStatus, match="HTTP 4")
-    with closing(own), expected, connect(f"ws://{page}/_stcore/stream", sock=own, origin=Origin(f"http://{page}")):
-        pass
-
-
-def test_the_last_epsilon_is_spent_once(site: Site) -> None:
-    """Both curators press the button at the same time; each release fits alone, and both do not fit together."""
-    amounts, said, start = {"one": "0.6", "two": "0.7"}, dict[str, str](), threading.Barrier(2)
-    # One after the other: nginx takes turns, and two that come at once may each get the other's process every time.
-    browsers = {process: opened_in(site, process, f"/?token={site.token}") for process in amounts}
-
-    def spend(process: str) -> None:
-        query = {"epsilon": amounts[process]}
-        with browsers[process].page() as wire:
-            opened = [widget(run(wire, "explore", query), "Make this release")]
-            opened.append(widget(run(wire, "explore", query, checked=opened), UNSEEN))
-            sent = run(wire, "explore", query, checked=opened)
-            make = button(sent, f"Make release and spend ε = {amounts[process]}")
-            start.wait(SILENCE_S)
-            said[process] = texts(run(wire, "explore", query, checked=opened, pressed=make))
-
-    threads = [threading.Thread(target=spend, args=(process,)) for process in amounts]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    (charged,) = (process for process in amounts if "The release is valid" in said[process])
-    (refused,) = amounts.keys() - {charged}
-    assert f'The budget of "{DATASET}" has 0.' in said[refused]
-    (spending,) = ledger.spendings(site.ledger, DATASET)
-    assert spending.release is not None
-    assert ledger.account_of(site.ledger, DATASET).spent == Fraction(amounts[charged])
-    ledger.check(site.ledger)
-
-
-def _listen(wire: ClientConnection) -> None:
-    """Receive what the server still sends. Errors: ConnectionClosed where it ends the connection."""
-    for _ in range(MANY):
-        wire.recv(timeout=SILENCE_S)
-
-
-def test_visitors_of_a_killed_process_go_on_in_the_other(site: Site) -> None:
-    with ExitStack() as stack:
-        lost, stays = opened_in(site, "one", f"/?token={site.token}"), opened_in(site, "two")
-        broken, kept = (stack.enter_context(browser.page()) for browser in (lost, stays))
-        for wire in (broken, kept):
-            run(wire, "explore")
-        os.kill(site.pids["one"], signal.SIGKILL)
-        with pytest.raises(ConnectionClosed):
-            _listen(broken)
-        assert NO_LEDGER in texts(run(kept, "ledger"))
-        again = stack.enter_context(lost.page())
-        assert "ε = 0.3" in texts(run(again, "explore", {"epsilon": "0.3"}))
-        assert f"{DATASET} has" in texts(run(again, "ledger"))
-        assert lost.cookie(COOKIE) == "two"
-        assert lost.upload(again) == 204
-        command = site.commands["one"].removesuffix("&").split()
-        back = subprocess.Popen(command, cwd=ROOT, env=environment() | site.environment, start_new_session=True)
-        stack.callback(end, back)
-        assert wait_for(back, site.urls["one"])
-        assert lost.upload(again) == 204, "the browser stays where its session is"
-        assert opened_in(site, "one").cookie(COOKIE) == "one", "new browsers get the process that is back"
+def test_only_users_of_the_proxy_are_visitors_and_the_token_makes_the_curator(url: str) -> None:
+    with pytest.raises(urllib.error.HTTPError, match="401"):
+        urllib.request.urlopen(f"{url}/explore")
+    with pytest.raises(InvalidStatus, match="401"):
+        received(url, "ledger")
+    own = cookies(url)
+    assert REFUSALS[Act.READ_LEDGER] in texts(received(url, "ledger", headers={**USER, **own}))
+    curator = {"Cookie": f"{own['Cookie']}; {cookie_name(url)}={CURATORS}"}
+    sent = texts(received(url, "ledger", headers={**USER, **curator}))
+    assert REFUSALS[Act.READ_LEDGER] not in sent

@@ -1,6 +1,6 @@
-"""Serve the dashboard to persons of one role, over the real table or another one: `python -m tests.ui.dashboard_as`.
+"""Serve the dashboard in one seat, over the real table or another one: `python -m tests.ui.dashboard_as`.
 
-Every word is a role, a table and a port, joined by colons. Each has a process of its own, a copy of the first one,
+Every word is a seat, a table and a port, joined by colons. Each has a process of its own, a copy of the first one,
 which has imported the dashboard.
 
 The other table has the same columns, domains and number of records, and every column of it is shuffled. A mechanism
@@ -34,16 +34,13 @@ from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.synthetic import sample_dataset
-from dpbayes.ui.session import chosen, roles
+from dpbayes.ui.session import chosen
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.grants import Grant, Role
-from dpbayes.ui.session.roles import Person
+from dpbayes.ui.session.settings import Seat, Settings
 from dpbayes.ui.widgets import frames, running, show
 
 ROOT = Path(__file__).parents[2]
 FIRST, OTHER = "first", "other"
-SEES_ALL = "sees-all"
-"""A recipient with a broken role: it may see what a curator may."""
 
 
 def shuffled(data: Dataset) -> Dataset:
@@ -127,25 +124,22 @@ def main(*words: str) -> None:
                 os.waitpid(process, 0)
 
 
-def server(role: str, table: str, port: str) -> int:
+def server(seat: str, table: str, port: str) -> int:
     """Begin a process that serves the dashboard, and return its number."""
     process = os.fork()
     if not process:
-        serve(role, table, port)
+        serve(seat, table, port)
         os._exit(0)
     return process
 
 
-def serve(role: str, table: str, port: str) -> None:
+def serve(seat: str, table: str, port: str) -> None:
     """Serve the dashboard until the process is stopped."""
     if table == OTHER:
         for name in ("_shipped", "sample_dataset"):
             usual = getattr(chosen, name)
             setattr(chosen, name, lambda *args, usual=usual, **more: shuffled(usual(*args, **more)))
-    granted = Role.RECIPIENT if role == SEES_ALL else Role(role)
-    if role == SEES_ALL:
-        roles.PERMITTED = {**roles.PERMITTED, Role.RECIPIENT: roles.PERMITTED[Role.CURATOR]}
-    roles.of_connection = lambda: Person("rob", (Grant(granted),))
+    Settings.seat = property(lambda _: Seat(seat), lambda *_: None)  # type: ignore[assignment]  # whatever a link says
     words = ["run", str(ROOT / "app.py"), "--server.port", port, "--server.address", "127.0.0.1"]
     cli.main([*words, "--server.headless", "true"], prog_name="streamlit", standalone_mode=False)
 

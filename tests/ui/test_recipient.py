@@ -1,4 +1,4 @@
-"""The role recipient over the wire: what a server sends is the same for two tables, whatever page is opened."""
+"""The recipient's seat over the wire: what a server sends is the same for two tables, whatever page is opened."""
 
 import re
 import sys
@@ -12,10 +12,9 @@ from dpbayes.base.parameters import Choice, parameters_of
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.ui.pages.stories.opened import STORIES
 from dpbayes.ui.session.options import OPTIONS, groups_of
-from dpbayes.ui.session.roles import PERMITTED
 from tests.browser.serving import ROOT, free_port, server_process, wait_for
 from tests.conftest import thorough
-from tests.ui.dashboard_as import FIRST, OTHER, SEES_ALL
+from tests.ui.dashboard_as import FIRST, OTHER
 from tests.wire import received
 
 VOTES = {"data": "house_votes_84"}
@@ -34,9 +33,9 @@ _RANDOM = re.compile(
 
 
 @contextmanager
-def dashboards(*roles: str) -> Iterator[dict[tuple[str, str], str]]:
-    """Serve the dashboard to persons of each role, over each of two tables; yield the addresses."""
-    ports = {(role, table): str(free_port()) for role in roles for table in (FIRST, OTHER)}
+def dashboards(*seats: str) -> Iterator[dict[tuple[str, str], str]]:
+    """Serve the dashboard in each seat, over each of two tables; yield the addresses."""
+    ports = {(seat, table): str(free_port()) for seat in seats for table in (FIRST, OTHER)}
     urls = {served: f"http://127.0.0.1:{port}" for served, port in ports.items()}
     words = [":".join((*served, port)) for served, port in ports.items()]
     # Some ids of elements contain a hash of Python.
@@ -49,8 +48,8 @@ def dashboards(*roles: str) -> Iterator[dict[tuple[str, str], str]]:
 
 @pytest.fixture(scope="module")
 def servers() -> Iterator[dict[tuple[str, str], str]]:
-    """The addresses of the servers, by role and table."""
-    with dashboards("recipient", SEES_ALL) as urls:
+    """The addresses of the servers, by seat and table."""
+    with dashboards("recipient", "curator") as urls:
         yield urls
 
 
@@ -66,7 +65,7 @@ def _content(message: ForwardMsg) -> str:
     return str(message)
 
 
-LINKS = ({}, {"seat": "curator"}, VOTES, {**VOTES, "seat": "curator"}, {"data": "upload"}, {"data": "connected"})
+LINKS = ({}, VOTES, {"data": "upload"}, {"data": "connected"})
 STEPS = [
     (step.page, {"story": key, "step": str(number)})
     for key, story in STORIES.items()
@@ -94,7 +93,7 @@ CASES = thorough(
     sample=[
         ("", {}),
         ("data", {}),
-        ("data", {**VOTES, "seat": "curator"}),
+        ("data", VOTES),
         ("ledger", {}),
         ("explore", {}),
         ADAPTIVE[0],
@@ -123,11 +122,7 @@ def test_a_recipient_is_sent_the_same_for_two_tables(
 def test_what_a_recipient_must_not_see_would_be_found(
     servers: dict[tuple[str, str], str], page: str, query: dict[str, str]
 ) -> None:
-    """A role that may see more is sent another thing, where the page shows something of the table."""
-    first, other = (messages(servers[SEES_ALL, table], page, query) for table in (FIRST, OTHER))
+    """The curator's seat is sent another thing, where the page shows something of the table."""
+    first, other = (messages(servers["curator", table], page, query) for table in (FIRST, OTHER))
     assert len(first) > 10
     assert first != other
-
-
-def test_the_role_that_is_tested_permits_nothing() -> None:
-    assert {role.value: bool(acts) for role, acts in PERMITTED.items()}["recipient"] is False

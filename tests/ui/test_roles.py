@@ -1,93 +1,64 @@
-"""Who a person is follows from the connection alone, and every door that a role has not is a sentence."""
+"""Who a person is follows from the connection alone, and what a person may not do is a sentence."""
 
 import asyncio
 import http.client
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from starlette.types import Message, Send
 
 from dpbayes.__main__ import main
 from dpbayes.base.validation import InputError
 from dpbayes.ui.server import security, serve
 from dpbayes.ui.session import roles
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT, connections
-from dpbayes.ui.session.grants import EVERY, Grant, Role
-from dpbayes.ui.session.roles import OWNER, TOKEN, UPLOADS, VISITOR, Act, Person
+from dpbayes.ui.session.roles import OWNER, REFUSALS, TOKEN, UPLOADS, VISITOR, Act
 from tests.browser.serving import CURATORS, ROOT, dashboard_process, free_port, streamlit_process
 from tests.wire import received, texts
 
-REFUSED = "Only the curator and the auditor can read the ledger."
-NOBODY_ELSES = {Act.READ_LEDGER, Act.RELEASE, Act.CONNECT}
+REFUSED = REFUSALS[Act.READ_LEDGER]
 
 
-# What a role may do
+# What a person may do
 
 
-def test_a_visitor_has_the_laboratory_and_in_a_class_a_table_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_visitor_may_nothing_but_upload_in_a_class(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(UPLOADS, raising=False)
-    assert {act for act in Act if not VISITOR.may(act)} == NOBODY_ELSES | {Act.UPLOAD}
+    assert not [act for act in Act if VISITOR.may(act)]
     monkeypatch.setenv(UPLOADS, "visitors")
-    assert {act for act in Act if not VISITOR.may(act)} == NOBODY_ELSES
-    assert not Person("rob", (Grant(Role.RECIPIENT),)).may(Act.UPLOAD)
+    assert [act for act in Act if VISITOR.may(act)] == [Act.UPLOAD]
     assert all(OWNER.may(act) for act in Act)
 
 
-def test_each_role_may_less_than_the_curator_and_the_recipient_nothing() -> None:
-    acts = {role: {act for act in Act if Person("", (Grant(role),)).may(act)} for role in Role}
-    assert acts[Role.AUDITOR] & NOBODY_ELSES == {Act.READ_LEDGER}
-    assert acts[Role.RECIPIENT] == set()
-    assert acts[Role.CURATOR] == set(Act)
-
-
-def test_a_role_is_for_the_datasets_that_it_names() -> None:
-    ada = Person("ada", (Grant(Role.CURATOR, frozenset({"clinic"})), Grant(Role.AUDITOR, frozenset({"votes"}))))
-    assert ada.role is Role.CURATOR
-    assert [ada.may(Act.RELEASE, name) for name in ("clinic", "votes", "other")] == [True, False, False]
-    assert [ada.may(Act.READ_LEDGER, name) for name in ("clinic", "votes", "other")] == [True, True, False]
-    with pytest.raises(InputError, match="does not include the dataset votes"):
-        ada.require(Act.RELEASE, "votes")
-    assert not ada.may(Act.READ_LEDGER, EVERY)
-
-
 @pytest.mark.parametrize("act", list(Act))
-def test_what_a_role_has_not_is_one_sentence(act: Act) -> None:
-    with pytest.raises(InputError, match=r"^[A-Z].*\.$"):
-        Person("", (Grant(Role.RECIPIENT),)).require(act)
+def test_a_refused_act_is_one_sentence_with_the_way_to_become_the_curator(
+    act: Act, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(UPLOADS, raising=False)
+    with pytest.raises(InputError) as error:
+        VISITOR.require(act)
+    assert str(error.value) == f"{REFUSALS[act]} {roles.HOW}"
+    OWNER.require(act)
 
 
 def test_the_table_of_roles_in_the_documents_is_what_the_program_permits(monkeypatch: pytest.MonkeyPatch) -> None:
     text = (ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
     rows = {line.split(" | ")[0][2:]: line.removesuffix(" |").split(" | ")[1:] for line in text.splitlines()}
-    for role in Role:
-        who = Person("", (Grant(role),))
+    for name, who in (("curator", OWNER), ("visitor", VISITOR)):
         monkeypatch.delenv(UPLOADS, raising=False)
-        may_upload = who.may(Act.UPLOAD)
+        permitted = ["yes" if who.may(act) else "no" for act in (Act.READ_LEDGER, Act.RELEASE, Act.CONNECT, Act.UPLOAD)]
         monkeypatch.setenv(UPLOADS, "visitors")
-        uploads = "yes" if may_upload else "in a class" if who.may(Act.UPLOAD) else "no"
-        changes = "reads and changes" if who.may(Act.RELEASE) else "reads"
-        assert rows[role.value] == [
-            changes if who.may(Act.READ_LEDGER) else "no",
-            *("yes" if who.may(act) else "no" for act in (Act.RELEASE, Act.CONNECT)),
-            uploads,
-            "yes" if who.may(Act.SEE_RECORDS) else "no",
-        ]
+        uploads = "in a class" if who.may(Act.UPLOAD) and permitted[-1] == "no" else permitted[-1]
+        assert rows[name] == [*permitted[:-1], uploads]
 
 
 # The token
 
 
 Connect = Callable[..., None]
-
-
-@dataclass(eq=False)
-class Connection:
-    """What a server knows of a connection."""
-
-    headers: list[tuple[str, str]]
-    cookies: dict[str, str]
 
 
 @pytest.fixture
@@ -97,8 +68,8 @@ def connect(monkeypatch: pytest.MonkeyPatch) -> Connect:
     monkeypatch.setenv(TOKEN, CURATORS)
 
     def begin(name: str, value: str, host: str = "127.0.0.1:8501") -> None:
-        connection = Connection([("host", host)], {name: value})
-        monkeypatch.setattr(roles, "_get_client_context", lambda: connection)
+        context = SimpleNamespace(headers={"Host": host}, cookies={name: value})
+        monkeypatch.setattr(roles.st, "context", context)
 
     return begin
 
@@ -138,14 +109,14 @@ def test_without_a_server_everybody_is_a_visitor(monkeypatch: pytest.MonkeyPatch
 
 def answered(target: str, *, token: str = CURATORS, scheme: str = "http") -> tuple[int, dict[str, str], str]:
     """Return how the server answers to an address: status, headers and text."""
-    sent: list[security.Message] = []
+    sent: list[Message] = []
     path, _, query = target.partition("?")
 
-    async def app(scope: object, receive: object, send: security.Send) -> None:
+    async def app(scope: object, receive: object, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"the app"})
 
-    async def send(message: security.Message) -> None:
+    async def send(message: Message) -> None:
         sent.append(message)
 
     scope = {"type": "http", "method": "GET", "path": path, "query_string": query.encode(), "scheme": scheme}
@@ -221,7 +192,7 @@ def test_connections_are_offered_to_whoever_has_the_token(url: str) -> None:
     for query in ({}, link, {"data": "connected"}):
         sent = texts(received(url, "data", query))
         assert "Files below the data root" not in sent
-    assert "Only the curator can open connected tables." in sent
+    assert REFUSALS[Act.CONNECT] in sent
 
 
 def test_an_address_with_the_token_makes_a_curator_of_whoever_opens_it(url: str) -> None:
@@ -294,17 +265,12 @@ def test_no_page_finds_the_ledger_or_a_connection_beside_the_roles() -> None:
 TAKES = re.compile(r"ledger_path\(|DPBAYES_LEDGER.*Path")
 
 
-def test_a_person_with_some_datasets_has_the_connections_of_these_names(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_the_curator_has_connections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(DATA_ROOT, str(tmp_path))
     monkeypatch.setenv(CONNECT, "clinic=duckdb:/x/clinic.duckdb\nvotes=duckdb:/x/votes.duckdb")
     assert connections().names == ("clinic", "votes", "files")
-    partial = Person("ada", (Grant(Role.CURATOR, frozenset({"clinic"})),))
-    for who, names in ((partial, ("clinic",)), (VISITOR, ())):
-        monkeypatch.setattr(roles, "of_connection", lambda who=who: who)
-        assert connections().names == names
+    monkeypatch.setattr(roles, "of_connection", lambda: VISITOR)
+    assert connections().names == ()
+    for name in ("votes", "files"):
         with pytest.raises(InputError, match="no connection called"):
-            connections().address("votes")
-        with pytest.raises(InputError, match="no connection called"):
-            connections().address("files", "x.parquet")
+            connections().address(name, "x.parquet")

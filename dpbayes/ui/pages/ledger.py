@@ -20,7 +20,6 @@ from dpbayes.releases.document.promises import parsed_promise
 from dpbayes.releases.ledger import Account, Spending
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.grants import EVERY
 from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.uploads import document_place
 from dpbayes.ui.widgets.charging import noted
@@ -92,7 +91,7 @@ def python_of(path: Path | None) -> str:
 
 
 def _accounts(path: Path, chosen: Chosen, suspicion: float) -> None:
-    accounts = tuple(account for account in ledger.accounts(path) if person().may(Act.READ_LEDGER, account.dataset))
+    accounts = ledger.accounts(path)
     _note_reading()
     headline(_sentence(accounts))
     if not accounts:
@@ -110,11 +109,10 @@ def _accounts(path: Path, chosen: Chosen, suspicion: float) -> None:
             _raise_budget(path, accounts)
         st.divider()
         _from_file(suspicion)
-    if person().may(Act.READ_LEDGER, EVERY):
-        with folded("Integrity of the ledger", key="ledger.check") as is_open:
-            if is_open:
-                with sentence_instead():
-                    _checked(path)
+    with folded("Integrity of the ledger", key="ledger.check") as is_open:
+        if is_open:
+            with sentence_instead():
+                _checked(path)
     with folded("Audit log", key="ledger.log") as is_open:
         if is_open:
             with sentence_instead():
@@ -124,20 +122,15 @@ def _accounts(path: Path, chosen: Chosen, suspicion: float) -> None:
 
 def _note_reading() -> None:
     """Record once in a session that this person reads the ledger; show an error of the audit log and continue."""
-    if st.session_state.get(_READER) != person().name:
+    if _READER not in st.session_state:
         with sentence_instead():
             noted("read the ledger")
             st.session_state[_READER] = person().name
 
 
 def _audit_log(path: Path) -> None:
-    """Show who did what with the datasets that this person may see, the newest first."""
-    who = person()
-    rows = [
-        row
-        for row in ledger.accesses(path)
-        if row.person == who.name or who.may(Act.READ_LEDGER, row.dataset or EVERY)  # without a dataset: of all
-    ][::-1]
+    """Show who did what, the newest first."""
+    rows = ledger.accesses(path)[::-1]
     st.caption("Actions of users on the dashboard. The log contains names of users and of datasets, but no data.")
     frame = pd.DataFrame(
         {
@@ -212,8 +205,6 @@ def _left_text(account: Account) -> str:
 
 def _create_dataset(path: Path, chosen: Chosen, accounts: tuple[Account, ...]) -> None:
     """Offer a dataset with a budget; the form begins with the open table and its epsilon."""
-    if _refuses_changes():
-        return
     kind = _kind("ledger.kind", list(BudgetKind))
     name, taken = suggested_name(chosen), {account.dataset for account in accounts}
     with st.form("open", clear_on_submit=True, border=False):
@@ -222,7 +213,7 @@ def _create_dataset(path: Path, chosen: Chosen, accounts: tuple[Account, ...]) -
         reason = st.text_input("Justification", placeholder="Approved by the board in March", key="ledger.reason")
         if st.form_submit_button("Create dataset", type="primary"):
             with sentence_instead():
-                person().require(Act.RELEASE, name)
+                person().require(Act.RELEASE)
                 ledger.open_dataset(path, name, _amount(kind, budget, delta), reason=reason)
                 noted("created a dataset", name)
                 st.rerun()
@@ -271,19 +262,7 @@ def _amount(kind: BudgetKind, budget: str, delta: str) -> Amount:
     return Rho(number) if kind is BudgetKind.CONCENTRATED else number
 
 
-def _refuses_changes() -> bool:
-    """State to a person who may only read the ledger that they cannot change it; return whether this is the case."""
-    may = person().may(Act.RELEASE)
-    if not may:
-        with sentence_instead():
-            person().require(Act.RELEASE)
-    return not may
-
-
 def _raise_budget(path: Path, accounts: tuple[Account, ...]) -> None:
-    if _refuses_changes():
-        return
-    accounts = tuple(account for account in accounts if person().may(Act.RELEASE, account.dataset))
     place = st.selectbox(
         "Dataset", range(len(accounts)), format_func=lambda i: accounts[i].dataset, key="ledger.raised"
     )

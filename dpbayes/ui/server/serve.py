@@ -18,7 +18,6 @@ from dpbayes.base.command import HOLDS, REFUSED, warn
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.ui.server.program import APP, start_command
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT, named_connections
-from dpbayes.ui.session.grants import rules
 from dpbayes.ui.session.roles import TOKEN, UPLOADS, server_token
 
 HOST, PORT = "127.0.0.1", 8501
@@ -41,7 +40,6 @@ def main(args: argparse.Namespace) -> int:
     host = CLASS if args.for_class else HOST
     try:
         _name_connections(args)
-        rules()
         token = _begin_token()
         port = checked_port(args.port, host)
         if not APP.is_file():

@@ -86,7 +86,7 @@ def connected(connection: str) -> Connected | None:
     """Return this session's connected table if it has this connection and this person may open it."""
     mine = st.session_state.get("connected")
     is_meant = isinstance(mine, Connected) and mine.connection == connection
-    return mine if is_meant and person().may(Act.CONNECT, connection) else None
+    return mine if is_meant and person().may(Act.CONNECT) else None
 
 
 # The engine

@@ -68,9 +68,8 @@ class Connections:
 
 def connections() -> Connections:
     """Return the connections that this person may open. Errors: InputError for an invalid entry."""
-    named, who = named_connections(), person()
-    addresses = {name: address for name, address in named.addresses.items() if who.may(Act.CONNECT, name)}
-    return Connections(named.root if who.may(Act.CONNECT, FILES) else None, addresses)
+    named = named_connections()
+    return named if person().may(Act.CONNECT) else Connections()
 
 
 def named_connections() -> Connections:

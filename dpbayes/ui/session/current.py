@@ -6,23 +6,17 @@ from collections.abc import Mapping
 import streamlit as st
 
 from dpbayes.ui.session.link import settings_from, settings_now, too_long
-from dpbayes.ui.session.roles import Act, person
-from dpbayes.ui.session.settings import Seat, Settings
+from dpbayes.ui.session.settings import Settings
 
 
 def current() -> Settings:
-    """Return the session's settings; the first call reads them from the link.
-
-    A person who may see only releases has the recipient's seat, regardless of the link and the control.
-    """
+    """Return the session's settings; the first call reads them from the link."""
     if "settings" not in st.session_state:
         settings, problems = settings_from(st.query_params.to_dict())
         st.session_state["settings"] = settings
         st.session_state["link.problems"] = settings, problems
     settings = st.session_state["settings"]
     assert isinstance(settings, Settings)
-    if settings.seat is not Seat.RECIPIENT and not person().may(Act.SEE_RECORDS):
-        st.session_state["settings"] = settings = dataclasses.replace(settings, seat=Seat.RECIPIENT)
     return settings
 
 

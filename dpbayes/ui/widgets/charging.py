@@ -119,8 +119,7 @@ def chosen_charge(chosen: Chosen, explanation: str, *, key: str) -> Charge | Non
     path = ledger.ledger_path()
     _require_releasable(chosen)
     st.markdown(explanation)
-    accounts, who = ledger.accounts(path) if path.exists() else (), person()
-    datasets = [account.dataset for account in accounts if who.may(Act.RELEASE, account.dataset)]
+    datasets = [account.dataset for account in ledger.accounts(path)] if path.exists() else []
     if not datasets:
         st.info("No dataset has a privacy budget yet. Create one on Ledger.")
         ledger_link()
