@@ -64,7 +64,7 @@ NEAR = 0.05
 
 
 @dataclass(frozen=True)
-class Question:
+class CellQuestion:
     """How likely is a state of a node, given the states of its parents?
 
     Attributes:
@@ -76,7 +76,7 @@ class Question:
     text: str
 
 
-def question_about(network: Network, cell: int) -> Question:
+def question_about(network: Network, cell: int) -> CellQuestion:
     """Return the question that one cell answers.
 
     Args:
@@ -92,7 +92,7 @@ def question_about(network: Network, cell: int) -> Question:
         'probability of B=1 if A=0'
     """
     event, _, given = network.cell_label(cell).partition(" | ")
-    return Question(cell, f"probability of {event}{f' if {given}' if given else ''}")
+    return CellQuestion(cell, f"probability of {event}{f' if {given}' if given else ''}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ class CuratorInputs:
 
     mechanism_at: Callable[[float], Mechanism[Outcome]]
     counts: Counts
-    question: Question
+    question: CellQuestion
     is_noise_aware: bool = True
     table: Dataset | None = None
     target: str = ""
@@ -137,7 +137,7 @@ class RecipientInputs:
     """
 
     release_at: Callable[[float], Release[Outcome]]
-    question: Question
+    question: CellQuestion
     is_noise_aware: bool = True
     facts: Mapping[str, str] = field(default_factory=dict)
 
@@ -347,7 +347,8 @@ class _Pictures:
 
     def _signs(self, epsilon: float) -> tuple[Figure, str]:
         curves, mechanism = self.curves, self.inputs.mechanism_at(1.0)
-        share = curves.non_negative.mean(axis=1)
+        is_lifted = hasattr(mechanism, "increment")  # other mechanisms clip negative counts to 0
+        share = (curves.non_negative if is_lifted else curves.limited == 0).mean(axis=1)
         lines = [Curve(Look(mechanism.label, mechanism.colour), curves.epsilons, share, np.full(len(share), np.nan))]
         here = float(np.interp(np.log(epsilon), np.log(curves.epsilons), share))
         figure = shares_figure(lines, epsilon=epsilon, title="releases without a negative count")

@@ -28,7 +28,7 @@ class EpsilonCurves:
         of_posteriors: Whether `divergence` is that of the posteriors.
         limited: Share of the released counts that are at or beyond the limits of a count, 0 and n: (E, R). NaN if no
             counts are released.
-        non_negative: Whether no count was negative before it was clipped to 0: (E, R). False if no counts are released.
+        non_negative: Whether all released counts are non-negative: (E, R). False if no counts are released.
     """
 
     epsilons: FloatArray
@@ -93,7 +93,7 @@ def _point(epsilon: float, study: ReleaseStudy, n: int) -> EpsilonCurves:
     outcome = study.release.outcome
     if isinstance(outcome, ReleasedPosterior):
         limited: FloatArray = ((outcome.updates <= 0) | (outcome.updates >= n)).mean(axis=-1)
-        non_negative = np.all(outcome.updates > 0, axis=-1)  # a count of 0 is a clipped one
+        non_negative = np.all(outcome.updates >= 0, axis=-1)
     else:
         limited, non_negative = np.full(study.count, np.nan), np.zeros(study.count, dtype=np.bool_)
     return EpsilonCurves(np.array([epsilon]), divergence[None], study.is_posterior, limited[None], non_negative[None])
