@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import sys
 
 import numpy as np
@@ -241,6 +242,23 @@ def test_the_document_of_utility_has_the_means_of_all_stored_results():
     documented = (utility.ROOT / "docs" / "utility.md").read_text().splitlines()
     stored = {line: errors for line, errors in utility.stored().items() if line.table in utility_tables.COMPARED}
     assert [row for row in utility.as_rows(stored) if row not in documented] == []
+
+
+def test_the_document_of_utility_has_no_row_that_is_not_stored():
+    document = (utility.ROOT / "docs" / "utility.md").read_text()
+    rows = [row for row in document.splitlines() if row.startswith("| ") and not row.startswith("| table")]
+    assert set(rows) - {"| --- " * 11 + "|"} <= set(utility.as_rows(utility.stored()))
+
+
+def test_the_error_over_fresh_tables_is_that_of_the_stored_releases():
+    errors = {line: own.two_way for line, own in utility.stored().items() if line.table in utility_tables.FRESH}
+    assert {(line.epsilon, line.method) for line in errors} == {(1.0, "adaptive, pure")}
+    means = [np.mean([own for line, own in errors.items() if line.table == table]) for table in utility_tables.FRESH]
+    document = " ".join((utility.ROOT / "docs" / "utility.md").read_text().split())
+    stated = re.search(r"at a pure ε = 1 was ([\d.]+), with a standard error of ([\d.]+)\.", document)
+    assert stated is not None
+    assert float(stated[1]) == pytest.approx(np.mean(means), abs=5e-4)
+    assert float(stated[2]) == pytest.approx(np.std(means, ddof=1) / len(means) ** 0.5, abs=5e-5)
 
 
 def test_the_picture_of_errors_has_a_panel_for_each_table_and_each_method_once_in_the_legend():

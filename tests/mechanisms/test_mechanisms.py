@@ -1,5 +1,7 @@
 import math
+import re
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,10 +10,11 @@ from scipy import stats
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration, Exact, GaussianUpdates, LaplaceFourier, LaplaceUpdates
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
-from dpbayes.model.counts import Counts
+from dpbayes.model.counts import Counts, count
 from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.sources.synthetic import sample_dataset
 from tests.conftest import crossed
 from tests.strategies import (
     ASIA,
@@ -345,3 +348,18 @@ def test_a_family_too_wide_for_its_residuals_is_released_without_a_noise_model(k
     assert not release.tells_noise
     with pytest.raises(InputError, match="does not state which noise was added"):
         release.noise_aware()
+
+
+def test_the_documented_coverage_of_naive_intervals_is_that_of_the_uniform_prior():
+    document = " ".join(Path("docs/mechanisms.md").read_text().split())
+    stated = re.search(r"uniform prior, .* the truth (\d+)% of the time at ε = 0.1 and (\d+)% at ε = 1\.", document)
+    assert stated is not None
+    rng, prior = np.random.default_rng(5), Dirichlets.symmetric(ASIA)
+    for epsilon, percent in zip((0.1, 1.0), stated.groups(), strict=True):
+        mechanism, inside = LaplaceUpdates(prior=prior, epsilon=epsilon), []
+        for truth in prior.sample(rng, 100):
+            counts = count(ASIA, sample_dataset(ASIA, truth, 1000, rng))
+            low, high = mechanism.release(counts, rng).posterior.interval(0.95)
+            inside.append(np.mean((low <= truth) & (truth <= high)))
+        error = np.std(inside) / 10  # five standard errors: a false alarm in one of 10^6 runs
+        assert np.mean(inside) == pytest.approx(int(percent) / 100, abs=5 * error + 0.005)
