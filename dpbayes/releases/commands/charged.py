@@ -1,18 +1,16 @@
-"""`release` and `adaptive`, which are charged to a dataset's budget; and `plan`."""
+"""`release` and `adaptive`, which are charged to a dataset's budget."""
 
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from dpbayes.base.command import HOLDS, in_help, say, warn
 from dpbayes.base.output import ROOM, require_output, write_output
 from dpbayes.base.parameters import Parameter
-from dpbayes.base.validation import InputError, whole_number
+from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import MECHANISMS, RELEASABLE, releasable
 from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.mechanisms.base import rule_for
@@ -21,10 +19,9 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.prior_rules import PriorKind, PriorRule, prior_rule
 from dpbayes.releases import ledger
 from dpbayes.releases.commands import tables
-from dpbayes.releases.commands.accounts import MOST_READ, add_ledger, left_of
+from dpbayes.releases.commands.accounts import add_ledger, left_of
 from dpbayes.releases.document import read_document
 from dpbayes.releases.document.adaptive import AdaptiveRequest, read_adaptive
-from dpbayes.releases.document.plan import PlanFile, PlannedQuestion, PlannedRequest, read_plan, write_plan
 from dpbayes.releases.document.promises import parsed_budget, parsed_epsilon, parsed_promise, parsed_rho
 from dpbayes.releases.document.request import DomainChoice, ReleaseRequest
 from dpbayes.releases.publishing import (
@@ -48,7 +45,7 @@ def add_release(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `release`."""
     _add_charged(parser)
     tables.add_data_or_source(parser)
-    _add_request(parser, required=False)
+    _add_request(parser)
     parser.add_argument(
         "--graph-unseen",
         action="store_true",
@@ -57,14 +54,14 @@ def add_release(parser: argparse.ArgumentParser) -> None:
     tables.add_out(parser, "the file for the release, such as release.json")
 
 
-def _add_request(parser: argparse.ArgumentParser, *, required: bool) -> None:
-    """Add the arguments of a request, which `release` and `plan` share."""
+def _add_request(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of a request for tables of a given graph."""
     parser.add_argument("--epsilon", help="the epsilon that is charged, a decimal")
     parser.add_argument("--rho", help="for Gaussian noise, the rho that is charged, a decimal, instead of --epsilon")
     parser.add_argument("--delta", help="for Gaussian noise, the delta that belongs to --epsilon; rho is charged")
-    tables.add_network(parser, required=required)
+    tables.add_network(parser)
     parser.add_argument(
-        "--mechanism", required=required, choices=list(RELEASABLE), help="a mechanism whose noise is sampled exactly"
+        "--mechanism", required=True, choices=list(RELEASABLE), help="a mechanism whose noise is sampled exactly"
     )
     parser.add_argument(
         "--prior",
@@ -78,22 +75,12 @@ def _add_request(parser: argparse.ArgumentParser, *, required: bool) -> None:
 def _add_charged(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that `release` and `adaptive` share."""
     add_ledger(parser)
-    _add_declared(parser, required=False)
-    parser.add_argument(
-        "--plan",
-        type=Path,
-        metavar="FILE",
-        help="a plan, the file that states what is released; it may also contain the domains",
-    )
-    parser.add_argument("--again", action="store_true", help="sample new noise for an earlier release and charge again")
-
-
-def _add_declared(parser: argparse.ArgumentParser, *, required: bool) -> None:
     parser.add_argument("--dataset", required=True, metavar="ID", help="the name of the dataset in the ledger")
-    tables.add_domains(parser, required=required)
+    tables.add_domains(parser)
     parser.add_argument(
         "--domains-published", action="store_true", help="confirm that the domains are from a published description"
     )
+    parser.add_argument("--again", action="store_true", help="sample new noise for an earlier release and charge again")
 
 
 def release(args: argparse.Namespace) -> int:
@@ -104,25 +91,23 @@ def release(args: argparse.Namespace) -> int:
             "was used, or let an adaptive release choose the graph."
         )
     path = _ledger_of(args)
-    plan = _plan(args, ReleaseRequest)
-    data = tables.table_of(args, _declared(args, plan))
-    drawn = tables.network_of(args.network, data) if plan is None else plan.network
+    data = tables.table_of(args, _declared(args))
+    drawn = tables.network_of(args.network, data)
     counts = tables.counts_of(drawn, data)
-    request = _requested(args, drawn, counts.n) if plan is None else _planned(args, plan, counts.n)
+    request = _requested(args, drawn, counts.n)
     if isinstance(data, Dataset):
         _remember(path, args.dataset, data)
     else:
         warn(ledger.RECORDS_ELSEWHERE)
 
-    def make(after: int) -> Published:
+    def make(*, after: int) -> Published:
         published = publish(path, request, counts, after=after, progress=tables.share_line("Sampling"))
         print(file=sys.stderr)
         return published
 
     require_output(args.out, [path], force=args.force, room=ROOM + LONGEST_VALUE * drawn.cell_count)
     published = _charged(path, request, make, again=args.again)
-    sentences = read_document(published.document).content["sentences"]
-    return _write(args, path, published.row, published.document, sentences)
+    return _write(args, path, published, read_document(published.document).content["sentences"])
 
 
 def _ledger_of(args: argparse.Namespace) -> Path:
@@ -179,83 +164,11 @@ def _remember(path: Path, dataset: str, data: Dataset) -> None:
         warn(doubt)
 
 
-def _declared(args: argparse.Namespace, plan: PlanFile | None) -> tuple[Column, ...]:
-    """Return the domains of the columns in use, of a description or a plan.
-
-    Errors: InputError if they reveal records, or if there are none; OSError.
-    """
-    if args.domains is None and (plan is None or not plan.columns):
-        raise InputError("A release needs declared domains. State --domains, or --plan with a plan that contains them.")
-    columns = read_domains(args.domains.read_bytes()) if args.domains is not None or plan is None else plan.columns
-    require_declared(columns)
-    return tuple(column.domain for column in columns if column.use and column.domain is not None)
-
-
-# A plan
-
-
-def add_plan(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `plan`."""
-    _add_declared(parser, required=True)
-    parser.add_argument("--records", required=True, help="the number of records of the table, which is public")
-    _add_request(parser, required=True)
-    parser.add_argument("--target", metavar="NODE", help="the node of the question that the release should answer")
-    tables.add_given(parser)
-    tables.add_out(parser, "the file for the plan, such as plan.json")
-
-
-def write_request(args: argparse.Namespace) -> int:
-    """Write a request for a release without its table. Errors: InputError, OSError."""
-    require_output(args.out, tables.files_read(args), force=args.force)
+def _declared(args: argparse.Namespace) -> tuple[Column, ...]:
+    """Return the domains of the columns in use. Errors: InputError if they reveal records; OSError."""
     columns = read_domains(args.domains.read_bytes())
     require_declared(columns)
-    domains = tables.declared_columns(args.domains)
-    names, states = tuple(column.name for column in domains), tuple(column.domain for column in domains)
-    drawn = tables.network_of(args.network, Dataset(names, states, np.zeros((0, len(names)), dtype=np.uint8)))
-    n = whole_number("The number of records", args.records, low=1, high=MOST_READ)
-    request = _requested(args, drawn, n)
-    if args.given and args.target is None:
-        raise InputError("--given belongs to a question. State its node by --target.")
-    question = None if args.target is None else PlannedQuestion(args.target, tables.evidence_of(args, drawn))
-    write_output(args.out, write_plan(PlanFile(request, columns, question)), force=args.force)
-    say(f"Written to {args.out}. The plan contains no record. `release --plan {args.out}` makes the release.")
-    return HOLDS
-
-
-_REQUESTED = ("network", "mechanism", "epsilon", "rho", "delta", "prior")
-
-
-_NEEDED = {
-    ReleaseRequest: ("network", "mechanism"),
-    AdaptiveRequest: ("epsilon",),
-}
-"""The arguments of a request that have no default."""
-
-
-def _plan(args: argparse.Namespace, kind: type[PlannedRequest]) -> PlanFile | None:
-    """Return the plan that was named. Errors: InputError for another kind, or with arguments that the plan states."""
-    stated = [name for name in (*_REQUESTED, *_settings()) if getattr(args, name, None)]
-    if args.plan is None:
-        needed = _NEEDED[kind]
-        if missing := [f"--{name}" for name in needed if not getattr(args, name)]:
-            raise InputError(f"State {' and '.join(missing)}, or a plan by --plan.")
-        return None
-    if stated:
-        raise InputError(f"The plan states the request. Leave out {', '.join(f'--{name}' for name in stated)}.")
-    plan = read_plan(args.plan.read_bytes())
-    if not isinstance(plan.request, kind):
-        commands = {ReleaseRequest: "release", AdaptiveRequest: "adaptive"}
-        raise InputError(f"The plan is for the command `{commands[type(plan.request)]}`.")
-    return plan
-
-
-def _planned(args: argparse.Namespace, plan: PlanFile, n: int) -> Any:
-    """Return the request of a plan for the table at hand. Errors: InputError for another number of records."""
-    if plan.request.n != n:
-        raise InputError(
-            f"The plan is for {plan.request.n:,} records; the table has another number. Correct it in the plan."
-        )
-    return replace(plan.request, dataset=args.dataset)
+    return tuple(column.domain for column in columns if column.use and column.domain is not None)
 
 
 def _settings() -> dict[str, Parameter]:
@@ -273,9 +186,10 @@ def add_adaptive(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `adaptive`."""
     _add_charged(parser)
     tables.add_data(parser, required=True)
-    parser.add_argument("--epsilon", help="the epsilon of the guarantee, a decimal")
+    parser.add_argument("--epsilon", required=True, help="the epsilon of the guarantee, a decimal")
     parser.add_argument(
         "--delta",
+        default="0",
         help="the delta of the guarantee, a decimal; with a delta above 0, rho is charged, and otherwise epsilon "
         "(default: 0)",
     )
@@ -284,51 +198,36 @@ def add_adaptive(parser: argparse.ArgumentParser) -> None:
 
 def adaptive(args: argparse.Namespace) -> int:
     """Make an adaptive release and write its document. Errors: InputError, OSError."""
-    path, published = _of_records(args, AdaptiveRequest, _adaptive, publish_adaptive)
-    sentences = read_adaptive(published.document).content["sentences"]
-    return _write(args, path, published.row, published.document, sentences)
-
-
-def _adaptive(args: argparse.Namespace, data: Dataset) -> AdaptiveRequest:
-    plan = plan_for(*parsed_budget(args.epsilon, "0" if args.delta is None else args.delta))
-    return AdaptiveRequest.of(args.dataset, data, plan, _domain_choice(args))
-
-
-def _of_records(
-    args: argparse.Namespace,
-    kind: type[AdaptiveRequest],
-    request_of: Callable[[argparse.Namespace, Dataset], AdaptiveRequest],
-    publish_of: Callable[..., Published],
-) -> tuple[Path, Published]:
-    """Return the ledger, and a release of the records of a file. Errors: InputError, OSError."""
     path = _ledger_of(args)
-    plan = _plan(args, kind)
-    data = tables.table_of_file(args.data, _declared(args, plan))
-    request = request_of(args, data) if plan is None else _planned(args, plan, data.n)
+    data = tables.table_of_file(args.data, _declared(args))
+    plan = plan_for(*parsed_budget(args.epsilon, args.delta))
+    request = AdaptiveRequest.of(args.dataset, data, plan, _domain_choice(args))
     _remember(path, args.dataset, data)
-    return path, _charged(path, request, lambda after: publish_of(path, request, data, after=after), again=args.again)
+    published = _charged(path, request, partial(publish_adaptive, path, request, data), again=args.again)
+    return _write(args, path, published, read_adaptive(published.document).content["sentences"])
 
 
 # Charging
 
 
-def _charged(path: Path, request: Chargeable, make: Callable[[int], Published], *, again: bool) -> Published:
+def _charged(path: Path, request: Chargeable, make: Callable[..., Published], *, again: bool) -> Published:
     """Return the release of this request at no cost; if there is none, or with `again`, make a new one."""
     before = shown_again(path, request)
     if before is not None and not again:
         warn("This release exists already. The same release is written again at no cost.")
         return before
     past = ledger.spendings_on(path, request.dataset, request.question) if again else ()
-    return make(past[-1].row if past else 0)
+    return make(after=past[-1].row if past else 0)
 
 
-def _write(args: argparse.Namespace, path: Path, row: int, data: bytes, sentences: Sequence[str]) -> int:
+def _write(args: argparse.Namespace, path: Path, published: Published, sentences: Sequence[str]) -> int:
     """Write a release, and print its sentences and what is left of the budget.
 
     Errors: InputError that says how to get the release at no cost, if it cannot be written.
     """
+    row = published.row
     try:
-        write_output(args.out, data, force=args.force)
+        write_output(args.out, published.document, force=args.force)
     except OSError as error:
         raise InputError(
             f"The output {args.out} cannot be written: {error.strerror}. Row {row} of the ledger "

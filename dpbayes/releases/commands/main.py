@@ -1,4 +1,4 @@
-"""Commands of releases: `release`, `adaptive`, `plan`, `ledger`, `verify`, `view`, `query` and `count`.
+"""Commands of releases: `release`, `adaptive`, `ledger`, `verify`, `view`, `query` and `count`.
 
 `python -m dpbayes release --help` describes one of them; each has `--help`.
 """
@@ -10,10 +10,8 @@ from dpbayes.releases.commands.accounts import add_accounts, keep_accounts
 from dpbayes.releases.commands.charged import (
     adaptive,
     add_adaptive,
-    add_plan,
     add_release,
     release,
-    write_request,
 )
 from dpbayes.releases.commands.query import add_query, print_answer
 from dpbayes.releases.commands.tables import add_count, count_table
@@ -24,7 +22,6 @@ COMMANDS = {
     "adaptive": Command(
         "release a graph over all columns and its tables, and charge them to the table's budget", add_adaptive, adaptive
     ),
-    "plan": Command("write a request for a release without its table", add_plan, write_request),
     "ledger": Command("manage budgets and list releases", add_accounts, keep_accounts),
     "verify": Command("verify a release without its data", add_check, check_release),
     "view": Command("write a network, records, samples, a report or a script from a release", add_view, make_view),

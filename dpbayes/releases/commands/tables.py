@@ -49,22 +49,22 @@ def add_data_or_source(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_domains(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+def add_domains(parser: argparse.ArgumentParser) -> None:
     """Add the argument that names the domain description."""
     parser.add_argument(
         "--domains",
-        required=required,
+        required=True,
         type=Path,
         metavar="FILE",
         help="a JSON file with the domains of the table's columns",
     )
 
 
-def add_network(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+def add_network(parser: argparse.ArgumentParser) -> None:
     """Add the argument that names the graph."""
     parser.add_argument(
         "--network",
-        required=required,
+        required=True,
         metavar="FILE|EDGES",
         help='a file (.bif, .txt, .edges), or "rain -> grass; sun"',
     )
@@ -112,7 +112,7 @@ def files_read(args: argparse.Namespace) -> list[Path]:
     Errors: InputError for an invalid address.
     """
     words = vars(args)
-    paths = [words[name] for name in ("data", "domains", "plan", "file") if words.get(name) is not None]
+    paths = [words[name] for name in ("data", "domains", "file") if words.get(name) is not None]
     text, source = words.get("network"), words.get("source")
     if text is not None and _is_file(text):
         paths.append(Path(text))

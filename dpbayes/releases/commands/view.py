@@ -2,8 +2,7 @@
 
 import argparse
 import secrets
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -26,8 +25,6 @@ from dpbayes.releases.signing import is_signed, ledger_keys, signer_of, unsigned
 from dpbayes.releases.verify import verify
 from dpbayes.releases.views import files
 from dpbayes.releases.views.adaptive_report import adaptive_report
-from dpbayes.releases.views.croissant import ENCODINGS, Publication, croissant
-from dpbayes.releases.views.deployment import TO_FILL_IN, registry_entry
 from dpbayes.releases.views.reading import posterior_of
 from dpbayes.releases.views.report import html_report
 from dpbayes.sources.bif import write_bif
@@ -53,15 +50,6 @@ def add_view(parser: argparse.ArgumentParser) -> None:
         default=str(SUSPICION),
         help="an attacker's prior belief about one person, for a report (default: %(default)s)",
     )
-    parser.add_argument(
-        "--croissant",
-        type=Path,
-        metavar="FILE",
-        help="also write Croissant metadata of the records; needs --license, --creator and --url",
-    )
-    parser.add_argument("--license", default="", help="for --croissant, the licence of the records")
-    parser.add_argument("--creator", default="", help="for --croissant, who publishes the records")
-    parser.add_argument("--url", default="", help="for --croissant, the address of the page of the records")
     parser.add_argument("--seed", help="a seed that makes the samples reproducible; it need not be secret")
 
 
@@ -82,8 +70,6 @@ def make_view(args: argparse.Namespace) -> int:
     if args.out.suffix not in VIEWS:
         raise InputError(f"A view needs a file name that ends in {', '.join(VIEWS)}; {brief(args.out.name)} does not.")
     require_output(args.out, [args.file], force=args.force)
-    if args.croissant is not None:
-        _require_records(args)
     data = verified(args.file)
     if is_adaptive(data):
         return _make_adaptive_view(read_adaptive(data), args)
@@ -91,8 +77,6 @@ def make_view(args: argparse.Namespace) -> int:
     write_output(args.out, VIEWS[args.out.suffix](document, args), force=args.force)
     if args.out.suffix == ".bif" and (doubt := files.unread_elsewhere(document.request.network)):
         warn(doubt)
-    if args.out.suffix == ".json":
-        warn(f"Fill in before you submit this entry to a registry: {', '.join(TO_FILL_IN)}.")
     say(f"Written to {args.out}. {signature_line(document.content)}")
     return HOLDS
 
@@ -106,30 +90,8 @@ def verified(file: Path) -> bytes:
     return data
 
 
-def _require_records(args: argparse.Namespace) -> None:
-    """Check that the output is a file of records, and that the metadata can be written. Errors: InputError."""
-    _publication(args)
-    require_output(args.croissant, [args.file], force=args.force)
-    if args.out.suffix not in ENCODINGS or args.draws is not None:
-        raise InputError(f"Croissant metadata describes records in a file that ends in {' or '.join(ENCODINGS)}.")
-    if args.croissant.resolve().parent != args.out.resolve().parent or args.croissant.resolve() == args.out.resolve():
-        raise InputError("The metadata needs a separate file in the folder of the records.")
-
-
-def _publication(args: argparse.Namespace) -> Publication:
-    return Publication(args.license, args.creator, args.url)
-
-
-def _written_records(args: argparse.Namespace, records: Dataset, sentences: Sequence[str]) -> bytes:
-    """Return the file of records, and write its metadata if they are wanted."""
-    data = files.records_csv(records) if args.out.suffix == ".csv" else files.records_parquet(records)
-    if args.croissant is not None:
-        day = datetime.now(UTC).date()
-        publication = _publication(args)
-        metadata = croissant(records, data, args.out.name, sentences=sentences, publication=publication, day=day)
-        write_output(args.croissant, metadata, force=args.force)
-        say(f"Metadata written to {args.croissant}")
-    return data
+def _written_records(args: argparse.Namespace, records: Dataset) -> bytes:
+    return files.records_csv(records) if args.out.suffix == ".csv" else files.records_parquet(records)
 
 
 def _make_adaptive_view(document: AdaptiveDocument, args: argparse.Namespace) -> int:
@@ -152,8 +114,7 @@ def _adaptive_network(document: AdaptiveDocument, write: Callable[[Network, Floa
 def _adaptive_records(document: AdaptiveDocument, args: argparse.Namespace) -> bytes:
     release = document.release
     n = whole_number("The number of records", args.records, low=0, high=MAX_RECORDS)
-    sentences = [f"The release satisfies {release.guarantee} for tables that differ in one record."]
-    return _written_records(args, release.synthetic(n, _generator(args)), sentences)
+    return _written_records(args, release.synthetic(n, _generator(args)))
 
 
 def _records(document: ReleaseDocument, args: argparse.Namespace) -> Dataset:
@@ -166,7 +127,7 @@ def _records(document: ReleaseDocument, args: argparse.Namespace) -> Dataset:
 
 
 def _document_records(document: ReleaseDocument, args: argparse.Namespace) -> bytes:
-    return _written_records(args, _records(document, args), document.content["sentences"])
+    return _written_records(args, _records(document, args))
 
 
 def _parquet(document: ReleaseDocument, args: argparse.Namespace) -> bytes:
@@ -190,7 +151,6 @@ VIEWS: dict[str, Callable[[ReleaseDocument, argparse.Namespace], bytes]] = {
     ".html": lambda document, args: html_report(document, args.reading, suspicion=_suspicion(args)).encode(),
     ".csv": _document_records,
     ".parquet": _parquet,
-    ".json": lambda document, args: registry_entry(document),
     ".py": lambda document, args: files.python_script(document, args.file.name, args.reading).encode(),
 }
 """The views of a release, by the ending of the file."""

@@ -588,11 +588,11 @@ def test_an_adaptive_release_without_delta_is_pure(words: list[str], tmp_path, c
     assert main(["verify", str(file)]) == HOLDS
 
 
-def test_an_adaptive_release_has_a_report_and_no_entry_for_a_registry(adapting, tmp_path, capsys):
+def test_an_adaptive_release_has_a_report_and_no_posterior_samples(adapting, tmp_path, capsys):
     file, report = tmp_path / "release.json", tmp_path / "report.html"
     assert main(adapting) == HOLDS
     assert main(["view", str(file), "--out", str(report), "--suspicion", "0.25"]) == HOLDS
     assert "25% belief" in report.read_text()
     assert main(["view", str(file), "--out", str(report), "--suspicion", "1"]) == REFUSED
-    assert main(["view", str(file), "--out", str(tmp_path / "entry.json")]) == REFUSED
+    assert main(["view", str(file), "--out", str(tmp_path / "draws.parquet"), "--draws", "5"]) == REFUSED
     assert "The views of an adaptive release are files" in capsys.readouterr().err

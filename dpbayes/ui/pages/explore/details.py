@@ -22,7 +22,7 @@ from dpbayes.ui.pages.explore.board import ANCHOR
 from dpbayes.ui.pages.explore.comparison import comparison
 from dpbayes.ui.pages.explore.controls import ask, picked
 from dpbayes.ui.pages.explore.files import handout_button, python_of, release_json
-from dpbayes.ui.pages.explore.make import make_release, plan_files
+from dpbayes.ui.pages.explore.make import make_release
 from dpbayes.ui.pages.explore.person import one_person
 from dpbayes.ui.pages.explore.picture import curve_frame
 from dpbayes.ui.pages.explore.readings import Readings, summary_as_real
@@ -294,7 +294,6 @@ def below(chosen: Chosen, readings: Readings) -> tuple[bool, list[Callable[[], b
     st.subheader("Release and files", anchor=False)
     if chosen.is_curator:
         make_release(chosen)
-        plan_files(chosen)
     download(readings.as_real)
     data_and_download(
         lambda: curve_frame(chosen, readings), name="density", curator_only=chosen.is_curator, simulates=True
