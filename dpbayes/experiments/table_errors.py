@@ -1,13 +1,12 @@
-"""The error of all tables of two columns by method: an adaptive release, a public graph, and a graph learnt first.
+"""The error of all tables of two columns by method: an adaptive release, and a public graph.
 
-All methods have the same guarantee for the same records. A public graph costs no privacy; the other methods choose
-their graph within the same budget.
+All methods have the same guarantee for the same records. A public graph costs no privacy; an adaptive release chooses
+its graph within the same budget.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from types import MappingProxyType
 
 import numpy as np
@@ -20,15 +19,11 @@ from dpbayes.mechanisms.adaptive.choices import GrowingGraph
 from dpbayes.mechanisms.adaptive.release import simulate_adaptive
 from dpbayes.mechanisms.adaptive.scores import pair_counts, state_starts
 from dpbayes.mechanisms.residual import GaussianResiduals
-from dpbayes.mechanisms.structure.choice import StructureChoice, simulate_structure
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.pair_marginals import pair_marginals
 from dpbayes.posteriors.dirichlet import Dirichlets
-
-GRAPH_SHARE = Fraction(1, 3)
-"""The share of epsilon that learns a graph before its tables are released."""
 
 
 def pair_error(data: Dataset, network: Network, probabilities: FloatArray) -> float:
@@ -73,14 +68,6 @@ def public_graph_error(trial: TableTrial, rng: np.random.Generator) -> float:
     return _residuals(trial, trial.network, rng)
 
 
-def learnt_graph_error(trial: TableTrial, rng: np.random.Generator) -> float:
-    """Return the error of Gaussian residuals on a graph with one parent, learnt with a share of epsilon."""
-    epsilon = Fraction(str(trial.epsilon))
-    choice = StructureChoice(epsilon=GRAPH_SHARE * epsilon, parents=1)
-    network = simulate_structure(choice, trial.data, rng).network
-    return _residuals(replace(trial, epsilon=float((1 - GRAPH_SHARE) * epsilon)), network, rng)
-
-
 def _residuals(trial: TableTrial, network: Network, rng: np.random.Generator) -> float:
     mechanism = GaussianResiduals(prior=Dirichlets.symmetric(network), epsilon=trial.epsilon, delta=trial.delta)
     read = mechanism.release(count(network, trial.data), rng).noise_aware()
@@ -92,7 +79,6 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "Known graph": public_graph_error,
         "Adaptive release": adaptive_error,
         "Adaptive release, pure ε": pure_adaptive_error,
-        "Learnt graph": learnt_graph_error,
     }
 )
 """The methods by name; all but the first pay for their graph."""

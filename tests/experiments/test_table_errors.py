@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ import dpbayes as dp
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Partial, finished
 from dpbayes.base.validation import InputError
-from dpbayes.experiments import table_errors as module
 from dpbayes.experiments.table_errors import METHODS, TableTrial, mean_errors, pair_error, require_small, table_errors
 from dpbayes.model.network import Network
 
@@ -31,29 +29,6 @@ def test_the_errors_are_those_of_releases_with_the_same_guarantee(trial: TableTr
     assert by_name["Adaptive release"] == pair_error(trial.data, release.network, release.probabilities)
     assert by_name["Known graph"] < by_name["Adaptive release, pure ε"]
     assert np.all((errors > 0) & (errors < 1))
-
-
-def test_the_shares_of_a_learnt_graph_add_up_to_epsilon(trial: TableTrial, monkeypatch: pytest.MonkeyPatch) -> None:
-    paid: list[Fraction] = []
-    choose, measure = module.simulate_structure, module.GaussianResiduals
-
-    def choosing(choice, data, rng):
-        paid.append(Fraction(choice.epsilon))
-        return choose(choice, data, rng)
-
-    def measuring(*, prior, epsilon, delta):
-        paid.append(Fraction(epsilon))
-        assert delta == 1e-5
-        return measure(prior=prior, epsilon=epsilon, delta=delta)
-
-    monkeypatch.setattr(module, "simulate_structure", choosing)
-    monkeypatch.setattr(module, "GaussianResiduals", measuring)
-    METHODS["Learnt graph"](trial, np.random.default_rng(1))
-    assert len(paid) == 2
-    assert float(sum(paid)) == pytest.approx(1.0)
-    paid.clear()
-    METHODS["Known graph"](trial, np.random.default_rng(1))
-    assert paid == [1]
 
 
 def test_steps_fill_the_epsilons_of_a_run_first_and_what_is_refused_is_unknown(trial: TableTrial) -> None:

@@ -1,16 +1,16 @@
-"""The error of all tables of two columns on sampled records: an adaptive release, a known graph, a learnt graph."""
+"""The error of all tables of two columns on sampled records: an adaptive release, and a known graph."""
 
 import numpy as np
 import streamlit as st
 
 from dpbayes.base.libraries import pd
-from dpbayes.base.looks import PRIVATE, SLATE, Curve, Look
+from dpbayes.base.looks import PRIVATE, Curve, Look
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work
 from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.table_errors import GRAPH_SHARE, METHODS, TableTrial, mean_errors, table_errors
+from dpbayes.experiments.table_errors import METHODS, TableTrial, mean_errors, table_errors
 from dpbayes.figures.budgets import table_errors_figure
 from dpbayes.mechanisms.residual import GaussianResiduals
 from dpbayes.sources.synthetic import sample_dataset
@@ -37,7 +37,6 @@ LOOKS = (
     Look("Known graph", GaussianResiduals.colour, dash="dot", symbol="diamond"),
     Look("Adaptive release", PRIVATE),
     Look("Adaptive release, pure ε", PRIVATE, dash="dash", symbol="circle-open"),
-    Look("Learnt graph", SLATE, dash="dash", symbol="square"),
 )
 """How the methods of `METHODS` are drawn."""
 
@@ -95,8 +94,7 @@ def _caption(chosen: Chosen) -> str:
         f"{many(_records(chosen), 'record')} sampled from {whose}; bars are standard errors. All methods have the same "
         "ε and δ, except the pure release, which has δ = 0. The known graph is that of the network and costs nothing. "
         "The adaptive release pays for its graph. At a small ε, it can have the smaller error, because it leaves out "
-        "arrows whose tables would be mostly noise. The learnt graph has one parent per node and costs "
-        f"{GRAPH_SHARE} of ε. Its tables, and those of the known graph, have Gaussian noise on residuals; a "
+        "arrows whose tables would be mostly noise. The tables of the known graph have Gaussian noise on residuals; a "
         "noise-aware reader uses them."
     )
 

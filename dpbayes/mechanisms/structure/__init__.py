@@ -1,1 +1,0 @@
-"""A network's graph chosen from a private table."""
