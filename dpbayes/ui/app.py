@@ -9,10 +9,9 @@ from dpbayes.base.text import escaped
 from dpbayes.ui.bar import top_bar
 from dpbayes.ui.pages.stories.banner import banner
 from dpbayes.ui.pages.stories.opened import story_page
-from dpbayes.ui.session.current import link_problems, move_settings, show_place
+from dpbayes.ui.session.current import link_problems, show_place
 from dpbayes.ui.session.drawings import remember
-from dpbayes.ui.session.link import MOVED, place_now
-from dpbayes.ui.widgets.address import become, begin_with_address, turn_to, write_in_place, write_link
+from dpbayes.ui.widgets.address import begin_with_address, turn_to, write_in_place, write_link
 from dpbayes.ui.widgets.guard import delivering
 from dpbayes.ui.widgets.page import live
 from dpbayes.ui.widgets.scanning import PAGES_OF_COUNTS, count_connected
@@ -38,10 +37,6 @@ def _shown() -> None:
         with guarded():
             begin_with_address()
     page = st.navigation(_pages(), position="top")
-    if page.url_path in MOVED:
-        move_settings(page.url_path)
-        become(place_now(page.url_path))
-        return
     show_place(page.url_path)
     st.html(STYLE)
     if turned:
@@ -65,9 +60,8 @@ def _shown() -> None:
 
 def _pages() -> dict[str, list[StreamlitPage]]:
     """Return the pages by their sections of the navigation; a run makes its own."""
-    moved = [st.Page(_moved, title=place, url_path=place, visibility="hidden") for place in MOVED]
     return {
-        "": [st.Page("pages/home.py", title="Home", default=True), *moved],
+        "": [st.Page("pages/home.py", title="Home", default=True)],
         "Workflow": [
             st.Page("pages/data.py", title="Data", url_path="data"),
             st.Page("pages/network.py", title="Network", url_path="network"),
@@ -85,7 +79,3 @@ def _pages() -> dict[str, list[StreamlitPage]]:
             st.Page("pages/regression.py", title="Regression", url_path="regression"),
         ],
     }
-
-
-def _moved() -> None:
-    """Show nothing: the app has turned to the page that this one has moved to."""

@@ -6,7 +6,6 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-from dpbayes.ui.session.link import place_now
 from tests.browser.dag_editor_screen import Screen
 from tests.browser.serving import ROOT, SLOW_MS, chromium, usual_window
 
@@ -208,7 +207,7 @@ class AppScreen(Screen):
 
 
 Visit = Callable[..., AppScreen]
-"""Open an address of the app in a browser of its own: `visit("release?epsilon=2", color_scheme="dark")`."""
+"""Open an address of the app in a browser of its own: `visit("explore?epsilon=2", color_scheme="dark")`."""
 
 
 @contextmanager
@@ -226,7 +225,7 @@ def visits(url: str) -> Iterator[Visit]:
             page.goto(path if path.startswith("http") else f"{url}/{path}")
             screen = AppScreen(page)
             name = page.url.removeprefix(url).strip("/").partition("?")[0]
-            screen.arrived(title_of(place_now(name)))
+            screen.arrived(title_of(name))
             return screen
 
         yield visit

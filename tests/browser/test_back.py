@@ -110,7 +110,7 @@ def test_one_press_goes_back_over_a_page_with_the_settings_as_they_were_there(op
 
 
 def test_two_presses_go_back_over_two_pages(open_counted):
-    screen = open_counted("release?epsilon=2")
+    screen = open_counted("explore?epsilon=2")
     for title in ("Network", "Home"):
         screen.go(title)
         at(screen, title, "epsilon=2")
@@ -175,7 +175,7 @@ def test_a_drag_is_one_step(open_counted, path, name):
 
 
 def test_a_page_turned_to_in_the_middle_of_a_drag_is_back_where_the_hand_left_it(open_counted):
-    screen = open_counted("release?epsilon=2")
+    screen = open_counted("explore?epsilon=2")
     slider(screen, "Epsilon").press("ArrowRight")
     screen.go("Compare mechanisms")
     left = screen.epsilon_box.input_value()
@@ -229,33 +229,17 @@ def test_a_link_from_a_claim_is_one_entry(open_counted):
     expect(screen.headline).to_contain_text("Appendix D (the gradient) fails")
 
 
-@pytest.mark.parametrize(
-    ("link", "said", "settings"),
-    [
-        ("bounds?epsilon=2", "Theorem 1 is not exceeded here", "bounds.claim=Theorem+1"),
-        ("papers?papers.claim=%5BNotes%5D+Section+2.2", "Section 2.2 of the Notes", "papers.claim="),
-        ("robustness?robustness.prior=20", "One record moves the posterior by", "robustness.prior=20"),
-    ],
-)
-def test_a_saved_link_to_a_page_that_has_moved_opens_claims_with_its_claim(visit, link, said, settings):
-    screen = visit("")
-    screen.page.goto(f"{screen.page.url}{link}")
-    screen.arrived("Claims")
-    expect(screen.headline).to_contain_text(said)
-    expect(screen.page).to_have_url(re.compile(f"/claims.*{re.escape(settings)}"))
-
-
 def test_a_link_that_is_written_otherwise_takes_no_step_of_its_own(visit):
     screen = visit("")
     visited = screen.page.url
-    screen.page.goto(f"{visited}release?epsilon=2.0&nothing=1")
+    screen.page.goto(f"{visited}explore?epsilon=2.0&nothing=1")
     at(screen, "Explore", "epsilon=2")
     turn(screen, "back")
     at(screen, "Home")
 
 
 def test_a_page_read_anew_after_back_is_the_same(open_counted):
-    screen = open_counted("release?epsilon=2")
+    screen = open_counted("explore?epsilon=2")
     screen.option("Fourier").click()
     expect(screen.headline).to_contain_text("Fourier")
     screen.settle()

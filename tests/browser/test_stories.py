@@ -156,7 +156,7 @@ def test_a_slider_moved_fast_ends_where_the_person_left_it(visit, pause_ms):
 
 
 def test_a_bad_epsilon_gets_a_sentence_and_the_chart_stays(visit):
-    screen = visit("release?epsilon=2")
+    screen = visit("explore?epsilon=2")
     values, headline = screen.chart("density").evaluate(VALUES), screen.headline.inner_text()
     refusal = screen.main.get_by_text("The value is still 2.")
     for text in ("banana", "0", "-1", "inf", "nan", "1e99"):
@@ -211,7 +211,7 @@ def test_a_link_to_a_page_as_the_first_request_of_a_new_server_shows_the_whole_a
 
 
 def test_a_saved_link_of_a_page_that_has_moved_opens_the_page_that_has_its_pictures(visit):
-    screen = visit("release?epsilon=2&seat=recipient")
+    screen = visit("explore?epsilon=2&seat=recipient")
     expect(screen.page.get_by_role("heading", name="Explore", exact=True)).to_be_visible()
     expect(screen.option("Recipient")).to_be_checked()
     expect(screen.epsilon_box).to_have_value("2")

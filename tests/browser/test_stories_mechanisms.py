@@ -45,7 +45,7 @@ def has_its_pictures(screen: AppScreen, path: str) -> None:
 
 
 def test_a_release_of_draws_is_shown_and_compared(visit):
-    screen = visit("release?epsilon=30")
+    screen = visit("explore?epsilon=30")
     screen.option("Posterior sampling").click()
     expect(screen.headline).to_contain_text("a posterior sampling release")
     screen.settle()

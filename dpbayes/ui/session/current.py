@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from dpbayes.ui.session.link import settings_from, settings_now, too_long
+from dpbayes.ui.session.link import settings_from, too_long
 from dpbayes.ui.session.settings import Settings
 
 
@@ -34,13 +34,6 @@ def change(**fields: object) -> None:
 def set_parameter(name: str, value: object) -> None:
     """Set one parameter or option. Errors: InputError out of range."""
     st.session_state["settings"] = current().with_parameter(name, value)
-
-
-def move_settings(place: str) -> None:
-    """Adapt the settings of a former page, by its place, to the page that has replaced it."""
-    now, problems = current(), link_problems()
-    st.session_state["settings"] = settings_now(place, now)
-    st.session_state["link.problems"] = current(), problems
 
 
 def follow_address(query: Mapping[str, str]) -> None:

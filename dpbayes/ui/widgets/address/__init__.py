@@ -44,15 +44,6 @@ def turn_to(page: str) -> None:
     st.switch_page(page, query_params=st.query_params.to_dict())
 
 
-def become(page: str) -> None:
-    """Replace the browser's entry for this page by an entry for another page with the present settings, and open it.
-
-    Back then leads to the entry before this page. Otherwise it would lead here, and forward again.
-    """
-    query, shown = query_of(current()), st.query_params.to_dict()
-    _mount(key="become", data={"page": page, "query": urlencode(shown if shown == query else query), "become": True})
-
-
 def write_link() -> None:
     """Write the settings into the browser's address; while a slider moves, wait until it stops."""
     query = query_of(current())

@@ -4,7 +4,6 @@ const PATIENCE = 10_000; // milliseconds until the page must have got its entry
 let last = null;
 
 export default function ({ data, setTriggerValue }) {
-  if (data.become) return become(data);
   if (data.order === last) return; // drawn once more
   last = data.order;
   write(data, setTriggerValue, performance.now() + PATIENCE);
@@ -16,11 +15,4 @@ function write(data, tell, end) {
     history.replaceState(history.state, "", location.pathname + (data.query && `?${data.query}`));
     tell("written", data.order);
   } else setTimeout(() => write(data, tell, end), 10);
-}
-
-// Streamlit opens the page of the browser's entry as soon as it hears that the entry is another one.
-function become({ page, query }) {
-  const path = location.pathname.replace(/[^/]*\/?$/, page);
-  history.replaceState(history.state, "", path + (query && `?${query}`));
-  dispatchEvent(new PopStateEvent("popstate", { state: history.state }));
 }
