@@ -5,7 +5,7 @@ PORT ?= 8501
 # Compiled files are kept: without them each worker of the tests compiles everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run serve test thorough check unit smoke browser engines interchange pictures notebooks theory docs bench bench-peers chromium servers clean
+.PHONY: run serve test thorough check unit smoke browser engines interchange pictures notebooks theory docs size bench bench-peers chromium servers clean
 
 run: $(VENV)/.run
 	$(BIN)/python -m dpbayes --port $(PORT)
@@ -65,6 +65,10 @@ docs: $(VENV)-docs/.made
 	$(VENV)-docs/bin/python -m docs.site.stage
 	$(VENV)-docs/bin/zensical build --clean --strict
 	$(VENV)-docs/bin/python -m docs.site.check
+
+# Lines, files and arrows of the package beside their goals.
+size: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.size
 
 bench: $(VENV)/.bench chromium
 	PYTHONPATH=. $(BIN)/python -m benchmarks
