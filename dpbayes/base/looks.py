@@ -14,14 +14,13 @@ BROWN = "#8C6D31"
 SLATE = "#6A5ACD"
 CYAN = "#17A2B8"
 ROSE = "#D9688A"
-OLIVE = "#7E9A00"
 STEEL = "#5F7F9E"
 VIOLET = "#9B5FD0"
 LEAF = "#4E9A2E"
 RUST = "#C2622E"
 INDIGO = "#3F5B9A"
 
-FREE = ("#8E3B46", "#B8860B")
+FREE = ("#8E3B46", "#B8860B", "#7E9A00")
 """Unused colours: a new mechanism takes one of them, which then gets a name above."""
 
 

@@ -116,22 +116,6 @@ def share_text(share: float) -> str:
     return _not_quite(100 * share, 0.1) or f"{numeral(100 * share)}%"
 
 
-def probability_text(log_odds: float) -> str:
-    """Return the probability with these log odds, in percent; nearly certain ones by what is missing."""
-    beyond = abs(log_odds)
-    missing = 1 / (1 + math.exp(min(beyond, 700.0)))
-    if missing >= 0.99e-4:
-        value = 100 * (missing if log_odds < 0 else 1 - missing)
-        return f"{value:.2f}".rstrip("0").rstrip(".") + "%" if missing < 0.01 else f"{numeral(value)}%"
-    # The power of ten from the log odds: the probability itself may be too small for a float.
-    exponent, part = divmod(-(beyond + math.log1p(math.exp(-beyond))) / math.log(10), 1)
-    digit = round(10**part)
-    if digit == 10:
-        digit, exponent = 1, exponent + 1
-    tens = ("" if digit == 1 else f"{digit}·") + power_of_ten(int(exponent))
-    return tens if log_odds < 0 else f"1 − {tens}"
-
-
 def latex(number: float, most: int = 4) -> str:
     """Return `numeral` as LaTeX for a formula."""
     if not math.isfinite(number):

@@ -67,12 +67,6 @@ def zcdp_delta(rho: float, *, epsilon: float) -> float:
     return math.exp(min(0.0, _least(lambda order: order * ((1 + order) * rho - epsilon) + _height(order))))
 
 
-def renyi_delta(orders: FloatArray, divergences: FloatArray, epsilons: FloatArray) -> FloatArray:
-    """Return delta at epsilons (...) from divergences (O,) at alpha - 1 = `orders` (O,), by the best of them: (...)."""
-    logs = orders * (divergences - epsilons[..., None]) + _height(orders)
-    return np.asarray(np.exp(np.minimum(logs.min(axis=-1), 0.0)))
-
-
 def zcdp_rho(epsilon: float, *, delta: float) -> float:
     """Return the largest rho known to give (epsilon, delta), by the same conversion: 0 at delta = 0."""
     if not delta:

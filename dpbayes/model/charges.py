@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from dpbayes.base.types import AnyArray, FloatArray, IntArray
-from dpbayes.model.elimination import Factor, Plan, eliminated, elimination_plan, largest, widest_scope
+from dpbayes.model.elimination import Factor, Plan, elimination_plan, largest, widest_scope
 from dpbayes.model.residuals import Residuals
 
 MAX_TABLE_BITS = 20
@@ -69,18 +69,10 @@ class Charges:
         at_least = float(self.moved(differs[None])[0] @ np.where(self.factors > 0, prices, 0.0))
         return WorstCharge(value, at_least, charge, differs)
 
-    def worst_values(self, prices: FloatArray) -> FloatArray:
-        """Return the `value` of `worst` for many prices at once: (*batch, M) -> (*batch,)."""
-        tables = self._tables(prices)
-        if widest_scope(self._plan) <= MAX_TABLE_BITS:
-            return np.maximum(eliminated(tables, self._plan, np.max), 0.0)
-        return np.asarray(sum(table.max(axis=tuple(range(len(family)))) for family, table in tables))
-
     def _tables(self, prices: FloatArray) -> list[Factor]:
-        """Return the charges within every family for prices (*batch, M), with the axes of the batch last."""
+        """Return the charges within every family for prices (M,)."""
         sizes, weights = self.residuals.sizes, np.where(self.factors > 0, prices * self.factors, 0.0)
-        shares = np.divide(weights, sizes, out=np.zeros_like(weights), where=sizes > 0)
-        return charge_tables(self.residuals, np.moveaxis(shares, -1, 0))
+        return charge_tables(self.residuals, np.divide(weights, sizes, out=np.zeros_like(weights), where=sizes > 0))
 
     def _bounded(self, tables: list[Factor]) -> tuple[float, FloatArray]:
         """Return the sum of the families' largest charges, each over the family's own sets, and their c."""

@@ -1,7 +1,7 @@
 """A Bayesian network over categorical variables, and the flat axis on which all its CPT cells lie."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -16,7 +16,7 @@ from dpbayes.base.libraries import nx
 from dpbayes.base.memo import Memo
 from dpbayes.base.steps import Work
 from dpbayes.base.text import many
-from dpbayes.base.types import AnyArray, FloatArray, IntArray
+from dpbayes.base.types import AnyArray, IntArray
 from dpbayes.base.validation import InputError, brief, distinct_names
 from dpbayes.model.closure import MAX_FAMILY, Closure
 from dpbayes.model.elimination import Plan, elimination_plan
@@ -30,13 +30,8 @@ MAX_STATES = 256
 MAX_CELLS = 1_000_000
 """Most CPT cells of one network, so that 200 posterior draws stay within a machine's memory."""
 
-MOST_DESIGNS = 16
-"""Designs of noise that a network keeps: one for each way in which the errors of its tables may count."""
-
 MOST_PLANS = 128
 """Queries whose order of work a network keeps: one for each target and set of given nodes."""
-
-Search = Callable[[Residuals, FloatArray], Work[NoiseDesign]]
 
 BINARY = ("no", "yes")
 _AFFIRMATIVE = ("yes", "true", "y", "1", "present")
@@ -234,24 +229,17 @@ class Network:
 
     @cached_property
     def designs(self) -> Memo:
-        """The cached designs of optimal noise."""
-        return Memo(most=MOST_DESIGNS)
+        """The cached design of optimal noise."""
+        return Memo(most=1)
 
     @cached_property
     def plans(self) -> Memo:
         """The cached elimination orders of queries."""
         return Memo(most=MOST_PLANS)
 
-    def gaussian_design_steps(self, weights: Sequence[float] = ()) -> Work[NoiseDesign]:
-        """Compute the optimal variances of Gaussian noise on the residuals, per unit of 2 rho; results are cached.
-
-        The errors of all families have equal weights, or the given weights, one for each family.
-        """
-        return self._designed(best_gaussian_steps, weights)
-
-    def _designed(self, search: Search, weights: Sequence[float]) -> Work[NoiseDesign]:
-        counted = tuple(weights) or (1.0,) * len(self.names)
-        return self.designs.once_in_steps(counted, search, self.residuals, np.array(counted, dtype=np.float64))
+    def gaussian_design_steps(self) -> Work[NoiseDesign]:
+        """Compute the optimal variances of Gaussian noise on the residuals, per unit of 2 rho; the result is cached."""
+        return self.designs.once_in_steps((), best_gaussian_steps, self.residuals)
 
     @cached_property
     def elimination(self) -> Plan:

@@ -3,12 +3,11 @@
 Noise of scale s_A on every set A has the privacy loss max_d sum_A c_A(d)/s_A, with the charges c_A(d) of a record that
 differs in the nodes d (`dpbayes.model.charges`).
 
-Minimising sum_A v_A s_A^k at a fixed loss (k = 1 for variances, 2 for Laplace scales) is a convex problem in the prices
-y_A = 1/s_A. For any weights over the d, with the mean charge c_A, the minimum is at least
-(sum_A v_A^(1/(k+1)) c_A^(k/(k+1)))^(k+1). The prices (v_A/c_A)^(1/(k+1)), up to a factor, belong to this bound. The
-best weights are found by projected Newton steps over the worst d found so far. For any weights, the final scales are
-divided by their own worst charge, so the guarantee holds, and the gap to the bound is known. [Xiao23] with the exact
-charge of a replaced record.
+Minimising sum_A v_A s_A for variances s_A at a fixed loss is a convex problem in the prices y_A = 1/s_A. For any
+weights over the d, with the mean charge c_A, the minimum is at least (sum_A sqrt(v_A c_A))^2. The prices
+sqrt(v_A/c_A), up to a factor, belong to this bound. The best weights are found by projected Newton steps over the worst
+d found so far. For any weights, the final scales are divided by their own worst charge, so the guarantee holds, and the
+gap to the bound is known. [Xiao23] with the exact charge of a replaced record.
 """
 
 import math
@@ -45,7 +44,7 @@ _SAFE = 1 + 1e-12
 class NoiseDesign:
     """Scales s_A (M,) with a privacy loss of at most 1, 0 for sets without noise, and their quality.
 
-    `error` is sum_A v_A s_A^k. It exceeds the minimum at the same loss by at most the share `gap` of the minimum. For
+    `error` is sum_A v_A s_A. It exceeds the minimum at the same loss by at most the share `gap` of the minimum. For
     stated prices, the gap is not known and is infinite. `exact` states whether a record attains the loss, or whether it
     is an upper bound.
     """
@@ -56,29 +55,12 @@ class NoiseDesign:
     exact: bool
 
 
-def best_gaussian_steps(residuals: Residuals, weights: FloatArray) -> Work[NoiseDesign]:
-    """Find the optimal variances s_A with max_d sum_A c_A(d)/s_A = 1, where c is in squared length.
-
-    They minimise the sum of the cells' variances, weighted by family (|I|,). A step takes less than half a second on a
-    network of 200 nodes. Errors: InputError for weights that are not positive.
-    """
-    _require_weights(residuals, weights)
-    return (yield from _best_steps(Charges.squared(residuals), residuals.cell_values(weights), power=1))
-
-
 def gaussian_at(residuals: Residuals, prices: FloatArray) -> NoiseDesign:
-    """Return variances s_A proportional to 1/prices (M,) with max_d sum_A c_A(d)/s_A = 1; the gap is unknown."""
-    values = residuals.cell_values(np.ones(len(residuals.cards)))
-    return _at(Charges.squared(residuals), values, prices, power=1)
+    """Return variances s_A proportional to 1/prices (M,) with max_d sum_A c_A(d)/s_A = 1; the gap is unknown.
 
-
-def _require_weights(residuals: Residuals, weights: FloatArray) -> None:
-    if weights.shape != (len(residuals.cards),) or not (np.all(weights > 0) and np.all(np.isfinite(weights))):
-        raise InputError("Every family needs a weight, a positive number.")
-
-
-def _at(charges: Charges, values: FloatArray, prices: FloatArray, *, power: int) -> NoiseDesign:
-    """Return the scales with privacy loss 1 at stated prices."""
+    Errors: InputError for prices that are not positive.
+    """
+    charges, values = Charges.squared(residuals), residuals.cell_values(np.ones(len(residuals.cards)))
     noisy = np.flatnonzero(charges.factors)
     scales = np.zeros(len(values))
     if not noisy.size:
@@ -87,11 +69,16 @@ def _at(charges: Charges, values: FloatArray, prices: FloatArray, *, power: int)
         raise InputError("Every set of nodes with noise needs a price, a positive number.")
     worst = charges.worst(prices)
     scales[noisy] = _SAFE * worst.value / prices[noisy]
-    return NoiseDesign(scales, float((values * scales**power).sum()), math.inf, exact=worst.exact)
+    return NoiseDesign(scales, float((values * scales).sum()), math.inf, exact=worst.exact)
 
 
-def _best_steps(charges: Charges, values: FloatArray, *, power: int) -> Work[NoiseDesign]:
-    """Minimise sum_A v_A s_A^k over scales with privacy loss 1; one round of the search is a step."""
+def best_gaussian_steps(residuals: Residuals) -> Work[NoiseDesign]:
+    """Find the variances s_A with max_d sum_A c_A(d)/s_A = 1 and the least sum of the cells' variances.
+
+    One round of the search is a step. It takes less than half a second on a network of 200 nodes. Errors: InputError
+    for more than MOST_SETS sets.
+    """
+    charges, values = Charges.squared(residuals), residuals.cell_values(np.ones(len(residuals.cards)))
     noisy = np.flatnonzero(charges.factors)
     if noisy.size > MOST_SETS:
         raise InputError(
@@ -108,13 +95,13 @@ def _best_steps(charges: Charges, values: FloatArray, *, power: int) -> Work[Noi
     best, bound, exact, share = math.inf, math.ulp(0.0), True, 0.0
     rounds = max(_LEAST_ROUNDS, min(_ROUNDS, _ROUNDS * _MANY // noisy.size))
     for done in range(1, rounds + 1):
-        mass = _best_weights(cuts, worth, mass, power=power, close=max(GAP, min(best / bound - 1, 1)) / 10)
+        mass = _best_weights(cuts, worth, mass, close=max(GAP, min(best / bound - 1, 1)) / 10)
         mean = mass @ cuts
-        bound = max(bound, _least_error(worth, mean / mass.sum(), power))
-        prices[noisy] = (worth / mean) ** (1 / (power + 1))
+        bound = max(bound, float((worth**0.5 * (mean / mass.sum()) ** 0.5).sum() ** 2))
+        prices[noisy] = (worth / mean) ** 0.5
         worst = charges.worst(prices)
         own = prices[noisy] / worst.value
-        error = float((worth / own**power).sum())
+        error = float((worth / own).sum())
         if error < best:
             best, exact, scales[noisy] = error, worst.exact, _SAFE / own
         if best / bound - 1 < GAP:
@@ -153,33 +140,28 @@ def _further_cuts(charges: Charges, worst: WorstCharge, prices: FloatArray, nois
     return np.concatenate((cuts, charge[order[lost[order] > _NEARLY]]))
 
 
-def _least_error(worth: FloatArray, mean: FloatArray, power: int) -> float:
-    """Return the lower bound of the error for scales whose mean charge over the records is 1."""
-    return float((worth ** (1 / (power + 1)) * mean ** (power / (power + 1))).sum() ** (power + 1))
-
-
-def _best_weights(cuts: FloatArray, worth: FloatArray, start: FloatArray, *, power: int, close: float) -> FloatArray:
+def _best_weights(cuts: FloatArray, worth: FloatArray, start: FloatArray, *, close: float) -> FloatArray:
     """Return the weights over records (cuts,) that maximise the bound, up to a common factor.
 
-    They maximise sum_A v_A^(1/(k+1)) c_A^(k/(k+1)) (k+1)/k - sum of the weights, which is concave, over weights that
-    are not negative. Its slope is sum_A c_A(d) y_A - 1.
+    They maximise 2 sum_A sqrt(v_A c_A) - sum of the weights, which is concave, over weights that are not negative. Its
+    slope is sum_A c_A(d) y_A - 1.
     """
-    root, share = worth ** (1 / (power + 1)), power / (power + 1)
-    mass = start * (float(root @ ((start @ cuts) ** share)) / start.sum()) ** (power + 1)
+    root = worth**0.5
+    mass = start * (float(root @ (start @ cuts) ** 0.5) / start.sum()) ** 2
 
     def value(weights: FloatArray) -> float:
-        return float(root @ ((weights @ cuts) ** share)) / share - float(weights.sum())
+        return 2 * float(root @ (weights @ cuts) ** 0.5) - float(weights.sum())
 
     for _ in range(_STEPS):
         for _ in range(_MULTIPLIED):
-            mass = mass * (cuts @ (root * (mass @ cuts) ** (share - 1)))
+            mass = mass * (cuts @ (root * (mass @ cuts) ** -0.5))
         mean = mass @ cuts
-        prices = root * mean ** (share - 1)
+        prices = root * mean**-0.5
         slope = cuts @ prices - 1
         if slope.max() < close:
             break
         free = (mass > _SMALL * mass.max()) | (slope > 0)
-        bent = (cuts[free] * (prices / mean * (1 - share))) @ cuts[free].T
+        bent = (cuts[free] * (prices / mean / 2)) @ cuts[free].T
         bent[np.diag_indices_from(bent)] += 1e-9 * np.trace(bent) / len(bent)
         step = np.zeros(len(mass))
         step[free] = np.linalg.solve(bent, slope[free])

@@ -29,7 +29,6 @@ from dpbayes.base.text import (
     percent,
     plural,
     power_of_ten,
-    probability_text,
     rough,
     share_text,
     shortest,
@@ -185,20 +184,6 @@ WRITTEN = {
         ("2t", "2t"),
         ("", ""),
     ],
-    # Odds beyond the smallest float keep their power of ten. By hand: e^-x = 10^(-x / ln 10); 2000 / ln 10 = 868.589,
-    # and 10^0.411 = 2.58 of 10^-869 rounds to 3.
-    probability_text: [
-        (2000.0, "1 − 3·10⁻⁸⁶⁹"),
-        (1998.0, "1 − 2·10⁻⁸⁶⁸"),
-        (-1e6, "3·10⁻⁴³⁴²⁹⁵"),
-        (1e6, "1 − 3·10⁻⁴³⁴²⁹⁵"),
-        (740.0, "1 − 4·10⁻³²²"),
-        (868 * math.log(10), "1 − 10⁻⁸⁶⁸"),
-        # What is nearly certain is stated by what is missing.
-        (math.log(1e6), "1 − 10⁻⁶"),
-        (-math.log(1e6), "10⁻⁶"),
-        (-math.log(3e17), "3·10⁻¹⁸"),
-    ],
 }
 """Values and their texts, by the function that writes them."""
 
@@ -270,14 +255,6 @@ def test_nothing_that_says_numbers_has_e_notation(number: float) -> None:
         finite_number("It", number, low=number * 2, high=number * 3)
     said.append(str(refused.value))
     assert not [text for text in said if E_NOTATION.search(text)]
-
-
-@pytest.mark.parametrize(
-    ("probability", "text"),
-    [(0.5, "50%"), (0.9, "90%"), (0.999, "99.9%"), (0.01, "1%"), (0.9999, "99.99%"), (0.0001, "0.01%")],
-)
-def test_probabilities_are_stated_in_per_cent(probability: float, text: str) -> None:
-    assert probability_text(math.log(probability) - math.log1p(-probability)) == text
 
 
 @given(st.floats(-1e300, 1e300))

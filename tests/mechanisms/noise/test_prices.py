@@ -165,7 +165,7 @@ def test_prices_that_cannot_be_are_refused(stated, said):
 @pytest.mark.parametrize("mechanism", ["residuals"])
 def test_a_file_without_prices_is_refused_before_any_are_searched_for(monkeypatch, mechanism):
     content = {name: value for name, value in request_of(ASIA, mechanism=mechanism).content.items() if name != "prices"}
-    monkeypatch.setattr(residual_design, "_best_steps", lambda *_, **__: pytest.fail("it was searched for"))
+    monkeypatch.setattr(residual_design, "_best_weights", lambda *_, **__: pytest.fail("it was searched for"))
     with pytest.raises(InputError, match="must state the prices"):
         request_from(content)
 
