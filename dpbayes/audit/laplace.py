@@ -66,4 +66,3 @@ def audit_of_counts(kind: type[LaplaceCounts]) -> Audit:
 # Counts lie in [0, n]. At and beyond either end the ratio of densities is constant, so it is also the ratio of the
 # atoms of the clipped distribution: clipping hides nothing. Probabilities of integers have the same ratio.
 AUDIT = audit_of_counts(LaplaceUpdates)
-CONSISTENT = audit_of_counts(ConsistentLaplace)

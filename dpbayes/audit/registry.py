@@ -1,36 +1,32 @@
 """The registry of audits, AUDITS, and the function `audit`."""
 
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from dpbayes.audit import (
-    adaptive,
-    exact,
-    fourier,
-    gaussian,
-    laplace,
-    regression,
-    residual,
-    sampler,
-)
+from dpbayes.audit import adaptive, regression
 from dpbayes.audit.die import hellinger
 from dpbayes.audit.die import laplace as laplace_die
 from dpbayes.audit.entry import Audit
-from dpbayes.audit.map import exponential as map_exponential
 from dpbayes.audit.map import printed as map_printed
 from dpbayes.audit.report.types import AuditReport
+from dpbayes.mechanisms import MECHANISMS
 from dpbayes.mechanisms.exact_class import oddity
 
+
+def _own_audits() -> Iterator[Audit]:
+    """Yield the audits of the registered mechanisms: each is in the module of the same name, if there is one."""
+    for kind in MECHANISMS:
+        name = kind.__module__.replace("dpbayes.mechanisms", "dpbayes.audit", 1)
+        if find_spec(name) is not None:
+            yield import_module(name).AUDIT
+
+
 AUDITS: tuple[Audit, ...] = (
-    exact.AUDIT,
-    laplace.AUDIT,
-    fourier.AUDIT,
-    sampler.AUDIT,
-    map_exponential.AUDIT,
-    laplace.CONSISTENT,
-    gaussian.AUDIT,
-    residual.AUDIT,
+    *_own_audits(),
     *hellinger.AUDITS,
     laplace_die.CELLS,
     laplace_die.ONE,
@@ -38,10 +34,11 @@ AUDITS: tuple[Audit, ...] = (
     regression.AUDIT,
     adaptive.AUDIT,
 )
+"""All audits: of the registered mechanisms, and of those for a die, a node, a regression or records."""
 
 
 UNKNOWN = Audit(kind=object)
-"""The entry of a mechanism without an audit, for which only simulated releases can be counted."""
+"""The entry of a mechanism without an audit."""
 
 
 def audit_of(mechanism: Any) -> Audit:

@@ -1,6 +1,7 @@
-"""The mechanisms: MECHANISMS is the only registry, and RELEASABLE contains those with an exact form."""
+"""The mechanisms: REGISTRY has one line for each, and RELEASABLE contains the exact forms."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from dpbayes.base.validation import InputError, brief
@@ -18,17 +19,33 @@ from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior, Samp
 from dpbayes.mechanisms.residual import RESIDUALS, GaussianResiduals
 from dpbayes.mechanisms.sampler import PosteriorSampler
 
-MECHANISMS: tuple[type[NetworkMechanism[Outcome]], ...] = (
-    Exact,
-    LaplaceUpdates,
-    LaplaceFourier,
-    PosteriorSampler,
-    MapExponential,
-    ConsistentLaplace,
-    GaussianUpdates,
-    GaussianResiduals,
+
+@dataclass(frozen=True)
+class Registered:
+    """A mechanism by its short name in requests, its class, and its exact form if it has a real release.
+
+    Its audit is `AUDIT` of the module of the same name in `dpbayes/audit`.
+    """
+
+    name: str
+    kind: type[NetworkMechanism[Outcome]]
+    exact_form: Releasable | None = None
+
+
+REGISTRY = (
+    Registered("exact", Exact),
+    Registered("laplace", LaplaceUpdates, LAPLACE),
+    Registered("fourier", LaplaceFourier, FOURIER),
+    Registered("sampler", PosteriorSampler),
+    Registered("map", MapExponential, MAP),
+    Registered("consistent", ConsistentLaplace, CONSISTENT),
+    Registered("gaussian", GaussianUpdates, GAUSSIAN),
+    Registered("residuals", GaussianResiduals, RESIDUALS),
 )
-"""All mechanisms, in the order of the dashboard's menus."""
+"""The only registry: all mechanisms for a given network, in the order of the dashboard's menus."""
+
+MECHANISMS = tuple(entry.kind for entry in REGISTRY)
+"""The classes of all mechanisms."""
 
 PRIVATE = tuple(kind for kind in MECHANISMS if kind is not Exact)
 """All mechanisms except the baseline, which is not private."""
@@ -38,16 +55,9 @@ OF_RECORDS: tuple[type[NetworkMechanism[Outcome]], ...] = (AdaptiveTables,)
 accuracy curves and exact audits have only the counts of a given network."""
 
 RELEASABLE: Mapping[str, Releasable] = MappingProxyType(
-    {
-        "laplace": LAPLACE,
-        "consistent": CONSISTENT,
-        "fourier": FOURIER,
-        "map": MAP,
-        "gaussian": GAUSSIAN,
-        "residuals": RESIDUALS,
-    }
+    {entry.name: entry.exact_form for entry in REGISTRY if entry.exact_form is not None}
 )
-"""The mechanisms that have a real release, by their names in requests."""
+"""The exact forms of the mechanisms that have a real release, by their names in requests."""
 
 
 def reads_records(kind: object) -> bool:
@@ -69,6 +79,7 @@ __all__ = [
     "MECHANISMS",
     "OF_RECORDS",
     "PRIVATE",
+    "REGISTRY",
     "RELEASABLE",
     "AdaptiveTables",
     "Calibration",
@@ -85,6 +96,7 @@ __all__ = [
     "Noise",
     "Outcome",
     "PosteriorSampler",
+    "Registered",
     "Releasable",
     "Release",
     "ReleasedPosterior",
