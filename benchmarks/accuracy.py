@@ -7,16 +7,13 @@ import statistics
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from benchmarks.core import slope, span
 from benchmarks.record import Record, as_table, median_ms
-from dpbayes.experiments.accuracy.curves.aware import AWARE
-from dpbayes.experiments.accuracy.method import Method
-from dpbayes.experiments.accuracy.methods import METHODS
+from dpbayes.experiments.accuracy.methods import AWARE, METHODS, Method
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic, epsilon_grid
 from dpbayes.experiments.accuracy.study import accuracy_study
 from dpbayes.sources.named_networks import naive_bayes
@@ -74,40 +71,6 @@ def figure_one(*, sampled: int = 100, repeats: int = 15) -> list[Record]:
         *records,
         Record(name="Figure 1, all mechanisms together", value=together, unit="ms", bound=2000),
         Record(name="Figure 1, the noise-aware curves", value=aware, unit="ms", bound=15_000),
-    ]
-
-
-WIDE = epsilon_grid(0.1, 100, points=200)
-UNLIKE: dict[str, AccuracyPlan] = {
-    "many draws": replace(figure_plan((METHODS["sampler_many"],), repeats=3), draws=2000),
-    "many table rows": AccuracyPlan(
-        network=naive_bayes(100),
-        target="class",
-        source=Synthetic(records=1100),
-        training=1000,
-        epsilons=WIDE,
-        methods=(METHODS["sampler"],),
-        repeats=2,
-    ),
-    "many cells of the MAP": replace(figure_plan((METHODS["map"],), repeats=16), cells=1000),
-    "noise-aware curves": figure_plan(AWARE, repeats=10, points=10),
-    "many records to test": replace(figure_plan((METHODS["laplace"],), repeats=8), source=Synthetic(records=40_000)),
-}
-"""Plans that cost their time in different ways."""
-
-
-def estimates(*, rounds: int = 3) -> list[Record]:
-    """Time what a plan takes against what the page says that it takes before it refuses one."""
-    return [
-        Record(
-            name=f"Accuracy with {name}",
-            value=median_ms(lambda plan=plan: accuracy_study(plan), repeats=rounds),  # type: ignore[misc]
-            unit="ms",
-            baseline="its own estimate",
-            baseline_value=1000 * (plan.cost.prepared_seconds + plan.repeats * plan.cost.seconds),
-            bound=4,
-        )
-        for name, plan in UNLIKE.items()
     ]
 
 

@@ -5,12 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from dpbayes.base.looks import BOUND, Curve, Look
+from dpbayes.base.looks import Curve, Look
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
     EPSILON_AXIS,
-    LINES,
     PERCENT,
     Axis,
     Figure,
@@ -20,8 +19,6 @@ from dpbayes.figures.style import (
     faded,
     figure_of,
     line_of,
-    probabilities,
-    shares,
     titled,
 )
 
@@ -67,26 +64,6 @@ def log_loss_figure(curves: Sequence[Curve], epsilons: FloatArray, *, epsilon: f
     y = titled("log loss, nats per record", type="log", **_ticks(ends.min() * 0.9, ends.max() * 1.1))
     shapes = [] if epsilon is None else [chosen_epsilon(epsilons, epsilon)]
     return _figure(curves, x=_epsilon_axis(epsilons, EPSILON_AXIS), y=y, shapes=shapes)
-
-
-def reliability_figure(curves: Sequence[Curve], *, least: float) -> Figure:
-    """Draw the share of correct predictions against their confidence, one dot per bin; the diagonal is ideal.
-
-    `least` is the least confidence there is: 1 by the number of the target's states.
-    """
-    ideal = LINES | {"x": [least, 1], "y": [least, 1], "name": "ideal"}
-    traces = [ideal | {"line": {"color": BOUND, "dash": "dash", "width": 2}, "hoverinfo": "skip"}]
-    for curve in curves:
-        texts = [f"{x}: {y}" for x, y in zip(probabilities(curve.x), shares(curve.y), strict=True)]
-        hover = "confidence %{customdata} correct<extra>" + curve.look.name + "</extra>"
-        dots = {"mode": "lines+markers", "customdata": texts, "hovertemplate": hover}
-        traces.append(_line(curve.look, curve.x, curve.y) | dots)
-    return figure_of(
-        traces,
-        x=titled("confidence, probability of the predicted state", range=[least - 0.02, 1.02]),
-        y=titled("share of correct predictions", range=[-0.02, 1.04], tickformat=PERCENT),
-        height=480,
-    )
 
 
 def _epsilon_axis(epsilons: FloatArray, title: str) -> Axis:

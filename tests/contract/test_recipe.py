@@ -263,16 +263,12 @@ ABOUT = {
     "experiments/regression/result.py": "the experiment is about the regression sampler",
     "experiments/hellinger/scenario.py": "Laplace noise on a die has the colour of Laplace noise on a network",
     "ui/pages/regression/page.py": "the page is about the regression sampler",
-    "experiments/accuracy/curves/additive.py": "the names of their curves, and the cost of their searches",
-    "experiments/accuracy/curves/fourier.py": "its faster curves",
-    "experiments/accuracy/curves/sampler.py": "its faster curves",
-    "experiments/accuracy/curves/map.py": "its faster curve",
-    "experiments/accuracy/curves/aware.py": "the paper's noise and the best known are also read by who knows of it",
     "ui/pages/explore/board.py": "Theorem 1 bounds the divergence of releases with the paper's Laplace noise",
     "experiments/table_errors.py": "an adaptive release is compared with its own noise on a public graph",
     "ui/pages/compare/tables.py": "the line of a public graph has the colour of its mechanism",
     "ui/pages/network/adaptive.py": "the drawing as a public graph is released as an adaptive release measures its own",
-    "experiments/accuracy/methods.py": "the exact posterior is a baseline, no mechanism that is released",
+    "experiments/accuracy/methods.py": "the curves of the paper's figure, and those of noise-aware recipients",
+    "experiments/accuracy/setting.py": "the lift of Fourier releases is simulated once for all of them",
 }
 """The modules that are about certain mechanisms, and why they name them."""
 

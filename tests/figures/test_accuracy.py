@@ -2,12 +2,10 @@ import numpy as np
 import pytest
 
 from dpbayes.base.looks import EXACT, INVALID, PRIVATE
-from dpbayes.base.steps import finished
 from dpbayes.experiments.accuracy.methods import METHODS
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
-from dpbayes.experiments.accuracy.reliability import reliability_steps
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
-from dpbayes.figures.accuracy import BAND, accuracy_figure, certified_figure, log_loss_figure, reliability_figure
+from dpbayes.figures.accuracy import BAND, accuracy_figure, certified_figure, log_loss_figure
 from dpbayes.figures.style import EPSILON_AXIS
 from dpbayes.sources.named_networks import naive_bayes
 
@@ -61,20 +59,9 @@ def test_proved_epsilons_place_the_printed_sampler_where_it_belongs(study):
 
 def test_log_losses_are_drawn_with_positive_bands(study):
     figure = log_loss_figure(study.loss_curves(), study.plan.grid).to_plotly()
-    assert np.array_equal(lines(figure)["private MAP"].y, study.log_loss(METHODS["map"]))
+    assert np.array_equal(lines(figure)[METHODS["private_map"].title].y, study.log_loss(METHODS["private_map"]))
     assert all(np.min(trace.y) > 0 for trace in figure.data)
     assert "nats" in figure.layout.yaxis.title.text
-
-
-def test_reliability_dots_are_the_bins_that_hold_records(study):
-    calibration = finished(reliability_steps(study.plan, 2.0))
-    figure = reliability_figure(
-        [bins.curve(study.look(method)) for method, bins in calibration.items()], least=0.5
-    ).to_plotly()
-    exact = next(trace for trace in figure.data if trace.name == "exact (not private)")
-    filled = calibration[METHODS["exact"]].records > 0
-    assert np.array_equal(exact.x, calibration[METHODS["exact"]].confidence[filled])
-    assert np.array_equal(exact.y, calibration[METHODS["exact"]].right[filled])
 
 
 def test_one_epsilon_is_drawn():

@@ -7,18 +7,15 @@ of all records are therefore a matrix product. No table over the blanket's joint
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 
-from dpbayes.base.steps import Work, slices
+from dpbayes.base.steps import slices
 from dpbayes.base.types import CodeArray, FloatArray, IntArray, SingleArray
 from dpbayes.model.network import Network
-
-Name = TypeVar("Name")
 
 _SCORED, _DESIGNED = 1 << 20, 1 << 22
 """Log-odds, and entries of the design, in memory at a time: 4 and 16 megabytes."""
@@ -80,42 +77,6 @@ class Blanket:
                 table = np.arange(first, end).reshape([int(self.network.cards[j]) for j in family])
                 parts.append(np.moveaxis(table, family.index(self.target), -1).reshape(-1, self.states))
         return np.concatenate(parts)
-
-    @cached_property
-    def local(self) -> "Blanket":
-        """The same families in a separate network, in which the other nodes of the blanket have no parents."""
-        network = self.network
-        kept = sorted({self.target, *self.nodes})
-        nodes = [(network.names[j], network.states[j], self._parents(j)) for j in kept]
-        names, states, parents = zip(*nodes, strict=True)
-        return Blanket(Network(names, states, parents), kept.index(self.target))
-
-    def _parents(self, node: int) -> tuple[str, ...]:
-        return self.network.parents[node] if self.target in self.network.families[node] else ()
-
-    def local_counts(self, counts: FloatArray) -> FloatArray:
-        """Return the counts (..., K) of the families that contain the target, on the cells of the `local` network.
-
-        The order is the same. The cells of all other nodes are not used, and have counts of zero.
-        """
-        local, cells = self._own_cells
-        if len(local) == self.local.network.cell_count:
-            return counts[..., cells]
-        local_counts = np.zeros((*counts.shape[:-1], self.local.network.cell_count))
-        local_counts[..., local] = counts[..., cells]
-        return local_counts
-
-    @cached_property
-    def _own_cells(self) -> tuple[IntArray, IntArray]:
-        """The cells of the target's families in the `local` network, and the same cells in the whole network."""
-        own, every = self.local.network, np.arange(self.network.cell_count)
-        pairs = [
-            (np.arange(own.cell_count)[slice(*own.cell_offsets[node : node + 2])], self.network.index(name))
-            for node, name in enumerate(own.names)
-            if self.target in self.network.families[self.network.index(name)]
-        ]
-        cells = [every[slice(*self.network.cell_offsets[here : here + 2])] for _, here in pairs]
-        return np.concatenate([local for local, _ in pairs]), np.concatenate(cells)
 
     def differences(self, log_cpts: FloatArray) -> SingleArray:
         """Return ln theta minus that of the target's first state: (..., r - 1, M), from ln CPTs (..., K)."""
@@ -199,23 +160,11 @@ class TestRecords:
         return log_odds
 
 
-def score_records(
-    test: TestRecords, differences: Mapping[Name, SingleArray], *, epsilons: int
-) -> Work[dict[Name, FloatArray]]:
-    """Return what `score` does for every set of `differences`, (2, R, E) each, in parts of the patterns.
-
-    The loop is over parts of the test records, for all repeats together; there is one part if all records fit.
-    """
-    total = test.weights.sum(axis=(1, 2), dtype=np.float64)[:, None]
-    sums: dict[Name, FloatArray] = {}
-    done, patterns = 0, test.weights.shape[-1] * max(1, len(differences))
-    for part in test.parts(epsilons=epsilons):
-        for name, difference in differences.items():
-            scores = np.stack(_summed(part.log_odds(difference), part.weights))
-            sums[name] = sums[name] + scores if name in sums else scores
-            done += part.weights.shape[-1]
-            yield done / patterns
-    return {name: scores / total for name, scores in sums.items()}
+def score_records(test: TestRecords, differences: SingleArray) -> FloatArray:
+    """Return what `score` does for `differences` (R, E, r - 1, M), in parts of the patterns: (2, R, E)."""
+    parts = test.parts(epsilons=differences.shape[1])
+    sums = sum(np.stack(_summed(part.log_odds(differences), part.weights)) for part in parts)
+    return np.asarray(sums / test.weights.sum(axis=(1, 2), dtype=np.float64)[:, None])
 
 
 def score(log_odds: SingleArray, weights: SingleArray) -> tuple[FloatArray, FloatArray]:

@@ -1,10 +1,8 @@
 """The plan of an accuracy experiment: network and target, records, methods and the grid of epsilons."""
 
-import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Annotated
 
 import numpy as np
@@ -12,17 +10,20 @@ import numpy as np
 from dpbayes.base.parameters import Parameter, check_parameters
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
-from dpbayes.experiments.accuracy.blanket import Blanket
-from dpbayes.experiments.accuracy.cost import Cost, refuse_large_runs
-from dpbayes.experiments.accuracy.method import Method, Size
-from dpbayes.experiments.accuracy.methods import BASELINES, METHODS, refusal
-from dpbayes.experiments.accuracy.releases import ReleasePlan
+from dpbayes.experiments.accuracy.methods import AWARE_REPEATS, METHODS, Method, refusal
+from dpbayes.experiments.accuracy.setting import PredictionSetting
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.synthetic import MAX_RECORDS
 
 MOST_EPSILONS = 200
+
+MOST_DECISIONS, MOST_DRAWN, MOST_SCORED, MOST_RESULTS = 150_000, 50_000_000, 1 << 25, 1 << 23
+"""What fits in memory: decisions of the CPTs, values of one repeat's records, patterns times states, and results."""
+
+_TOGETHER, _NUMBERS, _COLUMNS = 256, 1 << 21, 32
+"""Most repeats of a block, most numbers of one kind in it, and numbers of a curve for each column of the design."""
 
 RECORDS = Parameter("", low=2, high=MAX_RECORDS, typical=1000, log=True, whole=True, title="synthetic records")
 STRENGTH = Parameter(
@@ -50,20 +51,6 @@ POINTS = Parameter(
 
 
 @dataclass(frozen=True, kw_only=True)
-class EpsilonGrid:
-    """Epsilons from `low` to `high`, evenly spaced on a logarithmic scale."""
-
-    low: Annotated[float, LOW] = 0.1
-    high: Annotated[float, HIGH] = 100.0
-    points: Annotated[int, POINTS] = 19
-
-    @property
-    def epsilons(self) -> tuple[float, ...]:
-        """The grid, in four digits. Errors: InputError if it is not increasing."""
-        return epsilon_grid(self.low, self.high, points=self.points)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Synthetic:
     """`records` sampled from a new random model in every repeat; STRENGTH describes `strength`.
 
@@ -79,7 +66,7 @@ class Synthetic:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AccuracyPlan(ReleasePlan):
+class AccuracyPlan(PredictionSetting):
     """P(target | all other nodes) learnt from `training` records, scored on the rest. [Zhang16] Section 5.1, Figure 1.
 
     `source` is synthetic, with a new model in every repeat, or a table, with a new split in every repeat. At most
@@ -88,7 +75,7 @@ class AccuracyPlan(ReleasePlan):
     Fourier, sampling and MAP methods, and `noise` of all methods that add noise.
 
     Errors: InputError for unknown targets, targets of one state, too few records, an empty or falling grid, methods
-    that do not fit the network, and experiments that would take too long.
+    that do not fit the network, and experiments that do not fit in memory.
     """
 
     source: Synthetic | Dataset = field(default_factory=Synthetic)
@@ -119,7 +106,7 @@ class AccuracyPlan(ReleasePlan):
         object.__setattr__(self, "testing", min(self.testing, self.records - self.training))
         if isinstance(self.source, Dataset):
             self._refuse_other_tables(self.source)
-        refuse_large_runs(self.cost)
+        self._refuse_too_much()
 
     @property
     def records(self) -> int:
@@ -127,48 +114,58 @@ class AccuracyPlan(ReleasePlan):
         return self.source.n if isinstance(self.source, Dataset) else self.source.records
 
     @property
-    def states(self) -> int:
-        """How many states the target has."""
-        return int(self.network.cards[self.network.index(self.target)])
-
-    @property
     def private(self) -> tuple[Method, ...]:
         """The methods that are not baselines."""
         return tuple(method for method in self.methods if not method.is_baseline)
 
-    @cached_property
-    def size(self) -> Size:
-        """The numbers that time and memory depend on."""
-        blanket, drawn = _blanket(self.network, self.network.index(self.target)), self.training + self.testing
-        local = blanket.local.network
-        return Size(
-            curves=len(self._measured),
-            repeats=self.repeats,
-            training=self.training,
-            testing=self.testing,
-            split=self.records if isinstance(self.source, Dataset) else 0,
-            drawn=0 if isinstance(self.source, Dataset) else drawn * len(self.network.names),
-            patterns=min(self.testing if isinstance(self.source, Synthetic) else self.records, blanket.configurations),
-            columns=blanket.columns,
-            states=blanket.states,
-            epsilons=len(self.epsilons),
-            cells=self.network.cell_count,
-            local_cells=local.cell_count,
-            decisions=local.cell_count - local.row_count,
-            draws=self.draws,
-            map_cells=self.cells,
-            simulated=self.simulated_releases,
-            noise=self.noise,
-        )
-
-    @cached_property
-    def cost(self) -> Cost:
-        """The time of the experiment, and its blocks of repeats."""
-        return Cost(size=self.size, methods=self._measured)
+    @property
+    def patterns(self) -> int:
+        """The most patterns of test records in one repeat: joint states of the blanket, if those are fewer."""
+        return min(self.testing if isinstance(self.source, Synthetic) else self.records, self.blanket.configurations)
 
     @property
-    def _measured(self) -> tuple[Method, ...]:
-        return (*BASELINES, *self.private)
+    def _drawn(self) -> int:
+        """The number of values of the records that are sampled, or split, in one repeat."""
+        if isinstance(self.source, Dataset):
+            return self.records
+        return (self.training + self.testing) * len(self.network.names)
+
+    def blocks(self) -> Iterator[slice]:
+        """Yield blocks of repeats: a few first, for an early picture, then as many as fit in memory.
+
+        They depend on the network and the records alone. Noise-aware curves end with a block.
+        """
+        columns = _COLUMNS * self.blanket.columns * (self.states - 1)
+        largest = max(self._drawn, 2 * self.network.cell_count, self.states * self.patterns, columns)
+        most, start, size = max(1, min(_TOGETHER, _NUMBERS // largest)), 0, 2
+        while start < self.repeats:
+            end = min(self.repeats, start + min(size, most))
+            stop = AWARE_REPEATS if start < AWARE_REPEATS < end else end
+            yield slice(start, stop)
+            start, size = stop, 2 * size
+
+    def _refuse_too_much(self) -> None:
+        """Refuse what does not fit in memory."""
+        if self.network.cell_count - self.network.row_count > MOST_DECISIONS:
+            raise InputError(
+                f"The network has {self.network.cell_count:,} cells, too many for releases of many repeats. Use a "
+                "smaller network."
+            )
+        if self._drawn > MOST_DRAWN:
+            raise InputError(
+                f"The records of one repeat have {self._drawn:,} values; the limit is {MOST_DRAWN:,}. Use fewer "
+                "training and test records, or a smaller network."
+            )
+        if self.states * self.patterns > MOST_SCORED:
+            raise InputError(
+                f"{self.patterns:,} test records with {self.states:,} states of the target do not fit in memory. Use "
+                "fewer test records."
+            )
+        if self.repeats * len(self.epsilons) * len(self.methods) > MOST_RESULTS:
+            raise InputError(
+                f"The results of {self.repeats:,} repeats at {len(self.epsilons):,} epsilons do not fit in memory. Use "
+                "fewer repeats or epsilons."
+            )
 
     def _refuse_other_tables(self, table: Dataset) -> None:
         for name, states in zip(self.network.names, self.network.states, strict=True):
@@ -180,12 +177,6 @@ class AccuracyPlan(ReleasePlan):
                 f"All {table.n:,} records have the same {brief(self.target)}: there is nothing to predict. "
                 "Choose another target."
             )
-
-
-@functools.lru_cache(maxsize=8)
-def _blanket(network: Network, target: int) -> Blanket:
-    """Return the target's blanket; plans that differ only in numbers share it, so that many can be tried quickly."""
-    return Blanket(network, target)
 
 
 def epsilon_grid(low: float, high: float, *, points: int) -> tuple[float, ...]:

@@ -1,16 +1,16 @@
 """Training counts and test records of many repeats at once: a new model in each, or a new split of one table."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbayes.base.randomness import stream
 from dpbayes.base.types import CodeArray, FloatArray, IntArray, SingleArray
-from dpbayes.experiments.accuracy.blanket import Blanket, TestRecords
+from dpbayes.experiments.accuracy.blanket import TestRecords
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
-from dpbayes.experiments.accuracy.releases import Streams
 from dpbayes.model.cpts import SMALLEST
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -33,14 +33,7 @@ class Repeats:
 
     def __init__(self, plan: AccuracyPlan) -> None:
         self.plan = plan
-        self.blanket = Blanket(plan.network, plan.network.index(plan.target))
-
-    @property
-    def patterns(self) -> int:
-        """How many patterns, or records, are scored in each repeat."""
-        if isinstance(self.plan.source, Dataset):
-            return len(self._table.firsts)
-        return self.blanket.configurations if self._is_shared else self.plan.testing
+        self.blanket = plan.blanket
 
     @property
     def _is_shared(self) -> bool:
@@ -48,19 +41,18 @@ class Repeats:
         configurations = self.blanket.configurations
         return configurations <= min(self.plan.testing, _MOST_SHARED // max(1, len(self.blanket.nodes)))
 
-    def draw(self, streams: Streams, repeats: int) -> Batch:
-        """Sample models and records, or splits, of the next repeats; the result does not depend on the calls' sizes."""
-        if isinstance(self.plan.source, Dataset):
-            return self._split(streams("records"), repeats)
-        return self._sampled(streams, repeats)
+    def draw(self, block: slice) -> Batch:
+        """Sample models and records, or splits, of a block of repeats."""
+        rng, repeats = stream(self.plan.seed, "accuracy", "records", block.start), block.stop - block.start
+        return self._split(rng, repeats) if isinstance(self.plan.source, Dataset) else self._sampled(rng, repeats)
 
     # Synthetic records
 
-    def _sampled(self, streams: Streams, repeats: int) -> Batch:
+    def _sampled(self, rng: np.random.Generator, repeats: int) -> Batch:
         plan, network, n = self.plan, self.plan.network, self.plan.training
         assert not isinstance(plan.source, Dataset)
-        cpts = _random_cpts(network, self.blanket.target, plan.source.strength, streams("models"), repeats)
-        codes = _sample(network, cpts, n + plan.testing, streams("records"))
+        cpts = _random_cpts(network, self.blanket.target, plan.source.strength, rng, repeats)
+        codes = _sample(network, cpts, n + plan.testing, rng)
         training = [column[:, :n] for column in codes]
         counts = _counted(network, training)
         target = codes[self.blanket.target]
@@ -188,7 +180,8 @@ def _sample(network: Network, cpts: FloatArray, n: int, rng: np.random.Generator
     repeats = len(cpts)
     codes: list[CodeArray] = [np.zeros((repeats, n), dtype=np.uint8)] * len(network.names)
     rows_of: dict[tuple[int, ...], IntArray] = {}
-    for node, uniforms in zip(network.order, _uniforms(rng, repeats, len(network.order), n), strict=True):
+    for node in network.order:
+        uniforms = rng.random((repeats, n), dtype=np.float32)
         parents, states = network.families[node][:-1], int(network.cards[node])
         cells = cpts[:, network.cell_offsets[node] : network.cell_offsets[node + 1]]
         if parents not in rows_of:
@@ -200,14 +193,6 @@ def _sample(network: Network, cpts: FloatArray, n: int, rng: np.random.Generator
         for state in range(1, states - 1):
             codes[node] += uniforms >= thresholds[:, state].take(rows_of[parents])
     return codes
-
-
-def _uniforms(rng: np.random.Generator, repeats: int, nodes: int, n: int) -> Iterator[SingleArray]:
-    """Yield (R, n) numbers for every node, sampled repeat by repeat so that the result does not depend on R."""
-    if repeats == 1:
-        return (rng.random((1, n), dtype=np.float32) for _ in range(nodes))
-    whole = rng.random((repeats, nodes, n), dtype=np.float32)
-    return (whole[:, node] for node in range(nodes))
 
 
 def _rows(network: Network, codes: list[CodeArray], parents: tuple[int, ...], repeats: int) -> IntArray:

@@ -8,24 +8,28 @@ All results are computed from true records. Results of a table are not private; 
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from dpbayes.base.estimates import standard_error
+from dpbayes.base.estimates import Estimate, standard_error
 from dpbayes.base.libraries import pd
 from dpbayes.base.looks import Curve, Look
+from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Partial, Work, finished, part_of
 from dpbayes.base.types import FloatArray, SingleArray
 from dpbayes.experiments.accuracy.blanket import score, score_records
-from dpbayes.experiments.accuracy.method import Method
-from dpbayes.experiments.accuracy.methods import BASELINES, EXACT, MAJORITY
+from dpbayes.experiments.accuracy.methods import BASELINES, EXACT, MAJORITY, Method
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
 from dpbayes.experiments.accuracy.records import Batch, Repeats
-from dpbayes.experiments.accuracy.releases import Releases, Streams
+from dpbayes.mechanisms.noise.shares import searched
+from dpbayes.model.counts import Counts
 from dpbayes.posteriors.prior_rules import PriorRule
+
+_LEAST = 1e-300
+"""Smaller probabilities are replaced by this value, which has a logarithm."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +51,6 @@ class AccuracyStudy:
     measures: Mapping[Method, Measures]
     certified: Mapping[Method, FloatArray]
     """The epsilon proved for every epsilon of the grid: (E,)."""
-    increment: float | None = None
-    """The certified Fourier increment, which takes long to simulate; None without such a curve."""
 
     @property
     def repeats(self) -> int:
@@ -99,6 +101,21 @@ class AccuracyStudy:
                 x, y, error = ends, y[:1].repeat(2), error[:1].repeat(2)
             curves.append(Curve(self.look(method), x[x > 0], y[x > 0], error[x > 0]))
         return curves
+
+    def place_of(self, epsilon: float) -> int:
+        """Return the index of the point of the grid that is nearest to an epsilon, on a logarithmic scale."""
+        return int(np.abs(np.log(self.plan.grid / epsilon)).argmin())
+
+    def best_near(self, epsilon: float) -> Method | None:
+        """Return the most accurate curve with a proof at the point of the grid that is nearest to an epsilon."""
+        k = self.place_of(epsilon)
+        proved = [m for m in self.plan.private if self.certified[m][k] <= self.plan.epsilons[k] * (1 + 1e-9)]
+        return min(proved, key=lambda method: self.behind(method, k).value, default=None)
+
+    def behind(self, method: Method, k: int) -> Estimate:
+        """Return how far a curve is below the exact posterior at a point of the grid, in the same repeats."""
+        ours = self.measures[method].accuracy[:, k]
+        return Estimate.of(self.measures[EXACT].accuracy[: len(ours), 0] - ours)
 
     def look(self, method: Method) -> Look:
         """Return how the curve of a method looks, and its name."""
@@ -156,65 +173,43 @@ def accuracy_study(plan: AccuracyPlan) -> AccuracyStudy:
     return finished(accuracy_steps(plan))
 
 
-def accuracy_steps(plan: AccuracyPlan, *, blocks: Iterable[int] | None = None) -> Work[AccuracyStudy]:
+def accuracy_steps(plan: AccuracyPlan) -> Work[AccuracyStudy]:
     """Run a study in steps of a fraction of a second, so that progress is visible and the study can be stopped.
 
-    Every method has its own random stream for all repeats. Methods and epsilons can be added, and the repeats can be
-    cut into any `blocks`, without a change of the other results.
+    Every method has its own random stream in every block of repeats. Methods and epsilons can therefore be added
+    without a change of the other results.
     """
-    releases, repeats, streams = Releases(plan), Repeats(plan), Streams(plan.seed)
-    methods = (*BASELINES, *plan.private)
-    certified = {method: method.certified(releases) for method in methods}
-    scores = {
-        method: np.empty((2, min(plan.repeats, method.most_repeats), 1 if method.is_baseline else len(plan.epsilons)))
-        for method in methods
-    }
-    done = 0
-    for size in cut_where_methods_end(blocks or plan.cost.blocks(), methods):
-        share, end = done / plan.repeats, (done + size) / plan.repeats
-        batch = repeats.draw(streams, size)
+    repeats, methods = Repeats(plan), (*BASELINES, *plan.private)
+    for method in plan.private:
+        if hasattr(method.kind, "design_steps"):
+            yield from part_of(searched(plan.mechanism(method.kind, plan.epsilons[0])), 0.0, 0.0)  # type: ignore[arg-type]
+    certified = {m: np.array([m.certified(plan, epsilon) for epsilon in plan.epsilons]) for m in methods}
+    scores: dict[Method, list[FloatArray]] = {method: [] for method in methods}
+    for block in plan.blocks():
+        share, end = block.start / plan.repeats, block.stop / plan.repeats
+        batch = repeats.draw(block)
         yield share
-        going = [method for method in plan.private if method.most_repeats > done]
-        measured = yield from part_of(_block(going, releases, batch, streams), share, end)
-        for method in measured:
-            scores[method][:, done : done + size] = measured[method]
-        done += size
-        measures = {method: Measures(*both[:, :done]) for method, both in scores.items()}
-        study = AccuracyStudy(plan, measures, certified, releases.simulated)
+        scores[MAJORITY].append(np.stack(_majority(batch, plan.prior)))
+        going = [method for method in (EXACT, *plan.private) if method.most_repeats > block.start]
+        for k, method in enumerate(going):
+            part = share + k / len(going) * (end - share), share + (k + 1) / len(going) * (end - share)
+            logs = yield from part_of(_log_cpts(method, plan, batch, block.start), *part)
+            scores[method].append(score_records(batch.test, plan.blanket.differences(logs)))
+        measures = {method: Measures(*np.concatenate(parts, axis=1)) for method, parts in scores.items()}
+        study = AccuracyStudy(plan, measures, certified)
         yield Partial(end, study)
     return study
 
 
-def cut_where_methods_end(blocks: Iterable[int], methods: Sequence[Method]) -> Iterator[int]:
-    """Yield blocks of repeats, cut where a method ends, so that each block has the same methods throughout."""
-    ends, done = sorted({method.most_repeats for method in methods}), 0
-    for size in blocks:
-        last = done + size
-        for end in [*(end for end in ends if done < end < last), last]:
-            yield end - done
-            done = end
-
-
-def _block(
-    private: Sequence[Method], releases: Releases, batch: Batch, streams: Streams
-) -> Work[dict[Method, FloatArray]]:
-    """Return accuracy and log loss of the baselines and these methods, (2, R, E) each."""
-    differences = yield from part_of(released((EXACT, *private), batch, releases, streams), 0.0, 0.5)
-    epsilons = len(releases.plan.epsilons)
-    measured = yield from part_of(score_records(batch.test, differences, epsilons=epsilons), 0.5, 1.0)
-    return measured | {MAJORITY: np.stack(_majority(batch, releases.plan.prior))}
-
-
-def released(
-    methods: Sequence[Method], batch: Batch, releases: Releases, streams: Streams
-) -> Work[dict[Method, SingleArray]]:
-    """Return the differences of every method's ln CPTs (R, E, r - 1, M), from which predictions follow."""
-    differences = {}
-    for k, method in enumerate(methods):
-        work = method.log_cpts(releases, batch.counts, streams)
-        logs = yield from part_of(work, k / len(methods), (k + 1) / len(methods))
-        differences[method] = releases.blanket.local.differences(logs)
-    return differences
+def _log_cpts(method: Method, plan: AccuracyPlan, batch: Batch, start: int) -> Work[FloatArray]:
+    """Return ln CPTs (R, E, all) of one release of every table at every epsilon, (R, 1, all) of a baseline."""
+    epsilons = (1.0,) if method.is_baseline else plan.epsilons
+    tables, means = Counts(plan.network, batch.counts.astype(np.int64), plan.training), []
+    for k, epsilon in enumerate(epsilons):
+        rng = stream(plan.seed, "accuracy", method.name, start)
+        means.append(method.means(plan, epsilon, tables, rng))
+        yield (k + 1) / len(epsilons)
+    return np.log(np.maximum(np.stack(means, axis=1), _LEAST))
 
 
 def _majority(batch: Batch, prior: PriorRule) -> tuple[FloatArray, FloatArray]:

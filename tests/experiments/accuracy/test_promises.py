@@ -7,19 +7,19 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dpbayes.experiments.accuracy.curves.fourier import ATTEMPTS, increment, log10_delta_of_kept
-from dpbayes.experiments.accuracy.curves.sampler import (
+from dpbayes.experiments.accuracy.methods import (
+    ATTEMPTS,
     largest_degenerate_epsilon,
+    log10_delta_of_kept,
     max_decisions_per_node,
-    printed_bounds,
+    printed_bound,
 )
-from dpbayes.experiments.accuracy.methods import METHODS
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
-from dpbayes.experiments.accuracy.releases import Releases
 from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.fourier import needed_increments
 from dpbayes.sources.named_networks import chain, empty, naive_bayes
 from dpbayes.sources.shipped_tables import default_network
+from dpbayes.theory.zhang16.stealth import printed_increment
 from tests.conftest import FAR
 
 
@@ -30,7 +30,7 @@ def plan_of(network, **more) -> AccuracyPlan:
 @pytest.mark.parametrize("network", [chain(2), empty(2), naive_bayes(3)])
 def test_a_try_fails_no_more_often_than_delta_says(network):
     plan, draws = plan_of(network, stealth=0.5), 100_000
-    t = increment(Releases(plan), Calibration.AS_PRINTED)
+    t = float(printed_increment(plan.stealth))
     needed = needed_increments(network, Calibration.AS_PRINTED, np.random.default_rng(1), draws=draws)
     failed = np.mean(needed > t)
     bound = 10 ** (log10_delta_of_kept(plan) / (ATTEMPTS + 1))
@@ -57,15 +57,7 @@ def test_more_stealth_is_less_delta():
 
 @pytest.mark.parametrize(("network", "depth"), [(naive_bayes(2), 1), (default_network("adult"), 4)])
 def test_the_coin_is_tossed_as_far_as_it_is_said(network, depth):
-    methods = (METHODS["sampler_printed"],)
-    end = largest_degenerate_epsilon(plan_of(network, methods=methods))
-    assert (max_decisions_per_node(plan_of(network, methods=methods)), end) == (
-        depth,
-        pytest.approx(2 * depth * math.log(2)),
-    )
-    around = AccuracyPlan(
-        network=network, target=network.names[0], epsilons=(end * 0.999, end * 1.001), methods=methods
-    )
-    bounds = printed_bounds(Releases(around))
-    assert bounds[0] == 0
-    assert bounds[1] > 0
+    end = largest_degenerate_epsilon(network)
+    assert (max_decisions_per_node(network), end) == (depth, pytest.approx(2 * depth * math.log(2)))
+    assert printed_bound(network, end * 0.999) == 0
+    assert printed_bound(network, end * 1.001) > 0

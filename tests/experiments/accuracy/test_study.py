@@ -1,31 +1,23 @@
-import functools
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpbayes.base.randomness import stream
-from dpbayes.base.steps import Partial, finished
+from dpbayes.base.steps import Partial
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy import blanket as accuracy_blanket
 from dpbayes.experiments.accuracy.blanket import Blanket, TestRecords, score
-from dpbayes.experiments.accuracy.crossings import overtakes
-from dpbayes.experiments.accuracy.curves import fourier as accuracy_fourier
-from dpbayes.experiments.accuracy.curves.any_mechanism import curves_of, typical
-from dpbayes.experiments.accuracy.curves.sampler import tabulate
-from dpbayes.experiments.accuracy.method import Method
-from dpbayes.experiments.accuracy.methods import METHODS, methods_for
-from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic, default_target
+from dpbayes.experiments.accuracy.methods import AWARE_REPEATS, METHODS, Method, methods_for
+from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic, default_target, epsilon_grid
 from dpbayes.experiments.accuracy.records import Repeats, _counted, _random_cpts, _sample, node_cells
-from dpbayes.experiments.accuracy.releases import Releases, Streams
-from dpbayes.experiments.accuracy.reliability import reliability_steps
-from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_steps, accuracy_study
+from dpbayes.experiments.accuracy.setting import typical
+from dpbayes.experiments.accuracy.study import AccuracyStudy, Measures, accuracy_steps, accuracy_study
+from dpbayes.experiments.accuracy.trimmed import TrimmedTable, trimmed_means
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, Noise, PosteriorSampler
 from dpbayes.mechanisms.base import rule_for
-from dpbayes.mechanisms.fourier import increment_for, needed_increments
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -41,10 +33,6 @@ SMALL = naive_bayes(4)
 MIXED = Network.from_edges(
     "pqtcdz", ["pt", "qt", "tc", "dc", "td", "zp"], {"p": "abc", "t": "uvw", "c": "xyzw", "d": ["only"]}
 )
-
-
-NOISY = ("consistent", "gaussian", "residuals")
-"""The curves of the mechanisms that are no paper's, at their typical numbers."""
 
 
 def plan_of(**more) -> AccuracyPlan:
@@ -92,10 +80,10 @@ def test_figure_1_agrees_with_an_independent_program(figure_one, method):
 
 def test_figure_1_printed_sampling_overtakes_and_certified_never_does(figure_one):
     """[Zhang16] section 5.1: past a threshold the sampler wins; only because its draws were not all paid for."""
-    crossing = overtakes(figure_one, METHODS["sampler_many"], METHODS["laplace"])
-    assert crossing is not None
-    assert (crossing.behind, crossing.ahead, crossing.until) == (1.38, 2.0, FIGURE[-2])
-    assert overtakes(figure_one, METHODS["sampler"], METHODS["laplace"]) is None
+    lead = {m: figure_one.mean(METHODS[m]) - figure_one.mean(METHODS["laplace"]) for m in ("sampler_many", "sampler")}
+    assert np.all(lead["sampler_many"][:4] < 0.01), "up to 1.38, it tosses coins"
+    assert np.all(lead["sampler_many"][4:8] > 0.02)
+    assert np.all(lead["sampler"] < 0.01)
     assert figure_one.certified[METHODS["sampler_many"]][4] > 1000 * 2.0 / 2
 
 
@@ -165,15 +153,6 @@ def test_sure_predictions_have_finite_losses():
 # Records
 
 
-@pytest.mark.parametrize("network", [MIXED, ASIA, SMALL])
-def test_training_counts_are_those_of_count(network):
-    codes = random_codes(network, (3, 20))
-    counts = _counted(network, codes)
-    for repeat in range(3):
-        data = Dataset(network.names, network.states, np.stack([column[repeat] for column in codes], axis=1))
-        assert np.array_equal(counts[repeat], count(network, data).values)
-
-
 @pytest.mark.parametrize("network", [MIXED, ASIA])
 def test_synthetic_records_follow_their_models(network):
     rng = np.random.default_rng(3)
@@ -217,9 +196,13 @@ def test_a_table_is_split_anew_and_tested_on_the_rest(target):
     )
     study = accuracy_study(plan)
     node = network.index(target)
-    splits = stream(plan.seed, "accuracy", "records").permuted(
-        np.tile(np.arange(table.n, dtype=np.int32), (5, 1)), axis=1
-    )
+    splits = [
+        split
+        for block in plan.blocks()
+        for split in stream(plan.seed, "accuracy", "records", block.start).permuted(
+            np.tile(np.arange(table.n, dtype=np.int32), (block.stop - block.start, 1)), axis=1
+        )
+    ]
     prior = plan.prior.on(network)
     for repeat, split in enumerate(splits):
         logs = np.log(prior.updated(count(network, table.take(split[:50]))).mean)
@@ -235,8 +218,9 @@ def test_a_table_is_split_anew_and_tested_on_the_rest(target):
         assert study.measures[METHODS["exact"]].accuracy[repeat, 0] == pytest.approx(
             np.mean(chosen == tested.column(target)), abs=1e-6
         )
-    most = [np.bincount(table.column(target)[split[:50]], minlength=2).argmax() for split in splits]
-    share = [np.mean(table.column(target)[s[50:]] == m) for s, m in zip(splits, most, strict=True)]
+    ones = np.array([table.column(target)[split[:50]].sum() for split in splits])
+    later = np.array([table.column(target)[split[50:]].mean() for split in splits])
+    share = np.where(ones > 25, later, np.where(ones < 25, 1 - later, 0.5))
     assert study.measures[METHODS["majority"]].accuracy[:, 0] == pytest.approx(share)
 
 
@@ -256,39 +240,37 @@ def test_a_target_without_neighbours_is_predicted_as_the_majority():
 )
 def test_trimmed_quantiles_are_between_those_of_the_mechanism_a_little_to_either_side(a, b, bound):
     u = np.linspace(0.002, 0.998, 41)
-    table = finished(tabulate(np.array([a]), np.array([b]), np.array([bound])))
-    odds = table.log_odds(np.zeros((1,), dtype=np.int64), 0, u[:, None])[:, 0]
+    odds = TrimmedTable.of(np.array([a]), np.array([b]), bound).log_odds(np.zeros(1, dtype=np.int64), u[:, None])[:, 0]
     low, high = (log_odds_quantile(u + shift, a, b, bound) for shift in (-1e-3, 1e-3))
     assert np.all((low - 1e-9 <= odds) & (odds <= high + 1e-9))
 
 
 def test_no_odds_but_even_ones_are_left_at_a_bound_of_zero():
-    table = finished(tabulate(np.array([3.0]), np.array([9.0]), np.array([0.0, 1.0])))
-    assert np.all(table.log_odds(np.array([0]), 0, np.linspace(0, 1, 9)[:, None]) == 0)
+    table = TrimmedTable.of(np.array([3.0]), np.array([9.0]), 0.0)
+    assert np.all(table.log_odds(np.array([0]), np.linspace(0, 1, 9)[:, None]) == 0)
 
 
-def mechanism_of(method: Method, plan: AccuracyPlan, t: float):
-    prior, epsilon = rule_for(method.kind, plan.prior).on(plan.network), plan.epsilons[0]
-    printed = Calibration.AS_PRINTED
-    if method.name in NOISY:
-        return replace(typical(method.kind, prior=prior, epsilon=epsilon), noise=plan.noise)
-    return {
-        METHODS["laplace"]: lambda: LaplaceUpdates(prior=prior, epsilon=epsilon),
-        METHODS["fourier"]: lambda: LaplaceFourier(prior=prior, epsilon=epsilon, t=t),
-        METHODS["fourier_printed"]: lambda: LaplaceFourier(prior=prior, epsilon=epsilon, t=t, calibration=printed),
-        METHODS["sampler"]: lambda: PosteriorSampler(prior=prior, epsilon=epsilon),
-        METHODS["sampler_printed"]: lambda: PosteriorSampler(prior=prior, epsilon=epsilon, calibration=printed),
-        METHODS["sampler_many"]: lambda: PosteriorSampler(
-            prior=prior, epsilon=epsilon, draws=plan.draws, calibration=printed
-        ),
-        METHODS["map"]: lambda: MapExponential(prior=prior, epsilon=epsilon),
-    }[method]()
+@pytest.mark.parametrize("network", [SMALL, MIXED])
+def test_few_rows_and_draws_at_a_time_have_the_same_law(network, monkeypatch):
+    posterior = Dirichlets.symmetric(network).updated(_counted(network, random_codes(network, (300, 20))))
+    whole = trimmed_means(posterior, 1.5, np.random.default_rng(1), draws=20)
+    monkeypatch.setattr("dpbayes.experiments.accuracy.trimmed._ROWS", 1)
+    monkeypatch.setattr("dpbayes.experiments.accuracy.trimmed._DRAWN", 1)
+    assert moments_apart(whole, trimmed_means(posterior, 1.5, np.random.default_rng(2), draws=20)) < FAR
 
 
-@pytest.fixture
-def few_failures(monkeypatch):
-    """An increment so small that many Fourier releases are negative."""
-    monkeypatch.setattr(accuracy_fourier, "increment", lambda releases, calibration: 0.0)
+PRIVATE_METHODS = [method for method in METHODS.values() if not method.is_baseline]
+LAW_DRAWS = 4_000
+"""Releases of which two laws are compared."""
+
+
+def law_plan(method: Method, network: Network, **more) -> AccuracyPlan:
+    target = default_target(network)
+    return plan_of(network=network, target=target, epsilons=(5.0,), methods=(method,), training=20, stealth=0.5, **more)
+
+
+def one_table(network: Network) -> np.ndarray:
+    return _counted(network, random_codes(network, (1, 20), seed=5)).astype(np.int64)
 
 
 def moments_apart(ours: np.ndarray, theirs: np.ndarray) -> float:
@@ -301,109 +283,69 @@ def moments_apart(ours: np.ndarray, theirs: np.ndarray) -> float:
     return worst
 
 
-@pytest.mark.parametrize("method", [m for m in METHODS.values() if not m.is_baseline])
-@pytest.mark.parametrize("network", [SMALL, MIXED])
-@pytest.mark.usefixtures("few_failures")
-def test_releases_have_the_mechanisms_law(method, network):
-    """Alarm at p < 1e-9 a number; the next test shows that a wrong epsilon raises it."""
-    if method not in methods_for(network, tuple(Calibration)):
-        pytest.skip("Fourier needs binary nodes")
-    plan = law_plan(method, network)
-    assert moments_apart(law_of_curve(plan), law_of_mechanism(plan)) < FAR
-
-
-@pytest.mark.parametrize("method", [m for m in METHODS.values() if not m.is_baseline and m is not METHODS["map"]])
-@pytest.mark.usefixtures("few_failures")
-def test_another_epsilon_is_another_law(method):
-    plan = law_plan(method, SMALL)
-    assert moments_apart(law_of_curve(plan), law_of_mechanism(plan, factor=1.5)) > FAR
-
-
-@pytest.mark.parametrize("name", NOISY)
-@pytest.mark.parametrize("network", [SMALL, MIXED])
-def test_releases_of_whole_numbers_have_the_mechanisms_law(name, network):
-    if METHODS[name] not in methods_for(network, tuple(Calibration)):
-        pytest.skip("Fourier needs binary nodes")
-    plan = law_plan(METHODS[name], network, noise=Noise.WHOLE)
-    ours = law_of_curve(plan)
-    assert moments_apart(ours, law_of_mechanism(plan)) < FAR
-    assert moments_apart(ours, law_of_mechanism(plan, factor=1.5)) > FAR
-
-
-LAW_DRAWS = 4_000
-"""Releases of which two laws are compared."""
-
-
-def law_plan(method: Method, network: Network, *, noise: Noise = Noise.REAL) -> AccuracyPlan:
-    target = default_target(network)
-    return plan_of(network=network, target=target, epsilons=(5.0,), methods=(method,), training=20, noise=noise)
-
-
-def one_table(network: Network) -> np.ndarray:
-    return _counted(network, random_codes(network, (1, 20), seed=5))
-
-
-def origin_of(releases: Releases) -> np.ndarray:
-    """One more than the place of each cell of the blanket among all cells.
-
-    0 for the other nodes of the blanket, which stand there without their parents, and are not looked at.
-    """
-    return releases.blanket.local_counts(np.arange(1.0, releases.plan.network.cell_count + 1)).astype(int)
+def mechanism_of(method: Method, plan: AccuracyPlan, epsilon: float, t: float):
+    """Return the mechanism of a curve, written out."""
+    prior, printed = rule_for(method.kind, plan.prior).on(plan.network), Calibration.AS_PRINTED
+    written = {
+        "laplace": lambda: LaplaceUpdates(prior=prior, epsilon=epsilon, noise=plan.noise),
+        "fourier": lambda: LaplaceFourier(prior=prior, epsilon=epsilon, t=t, noise=plan.noise),
+        "fourier_printed": lambda: LaplaceFourier(prior=prior, epsilon=epsilon, t=t, calibration=printed),
+        "sampler": lambda: PosteriorSampler(prior=prior, epsilon=epsilon),
+        "sampler_printed": lambda: PosteriorSampler(prior=prior, epsilon=epsilon, calibration=printed),
+        "sampler_many": lambda: PosteriorSampler(prior=prior, epsilon=epsilon, draws=plan.draws, calibration=printed),
+        "private_map": lambda: MapExponential(prior=prior, epsilon=epsilon),
+    }
+    if method.name in written:
+        return written[method.name]()
+    return typical(method.kind, prior=prior, epsilon=epsilon, noise=plan.noise)
 
 
 def law_of_curve(plan: AccuracyPlan) -> np.ndarray:
-    """Return CPTs as a curve samples them: (draws, cells)."""
-    (method,), releases = plan.methods, Releases(plan)
-    tables = np.repeat(one_table(plan.network), LAW_DRAWS, axis=0)
-    return np.exp(finished(method.log_cpts(releases, tables, Streams(6)))[:, 0])[:, origin_of(releases) > 0]
+    """Return the CPTs that a curve takes from many tables with equal counts: (draws, cells)."""
+    (method,) = plan.methods
+    counts = Counts(plan.network, np.repeat(one_table(plan.network), LAW_DRAWS, axis=0), 20)
+    return method.means(plan, 5.0, counts, np.random.default_rng(6))
 
 
 def law_of_mechanism(plan: AccuracyPlan, *, factor: float = 1.0) -> np.ndarray:
     """Return the same cells of releases of the mechanism at another epsilon: (draws, cells)."""
-    (method,), network, origin = plan.methods, plan.network, origin_of(Releases(plan))
-    mechanism = mechanism_of(method, replace(plan, epsilons=(factor * 5.0,)), 0.0)
-    table = Counts(network, one_table(network)[0], 20)
-    outcome = mechanism.release(table, np.random.default_rng(7), (LAW_DRAWS,)).outcome
-    theirs = outcome.probabilities
-    if method is METHODS["fourier_printed"]:
-        non_negative = outcome.updates.min(axis=-1) >= 0
-        assert 0.05 < np.mean(non_negative) < 0.95
-        theirs = theirs[non_negative]
-    return theirs[:, origin[origin > 0] - 1]
+    (method,) = plan.methods
+    t = plan.increments[5.0] if method.name == "fourier" else 0.0
+    mechanism = mechanism_of(method, plan, factor * 5.0, t)
+    outcome = mechanism.release(
+        Counts(plan.network, one_table(plan.network)[0], 20), np.random.default_rng(7), (LAW_DRAWS,)
+    ).outcome
+    if method.name != "fourier_printed":
+        return outcome.probabilities
+    non_negative = outcome.updates.min(axis=-1) >= 0
+    assert 0.02 < np.mean(non_negative) < 0.99
+    return outcome.probabilities[non_negative]
 
 
-def test_the_curve_of_any_mechanism_has_its_law():
-    """Single releases have the law of releases that are sampled together."""
-    plan, draws = plan_of(epsilons=(2.0, 5.0), training=20), 3_000
-    releases, (method,) = Releases(plan), curves_of(LaplaceUpdates).methods
-    counts = np.repeat(_counted(SMALL, random_codes(SMALL, (1, 20), seed=5)), draws, axis=0)
-    slow, fast = (
-        np.exp(finished(which.log_cpts(releases, counts, Streams(6)))) for which in (method, METHODS["laplace"])
-    )
-    own = releases.blanket.local_counts(np.arange(1.0, SMALL.cell_count + 1)) > 0
-    assert moments_apart(slow[:, 1, own], fast[:, 1, own]) < FAR
-    assert moments_apart(slow[:, 0, own], fast[:, 1, own]) > FAR, "another epsilon is another law"
-    assert np.array_equal(method.certified(releases), plan.grid)
-
-
-def test_the_curve_of_any_mechanism_depends_on_no_other_epsilon_and_on_no_cut():
-    (method,) = curves_of(PosteriorSampler).methods
-    few, many = (plan_of(methods=(method,), epsilons=grid, repeats=6) for grid in ((2.0,), (0.5, 2.0, 20.0)))
-    cut = finished(accuracy_steps(many, blocks=(1, 3, 2)))
-    alone = accuracy_study(few)
-    assert cut.measures[method].log_loss[:, 1:2] == pytest.approx(alone.measures[method].log_loss, rel=1e-5)
+@pytest.mark.parametrize("noise", Noise)
+@pytest.mark.parametrize("method", PRIVATE_METHODS, ids=lambda method: method.name)
+@pytest.mark.parametrize("network", [SMALL, MIXED])
+def test_releases_have_the_mechanisms_law_and_another_epsilon_is_another_law(method, network, noise, monkeypatch):
+    """Alarm at p < 1e-9 a number. Without a lift, many Fourier releases of the paper are negative."""
+    monkeypatch.setattr("dpbayes.experiments.accuracy.methods.printed_increment", lambda share: 0.0)
+    if method not in methods_for(network, tuple(Calibration), noise):
+        pytest.skip("Fourier needs binary nodes, and the paper's plot real numbers")
+    plan = law_plan(method, network, noise=noise)
+    ours = law_of_curve(plan)
+    assert moments_apart(ours, law_of_mechanism(plan)) < FAR
+    if method.name != "private_map":
+        assert moments_apart(ours, law_of_mechanism(plan, factor=1.5)) > FAR
 
 
 def test_what_is_proved_is_what_the_mechanisms_prove():
     plan = plan_of(epsilons=(2.0, 8.0))
-    releases = Releases(plan)
     for method in plan.private:
-        for k, epsilon in enumerate(plan.epsilons):
-            mechanism = mechanism_of(method, replace(plan, epsilons=(epsilon,)), 1.0)
-            conditioned = 2 if method is METHODS["fourier_printed"] else 1
-            assert method.certified(releases)[k] == pytest.approx(conditioned * mechanism.certified.epsilon)
-    assert math.isinf(METHODS["exact"].certified(releases)[0])
-    assert METHODS["sampler_printed"].certified(Releases(plan_of(epsilons=(1.0,))))[0] == 0, "coins tell nothing"
+        for epsilon in plan.epsilons:
+            mechanism = mechanism_of(method, plan, epsilon, 1.0)
+            conditioned = 2 if method.name == "fourier_printed" else 1
+            assert method.certified(plan, epsilon) == pytest.approx(conditioned * mechanism.certified.epsilon)
+    assert math.isinf(METHODS["exact"].certified(plan, 2.0))
+    assert METHODS["sampler_printed"].certified(plan, 1.0) == 0, "coins tell nothing"
 
 
 # Studies
@@ -417,71 +359,59 @@ def test_methods_and_epsilons_do_not_change_one_another():
         assert np.array_equal(ours, theirs if method.is_baseline else theirs[:, [1, 3, 4]])
 
 
-def test_blocks_grow_to_the_study():
-    steps = list(accuracy_steps(plan_of(), blocks=(16, 16, 8)))
+def test_every_step_keeps_the_repeats_before_it():
+    steps = list(accuracy_steps(plan_of()))
     shares = [step.share if isinstance(step, Partial) else step for step in steps]
     assert shares == sorted(shares)
     assert (shares[0], shares[-1]) == (0, 1)
-    assert not isinstance(steps[0], Partial)
     done = [step.result for step in steps if isinstance(step, Partial)]
-    assert [study.repeats for study in done] == [16, 32, 40]
+    assert [study.repeats for study in done] == [block.stop for block in plan_of().blocks()]
     last = done[-1].measures[METHODS["laplace"]].accuracy
-    assert np.array_equal(done[0].measures[METHODS["laplace"]].accuracy, last[:16])
+    assert np.array_equal(done[0].measures[METHODS["laplace"]].accuracy, last[:2])
+
+
+@given(st.integers(2, 400))
+def test_blocks_cover_the_repeats_and_end_where_noise_aware_curves_do(repeats):
+    blocks = list(plan_of(repeats=repeats).blocks())
+    assert [block.start for block in blocks] == [0, *(block.stop for block in blocks[:-1])]
+    assert blocks[-1].stop == repeats
+    assert repeats <= AWARE_REPEATS or AWARE_REPEATS in {block.stop for block in blocks}
+    longer = list(plan_of(repeats=repeats + 50).blocks())
+    assert blocks[:-1] == longer[: len(blocks) - 1], "more repeats do not change the first ones"
+
+
+def test_few_test_records_at_a_time_give_the_same_numbers(monkeypatch):
+    whole = accuracy_study(plan_of(repeats=6))
+    monkeypatch.setattr(accuracy_blanket, "_SCORED", 1)
+    cut = accuracy_study(plan_of(repeats=6))
+    for method in whole.methods:
+        assert cut.measures[method].log_loss == pytest.approx(whole.measures[method].log_loss, rel=1e-4), method
+
+
+def test_the_best_proved_curve_is_the_most_accurate_in_the_same_repeats():
+    """The paper's sampler is ahead and not proved; a curve of fewer repeats is compared in those."""
+    plan = plan_of(epsilons=(1.0, 10.0), methods=tuple(METHODS[m] for m in ("laplace", "sampler", "sampler_many")))
+    laplace = np.tile([[0.7, 0.8]], (40, 1))
+    easy = np.repeat([[0.1], [0.0]], [10, 30], axis=0)
+    accuracy = {
+        METHODS["exact"]: np.full((40, 1), 0.9) + easy,
+        METHODS["majority"]: np.full((40, 1), 0.5),
+        METHODS["laplace"]: laplace + easy,
+        METHODS["sampler"]: (laplace + easy)[:10] + np.array([-0.05, 0.05]),
+        METHODS["sampler_many"]: laplace + easy + 0.1,
+    }
+    grid = plan.grid
+    certified = {METHODS["laplace"]: grid, METHODS["sampler"]: grid, METHODS["sampler_many"]: 100 * grid}
+    study = AccuracyStudy(plan, {m: Measures(values, values) for m, values in accuracy.items()}, certified)
+    assert [study.best_near(epsilon) for epsilon in (1.0, 2.9)] == [METHODS["laplace"]] * 2
+    assert study.best_near(3.3) is METHODS["sampler"]
+    lost = study.behind(METHODS["sampler"], 1)
+    assert (lost.value, lost.error) == (pytest.approx(0.05), pytest.approx(0.0, abs=1e-12))
 
 
 def whole_plan(**more) -> AccuracyPlan:
     methods = methods_for(SMALL, tuple(Calibration), Noise.WHOLE)
     return plan_of(methods=methods, noise=Noise.WHOLE, stealth=0.5, **more)
-
-
-PLANS = {
-    "whole numbers": lambda: whole_plan(training=7, repeats=12),
-    "binary": lambda: plan_of(training=7, repeats=12, stealth=0.5),
-    "few test records": lambda: plan_of(training=7, testing=5, repeats=12, network=naive_bayes(9)),
-    "many states": lambda: plan_of(
-        network=MIXED, target="t", methods=methods_for(MIXED, tuple(Calibration)), repeats=12, training=20
-    ),
-    "a table": lambda: plan_of(
-        network=default_network("house_votes_84"), target="party", source=load_shipped("house_votes_84"), repeats=12
-    ),
-    "some of a table": lambda: plan_of(
-        network=default_network("house_votes_84"),
-        target="party",
-        source=load_shipped("house_votes_84"),
-        repeats=12,
-        testing=100,
-    ),
-}
-
-
-@functools.cache
-def in_one_block(name):
-    return finished(accuracy_steps(PLANS[name](), blocks=(12,)))
-
-
-@pytest.mark.parametrize("name", PLANS)
-@given(cuts=st.sets(st.integers(1, 11)))
-@settings(max_examples=4)
-def test_numbers_do_not_depend_on_how_repeats_are_cut_into_blocks(name, cuts):
-    edges = [0, *sorted(cuts), 12]
-    cut = finished(accuracy_steps(PLANS[name](), blocks=np.diff(edges).tolist()))
-    whole = in_one_block(name)
-    for method in whole.methods:
-        ours, theirs = cut.measures[method], whole.measures[method]
-        assert ours.log_loss == pytest.approx(theirs.log_loss, rel=1e-4), method
-        assert np.mean(ours.accuracy != theirs.accuracy) < 0.02, method  # rounding may untie equal log-odds
-
-
-def test_slices_of_the_work_do_not_change_the_numbers(monkeypatch):
-    """However few draws, table rows and test records are held at a time."""
-    whole = accuracy_study(plan_of(repeats=6))
-    monkeypatch.setattr(Releases, "drawn_at_once", 20)
-    monkeypatch.setattr("dpbayes.experiments.accuracy.curves.sampler._ROWS", 1)
-    monkeypatch.setattr(accuracy_blanket, "_SCORED", 1)
-    cut = accuracy_study(plan_of(repeats=6))
-    for method in whole.methods:
-        assert cut.measures[method].log_loss == pytest.approx(whole.measures[method].log_loss, rel=1e-4), method
-        assert np.mean(cut.measures[method].accuracy != whole.measures[method].accuracy) < 0.02, method
 
 
 def test_fewer_records_are_tested_on():
@@ -520,26 +450,6 @@ def test_the_frame_is_tidy_and_carries_the_settings():
     assert (row["seed"], row["nodes"], row["draws"]) == (1, 5, 10)
 
 
-def test_reliability_is_of_the_same_predictions():
-    plan = plan_of(network=MIXED, target="t", methods=methods_for(MIXED, tuple(Calibration)))
-    study, calibration = accuracy_study(plan), finished(reliability_steps(plan, 2.0))
-    for method, bins in calibration.items():
-        right = np.nansum(bins.right * bins.records) / bins.records.sum()
-        assert right == pytest.approx(study.mean(method)[1], abs=1e-6)
-        assert bins.records.sum() == pytest.approx(40 * 150)
-        assert 1 / 3 <= np.nanmin(bins.confidence) <= np.nanmax(bins.confidence) <= 1
-        assert abs(bins.overconfidence) <= bins.error + 1e-12
-
-
-def test_the_true_prior_is_calibrated_and_loud_noise_is_not():
-    """Where records are drawn from the prior that is used, the exact posterior's probabilities mean what they say."""
-    lonely = Network.from_edges("ab", ["ab"])
-    plan = plan_of(network=lonely, target="b", repeats=2000, methods=(METHODS["laplace"],), training=10)
-    bins = finished(reliability_steps(plan, 0.1))
-    assert bins[METHODS["exact"]].error < 0.02
-    assert bins[METHODS["laplace"]].overconfidence > 0.05
-
-
 # Bad input
 
 
@@ -555,14 +465,13 @@ def test_the_true_prior_is_calibrated_and_loud_noise_is_not():
         ({"training": 200}, "no test record is left"),
         ({"training": 0}, "between 1"),
         ({"repeats": 1}, "between 2"),
-        ({"repeats": 10**9}, "would take about .* days .* GB of memory; use at most"),
+        ({"repeats": 10**9}, "between 2"),
+        ({"repeats": 10_000, "epsilons": epsilon_grid(0.1, 100, points=200)}, "do not fit in memory"),
         ({"testing": 0}, "between 1"),
         ({"methods": ()}, "no method"),
         ({"prior": -1}, "prior"),
         ({"network": MIXED, "target": "d"}, "only one state"),
         ({"network": MIXED, "target": "t"}, "binary"),
-        ({"weights": (1.0, 2.0)}, "There are 2 weights for 5 tables"),
-        ({"weights": (0.0,) * 5}, "weight must be between"),
     ],
 )
 def test_plans_that_cannot_be_are_refused(more, said):
@@ -624,32 +533,6 @@ def test_a_column_with_a_state_in_more_than_nine_of_ten_records_is_no_default_ta
 
 
 # Whole numbers
-
-
-def whole_mechanism(name: str, releases: Releases, epsilon: float):
-    """Return the mechanism of a curve with noise of whole numbers, its increment found as the Release page does."""
-    mechanism = typical(METHODS[name].kind, prior=releases.prior, epsilon=epsilon, noise=Noise.WHOLE)
-    if name != "fourier":
-        return mechanism
-    simulations, network = releases.plan.size.simulated, releases.plan.network
-    certified, rng, law = Calibration.CERTIFIED, stream(0, "stealth"), mechanism.noise_law
-    needed = needed_increments(network, certified, rng, law=law, draws=simulations)
-    return replace(mechanism, t=increment_for(releases.plan.stealth, needed))
-
-
-@pytest.mark.parametrize("name", ["laplace", "consistent", "fourier"])
-def test_curves_of_whole_numbers_are_releases_of_the_mechanism_at_every_epsilon(name):
-    plan = whole_plan(epsilons=(1.0, 8.0, 30.0), training=20)
-    releases, counts = Releases(plan), _counted(SMALL, random_codes(SMALL, (50, 20), seed=5))
-    curve = finished(METHODS[name].log_cpts(releases, counts, Streams(3)))
-    own = releases.blanket.local_counts(np.ones(SMALL.cell_count)) > 0
-    for k, epsilon in enumerate(plan.epsilons):
-        whole = whole_mechanism(name, releases, epsilon)
-        for mechanism in (whole, replace(whole, noise=Noise.REAL)):
-            rng = stream(3, "accuracy", name.upper())
-            release = mechanism.release(Counts(SMALL, counts.astype(int), 20), rng).outcome.probabilities
-            expected = np.log(releases.blanket.local_counts(release)[:, own])
-            assert np.allclose(curve[:, k, own], expected) == (mechanism is whole)
 
 
 def test_what_draws_real_numbers_alone_is_refused_where_noise_is_whole():

@@ -6,14 +6,17 @@ from typing import Any
 import streamlit as st
 
 from dpbayes.base import terms
-from dpbayes.base.text import many, near_one
+from dpbayes.base.estimates import Estimate
+from dpbayes.base.libraries import pd
+from dpbayes.base.parameters import parameters_of
+from dpbayes.base.references import Reference
+from dpbayes.base.text import escaped, many, near_one, numeral, share_text
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.accuracy.methods import BASELINES
+from dpbayes.experiments.accuracy.methods import AT_DELTA, BASELINES, EXACT, MAJORITY, SAMPLER_MANY
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.study import AccuracyStudy
 from dpbayes.figures.accuracy import accuracy_figure, certified_figure, log_loss_figure, waiting_figure
-from dpbayes.ui.pages.accuracy.details import details
-from dpbayes.ui.pages.accuracy.headline import comparison_sentence, races, verdict
+from dpbayes.mechanisms import Calibration, Noise
 from dpbayes.ui.pages.accuracy.work import (
     curves_left_out,
     is_of_a_table,
@@ -36,7 +39,7 @@ from dpbayes.ui.widgets.controls import prior_control
 from dpbayes.ui.widgets.limits import Possible, nearest_shown, reach_of
 from dpbayes.ui.widgets.page import Places, places
 from dpbayes.ui.widgets.running import Running, progress
-from dpbayes.ui.widgets.show import data_and_download, sentence_instead
+from dpbayes.ui.widgets.show import assumption, data_and_download, sentence_instead, source
 
 
 def _table(chosen: Chosen) -> str:
@@ -70,12 +73,18 @@ def accuracy_page(chosen: Chosen) -> bool:
                 with st.container():
                     progress(work, f"{repeats:,} of {many(plan.repeats, 'repeat')}", key="accuracy.stop")
         if study is not None:
-            st.markdown(" ".join((comparison_sentence(study, chosen.epsilon), races(study))))
+            st.markdown(comparison_sentence(study, chosen.epsilon))
             _numbers(study)
     if study is None:
         return work.going
     with st.container(key="below"):
-        return details(study, epsilon=chosen.epsilon, under_way=work.going) or work.going
+        with st.expander("Proved ε and accuracy of each curve"):
+            _promises(study)
+        with st.expander("Formulas, assumptions and source"):
+            _formulas(study)
+            _assumptions(study)
+            source(Reference("Zhang16", "section 5.1, Figure 1"))
+    return work.going
 
 
 def _moving(page: Places, chosen: Chosen) -> tuple[Possible | None, AccuracyPlan | None, Running[AccuracyStudy] | None]:
@@ -250,3 +259,136 @@ def _fewer(study: AccuracyStudy) -> str:
     """Name the repeats of the curves that take longer than the others."""
     fewest = min(len(measures.accuracy) for measures in study.measures.values())
     return f"Noise-aware curves use the first {fewest:,}. " if fewest < study.repeats else ""
+
+
+# Sentences
+
+
+def verdict(study: AccuracyStudy, epsilon: float) -> str:
+    """Return the accuracy of the best curve with a proof near an epsilon, and that without privacy."""
+    exact, majority = float(study.mean(EXACT)[0]), float(study.mean(MAJORITY)[0])
+    target = escaped(study.plan.target)
+    if exact <= majority:
+        return f"Even the exact posterior predicts {target} no better than its majority class ({share_text(exact)})."
+    best = study.best_near(epsilon)
+    if best is None:
+        return f"Without privacy, {target} is predicted correctly in {share_text(exact)} of records."
+    k = study.place_of(epsilon)
+    return (
+        f"At ε = {numeral(study.plan.epsilons[k])}, the highest accuracy for {target} is "
+        f"{share_text(float(study.mean(best)[k]))} ({share_text(exact)} without privacy)."
+    )
+
+
+def comparison_sentence(study: AccuracyStudy, epsilon: float) -> str:
+    """Return which curve has the highest accuracy, and how far it is below the exact posterior."""
+    best = study.best_near(epsilon)
+    if best is None:
+        return "No curve in the picture has a proved ε."
+    lost = study.behind(best, study.place_of(epsilon))
+    return (
+        f"The highest private accuracy is that of {escaped(best.called(study.plan.draws))}: {points(lost)} below "
+        + ("the exact posterior.")
+    )
+
+
+def points(lost: Estimate) -> str:
+    """Return a loss of accuracy in points, with two standard errors on either side."""
+    return f"{Estimate(100 * lost.value, 200 * lost.error)} points"
+
+
+# Guarantees, formulas and assumptions
+
+
+def _promises(study: AccuracyStudy) -> None:
+    columns = list(dict.fromkeys(study.place_of(epsilon) for epsilon in (1.0, 5.0, 20.0)))
+    frame = pd.DataFrame(
+        {"curve": [m.called(study.plan.draws) for m in study.plan.private]}
+        | {
+            f"proved at ε = {numeral(study.plan.grid[k])}": [numeral(study.certified[m][k]) for m in study.plan.private]
+            for k in columns
+        }
+        | {
+            f"accuracy at ε = {numeral(study.plan.grid[k])}": [
+                near_one(study.mean(m)[k], 3) for m in study.plan.private
+            ]
+            for k in columns
+        }
+    )
+    st.dataframe(frame, hide_index=True)
+    notes = [method.note(study.plan) for method in study.methods]
+    if any(AT_DELTA in method.title for method in study.methods):
+        notes.append(
+            f"Gaussian noise has the weaker guarantee (ε, δ) with {AT_DELTA}: the loss exceeds ε with at most that "
+            "probability."
+        )
+    st.caption(
+        " ".join(
+            [
+                "The table compares the proved ε of a whole release with the stated ε. Choose “accuracy by proved ε” "
+                "below the picture to draw all curves against the proved ε.",
+                *dict.fromkeys(filter(None, notes)),
+            ]
+        )
+    )
+
+
+def _formulas(study: AccuracyStudy) -> None:
+    plan = study.plan
+    lines = [
+        r"- $\hat y(x) = \arg\max_c \prod_{i:\, y \in F_i} \hat\theta_i(x_{F_i \setminus y}, c)$ over the "
+        f"{len(plan.blanket.families)} families that contain the target, $\\hat\\theta$ the released posterior mean."
+    ]
+    for kind, title in {m.kind: m.option[1] for m in plan.private if Calibration.CERTIFIED in m.calibrations}.items():
+        assert kind is not None  # these are no baselines
+        parameters = parameters_of(kind)
+        lift = {"t": next(iter(plan.increments.values()))} if "t" in parameters else {}
+        clipped = " Negative counts are set to zero." if "noise" in parameters else ""
+        lines.append(f"- **{title}** at ε = 1: {plan.mechanism(kind, 1.0, **lift).formula}{clipped}")
+    st.markdown("\n".join(lines))
+
+
+def _assumptions(study: AccuracyStudy) -> None:
+    plan, real = study.plan, is_of_a_table(study.plan)
+    printed = (
+        not real
+        and (plan.records, plan.training, plan.repeats) == (1000, 50, 100)
+        and bool((plan.prior.on(plan.network).alpha == 1).all())
+    )
+    assumption(
+        "1,000 records, 50 training records, uniform priors and 100 repeats, as in the paper's Figure 1.",
+        holds=printed,
+    )
+    assumption("All other nodes are observed in every test record.", holds=True)
+    assumption(
+        "The records follow the network."
+        if not real
+        else "The records follow the network. For a real table, this assumption cannot be verified, and the measured "
+        "accuracy does not depend on it.",
+        holds=not real,
+    )
+    assumption(
+        "The records come from the generator of the paper. The paper does not describe its generator. Here "
+        "the probabilities are uniform and the classes equally frequent.",
+        holds=False,
+    )
+    assumption(
+        "All curves have the same guarantee at equal ε. Red curves have no proved guarantee.",
+        holds=SAMPLER_MANY not in study.methods,
+    )
+    assumption(
+        "The repeats are independent, as the standard errors assume."
+        if not real
+        else "The repeats are independent, as the standard errors assume. Here the splits overlap, so the accuracy on "
+        "another table may differ by more than the bands.",
+        holds=not real,
+    )
+    assumption(
+        "The noise is fresh for every ε. Here the same noise is scaled, which makes the curves smooth.", holds=False
+    )
+    if any("noise" in parameters_of(method.kind) for method in study.methods if method.kind is not None):
+        assumption(
+            "The noise is integer, as in a real release. Real-valued noise, as in the paper, has a slightly larger "
+            "variance at the same ε, especially at large ε.",
+            holds=plan.noise is Noise.WHOLE,
+        )

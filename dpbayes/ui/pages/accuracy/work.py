@@ -1,13 +1,10 @@
 """From the settings to an accuracy study, and running it so that it can be watched and stopped."""
 
 import functools
-from collections.abc import Mapping
 
 from dpbayes.base.validation import InputError, brief
-from dpbayes.experiments.accuracy.method import Method
-from dpbayes.experiments.accuracy.methods import ALL_METHODS, METHODS, methods_for
+from dpbayes.experiments.accuracy.methods import ALL_METHODS, METHODS, Method, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic, default_target, epsilon_grid
-from dpbayes.experiments.accuracy.reliability import Reliability, reliability_steps
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_steps
 from dpbayes.mechanisms import Calibration, Noise
 from dpbayes.model.dataset import Dataset
@@ -121,13 +118,6 @@ def _source(chosen: Chosen, options: AccuracyOptions, net: Network) -> Synthetic
 def study_run(plan: AccuracyPlan) -> Running[AccuracyStudy]:
     """Return this session's study of a plan."""
     return running("accuracy", plan, lambda: accuracy_steps(plan))
-
-
-def reliability_run(study: AccuracyStudy, epsilon: float) -> Running[Mapping[Method, Reliability]]:
-    """Return how reliable the predictions of the repeats of a study are."""
-    plan, repeats = study.plan, study.repeats
-    key = (plan, epsilon, repeats)
-    return running("accuracy.reliability", key, lambda: reliability_steps(plan, epsilon, repeats=repeats))
 
 
 def is_of_a_table(plan: AccuracyPlan) -> bool:

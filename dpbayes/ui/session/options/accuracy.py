@@ -5,10 +5,8 @@ from dataclasses import dataclass, make_dataclass
 from typing import Annotated, Any
 
 from dpbayes.base.parameters import Choice, Parameter
-from dpbayes.experiments.accuracy import plan, releases
-from dpbayes.experiments.accuracy.curves.aware import AWARE
-from dpbayes.experiments.accuracy.method import Method
-from dpbayes.experiments.accuracy.methods import ALL_METHODS
+from dpbayes.experiments.accuracy import plan, setting
+from dpbayes.experiments.accuracy.methods import ALL_METHODS, AWARE, Method
 from dpbayes.mechanisms.map.exponential import CELLS
 from dpbayes.sources.named_networks import MAX_FEATURES
 
@@ -66,8 +64,7 @@ CURVES_LEFT_OUT = {name: tuple(method for method in _PRIVATE if method.option[0]
 """The curves that may be left out together, by the option that says so."""
 
 ADDED = {"private_map", "consistent", "gaussian", *(method.option[0] for method in AWARE)}
-"""Curves that are not drawn by default: a picture with all of them is unreadable, and noise-aware ones are slow. The
-chosen mechanism is always drawn."""
+"""Curves that are not drawn by default: a picture with all of them is unreadable. The chosen one is always drawn."""
 
 
 def _drawn(name: str) -> type[enum.Enum]:
@@ -92,16 +89,16 @@ class AccuracyOptions(_Mechanisms):  # type: ignore[misc]  # an option for each 
     ]
     records: Annotated[int, plan.RECORDS]
     strength: Annotated[float, plan.STRENGTH]
-    training: Annotated[int, releases.TRAINING]
-    testing: Annotated[int, releases.TESTING]
-    repeats: Annotated[int, releases.REPEATS]
+    training: Annotated[int, setting.TRAINING]
+    testing: Annotated[int, setting.TESTING]
+    repeats: Annotated[int, setting.REPEATS]
     low: Annotated[float, plan.LOW]
     high: Annotated[float, plan.HIGH]
     points: Annotated[int, plan.POINTS]
     curves: Annotated[CalibrationsShown, CALIBRATIONS]
     shown: Annotated[Shown, SHOWN]
-    stealth: Annotated[float, releases.STEALTH]
-    draws: Annotated[int, releases.DRAWS]
+    stealth: Annotated[float, setting.STEALTH]
+    draws: Annotated[int, setting.DRAWS]
     cells: Annotated[int, CELLS]
 
     def draws_curves(self, name: str) -> bool:

@@ -1,1 +1,0 @@
-"""The curves that an accuracy study compares: how each mechanism predicts at all epsilons."""
