@@ -35,7 +35,9 @@ from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
 from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.sources.named_networks import chain, load_named, naive_bayes
+from tests.posteriors.table_chains import exact_posterior
 
 ROOT = Path(__file__).parent.parent
 STORE = Path(__file__).with_suffix(".jsonl")
@@ -45,7 +47,7 @@ LEVELS = (0.5, 0.8, 0.95)
 """Levels of the central intervals whose coverage is reported."""
 
 SEED = 1
-RELEASES, JOINT_RELEASES, DECISIONS = 1000, 400, 120
+RELEASES, JOINT_RELEASES, DECISIONS, SWEEPS = 1000, 150, 120, 1500
 
 Line = Mapping[str, Any]
 """A stored result: its measure, setting, seed and number of releases, and the measured numbers."""
@@ -247,6 +249,48 @@ def _answers(
     return own, prior.updated(tables).query("y")[:, 1]
 
 
+def exact_errors(releases: int = 4) -> Iterator[Line]:
+    """Yield the largest errors of both posteriors against Markov chains, in standard deviations of the chains."""
+    for name, prior in compared_networks().items():
+        for n, epsilon in product((200, 1000), (0.3, 3.0)):
+            rng = stream(SEED, "exact errors", name, n, repr(epsilon))
+            mechanism = LaplaceUpdates(prior=prior, epsilon=epsilon)
+            tables = Counts(prior.network, drawn_counts(prior.network, prior.sample(rng, (releases,)), n, rng), n)
+            release = mechanism.release(tables, rng)
+            laws = {"joint": release.joint_noise_aware(), "row-wise": release.noise_aware()}
+            errors: dict[str, list[tuple[float, float]]] = {key: [] for key in laws}
+            for k, numbers in enumerate(release.outcome.numbers):
+                exact = exact_posterior(prior, mechanism.noise_model, numbers, n, rng, sweeps=SWEEPS).law
+                for key, law in laws.items():
+                    errors[key].append(_errors(law.part(k), exact))
+            yield {
+                "setting": name,
+                "n": n,
+                "epsilon": epsilon,
+                "seed": SEED,
+                "releases": releases,
+                **{key: np.max(pairs, axis=0).tolist() for key, pairs in errors.items()},
+            }
+
+
+def compared_networks() -> dict[str, Dirichlets]:
+    """Return the networks with priors that are compared with Markov chains."""
+    v_structure = Network.from_edges("abc", [("a", "c"), ("b", "c")], {"a": "xyz", "b": "xy", "c": "xyz"})
+    diamond = Network.from_edges("abcd", [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")])
+    return {
+        "chain of 4, 1 in every cell": Dirichlets.symmetric(chain(4)),
+        "chain of 4, 0.3 in every cell": Dirichlets.symmetric(chain(4), 0.3),
+        "diamond, capped": Dirichlets.capped(diamond),
+        "a(3), b(2) to c(3), capped": Dirichlets.capped(v_structure),
+    }
+
+
+def _errors(law: DirichletMixtures, exact: DirichletMixtures) -> tuple[float, float]:
+    """Return the largest error of a cell's mean and of an end of its 95% interval."""
+    ends = [np.abs(own - other) / exact.sd for own, other in zip(law.interval(), exact.interval(), strict=True)]
+    return float((np.abs(law.mean - exact.mean) / exact.sd).max()), float(np.max(ends))
+
+
 def _setting(setting: Trial, releases: int) -> dict[str, Any]:
     epsilon = float(setting.mechanism.certified.epsilon)
     return {"setting": setting.name, "n": setting.n, "epsilon": epsilon, "seed": SEED, "releases": releases}
@@ -261,6 +305,7 @@ MEASURES: dict[str, Callable[[], Iterator[Line]]] = {
     "joint": joint_coverage,
     "prior decisions": prior_decisions,
     "marks": marks,
+    "exact errors": exact_errors,
 }
 """The measurements by name."""
 
@@ -295,6 +340,11 @@ def _decision_cells(line: Line) -> list[str]:
     return [line["setting"], numeral(line["epsilon"]), *shares]
 
 
+def _error_cells(line: Line) -> list[str]:
+    errors = [f"{error:.2f}" for key in ("joint", "row-wise") for error in line[key]]
+    return [line["setting"], f"{line['n']:,}", numeral(line["epsilon"]), *errors]
+
+
 def _mark_cells(line: Line) -> list[str]:
     low, high = line["vague"]
     shares = f"{line['exact']:.0f}", f"{line['truth']:.0f}"
@@ -307,6 +357,10 @@ TABLES: dict[str, tuple[tuple[str, ...], Callable[[Line], list[str]]]] = {
     "prior decisions": (
         ("prior", "ε", "contains exact answer, %", "contains 0.72, %", "marked, %", "misses and unmarked, %"),
         _decision_cells,
+    ),
+    "exact errors": (
+        ("network and prior", "n", "ε", "joint: mean", "joint: end", "row-wise: mean", "row-wise: end"),
+        _error_cells,
     ),
     "marks": (
         ("rows", "probability under the vague prior", "releases", "contains exact answer, %", "contains truth, %"),

@@ -107,5 +107,6 @@ def test_two_of_three_counts_can_be_none():
 
 
 def test_groups_that_are_only_their_middles_would_be_noticed(monkeypatch):
+    monkeypatch.setattr("dpbayes.posteriors.joint.posterior._MOST_POINTS", 512)  # wide groups
     monkeypatch.setattr(Tilted, "scattered", lambda self, alpha: self.points[1:])
     assert far_ranks(SETTINGS[1]) > 6

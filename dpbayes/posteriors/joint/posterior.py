@@ -49,7 +49,7 @@ _LEAST_SWEEPS = 5
 _SHARES = tuple(min(0.9, 2.5 / (sweep + 1)) for sweep in range(20))
 """By what share every sweep moves the sites. Full steps can diverge, small ones average the errors of the points."""
 
-_STATES_IN_GROUPS, _LEAST_IN_GROUPS = 3, 0.3
+_STATES_IN_GROUPS, _LEAST_IN_GROUPS = 3, 0.2
 """The largest number of states for which counts are grouped, and the least parameter for which those of so many states
 are. Where it is smaller, two of three counts are often 0, and the few groups of each count represent that badly."""
 
@@ -64,6 +64,11 @@ _ERRORS = 4.0
 
 _POINTS, _SWEEP_POINTS, _FEW_POINTS = 512, 256, 128
 """Points of every row at the end, in a sweep, and in the first two sweeps."""
+
+_MOST_POINTS, _FINAL_NUMBERS = 4096, 1 << 17
+"""The largest number of final points of a row with three or more states, and the number of points times cells up to
+which there are more than `_POINTS`. With 512, the points in the tail of a cell near 0 are so few that the end of an
+interval can have an error of one standard deviation."""
 
 _LEAST_TABLES, _MOST_TABLES, _TABLE_NUMBERS = 64, 512, 1 << 13
 """The least and the largest number of samples of all tables for the parents, and the number of samples times cells."""
@@ -179,7 +184,7 @@ def joint_noise_aware(prior: Dirichlets, noise: NoiseModel, released: FloatArray
     network, tables = prior.network, checked_tables(prior, noise, released)
     key = n, noise.scale, noise.sd, noise.variances.tobytes()
     work = prior.readings.once(key, _Work.of, prior, noise, n)
-    at_once = max(1, _NUMBERS // (_POINTS * network.cell_count))
+    at_once = max(1, _NUMBERS // (max(map(work.points, work.groups)) * network.cell_count))
     try:
         with _blas().limit(limits=1, user_api="blas"):  # more threads take twice as long for matrices of this size
             parts = [_read(work, tables[part]) for part in slices(len(tables), at_once)]
@@ -230,6 +235,12 @@ class _Work:
     @property
     def network(self) -> Network:
         return self.prior.network
+
+    def points(self, rows: TiltedRows) -> int:
+        """Return the number of final points of each of some rows."""
+        if rows.states == 2:
+            return _POINTS
+        return int(np.clip(_FINAL_NUMBERS // self.network.cell_count, _POINTS, _MOST_POINTS))
 
     @cached_property
     def elimination(self) -> Elimination:
@@ -356,7 +367,7 @@ def _sampled(work: _Work, tables: FloatArray, result: _Result) -> _Read:
                 tilted,
                 mean,
                 _root(covariance),
-                own.inner_sizes(_POINTS),
+                own.inner_sizes(work.points(own)),
             )
         )
     return counts, weights, TablesLaw(work.design, result.state.mean, result.state.root, tuple(rows), result.is_settled)
@@ -429,7 +440,7 @@ def _result(work: _Work, tables: FloatArray, laws: _SweptLaws) -> _Result:
     final = []
     for g, rows in enumerate(work.groups):
         cavity = rows.cavity(*marginals[g], laws.sites[g])
-        final.append(rows.located(tables[:, rows.prior.cells], cavity, laws.regions[g], _POINTS))
+        final.append(rows.located(tables[:, rows.prior.cells], cavity, laws.regions[g], work.points(rows)))
     is_settled = (laws.moved < _SETTLED) & (_distance(laws.regions, final) < _SETTLED_POINTS)
     return _Result(tuple(law.tilted for law in final), marginals, laws.state, is_settled)
 

@@ -47,6 +47,9 @@ _MOVES = 4
 _WIDER, _NARROWEST = 1.5, 0.3
 """The spread of importance sampling as a multiple of the distribution's spread, and its smallest value for a cell."""
 
+_LEAST_RATIO = 1e-9
+"""What a singular covariance gets on its diagonal, in units of its mean diagonal."""
+
 _FEW, _MANY = 0.1, 1.0
 """Limits for the smaller parameter of a beta distribution: below the first, the normal distribution truncated to [0, n]
 is used; between the two, the moments are interpolated."""
@@ -436,7 +439,7 @@ class TiltedRows:
             )
             steps = np.concatenate((np.ones_like(total)[..., None], by), axis=-1)
             wanted = covariance + steps[..., :, None] * steps[..., None, :] * change[..., None, None]
-        site = _at_least(np.linalg.inv(wanted) - precision, 0.0)
+        site = _at_least(_inverses(wanted) - precision, 0.0)
         shift = np.matmul(precision + site, wanted_mean[..., None]) - np.matmul(precision, centre[..., None])
         return Normals(site, shift[..., 0])
 
@@ -506,6 +509,16 @@ def cut_moments(mean: FloatArray, variance: FloatArray, n: int) -> tuple[FloatAr
 
 
 _SHARES, _WEIGHTS = (lambda rule: ((rule[0] + 1) / 2, rule[1] / 2))(np.polynomial.legendre.leggauss(48))
+
+
+def _inverses(covariances: FloatArray) -> FloatArray:
+    """Return the inverses of covariances (..., r, r); if one is singular, the diagonals get a little larger."""
+    try:
+        return np.asarray(np.linalg.inv(covariances))
+    except np.linalg.LinAlgError:
+        size = covariances.shape[-1]
+        diagonal = np.einsum("...kk->...", covariances)[..., None, None] / size
+        return np.asarray(np.linalg.inv(covariances + _LEAST_RATIO * np.maximum(diagonal, 1.0) * np.eye(size)))
 
 
 def _at_least(matrices: FloatArray, least: float) -> FloatArray:
