@@ -6,7 +6,6 @@ import sys
 import streamlit as st
 from starlette.middleware import Middleware
 
-from dpbayes.ui.server.hints import hinted
 from dpbayes.ui.server.security import secured
 from dpbayes.ui.server.starting import starting
 from dpbayes.ui.server.uploads import bounded
@@ -35,5 +34,5 @@ def main() -> None:
 if __name__ == "__main__":  # Streamlit runs this file for every visitor
     main()
 else:  # and imports it once, as the server starts
-    layers = [Middleware(layer) for layer in (secured, bounded, hinted)]
+    layers = [Middleware(layer) for layer in (secured, bounded)]
     app = st.App(__file__, lifespan=starting, middleware=layers)

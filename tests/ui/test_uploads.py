@@ -126,3 +126,12 @@ def test_a_file_of_unknown_length_is_refused(store: Store) -> None:
 
     asyncio.run(uploads.bounded(None)(scope, None, send))  # type: ignore[arg-type]
     assert [message.get("status") for message in sent] == [403, None]
+
+
+def test_files_of_visitors_who_left_make_room_for_others(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(UPLOADS, "visitors")
+    for number in range(3):
+        put(store, 50, session=f"s{number}")
+    store.open.remove("s1")
+    assert put(store, 50, session="s5") == [204]
+    assert set(store.sizes()) == {"s0", "s2", "s5"}

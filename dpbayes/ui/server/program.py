@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import streamlit as st
+
 
 def dashboard_folder(package: Path) -> Path:
     """Return the folder of app.py, pages/ and static/: inside an installed package, above it in a checkout."""
@@ -11,6 +13,7 @@ def dashboard_folder(package: Path) -> Path:
 
 FOLDER = dashboard_folder(Path(__file__).resolve().parents[2])
 APP = FOLDER / "app.py"
+PLOTLY = "app/static/plotly-cartesian.min.js"
 
 
 def start_command(*, for_class: bool = False, port: int | None = None) -> str:
@@ -18,3 +21,9 @@ def start_command(*, for_class: bool = False, port: int | None = None) -> str:
     if (FOLDER / "Makefile").is_file():
         return f"make {'serve' if for_class else 'run'}" + (f" PORT={port}" if port else "")
     return "python -m dpbayes" + (" --class" if for_class else "") + (f" --port {port}" if port else "")
+
+
+def plotly_address() -> str:
+    """Return the address of Plotly's script on this server, with the kinds of traces that the figures use."""
+    base = str(st.get_option("server.baseUrlPath")).strip("/")
+    return f"/{base}/{PLOTLY}" if base else f"/{PLOTLY}"

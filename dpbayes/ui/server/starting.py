@@ -12,8 +12,6 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from dpbayes.ui.server.departed import end_departed, limit_free_memory
-
 OPEN = Path("/dev/fd")
 """Where Linux and macOS list what a process has open; elsewhere there is none, and what was opened stays as it was."""
 
@@ -27,15 +25,10 @@ RUNNING_INTERVAL_S = 0.02
 @asynccontextmanager
 async def starting(_: object) -> AsyncIterator[None]:
     """Prepare the server's socket, import the pages in a thread, and serve until the block ends."""
-    limit_free_memory()
     send_at_once(open_sockets())
     imports = threading.Thread(target=_import_pages, name="imports", daemon=True)
     asyncio.get_running_loop().call_soon(imports.start)
-    departed = asyncio.create_task(end_departed())
-    try:
-        yield
-    finally:
-        departed.cancel()
+    yield
 
 
 def _import_pages() -> None:

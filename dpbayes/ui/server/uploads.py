@@ -96,8 +96,10 @@ def _obstacle(scope: Scope, session: str, size: int, coming: int) -> str:
     is_document = takes_documents(session) and size <= MOST_DOCUMENT
     if not _may_upload(scope) and not is_document:
         return NOT_PERMITTED
-    most = MOST_OF_ALL if _sender(scope).may(Act.RELEASE) else MOST_OF_VISITORS
-    return "" if _stored() + coming + size <= most else NO_ROOM
+    room = (MOST_OF_ALL if _sender(scope).may(Act.RELEASE) else MOST_OF_VISITORS) - coming - size
+    if _stored() > room:
+        _forget_departed()
+    return "" if _stored() <= room else NO_ROOM
 
 
 def _files() -> dict[str, dict[str, Any]]:
@@ -108,6 +110,14 @@ def _files() -> dict[str, dict[str, Any]]:
 
 def _stored() -> int:
     return sum(len(file.data) for files in _files().values() for file in files.values())
+
+
+def _forget_departed() -> None:
+    """Remove the files of sessions without a browser, which Streamlit keeps until another visitor leaves."""
+    runtime = get_instance()
+    for session in list(_files()):
+        if not runtime.is_active_session(session):
+            runtime.uploaded_file_mgr.remove_session_files(session)
 
 
 def _make_room(session: str, room: int) -> None:

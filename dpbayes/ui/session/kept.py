@@ -5,17 +5,13 @@ All sessions of a server share only results that follow from public data and set
 
 from collections.abc import Callable
 from typing import Literal, ParamSpec, TypeVar, cast
-from weakref import WeakSet
 
 import streamlit as st
 
-from dpbayes.base.memo import MOST, Memo
 from dpbayes.model.network import Network
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
-
-_memos: "WeakSet[Memo]" = WeakSet()
 
 
 def kept(name: str, inputs: object, make: Callable[[], Result]) -> Result:
@@ -46,23 +42,3 @@ def session_cache(
     return st.cache_data(
         scope="session", max_entries=most, show_spinner=spinner, show_time=show_time, hash_funcs={Network: hash}
     )
-
-
-def shared_memo(most: int = MOST) -> Memo:
-    """Return a new memo for all sessions, which is cleared when the last session has ended.
-
-    Args:
-        most: The number of results that it keeps while there are visitors.
-
-    Returns:
-        The memo. The caller keeps it.
-    """
-    memo = Memo(most=most)
-    _memos.add(memo)
-    return memo
-
-
-def clear_shared() -> None:
-    """Forget all shared results; the next visitor computes them again."""
-    for memo in list(_memos):
-        memo.clear()

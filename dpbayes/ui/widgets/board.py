@@ -13,10 +13,10 @@ from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError
 from dpbayes.boards.board import Board, Frame, View
 from dpbayes.boards.document import script, style
-from dpbayes.ui.server.hints import plotly_address
+from dpbayes.ui.server.program import plotly_address
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.downloads import download_button
-from dpbayes.ui.session.kept import kept, shared_memo
+from dpbayes.ui.session.kept import kept
 from dpbayes.ui.session.settings import PARAMETERS
 
 MOST_TYPED = 24
@@ -97,7 +97,7 @@ def _shared_view(name: str, inputs: Hashable, view: Callable[[], View]) -> _Comp
 
 @st.cache_resource(show_spinner=False)
 def _shared() -> Memo:
-    return shared_memo(SHARED)
+    return Memo(most=SHARED)
 
 
 def _rest(name: str, board: Board) -> None:

@@ -15,7 +15,7 @@ from dpbayes.mechanisms.base import simulated
 from dpbayes.ui.pages.explore.averages import releases_key
 from dpbayes.ui.pages.explore.readings import Simulated
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.kept import note_request, shared_memo
+from dpbayes.ui.session.kept import note_request
 from dpbayes.ui.widgets.running import WITHOUT_BUTTON, Running, running, so_far
 
 DRAWS = 200
@@ -141,4 +141,4 @@ def offer_simulation(chosen: Chosen) -> None:
 @st.cache_resource(show_spinner=False)
 def shared_simulations() -> Memo:
     """Return the simulations that a server keeps for all its sessions."""
-    return shared_memo(SHARED)
+    return Memo(most=SHARED)

@@ -35,7 +35,6 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.named_networks import NAMED
 from dpbayes.ui.session.chosen import Chosen, has_question, kind_called, target_and_evidence
-from dpbayes.ui.session.kept import shared_memo
 from dpbayes.ui.session.options.workflow import ByNode
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts
 from dpbayes.ui.widgets.address import hand_moves
@@ -110,7 +109,7 @@ def same_columns(first: Network, second: Network) -> bool:
 @st.cache_resource(show_spinner=False)
 def shared_errors() -> Memo:
     """Return what a server keeps for all its sessions: no record has a part in it, and a class asks for the same."""
-    return shared_memo()
+    return Memo()
 
 
 def tables_at_once(network: Network) -> int:

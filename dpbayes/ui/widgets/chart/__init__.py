@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from dpbayes.figures.style import Figure
-from dpbayes.ui.server.hints import plotly_address
+from dpbayes.ui.server.program import plotly_address
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import shown_place
 from dpbayes.ui.widgets.chart.saving import facts_of, file_name, plain_name, release_caption, settings_caption

@@ -28,7 +28,7 @@ from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.figures.style import Figure
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.kept import kept, shared_memo
+from dpbayes.ui.session.kept import kept
 from dpbayes.ui.session.settings import PARAMETERS, Present, Settings
 from dpbayes.ui.widgets.address import hold_link, release_link, shown_page
 
@@ -254,7 +254,7 @@ def _key(chosen: Chosen, frames: Frames) -> Hashable:
 @st.cache_resource(show_spinner=False)
 def shared_frames() -> Memo:
     """Return the frames that a server keeps for all its sessions."""
-    return shared_memo(KEPT)
+    return Memo(most=KEPT)
 
 
 def network_of(chosen: Chosen) -> Hashable:
