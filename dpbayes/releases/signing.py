@@ -14,7 +14,6 @@ from dpbayes.base.libraries import extra
 from dpbayes.base.validation import InputError, brief
 from dpbayes.releases import ledger
 from dpbayes.releases.document.canonical import canonical, hash_of, read_canonical
-from dpbayes.releases.document.release import hashes_of
 from dpbayes.releases.document.signature import PublicKey, Signer, signed_bytes, signer_from
 
 FOLDER = "DPBAYES_KEYS"
@@ -118,13 +117,9 @@ def signing_key(path: Path) -> SigningKey | None:
 def signed(document: bytes, key: SigningKey) -> bytes:
     """Return a document with its signer and signature; its hash then covers the signer."""
     content: dict[str, Any] = dict(read_canonical(document))  # type: ignore[call-overload]  # a document is an object
-    content = _hashed(content | {"signer": key.signer.content})
+    content |= {"signer": key.signer.content}
+    content |= {"hash": hash_of(content)}
     return canonical(content | {"signature": key.sign(signed_bytes(content)).hex()})
-
-
-def _hashed(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the content of a document with hashes that match it; a release has several."""
-    return content | ({"hashes": hashes_of(content)} if "hashes" in content else {"hash": hash_of(content)})
 
 
 def is_signed(document: bytes) -> bool:
@@ -139,9 +134,10 @@ def signer_of(document: bytes) -> Signer:
 
 
 def unsigned(document: bytes) -> bytes:
-    """Return a document without its signer and signature, with the hashes of the rest."""
+    """Return a document without its signer and signature, with the hash of the rest."""
     content: dict[str, Any] = dict(read_canonical(document))  # type: ignore[call-overload]  # a document is an object
-    return canonical(_hashed({name: content[name] for name in content if name not in ("signer", "signature")}))
+    rest = {name: content[name] for name in content if name not in ("signer", "signature")}
+    return canonical(rest | {"hash": hash_of(rest)})
 
 
 def _signer_of(key: ledger.NamedKey) -> Signer:

@@ -27,13 +27,12 @@ from dpbayes.releases.document.adaptive import (
     adaptive_sentences,
     course_error,
     has_plausible_integers,
-    is_adaptive,
-    read_adaptive,
     step_costs,
 )
 from dpbayes.releases.document.canonical import hash_of
 from dpbayes.releases.document.certificate import certificate_of, sentences_of
-from dpbayes.releases.document.release import ReleaseDocument, hashes_of, loss_of, noise_content, read_document
+from dpbayes.releases.document.read import read
+from dpbayes.releases.document.release import ReleaseDocument, loss_of, noise_content
 from dpbayes.releases.document.signature import NOT_SIGNED, PublicKey, signature_error, signer_from
 
 if TYPE_CHECKING:
@@ -85,20 +84,17 @@ def verify(data: bytes, key: PublicKey | None = None) -> Verification:
     With a `key`, a release that was not signed with this key fails. Without a key, a signature is compared with the
     key that the file names, and a missing signature is reported.
     """
-    document: AdaptiveDocument | ReleaseDocument
-    said_of: Iterator[Check | str]
     try:
-        if is_adaptive(data):
-            what, document = "an adaptive release", read_adaptive(data)
-            said_of = _checked_adaptive(document)
-        else:
-            what, document = "a release", read_document(data)
-            said_of = _checked(document)
+        document = read(data)
     except InputError as error:
         return Verification((_fails("form", str(error)),))
+    if isinstance(document, AdaptiveDocument):
+        what, said_of = "an adaptive release", _checked_adaptive(document)
+    else:
+        what, said_of = "a release", _checked(document)
     checks = [_holds("form", f"The file is {what} in canonical form and in a supported version.")]
     left_out: list[str] = []
-    for said in (*said_of, _signature(document.content, key)):
+    for said in (_hash(document.content), *said_of, _signature(document.content, key)):
         if isinstance(said, Check):
             checks.append(said)
         else:
@@ -129,7 +125,6 @@ def _signature(content: Mapping[str, Any], key: PublicKey | None) -> Check | str
 def _checked(document: ReleaseDocument) -> Iterator[Check | str]:
     """Yield each check, or a sentence if it cannot be made here."""
     yield _schema(document)
-    yield _hashes(document)
     yield _sensitivity(document)
     yield _loss(document)
     yield _integers(document)
@@ -169,7 +164,6 @@ def _confirmed(confirmations: Iterable[Callable[[], object]], confirmed: str, re
 
 def _checked_adaptive(document: AdaptiveDocument) -> Iterator[Check | str]:
     request, process, content = document.request, document.process, document.content
-    yield _hash(content)
     error = course_error(document)
     if error:
         yield _fails("steps", error)
@@ -248,14 +242,6 @@ def _shortened(content: Mapping[str, Any], name: str, is_fit: Callable[[object],
     if not isinstance(values, list) or not all(map(is_fit, values)):
         return dict(content)
     return {**content, name: values[:1]}
-
-
-def _hashes(document: ReleaseDocument) -> Check:
-    content, recomputed = document.content["hashes"], hashes_of(document.content)
-    wrong = [name for name in recomputed if content[name] != recomputed[name]]
-    if wrong:
-        return _fails("hashes", f"The hash of the {wrong[0]} does not match the content.")
-    return _holds("hashes", "All three hashes match the content.")
 
 
 def _sensitivity(document: ReleaseDocument) -> Check:

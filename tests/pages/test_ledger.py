@@ -26,7 +26,6 @@ from dpbayes.releases.document.adaptive import read_adaptive
 from dpbayes.releases.document.promises import parsed_promise
 from dpbayes.releases.ledger import Account
 from dpbayes.releases.publishing import publish
-from dpbayes.releases.views.adaptive_report import adaptive_report
 from dpbayes.releases.views.files import released_bif
 from dpbayes.releases.views.reading import INTERVALS
 from dpbayes.releases.views.report import html_report
@@ -138,7 +137,7 @@ def test_an_adaptive_release_is_opened_with_its_sentences_arrows_and_report(
     shown = "\n".join(text.value for text in at.markdown)
     assert "a graph over 4 columns of the dataset garden" in shown
     assert " → " in shown
-    assert files["release.html"]() == adaptive_report(read_adaptive(data)).encode()
+    assert files["release.html"]() == html_report(read_adaptive(data)).encode()
 
 
 def test_an_opened_release_is_read_with_its_noise_in_mind_and_files_follow_the_choice(

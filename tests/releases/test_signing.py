@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from dpbayes.base.validation import InputError
 from dpbayes.releases import ledger, signing
 from dpbayes.releases.commands.main import main
-from dpbayes.releases.document.canonical import canonical, read_canonical
-from dpbayes.releases.document.release import hashes_of, read_document
+from dpbayes.releases.document.canonical import canonical, hash_of, read_canonical
+from dpbayes.releases.document.release import read_document
 from dpbayes.releases.document.signature import (
     NOT_SIGNED,
     PublicKey,
@@ -30,6 +30,7 @@ from dpbayes.releases.publishing import publish, publish_adaptive
 from dpbayes.releases.signing import key_file, ledger_keys, make_key, signed, signing_key, unsigned
 from dpbayes.releases.verify import verify
 from dpbayes.releases.views.report import html_report
+from tests.releases.asking import hashed
 from tests.releases.made import counts, opened, released, request_with
 from tests.releases.made_adaptive import DATA as ADAPTIVE_DATA
 from tests.releases.made_adaptive import REQUEST as ADAPTIVE
@@ -185,7 +186,7 @@ def changed(document: bytes, **fields: object) -> bytes:
     """Return a document with other fields and hashes that agree."""
     content = {**json.loads(document), **fields}
     content = {name: value for name, value in content.items() if value is not None}
-    return canonical(content | {"hashes": hashes_of(content)})
+    return hashed(content)
 
 
 def test_a_stripped_signature_is_noticed(document: bytes) -> None:
@@ -252,14 +253,14 @@ def _leaves(content: object, path: tuple = ()) -> list[tuple]:
 @given(st.data())
 def test_whatever_is_changed_with_hashes_that_agree_is_not_signed(document: bytes, data: st.DataObject) -> None:
     content = json.loads(document)
-    place = data.draw(st.sampled_from([leaf for leaf in _leaves(content) if leaf[0] not in ("hashes", "signature")]))
+    place = data.draw(st.sampled_from([leaf for leaf in _leaves(content) if leaf[0] not in ("hash", "signature")]))
     forged = copy.deepcopy(content)
     at = forged
     for step in place[:-1]:
         at = at[step]
     value = at[place[-1]]
     at[place[-1]] = value + data.draw(st.integers(1, 9)) if isinstance(value, int) else f"{value or ''}0"
-    forged["hashes"] = hashes_of(forged)
+    forged["hash"] = hash_of(forged)
     assert failures(canonical(forged), key_of(document))
 
 

@@ -16,17 +16,17 @@ from dpbayes.mechanisms import RELEASABLE
 from dpbayes.mechanisms.noise.exact import Calibrated, ExactNoise
 from dpbayes.model.network import Network
 from dpbayes.releases import verify as module
-from dpbayes.releases.document.canonical import canonical, fraction_text
+from dpbayes.releases.document.canonical import canonical, fraction_text, hash_of
 from dpbayes.releases.document.certificate import Composed, Provenance
-from dpbayes.releases.document.release import VERSION, VERSION_OF_RHO, document_bytes, hashes_of, read_document
+from dpbayes.releases.document.release import VERSION, document_bytes, read_document
 from dpbayes.releases.document.request import DomainChoice
 from dpbayes.releases.document.signature import NOT_SIGNED
 from dpbayes.releases.verify import schema, verify
 from tests.conftest import thorough
-from tests.releases.asking import drawn, failed, request_of, usual_loss
+from tests.releases.asking import drawn, failed, hashed, request_of, usual_loss
 from tests.strategies import V_STRUCTURE, networks
 
-NAMES = ("form", "schema", "hashes", "sensitivity", "epsilon", "integers", "OpenDP", "audit", "certificate")
+NAMES = ("form", "hash", "schema", "sensitivity", "epsilon", "integers", "OpenDP", "audit", "certificate")
 
 REAL = {mechanism: drawn(request_of(V_STRUCTURE, mechanism=mechanism)) for mechanism in RELEASABLE}
 
@@ -43,10 +43,6 @@ price that the worst record does not pay."""
 
 def content_of(mechanism: str = "laplace") -> dict:
     return copy.deepcopy(dict(read_document(REAL[mechanism]).content))
-
-
-def hashed(content: dict) -> bytes:
-    return canonical(content | {"hashes": hashes_of(content)})
 
 
 # What is true
@@ -107,7 +103,7 @@ def _is_noticed(data: bytes) -> bool:
         document = read_document(data)
     except InputError:
         return True
-    return dict(document.content["hashes"]) != hashes_of(document.content)
+    return document.content["hash"] != hash_of(document.content)
 
 
 @given(st.data())
@@ -173,7 +169,7 @@ def test_no_field_can_be_changed(mechanism):
 def test_new_hashes_hide_nothing_that_can_be_worked_out(mechanism):
     """Only what the ledger alone knows can be written otherwise: words, the prior, and what the lot brought."""
     content = content_of(mechanism)
-    for path in leaves({key: value for key, value in content.items() if key != "hashes"}):
+    for path in leaves({key: value for key, value in content.items() if key != "hash"}):
         if any(path[: len(free)] == free for free in LEDGER_ALONE):
             continue
         value = content
@@ -184,11 +180,11 @@ def test_new_hashes_hide_nothing_that_can_be_worked_out(mechanism):
             assert failed(hashed(put(content, path, other))), (path, other)
 
 
-@pytest.mark.parametrize("place", ["request", "noise", "certificate", "composed", "drawn", "hashes"])
+@pytest.mark.parametrize("place", ["request", "noise", "certificate", "composed", "drawn"])
 def test_no_field_can_be_added_or_taken_away(place):
     content = content_of()
     for changed in (content[place] | {"more": 1}, dict(list(content[place].items())[1:])):
-        data = canonical(content | {place: changed}) if place == "hashes" else hashed(content | {place: changed})
+        data = hashed(content | {place: changed})
         assert failed(data)
 
 
@@ -250,9 +246,14 @@ def test_a_stated_epsilon_and_delta_is_verified_and_a_smaller_one_is_caught(mech
     assert failed(hashed(put(content, ("request", "stated", "epsilon"), "51/100"))) == {"certificate"}
 
 
-def test_a_version_that_is_not_that_of_the_measure_is_caught():
-    for mechanism, version in (("gaussian", VERSION), ("laplace", VERSION_OF_RHO)):
-        assert failed(hashed(content_of(mechanism) | {"version": version})) == {"form"}
+@pytest.mark.parametrize("composed", [{"releases": 2}, {"releases": 2, "rho": "3/10", "epsilon": "3/10"}])
+def test_what_was_spent_is_in_one_measure(composed):
+    assert failed(hashed(content_of() | {"composed": composed})) == {"form"}
+
+
+def test_a_release_in_rho_needs_a_budget_in_rho():
+    composed = {"releases": 2, "epsilon": "3/10"}
+    assert failed(hashed(content_of("gaussian") | {"composed": composed})) == {"form"}
 
 
 @pytest.mark.parametrize(
@@ -267,7 +268,7 @@ def test_a_version_that_is_not_that_of_the_measure_is_caught():
     ],
 )
 def test_a_request_has_what_its_mechanism_promises_and_nothing_else(mechanism, more):
-    content = content_of(mechanism) | {"version": VERSION_OF_RHO, "composed": {"releases": 2, "rho": "3/10"}}
+    content = content_of(mechanism) | {"composed": {"releases": 2, "rho": "3/10"}}
     assert failed(hashed(content | {"request": content["request"] | more})) == {"form"}
     lacking = {name: value for name, value in content["request"].items() if name not in ("epsilon", "rho")}
     assert failed(hashed(content | {"request": lacking})) == {"form"}
@@ -275,7 +276,6 @@ def test_a_request_has_what_its_mechanism_promises_and_nothing_else(mechanism, m
 
 def test_a_pure_release_of_a_budget_in_rho_is_verified():
     data = forged(composed=Composed(2, Rho(Fraction(3, 10))))
-    assert read_document(data).content["version"] == VERSION_OF_RHO
     assert not failed(data)
 
 
@@ -347,7 +347,7 @@ def test_a_certificate_of_something_else_is_caught(place, value):
 
 
 def test_a_newer_version_is_refused_in_one_sentence():
-    assert failed(hashed(content_of() | {"version": VERSION_OF_RHO + 1})) == {"form"}
+    assert failed(hashed(content_of() | {"version": VERSION + 1})) == {"form"}
 
 
 # The schema
@@ -358,7 +358,7 @@ def test_the_schema_is_one_and_names_what_the_code_knows():
     request = schema()["properties"]["request"]["properties"]
     assert request["mechanism"]["enum"] == list(RELEASABLE)
     assert request["domains"]["enum"] == [choice.value for choice in DomainChoice]
-    assert schema()["properties"]["version"]["enum"] == [VERSION, VERSION_OF_RHO]
+    assert schema()["properties"]["version"]["const"] == VERSION
 
 
 def test_the_schema_has_no_object_that_may_hold_more():

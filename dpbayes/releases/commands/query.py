@@ -7,17 +7,12 @@ from pathlib import Path
 from dpbayes.base.command import HOLDS, say
 from dpbayes.base.text import numeral, percent
 from dpbayes.base.validation import finite_number
-from dpbayes.mechanisms.release import Outcome, ReleasedPosterior
+from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.labels import assignment
-from dpbayes.model.network import Network
 from dpbayes.model.query import query
-from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
-from dpbayes.posteriors.mixtures import DirichletMixtures
-from dpbayes.posteriors.noise_model import Reading
+from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.releases.commands.tables import add_given, evidence_of
 from dpbayes.releases.commands.view import add_as_real, verified
-from dpbayes.releases.document import read_document, release_of
-from dpbayes.releases.document.adaptive import is_adaptive, read_adaptive
 from dpbayes.releases.views.reading import (
     answer_under,
     intervals_as_text,
@@ -42,17 +37,18 @@ def add_query(parser: argparse.ArgumentParser) -> None:
 def print_answer(args: argparse.Namespace) -> int:
     """Print the answer of a release that verifies. Errors: InputError, OSError."""
     level = finite_number("--interval", args.interval, low=0, high=1)
-    data = verified(args.file)
-    network, outcome, law = _read(data, args.reading)
+    document = verified(args.file)
+    network, outcome = document.network, document.tables.outcome
     evidence = evidence_of(args, network)
     states = network.states[network.index(args.target)]
     given = ", ".join(assignment(*pair) for pair in evidence.items())
     question = f"P({args.target} | {given})" if given else f"P({args.target})"
-    if not isinstance(outcome, ReleasedPosterior) or law is None:
+    if not isinstance(outcome, ReleasedPosterior):
         shares = query(network, outcome.probabilities, args.target, evidence)
         say(f"{question}: the released estimate, which has no interval")
         _print_columns([("state", *states), ("probability", *map(numeral, shares))])
         return HOLDS
+    law = posterior_of(document.tables, args.reading)
     answer = answer_under(law, outcome.prior, args.target, evidence, level)
     say(f"{question}: {posterior_name(law)}")
     _print_columns(
@@ -66,17 +62,6 @@ def print_answer(args: argparse.Namespace) -> int:
     for sentence in filter(None, (answer.assumes, prior_warning(answer), roughness_of(law))):
         say(sentence)
     return HOLDS
-
-
-def _read(data: bytes, reading: Reading) -> tuple[Network, Outcome, Dirichlets | DirichletMixtures | None]:
-    """Return network and outcome of a release, and the posterior that answers questions, if there is one."""
-    if is_adaptive(data):
-        adaptive = read_adaptive(data).release
-        return adaptive.network, adaptive.tables.outcome, posterior_of(adaptive.tables, reading)
-    document = read_document(data)
-    release = release_of(document)
-    law = posterior_of(release, reading) if isinstance(release.outcome, ReleasedPosterior) else None
-    return document.request.network, release.outcome, law
 
 
 def _print_columns(columns: Sequence[Sequence[str]]) -> None:

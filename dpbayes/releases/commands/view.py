@@ -10,21 +10,18 @@ import numpy as np
 from dpbayes.audit.risk import SUSPICION
 from dpbayes.base.command import FAILS, HOLDS, say, warn
 from dpbayes.base.output import require_output, write_output
-from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
-from dpbayes.model.dataset import Dataset
-from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases import ledger
 from dpbayes.releases.commands.tables import add_out
-from dpbayes.releases.document import ReleaseDocument, read_document, release_of
-from dpbayes.releases.document.adaptive import AdaptiveDocument, is_adaptive, read_adaptive
+from dpbayes.releases.document import ReleaseDocument
+from dpbayes.releases.document.adaptive import AdaptiveDocument
+from dpbayes.releases.document.read import Document, read
 from dpbayes.releases.document.signature import read_public_key, signature_line
 from dpbayes.releases.ledger import Spending
 from dpbayes.releases.signing import is_signed, ledger_keys, signer_of, unsigned
 from dpbayes.releases.verify import verify
 from dpbayes.releases.views import files
-from dpbayes.releases.views.adaptive_report import adaptive_report
 from dpbayes.releases.views.reading import posterior_of
 from dpbayes.releases.views.report import html_report
 from dpbayes.sources.bif import write_bif
@@ -70,75 +67,57 @@ def make_view(args: argparse.Namespace) -> int:
     if args.out.suffix not in VIEWS:
         raise InputError(f"A view needs a file name that ends in {', '.join(VIEWS)}; {brief(args.out.name)} does not.")
     require_output(args.out, [args.file], force=args.force)
-    data = verified(args.file)
-    if is_adaptive(data):
-        return _make_adaptive_view(read_adaptive(data), args)
-    document = read_document(data)
+    document = verified(args.file)
+    if isinstance(document, AdaptiveDocument) and (args.out.suffix == ".py" or args.draws is not None or args.one_draw):
+        raise InputError("An adaptive release has no script and no posterior samples. Choose another view.")
     write_output(args.out, VIEWS[args.out.suffix](document, args), force=args.force)
-    if args.out.suffix == ".bif" and (doubt := files.unread_elsewhere(document.request.network)):
+    if args.out.suffix == ".bif" and (doubt := files.unread_elsewhere(document.network)):
         warn(doubt)
     say(f"Written to {args.out}. {signature_line(document.content)}")
     return HOLDS
 
 
-def verified(file: Path) -> bytes:
-    """Return the content of a release file that verifies. Errors: InputError, OSError."""
+def verified(file: Path) -> Document:
+    """Return the document in a file that verifies. Errors: InputError, OSError."""
     data = file.read_bytes()
     failure = next((check.sentence for check in verify(data).checks if not check.holds), None)
     if failure is not None:
         raise InputError(f"The release does not verify: {failure}")
-    return data
+    return read(data)
 
 
-def _written_records(args: argparse.Namespace, records: Dataset) -> bytes:
+def _bif(document: Document, args: argparse.Namespace) -> bytes:
+    if isinstance(document, AdaptiveDocument):
+        return write_bif(document.network, document.release.probabilities).encode()
+    return files.released_bif(document, args.reading).encode()
+
+
+def _records(document: Document, args: argparse.Namespace) -> bytes:
+    n, rng = whole_number("The number of records", args.records, low=0, high=MAX_RECORDS), _generator(args)
+    if isinstance(document, AdaptiveDocument):
+        records = document.release.synthetic(n, rng)
+    else:
+        drawn_from = files.DrawnFrom.ONE_DRAW if args.one_draw else files.DrawnFrom.MEAN
+        cpts = files.cpts_for(document.tables, drawn_from, rng, args.reading)
+        records = sample_dataset(document.network, cpts, n, rng)
     return files.records_csv(records) if args.out.suffix == ".csv" else files.records_parquet(records)
 
 
-def _make_adaptive_view(document: AdaptiveDocument, args: argparse.Namespace) -> int:
-    """Write the report, the network or synthetic records of an adaptive release, and print its signer."""
-    if args.out.suffix not in ADAPTIVE_VIEWS or args.draws is not None or args.one_draw:
-        raise InputError(
-            f"The views of an adaptive release are files that end in {', '.join(ADAPTIVE_VIEWS)}, without posterior "
-            "samples."
-        )
-    write_output(args.out, ADAPTIVE_VIEWS[args.out.suffix](document, args), force=args.force)
-    say(f"Written to {args.out}. {signature_line(document.content)}")
-    return HOLDS
-
-
-def _adaptive_network(document: AdaptiveDocument, write: Callable[[Network, FloatArray], str]) -> bytes:
-    release = document.release
-    return write(release.network, release.probabilities).encode()
-
-
-def _adaptive_records(document: AdaptiveDocument, args: argparse.Namespace) -> bytes:
-    release = document.release
-    n = whole_number("The number of records", args.records, low=0, high=MAX_RECORDS)
-    return _written_records(args, release.synthetic(n, _generator(args)))
-
-
-def _records(document: ReleaseDocument, args: argparse.Namespace) -> Dataset:
-    n = whole_number("The number of records", args.records, low=0, high=MAX_RECORDS)
-    drawn_from = files.DrawnFrom.ONE_DRAW if args.one_draw else files.DrawnFrom.MEAN
-    rng = _generator(args)
-    return sample_dataset(
-        document.request.network, files.cpts_for(release_of(document), drawn_from, rng, args.reading), n, rng
-    )
-
-
-def _document_records(document: ReleaseDocument, args: argparse.Namespace) -> bytes:
-    return _written_records(args, _records(document, args))
-
-
-def _parquet(document: ReleaseDocument, args: argparse.Namespace) -> bytes:
+def _parquet(document: Document, args: argparse.Namespace) -> bytes:
     if args.draws is None:
-        return _document_records(document, args)
+        return _records(document, args)
     draws = whole_number("The number of samples", args.draws, low=1, high=10_000_000)
-    return files.draws_parquet(posterior_of(release_of(document), args.reading), draws, _generator(args))
+    return files.draws_parquet(posterior_of(document.tables, args.reading), draws, _generator(args))
 
 
-def _suspicion(args: argparse.Namespace) -> float:
-    return finite_number("--suspicion", args.suspicion, low=1e-9, high=1 - 1e-9)
+def _report(document: Document, args: argparse.Namespace) -> bytes:
+    suspicion = finite_number("--suspicion", args.suspicion, low=1e-9, high=1 - 1e-9)
+    return html_report(document, args.reading, suspicion=suspicion).encode()
+
+
+def _script(document: Document, args: argparse.Namespace) -> bytes:
+    assert isinstance(document, ReleaseDocument), "make_view refuses others"
+    return files.python_script(document, args.file.name, args.reading).encode()
 
 
 def _generator(args: argparse.Namespace) -> np.random.Generator:
@@ -146,23 +125,14 @@ def _generator(args: argparse.Namespace) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-VIEWS: dict[str, Callable[[ReleaseDocument, argparse.Namespace], bytes]] = {
-    ".bif": lambda document, args: files.released_bif(document, args.reading).encode(),
-    ".html": lambda document, args: html_report(document, args.reading, suspicion=_suspicion(args)).encode(),
-    ".csv": _document_records,
+VIEWS: dict[str, Callable[[Document, argparse.Namespace], bytes]] = {
+    ".bif": _bif,
+    ".html": _report,
+    ".csv": _records,
     ".parquet": _parquet,
-    ".py": lambda document, args: files.python_script(document, args.file.name, args.reading).encode(),
+    ".py": _script,
 }
 """The views of a release, by the ending of the file."""
-
-
-ADAPTIVE_VIEWS: dict[str, Callable[[AdaptiveDocument, argparse.Namespace], bytes]] = {
-    ".bif": lambda document, args: _adaptive_network(document, write_bif),
-    ".html": lambda document, args: adaptive_report(document, suspicion=_suspicion(args)).encode(),
-    ".csv": _adaptive_records,
-    ".parquet": _adaptive_records,
-}
-"""The views of an adaptive release, by the ending of the file."""
 
 
 # verify

@@ -30,6 +30,7 @@ from dpbayes.mechanisms.adaptive.process import (
 )
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
 from dpbayes.mechanisms.exact_form import REACH
+from dpbayes.mechanisms.release import Release, ReleasedPosterior
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.releases.document.canonical import canonical, fraction, fraction_text
@@ -37,11 +38,10 @@ from dpbayes.releases.document.certificate import Composed, Provenance, odds, to
 from dpbayes.releases.document.promises import checked_budget
 from dpbayes.releases.document.release import (
     composed_from,
-    document_content,
-    document_shapes,
-    hashed_bytes,
+    document_shape,
     read_content,
     require_shape,
+    written_document,
 )
 from dpbayes.releases.document.request import (
     COLUMNS_SHAPE,
@@ -131,10 +131,20 @@ class AdaptiveDocument:
     drawn: Provenance
     content: Mapping[str, Any]
 
-    @property
+    @cached_property
     def release(self) -> AdaptiveRelease:
         """The release for a recipient."""
         return AdaptiveRelease(self.request.plan, self.process, is_simulated=False)
+
+    @property
+    def network(self) -> Network:
+        """The released network."""
+        return self.release.network
+
+    @property
+    def tables(self) -> Release[ReleasedPosterior]:
+        """The tables for a recipient."""
+        return self.release.tables
 
     @cached_property
     def measurements(self) -> tuple[tuple[list[Amount], FloatArray, FloatArray], ...]:
@@ -158,7 +168,7 @@ def written_adaptive(request: AdaptiveRequest, process: Process, composed: Compo
         "steps": [_written(event) for event in process.events],
         "sentences": adaptive_sentences(request, process, composed, drawn),
     }
-    return hashed_bytes(document_content(FORMAT, request.content, composed, drawn) | own)
+    return written_document(FORMAT, request.content, composed, drawn, own)
 
 
 def _written(event: Event) -> dict[str, object]:
@@ -227,7 +237,7 @@ def read_adaptive(data: bytes) -> AdaptiveDocument:
 
     Errors: InputError for another format or version, and for bytes that are not in canonical form.
     """
-    content = read_content(data, name="adaptive release", form=FORMAT, shapes=_SHAPES)
+    content = read_content(data, name="adaptive release", form=FORMAT, shape=_SHAPE)
     request = adaptive_request_from(content["request"])
     process = Process.start(request.plan, request.columns, request.n)
     if len(content["steps"]) > most_steps(request.plan, len(request.columns.names)):
@@ -235,7 +245,7 @@ def read_adaptive(data: bytes) -> AdaptiveDocument:
     for step in content["steps"]:
         process = process.after(_read(step, len(request.columns.names), request.plan))
     drawn = Provenance(**content["drawn"])
-    return AdaptiveDocument(request, process, composed_from(content["composed"]), drawn, content)
+    return AdaptiveDocument(request, process, composed_from(content["composed"], request.cost), drawn, content)
 
 
 def _read(step: Mapping[str, Any], columns: int, plan: AdaptivePlan) -> Event:
@@ -311,7 +321,7 @@ def has_plausible_integers(document: AdaptiveDocument) -> bool:
 _CHOICE = {"stage": str, "pair": [int], "candidates": int, "taken": bool}
 _MEASUREMENT = {"stage": str, "parents": [[int]], "prices": [int], "integers": [int]}
 
-REQUEST_SHAPE: Mapping[str, Any] = {
+_REQUEST_SHAPE: Mapping[str, Any] = {
     **COLUMNS_SHAPE,
     "epsilon": str,
     "delta?": str,
@@ -321,4 +331,4 @@ REQUEST_SHAPE: Mapping[str, Any] = {
 }
 """The types of a request's fields."""
 
-_SHAPES = document_shapes(REQUEST_SHAPE, {"steps": [Mapping], "hash": str})
+_SHAPE = document_shape(_REQUEST_SHAPE, {"steps": [Mapping]})

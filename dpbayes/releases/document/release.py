@@ -7,23 +7,24 @@ The document stores the released integers. Clipping, the lift, the prior and the
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from dpbayes.base.amounts import PrivacyMeasure, Rho, amount_in, measure_of, number_of
+from dpbayes.base.amounts import Amount, PrivacyMeasure, Rho, amount_in, measure_of, number_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms.noise.exact import Calibrated
 from dpbayes.mechanisms.release import Outcome, Release
-from dpbayes.releases.document.canonical import canonical, digest, fraction, fraction_text, read_canonical
+from dpbayes.model.network import Network
+from dpbayes.releases.document.canonical import canonical, fraction, fraction_text, hash_of, read_canonical
 from dpbayes.releases.document.certificate import Composed, Provenance, certificate_of, sentences_of
 from dpbayes.releases.document.request import ReleaseRequest, request_from
 from dpbayes.releases.document.signature import SIGNED_SHAPE
 
 FORMAT = "dpbayes release"
-VERSION, VERSION_OF_RHO = 1, 2
-"""The second version is for datasets with a budget in rho."""
+VERSION = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,16 @@ class ReleaseDocument:
     drawn: Provenance
     content: Mapping[str, Any]
 
+    @property
+    def network(self) -> Network:
+        """The released network."""
+        return self.request.network
+
+    @cached_property
+    def tables(self) -> Release[Outcome]:
+        """The tables for a recipient, as of `release_of`."""
+        return release_of(self)
+
 
 # Writing
 
@@ -45,40 +56,40 @@ def document_bytes(
     request: ReleaseRequest, calibration: Calibrated, integers: Sequence[int], composed: Composed, drawn: Provenance
 ) -> bytes:
     """Return the bytes of a document."""
-    content = document_content(FORMAT, request.content, composed, drawn) | {
+    own = {
         "noise": noise_content(request, calibration),
         "integers": list(integers),
         "certificate": certificate_of(request, calibration, composed, drawn),
         "sentences": list(sentences_of(request, calibration, composed)),
     }
-    return canonical(content | {"hashes": hashes_of(content)})
+    return written_document(FORMAT, request.content, composed, drawn, own)
 
 
-def document_content(
-    form: str, request: Mapping[str, object], composed: Composed, drawn: Provenance
-) -> dict[str, object]:
-    """Return the fields that documents of every format have; the budget of the dataset decides the version."""
+def written_document(
+    form: str, request: Mapping[str, object], composed: Composed, drawn: Provenance, own: Mapping[str, object]
+) -> bytes:
+    """Return the bytes of a document: the fields of every format, its `own` fields, and the hash of all of them."""
     spent = fraction_text(number_of(composed.spent))
-    return {
+    content = {
         "format": form,
-        "version": VERSION_OF_RHO if isinstance(composed.spent, Rho) else VERSION,
+        "version": VERSION,
         "request": request,
         "composed": {"releases": composed.releases, measure_of(composed.spent).value: spent},
         "drawn": vars(drawn),
+        **own,
     }
+    return canonical(content | {"hash": hash_of(content)})
 
 
-def hashed_bytes(content: Mapping[str, object]) -> bytes:
-    """Return the bytes of a document with one hash, of all its content."""
-    return canonical({**content, "hash": digest(content)})
-
-
-def composed_from(content: Mapping[str, Any]) -> Composed:
-    """Return the earlier releases from JSON of their shape. Errors: InputError."""
+def composed_from(content: Mapping[str, Any], cost: Amount) -> Composed:
+    """Return the earlier releases from JSON, before a release of this cost. Errors: InputError."""
+    if len(content) != 2:
+        raise InputError("The earlier releases must have a sum in either epsilon or rho.")
     measure = PrivacyMeasure.RHO if PrivacyMeasure.RHO.value in content else PrivacyMeasure.EPSILON
-    return Composed(
-        content["releases"], amount_in(measure, fraction(f"The {measure.value} so far", content[measure.value]))
-    )
+    spent = amount_in(measure, fraction(f"The {measure.value} so far", content[measure.value]))
+    composed = Composed(content["releases"], spent)
+    composed.after(cost)
+    return composed
 
 
 def noise_content(request: ReleaseRequest, calibration: Calibrated) -> dict[str, object]:
@@ -95,12 +106,6 @@ def noise_content(request: ReleaseRequest, calibration: Calibrated) -> dict[str,
     }
 
 
-def hashes_of(content: Mapping[str, object]) -> dict[str, str]:
-    """Return the SHA-256 of the request, of the integers, and of the content without the hashes and the signature."""
-    rest = {name: value for name, value in content.items() if name not in ("hashes", "signature")}
-    return {"request": digest(content["request"]), "integers": digest(content["integers"]), "content": digest(rest)}
-
-
 # Reading
 
 
@@ -109,7 +114,7 @@ def read_document(data: bytes) -> ReleaseDocument:
 
     Errors: InputError for another format or version, and for bytes that are not in canonical form.
     """
-    content = read_content(data, name="release", form=FORMAT, shapes=_SHAPES)
+    content = read_content(data, name="release", form=FORMAT, shape=_SHAPE)
     noise, request = content["noise"], request_from(content["request"])
     if request.content != content["request"]:
         raise InputError("The request in the release is not in canonical form.")
@@ -117,26 +122,24 @@ def read_document(data: bytes) -> ReleaseDocument:
         request,
         Calibrated(_double("The scale", noise["scale"]), _double("OpenDP's answer", noise["answer"])),
         tuple(content["integers"]),
-        composed_from(content["composed"]),
+        composed_from(content["composed"], request.cost),
         Provenance(**content["drawn"]),
         content,
     )
 
 
-def read_content(data: bytes, *, name: str, form: str, shapes: Mapping[int, Any]) -> Mapping[str, Any]:
-    """Return the content of a document of one format, with the shape of its version; errors call it `name`.
+def read_content(data: bytes, *, name: str, form: str, shape: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the content of a document of one format and shape, signed or not; errors call it `name`.
 
-    A document of any format and version may be signed.
     Errors: InputError.
     """
     content = read_canonical(data)
     if not isinstance(content, dict) or content.get("format") != form:
         raise InputError(f'This file is not a {name}: its format is not "{form}".')
     version = content.get("version")
-    if type(version) is not int or version not in shapes:
-        readable = " and ".join(map(str, shapes))
-        raise InputError(f"The {name} has version {brief(version)}; this program reads versions {readable}.")
-    require_shape(f"The {name}", content, {**shapes[version], **SIGNED_SHAPE})
+    if type(version) is not int or version != VERSION:
+        raise InputError(f"The {name} has version {brief(version)}; this program reads version {VERSION}.")
+    require_shape(f"The {name}", content, {**shape, **SIGNED_SHAPE})
     return content
 
 
@@ -149,7 +152,7 @@ def _double(name: str, text: str) -> Fraction:
 
 _MOST_LETTERS = 2000
 
-_REQUEST: Mapping[str, Any] = {
+_REQUEST_SHAPE: Mapping[str, Any] = {
     "dataset": str,
     "network": [{"name": str, "states": [str], "parents": [str]}],
     "mechanism": str,
@@ -158,42 +161,36 @@ _REQUEST: Mapping[str, Any] = {
     "n": int,
     "prior": [str],
     "domains": str,
-}
-
-REQUEST_SHAPE: Mapping[str, Any] = {
-    **_REQUEST,
     "epsilon?": str,
     "rho?": str,
     "stated?": {"epsilon": str, "delta": str},
 }
-"""The types of a request's fields, for budgets in epsilon and in rho."""
+"""The types of a request's fields; fields with a question mark may be missing."""
 
-_SHAPE: Mapping[str, Any] = {
+
+def document_shape(request: Mapping[str, Any], own: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the types of a document's fields: those of all formats, its `request`, and its `own` fields."""
+    return {
+        "format": str,
+        "version": int,
+        "request": request,
+        "composed": {"releases": int, "epsilon?": str, "rho?": str},
+        "drawn": dict.fromkeys(("time", "dpbayes", "opendp", "python"), str),
+        "sentences": [str],
+        "hash": str,
+        **own,
+    }
+
+
+_OWN_SHAPE: Mapping[str, Any] = {
     "noise": dict.fromkeys(("law", "integers", "scale", "of", "lemma", "answer", "answered"), str)
     | {"sensitivity": int},
     "integers": [int],
     "certificate": Mapping,
-    "hashes": dict.fromkeys(("request", "integers", "content"), str),
 }
-"""The types of a release's own fields; fields with a question mark may be missing. The schema says more."""
+"""The types of a release's own fields. The schema says more."""
 
-
-def document_shapes(request: Mapping[str, Any], own: Mapping[str, Any]) -> dict[int, Any]:
-    """Return the types of a document's fields by version: those of all formats, its `request`, and its `own` fields."""
-    shape = {
-        "format": str,
-        "version": int,
-        "request": request,
-        "drawn": dict.fromkeys(("time", "dpbayes", "opendp", "python"), str),
-        "sentences": [str],
-        **own,
-    }
-    measures = {VERSION: PrivacyMeasure.EPSILON, VERSION_OF_RHO: PrivacyMeasure.RHO}
-    return {version: {**shape, "composed": {"releases": int, measures[version].value: str}} for version in measures}
-
-
-_SHAPES = document_shapes(REQUEST_SHAPE, _SHAPE)
-_SHAPES[VERSION] |= {"request": {**_REQUEST, "epsilon": str}}
+_SHAPE = document_shape(_REQUEST_SHAPE, _OWN_SHAPE)
 
 
 def require_shape(what: str, content: object, shape: Any) -> None:

@@ -1,17 +1,20 @@
 """A release as one HTML file for a board, a class or an archive, without external content, printable on one page."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from html import escape
 from itertools import islice
 
 import numpy as np
 
 from dpbayes.audit.risk import LINKED, SUSPICION, ceiling, level_above, risk, sentences
-from dpbayes.base.amounts import Amount, Rho, amount_text, measure_of, number_of
+from dpbayes.base.amounts import Amount, Rho, amount_text, amount_with_symbol, measure_of, number_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import in_hundred, many, numeral, percent
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
+from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
 from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
@@ -22,7 +25,9 @@ from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.posteriors.prior_rules import rule_of
 from dpbayes.releases.document import ReleaseDocument, release_of
-from dpbayes.releases.document.certificate import Composed, likely_loss
+from dpbayes.releases.document.adaptive import AdaptiveDocument
+from dpbayes.releases.document.certificate import NEIGHBOURS, NEVER_COVERED, TRUST, UNIT, Composed, likely_loss
+from dpbayes.releases.document.read import Document
 from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.document.signature import signature_line
 from dpbayes.releases.views.paper import items, nested, paper, probability_bar
@@ -66,46 +71,73 @@ NOT_OF_A_CERTIFICATE = {
 """Answers that are the same for all releases."""
 
 
-def html_report(
-    document: ReleaseDocument, reading: Reading = Reading.NOISE_AWARE, *, suspicion: float = SUSPICION
-) -> str:
-    """Return the report: four sentences, a probability of each node, the certificate and its meaning, the verification.
+def html_report(document: Document, reading: Reading = Reading.NOISE_AWARE, *, suspicion: float = SUSPICION) -> str:
+    """Return the report: sentences, a probability of each node, the certificate and its meaning, the verification.
 
-    `suspicion` is an attacker's prior belief about one person. Equal integers give equal reports. Errors: those of
+    `suspicion` is an attacker's prior belief about one person. Equal files give equal reports. Errors: those of
     `release_of`, of `probabilities_and_warning`, and InputError for a suspicion out of (0, 1).
     """
     finite_number("The suspicion", suspicion, low=1e-9, high=1 - 1e-9)
-    request, content = document.request, document.content
-    certificate = content["certificate"]
-    answers = {name: str(certificate[key]) for key, name in _TERMS.items()} | _further_answers(document)
+    if isinstance(document, AdaptiveDocument):
+        first, answers, not_covered = _of_an_adaptive_release(document)
+        bars, person = _adaptive_bars(document.release), _adaptive_person(document, suspicion)
+        beliefs = _adaptive_beliefs(document, suspicion)
+    else:
+        first, answers, not_covered = _of_a_release(document)
+        bars, person, beliefs = _bars(document, reading), _person(document, suspicion), _beliefs(document, suspicion)
     terms = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in answers.items())
     return paper(
-        f"Release of {request.dataset}",
-        f"<ol>{items(content['sentences'])}</ol>\n"
-        f"<h2>Results</h2>\n{_bars(document, reading)}\n"
+        f"Release of {document.request.dataset}",
+        f"<ol>{items(first)}</ol>\n"
+        f"<h2>Results</h2>\n{bars}\n"
         f"<h2>Privacy guarantee, by the questions of NIST SP 800-226</h2>\n<dl>{terms}</dl>\n"
-        f'<h2>Meaning for one person</h2>\n<p class="person">{escape(_person(document, suspicion))}</p>'
-        f"{_beliefs(document, suspicion)}\n"
-        f"<h2>Not covered by the guarantee</h2>\n<ul>{items(certificate['not_covered'])}</ul>\n"
+        f'<h2>Meaning for one person</h2>\n<p class="person">{escape(person)}</p>'
+        f"{beliefs}\n"
+        f"<h2>Not covered by the guarantee</h2>\n<ul>{items(not_covered)}</ul>\n"
         "<h2>Verification</h2>\n<p>This command checks the release without the records: <code>python -m "
         "dpbayes verify release.json</code>. "
-        f"SHA-256 of the content: <code>{escape(str(content['hashes']['content']))}</code> "
-        f"{escape(signature_line(content))}</p>\n",
+        f"SHA-256 of the content: <code>{escape(str(document.content['hash']))}</code> "
+        f"{escape(signature_line(document.content))}</p>\n",
     )
 
 
-def _further_answers(document: ReleaseDocument) -> dict[str, str]:
-    """Answer the questions of NIST SP 800-226 that the certificate of a release does not answer."""
-    request = document.request
-    amount = f"{measure_of(request.cost).symbol} = {amount_text(number_of(request.cost))}"
+_Parts = tuple[Sequence[str], Mapping[str, str], Sequence[str]]
+"""The first sentences of a report, the answers to the questions of NIST SP 800-226, and what is not covered."""
+
+
+def _of_a_release(document: ReleaseDocument) -> _Parts:
+    certificate, request = document.content["certificate"], document.request
+    amount = amount_with_symbol(request.cost)
     delta = "" if isinstance(request.cost, Rho) else ", δ = 0"
-    return {
+    answers = {name: str(certificate[key]) for key, name in _TERMS.items()} | {
         "Parameters": (
             f"{amount}{delta}; {request.entry.label}; n = {request.n:,}. The graph, prior and states are public too. "
             f"The prior is {_prior_title(request)}."
         ),
         **NOT_OF_A_CERTIFICATE,
     }
+    return document.content["sentences"], answers, certificate["not_covered"]
+
+
+def _of_an_adaptive_release(document: AdaptiveDocument) -> _Parts:
+    described, neighbours, guarantee, spent, noise, drawn, declared = document.content["sentences"]
+    request = document.request
+    rho = f"ρ = {amount_text(request.plan.rho)}, " if isinstance(request.cost, Rho) else ""
+    epsilon, delta = (amount_text(Fraction(value)) for value in (request.plan.epsilon, request.plan.delta))
+    answers = {
+        "Unit of privacy": UNIT,
+        "Neighbours": NEIGHBOURS,
+        "Guarantee": guarantee,
+        "Composition": spent,
+        "Trust model": TRUST,
+        "Noise": noise,
+        "Sampling of the noise": drawn,
+        "Parameters": (
+            f"{rho}ε = {epsilon}, δ = {delta}; n = {request.n:,}. The plan, columns and states are public too."
+        ),
+        **NOT_OF_A_CERTIFICATE,
+    }
+    return [described, neighbours], answers, [declared, *NEVER_COVERED]
 
 
 def _prior_title(request: ReleaseRequest) -> str:
@@ -125,7 +157,7 @@ def _person(document: ReleaseDocument, suspicion: float) -> str:
         text = f"{sentences([own])} {LINKED}"
     except InputError as error:
         text = f"{error} {LINKED}"
-    return f"{text} {together(composed, request.cost, suspicion)}".rstrip()
+    return f"{text} {_together(composed, request.cost, suspicion)}".rstrip()
 
 
 def _beliefs(document: ReleaseDocument, suspicion: float) -> str:
@@ -137,11 +169,11 @@ def _beliefs(document: ReleaseDocument, suspicion: float) -> str:
     beyond = " by ε" if promise.delta else ""
     after = ceiling(suspicion, promise)
     shares = [
-        belief_before(suspicion),
+        _belief_before(suspicion),
         (f"after this release: at most {in_hundred(after)}%{beyond}", after),
     ]
     if composed.releases:
-        shares.append(belief_after("after all releases", composed.after(request.cost), suspicion))
+        shares.append(_belief_after("after all releases", composed.after(request.cost), suspicion))
     return nested(shares, "; ".join(label for label, _ in shares))
 
 
@@ -220,10 +252,43 @@ def _decided(network: Network, answers: list[tuple[int, QueryAnswer]]) -> str:
     return f" {' and '.join(names)} {'depends' if len(names) == 1 else 'depend'} mainly on the prior."
 
 
+def _adaptive_bars(release: AdaptiveRelease) -> str:
+    """One bar for each column: the probability of one of its states in the released network."""
+    network, probabilities = release.network, release.probabilities
+    bars = []
+    for node, name in islice(enumerate(network.names), MOST_BARS):
+        try:
+            share = float(query(network, probabilities, name, {})[network.telling_state(node)])
+        except InputError:  # the graph is too dense
+            continue
+        bars.append(probability_bar(_label(network, node), share))
+    more = len(network.names) - MOST_BARS
+    rest = f"<p>The file has {more:,} more columns.</p>" if more > 0 else ""
+    said = "<p>The bars show noise-aware probabilities, without intervals.</p>"
+    return f'<div class="bars">{"".join(bars)}</div>{rest}{said}'
+
+
 # The meaning of the guarantee for one person
 
 
-def raised(total: Amount, suspicion: float) -> str:
+def _adaptive_person(document: AdaptiveDocument, suspicion: float) -> str:
+    cost = document.request.cost
+    return (
+        f"An attacker's {percent(suspicion)} belief about one person {_raised(cost, suspicion)} after this release. "
+        f"{LINKED} {_together(document.composed, cost, suspicion)}"
+    ).rstrip()
+
+
+def _adaptive_beliefs(document: AdaptiveDocument, suspicion: float) -> str:
+    """Draw the suspicion, and its limits after this release and after all releases."""
+    cost, composed = document.request.cost, document.composed
+    shares = [_belief_before(suspicion), _belief_after("after this release", cost, suspicion)]
+    if composed.releases:
+        shares.append(_belief_after("after all releases", composed.after(cost), suspicion))
+    return nested(shares, "; ".join(label for label, _ in shares))
+
+
+def _raised(total: Amount, suspicion: float) -> str:
     """Return the limit of a suspicion after releases of this total cost, as the rest of a sentence."""
     most = in_hundred(_most(total, suspicion))
     if most == "100":
@@ -233,7 +298,7 @@ def raised(total: Amount, suspicion: float) -> str:
     return f"can rise to at most {most}%"
 
 
-def together(composed: Composed, cost: Amount, suspicion: float) -> str:
+def _together(composed: Composed, cost: Amount, suspicion: float) -> str:
     """Return a sentence on a release and all earlier ones of its dataset; "" if there are none."""
     if not composed.releases:
         return ""
@@ -241,16 +306,16 @@ def together(composed: Composed, cost: Amount, suspicion: float) -> str:
     return (
         f"Together with {many(composed.releases, 'earlier release')} of this dataset the privacy loss is "
         f"{measure_of(total).symbol} = {numeral(float(number_of(total)), 4)}: an attacker's "
-        f"{percent(suspicion)} belief about one person {raised(total, suspicion)}."
+        f"{percent(suspicion)} belief about one person {_raised(total, suspicion)}."
     )
 
 
-def belief_before(suspicion: float) -> tuple[str, float]:
+def _belief_before(suspicion: float) -> tuple[str, float]:
     """Return a suspicion before a release, with its description, for the drawing of a report."""
     return f"belief before the release: {percent(suspicion)}", suspicion
 
 
-def belief_after(when: str, total: Amount, suspicion: float) -> tuple[str, float]:
+def _belief_after(when: str, total: Amount, suspicion: float) -> tuple[str, float]:
     """Return the limit of a suspicion after releases of this total cost, with its description, for the same drawing."""
     most, seldom = _most(total, suspicion), " (except with probability 10⁻⁶)" if isinstance(total, Rho) else ""
     return f"{when}: at most {in_hundred(most)}%{seldom}", most

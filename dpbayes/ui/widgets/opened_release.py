@@ -16,11 +16,11 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_aware import MOST_CELLS, roughness
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.releases.document import ReleaseDocument, read_document, release_of
-from dpbayes.releases.document.adaptive import AdaptiveDocument, is_adaptive, read_adaptive
+from dpbayes.releases.document import ReleaseDocument
+from dpbayes.releases.document.adaptive import AdaptiveDocument
+from dpbayes.releases.document.read import read
 from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.verify import Verification, verify
-from dpbayes.releases.views.adaptive_report import adaptive_report
 from dpbayes.releases.views.files import (
     DrawnFrom,
     cpts_for,
@@ -60,13 +60,13 @@ def opened_release(data: bytes, *, key: str, suspicion: float = SUSPICION) -> No
     _checks(verification)
     if not verification.holds:
         return
-    if is_adaptive(data):
-        _adaptive_release(read_adaptive(data), data, key=key, suspicion=suspicion)
+    document = read(data)
+    if isinstance(document, AdaptiveDocument):
+        _adaptive_release(document, data, key=key, suspicion=suspicion)
         return
-    document = read_document(data)
     for sentence in document.content["sentences"]:
         st.markdown(f"- {escaped(sentence)}")
-    release = release_of(document)
+    release = document.tables
     reading = _reading(release, key=key)
     _rows(document, release, reading, key=key)
     _views(document, release, reading, data, key=key, suspicion=suspicion)
@@ -91,7 +91,7 @@ def _adaptive_release(document: AdaptiveDocument, data: bytes, *, key: str, susp
         )
         download_button(
             "Report (HTML)",
-            lambda: adaptive_report(document, suspicion=suspicion).encode(),
+            lambda: html_report(document, suspicion=suspicion).encode(),
             "release.html",
             "text/html",
             key=f"{key}.html",

@@ -595,4 +595,4 @@ def test_an_adaptive_release_has_a_report_and_no_posterior_samples(adapting, tmp
     assert "25% belief" in report.read_text()
     assert main(["view", str(file), "--out", str(report), "--suspicion", "1"]) == REFUSED
     assert main(["view", str(file), "--out", str(tmp_path / "draws.parquet"), "--draws", "5"]) == REFUSED
-    assert "The views of an adaptive release are files" in capsys.readouterr().err
+    assert "no posterior samples" in capsys.readouterr().err

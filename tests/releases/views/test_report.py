@@ -29,7 +29,6 @@ from dpbayes.releases.document.certificate import NEVER_COVERED, Composed
 from dpbayes.releases.document.signature import NOT_SIGNED
 from dpbayes.releases.publishing import publish
 from dpbayes.releases.views import report as report_module
-from dpbayes.releases.views.adaptive_report import adaptive_report
 from dpbayes.releases.views.files import draws_parquet, released_bif
 from dpbayes.releases.views.reading import INTERVALS, posterior_of
 from dpbayes.releases.views.report import DRAWS, MOST_BARS, html_report
@@ -66,7 +65,7 @@ def test_the_report_says_what_the_document_says_and_asks_nothing_of_anybody(tmp_
     page = seen(report)
     for sentence in [*document.content["sentences"], *document.content["certificate"]["not_covered"]]:
         assert sentence in page.text
-    assert document.content["hashes"]["content"] in page.text
+    assert document.content["hash"] in page.text
     assert not {tag for tag, _ in page.tags} & {"script", "link", "img", "iframe", "object", "a", "form"}
     assert not [name for _, attrs in page.tags for name in attrs if name in ("src", "href") or name.startswith("on")]
     assert "url(" not in report
@@ -118,7 +117,7 @@ SIX = ("Unit of privacy", "Trust model", "Side channels", "Data collection", "Pa
 def test_the_report_of_an_adaptive_release_answers_them_too(is_pure):
     data = drawn_under_pure_privacy() if is_pure else drawn_with_a_generator()
     document = read_adaptive(data)
-    report = adaptive_report(document)
+    report = html_report(document)
     page, answers = seen(report), answers_of(report)
     for sentence in document.content["sentences"]:
         assert sentence in page.text
@@ -145,18 +144,18 @@ def test_the_bars_and_beliefs_of_an_adaptive_release_are_its_own():
     ):
         first = read_adaptive(data)
         release = first.release
-        page = seen(adaptive_report(first))
+        page = seen(html_report(first))
         states = {name: release.network.telling_state(node) for node, name in enumerate(release.network.names)}
         shares = [query(release.network, release.probabilities, name, {})[state] for name, state in states.items()]
         assert [attrs["style"] for tag, attrs in page.tags if tag == "b"] == [f"width:{100 * s:.1f}%" for s in shares]
         assert limit in page.text
         assert len(drawn_beliefs(page)) == 2
         before = Fraction(3) if first.request.plan.delta == 0 else Rho(Fraction(3))
-        later = seen(adaptive_report(replace(first, composed=Composed(2, before))))
+        later = seen(html_report(replace(first, composed=Composed(2, before))))
         assert "Together with 2 earlier releases of this dataset the privacy loss is" in later.text
         assert len(drawn_beliefs(later)) == 3
         with pytest.raises(InputError, match="suspicion"):
-            adaptive_report(first, suspicion=0.0)
+            html_report(first, suspicion=0.0)
 
 
 def test_its_bars_are_the_released_network(tmp_path):
