@@ -327,6 +327,7 @@ def test_a_mechanism_that_is_named_is_seen(tmp_path: Path, code: str, named: set
 OF_OTHERS = {
     "feature_names_in_",
     "target",
+    "rest",
     "raw_type",
     "sqlite_errorcode",
     "pgconn",

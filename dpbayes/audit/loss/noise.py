@@ -1,5 +1,7 @@
 """Exact privacy of Laplace noise on k values that one record moves by one step each, between two certified bounds.
 
+dp_accounting's distribution of the loss is as tight, but its lower bound on delta is not certified against rounding.
+
 With a = step/scale, one value loses a - min(X, 2a), where X is 0 with probability 1/2 and otherwise exponential with
 rate 1/2; the k losses are independent and add up to k a - S. Hence with x = k a - epsilon
 
@@ -105,25 +107,7 @@ class LaplaceNoise:
         if target == 0 or not self.moved:
             return self.pure_epsilon, self.pure_epsilon
         low, _ = self._around(lambda short: bool(_lower(self._below, short) <= target))
-        return low, self.upper_epsilon(target)
-
-    def upper_epsilon(self, delta: float) -> float:
-        """Return an epsilon at which delta is certain to suffice: the upper value of `epsilon`, found on its own."""
-        target = finite_number("delta", delta, low=0, high=1)
-        if target == 0 or not self.moved:
-            return self.pure_epsilon
-        return self._around(lambda short: bool(_upper(self._above, short) <= target))[1]
-
-    def slack(self, epsilon: float, *, delta: float) -> float:
-        """Return ln delta less ln of the upper delta at this epsilon, epsilon less the pure one for delta = 0.
-
-        It is not negative exactly where (epsilon, delta) is certain to suffice.
-        """
-        target = finite_number("delta", delta, low=0, high=1)
-        if target == 0 or not self.moved:
-            return epsilon - self.pure_epsilon
-        upper = float(_upper(self._above, np.asarray(max(self.pure_epsilon - epsilon, 0.0))))
-        return math.log(target) - math.log(upper) if upper else math.inf
+        return low, self._around(lambda short: bool(_upper(self._above, short) <= target))[1]
 
     def _around(self, enough: Callable[[FloatArray], bool]) -> tuple[float, float]:
         """Two epsilons that are next to each other, of which the larger one is `enough`; (0, 0) where 0 is."""

@@ -84,14 +84,6 @@ def reached_loss(prior: Dirichlets, *, n: int, bound: float) -> NetworkLoss:
     return _witnessed(prior, first, second, bound, (least, max(least, most)))
 
 
-def largest_loss(prior: Dirichlets, *, n: int, bound: float) -> float:
-    """Return the upper value `most` of `network_loss`, without the search for a lower one."""
-    n, bound = checked_size(n, bound=bound)
-    if n == 0 or np.all(prior.network.cards == 1) or tables_are_few(prior.network, n=n):
-        return network_loss(prior, n=n, bound=bound).most
-    return _nodewise_most(prior, n, bound)
-
-
 def tables_are_few(network: Network, *, n: int) -> bool:
     """Return whether all tables of n records can be listed within seconds."""
     kinds = math.prod(int(card) for card in network.cards)
@@ -167,12 +159,6 @@ def cells_of(network: Network, rows: IntArray) -> IntArray:
     """Return the cells of some rows, one row after another."""
     spans = (network.cells_of_row(row) for row in rows.tolist())
     return np.concatenate([np.arange(span.start, span.stop) for span in spans])
-
-
-def decisions_of(network: Network, rows: IntArray) -> IntArray:
-    """Return the decisions (see `Decisions`) of some rows, one row after another."""
-    spans = (network.cells_of_row(row) for row in rows.tolist())
-    return np.concatenate([np.arange(s.start, s.stop - 1) - row for s, row in zip(spans, rows.tolist(), strict=True)])
 
 
 def moved_rows(network: Network, first: IntArray, second: IntArray) -> IntArray:

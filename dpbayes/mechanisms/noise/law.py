@@ -77,15 +77,6 @@ def laplace_noise(noise: Noise, scales: ArrayLike, rng: np.random.Generator, siz
     return whole_noise(rng.standard_exponential((*size, 2)), np.asarray(scales, dtype=np.float64))
 
 
-def laplace_sds(noise: Noise, scales: ArrayLike) -> FloatArray:
-    """Return the standard deviations of Laplace noise of scales b (...): (...)."""
-    b = np.asarray(scales, dtype=np.float64)
-    if noise is Noise.REAL:
-        return np.asarray(math.sqrt(2) * b)
-    safe = np.where(b > 0, b, 1.0)
-    return np.where(b > 0, math.sqrt(2) * np.exp(-0.5 / safe) / -np.expm1(-1 / safe), 0.0)
-
-
 def inverse(scales: FloatArray) -> FloatArray:
     """Return 1/s of scales (...), and 0 where there is no noise because nothing changes."""
     return np.divide(1.0, scales, out=np.zeros_like(scales), where=scales > 0)

@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import fft
 
-from dpbayes.audit.die.laplace import laplace_cells_delta, laplace_cells_epsilon, laplace_one_delta, laplace_one_epsilon
+from dpbayes.audit.die.laplace import laplace_cells_delta, laplace_one_delta
 from dpbayes.audit.loss import noise as composition
 from dpbayes.audit.loss.neighbours import all_tables
 from dpbayes.audit.loss.noise import LaplaceNoise
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
+from tests.audit.loss.closed_forms import laplace_cells_epsilon, laplace_one_epsilon
 from tests.strategies import V_STRUCTURE, chain, empty
 
 CLOSED = {1: (laplace_one_delta, laplace_one_epsilon), 2: (laplace_cells_delta, laplace_cells_epsilon)}
@@ -46,7 +47,6 @@ def test_one_and_two_values_have_their_closed_forms(moved, epsilon):
     for delta in (1e-2, 1e-6):
         below, above = noise.epsilon(delta)
         assert below - 1e-9 <= epsilon_of(delta, scale=moved / epsilon) <= above + 1e-9
-        assert noise.upper_epsilon(delta) == above
 
 
 @pytest.mark.parametrize("lattice", [composition._spread, composition._joined, composition._whole])
@@ -58,17 +58,6 @@ def test_a_lattice_law_has_all_mass_under_both_tables(lattice, ratio, steps):
     losses = ratio - step * np.arange(len(law))
     assert law.sum() == pytest.approx(1, rel=1e-12)
     assert (law * np.exp(-losses)).sum() == pytest.approx(1, rel=1e-12)
-
-
-@pytest.mark.parametrize("whole", [0, 1])
-@pytest.mark.parametrize(("moved", "ratio"), [(0, 1.0), (1, 2.0), (6, 0.2), (16, 0.0625), (40, 3.0)])
-def test_delta_suffices_from_the_upper_epsilon_on(moved, ratio, whole):
-    noise = LaplaceNoise(moved, ratio, whole=whole)
-    for delta in (0.0, 1e-9, 1e-6, 1e-2):
-        least = noise.upper_epsilon(delta)
-        assert noise.slack(least * (1 + 1e-9), delta=delta) >= 0
-        assert noise.slack(1e6, delta=delta) >= 0
-        assert least == 0 or noise.slack(least * (1 - 1e-9), delta=delta) < 0
 
 
 @pytest.mark.parametrize(("moved", "ratio"), [(3, 0.4), (6, 0.2), (17, 0.5), (40, 3.0)])
@@ -246,11 +235,9 @@ def test_bad_epsilons_and_deltas_are_refused():
     for bad in (-0.1, math.nan):
         with pytest.raises(InputError, match="must not be negative"):
             noise.deltas(bad)
-    for bad, method in product((-0.1, 1.1, math.nan), (noise.epsilon, noise.upper_epsilon)):
+    for bad in (-0.1, 1.1, math.nan):
         with pytest.raises(InputError, match="delta must be"):
-            method(bad)
-    with pytest.raises(InputError, match="delta must be"):
-        noise.slack(1.0, delta=1.1)
+            noise.epsilon(bad)
 
 
 def test_more_moved_values_lose_more_at_the_same_step():
