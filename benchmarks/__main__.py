@@ -20,20 +20,13 @@ def main() -> None:
     parser.add_argument("--memory", action="store_true", help="only this: memory while a slider moves for minutes")
     parser.add_argument("--moves", type=int, default=2000, help="with --memory: slider moves at most")
     parser.add_argument("--seconds", type=float, default=240, help="with --memory: seconds at most")
-    parser.add_argument("--engines", action="store_true", help="only this: Parquet and DuckDB on large tables")
-    parser.add_argument("--servers", action="store_true", help="with --engines: PostgreSQL and Spark instead")
-    parser.add_argument("--most", type=int, default=10_000_000, help="with --engines: records of the largest table")
+    parser.add_argument("--engines", action="store_true", help="only this: DuckDB on a large table")
+    parser.add_argument("--most", type=int, default=1_000_000, help="with --engines: records of the table")
     args = parser.parse_args()
-    if args.engines and args.servers:
-        from benchmarks.servers import servers
-
-        show(servers(sizes=[n for n in (1_000_000, 10_000_000) if n <= args.most]))
-        return
     if args.engines:
         from benchmarks.engines import engines, in_memory
 
-        sizes = [n for n in (100_000, 1_000_000, 10_000_000, 100_000_000) if n <= args.most]
-        show([*in_memory(), *engines(sizes=sizes)])
+        show([*in_memory(), *engines(n=args.most)])
         return
     if args.memory:
         from benchmarks.memory import memory

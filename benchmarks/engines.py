@@ -1,121 +1,92 @@
-"""Tables that stay where they are: seconds and memory against n, beside what nobody can beat and what others do."""
+"""Tables that are counted in place: a count of Alarm by DuckDB beside hand-written GROUP BYs, and a count in memory."""
 
-import json
-import statistics
-import subprocess
-import sys
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as arrow_parquet
 
-from benchmarks.core import slope, span
-from benchmarks.engines_run import network
 from benchmarks.record import Record, median_ms
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from tests.browser.serving import ROOT
+from dpbayes.sources.columns import Categories
+from dpbayes.sources.engines.table import DeclaredTable, open_table
+from dpbayes.sources.named_networks import load_named, naive_bayes
+from dpbayes.sources.synthetic import sample_dataset
 
-GROUP = 1 << 20
-"""Records of a row group, and of what is drawn at a time."""
-
-PEERS = ("pandas", "polars", "families_in_sql")
-MOST_OF_PEERS = {"pandas": 10_000_000}
-"""Records beyond which a peer would not fit into memory."""
-
-Measured = dict[str, float]
+BOUND = 1.5
+"""The largest ratio of the time of a count to that of the hand-written statement."""
 
 
-def engines(*, sizes: Sequence[int] = (100_000, 1_000_000, 10_000_000), repeats: int = 3) -> list[Record]:
-    """Time all ways on growing files in turn, each in a process of its own; the files are deleted afterwards."""
-    records, took = [], dict[str, list[float]]()
-    for n in sizes:
-        with tempfile.TemporaryDirectory() as folder:
-            path = write(Path(folder), n)
-            ways = ["parquet", "decode", "duckdb", "clusters_in_sql", "unchecked_in_sql"]
-            ways += [way for way in PEERS if n <= MOST_OF_PEERS.get(way, n)]
-            runs = [{way: run(way, path) for way in ways} for _ in range(repeats if n <= 10_000_000 else 1)]
-        if any(measured["n"] != n for all_ways in runs for measured in all_ways.values()):
-            raise AssertionError("not every way counted all records")
-        medians = {way: {key: statistics.median(r[way][key] for r in runs) for key in runs[0][way]} for way in ways}
-        records += of_size(n, medians)
-        for way in ("parquet", "duckdb"):
-            took.setdefault(way, []).append(medians[way]["processor"])
-    # Below a million records what is paid once weighs more than the records.
-    large = [k for k, n in enumerate(sizes) if n >= 1_000_000]
-    if len(large) > 1:
-        spread = [sizes[k] for k in large]
-        for way, times in took.items():
-            exponent = slope(spread, [times[k] for k in large])
-            records.append(Record(name=f"Slope of {way} in n ({span(spread)})", value=exponent, unit="", bound=1.1))
+def engines(*, n: int = 1_000_000, repeats: int = 5) -> list[Record]:
+    """Time counts of n records of Alarm in turn with a hand-written statement, in a DuckDB file and in Parquet."""
+    network, cpts = load_named("alarm")
+    data = sample_dataset(network, cpts, n, np.random.default_rng(4))
+    columns = tuple(Categories(name, states) for name, states in zip(network.names, network.states, strict=True))
+    expected = count(network, data).values
+    with tempfile.TemporaryDirectory() as folder:
+        addresses = write(Path(folder), data)
+        records = []
+        for kind, address in addresses.items():
+            table = DeclaredTable(open_table(address), columns)
+            if (count(network, table).values != expected).any():
+                raise AssertionError(f"{kind} counts differently from memory")
+            by_hand = hand_written(network, Path(folder), kind)
+            times = [(seconds(lambda table=table: count(network, table)), seconds(by_hand)) for _ in range(repeats)]
+            ours, theirs = zip(*times, strict=True)
+            name = f"Alarm, {n:,} records, {kind} through ibis"
+            records.append(
+                Record.of_times(name, ours, "s", baseline="a GROUP BY per family", baseline_times=theirs, bound=BOUND)
+            )
     return records
 
 
-def of_size(n: int, ways: dict[str, Measured]) -> list[Record]:
-    """Return what each way took of a table of n records, against the ways that it is measured by."""
-
-    def against(way: str, baseline: str, what: str, bound: float | None, unit: str = "s") -> Record:
-        return Record(
-            name=f"{way}, {n:,} records, {what}",
-            value=ways[way][what],
-            unit=unit,
-            baseline=baseline,
-            baseline_value=ways[baseline][what],
-            bound=bound,
-        )
-
-    strict = n >= 10_000_000  # less is over before it is worth a bound
-    records = [against("parquet", "decode", what, 1.5 if strict else None) for what in ("seconds", "processor")]
-    records += [
-        against("duckdb", "clusters_in_sql", what, 1.2 if strict else None) for what in ("seconds", "processor")
+def write(folder: Path, data: Dataset) -> dict[str, str]:
+    """Write records as text into a DuckDB file and a Parquet file; return their addresses."""
+    texts = [
+        pa.DictionaryArray.from_arrays(pa.array(data.column(name).astype(np.int8)), list(states)).cast(pa.string())
+        for name, states in zip(data.names, data.states, strict=True)
     ]
-    records.append(against("duckdb", "unchecked_in_sql", "processor", None))
-    records += [
-        against(way, peer, "processor", None) for peer in PEERS if peer in ways for way in ("parquet", "duckdb")
-    ]
-    bounds = {"parquet": 700.0}
-    return records + [
-        Record(name=f"{way}, {n:,} records, peak", value=ways[way]["megabytes"], unit="MB", bound=bounds.get(way))
-        for way in ways
-    ]
+    table = pa.table(texts, names=list(data.names))
+    arrow_parquet.write_table(table, folder / "t.parquet")
+    with duckdb.connect(str(folder / "t.duckdb")) as connection:
+        connection.register("rows", table)
+        connection.execute("create table t as select * from rows")
+    return {"DuckDB": f"duckdb:{folder}/t.duckdb?table=t", "Parquet": f"parquet:{folder}/t.parquet"}
 
 
-def run(way: str, path: Path) -> Measured:
-    """Measure one way in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.engines_run", way, str(path)]
-    answer = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
-    measured: Measured = json.loads(answer.stdout.splitlines()[-1])
-    return measured
+def hand_written(network: Network, folder: Path, kind: str) -> Callable[[], object]:
+    """Return a function that sends one statement: a union of a GROUP BY for each family, without any check."""
+    table = "t" if kind == "DuckDB" else f"read_parquet('{folder}/t.parquet')"
+    width, arms = max(map(len, network.families)), []
+    for number, family in enumerate(network.families):
+        names = [f'"{network.names[j]}"' for j in family]
+        shown = [*names, *["null"] * (width - len(names))]
+        arms.append(f"select {number}, {', '.join(shown)}, count(*) from {table} group by {', '.join(names)}")
+    text = " union all ".join(arms)
+
+    def ask() -> object:
+        with duckdb.connect(str(folder / "t.duckdb"), read_only=True) as connection:
+            return connection.sql(text).to_arrow_table()
+
+    return ask
 
 
-def write(folder: Path, n: int) -> Path:
-    """Write a table of n made-up records, and beside it one of few; return its path."""
-    net, rng = network(), np.random.default_rng(4)
-    path = folder / "table.parquet"
-    arrow_parquet.write_table(_drawn(net, 1000, rng), folder / "few.parquet")
-    with arrow_parquet.ParquetWriter(path, _drawn(net, 1, rng).schema) as writer:
-        for start in range(0, n, GROUP):
-            writer.write_table(_drawn(net, min(GROUP, n - start), rng), row_group_size=GROUP)
-    return path
-
-
-def _drawn(net: Network, n: int, rng: np.random.Generator) -> pa.Table:
-    """Return n records of independent values, three in ten of them the second state."""
-    arrays = []
-    for states in net.states:
-        codes = pa.array((rng.random(n, dtype=np.float32) < 0.3).astype(np.int8))
-        arrays.append(codes if states[0] == "0" else pa.DictionaryArray.from_arrays(codes, states).cast(pa.string()))
-    return pa.table(arrays, names=list(net.names))
+def seconds(act: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    act()
+    return time.perf_counter() - start
 
 
 def in_memory(*, n: int = 10_000_000, repeats: int = 3) -> list[Record]:
     """Time counting a binary table in memory against the bare XOR and popcount of columns that are packed already."""
-    net, rng = network(), np.random.default_rng(5)
+    net, rng = naive_bayes(19), np.random.default_rng(5)
     data = Dataset(net.names, net.states, rng.integers(0, 2, (len(net.names), n), dtype=np.uint8).T)
     packed = []
     for name in net.names:

@@ -31,8 +31,7 @@ from dpbayes.sources.bif import read_bif, write_bif
 from dpbayes.sources.columns import Categories, encode
 from dpbayes.sources.domains import read_domains, write_domains
 from dpbayes.sources.edgelist import network, read_edges, write_edges
-from dpbayes.sources.engines.address import open_table
-from dpbayes.sources.engines.engine import DeclaredTable
+from dpbayes.sources.engines.table import DeclaredTable, open_table
 from dpbayes.sources.files import read_table
 from dpbayes.sources.interchange import from_networkx, from_pgmpy, to_pgmpy
 from dpbayes.sources.named_networks import chain, empty, full, load_named, naive_bayes, tree

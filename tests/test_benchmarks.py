@@ -11,6 +11,7 @@ import pytest
 from benchmarks import (
     accuracy,
     classroom,
+    engines,
     noise_aware,
     own,
     record,
@@ -20,8 +21,6 @@ from benchmarks import (
     utility_tables,
 )
 from benchmarks.core import andes_releases, asia_releases, counting, growth, slope
-from benchmarks.engines import of_size, write
-from benchmarks.engines_run import WAYS
 from benchmarks.mechanisms import audits, costs, cut_draws, slopes, trimmed_draws
 from benchmarks.memory import per_thousand
 from benchmarks.pages import APP, LOOKS, large_graph, large_pages, wide_pages
@@ -108,20 +107,11 @@ def test_the_benchmarks_of_the_experiments_give_sane_records():
     assert (plan.repeats, len(plan.epsilons)) == (2, 3)
 
 
-@pytest.mark.parametrize(
-    "way", ["parquet", "decode", "duckdb", "clusters_in_sql", "unchecked_in_sql", "families_in_sql"]
-)
-def test_every_way_of_counting_a_large_table_counts_all_records(tmp_path, way):
-    assert WAYS[way](write(tmp_path, 3000)) == 3000
-
-
-def test_what_ways_of_counting_took_is_compared_with_what_each_is_measured_against():
-    ways = ("parquet", "decode", "duckdb", "clusters_in_sql", "unchecked_in_sql", "pandas")
-    took = {way: {"seconds": 1.0 + k, "processor": 2.0 + k, "megabytes": 100.0} for k, way in enumerate(ways)}
-    records = {(r.name, r.baseline): r for r in of_size(10_000_000, took)}
-    assert records["duckdb, 10,000,000 records, processor", "clusters_in_sql"].ratio == 4 / 5
-    assert records["duckdb, 10,000,000 records, processor", "unchecked_in_sql"].ratio == 4 / 6
-    assert records["parquet, 10,000,000 records, seconds", "decode"].met
+def test_the_benchmark_of_engines_counts_as_memory_does():
+    records = engines.engines(n=3000, repeats=1)
+    assert [r.name for r in records] == [f"Alarm, 3,000 records, {kind} through ibis" for kind in ("DuckDB", "Parquet")]
+    assert all(r.value > 0 and r.baseline_value > 0 and r.bound == 1.5 for r in records)
+    assert engines.in_memory(n=3000, repeats=1)[0].baseline_value > 0
 
 
 def test_the_benchmarks_of_real_releases_give_sane_records():

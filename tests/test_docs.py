@@ -1,7 +1,6 @@
 """What the documents say is true: their Python runs and prints what they show, and what they name exists."""
 
 import importlib
-import math
 import re
 import tomllib
 from itertools import pairwise
@@ -10,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import dpbayes
-from benchmarks import engines_run
 from dpbayes.base.references import PAPERS
 from dpbayes.experiments.structure import structure_cost
 from dpbayes.mechanisms import MECHANISMS, Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
@@ -19,7 +17,7 @@ from dpbayes.model import closure, network
 from dpbayes.posteriors import noise_aware
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources import spreadsheets, synthetic, tables
-from dpbayes.sources.engines.clusters import clusters
+from dpbayes.sources.engines.count import MOST_CELLS, MOST_SETS, column_sets
 from dpbayes.sources.named_networks import MAX_NODES, NAMED, full, load_named
 from tests.browser.pictures import PICTURES
 
@@ -77,24 +75,12 @@ def test_the_python_prints_what_the_document_shows(monkeypatch, capsys, code, ou
     assert capsys.readouterr().out == output
 
 
-def test_what_is_reckoned_of_large_tables_follows_from_what_was_measured_and_from_the_code():
+def test_the_limits_of_large_tables_are_those_of_the_code():
     text = " ".join(TEXTS["docs/scale.md"].split())
-    net = engines_run.network()
-    codes = [math.prod(net.cards[list(cluster.nodes)].tolist()) for cluster in clusters(net)]
-    (measured,) = re.findall(r"\| Spark [^|]*\| 10⁷ \| ([0-9.]+) s \|", text)
-    cores = float(measured) * 1e5  # seconds of one core for 10¹² records
-    (tasks,) = re.findall(r"2\.8 TB has ([0-9,]+) parts of 128 MB", text)
-    assert int(tasks.replace(",", "")) == pytest.approx(2.8e12 / 128e6, rel=0.02)
-    shuffled = int(tasks.replace(",", "")) * sum(codes) * 24
-    for said in (
-        f"| {cores / 1000 / 60:.0f} minutes, {round(cores / 3600, -1):.0f} hours of a core",
-        f"| {cores / 1e6:.1f} seconds of each core",
-        f"{net.cell_count} of 8 bytes",
-        f"clusters of {codes[0]:,}, {codes[1]:,} and {codes[2]} codes make {round(sum(codes) * 20 / 1000)} kB",
-        f"{tasks} × {sum(codes):,} × 24 bytes, {shuffled / 1e9:.1f} GB",
-        f"a network of at most {MAX_NODES:,} nodes",
-    ):
+    sets = len(column_sets(load_named("alarm")[0], []))
+    for said in (f"at most {MOST_CELLS:,} joint cells", f"Alarm has {sets} sets", f"at most {MOST_SETS} sets"):
         assert said in text, said
+    assert f"a network of at most {MAX_NODES:,} nodes" in text
 
 
 def test_no_python_is_left_unchecked():

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbayes.base.display import html_table, titled_lines
-from dpbayes.base.steps import Work, finished
 from dpbayes.base.text import many
 from dpbayes.base.types import Codes, IntArray
 from dpbayes.base.validation import InputError, brief
@@ -96,8 +95,8 @@ class Source(Protocol):
     def states(self) -> tuple[tuple[str, ...], ...]:
         """Every column's public domain."""
 
-    def counting(self, network: Network) -> Work[Counts]:
-        """Count the records of every cell of a network over these columns, in steps."""
+    def counts(self, network: Network) -> Counts:
+        """Count the records of every cell of a network over these columns."""
 
 
 def count(network: Network, data: Dataset | Source) -> Counts:
@@ -119,13 +118,8 @@ def count(network: Network, data: Dataset | Source) -> Counts:
         >>> dp.count(network, table).values
         array([1, 2, 1, 0, 1, 1])
     """
-    return finished(counting(network, data))
-
-
-def counting(network: Network, data: Dataset | Source) -> Work[Counts]:
-    """Count as `count` does, in steps. Errors: InputError, at once and in a step."""
     require_columns(network, data)
-    return _counting(network, data) if isinstance(data, Dataset) else data.counting(network)
+    return _counts(network, data) if isinstance(data, Dataset) else data.counts(network)
 
 
 def require_columns(network: Network, data: Dataset | Source) -> None:
@@ -138,12 +132,10 @@ def require_columns(network: Network, data: Dataset | Source) -> None:
             raise InputError(f"The node {brief(name)} and the table's column of that name have different states.")
 
 
-def _counting(network: Network, data: Dataset) -> Work[Counts]:
+def _counts(network: Network, data: Dataset) -> Counts:
     columns = [data.column(name) for name in network.names]
     sums = np.zeros(network.cell_count, dtype=np.int64)
     for start in range(0, data.n, BLOCK):
-        if start:
-            yield start / data.n
         sums += block_sums(network, [column[start : start + BLOCK] for column in columns])
     return Counts(network, assembled_counts(network, sums), data.n)
 

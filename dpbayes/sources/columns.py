@@ -193,7 +193,7 @@ def encode(
     for j, column in enumerate(columns):
         if column.name not in frame.columns:
             raise InputError(f"The file has no column {brief(column.name)}.")
-        states = _encoded(column, frame[column.name])
+        states = encoded(column, frame[column.name])
         keep &= states != LEFT_OUT
         if (wrong := states == OUTSIDE).any():
             outside.append((column, wrong))
@@ -225,8 +225,8 @@ def codes_of_declared(column: Categories | Groups) -> dict[str, int]:
     return dict(zip(values, coded(column, pd.Series(values, dtype="str")).tolist(), strict=True))
 
 
-def _encoded(column: Column, values: "pd.Series") -> IntArray:
-    """Return codes (n,), LEFT_OUT or OUTSIDE where a value has none."""
+def encoded(column: Column, values: "pd.Series") -> IntArray:
+    """Return the codes (n,) of texts, LEFT_OUT or OUTSIDE where a value has none."""
     index, distinct = pd.factorize(values, use_na_sentinel=True)
     codes = coded(column, pd.Series(distinct, dtype="str"))
     return np.append(codes, code_of_missing(column))[index]

@@ -11,10 +11,11 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 
-from dpbayes.sources.engines.address import open_table
-from dpbayes.sources.engines.engine import Engine
-from dpbayes.sources.engines.spark import SparkCluster
+from dpbayes.sources.engines.address import parsed
+from dpbayes.sources.engines.connect import opened
+from dpbayes.sources.engines.table import Engine, open_table
 from tests.engines.servers import Postgres, postgres, programs, write_table
 
 Loaded = Callable[[pa.Table], Engine]
@@ -47,8 +48,8 @@ def spark() -> Iterator[Any]:
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("Java is not installed: run `make engines` as root, or install the package default-jre-headless")
     try:
-        with SparkCluster("", "local[2]").session() as session:
-            yield session.spark
+        with opened(parsed("spark:local[2]")):
+            yield pyspark.SparkSession.getActiveSession()
     finally:
         active = pyspark.SparkSession.getActiveSession()
         if active is not None:
@@ -102,10 +103,23 @@ def _parquet(request: pytest.FixtureRequest, folder: Path) -> Loaded:
     return load
 
 
+def _csv(request: pytest.FixtureRequest, folder: Path) -> Loaded:
+
+    def load(table: pa.Table) -> Engine:
+        texts = [column.cast(pa.string()) for column in table.columns]
+        csv.write_csv(pa.table(texts, names=table.column_names), folder / "data.csv")
+        return open_table(f"csv:{folder}/data.csv")
+
+    return load
+
+
 _LOADERS: dict[str, Callable[[pytest.FixtureRequest, Path], Loaded]] = {
     "duckdb": _duckdb,
     "postgresql": _postgresql,
     "spark": _spark,
     "parquet": _parquet,
+    "csv": _csv,
 }
 ENGINES = tuple(_LOADERS)
+TYPED = ENGINES[:-1]
+"""The engines that have numbers; a CSV file has text only."""

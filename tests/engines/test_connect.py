@@ -1,4 +1,4 @@
-"""A server of Spark Connect counts as Spark on this machine does; it is given up, killed, and looked for in vain."""
+"""A server of Spark Connect counts as Spark on this machine does."""
 
 import os
 import shutil
@@ -14,28 +14,27 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpbayes as dp
-from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.sources.columns import Categories, Cuts
-from dpbayes.sources.engines import spark
-from dpbayes.sources.engines.address import open_table
-from dpbayes.sources.engines.engine import DeclaredTable
+from dpbayes.sources.engines.table import DeclaredTable, open_table
 
-pytestmark = pytest.mark.engines
+# Spark leaves sockets of its own to the garbage collector, and ibis cursors; both use what pandas and Arrow deprecate.
+pytestmark = [
+    pytest.mark.engines,
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:<psycopg.ServerCursor:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
 
 X = Categories("x", ("a", "b"))
 Y = Cuts("y", (10,))
 NETWORK = dp.Network.from_edges(["x", "y"], [("x", "y")], {"x": X.domain, "y": Y.domain})
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
-SLOW = (
-    "create or replace global temporary view slow as "
-    "select if(sha2(cast(id as string), 512) like '%abcdef%', 'a', 'b') as x, id % 20 as y from range(100000000000)"
-)
 
 
 @pytest.fixture(scope="module")
-def connect() -> Iterator[tuple[str, "subprocess.Popen[bytes]"]]:
-    """The address of a server of Spark Connect, and its process."""
+def connect() -> Iterator[str]:
+    """The address of a server of Spark Connect."""
     pyspark: Any = pytest.importorskip("pyspark", reason="Spark is not installed: run `make engines`")
     pytest.importorskip("grpc_status", reason="Spark Connect is not installed: run `make engines`")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
@@ -61,7 +60,7 @@ def connect() -> Iterator[tuple[str, "subprocess.Popen[bytes]"]]:
         while not _listens(port):
             assert server.poll() is None, "the server did not start"
             time.sleep(0.2)
-        yield f"spark:sc://127.0.0.1:{port}", server
+        yield f"spark:sc://127.0.0.1:{port}"
     finally:
         server.kill()
         server.wait()
@@ -75,30 +74,13 @@ def _listens(port: int) -> bool:
     return True
 
 
-def test_a_server_of_spark_connect_counts_and_tells_its_faults(
-    connect: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(spark, "MOST_TRIES", 2)
-    address, server = connect
+def test_a_server_of_spark_connect_counts_and_reports_its_faults(connect: str, tmp_path: Path) -> None:
     pq.write_table(pa.table({"x": ["a", "b", "b"] * 10, "y": list(range(30))}), tmp_path / "rows.parquet")
-    engine = open_table(f'{address}?table=parquet."{tmp_path}/rows.parquet"')
+    engine = open_table(f'{connect}?table=parquet."{tmp_path}/rows.parquet"')
     assert [field.name for field in engine.fields()] == ["x", "y"]
     assert dp.count(NETWORK, DeclaredTable(engine, (X, Y))).values.tolist() == [10, 20, 4, 6, 6, 14]
     fewer = Categories("x", ("a",))
     with pytest.raises(InputError, match='"x" in 20 records'):
         dp.count(dp.Network.from_edges(["x"], [], {"x": fewer.domain}), DeclaredTable(engine, (fewer,)))
     with pytest.raises(InputError, match='Spark has no table "nobody"'):
-        open_table(f"{address}?table=nobody").fields()
-    with engine.database.session() as session:  # type: ignore[attr-defined]
-        session.spark.sql(SLOW)
-    slow = DeclaredTable(open_table(f"{address}?table=global_temp.slow"), (X, Y))
-    work = slow.counting(NETWORK)
-    for _ in range(10):
-        next(work)
-    work.close()  # returns once the server has given the count up
-    work = slow.counting(NETWORK)
-    for _ in range(10):
-        next(work)
-    server.kill()
-    with pytest.raises(InputError, match="does not respond"):
-        finished(work)
+        open_table(f"{connect}?table=nobody").fields()

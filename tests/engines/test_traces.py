@@ -14,16 +14,21 @@ import dpbayes as dp
 from dpbayes.base.validation import InputError
 from dpbayes.sources.columns import Categories
 from dpbayes.sources.domains import DeclaredColumn
-from dpbayes.sources.engines.address import open_table, parsed
-from dpbayes.sources.engines.engine import DeclaredTable
+from dpbayes.sources.engines.address import parsed
+from dpbayes.sources.engines.table import DeclaredTable, open_table
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
 from dpbayes.ui.session.link import query_of
 from tests.engines.servers import Postgres, write_table
 from tests.pages.conftest import everything, fine, headline, open_page, press, sentences, settings_of
 from tests.pages.test_connect import values_in
 
-# Spark leaves sockets of its own to the garbage collector.
-pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
+# Spark leaves sockets of its own to the garbage collector, and ibis cursors; both use what pandas and Arrow deprecate.
+pytestmark = [
+    pytest.mark.engines,
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:<psycopg.ServerCursor:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
 
 ROOT = Path(__file__).parents[2]
 ROWS = pa.table({"x": ["a", "b", "b"] * 10})
@@ -58,7 +63,7 @@ def test_a_password_comes_from_a_file_and_stands_nowhere_else(
     if way == "environment":
         monkeypatch.setenv("PGPASSFILE", str(passfile))
     else:
-        address += f"&passfile={passfile}"
+        address = address.replace("?", f"?passfile={passfile}&")
     engine = open_table(address)
     assert dp.count(NETWORK, DeclaredTable(engine, (X,))).values.tolist() == [10, 20]
     passfile.write_text(f"127.0.0.1:{server.port}:*:postgres:hunter2-{server.password}\n")
@@ -67,22 +72,16 @@ def test_a_password_comes_from_a_file_and_stands_nowhere_else(
     passfile.write_text("")
     with pytest.raises(InputError, match="needs a password") as none:
         engine.fields()
-    with engine_session(engine, passfile, server) as session:
-        texts = [repr(value) for value in (engine, engine.database, session, parsed(address))]  # type: ignore[attr-defined]
+    texts = [repr(value) for value in (engine, parsed(address))]
     texts += [engine.title, str(wrong.value), str(none.value), caplog.text, *capfd.readouterr()]
     assert not [text for text in texts if server.password in text]
-
-
-def engine_session(engine: Any, passfile: Path, server: Postgres) -> Any:
-    passfile.write_text(f"127.0.0.1:{server.port}:*:postgres:{server.password}\n")
-    return engine.database.session()
 
 
 def test_a_page_on_a_table_whose_password_is_in_a_file_holds_neither_password_nor_path(
     server: Postgres, passfile: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv(DATA_ROOT, "")
-    monkeypatch.setenv(CONNECT, f"clinic={server.address('patients')}&passfile={passfile}")
+    monkeypatch.setenv(CONNECT, "clinic=" + server.address("patients").replace("?", f"?passfile={passfile}&"))
     at = press(open_page("pages/data.py", data="connected:clinic"), "Open")
     at.session_state["connected"] = at.session_state["connected"].declared((DeclaredColumn("x", X),))
     press(fine(at.run()), "Count the table")
@@ -101,18 +100,16 @@ def test_a_page_on_a_table_whose_password_is_in_a_file_holds_neither_password_no
 SPARK = """
 import sys
 import dpbayes as dp
-from dpbayes.base.steps import finished
 from dpbayes.sources.columns import Categories
-from dpbayes.sources.engines.address import open_table, tables_of
-from dpbayes.sources.engines.engine import DeclaredTable
+from dpbayes.sources.engines.table import DeclaredTable, open_table, tables_of
 
 x = Categories("x", ("a", "b"))
 address = "spark:local[1]?table=" + sys.argv[1]
 engine = open_table(address)
 counts = dp.count(dp.Network.from_edges(["x"], [], {"x": x.domain}), DeclaredTable(engine, (x,)))
-print(counts.values.tolist(), len(engine.fields()), len(finished(engine.head(3))))
-print(finished(engine.values("x", 5)).to_dict())
-print(finished(tables_of("spark:local[1]")))
+print(counts.values.tolist(), len(engine.fields()), len(engine.head(3)))
+print(engine.values("x", 5).to_dict())
+print(tables_of("spark:local[1]"))
 """
 
 

@@ -1,6 +1,7 @@
 """Data > Connect: a table that stays where it is, from its first look to a real release, and what strangers try."""
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,14 @@ import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.base.steps import Work, finished
+from dpbayes.base.steps import finished
+from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger
 from dpbayes.releases.document import read_document
 from dpbayes.sources.columns import Categories, OwnState, encode
 from dpbayes.sources.domains import DeclaredColumn
-from dpbayes.sources.engines.engine import Field, Tally
+from dpbayes.sources.engines.table import EngineTable, Field
 from dpbayes.ui.session import connected as module
 from dpbayes.ui.session import scans
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
@@ -89,7 +91,7 @@ def connected_page() -> AppTest:
     at = open_page(PAGE, data="connected:files")
     fine(at.selectbox(key="connect.file").set_value("garden.duckdb").run())
     press(at, "Open")
-    while "connected.opening" in at.session_state:
+    while any(key in at.session_state for key in ("connected.listing", "connected.opening")):
         fine(at.run())
     return at
 
@@ -241,7 +243,6 @@ def test_pages_that_need_records_say_so_and_records_can_be_had(monkeypatch: pyte
     assert headline(at).startswith("random sample of garden.duckdb, main.garden: 100 records with 2 columns.")
     said = plain(everything(at))
     assert "A simple random sample of 100 records of garden.duckdb, main.garden, without replacement" in said
-    assert "with seed 1." in said
     mine = at.session_state["upload"]
     assert mine.encoded[0] == COLUMNS[0].domain
     drawn = set(mine.frame["height"].astype(int))
@@ -294,144 +295,138 @@ def test_a_real_release_is_made_of_an_engines_counts(tmp_path: Path, monkeypatch
 
 
 class Slow:
-    """An engine whose scan takes as long as it is let, and that tells whether it was given up."""
+    """An engine whose answers come once `released` is set; `begun` is the number of questions so far."""
 
     title = "slow"
 
     def __init__(self) -> None:
-        self.begun = self.ended = self.looked = 0
+        self.begun, self.released = 0, threading.Event()
+
+    def _waited(self) -> None:
+        self.begun += 1
+        assert self.released.wait(60)
 
     def fields(self) -> tuple[Field, ...]:
         return tuple(Field(column.name, "text") for column in COLUMNS)
 
-    def tally(self, network: Network, columns: Any) -> Work[Tally]:
-        self.begun += 1
-        try:
-            yield 0.25
-            yield 0.5
-            return Tally(np.zeros(network.cell_count, dtype=np.int64), 0, 0, {})
-        finally:
-            self.ended += 1
+    def counts(self, network: Network, columns: Any) -> Counts:
+        self._waited()
+        return Counts(network, np.zeros(network.cell_count, dtype=np.int64), 0)
 
-    def values(self, name: str, most: int) -> Work[pd.Series]:
-        self.begun += 1
-        try:
-            yield 0.5
-            return pd.Series([200, 100], index=["no", "yes"])
-        finally:
-            self.ended += 1
+    def values(self, name: str, most: int) -> pd.Series:
+        self._waited()
+        return pd.Series([200, 100], index=["no", "yes"])
 
-    def head(self, most: int) -> Work[pd.DataFrame]:
-        try:
-            yield 0.5
-            return FRAME.head(most).astype("str")
-        finally:
-            self.looked += 1
+    def head(self, most: int) -> pd.DataFrame:
+        self._waited()
+        return FRAME.head(most).astype("str")
 
 
 @pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch) -> Slow:
+def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
     engine = Slow()
     monkeypatch.setattr(module, "_engine", lambda *_: engine)
-    monkeypatch.setattr(
-        "dpbayes.sources.engines.session.LOOK", None
-    )  # however slow the machine, this engine is the slow one
     for name in ("FIRST", "MOMENT"):
         monkeypatch.setattr(f"dpbayes.ui.widgets.running.{name}", 0.0)
     monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
-    return engine
+    yield engine
+    engine.released.set()
 
 
-def test_stop_ends_the_scan_in_the_engine_and_begin_again_scans_anew(slow: Slow) -> None:
-    at = press(declared_page(), "Count the table")
-    assert (slow.begun, slow.ended) == (1, 0)
-    press(at, "Stop")
-    assert (slow.begun, slow.ended) == (1, 1)
-    fine(at.run())
-    assert slow.begun == 1, "it stands still"
-    press(at, "Restart")
-    assert (slow.begun, slow.ended) == (2, 1)
-    for _ in range(2):
+def until(at: AppTest, done: Callable[[], bool]) -> AppTest:
+    """Run a page until something is done; each run takes a step."""
+    for _ in range(100):
+        if done():
+            return at
         fine(at.run())
-    assert slow.ended == 2
-    assert "0 records with 2 columns" in headline(at)
+    raise AssertionError("not done after 100 runs")
 
 
-def test_stop_ends_the_listing_of_the_tables(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
-    ended = []
+def stopped_and_restarted(at: AppTest, slow: Slow) -> None:
+    """Press Stop and Restart, and check that only the second press asks the engine again."""
+    until(at, lambda: slow.begun > 0)
+    begun = slow.begun
+    press(at, "Stop")
+    fine(at.run())
+    assert slow.begun == begun
+    press(at, "Restart")
+    until(at, lambda: slow.begun == begun + 1)
+    slow.released.set()
 
-    def offered(*_: object) -> Work[tuple[str, ...]]:
-        try:
-            yield 0.0
-            return "duckdb:x?table=one", "duckdb:x?table=two"
-        finally:
-            ended.append(True)
+
+def test_a_scan_can_be_stopped_and_started_again(slow: Slow) -> None:
+    at = press(declared_slowly(slow), "Count the table")
+    stopped_and_restarted(at, slow)
+    until(at, lambda: "0 records with 2 columns" in headline(at))
+
+
+def test_the_listing_of_tables_can_be_stopped_and_started_again(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
+    def offered(*_: object) -> tuple[str, ...]:
+        slow._waited()
+        return "duckdb:x?table=one", "duckdb:x?table=two"
 
     monkeypatch.setattr(module, "tables_of", offered)
     at = press(open_page(PAGE, data="connected:base"), "Open")
-    assert not ended
-    press(at, "Stop")
-    assert ended == [True]
-    fine(at.run())
-    assert not [box for box in at.selectbox if box.key == "connect.table"]
-    press(at, "Restart")
-    fine(at.run())
+    stopped_and_restarted(at, slow)
+    until(at, lambda: any(box.key == "connect.table" for box in at.selectbox))
     assert at.selectbox(key="connect.table").options == ["one", "two"]
 
 
 def test_a_place_without_a_table_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    def none(*_: object) -> Work[tuple[str, ...]]:
-        yield 0.0
-        return ()
-
-    monkeypatch.setattr(module, "tables_of", none)
-    one_sentence(press(open_page(PAGE, data="connected:base"), "Open"), "This connection has no readable table")
+    monkeypatch.setattr(module, "tables_of", lambda *_: ())
+    at = press(open_page(PAGE, data="connected:base"), "Open")
+    until(at, lambda: bool(sentences(at)))
+    one_sentence(at, "This connection has no readable table")
 
 
-def test_stop_ends_the_first_look_at_a_table_and_what_was_connected_stays(slow: Slow) -> None:
+def test_a_stopped_opening_leaves_the_connected_table_as_it_was(slow: Slow) -> None:
+    slow.released.set()
     at = connected_page()
-    assert slow.looked == 1
     before = at.session_state["connected"]
+    slow.begun = 0
+    slow.released.clear()
     press(at, "Open")
+    until(at, lambda: slow.begun == 1)
     press(at, "Stop")
-    assert slow.looked == 2
     fine(at.run())
     assert at.session_state["connected"] is before
     press(at, "Restart")
-    for _ in range(2):
-        fine(at.run())
-    assert slow.looked == 3
-    assert at.session_state["connected"].number == before.number + 1
+    slow.released.set()
+    until(at, lambda: at.session_state["connected"].number == before.number + 1)
 
 
-def test_stop_ends_the_look_at_a_columns_values_in_the_engine(slow: Slow) -> None:
-    at = press(connected_page(), "Propose domains for 3 columns from the data (leaks information)")
-    while not slow.begun:
-        fine(at.run())
-    assert slow.ended == 0, "it is in the middle of a column"
-    (work,) = at.session_state["connected.proposing.running"].values()
-    assert work.share == pytest.approx(1 / 6), "half of the first of three columns"
-    press(at, "Stop")
-    assert (slow.begun, slow.ended) == (1, 1)
-    press(at, "Restart")
-    for _ in range(7):
-        fine(at.run())
-    assert (slow.begun, slow.ended) == (4, 4)
+def test_the_proposal_of_domains_can_be_stopped_and_started_again(slow: Slow) -> None:
+    slow.released.set()
+    at = fine(connected_page().run())
+    slow.begun = 0
+    slow.released.clear()
+    press(at, "Propose domains for 3 columns from the data (leaks information)")
+    stopped_and_restarted(at, slow)
+    until(at, lambda: at.session_state["connected"].domain(2) is not None)
+    assert slow.begun == 4
     assert at.session_state["connected"].domain(2).states == ("no", "yes")
 
 
-def test_a_scan_that_is_taken_for_a_quick_one_is_given_up_when_it_is_not(
+def declared_slowly(slow: Slow) -> AppTest:
+    """The Data page with a declared table of the slow engine, which has answered so far."""
+    slow.released.set()
+    at = declared_page()
+    slow.begun = 0
+    slow.released.clear()
+    return at
+
+
+def test_a_scan_that_was_expected_to_be_quick_is_dropped_when_it_is_not(
     slow: Slow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    at = press(declared_page(), "Count the table")
-    for _ in range(2):
-        fine(at.run())
-    assert (slow.begun, slow.ended) == (1, 1)
+    at = press(declared_slowly(slow), "Count the table")
+    slow.released.set()
+    until(at, lambda: "0 records" in headline(at))
+    slow.released.clear()
     fine(at.switch_page("pages/network.py").run())
     monkeypatch.setattr(scans, "PATIENCE", 0.0)
     press_choice(at, "columns.chain")
     assert asks(at)
-    assert slow.begun == slow.ended
 
 
 # Strangers
@@ -524,7 +519,7 @@ def test_no_password_and_no_address_is_in_the_session_the_link_or_a_message(
         raise RuntimeError(f"could not connect to {address} as reader with {PASSWORD}")
 
     at = counted_page()
-    monkeypatch.setattr(module, "open_table", failing)
+    monkeypatch.setattr(EngineTable, "counts", lambda engine, *_: failing(engine.title))
     monkeypatch.setattr(module, "tables_of", failing)
     press(at, "Count again")
     press(at, "Count the table")

@@ -10,17 +10,16 @@ from dpbayes.base.command import HOLDS, warn
 from dpbayes.base.libraries import pd
 from dpbayes.base.output import require_output, write_output
 from dpbayes.base.spreadsheet import safe_csv
-from dpbayes.base.steps import finished
 from dpbayes.base.text import done
 from dpbayes.base.validation import InputError, brief, utf8_text
-from dpbayes.model.counts import Counts, Source, counting
+from dpbayes.model.counts import Counts, Source, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.bif import read_bif
 from dpbayes.sources.columns import Column, encode
 from dpbayes.sources.domains import read_domains
 from dpbayes.sources.edgelist import network, read_edges
-from dpbayes.sources.engines.engine import DeclaredTable
+from dpbayes.sources.engines.table import DeclaredTable
 from dpbayes.sources.files import read_table
 
 ARROWS = (".txt", ".edges")
@@ -141,7 +140,7 @@ def table_of(args: argparse.Namespace, columns: tuple[Column, ...]) -> Dataset |
     """Return the table that was named, a file or an address. Errors: InputError, OSError."""
     if args.source is None:
         return table_of_file(args.data, columns)
-    from dpbayes.sources.engines.address import open_table
+    from dpbayes.sources.engines.table import open_table
 
     return DeclaredTable(open_table(args.source), columns)
 
@@ -171,27 +170,11 @@ def _is_file(text: str) -> bool:
 
 
 def counts_of(drawn: Network, table: Dataset | DeclaredTable) -> Counts:
-    """Count a table, with the progress of an engine on the error stream; an interruption ends the scan in the engine.
-
-    Errors: InputError.
-    """
-    work = counting(drawn, table)
-    if isinstance(table, Dataset):
-        return finished(work)
-    line, shares = share_line("Counting"), list[float]()
-
-    def show(share: float) -> None:
-        shares.append(share)
-        line(share)
-
+    """Count a table. Errors: InputError, also for an interruption."""
     try:
-        return finished(work, show)
+        return count(drawn, table)
     except KeyboardInterrupt:
         raise InputError("The count was stopped, and nothing was released.") from None
-    finally:
-        work.close()
-        if shares:  # their line is still open
-            print(file=sys.stderr)
 
 
 def share_line(doing: str) -> Callable[[float], None]:

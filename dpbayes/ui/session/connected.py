@@ -5,20 +5,22 @@ connections that the owner of the server has named, and closes it.
 """
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
 
 import streamlit as st
 
 from dpbayes.base.libraries import pd
-from dpbayes.base.randomness import stream
-from dpbayes.base.steps import Work, part_of
+from dpbayes.base.steps import Work
 from dpbayes.base.validation import InputError, brief
 from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import DeclaredColumn
-from dpbayes.sources.engines.address import name_parts, open_table, parsed, tables_of, written_name
-from dpbayes.sources.engines.engine import Engine, Field
+from dpbayes.sources.engines.address import FILES as FILE_KINDS
+from dpbayes.sources.engines.address import name_parts, parsed, written_name
+from dpbayes.sources.engines.table import Engine, Field, open_table, tables_of
 from dpbayes.sources.proposals import MOST_VALUES, Proposal, counted_proposal
 from dpbayes.ui.session.connections import FILES, connections
 from dpbayes.ui.session.graphs import MAX_NAME
@@ -27,6 +29,11 @@ from dpbayes.ui.session.uploads import DescribedTable
 
 HEAD = 10
 """Records of the preview."""
+
+LOOK = 0.1
+"""Seconds between two checks for an answer of an engine."""
+
+Result = TypeVar("Result")
 
 _LOG = logging.getLogger(__name__)
 
@@ -92,11 +99,19 @@ def connected(connection: str) -> Connected | None:
 # The engine
 
 
-@contextmanager
-def in_sentences(doing: str) -> Iterator[None]:
-    """Turn an unexpected error of an engine into an InputError without its message, which may contain a password."""
+def answer(doing: str, ask: Callable[[], Result]) -> Generator[float, None, Result]:
+    """Return the answer of an engine, in steps, so that the page works meanwhile.
+
+    Closing the steps drops the answer; the engine completes the query. An unexpected error becomes an InputError
+    without its message, which may contain a password.
+    """
+    pool = ThreadPoolExecutor(1, thread_name_prefix="engine")
+    future = pool.submit(ask)
+    pool.shutdown(wait=False)
     try:
-        yield
+        while not wait([future], timeout=LOOK).done:
+            yield 0.0
+        return future.result()
     except InputError:
         raise
     except Exception as error:
@@ -106,34 +121,31 @@ def in_sentences(doing: str) -> Iterator[None]:
         ) from None
 
 
-def listing(connection: str, path: str) -> Work[tuple[str, ...]]:
+def listing(connection: str, path: str) -> Generator[float, None, tuple[str, ...]]:
     """Return, in steps, the names of the tables of a connection; only "" if the address names a table or a file.
 
-    Closing the steps ends the query in the engine. Errors: InputError.
+    Errors: InputError.
     """
     server = connections()
-    address = parsed(server.address(connection, path))
-    if address.kind == "parquet" or address.table:
+    address, within = parsed(server.address(connection, path)), server.within(connection)
+    if address.kind in FILE_KINDS or address.table:
         return ("",)
-    with in_sentences("the tables were listed"):
-        offered = yield from part_of(tables_of(str(address), server.within(connection)), 0.0, 1.0)
+    offered = yield from answer("the tables were listed", lambda: tables_of(str(address), within))
     if not offered:
         raise InputError("This connection has no readable table.")
-    return tuple(written_name(parsed(address).table) for address in offered)
+    return tuple(written_name(parsed(table).table) for table in offered)
 
 
 def connecting(connection: str, path: str, table: str) -> Work[Connected]:
     """Read a table's columns and first records, in steps. No domain is declared yet.
 
-    Closing the steps ends the query in the engine. Errors: InputError, also for a table that does not exist.
+    Errors: InputError, also for a table that does not exist.
     """
-    offered = yield from part_of(listing(connection, path), 0.0, 0.0)
+    offered = yield from listing(connection, path)
     if table not in offered:
         raise InputError(f"This connection has no table {brief(table)}.")
-    with in_sentences("the columns of the table were read"):
-        engine = _engine(connection, path, table)
-        head = yield from part_of(engine.head(HEAD), 0.0, 1.0)
-        fields = tuple(engine.fields())
+    engine = _engine(connection, path, table)
+    head, fields = yield from answer("the columns of the table were read", lambda: (engine.head(HEAD), engine.fields()))
     before = st.session_state.get("connected")
     names = [field.name for field in fields]
     return Connected(
@@ -162,23 +174,19 @@ def engine_of(mine: Connected) -> Engine:
 def proposing(mine: Connected) -> Work[tuple[Proposal, ...]]:
     """Propose domains from the values of all columns in use without a domain, in steps. The proposals are not private.
 
-    Closing the steps ends the scan of a column in the engine. Errors: InputError.
+    Errors: InputError.
     """
     proposals = list(mine.proposals)
     places = [k for k, column in enumerate(mine.columns) if column.use and mine.domain(k) is None]
-    with in_sentences("the values of the columns were read"):
-        engine = engine_of(mine)
-        for done, place in enumerate(places):
-            start, end = done / len(places), (done + 1) / len(places)
-            yield start
-            name = mine.columns[place].name
-            proposals[place] = counted_proposal(
-                name, (yield from part_of(engine.values(name, MOST_VALUES), start, end))
-            )
+    engine = engine_of(mine)
+    for done, place in enumerate(places):
+        yield done / len(places)
+        name = mine.columns[place].name
+        values = yield from answer("the values of the columns were read", partial(engine.values, name, MOST_VALUES))
+        proposals[place] = counted_proposal(name, values)
     return tuple(proposals)
 
 
-def sampling(mine: Connected, most: int, seed: int) -> "Work[pd.DataFrame]":
+def sampling(mine: Connected, most: int) -> "Work[pd.DataFrame]":
     """Return a random sample of the records as text, in steps. Only the curator may see it. Errors: InputError."""
-    with in_sentences("a sample was drawn"):
-        return (yield from engine_of(mine).sample(most, stream(seed, "connected", "sample")))
+    return (yield from answer("a sample was drawn", partial(engine_of(mine).sample, most)))

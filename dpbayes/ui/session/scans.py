@@ -3,17 +3,18 @@
 import time
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeVar
 
 import streamlit as st
 
 from dpbayes.base.steps import Work
 from dpbayes.base.validation import InputError
-from dpbayes.model.counts import Counts, counting
+from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network
 from dpbayes.sources.columns import Column
-from dpbayes.sources.engines.engine import DeclaredTable
-from dpbayes.ui.session.connected import Connected, engine_of, in_sentences
+from dpbayes.sources.engines.table import DeclaredTable
+from dpbayes.ui.session.connected import Connected, answer, engine_of
 
 Result = TypeVar("Result")
 
@@ -44,9 +45,9 @@ def scan_key(mine: Connected, network: Network) -> Hashable:
 
 
 def scanning(mine: Connected, network: Network) -> Work[Counts]:
-    """Count the table in one scan, in steps. Closing the steps ends the scan in the engine. Errors: InputError."""
-    with in_sentences("the table was counted"):
-        return (yield from counting(network, DeclaredTable(engine_of(mine), mine.in_use)))
+    """Count the table, in steps. Errors: InputError."""
+    table = DeclaredTable(engine_of(mine), mine.in_use)
+    return (yield from answer("the table was counted", partial(count, network, table)))
 
 
 def scanned(key: Hashable) -> Scan[Counts] | None:

@@ -7,7 +7,6 @@ import sys
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
-from types import SimpleNamespace
 
 import duckdb
 import numpy as np
@@ -24,7 +23,7 @@ from dpbayes.model.cpts import random_cpts
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
 from dpbayes.releases import ledger
-from dpbayes.releases.commands import charged, tables
+from dpbayes.releases.commands import charged
 from dpbayes.releases.commands.main import COMMANDS, main
 from dpbayes.releases.commands.view import VIEWS
 from dpbayes.releases.document import read_document, release_of
@@ -32,8 +31,7 @@ from dpbayes.releases.document.adaptive import read_adaptive
 from dpbayes.releases.publishing import publish
 from dpbayes.releases.views.reading import intervals_as_text
 from dpbayes.sources.bif import read_bif, write_bif
-from dpbayes.sources.engines.engine import Tally
-from dpbayes.sources.engines.sql import SqlTable
+from dpbayes.sources.engines.table import EngineTable
 from tests.releases import made
 from tests.releases.made import CSV, NETWORK, opened, opened_in_rho, request_with, written
 from tests.releases.made_adaptive import drawn_with_a_generator
@@ -494,37 +492,12 @@ def test_an_address_that_cannot_be_used_is_one_sentence(words, address, why, tmp
     assert "hunter2" not in said
 
 
-def test_a_count_that_is_interrupted_is_ended_in_the_engine(words, monkeypatch, tmp_path, capsys):
-    ended: list[str] = []
-
+def test_a_count_that_is_interrupted_releases_nothing(words, monkeypatch, tmp_path, capsys):
     def interrupted(*_: object):
-        try:
-            yield 0.5
-            raise KeyboardInterrupt
-        finally:
-            ended.append("in the engine")
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(SqlTable, "tally", interrupted)
-    assert main([*of_source(words, "duckdb:x?table=t"), "--graph-unseen"]) == REFUSED
-    assert "Counting … 50%" in capsys.readouterr().err
-    assert ended == ["in the engine"]
-
-
-def test_a_count_of_an_engine_that_tells_no_share_tells_seconds(words, monkeypatch, capsys):
-    clock = iter([10.0, 10.2, 17.4])
-
-    def silent(_: object, network, columns: object):
-        yield 0.0
-        yield 0.0
-        yield 0.25
-        return Tally(np.zeros(network.cell_count, dtype=np.int64), 0, 0, {})
-
-    monkeypatch.setattr(SqlTable, "tally", silent)
-    monkeypatch.setattr(tables, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
-    domains = words[words.index("--domains") + 1]
-    assert main(["count", "--source", "duckdb:x?table=t", "--domains", domains, "--network", "rain"]) == HOLDS
-    lines = [line.partition("\n")[0].rstrip() for line in capsys.readouterr().err.split("\r")[1:]]
-    assert lines == ["Counting … 0 seconds", "Counting … 7 seconds", "Counting … 25%"]
+    monkeypatch.setattr(EngineTable, "counts", interrupted)
+    refused([*of_source(words, "duckdb:x?table=t"), "--graph-unseen"], "The count was stopped", tmp_path, capsys)
 
 
 def test_a_table_is_named_once(words, engine, capsys):

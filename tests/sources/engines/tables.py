@@ -1,8 +1,6 @@
 """Tables to count in an engine and in memory, and the engine that every machine has."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -11,24 +9,17 @@ import pyarrow as pa
 
 import dpbayes as dp
 from dpbayes.sources.columns import Column, encode
-from dpbayes.sources.engines.duckdb_file import NO_VARIABLES, DuckDbSession
-from dpbayes.sources.engines.engine import DeclaredTable, Engine
+from dpbayes.sources.engines.table import DeclaredTable, Engine, open_table
 
 
-@dataclass(frozen=True, eq=False)
-class InMemory:
-    """A table in a DuckDB of the test's own."""
-
-    frame: Any
-    title: str = "a frame"
-
-    @contextmanager
-    def session(self) -> Iterator[DuckDbSession]:
-        rows = self.frame if isinstance(self.frame, pa.Table) else pa.Table.from_pandas(self.frame)
-        with duckdb.connect(config=NO_VARIABLES) as connection:
-            connection.register("rows", rows)
-            connection.execute('create table "a table" as select * from rows')
-            yield DuckDbSession(connection, ("a table",))
+def in_duckdb(rows: pa.Table | pd.DataFrame, folder: Path) -> Engine:
+    """Write a table into a new file of DuckDB, and open it there."""
+    path = folder / "data.duckdb"
+    path.unlink(missing_ok=True)
+    with duckdb.connect(str(path)) as connection:
+        connection.register("rows", rows if isinstance(rows, pa.Table) else pa.Table.from_pandas(rows))
+        connection.execute('create table "the table" as select * from rows')
+    return open_table(f"duckdb:{path}?table=the table")
 
 
 def as_text(frame: pd.DataFrame) -> pd.DataFrame:

@@ -70,23 +70,23 @@ def _records_instead(mine: Connected) -> None:
 
 def _sample(chosen: Chosen) -> bool:
     """Take the requested random sample, and make it the session's table; return whether the work continues."""
-    mine, seed = chosen.connected, chosen.settings.data_seed
+    mine = chosen.connected
     if st.session_state.get(SAMPLING) != mine.key:
         return False
 
     def keep(frame: "pd.DataFrame") -> None:
-        _take_sample(mine, frame, seed)
+        _take_sample(mine, frame)
 
-    return done_on_request(SAMPLING, (mine.key, seed), lambda: sampling(mine, MOST_RECORDS, seed), keep, of="the table")
+    return done_on_request(SAMPLING, mine.key, lambda: sampling(mine, MOST_RECORDS), keep, of="the table")
 
 
-def _take_sample(mine: Connected, frame: "pd.DataFrame", seed: int) -> None:
+def _take_sample(mine: Connected, frame: "pd.DataFrame") -> None:
     """Make a sample the session's table, with the declared domains of its columns."""
     remark = f"All {many(len(frame), 'record')} of {mine.title}."
     if len(frame) >= MOST_RECORDS:
         remark = (
-            f"A simple random sample of {many(len(frame), 'record')} of {mine.title}, without replacement, with seed "
-            f"{seed}. These are real records: not private (curator view)."
+            f"A simple random sample of {many(len(frame), 'record')} of {mine.title}, without "
+            "replacement. These are real records: not private (curator view)."
         )
     declared = {column.name: column for column in mine.columns if column.domain or not column.use}
     take(f"random sample of {mine.title}", TableFile(frame, remark), declared=declared)
