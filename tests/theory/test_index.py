@@ -205,7 +205,6 @@ CALLED = {*EXHIBITS, *(exhibit.title for exhibit in EXHIBITS.values()), *(str(cl
 
 ABOUT = {
     "pages/claims/selection.py": "the picture of one replaced record is about the two theorems of robustness",
-    "session/link.py": "the page that had this picture was about the first of them",
     "pages/compare/non_negativity.py": "it leads to the claim about non-negativity",
     "pages/compare/noise.py": "the page compares noise as Remark 1 does, and tells what became of the remark",
     "pages/explore/board.py": "the picture of the KL divergence has the bounds of Theorem 1",
