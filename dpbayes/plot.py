@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpbayes.audit.report.types import AuditReport
+from dpbayes.audit.report import AuditReport
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.accuracy.methods import methods_for

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from dpbayes.audit.loss.law import Losses
-from dpbayes.audit.report.pictures import Picture
-from dpbayes.audit.report.types import AuditReport
+from dpbayes.audit.pictures import Picture
+from dpbayes.audit.report import AuditReport
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.steps import Work
 from dpbayes.mechanisms.exact_class import no_audit

@@ -4,8 +4,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit
-from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
-from dpbayes.audit.report.words import all_tables_text, checked_records, nothing_to_lose, opposites
+from dpbayes.audit.report import (
+    AuditReport,
+    DeltaCurve,
+    WorstCase,
+    all_tables_text,
+    checked_grid,
+    checked_records,
+    nothing_to_lose,
+    opposites,
+    pure_report,
+)
 from dpbayes.mechanisms import Exact
 from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity

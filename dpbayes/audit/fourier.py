@@ -8,9 +8,18 @@ from dpbayes.audit.entry import Audit
 from dpbayes.audit.loss.law import Losses
 from dpbayes.audit.loss.noise import MOST_MOVED, LaplaceNoise
 from dpbayes.audit.loss.normal import BetweenLosses
-from dpbayes.audit.report.pictures import noisy_number
-from dpbayes.audit.report.types import AuditReport, WorstCase, checked_grid, pure_report
-from dpbayes.audit.report.words import all_tables_text, checked_records, noise_curve, nothing_to_lose, replacement
+from dpbayes.audit.pictures import noisy_number
+from dpbayes.audit.report import (
+    AuditReport,
+    WorstCase,
+    all_tables_text,
+    checked_grid,
+    checked_records,
+    noise_curve,
+    nothing_to_lose,
+    pure_report,
+    replacement,
+)
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceFourier, Noise
 from dpbayes.mechanisms.exact_class import require_exact_class

@@ -7,9 +7,17 @@ from numpy.typing import ArrayLike
 from dpbayes.audit.entry import Audit
 from dpbayes.audit.loss.law import Losses
 from dpbayes.audit.loss.normal import GaussianLoss, WholeGaussianLoss
-from dpbayes.audit.report.pictures import gaussian_numbers
-from dpbayes.audit.report.types import AuditReport, WorstCase, checked_grid, concentrated_report
-from dpbayes.audit.report.words import all_tables_text, checked_records, nothing_to_lose, opposites
+from dpbayes.audit.pictures import gaussian_numbers
+from dpbayes.audit.report import (
+    AuditReport,
+    WorstCase,
+    all_tables_text,
+    checked_grid,
+    checked_records,
+    concentrated_report,
+    nothing_to_lose,
+    opposites,
+)
 from dpbayes.mechanisms import GaussianUpdates, Noise
 from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.noise.sensitivity import squared_count_sensitivity

@@ -5,9 +5,18 @@ from numpy.typing import ArrayLike
 from dpbayes.audit.entry import Audit
 from dpbayes.audit.loss.law import Losses
 from dpbayes.audit.loss.noise import LaplaceNoise
-from dpbayes.audit.report.pictures import noisy_number
-from dpbayes.audit.report.types import AuditReport, WorstCase, checked_grid, pure_report
-from dpbayes.audit.report.words import all_tables_text, checked_records, noise_curve, nothing_to_lose, opposites
+from dpbayes.audit.pictures import noisy_number
+from dpbayes.audit.report import (
+    AuditReport,
+    WorstCase,
+    all_tables_text,
+    checked_grid,
+    checked_records,
+    noise_curve,
+    nothing_to_lose,
+    opposites,
+    pure_report,
+)
 from dpbayes.mechanisms import ConsistentLaplace, LaplaceUpdates, Noise
 from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity

@@ -12,7 +12,7 @@ from dpbayes.audit.die import hellinger
 from dpbayes.audit.die import laplace as laplace_die
 from dpbayes.audit.entry import Audit
 from dpbayes.audit.map import printed as map_printed
-from dpbayes.audit.report.types import AuditReport
+from dpbayes.audit.report import AuditReport
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.mechanisms.exact_class import oddity
 

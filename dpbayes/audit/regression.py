@@ -9,9 +9,16 @@ from numpy.typing import ArrayLike
 from dpbayes.audit.entry import Audit, Hypothetical, Numbers
 from dpbayes.audit.loss.gaussian import exact_loss, likelihood_difference, log_posterior_mass
 from dpbayes.audit.loss.trimmed import range_curve
-from dpbayes.audit.report.pictures import TwoLaws, loss_of_more
-from dpbayes.audit.report.types import AuditReport, ClaimAndProof, DeltaCurve, WorstCase, checked_grid, pure_report
-from dpbayes.audit.report.words import PROVED_FOR_ALL
+from dpbayes.audit.pictures import TwoLaws, loss_of_more
+from dpbayes.audit.report import (
+    PROVED_FOR_ALL,
+    AuditReport,
+    ClaimAndProof,
+    DeltaCurve,
+    WorstCase,
+    checked_grid,
+    pure_report,
+)
 from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, whole_number

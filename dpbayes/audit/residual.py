@@ -7,9 +7,18 @@ from numpy.typing import ArrayLike
 from dpbayes.audit.entry import Audit
 from dpbayes.audit.loss.law import Losses
 from dpbayes.audit.loss.normal import BetweenLosses, ConcentratedLoss, GaussianLoss, Loss
-from dpbayes.audit.report.pictures import gaussian_numbers
-from dpbayes.audit.report.types import AuditReport, WorstCase, checked_grid, concentrated_report
-from dpbayes.audit.report.words import all_tables_text, checked_records, nodes_text, nothing_to_lose, replacement
+from dpbayes.audit.pictures import gaussian_numbers
+from dpbayes.audit.report import (
+    AuditReport,
+    WorstCase,
+    all_tables_text,
+    checked_grid,
+    checked_records,
+    concentrated_report,
+    nodes_text,
+    nothing_to_lose,
+    replacement,
+)
 from dpbayes.base.text import numeral
 from dpbayes.mechanisms import GaussianResiduals, Noise
 from dpbayes.mechanisms.exact_class import require_exact_class

@@ -13,9 +13,18 @@ from dpbayes.audit.loss.trimmed_network import (
     reached_loss,
     rows_alone,
 )
-from dpbayes.audit.report.pictures import Shares, loss_of_more
-from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
-from dpbayes.audit.report.words import all_tables_text, nothing_to_lose, range_only_curve, rows_texts
+from dpbayes.audit.pictures import Shares, loss_of_more
+from dpbayes.audit.report import (
+    AuditReport,
+    DeltaCurve,
+    WorstCase,
+    all_tables_text,
+    checked_grid,
+    nothing_to_lose,
+    pure_report,
+    range_only_curve,
+    rows_texts,
+)
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms import Calibration, PosteriorSampler

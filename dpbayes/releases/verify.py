@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from dpbayes.audit.registry import audit
-from dpbayes.audit.report.types import SLACK, AuditReport
+from dpbayes.audit.report import SLACK, AuditReport
 from dpbayes.base.amounts import Rho, amount_text, measure_of, number_of
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError, brief

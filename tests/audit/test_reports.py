@@ -15,7 +15,7 @@ from dpbayes.audit.loss.finite import exact_curve, exact_epsilon, exact_pure_eps
 from dpbayes.audit.loss.neighbours import all_tables, die_neighbours
 from dpbayes.audit.registry import audit
 from dpbayes.audit.regression import audit_regression, bad_tables, densities_along
-from dpbayes.audit.report.types import AuditVerdict, Exactness
+from dpbayes.audit.report import AuditVerdict, Exactness
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration, Exact, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth

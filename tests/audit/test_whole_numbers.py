@@ -8,9 +8,9 @@ import pytest
 
 from dpbayes.audit.loss.finite import exact_curve, exact_pure_epsilon
 from dpbayes.audit.loss.neighbours import all_tables
+from dpbayes.audit.pictures import noisy_number
 from dpbayes.audit.registry import audit
-from dpbayes.audit.report.pictures import noisy_number
-from dpbayes.audit.report.types import AuditVerdict
+from dpbayes.audit.report import AuditVerdict
 from dpbayes.audit.residual import residual_loss
 from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms import Calibration, GaussianResiduals, LaplaceFourier, LaplaceUpdates, Noise

@@ -7,7 +7,7 @@ import pytest
 
 from dpbayes.audit.registry import audit
 from dpbayes.audit.regression import bad_tables
-from dpbayes.audit.report.types import AuditVerdict
+from dpbayes.audit.report import AuditVerdict
 from dpbayes.base.analytic_gaussian import gaussian_epsilon
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError

@@ -98,9 +98,9 @@ from scipy import special
 
 from dpbayes.audit.entry import Audit
 from dpbayes.audit.loss.finite import exact_curve
-from dpbayes.audit.report.pictures import two_laws
-from dpbayes.audit.report.types import DeltaCurve, Laws, WorstCase, checked_grid, pure_report
-from dpbayes.audit.report.words import all_tables_text, checked_records, nothing_to_lose, opposites
+from dpbayes.audit.pictures import two_laws
+from dpbayes.audit.report import DeltaCurve, Laws, WorstCase, checked_grid, pure_report
+from dpbayes.audit.report import all_tables_text, checked_records, nothing_to_lose, opposites
 from dpbayes.mechanisms.geometric import Geometric
 from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity

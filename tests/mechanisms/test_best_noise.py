@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpbayes.audit.registry import audit
-from dpbayes.audit.report.types import AuditVerdict
+from dpbayes.audit.report import AuditVerdict
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import (
     ConsistentLaplace,

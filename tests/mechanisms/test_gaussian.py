@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from dpbayes.audit.registry import audit
-from dpbayes.audit.report.types import AuditVerdict
+from dpbayes.audit.report import AuditVerdict
 from dpbayes.mechanisms import GaussianUpdates, LaplaceUpdates, Noise
 from dpbayes.mechanisms.noise.law import GaussianLaw, gaussian_noise, gaussian_sds
 from dpbayes.model.counts import Counts

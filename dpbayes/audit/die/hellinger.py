@@ -15,9 +15,17 @@ from scipy import special
 from dpbayes.audit.die.base import TABLES, die_of, throws
 from dpbayes.audit.entry import Audit, Numbers, Stepwise
 from dpbayes.audit.loss.finite import exact_curve, exact_epsilon, exact_pure_epsilon
-from dpbayes.audit.report.pictures import TwoLaws, two_laws
-from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report, worst_case
-from dpbayes.audit.report.words import counts_text, require_size
+from dpbayes.audit.pictures import TwoLaws, two_laws
+from dpbayes.audit.report import (
+    AuditReport,
+    DeltaCurve,
+    WorstCase,
+    checked_grid,
+    counts_text,
+    pure_report,
+    require_size,
+    worst_case,
+)
 from dpbayes.base.steps import Work, finished, part_of
 from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray, IntArray

@@ -10,9 +10,17 @@ from numpy.typing import ArrayLike
 from dpbayes.audit.die.base import TABLES, die_of, throws
 from dpbayes.audit.entry import Audit
 from dpbayes.audit.loss.rescaled import rescaled_loss
-from dpbayes.audit.report.pictures import TwoLaws, one_noisy_number
-from dpbayes.audit.report.types import AuditReport, DeltaCurve, WorstCase, checked_grid, pure_report
-from dpbayes.audit.report.words import counts_text, nothing_to_lose, require_size
+from dpbayes.audit.pictures import TwoLaws, one_noisy_number
+from dpbayes.audit.report import (
+    AuditReport,
+    DeltaCurve,
+    WorstCase,
+    checked_grid,
+    counts_text,
+    nothing_to_lose,
+    pure_report,
+    require_size,
+)
 from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number

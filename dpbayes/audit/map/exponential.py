@@ -12,15 +12,20 @@ from dpbayes.audit.loss.trimmed_network import (
     suspicious_tables,
     tables_are_few,
 )
-from dpbayes.audit.report.pictures import two_laws
-from dpbayes.audit.report.types import AuditReport, DeltaCurve, Laws, WorstCase, checked_grid, pure_report
-from dpbayes.audit.report.words import (
+from dpbayes.audit.pictures import two_laws
+from dpbayes.audit.report import (
     MOST_NAMED,
     PROVED_FOR_ALL,
+    AuditReport,
+    DeltaCurve,
+    Laws,
+    WorstCase,
     all_tables_text,
+    checked_grid,
     checked_records,
     dots,
     nothing_to_lose,
+    pure_report,
     range_only_curve,
     rows_texts,
 )

@@ -5,17 +5,18 @@ from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit, Hypothetical, Numbers
 from dpbayes.audit.loss.finite import exact_curve, exact_pure_epsilon
-from dpbayes.audit.report.pictures import TwoLaws, columns_of, laws_alt
-from dpbayes.audit.report.types import (
+from dpbayes.audit.pictures import TwoLaws, columns_of, laws_alt
+from dpbayes.audit.report import (
     AuditReport,
     ClaimAndProof,
     DeltaCurve,
     WorstCase,
     checked_grid,
+    counts_text,
     pure_report,
+    require_size,
     worst_case,
 )
-from dpbayes.audit.report.words import counts_text, require_size
 from dpbayes.base.text import many, numeral
 from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.map.printed import PrintedMap

@@ -5,8 +5,8 @@ from collections.abc import Hashable
 import numpy as np
 import streamlit as st
 
-from dpbayes.audit.report.pictures import Picture, Shares, TwoLaws
-from dpbayes.audit.report.types import AuditReport, Exactness, WorstCase
+from dpbayes.audit.pictures import Picture, Shares, TwoLaws
+from dpbayes.audit.report import AuditReport, Exactness, WorstCase
 from dpbayes.base.libraries import pd
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import escaped, latex, numeral

@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpbayes.audit.registry import AUDITS, UNKNOWN
-from dpbayes.audit.report.types import AuditReport, AuditVerdict, Exactness
+from dpbayes.audit.report import AuditReport, AuditVerdict, Exactness
 from dpbayes.base import terms
 from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import parameters_of

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpbayes.audit.entry import Audit, Hypothetical
 from dpbayes.audit.registry import AUDITS, audit, audit_of
-from dpbayes.audit.report.types import AuditReport
+from dpbayes.audit.report import AuditReport
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.steps import Work

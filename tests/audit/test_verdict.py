@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpbayes.audit.report.types import SLACK, AuditReport, AuditVerdict, DeltaCurve, Exactness
+from dpbayes.audit.report import SLACK, AuditReport, AuditVerdict, DeltaCurve, Exactness
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 

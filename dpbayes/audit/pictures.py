@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpbayes.audit.report.types import Laws, WorstCase
+from dpbayes.audit.report import Laws, WorstCase
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import Noise

@@ -1,1 +1,0 @@
-"""The results of audits: as numbers, as texts, and as pictures."""
