@@ -77,8 +77,11 @@ def run_command(
     """
     parser = Parser(prog=program, description=about)
     named = parser.add_subparsers(dest="command", required=True, metavar=metavar)
+    words = sys.argv[1:] if words is None else words
     for name, command in commands.items():
-        command.add_arguments(add_parser(named, name, command.about))
+        own = add_parser(named, name, command.about)
+        if name in words[:1]:
+            command.add_arguments(own)
     arguments = parser.parse_args(words)
     try:
         return commands[arguments.command].run(arguments)

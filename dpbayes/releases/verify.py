@@ -31,7 +31,7 @@ from dpbayes.releases.document.adaptive import (
 )
 from dpbayes.releases.document.canonical import hash_of
 from dpbayes.releases.document.certificate import certificate_of, sentences_of
-from dpbayes.releases.document.read import read
+from dpbayes.releases.document.published import read_published
 from dpbayes.releases.document.release import ReleaseDocument, loss_of, noise_content
 from dpbayes.releases.document.signature import NOT_SIGNED, PublicKey, signature_error, signer_from
 
@@ -85,7 +85,7 @@ def verify(data: bytes, key: PublicKey | None = None) -> Verification:
     key that the file names, and a missing signature is reported.
     """
     try:
-        document = read(data)
+        document = read_published(data)
     except InputError as error:
         return Verification((_fails("form", str(error)),))
     if isinstance(document, AdaptiveDocument):

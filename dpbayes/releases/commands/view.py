@@ -16,7 +16,7 @@ from dpbayes.releases import ledger
 from dpbayes.releases.commands.tables import add_out
 from dpbayes.releases.document import ReleaseDocument
 from dpbayes.releases.document.adaptive import AdaptiveDocument
-from dpbayes.releases.document.read import Document, read
+from dpbayes.releases.document.published import Document, read_published
 from dpbayes.releases.document.signature import read_public_key, signature_line
 from dpbayes.releases.ledger import Spending
 from dpbayes.releases.signing import is_signed, ledger_keys, signer_of, unsigned
@@ -83,7 +83,7 @@ def verified(file: Path) -> Document:
     failure = next((check.sentence for check in verify(data).checks if not check.holds), None)
     if failure is not None:
         raise InputError(f"The release does not verify: {failure}")
-    return read(data)
+    return read_published(data)
 
 
 def _bif(document: Document, args: argparse.Namespace) -> bytes:

@@ -17,21 +17,22 @@ from dpbayes.releases.ledger.events import (
     OverBudgetError,
     RepeatedRequestError,
 )
-from dpbayes.releases.ledger.keys import NamedKey, name_key, named_keys
 from dpbayes.releases.ledger.reading import (
     CheckedLedger,
+    NamedKey,
     account_of,
     accounts,
     check,
     cost_of,
     events,
     find,
+    named_keys,
     outcome,
     request_bytes,
     spendings,
     spendings_on,
 )
-from dpbayes.releases.ledger.spending import open_dataset, raise_budget, spend
+from dpbayes.releases.ledger.spending import name_key, open_dataset, raise_budget, spend
 from dpbayes.releases.ledger.store import ledger_path
 from dpbayes.releases.ledger.tables import RECORDS_ELSEWHERE, remember_table, table_doubts
 

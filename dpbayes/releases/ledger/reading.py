@@ -96,6 +96,27 @@ def _spending(books: Books, row: int) -> Spending:
     return books.spendings[row]
 
 
+# Signing keys
+
+
+@dataclass(frozen=True)
+class NamedKey:
+    """A signing key in the ledger: its event, its signer as bytes, and the row of the key that replaced it."""
+
+    event: Event
+    content: bytes
+    replaced_in: int | None = None
+
+
+def named_keys(path: Path) -> tuple[NamedKey, ...]:
+    """Return all signing keys that the ledger names, in the order of their rows. Errors: LedgerError."""
+    with reading(path) as (rows, books):
+        return tuple(
+            NamedKey(books.events[row - 1], rows.content(books.events[row - 1]), replaced_in)
+            for row, replaced_in in books.keys.items()
+        )
+
+
 # Checking
 
 

@@ -112,6 +112,23 @@ def spend(
         raise _lost(reservation, str(error).rstrip(".")) from error
 
 
+def name_key(path: Path, content: bytes, *, reason: str, replaces: int | None = None) -> Event:
+    """Write a signing key into the ledger, in place of the key in row `replaces` if there is one.
+
+    Errors: LedgerError, also for a key that is not in use and cannot be replaced.
+    """
+    entry = Entry(
+        kind=EventKind.KEY,
+        reason=checked_reason(reason),
+        reservation=replaces,
+        content=checked_bytes("A signer", content),
+    )
+    with writing(path) as (rows, books):
+        if replaces is not None and books.keys.get(replaces, replaces) is not None:
+            raise LedgerError(f"Row {replaces} of the ledger does not name a signing key that is in use.")
+        return rows.add(books, entry)
+
+
 # A reservation and its end
 
 

@@ -27,7 +27,7 @@ from dpbayes.posteriors.prior_rules import rule_of
 from dpbayes.releases.document import ReleaseDocument, release_of
 from dpbayes.releases.document.adaptive import AdaptiveDocument
 from dpbayes.releases.document.certificate import NEIGHBOURS, NEVER_COVERED, TRUST, UNIT, Composed, likely_loss
-from dpbayes.releases.document.read import Document
+from dpbayes.releases.document.published import Document
 from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.document.signature import signature_line
 from dpbayes.releases.views.paper import items, nested, paper, probability_bar

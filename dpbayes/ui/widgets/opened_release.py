@@ -18,7 +18,7 @@ from dpbayes.posteriors.noise_aware import MOST_CELLS, roughness
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import ReleaseDocument
 from dpbayes.releases.document.adaptive import AdaptiveDocument
-from dpbayes.releases.document.read import read
+from dpbayes.releases.document.published import read_published
 from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.verify import Verification, verify
 from dpbayes.releases.views.files import (
@@ -60,7 +60,7 @@ def opened_release(data: bytes, *, key: str, suspicion: float = SUSPICION) -> No
     _checks(verification)
     if not verification.holds:
         return
-    document = read(data)
+    document = read_published(data)
     if isinstance(document, AdaptiveDocument):
         _adaptive_release(document, data, key=key, suspicion=suspicion)
         return

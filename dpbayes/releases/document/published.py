@@ -7,7 +7,7 @@ Document = ReleaseDocument | AdaptiveDocument
 """Both kinds have `request`, `composed`, `drawn`, `content`, `network` and `tables`."""
 
 
-def read(data: bytes) -> Document:
+def read_published(data: bytes) -> Document:
     """Return a document from its bytes; `verify` checks its content.
 
     Errors: InputError for another format or version, and for bytes that are not in canonical form.
