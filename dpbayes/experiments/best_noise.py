@@ -16,7 +16,6 @@ import numpy as np
 from dpbayes.audit.registry import audit
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.steps import Partial, Work, finished, part_of
-from dpbayes.base.types import BoolArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.structure import rms_over_cells
 from dpbayes.mechanisms import MECHANISMS, LaplaceUpdates
@@ -109,15 +108,10 @@ class CellNoise:
         """The noise with use of the delta, or at the promise while that is not computed."""
         return self.noise if self.recounted is None else self.noise_with_delta
 
-    def in_tables(self, nodes: BoolArray) -> float:
-        """Return `least_noise` over the cells of some nodes' tables, with equal weights."""
-        mechanism = self.recounted or self.mechanism
-        return noise_per_cell(mechanism, tuple(nodes.astype(np.float64).tolist()))
 
-
-def noise_per_cell(mechanism: Any, weights: tuple[float, ...] = ()) -> float:
+def noise_per_cell(mechanism: Any) -> float:
     """Return the root mean square of a mechanism's noise over all cells, in counts, weighted by table."""
-    return rms_over_cells(mechanism.prior.network, mechanism.node_noise_sd, weights)
+    return rms_over_cells(mechanism.prior.network, mechanism.node_noise_sd)
 
 
 @dataclass(frozen=True, eq=False)

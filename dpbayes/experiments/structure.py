@@ -76,10 +76,6 @@ def _record(removed: str, cost: StructureCost) -> dict[str, str | float | None]:
     }
 
 
-def rms_over_cells(network: Network, node_sd: np.ndarray, weights: Sequence[float] = ()) -> float:
-    """Return the root mean square over all cells of a value that is equal in all cells of a node (|I|,).
-
-    With `weights`, a cell has the weight of its node.
-    """
-    cells = np.diff(network.cell_offsets) * (np.array(weights) if weights else 1.0)
-    return float(np.sqrt(np.average(np.square(node_sd), weights=cells)))
+def rms_over_cells(network: Network, node_sd: np.ndarray) -> float:
+    """Return the root mean square over all cells of a value that is equal in all cells of a node (|I|,)."""
+    return float(np.sqrt(np.average(np.square(node_sd), weights=np.diff(network.cell_offsets))))

@@ -13,11 +13,6 @@ from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms.release import Outcome, Release
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
-from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
-from dpbayes.posteriors.mixtures import DirichletMixtures
-
-CREDIBLE_DRAWS = 200
-"""Samples of all CPTs from a posterior, from which an interval without a formula is computed."""
 
 POINTS = 64
 """Points of every row of the noise-aware posteriors, of which there are many thousands."""
@@ -111,9 +106,6 @@ class Question:
 Answers = Callable[[Release[Outcome], Question], FloatArray]
 """Takes a batch of releases (R,), returns the recipient's answers (R,)."""
 
-Widths = Callable[[Release[Outcome], Question, np.random.Generator], FloatArray]
-"""Takes a batch of releases (R,), returns the widths of the recipient's credible intervals (R,)."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
@@ -124,7 +116,6 @@ class Answer:
 
     label: str
     answers: Answers
-    widths: Widths
     draws: int = 2000
 
 
@@ -132,28 +123,7 @@ def _answers_as_real(release: Release[Outcome], question: Question) -> FloatArra
     return question.answers(release.outcome.probabilities)
 
 
-def _widths_as_real(release: Release[Outcome], question: Question, rng: np.random.Generator) -> FloatArray:
-    """Return widths from the Beta marginal of a cell, or from quantiles of sampled answers."""
-    posterior = release.posterior
-    if question.cell is not None:
-        low, high = posterior.interval(LEVEL, cells=question.cell)
-        return high - low
-    widths = np.empty(len(posterior.alpha))
-    for part in slices(len(widths), _MOST_VALUES // (CREDIBLE_DRAWS * posterior.network.cell_count)):
-        widths[part] = _drawn_widths(posterior.part(part), question, rng)
-    return widths
-
-
-def _drawn_widths(
-    posterior: Dirichlets | DirichletMixtures, question: Question, rng: np.random.Generator
-) -> FloatArray:
-    """Return the width of the interval of sampled answers for every posterior of a batch (R,)."""
-    drawn = question.answers(posterior.sample(rng, (CREDIBLE_DRAWS,)))
-    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
-    return np.asarray(high - low)
-
-
-AS_REAL = Answer(label="a naive recipient", answers=_answers_as_real, widths=_widths_as_real)
+AS_REAL = Answer(label="a naive recipient", answers=_answers_as_real)
 """As in the paper: the posterior after the released counts, or the released probabilities."""
 
 
@@ -173,21 +143,5 @@ def _answers_noise_aware(release: Release[Outcome], question: Question) -> Float
     return answers
 
 
-def _widths_noise_aware(release: Release[Outcome], question: Question, rng: np.random.Generator) -> FloatArray:
-    """Return widths from the mixture of a cell, or from quantiles of sampled answers."""
-    widths = np.empty(len(release.numbers))
-    if question.cell is not None:
-        cell = np.array([question.cell])
-        for part in slices(len(widths), _MOST_VALUES // (POINTS * _ROW)):
-            low, high = release.part(part).noise_aware_cells(cell, points=POINTS).interval(LEVEL)
-            widths[part] = (high - low)[..., 0]
-        return widths
-    for part in slices(len(widths), _MOST_VALUES // (CREDIBLE_DRAWS * question.network.cell_count)):
-        widths[part] = _drawn_widths(release.part(part).noise_aware(points=POINTS), question, rng)
-    return widths
-
-
-NOISE_AWARE = Answer(
-    label="a noise-aware recipient", answers=_answers_noise_aware, widths=_widths_noise_aware, draws=1000
-)
+NOISE_AWARE = Answer(label="a noise-aware recipient", answers=_answers_noise_aware, draws=1000)
 """The posterior given the release; it raises an InputError for a mechanism that does not state its noise."""

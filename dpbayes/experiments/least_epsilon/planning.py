@@ -37,7 +37,7 @@ MOST_CELLS = 10_000
 
 @dataclass(frozen=True, eq=False)
 class ErrorCurve:
-    """Errors, or widths, of simulated releases at epsilons (E,): the median, and the quantile of the required share.
+    """Errors of simulated releases at epsilons (E,): the median, and the quantile of the required share.
 
     NaN if not computed yet, or if the mechanism does not allow the epsilon.
     """

@@ -28,7 +28,7 @@ from dpbayes.base.steps import Work, finished, part_of, slices
 from dpbayes.base.text import numeral, share_text
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.least_epsilon.wish import LEAST_DRAWS, LeastEpsilon, Measure, Wish
+from dpbayes.experiments.least_epsilon.wish import LEAST_DRAWS, LeastEpsilon, Wish
 from dpbayes.mechanisms.base import Mechanism, simulated
 from dpbayes.mechanisms.noise.shares import searched
 from dpbayes.mechanisms.parameters import EPSILON
@@ -82,7 +82,7 @@ def least_epsilon_steps(wish: Wish, rng: np.random.Generator) -> Work[LeastEpsil
 
 
 def sizes_at(wish: Wish, epsilon: float, rng: np.random.Generator) -> FloatArray:
-    """Return the errors, or widths, of all draws of a wish at one epsilon: (draws,).
+    """Return the errors of all draws of a wish at one epsilon: (draws,).
 
     Errors: InputError if the mechanism does not allow this epsilon, and those of the answer.
     """
@@ -191,11 +191,9 @@ class _Trials:
 
 
 def _sizes(wish: Wish, mechanism: Mechanism[Outcome], block: _SeededDraws, draws: IntArray) -> FloatArray:
-    """The errors, or widths, of some draws (D,) of a block, whose luck is that of the whole block: (D,)."""
+    """The errors of some draws (D,) of a block, whose luck is that of the whole block: (D,)."""
     rng = np.random.default_rng(block.seed)
     release = simulated(mechanism, block.tables, rng, () if wish.is_planned else (block.size,)).part(draws)
-    if wish.measure is Measure.WIDTH:
-        return wish.answer.widths(release, wish.question, rng)
     exact = block.exact[draws] if wish.is_planned else block.exact
     return np.asarray(np.abs(wish.answer.answers(release, wish.question) - exact))
 

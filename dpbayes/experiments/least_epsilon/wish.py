@@ -1,6 +1,5 @@
 """The required accuracy of a released answer, and the least epsilon that satisfies it."""
 
-import enum
 from dataclasses import dataclass, replace
 
 from dpbayes.base.parameters import Parameter, parameters_of
@@ -17,21 +16,13 @@ MOST_NUMBERS = 50_000_000
 """Most numbers of all draws at one epsilon."""
 
 
-class Measure(enum.Enum):
-    """The quantity that must be small."""
-
-    ERROR = "error"
-    WIDTH = "width"
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Wish:
     """The requirement: within `tolerance` in a share `confidence` of `draws` simulated releases.
 
-    The error is the distance from the exact posterior's answer; the width is that of the recipient's 95% credible
-    interval. `tables` has the counts of one table (K,), or of a planned table for each draw (draws, K). The epsilon of
-    the `mechanism` does not matter. Errors: InputError for numbers out of range, counts of another network or number of
-    draws, and a mechanism without an epsilon.
+    The error is the distance from the exact posterior's answer. `tables` has the counts of one table (K,), or of a
+    planned table for each draw (draws, K). The epsilon of the `mechanism` does not matter. Errors: InputError for
+    numbers out of range, counts of another network or number of draws, and a mechanism without an epsilon.
     """
 
     mechanism: Mechanism[Outcome]
@@ -40,7 +31,6 @@ class Wish:
     tolerance: float
     confidence: float = 0.95
     draws: int = 2000
-    measure: Measure = Measure.ERROR
     answer: Answer = AS_REAL
 
     def __post_init__(self) -> None:

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from scipy import stats
 
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon import answers
@@ -84,27 +83,6 @@ def test_unknown_names_are_refused(words, message):
         Question(ASIA, *words)
 
 
-def test_a_cells_interval_is_that_of_its_beta_law():
-    release = released(5)
-    question = Question(V_STRUCTURE, FIRST, V_STRUCTURE.states[0][0])
-    a, b = release.posterior.alpha[:, 0], release.posterior.alpha[:, 1]
-    expected = stats.beta.ppf(0.975, a, b) - stats.beta.ppf(0.025, a, b)
-    assert AS_REAL.widths(release, question, np.random.default_rng(1)) == pytest.approx(expected)
-    assert AS_REAL.answers(release, question) == pytest.approx(a / (a + b))
-
-
-def test_an_interval_read_off_draws_is_as_wide_as_the_formula():
-    # The two roots are independent, so that P(first | second) is a cell's probability that is not asked as a cell.
-    release, state = released(200), V_STRUCTURE.states[0][0]
-    formula = AS_REAL.widths(release, Question(V_STRUCTURE, FIRST, state), np.random.default_rng(1))
-    other = Question(V_STRUCTURE, FIRST, state, {SECOND: V_STRUCTURE.states[1][0]})
-    drawn = AS_REAL.widths(release, other, np.random.default_rng(1))
-    assert other.cell is None
-    # 200 draws tell a width to some 8%, and 200 releases their mean to some 0.6%; quantiles of few draws are narrow.
-    assert (drawn / formula).mean() == pytest.approx(1, abs=0.04)
-    assert (drawn / (0.9 * formula)).mean() != pytest.approx(1, abs=0.04)
-
-
 def test_the_exact_posterior_answers_with_its_mean():
     posterior = Dirichlets.symmetric(V_STRUCTURE).updated(COUNTS)
     question = Question(V_STRUCTURE, FIRST, V_STRUCTURE.states[0][0])
@@ -128,20 +106,6 @@ def test_answers_with_the_noise_in_mind_are_the_means_of_that_posterior_in_parts
     expected = question.answers(release.noise_aware(points=POINTS).mean)
     assert NOISE_AWARE.answers(release, question) == pytest.approx(expected)
     assert NOISE_AWARE.answers(release, question) != pytest.approx(AS_REAL.answers(release, question))
-
-
-def test_a_cells_interval_with_the_noise_in_mind_is_that_of_its_mixture():
-    release = released(5)
-    low, high = release.noise_aware(points=POINTS).interval(cells=CELL.cell)
-    assert NOISE_AWARE.widths(release, CELL, np.random.default_rng(1)) == pytest.approx(high - low, abs=1e-6)
-
-
-def test_an_interval_read_off_draws_of_the_mixture_is_as_wide():
-    # As above: 200 draws tell a width to some 8%, and 100 releases their mean to some 0.8%.
-    release = released(100)
-    formula = NOISE_AWARE.widths(release, CELL, np.random.default_rng(1))
-    drawn = NOISE_AWARE.widths(release, OTHERS, np.random.default_rng(1))
-    assert (drawn / formula).mean() == pytest.approx(1, abs=0.04)
 
 
 def test_what_does_not_tell_its_noise_is_not_answered_so():

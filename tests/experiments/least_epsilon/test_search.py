@@ -10,10 +10,10 @@ from dpbayes.base.bisection import turning_point
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon import search
-from dpbayes.experiments.least_epsilon.answers import AS_REAL, Answer, Question
+from dpbayes.experiments.least_epsilon.answers import AS_REAL, Question
 from dpbayes.experiments.least_epsilon.search import crossing, interval_shares, least_epsilon, least_epsilon_steps
 from dpbayes.experiments.least_epsilon.tables import planned_tables
-from dpbayes.experiments.least_epsilon.wish import Measure, Wish
+from dpbayes.experiments.least_epsilon.wish import Wish
 from dpbayes.mechanisms import PRIVATE, Exact, LaplaceUpdates, MapExponential, Noise, PosteriorSampler
 from dpbayes.mechanisms.parameters import Calibration
 from dpbayes.model.counts import Counts
@@ -170,36 +170,6 @@ def test_whole_noise_of_the_same_scale_needs_about_the_same():
 
 
 # Other ways of answering
-
-
-def test_another_way_of_answering_plugs_in():
-    answer = Answer(
-        label="what it always says",
-        answers=lambda release, question: np.full(len(release.numbers), 0.5),
-        widths=lambda release, question, rng: 1 / (1 + release.public["epsilon"] + 0 * release.numbers[:, 0]),
-    )
-    always = least_epsilon(wish(answer=answer), rng())
-    assert always.epsilon == 1e-3  # the exact answer is one half, and needs no epsilon
-    width = least_epsilon(wish(answer=answer, measure=Measure.WIDTH, tolerance=0.25), rng())
-    assert width.epsilon == pytest.approx(3, rel=0.12)  # no coarser than the grid
-    assert width.low == pytest.approx(width.high, rel=0.01)
-
-
-def test_the_width_of_an_interval_falls_with_the_tolerance():
-    wide, narrow = (
-        least_epsilon(wish(measure=Measure.WIDTH, tolerance=tolerance, draws=500), rng()).epsilon
-        for tolerance in (0.07, 0.0625)
-    )
-    assert wide < narrow
-    beta = stats.beta(501, 501)
-    exact = beta.ppf(0.975) - beta.ppf(0.025)
-    with pytest.raises(InputError, match="No epsilon up to 1,000"):
-        least_epsilon(wish(measure=Measure.WIDTH, tolerance=0.99 * exact, draws=100), rng())
-
-
-def test_probabilities_have_no_interval():
-    with pytest.raises(InputError, match="probabilities, not a posterior"):
-        least_epsilon(wish(PosteriorSampler(prior=COIN, epsilon=1.0), measure=Measure.WIDTH), rng())
 
 
 # Steps, luck and refusals

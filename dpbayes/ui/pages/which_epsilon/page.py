@@ -6,6 +6,7 @@ everything. The curator may choose the table itself instead, which is marked.
 
 import math
 from collections.abc import Hashable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.steps import Partial, Work, part_of
 from dpbayes.base.text import escaped, many, numeral, rough
 from dpbayes.base.validation import InputError
+from dpbayes.experiments.least_epsilon.answers import AS_REAL
 from dpbayes.experiments.least_epsilon.planning import (
     ErrorCurve,
     LeastRecords,
@@ -30,7 +32,6 @@ from dpbayes.experiments.least_epsilon.wish import LeastEpsilon
 from dpbayes.figures.which_epsilon import NeededEpsilon, error_figure, least_epsilons_figure
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.ui.pages.which_epsilon.recipes import recipes
 from dpbayes.ui.pages.which_epsilon.requirement import (
     MOST_DRAWS,
     AccuracyRequirement,
@@ -48,6 +49,15 @@ from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.chart.saving import MECHANISM, PLANNED, Facts, N, pictures_tell
 from dpbayes.ui.widgets.frames import Frames, counts_of, network_of
+from dpbayes.ui.widgets.from_python import (
+    FACE,
+    STREAM,
+    counts_in_python,
+    mechanism_in_python,
+    program,
+    public_cpts_in_python,
+    same_from_python,
+)
 from dpbayes.ui.widgets.numbers import show_number
 from dpbayes.ui.widgets.page import Places, next_page, places
 from dpbayes.ui.widgets.running import Running, progress_if_long, running
@@ -400,4 +410,54 @@ def frame_of(errors: ErrorCurve) -> "pd.DataFrame":
             "median error": errors.median,
             "error bound for the share of releases": errors.wanted,
         }
+    )
+
+
+# The same from Python
+
+
+def recipes(goal: AccuracyRequirement) -> None:
+    """Show how the same question is answered without the page."""
+    with suppress(InputError):  # the page states why nothing can be simulated
+        same_from_python(python_of(goal), name="which_epsilon", chosen=goal.chosen)
+
+
+def python_of(goal: AccuracyRequirement) -> str:
+    """Return the Python that gives the page's answer, of the same draws. Errors: InputError as of `draws`."""
+    question, options, name = goal.question, goal.options, goal.chosen.settings.mechanism
+    answer = "AS_REAL" if goal.answer(name) is AS_REAL else "NOISE_AWARE"
+    seed, draws = goal.chosen.seed, goal.draws(name)
+    evidence = dict(question.evidence)
+    return program(
+        FACE,
+        STREAM,
+        f"from dpbayes.experiments.least_epsilon.answers import {answer}, Question",
+        "from dpbayes.experiments.least_epsilon.search import least_epsilon",
+        "from dpbayes.experiments.least_epsilon.wish import Wish",
+        _tables(goal, draws),
+        mechanism_in_python(goal.mechanism(name)),
+        "wish = Wish(",
+        "    mechanism=mechanism,",
+        f"    question=Question(network, {question.target!r}, {question.state!r}, {evidence!r}),",
+        "    tables=tables,",
+        f"    tolerance={options.tolerance!r},",
+        f"    confidence={options.confidence!r},",
+        f"    draws={draws!r},",
+        f"    answer={answer},",
+        ")",
+        f'print(least_epsilon(wish, stream({seed!r}, "which_epsilon", "least")).epsilon)',
+    )
+
+
+def _tables(goal: AccuracyRequirement, draws: int) -> str:
+    """Return the code that makes `network` and the `tables` whose releases are simulated."""
+    if goal.counts is not None:
+        return f"{counts_in_python(goal.chosen)}\ntables = counts  # of the records themselves: not private"
+    return "\n".join(
+        [
+            "from dpbayes.experiments.least_epsilon.tables import planned_tables",
+            public_cpts_in_python(goal.chosen),
+            f'rng = stream({goal.chosen.seed!r}, "which_epsilon", "tables")',
+            f"tables = planned_tables(network, probabilities, {goal.n!r}, {draws!r}, rng)",
+        ]
     )
