@@ -64,7 +64,7 @@ def test_the_benchmarks_of_what_waits_for_a_slider_give_sane_records():
         (noise, 20)
         for noise in (
             *("Laplace", "discrete Laplace", "consistent Laplace", "Gaussian cells", "Gaussian residuals"),
-            *("Fourier as printed", "Fourier certified", "weighted Fourier"),
+            *("Fourier as printed", "Fourier certified"),
         )
     ]
     assert noise_aware.BOUNDS == {"Asia": 20, "Naive Bayes 16": 60, "Alarm": 500}
