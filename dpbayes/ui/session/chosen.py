@@ -35,7 +35,7 @@ from dpbayes.ui.session.connected import Connected, connected
 from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.increments import STEALTH, stealth_increment
-from dpbayes.ui.session.kept import kept
+from dpbayes.ui.session.kept import kept, server_cache
 from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.scans import counts_of, scanned_records
 from dpbayes.ui.session.settings import CONNECTED, Cpts, Seat, Settings
@@ -377,13 +377,13 @@ class Chosen:
         return {kind.increment: stealth_increment(prior.network, self.parameter("calibration"), STEALTH, law)}
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@server_cache(8)
 def _drawn_for_all(_chosen: Chosen, key: tuple[Any, ...]) -> Dataset:
     """Return the table of these settings: one object in all sessions, which share the computations on it."""
     return _chosen._drawn()
 
 
-@st.cache_resource(max_entries=4, show_spinner="Reading the table …")
+@server_cache(4, spinner="Reading the table …")
 def _shipped(key: str) -> Dataset:
     return load_shipped(key)
 

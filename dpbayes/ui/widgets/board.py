@@ -16,7 +16,7 @@ from dpbayes.boards.document import script, style
 from dpbayes.ui.server.program import plotly_address
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.downloads import download_button
-from dpbayes.ui.session.kept import kept
+from dpbayes.ui.session.kept import kept, server_cache
 from dpbayes.ui.session.settings import PARAMETERS
 
 MOST_TYPED = 24
@@ -95,7 +95,7 @@ def _shared_view(name: str, inputs: Hashable, view: Callable[[], View]) -> _Comp
     return _shared().once((name, inputs), _Computed.of, view)
 
 
-@st.cache_resource(show_spinner=False)
+@server_cache()
 def _shared() -> Memo:
     return Memo(most=SHARED)
 

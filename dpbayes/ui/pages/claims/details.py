@@ -22,6 +22,7 @@ from dpbayes.ui.pages.claims.curve import Evaluation
 from dpbayes.ui.pages.claims.headline import shown_as
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.downloads import download_button
+from dpbayes.ui.session.kept import server_cache
 from dpbayes.ui.widgets.from_python import program
 from dpbayes.ui.widgets.show import assumption, folded, show_refusal, source
 
@@ -34,7 +35,7 @@ SCROLLS = f"""<style>
 </style>"""
 
 
-@st.cache_resource(max_entries=1, show_spinner="Reading the docstrings …")
+@server_cache(1, spinner="Reading the docstrings …")
 def entries() -> Mapping[Claim, PaperEntry]:
     """Return, by claim, where the code and the tests name it."""
     package = Path(dpbayes.__file__).parent
@@ -46,7 +47,7 @@ def failures(claim: Claim) -> tuple[Counterexample, ...]:
     return _failures(claim, str(claim.reference))
 
 
-@st.cache_resource(max_entries=100, show_spinner=False)
+@server_cache(100)
 def _failures(_claim: Claim, place: str) -> tuple[Counterexample, ...]:
     return counterexamples_of(_claim)
 

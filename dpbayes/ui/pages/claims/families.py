@@ -15,6 +15,7 @@ from dpbayes.figures.claims import answers_figure, moved_figure
 from dpbayes.theory.dimitrakakis14.draws import theorem_2_ii
 from dpbayes.theory.dimitrakakis14.game import KAPPA
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.session.options.research import RobustnessOptions
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
@@ -82,7 +83,7 @@ def hypothetical_tables(options: RobustnessOptions) -> NeighbourTables:
     return NeighbourTables(options.family, options.records, options.value, options.distance, options.share)
 
 
-@st.cache_data(scope="session", max_entries=64, show_spinner="Integrating posteriors …", hash_funcs={RecordFamily: str})
+@session_cache(64, spinner="Integrating posteriors …", hashed={RecordFamily: str})
 def _curves(tables: NeighbourTables, prior: tuple[float, ...], error: float) -> Robustness:
     return robustness(tables, np.array(prior), error=error)
 

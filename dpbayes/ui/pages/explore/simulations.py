@@ -15,7 +15,7 @@ from dpbayes.mechanisms.base import simulated
 from dpbayes.ui.pages.explore.averages import releases_key
 from dpbayes.ui.pages.explore.readings import Simulated
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.kept import note_request
+from dpbayes.ui.session.kept import note_request, server_cache
 from dpbayes.ui.widgets.running import WITHOUT_BUTTON, Running, running, so_far
 
 DRAWS = 200
@@ -138,7 +138,7 @@ def offer_simulation(chosen: Chosen) -> None:
     st.caption("The simulation takes a while with so many records and columns.")
 
 
-@st.cache_resource(show_spinner=False)
+@server_cache()
 def shared_simulations() -> Memo:
     """Return the simulations that a server keeps for all its sessions."""
     return Memo(most=SHARED)

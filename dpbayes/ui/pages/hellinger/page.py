@@ -32,6 +32,7 @@ from dpbayes.figures.hellinger import die_errors_figure, error_box_figure, sides
 from dpbayes.mechanisms.die.enumeration import MOST_ENUMERATED, neighbour_count
 from dpbayes.ui.pages.hellinger.details import details, download, mechanism_table, promise
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart import chart
@@ -230,17 +231,17 @@ def _table(scenario: Scenario, laws: Mapping[DieMethod, ErrorLaw], *, seed: int)
 # Errors against n, epsilon and m, and the whole experiment as files
 
 
-@st.cache_data(scope="session", max_entries=16, show_spinner="Comparing at every ε …", hash_funcs={Scenario: hash})
+@session_cache(16, spinner="Comparing at every ε …", hashed={Scenario: hash})
 def _against_epsilon(scenario: Scenario, seed: int) -> Accuracy:
     return accuracy_against_epsilon(scenario, EPSILONS, noise_along(seed=seed))
 
 
-@st.cache_data(scope="session", max_entries=16, show_spinner="Comparing at every n …", hash_funcs={Scenario: hash})
+@session_cache(16, spinner="Comparing at every n …", hashed={Scenario: hash})
 def _against_throws(scenario: Scenario, throws: tuple[int, ...], seed: int) -> Accuracy:
     return accuracy_against_throws(scenario, throws, noise_along(seed=seed))
 
 
-@st.cache_data(scope="session", max_entries=16, show_spinner="Comparing at every m …", hash_funcs={Scenario: hash})
+@session_cache(16, spinner="Comparing at every m …", hashed={Scenario: hash})
 def _against_sides(scenario: Scenario, sides: tuple[int, ...], seed: int) -> Accuracy:
     return accuracy_against_sides(scenario, sides, noise_along(seed=seed))
 

@@ -35,6 +35,7 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.named_networks import NAMED
 from dpbayes.ui.session.chosen import Chosen, has_question, kind_called, target_and_evidence
+from dpbayes.ui.session.kept import server_cache
 from dpbayes.ui.session.options.workflow import ByNode
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts
 from dpbayes.ui.widgets.address import hand_moves
@@ -106,7 +107,7 @@ def same_columns(first: Network, second: Network) -> bool:
     return has_columns(first, second) and has_columns(second, first)
 
 
-@st.cache_resource(show_spinner=False)
+@server_cache()
 def shared_errors() -> Memo:
     """Return what a server keeps for all its sessions: no record has a part in it, and a class asks for the same."""
     return Memo()

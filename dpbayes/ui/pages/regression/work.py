@@ -5,8 +5,6 @@ An experiment continues for a moment in each run of the page; see `running`.
 
 from dataclasses import dataclass, replace
 
-import streamlit as st
-
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.steps import Work, mapped
 from dpbayes.experiments.regression.result import RegressionResult
@@ -19,6 +17,7 @@ from dpbayes.experiments.regression.scenario import (
     records_of,
     study_of,
 )
+from dpbayes.ui.session.kept import server_cache
 from dpbayes.ui.session.settings import PARAMETERS, Settings
 from dpbayes.ui.widgets.limits import Possible, highest, lowest, nearest
 from dpbayes.ui.widgets.running import Running, running
@@ -37,12 +36,12 @@ class ErrorCurves:
 # The records
 
 
-@st.cache_resource(max_entries=1, show_spinner="Reading the table …")
+@server_cache(1, spinner="Reading the table …")
 def _fulton() -> StudyRecords:
     return records_of(RegressionScenario(records=Records.FULTON), seed=0)
 
 
-@st.cache_resource(max_entries=2, show_spinner="Generating records …")
+@server_cache(2, spinner="Generating records …")
 def _made_up(n: int, features: int, seed: int) -> StudyRecords:
     """Return synthetic records, the same for every session: a class would make up and hold as many sets."""
     return records_of(RegressionScenario(n=n, features=features), seed=seed)

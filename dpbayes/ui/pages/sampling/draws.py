@@ -120,7 +120,7 @@ def _errors(net: Network, alpha: FloatArray, state: int, epsilon: float) -> Floa
     return RowState(alpha, state).error_of_mean(bounds, NUMBERS)
 
 
-@st.cache_data(scope="session", max_entries=16, show_spinner=False)
+@session_cache(16)
 def _measured(
     alpha: FloatArray, state: int, bound: float, draws: int, seed: tuple[int, int]
 ) -> tuple[int, float, float]:

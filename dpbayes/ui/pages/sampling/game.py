@@ -35,6 +35,7 @@ from dpbayes.theory.dimitrakakis14.game import (
 from dpbayes.ui.pages.sampling.details import CONCENTRATIONS, details_section
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
+from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.session.options.research import SamplingOptions
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
@@ -187,7 +188,7 @@ def games_of(game: Game, *, seed: int) -> GameStudy:
     )
 
 
-@st.cache_data(scope="session", max_entries=4, show_spinner="Playing …")
+@session_cache(4, spinner="Playing …")
 def _played(family: Family, two: Tables, bound: float, size: tuple[int, int], seed: tuple[int, str]) -> GameStudy:
     rng = stream(seed[0], "sampling", "game", family.value)
     return play(pair_of(family, two, bound=bound), rng, answers=size[0], games=size[1])

@@ -28,7 +28,7 @@ from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.figures.style import Figure
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.kept import kept
+from dpbayes.ui.session.kept import kept, server_cache
 from dpbayes.ui.session.settings import PARAMETERS, Present, Settings
 from dpbayes.ui.widgets.address import hold_link, release_link, shown_page
 
@@ -251,7 +251,7 @@ def _key(chosen: Chosen, frames: Frames) -> Hashable:
     return shown_page(), settings, frames.name, frames.of(chosen)
 
 
-@st.cache_resource(show_spinner=False)
+@server_cache()
 def shared_frames() -> Memo:
     """Return the frames that a server keeps for all its sessions."""
     return Memo(most=KEPT)

@@ -16,6 +16,7 @@ from dpbayes.model.counts import count
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.session.chosen import kind_called
+from dpbayes.ui.session.kept import server_cache
 from dpbayes.ui.session.settings import Settings
 
 EPSILONS = tuple(float(f"{10 ** (k / 4):.2g}") for k in range(-8, 9))
@@ -58,7 +59,7 @@ def miniature() -> None:
     _mount(key="miniature", data=asdict(computed()))
 
 
-@st.cache_resource(show_spinner=False)
+@server_cache()
 def computed() -> Miniature:
     """Compute P(dysp = yes | bronc = yes, either = no) of 1,000 synthetic records of Asia, exact and released."""
     (network, cpts), kind = load_named("asia"), kind_called(Settings().mechanism)
