@@ -356,7 +356,7 @@ def test_a_newer_version_is_refused_in_one_sentence():
 def test_the_schema_is_one_and_names_what_the_code_knows():
     Draft202012Validator.check_schema(schema())
     request = schema()["properties"]["request"]["properties"]
-    assert request["mechanism"]["enum"] == list(RELEASABLE)
+    assert set(request["mechanism"]["enum"]) == set(RELEASABLE)
     assert request["domains"]["enum"] == [choice.value for choice in DomainChoice]
     assert schema()["properties"]["version"]["const"] == VERSION
 

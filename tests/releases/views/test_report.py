@@ -362,7 +362,7 @@ def test_what_rests_on_few_points_is_said_in_every_file_as_on_the_page(tmp_path,
 
     for reading in Reading:
         assert not [file for file in files(reading) if "possible counts have weight" in file]
-    monkeypatch.setattr("dpbayes.posteriors.noise_aware.FEW_POINTS", 10_000)
+    monkeypatch.setattr("dpbayes.posteriors.noise_aware.FEW_POINTS", 10**9)
     worst = numeral(float(release.joint_noise_aware().effective.min()), 2)
     remark = f"have weight ({worst} in the worst row). The probabilities and intervals of these rows are rough."
     assert all(remark in file for file in files(Reading.NOISE_AWARE))
