@@ -3,6 +3,8 @@
 Seeds are fixed, so that a test fails only if the code changes. Ranks of truths are tested by `test_joint_calibration`.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -271,6 +273,21 @@ def test_a_release_with_other_final_points_gets_more_sweeps(monkeypatch):
     monkeypatch.setattr(joint, "_SETTLED_POINTS", 0.02)
     assert release.joint_noise_aware().is_settled.tolist() == [True, False]
     assert batches == [2] * joint._LEAST_SWEEPS + [1] * (len(joint._SHARES) - joint._LEAST_SWEEPS)
+
+
+@pytest.mark.parametrize(("moved", "sweeps"), [(0.4, 5), (0.6, 6)])
+def test_a_row_that_moved_by_more_than_half_a_deviation_gets_another_sweep(monkeypatch, moved, sweeps):
+    _, _, release = releases_of(LaplaceUpdates(prior=DIAMOND, epsilon=1.0), 100, 1)
+    sweep, numbers = joint._sweep, []
+
+    def moving(work, tables, base, laws, number, share):
+        numbers.append(number)
+        last = sweep(work, tables, base, laws, number, share)
+        return replace(last, moved=np.full(1, moved if number < 5 else 0.0))
+
+    monkeypatch.setattr(joint, "_sweep", moving)
+    assert release.joint_noise_aware().is_settled.all()
+    assert numbers == list(range(sweeps))
 
 
 def test_what_does_not_settle_is_read_row_by_row(monkeypatch):
