@@ -140,9 +140,10 @@ def joint_coverage(settings: tuple[Trial, ...] | None = None, releases: int = JO
 
 def prior_decisions(releases: int = DECISIONS) -> Iterator[Line]:
     """Yield how often intervals of one answer hold that sums over 32 alike rows, by prior and epsilon."""
-    network, truth = wide_network(5), 0.72
+    network, truth = clinical_network(), 0.72
     cpts = np.full((releases, network.cell_count), 0.5)
-    cpts[:, network.cell_offsets[-2] :] = np.tile([1 - truth, truth], 32)
+    cpts[:, :10] = np.repeat([1 / 2, 1 / 4, 1 / 4], [2, 4, 4])
+    cpts[:, 10:] = np.tile([1 - truth, truth], 32)
     for name, prior in priors_of(network).items():
         for epsilon in (0.5, 1.0, 3.0, 10.0):
             rng = stream(SEED, "prior decisions", name, repr(epsilon))
@@ -169,7 +170,7 @@ COVERAGES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 1.001)
 
 def marks(releases: int = 6) -> Iterator[Line]:
     """Yield how often intervals of one answer hold, by the probability of the interval under the vague prior."""
-    found: dict[str, list[FloatArray]] = {kind: [] for kind in KINDS}
+    rows_of_kind: dict[str, list[FloatArray]] = {kind: [] for kind in KINDS}
     for parents, n, (kind, spread) in product(range(1, 7), (228, 2000), KINDS.items()):
         network = wide_network(parents)
         for (name, prior), epsilon in product(priors_of(network).items(), (0.3, 1.0, 3.0, 10.0)):
@@ -179,8 +180,8 @@ def marks(releases: int = 6) -> Iterator[Line]:
             answers, exact = _answers(prior, tables, epsilon, rng)
             truth = query(network, cpts, "y", {})[:, 1]
             columns = answers.vague, answers.contains(exact), answers.contains(truth)
-            found[kind].append(np.column_stack(columns).astype(float))
-    for kind, parts in found.items():
+            rows_of_kind[kind].append(np.column_stack(columns).astype(float))
+    for kind, parts in rows_of_kind.items():
         every = np.concatenate(parts)
         for low, high in pairwise(COVERAGES):
             own = every[(every[:, 0] >= low) & (every[:, 0] < high)]
@@ -192,6 +193,12 @@ def marks(releases: int = 6) -> Iterator[Line]:
                 "exact": 100 * float(own[:, 1].mean()),
                 "truth": 100 * float(own[:, 2].mean()),
             }
+
+
+def clinical_network() -> Network:
+    """Return a binary node y with three parents of 2, 4 and 4 states."""
+    states = {"sex": "01", "ecog": "0123", "time": "0123", "y": "01"}
+    return Network.from_edges(states, [(name, "y") for name in ("sex", "ecog", "time")], states)
 
 
 def wide_network(parents: int) -> Network:
@@ -251,38 +258,35 @@ def _answers(
 
 def exact_errors(releases: int = 4) -> Iterator[Line]:
     """Yield the largest errors of both posteriors against Markov chains, in standard deviations of the chains."""
-    for name, prior in compared_networks().items():
-        for n, epsilon in product((200, 1000), (0.3, 3.0)):
-            rng = stream(SEED, "exact errors", name, n, repr(epsilon))
-            mechanism = LaplaceUpdates(prior=prior, epsilon=epsilon)
-            tables = Counts(prior.network, drawn_counts(prior.network, prior.sample(rng, (releases,)), n, rng), n)
-            release = mechanism.release(tables, rng)
-            laws = {"joint": release.joint_noise_aware(), "row-wise": release.noise_aware()}
-            errors: dict[str, list[tuple[float, float]]] = {key: [] for key in laws}
-            for k, numbers in enumerate(release.outcome.numbers):
-                exact = exact_posterior(prior, mechanism.noise_model, numbers, n, rng, sweeps=SWEEPS).law
-                for key, law in laws.items():
-                    errors[key].append(_errors(law.part(k), exact))
-            yield {
-                "setting": name,
-                "n": n,
-                "epsilon": epsilon,
-                "seed": SEED,
-                "releases": releases,
-                **{key: np.max(pairs, axis=0).tolist() for key, pairs in errors.items()},
-            }
+    for name, prior, n, epsilon in compared_settings():
+        rng = stream(SEED, "exact errors", name, n, repr(epsilon))
+        mechanism = LaplaceUpdates(prior=prior, epsilon=epsilon)
+        tables = Counts(prior.network, drawn_counts(prior.network, prior.sample(rng, (releases,)), n, rng), n)
+        release = mechanism.release(tables, rng)
+        laws = {"joint": release.joint_noise_aware(), "row-wise": release.noise_aware()}
+        errors: dict[str, list[tuple[float, float]]] = {key: [] for key in laws}
+        for k, numbers in enumerate(release.outcome.numbers):
+            exact = exact_posterior(prior, mechanism.noise_model, numbers, n, rng, sweeps=SWEEPS).law
+            for key, law in laws.items():
+                errors[key].append(_errors(law.part(k), exact))
+        yield {
+            "setting": name,
+            "n": n,
+            "epsilon": epsilon,
+            "seed": SEED,
+            "releases": releases,
+            **{key: np.max(pairs, axis=0).tolist() for key, pairs in errors.items()},
+        }
 
 
-def compared_networks() -> dict[str, Dirichlets]:
-    """Return the networks with priors that are compared with Markov chains."""
+def compared_settings() -> Iterator[tuple[str, Dirichlets, int, float]]:
+    """Yield names, priors, numbers of records and epsilons; chains for large noise and many states take hours."""
     v_structure = Network.from_edges("abc", [("a", "c"), ("b", "c")], {"a": "xyz", "b": "xy", "c": "xyz"})
-    diamond = Network.from_edges("abcd", [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")])
-    return {
-        "chain of 4, 1 in every cell": Dirichlets.symmetric(chain(4)),
-        "chain of 4, 0.3 in every cell": Dirichlets.symmetric(chain(4), 0.3),
-        "diamond, capped": Dirichlets.capped(diamond),
-        "a(3), b(2) to c(3), capped": Dirichlets.capped(v_structure),
-    }
+    for concentration, n, epsilon in product((1.0, 0.3), (200, 1000), (0.3, 3.0)):
+        prior = Dirichlets.symmetric(chain(4), concentration)
+        yield f"chain of 4, {concentration:g} in every cell", prior, n, epsilon
+    for epsilon in (1.0, 3.0):
+        yield "a(3), b(2) to c(3), capped", Dirichlets.capped(v_structure), 1000, epsilon
 
 
 def _errors(law: DirichletMixtures, exact: DirichletMixtures) -> tuple[float, float]:
@@ -369,7 +373,7 @@ TABLES: dict[str, tuple[tuple[str, ...], Callable[[Line], list[str]]]] = {
 }
 """The header of every table and its cells, by the measurement that the table shows."""
 
-_MARKED = re.compile(r"(<!-- measured: ([a-z -]+) -->\n)(.*?)(\n<!-- end -->)", re.DOTALL)
+_MARKED = re.compile(r"(<!-- measured: ([a-z -]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
 def table(name: str, lines: list[Line]) -> str:
@@ -381,7 +385,7 @@ def table(name: str, lines: list[Line]) -> str:
 
 def written(text: str, lines: list[Line]) -> str:
     """Return a document with its marked tables written from stored results."""
-    return _MARKED.sub(lambda part: f"{part[1]}{table(part[2], lines)}{part[4]}", text)
+    return _MARKED.sub(lambda part: f"{part[1]}{table(part[2], lines)}\n{part[4]}", text)
 
 
 def main() -> None:
