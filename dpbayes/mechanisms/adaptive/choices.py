@@ -10,7 +10,7 @@ The set of candidates depends on earlier releases only.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -55,6 +55,32 @@ class ChosenPair:
     is_taken: bool = True
 
 
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The pairs `first`, `second` (k,) of a choice, what is `added` to their scores, and the score of "nothing"."""
+
+    first: IntArray
+    second: IntArray
+    added: IntArray
+    least: int
+    cost: Amount
+
+
+Choose = Callable[[Candidates], tuple[int, int] | None]
+"""Returns one of the pairs, or None for "nothing": drawn by the scores, or as a release states it."""
+
+
+def drawn_by_scores(scores: IntArray, draws: Draws) -> Choose:
+    """Return choices by the scores (d, d) of all pairs, which have the expected noise subtracted."""
+
+    def choose(among: Candidates) -> tuple[int, int] | None:
+        own = scores[among.first, among.second] + among.added
+        at = draws.chosen(np.append(own, among.least), SENSITIVITY, among.cost)
+        return None if at == len(own) else (int(among.first[at]), int(among.second[at]))
+
+    return choose
+
+
 @dataclass(frozen=True, kw_only=True)
 class ForestRounds:
     """The public settings of the choice of a forest among `allowed` pairs (d, d) of n records, each round at a cost."""
@@ -72,30 +98,24 @@ def forest_pairs(setting: ForestRounds) -> tuple[IntArray, IntArray]:
     return first, second
 
 
-def chosen_forest(scores: IntArray, setting: ForestRounds, draws: Draws) -> Iterator[ChosenPair]:
+def chosen_forest(setting: ForestRounds, choose: Choose) -> Iterator[ChosenPair]:
     """Yield the pairs of a forest until "nothing" is selected or the forest is a tree; no pair if it is hopeless.
 
-    The scores (d, d) have the expected noise subtracted. Pairs of a column that has several are preferred.
+    Pairs of a column that has several are preferred.
     """
     cost = setting.cost
     first, second = forest_pairs(setting)
-    tree, pairs_of = np.arange(len(scores)), np.zeros(len(scores), dtype=np.int64)
+    tree, pairs_of = np.arange(len(setting.allowed)), np.zeros(len(setting.allowed), dtype=np.int64)
     addition = round(_PREFERENCE * float(choice_scale(SENSITIVITY, cost)))
-    while True:
-        free = np.flatnonzero(tree[first] != tree[second])
-        if not free.size:
-            return
+    while (free := np.flatnonzero(tree[first] != tree[second])).size:
         least = _score_of_nothing(_LEAST_FOREST, len(free), cost)
         others = np.maximum(np.maximum(pairs_of[first[free]], pairs_of[second[free]]) - 1, 0)
-        own = scores[first[free], second[free]] + addition * others
-        at = draws.chosen(np.append(own, least), SENSITIVITY, cost)
-        if at == len(free):
-            yield ChosenPair(None, len(free), cost)
+        pair = choose(Candidates(first[free], second[free], addition * others, least, cost))
+        yield ChosenPair(pair, len(free), cost)
+        if pair is None:
             return
-        i, j = int(first[free[at]]), int(second[free[at]])
-        tree[tree == tree[j]] = tree[i]
-        pairs_of[[i, j]] += 1
-        yield ChosenPair((i, j), len(free), cost)
+        tree[tree == tree[pair[1]]] = tree[pair[0]]
+        pairs_of[list(pair)] += 1
 
 
 def is_hopeless(least: int, n: int) -> bool:
@@ -224,13 +244,12 @@ class GrowingGraph:
 
 @dataclass(frozen=True, kw_only=True)
 class ParentRounds:
-    """The public settings of rounds that add parents: `noise_cost` is the cost of all tables, `cost` of a round."""
+    """The public settings of rounds that add parents, each at a cost."""
 
     rounds: int
     n: int
     most_parents: int
     most_cells: int
-    noise_cost: Amount
     cost: Amount
 
 
@@ -244,25 +263,23 @@ def open_pairs(graph: GrowingGraph, setting: ParentRounds, is_open: BoolArray) -
 
 
 def chosen_parents(
-    graph: GrowingGraph, scores: IntArray, setting: ParentRounds, draws: Draws
+    graph: GrowingGraph, setting: ParentRounds, choose: Choose
 ) -> Iterator[tuple[GrowingGraph, ChosenPair]]:
     """Yield the graph and the selected pair after each round, until "nothing" is selected.
 
-    The scores are (d, d), before the expected noise is subtracted. A node gets at most one more parent. An arrow that
-    would make the cliques too large is not added, but its round has its cost.
+    A node gets at most one more parent. An arrow that would make the cliques too large is not added, but its round has
+    its cost.
     """
-    noise, is_open = graph.noise(setting.noise_cost), np.ones(len(graph.cards), dtype=bool)
+    is_open = np.ones(len(graph.cards), dtype=bool)
     for _ in range(setting.rounds):
         parent, child = open_pairs(graph, setting, is_open)
         if not parent.size:
             return
         least = _score_of_nothing(_LEAST_PARENTS, len(parent), setting.cost)
-        own = scores[parent, child] - noise[parent, child]
-        at = draws.chosen(np.append(own, least), SENSITIVITY, setting.cost)
-        if at == len(parent):
+        pair = choose(Candidates(parent, child, np.zeros_like(parent), least, setting.cost))
+        if pair is None:
             yield graph, ChosenPair(None, len(parent), setting.cost)
             return
-        pair = int(parent[at]), int(child[at])
         graph, is_taken = graph.taking(*pair)
         is_open[pair[1]] = not is_taken
         yield graph, ChosenPair(pair, len(parent), setting.cost, is_taken)

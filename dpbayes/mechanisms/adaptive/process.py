@@ -35,9 +35,11 @@ every output.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
+from typing import Protocol
 
 import numpy as np
 
@@ -46,12 +48,14 @@ from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.adaptive.choices import (
     MOST_ROUNDS,
+    Choose,
     ChosenPair,
     ForestRounds,
     GrowingGraph,
     ParentRounds,
     chosen_forest,
     chosen_parents,
+    drawn_by_scores,
     open_pairs,
     pair_noise,
     rooted,
@@ -156,6 +160,19 @@ class Process:
         return Process(measured, self.choices, (*self.events, event), (*self.steps, step))
 
 
+class Source(Protocol):
+    """Where the steps come from: a curator, who draws them from records, or a release, whose steps are checked."""
+
+    def measured(self, stage: str, process: Process, parents: Sequence[tuple[int, ...]], limit: Fraction) -> Process:
+        """Return the course after measuring a network so that all measurements together cost at most the limit."""
+
+    def choosing(self, stage: str, expected: Callable[[], tuple[FloatArray, IntArray]]) -> Choose:
+        """Return how pairs are chosen in a stage.
+
+        `expected` returns what was released of all pairs of states (R, R), and the noise to expect (d, d).
+        """
+
+
 @dataclass(frozen=True, eq=False)
 class _Curator:
     """What sees the records: the table, its pair counts, and the draws."""
@@ -164,36 +181,37 @@ class _Curator:
     counts: IntArray
     draws: Draws
 
-    def scores(self, model: FloatArray) -> IntArray:
-        """Return how far every pair of columns is from a released model of all pairs of states (R, R): (d, d)."""
-        return pair_scores(self.counts, whole_expected(self.data.n * model), state_starts(self.data))
-
-    def measurement(
-        self, stage: str, process: Process, parents: Sequence[tuple[int, ...]], limit: Fraction
-    ) -> Measurement:
-        """Measure the sets of a network so that all measurements together cost at most the limit."""
+    def measured(self, stage: str, process: Process, parents: Sequence[tuple[int, ...]], limit: Fraction) -> Process:
         before = process.measured_over(parents)
         prices = _prices(before, limit)
         integers = before.noisy(self.data, prices, self.draws)
-        return Measurement(stage, tuple(parents), tuple(prices.tolist()), integers)
+        return process.after(Measurement(stage, tuple(parents), tuple(prices.tolist()), integers))
+
+    def choosing(self, stage: str, expected: Callable[[], tuple[FloatArray, IntArray]]) -> Choose:
+        model, noise = expected()
+        scores = pair_scores(self.counts, whole_expected(self.data.n * model), state_starts(self.data))
+        return drawn_by_scores(scores - noise, self.draws)
 
 
 def carried_out(plan: AdaptivePlan, data: Dataset, draws: Draws) -> Process:
     """Carry out all stages. Errors: InputError for a table without records, and for sizes above a limit."""
     require_feasible(data.states, data.n)
-    curator = _Curator(data, pair_counts(data), draws)
-    columns = ((),) * len(data.names)
-    process = Process.start(plan, Network(data.names, data.states, columns), data.n)
-    process = process.after(curator.measurement("columns", process, columns, plan.one_way * plan.total))
-    process, graph = _with_forest(plan, process, curator)
-    is_last = ends_with_pairs(plan, graph, data.n)
-    limit = pairs_limit(plan, process, is_last=is_last)
-    process = process.after(curator.measurement("pairs", process, graph.parents, limit))
-    if not is_last:
-        process = _with_parents(plan, process, graph, curator)
+    columns = Network(data.names, data.states, ((),) * len(data.names))
+    process = course(plan, Process.start(plan, columns, data.n), _Curator(data, pair_counts(data), draws))
     if process.cost > plan.total:
         raise AssertionError("the steps cost more than the budget")
     return process
+
+
+def course(plan: AdaptivePlan, process: Process, source: Source) -> Process:
+    """Return the course of all stages from its start on, with the steps of a source."""
+    columns = len(process.measured.network.names)
+    process = source.measured("columns", process, ((),) * columns, plan.one_way * plan.total)
+    process, graph = _with_forest(plan, process, source)
+    is_last = _ends_with_pairs(plan, graph, process.measured.n)
+    limit = plan.total - process.choices if is_last else plan.pairs * plan.total
+    process = source.measured("pairs", process, graph.parents, limit)
+    return process if is_last else _with_parents(plan, process, graph, source)
 
 
 def _prices(measured: Measured, limit: Fraction) -> IntArray:
@@ -202,62 +220,42 @@ def _prices(measured: Measured, limit: Fraction) -> IntArray:
     return new_prices(measured, wanted_precisions(measured.network), limit)
 
 
-def forest_cost(plan: AdaptivePlan, columns: int) -> Amount:
-    """Return the cost of every choice of a pair of the forest."""
-    return amount_in(plan.measure, plan.forest * plan.total / max(columns - 1, 1))
-
-
-def forest_rounds(plan: AdaptivePlan, cards: IntArray, n: int) -> ForestRounds:
+def _forest_rounds(plan: AdaptivePlan, cards: IntArray, n: int) -> ForestRounds:
     """Return the settings of the choice of a forest."""
     allowed = (np.outer(cards, cards) <= plan.most_cells) & np.outer(cards > 1, cards > 1)
-    return ForestRounds(allowed=allowed, n=n, cost=forest_cost(plan, len(cards)))
+    cost = amount_in(plan.measure, plan.forest * plan.total / max(len(cards) - 1, 1))
+    return ForestRounds(allowed=allowed, n=n, cost=cost)
 
 
-def rounds_per_batch(plan: AdaptivePlan, columns: int) -> int:
+def _rounds_per_batch(plan: AdaptivePlan, columns: int) -> int:
     """Return the most choices of parents in a batch."""
     return -(-min(columns, MOST_ROUNDS) // plan.batches)
 
 
 def most_steps(plan: AdaptivePlan, columns: int) -> int:
     """Return the most choices and measurements of a release."""
-    return columns + 2 + plan.batches * (rounds_per_batch(plan, columns) + 1)
+    return columns + 2 + plan.batches * (_rounds_per_batch(plan, columns) + 1)
 
 
-def parents_cost(plan: AdaptivePlan, columns: int) -> Amount:
-    """Return the cost of every choice of a parent."""
-    return amount_in(plan.measure, plan.parents * plan.total / (rounds_per_batch(plan, columns) * plan.batches))
-
-
-def parent_rounds(plan: AdaptivePlan, columns: int, n: int) -> ParentRounds:
+def _parent_rounds(plan: AdaptivePlan, columns: int, n: int) -> ParentRounds:
     """Return the settings of the choices of parents in a batch."""
+    rounds = _rounds_per_batch(plan, columns)
     return ParentRounds(
-        rounds=rounds_per_batch(plan, columns),
+        rounds=rounds,
         n=n,
         most_parents=plan.most_parents,
         most_cells=plan.most_cells,
-        noise_cost=_of_tables(plan),
-        cost=parents_cost(plan, columns),
+        cost=amount_in(plan.measure, plan.parents * plan.total / (rounds * plan.batches)),
     )
 
 
-def ends_with_pairs(plan: AdaptivePlan, graph: GrowingGraph, n: int) -> bool:
+def _ends_with_pairs(plan: AdaptivePlan, graph: GrowingGraph, n: int) -> bool:
     """Return whether a release under a pure epsilon ends after the forest: no parent can be chosen."""
     if plan.measure is PrivacyMeasure.RHO:
         return False
     columns = len(graph.cards)
-    parents, _ = open_pairs(graph, parent_rounds(plan, columns, n), np.ones(columns, dtype=bool))
+    parents, _ = open_pairs(graph, _parent_rounds(plan, columns, n), np.ones(columns, dtype=bool))
     return not parents.size
-
-
-def pairs_limit(plan: AdaptivePlan, process: Process, *, is_last: bool) -> Fraction:
-    """Return what all measurements may cost once the pairs are measured."""
-    return plan.total - process.choices if is_last else plan.pairs * plan.total
-
-
-def families_limit(plan: AdaptivePlan, process: Process, batch: int, *, is_last: bool) -> Fraction:
-    """Return what all measurements may cost once the families of a batch are measured."""
-    start, left = plan.pairs * plan.total, plan.total - process.choices
-    return left if is_last else start + (left - start) * Fraction(batch + 1, plan.batches)
 
 
 def _of_tables(plan: AdaptivePlan) -> Amount:
@@ -279,35 +277,42 @@ def require_feasible(domains: Sequence[Sequence[str]], n: int) -> None:
         raise InputError("No column has two states, so there is nothing to release.")
 
 
-def _with_forest(plan: AdaptivePlan, process: Process, curator: _Curator) -> tuple[Process, GrowingGraph]:
-    cards = process.measured.network.cards
-    columns = len(cards)
-    margins = column_distributions(process.measured)
-    noise = pair_noise(cards, tables=columns, cost=_of_tables(plan))
-    scores = curator.scores(np.outer(margins, margins)) - noise
+def _with_forest(plan: AdaptivePlan, process: Process, source: Source) -> tuple[Process, GrowingGraph]:
+    measured, cards = process.measured, process.measured.network.cards
+
+    def expected() -> tuple[FloatArray, IntArray]:
+        margins = column_distributions(measured)
+        return np.outer(margins, margins), pair_noise(cards, tables=len(cards), cost=_of_tables(plan))
+
     pairs = []
-    for chosen in chosen_forest(scores, forest_rounds(plan, cards, curator.data.n), curator.draws):
+    choose = source.choosing("forest", expected)
+    for chosen in chosen_forest(_forest_rounds(plan, cards, measured.n), choose):
         process = process.after(PairChoice("forest", chosen))
         pairs += [chosen.pair] if chosen.pair else []
-    return process, GrowingGraph.of(rooted(pairs, columns), cards)
+    return process, GrowingGraph.of(rooted(pairs, len(cards)), cards)
 
 
-def _with_parents(plan: AdaptivePlan, process: Process, graph: GrowingGraph, curator: _Curator) -> Process:
+def _with_parents(plan: AdaptivePlan, process: Process, graph: GrowingGraph, source: Source) -> Process:
     """Add parents and measure the families, batch after batch; the last measurement takes what is left."""
-    setting = parent_rounds(plan, len(graph.cards), curator.data.n)
+    setting = _parent_rounds(plan, len(graph.cards), process.measured.n)
+    start = plan.pairs * plan.total
     for batch in range(plan.batches):
-        before = graph.parents
-        model = pair_marginals(process.measured.network, model_probabilities(process.measured))
-        is_last = batch == plan.batches - 1
-        for grown, chosen in chosen_parents(graph, curator.scores(model), setting, curator.draws):
+        before, is_last = graph, batch == plan.batches - 1
+        choose = source.choosing("parents", partial(_expected_by_model, plan, process.measured, graph))
+        for grown, chosen in chosen_parents(graph, setting, choose):
             graph, process = grown, process.after(PairChoice("parents", chosen))
             is_last |= chosen.pair is None
-        is_last |= graph.parents == before
-        limit = families_limit(plan, process, batch, is_last=is_last)
-        process = process.after(curator.measurement("families", process, graph.parents, limit))
+        is_last |= graph.parents == before.parents
+        left = plan.total - process.choices
+        limit = left if is_last else start + (left - start) * Fraction(batch + 1, plan.batches)
+        process = source.measured("families", process, graph.parents, limit)
         if is_last:
             break
     return process
+
+
+def _expected_by_model(plan: AdaptivePlan, measured: Measured, graph: GrowingGraph) -> tuple[FloatArray, IntArray]:
+    return pair_marginals(measured.network, model_probabilities(measured)), graph.noise(_of_tables(plan))
 
 
 def _network(columns: Network, parents: Sequence[tuple[int, ...]]) -> Network:

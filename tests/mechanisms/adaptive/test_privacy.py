@@ -12,7 +12,7 @@ from scipy import special
 
 from dpbayes.base.amounts import Rho, number_of
 from dpbayes.mechanisms.adaptive import choices, process
-from dpbayes.mechanisms.adaptive.choices import ForestRounds, chosen_forest
+from dpbayes.mechanisms.adaptive.choices import ForestRounds, chosen_forest, drawn_by_scores
 from dpbayes.mechanisms.adaptive.draws import choice_scale
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
 from dpbayes.mechanisms.adaptive.process import carried_out
@@ -122,7 +122,7 @@ def test_the_addition_for_a_column_with_several_pairs_depends_on_earlier_choices
     additions = [[0] * 6, [0] * 5, [half, 0, 0]]
     for scores in np.random.default_rng(6).integers(-9000, 9000, (3, 4, 4)):
         draws = Scripted()
-        assert [chosen.pair for chosen in chosen_forest(scores, setting, draws)] == star
+        assert [chosen.pair for chosen in chosen_forest(setting, drawn_by_scores(scores, draws))] == star
         for passed, pairs, addition in zip(draws.options, candidates, additions, strict=True):
             *own, nothing = passed
             np.testing.assert_array_equal(own - scores[tuple(np.transpose(pairs))], addition)
