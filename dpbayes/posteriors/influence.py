@@ -80,7 +80,7 @@ def _before(
     first = network.row_sums(slopes * means)
     spread = (network.row_sums(slopes**2 * means) - first**2) / (totals + 1)
     low, high = np.minimum.reduceat(slopes, rows, axis=-1), np.maximum.reduceat(slopes, rows, axis=-1)
-    centre, variance, least, most = (np.add.reduceat(each, nodes, axis=-1) for each in (first, spread, low, high))
+    centre, variance, least, most = (np.add.reduceat(of_rows, nodes, axis=-1) for of_rows in (first, spread, low, high))
     return centre, variance, least, most
 
 
