@@ -107,7 +107,7 @@ def density_figure(densities: Densities, *, name: str, zoom: bool = False, colou
     top = _resting(max(LEAST_TOP, ROOM * _top(theta, private[0] if exact is None else exact)))
     notes = [_end_note(at, text, colour) for at, text in cut_off(densities, top, span).items()]
     if densities.is_prior:
-        notes.append(_NOTE | {"x": 0.5, "y": 0.8, "text": f"<b>{PRIOR_ALONE}</b>"})
+        notes.append(_NOTE | {"x": 0.5, "y": 0.8, "text": PRIOR_ALONE})
     return figure_of(
         traces,
         x=titled(f"P({plain(name)})", range=span),

@@ -251,7 +251,6 @@ ABOUT = {
     "ui/app.py": "pages have titles, and two are about one mechanism",
     "ui/pages/explore/comparison.py": "a network of one node is a die: the mechanisms for a die stand beside its own",
     "ui/pages/sampling/page.py": "the page is about the sampler",
-    "ui/pages/sampling/draws.py": "the page is about the sampler",
     "ui/pages/sampling/game.py": "the page is about the sampler",
     "ui/pages/sampling/details.py": "the page is about the sampler",
     "ui/pages/explore/non_negativity.py": "Fourier noise is lifted so that no count is negative",

@@ -196,7 +196,7 @@ LAPLACE_ALONE = FAST | {f"accuracy.{name}": "no" for name in CURVES_LEFT_OUT if 
 @pytest.fixture
 def step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every run of the page takes a single step and does not run again by itself."""
-    stop_after_a_step(monkeypatch)
+    stop_after_a_step()
     monkeypatch.setattr("dpbayes.experiments.accuracy.plan._TOGETHER", 4)
 
 
@@ -317,7 +317,7 @@ def test_fewer_records_are_tested_on():
     ],
 )
 def test_what_cannot_be_run_is_one_sentence_and_the_picture_is_of_the_nearest(query, said, monkeypatch):
-    stop_after_a_step(monkeypatch)
+    stop_after_a_step()
     at = open_page(PAGE, **query)
     while "accuracy.curves" not in figures(at):
         fine(at.run())

@@ -258,7 +258,7 @@ def test_a_large_die_is_audited_in_steps_that_can_be_stopped(monkeypatch: pytest
 def test_more_than_can_be_audited_is_one_sentence_and_the_nearest_is_shown(
     query: dict[str, str], part: str, shown: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stop_after_a_step(monkeypatch)
+    stop_after_a_step()
     at = open_page(PAGE, **query)
     one_sentence(at, part)
     assert f"The page shows the nearest possible setting: {shown}." in sentences(at)[0]

@@ -19,9 +19,9 @@ from dpbayes.theory.claims.setting import EvaluationPoint, Subject, moved, place
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.pages.claims.curve import BoundCurve, Evaluation
 from dpbayes.ui.pages.claims.headline import finding
+from dpbayes.ui.session.host import host, use_host
 from dpbayes.ui.session.options.research import BoundClaim
 from dpbayes.ui.session.settings import PARAMETERS, Settings
-from dpbayes.ui.widgets import running
 from dpbayes.ui.widgets.running import Running
 from tests.pages.claims import check_words, evaluation_of
 from tests.pages.claims import words as shown_words
@@ -144,7 +144,7 @@ def test_every_claim_is_drawn_to_the_last_point_along_every_axis(
     claim: BoundClaim, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The curves are the exhibit's values, here at both ends and in the middle."""
-    monkeypatch.setattr(running, "FIRST", math.inf)
+    use_host(replace(host(), first_s=math.inf))
     exhibit = EXHIBITS[claim.name]
     for axis in exhibit.axes:
         evaluation, why = evaluation_of(claim, **{"bounds.axis": axis.value})
@@ -168,7 +168,7 @@ def test_every_claim_is_drawn_to_the_last_point_along_every_axis(
 @pytest.mark.parametrize("claim", BoundClaim)
 def test_every_option_of_every_claim_at_both_ends_has_words(claim: BoundClaim, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is too much is said in a sentence that has the nearest possible value, and that is what is evaluated."""
-    monkeypatch.setattr(running, "FIRST", 0.0)
+    use_host(replace(host(), first_s=0.0))
     own = [knob for knob in EXHIBITS[claim.name].knobs if knob.startswith("bounds.")]
     for end in (0, 1):
         evaluation, why = evaluation_of(claim, **{knob: repr(ends(knob)[end]) for knob in own})
@@ -185,7 +185,7 @@ def test_every_option_of_every_claim_at_both_ends_has_words(claim: BoundClaim, m
 def test_a_claim_is_evaluated_for_the_recipient_without_the_counts(
     claim: BoundClaim, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "FIRST", 0.0)
+    use_host(replace(host(), first_s=0.0))
     for_recipient, _ = evaluation_of(claim, seat="recipient")
     assert for_recipient.subject.counts is None
     assert for_recipient.is_private

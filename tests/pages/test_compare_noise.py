@@ -148,7 +148,7 @@ def test_what_needs_binary_nodes_says_which_are_not() -> None:
 
 def test_a_long_search_waits_for_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(noise, "AT_ONCE", 2)
-    stop_after_a_step(monkeypatch)
+    stop_after_a_step()
     at = open_page(PAGE)
     for _ in range(5):
         fine(at.run())

@@ -37,6 +37,7 @@ from tests.pages.conftest import (
     fine,
     headline,
     one_sentence,
+    one_step_at_a_time,
     open_page,
     plain,
     press,
@@ -159,7 +160,7 @@ def test_pages_work_on_counts_alone_and_another_page_or_epsilon_scans_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     at = counted_page()
-    stop_after_a_step(monkeypatch)
+    stop_after_a_step()
     monkeypatch.setattr(module, "_engine", lambda *_: pytest.fail("scanned again"))
     for page in thorough(OF_COUNTS, sample=("pages/network.py",)):
         fine(at.switch_page(page).run())
@@ -226,7 +227,7 @@ NEED_RECORDS = {
 
 def test_pages_that_need_records_say_so_and_records_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
     at = counted_page()
-    stop_after_a_step(monkeypatch)
+    stop_after_a_step()
     at.session_state["settings"] = settings_of(at).with_parameter("accuracy.scene", Scene.TABLE)
     for page in thorough(tuple(NEED_RECORDS), sample=("pages/accuracy.py",)):
         fine(at.switch_page(page).run())
@@ -326,8 +327,7 @@ class Slow:
 def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
     engine = Slow()
     monkeypatch.setattr(module, "_engine", lambda *_: engine)
-    for name in ("FIRST", "MOMENT"):
-        monkeypatch.setattr(f"dpbayes.ui.widgets.running.{name}", 0.0)
+    one_step_at_a_time()
     monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
     yield engine
     engine.released.set()

@@ -4,6 +4,7 @@ import math
 import re
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ from dpbayes.ui.pages.explore import averages, simulations
 from dpbayes.ui.pages.explore.averages import releases_read
 from dpbayes.ui.pages.explore.readings import AVERAGED_POINTS, Readings
 from dpbayes.ui.session.graphs import Graph, code_of
+from dpbayes.ui.session.host import host, use_host
 from dpbayes.ui.session.link import query_of
 from dpbayes.ui.session.settings import Seat, Settings
 from dpbayes.ui.session.uploads import Upload
@@ -52,6 +54,7 @@ from tests.pages.conftest import (
     headline,
     metrics,
     one_sentence,
+    one_step_at_a_time,
     open_page,
     press,
     put,
@@ -192,7 +195,8 @@ def test_the_errors_of_the_picked_row_and_of_the_persons_question_stand_below_th
     exact, private = result.query("dysp", {"smoke": "yes"})
     cell = net.row_labels().index("xray | either=no")
     cell = int(net.row_starts[cell]) + net.states[net.index("xray")].index("yes")
-    picked = f"P(xray=yes | either=no): mean absolute error {numeral(result.shifts[:, cell].mean(), 2)}"
+    means = f"Exact {numeral(result.exact.mean[cell], 2)}, this release {numeral(result.private[0, cell], 2)}"
+    picked = f"{means}; mean absolute error {numeral(result.shifts[:, cell].mean(), 2)}"
     at = open_page(PAGE, row="xray | either=no", prior="capped")
     assert f"{picked}." in captions(at)
     at = open_page(PAGE, target="dysp", evidence="smoke~yes", row="xray | either=no", prior="capped")
@@ -395,7 +399,8 @@ def test_every_row_and_state_can_be_picked() -> None:
     first, *others = at.selectbox(key="choice.row").options
     for row in (*others, first):
         fine(at.selectbox(key="choice.row").set_value(row).run())
-        assert any(f"{row.split(' | ')[0]}=" in caption for caption in captions(at))
+        assert settings_of(at).row == row
+        assert row.split(" | ")[0] in figures(at)["density"]["layout"]["xaxis"]["title"]["text"]
     state = next(box for box in at.selectbox if box.label == "State")
     before = captions(at)
     fine(state.select_index(1 - state.index).run())
@@ -476,8 +481,7 @@ def test_the_one_main_button_leads_on(page: str, label: str, following: str) -> 
 @pytest.mark.usefixtures("first_look")
 def test_the_best_noise_of_a_large_network_is_searched_for_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """A step in each run: the control answers meanwhile, and what is found is kept for every epsilon."""
-    monkeypatch.setattr("dpbayes.ui.widgets.running.FIRST", 0.0)
-    monkeypatch.setattr("dpbayes.ui.widgets.running.MOMENT", 0.0)
+    one_step_at_a_time()
     with monkeypatch.context() as patch:
         patch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
         at = open_page(PAGE, source="insurance", mechanism="GaussianResiduals", seat="recipient")
@@ -539,8 +543,7 @@ def test_a_larger_network_is_answered_row_by_row_first_and_nobody_waits(monkeypa
         return posterior_of(release, reading)
 
     with monkeypatch.context() as patch:
-        patch.setattr("dpbayes.ui.widgets.running.FIRST", 0.0)
-        patch.setattr("dpbayes.ui.widgets.running.MOMENT", 0.0)
+        one_step_at_a_time()
         patch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
         patch.setattr("dpbayes.ui.pages.explore.answers.QUICK_CELLS", 7)
         patch.setattr("dpbayes.ui.pages.explore.answers.posterior_of", waiting)
@@ -847,7 +850,7 @@ def test_the_handout_is_of_the_question_and_named_by_its_settings(seat: str, fil
 @pytest.mark.parametrize("first", [0.0, 60.0])
 def test_the_sentence_and_the_numbers_are_of_the_same_releases(first: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where all of them are read in the first moment, after the sentence was written."""
-    monkeypatch.setattr(running, "FIRST", first)
+    use_host(replace(host(), first_s=first, share=1.0))
     monkeypatch.setattr(averages, "MOST_CELLS", 60_000)
     at = open_page("pages/explore.py", source="sprinkler", records="50", data_seed="2")
     (difference,) = (float(metric.value) for metric in at.metric if metric.label == "Mean absolute error, all rows")
@@ -864,7 +867,7 @@ def test_a_second_session_is_drawn_once_from_what_the_first_has_computed(monkeyp
         running.run_again()
 
     monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", run_again)
-    monkeypatch.setattr("dpbayes.ui.widgets.running.FIRST", 0.0)
+    use_host(replace(host(), first_s=0.0))
     first = open_page(PAGE)
     assert again, "a moment is not enough for all"
     again.clear()
@@ -904,7 +907,7 @@ def test_a_page_without_its_table_is_a_sentence_and_the_way_to_data() -> None:
 def test_no_caption_states_a_value_of_another_epsilon_during_work(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    stop_after_a_step(monkeypatch)  # the curves have their first epsilon, 0.01, alone
+    stop_after_a_step()  # the curves have their first epsilon, 0.01, alone
     stated = {epsilon: captions(open_page("pages/explore.py", epsilon=epsilon, seed="77")) for epsilon in ("1", "0.01")}
     assert any("mean KL" in caption for caption in stated["0.01"])
     assert not any("mean KL" in caption or "clipped to 0" in caption for caption in stated["1"])

@@ -81,7 +81,7 @@ def test_the_other_pictures_state_what_there_is_not() -> None:
 
 
 def test_the_first_release_is_shown_at_once_and_the_others_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    stop_after_a_step(monkeypatch)
+    stop_after_a_step()
     at = explored()
     assert "Averages are over 1 release. Not private (curator view)." in captions(at)
     assert f"{studied(at, 1).shift.mean():.2g}" in headline(at)
@@ -143,14 +143,12 @@ def test_a_real_release_is_made_on_network(path: Path) -> None:
     at = unfold(explored(), "make")
     assert any("made on Network" in text.value for text in at.markdown)
     assert not any("Make release" in button.label for button in at.button)
-    unfold(at, "plan")
-    one_sentence(at, "chooses its own graph")
     unfold(at, "person.open")
     assert any("This follows from the guarantee" in text.value for text in at.markdown)
 
 
 def test_which_epsilon_plans_no_adaptive_release(monkeypatch: pytest.MonkeyPatch) -> None:
-    stop_after_a_step(monkeypatch)
+    stop_after_a_step()
     at = open_page("pages/which_epsilon.py", **QUERY)
     assert any("plans releases of a given graph" in text for text in sentences(at))
     fine(at.pills(key="segments.mechanism").set_value("LaplaceUpdates").run())
@@ -161,7 +159,7 @@ def test_which_epsilon_plans_no_adaptive_release(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("page", ["accuracy", "claims", "compare", "network", "home", "sampling"])
 def test_other_pages_open_with_a_link_that_names_it(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    stop_after_a_step(monkeypatch)
+    stop_after_a_step()
     assert not sentences(open_page(f"pages/{page}.py", **QUERY))
 
 
@@ -241,7 +239,7 @@ def test_a_record_that_is_not_there_and_an_empty_table_are_one_sentence() -> Non
 
 
 def test_the_audit_continues_in_steps_and_stops(monkeypatch: pytest.MonkeyPatch) -> None:
-    stop_after_a_step(monkeypatch)
+    stop_after_a_step()
     at = open_page(AUDIT, source="sprinkler", records="30", mechanism="AdaptiveTables")
     assert headline(at) == "The losses of adaptive releases are being simulated."
     for _ in range(LEAST_DRAWS):

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.text import escaped
+from dpbayes.ui.session.host import host, use_host
 from dpbayes.ui.widgets import frames
 from dpbayes.ui.widgets.frames import PageNumbers, block_of, unescaped
 from tests.conftest import IS_THOROUGH
@@ -139,7 +141,7 @@ def test_other_settings_have_other_frames_and_the_slider_has_not() -> None:
 
 
 def test_frames_are_sent_when_the_browser_asks_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpbayes.ui.widgets.page.offer_frames", frames.offer_frames)
+    use_host(replace(host(), offers_frames=True))
     at = open_page("pages/explore.py")
     (offer,) = components(at, "dpbayes_frames")
     assert offer.bytes.decode() == charts(at)[0]["frames"]

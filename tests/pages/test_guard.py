@@ -192,7 +192,7 @@ def _sent(at: AppTest) -> tuple[object, ...]:
 @pytest.mark.parametrize("fragment", ["of the page", "of no page", ""])
 def test_the_first_move_after_a_restart_of_the_server_counts(monkeypatch: pytest.MonkeyPatch, fragment: str) -> None:
     # What a page goes on with would be drawn over what the browser was told first.
-    stop_after_a_step(monkeypatch)
+    stop_after_a_step()
     before = open_page("pages/explore.py", epsilon="3", data_seed="7", prior="1")
     keys = ("number.epsilon__events", "comparison", "settings.open", "box.prior", "box.seed")
     slider, button, settings, prior, seed = (control(before, key) for key in keys)

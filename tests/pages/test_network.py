@@ -73,7 +73,6 @@ def test_the_headline_has_one_finding_and_names_what_is_as_good() -> None:
     assert verdict(Chosen(Settings()), near).endswith(", with no clear difference from Laplace.")
 
 
-@pytest.mark.usefixtures("every_mechanism_is_weighed")
 @pytest.mark.parametrize("graph", ["", "empty:1", "chain:5"])
 def test_the_headline_is_about_the_errors_in_the_picture_and_noise_names_no_winner(graph: str) -> None:
     at = open_page(PAGE, graph=graph) if graph else open_page(PAGE)
@@ -90,7 +89,6 @@ def test_the_headline_is_about_the_errors_in_the_picture_and_noise_names_no_winn
     assert "explore" in [link.proto.page for link in at.get("page_link")]
 
 
-@pytest.mark.usefixtures("every_mechanism_is_weighed")
 def test_the_question_has_an_error_of_its_own() -> None:
     at = open_page(PAGE, target="dysp", evidence="smoke~yes")
     caption = next(plain(c.value) for c in at.caption if "your question" in c.value)
@@ -98,7 +96,6 @@ def test_the_question_has_an_error_of_its_own() -> None:
     assert caption.count(" with ") == len(figures(at)["errors"]["data"][0]["y"])
 
 
-@pytest.mark.usefixtures("every_mechanism_is_weighed")
 def test_while_errors_are_missing_the_question_keeps_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpbayes.ui.pages.network.errors.hand_moves", lambda: True)
     at = open_page(PAGE, target="dysp", evidence="smoke~yes")
@@ -219,7 +216,6 @@ def arrow_sentences(at: AppTest) -> list[str]:
     ]
 
 
-@pytest.mark.usefixtures("every_mechanism_is_weighed")
 def test_errors_with_an_arrow_removed_are_of_every_mechanism_in_the_bars_on_the_same_tables() -> None:
     at = open_page(PAGE, source="sprinkler", records="200")
     (frame,) = prices(at)
@@ -239,7 +235,6 @@ def test_errors_with_an_arrow_removed_are_of_every_mechanism_in_the_bars_on_the_
     assert f"the mean absolute error with {mechanism} from {before} to {after}" in said
 
 
-@pytest.mark.usefixtures("every_mechanism_is_weighed")
 def test_the_question_has_its_own_price_of_every_arrow() -> None:
     at = open_page(PAGE, source="sprinkler", records="200", target="wet", evidence="cloudy~yes")
     whole, answer = prices(at)
@@ -263,7 +258,7 @@ def test_arrows_are_weighed_while_one_watches_and_the_dearest_is_named_at_the_en
     assert "Comparing the network with and without each arrow" in everything(at)
 
 
-@pytest.mark.usefixtures("no_errors_are_kept_for_all", "every_mechanism_is_weighed")
+@pytest.mark.usefixtures("no_errors_are_kept_for_all")
 def test_mechanisms_that_would_take_long_on_every_arrow_are_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpbayes.ui.pages.network.arrows.MOST_SLOW", 0)
     monkeypatch.setattr("dpbayes.ui.pages.network.arrows.MOST_READ", 0)
@@ -591,10 +586,10 @@ def test_undo_brings_back_what_another_table_replaced(browser: Browser) -> None:
 def test_undo_brings_back_what_a_story_replaced_with_the_probabilities_of_its_file(browser: Browser) -> None:
     at = load(open_page(PAGE), "cancer.bif", CANCER)
     before, drawing = settings_of(at), browser.drawing
-    fine(story_list(at).set_value("census").run())
+    fine(story_list(at).set_value("epsilon").run())
     assert [toast.value[:51] for toast in at.toast] == ["The table's own network replaced your drawing; Undo"]
     fine(at.switch_page(PAGE).run())
-    assert len(browser.drawing.nodes) == 12
+    assert len(browser.drawing.nodes) == 8
     browser.turn(at, "undo")
     assert browser.drawing == drawing
     now = settings_of(at)
@@ -618,7 +613,7 @@ def test_a_network_that_nobody_drew_makes_room_without_a_word(browser: Browser) 
 def test_a_drawing_that_no_editor_ever_showed_is_kept_too(browser: Browser) -> None:
     drawn = code_of(Graph(("smoke", "lung"), (("smoke", "lung"),)))
     at = open_page("pages/explore.py", graph=drawn)
-    fine(story_list(at).set_value("alarm").run())
+    fine(story_list(at).set_value("mechanisms").run())
     assert at.title[0].value == "Network"
     fine(at.switch_page(PAGE).run())  # AppTest itself does not notice that the app turned the page
     assert said(at) == ["The table's own network replaced your drawing; Undo restores it."]

@@ -62,7 +62,7 @@ def test_every_number_can_be_read(page: str, query: dict[str, str]) -> None:
 @pytest.fixture
 def one_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let long work stop for the page after each step, and a step be small."""
-    stop_after_a_step(monkeypatch)
+    stop_after_a_step()
 
 
 MAIN = {

@@ -21,6 +21,7 @@ from tests.pages.conftest import (
     fine,
     headline,
     one_sentence,
+    one_step_at_a_time,
     open_page,
     put,
     sentences,
@@ -98,8 +99,7 @@ def test_real_errors_are_the_curators() -> None:
 
 def test_long_work_shows_what_is_in_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each run of the page does one step; the person presses Stop while the second is shown."""
-    for name in ("FIRST", "MOMENT"):
-        monkeypatch.setattr(f"dpbayes.ui.widgets.running.{name}", 0.0)
+    one_step_at_a_time()
     shown: list[int] = []
 
     def again() -> None:
@@ -211,7 +211,7 @@ def test_what_cannot_be_run_is_one_sentence_and_the_picture_is_of_the_nearest(mo
 
 
 def test_more_repeats_than_there_is_time_for_are_as_many_as_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    stop_after_a_step(monkeypatch)
+    stop_after_a_step()
     at = open_page(PAGE, **(SMALL | {"regression.repeats": "1000000000"}))
     most = int(sentences(at)[0].split("at most ")[1].split(" ")[0].replace(",", ""))
     one_sentence(at, f"The page shows the nearest possible setting: repeats = {most:,}.")

@@ -19,7 +19,7 @@ from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.theory.claims.claim import Verdict
 from dpbayes.theory.dimitrakakis14.families import LEMMA_3, LEMMA_4, LEMMA_5, LEMMA_6
 from dpbayes.ui.pages.explore.controls import EXAMPLE
-from dpbayes.ui.pages.sampling import draws
+from dpbayes.ui.pages.sampling import page as draws
 from dpbayes.ui.pages.sampling.details import constants
 from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.settings import Seat, Settings

@@ -200,7 +200,7 @@ def test_code_where_planning_is_not_the_usual(query: dict[str, str], monkeypatch
 
 def test_tables_of_many_nodes_are_drawn_under_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpbayes.experiments.least_epsilon.tables._AT_ONCE", 50_000)
-    stop_after_a_step(monkeypatch)
+    stop_after_a_step()
     at = open_page(PAGE, source="alarm")
     (work,) = at.session_state["which_epsilon.least.running"].values()
     assert 0 < work.share < 0.3, "the search follows"
@@ -253,7 +253,7 @@ def test_a_drawing_that_does_not_fit_the_table_is_one_sentence_and_planned_table
 @pytest.fixture
 def one_look(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stop long work after a step."""
-    stop_after_a_step(monkeypatch)
+    stop_after_a_step()
 
 
 def test_evidence_keeps_the_target_and_may_be_taken_away(one_look: None) -> None:

@@ -304,7 +304,7 @@ def test_a_bound_of_a_wide_graph_is_shown_without_a_simulation_and_says_so(
 ) -> None:
     for simulator in SIMULATORS:
         monkeypatch.setattr(simulator, no_simulation)
-    stop_after_a_step(monkeypatch)
+    stop_after_a_step()
     at = open_page("pages/claims.py", source=graph, **{"bounds.claim": claim.value}, **SMALL)
     assert not sentences(at)
     assert SAID[claim] in headline(at)
@@ -318,7 +318,7 @@ def test_a_bound_of_a_wide_graph_is_shown_without_a_simulation_and_says_so(
 
 def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a graph that is small enough for both."""
-    stop_after_a_step(monkeypatch)
+    stop_after_a_step()
     for claim in (BoundClaim.REFINED, BoundClaim.PROPOSITION_1):
         shown = []
         for most in (bounds_subject.MOST_CELLS, 0):
@@ -326,7 +326,7 @@ def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monk
             at = open_page("pages/claims.py", source=star(5), **{"bounds.claim": claim.value}, **SMALL)
             shown.append(metrics(at))
             monkeypatch.undo()
-            stop_after_a_step(monkeypatch)
+            stop_after_a_step()
         simulated, exact = shown
         assert set(simulated) - set(exact) == {"Simulated"}
         assert exact.items() <= simulated.items()
@@ -359,7 +359,7 @@ def test_a_wide_graph_is_audited(audited: tuple[str, AuditSubject], seat: str, m
         return masses(a, *more)
 
     monkeypatch.setattr(trimmed_network, "log_mass_between", weighed)
-    stop_after_a_step(monkeypatch)
+    stop_after_a_step()
     at = open_page("pages/audit.py", source=graph, seat=seat, **{"audit.subject": subject.value}, **SMALL)
     assert "audit.curve" in figures(at)
     assert max(sizes, default=0) < 10_000, "of the rows that no record is in, none is weighed"

@@ -36,8 +36,9 @@ from dpbayes.model.network import Network
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.session import chosen
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.host import host, use_host
 from dpbayes.ui.session.settings import Seat, Settings
-from dpbayes.ui.widgets import frames, running, show
+from dpbayes.ui.widgets import frames, show
 
 ROOT = Path(__file__).parents[2]
 FIRST, OTHER = "first", "other"
@@ -110,7 +111,8 @@ def main(*words: str) -> None:
     forward_msg_queue._maybe_compose_delta_msgs = lambda *_: None
     AppSession._clear_queue = lambda *_, **__: None  # type: ignore[method-assign]
     Chosen.has_public_records = False  # type: ignore[assignment]  # of public ones, a page may show everything
-    running.FIRST = frames.AT_ONCE = math.inf  # all work is done in one run: how far it gets depends on the time
+    frames.AT_ONCE = math.inf
+    use_host(replace(host(), first_s=math.inf))  # all work is done in one run: how far it gets depends on the time
     for module in ("data.page", "explore.page", "hellinger.page", "ledger"):
         importlib.import_module(f"dpbayes.ui.pages.{module}")
     servers = [server(*word.split(":")) for word in words]

@@ -2,6 +2,8 @@
 
 import threading
 import time
+from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -11,14 +13,17 @@ from streamlit.runtime.scriptrunner import RerunException
 from dpbayes.base.steps import Work, finished, in_parts, mapped
 from dpbayes.base.validation import InputError
 from dpbayes.ui.pages.claims.curve import coarse_to_fine
+from dpbayes.ui.session.host import host, use_host
 from dpbayes.ui.widgets import running
 from dpbayes.ui.widgets.running import Running, in_background
 
 
 @pytest.fixture(autouse=True)
-def one_step_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "FIRST", 0.0)
-    monkeypatch.setattr(running, "MOMENT", 0.0)
+def one_step_at_a_time() -> Iterator[None]:
+    before = host()
+    use_host(replace(before, first_s=0.0, moment_s=0.0))
+    yield
+    use_host(before)
 
 
 def test_every_moment_goes_on_where_the_last_one_ended() -> None:
@@ -34,8 +39,8 @@ def test_every_moment_goes_on_where_the_last_one_ended() -> None:
     assert not work.is_long
 
 
-def test_a_moment_is_as_many_steps_as_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "FIRST", 60.0)
+def test_a_moment_is_as_many_steps_as_fit() -> None:
+    use_host(replace(host(), first_s=60.0))
     work = Running(in_parts(lambda k: k, 1000))
     work.work()
     assert work.done
@@ -212,8 +217,7 @@ def test_a_run_that_makes_room_for_the_next_one_gives_it_the_work_after_its_step
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A step that is being taken cannot be begun by another run: the work would be lost, and the page empty."""
-    monkeypatch.setattr(running, "FIRST", 60.0)
-    monkeypatch.setattr(running, "MOMENT", 60.0)
+    use_host(replace(host(), first_s=60.0, moment_s=60.0))
     is_stepping, may_end = threading.Event(), threading.Event()
     workers: list[str] = []
 

@@ -19,6 +19,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
+from dpbayes.ui.session.host import host
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.address import shown_page, turn_to, write_link
 from dpbayes.ui.widgets.controls import parameter_control
@@ -29,10 +30,6 @@ from dpbayes.ui.widgets.show import guarded, headline, is_guarded
 from dpbayes.ui.widgets.turns import TURNS
 
 Result = TypeVar("Result")
-
-HEAD_START = 0.4
-"""Seconds that a browser gets to draw the picture of a page that was just opened. Without this pause it would
-first draw all other elements, and the picture two seconds later."""
 
 MOVING = '<span class="moving"></span>'
 """An element that is on the page from a move of its main control until the whole page is updated. `style.css` greys the
@@ -103,7 +100,7 @@ def give_head_start() -> None:
     if st.session_state.get(_OPEN) != shown_page():
         st.session_state[_OPEN] = shown_page()
         with TURNS.others_turn():
-            time.sleep(HEAD_START)
+            time.sleep(host().head_start_s)
 
 
 def _follow() -> None:
@@ -165,7 +162,7 @@ class Places:
 
         alone()
         is_alone = True
-        if frames is not None and frames.name and not refusals:
+        if frames is not None and frames.name and not refusals and host().offers_frames:
             shown = functools.partial(_frame, part, frames)
             st.session_state[_FRAMES] = lambda: offer_frames(shown, chosen, frames)
         give_head_start()

@@ -23,14 +23,12 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dpbayes.base.steps import Partial, Work
 from dpbayes.base.text import done
 from dpbayes.base.validation import InputError
+from dpbayes.ui.session.host import host
 from dpbayes.ui.widgets.frames import is_recording
 from dpbayes.ui.widgets.turns import TURNS
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
-
-FIRST, MOMENT = 0.05, 0.5
-"""Seconds of work before the first picture, and in each later run."""
 
 KEPT, UNFINISHED = 32, 2
 """The number of computations of one kind that a session keeps, and how many of them may be unfinished; these also keep
@@ -122,7 +120,8 @@ class Running(Generic[Result]):
         """
         if self.refused:
             raise InputError(self.refused)
-        end = math.inf if is_recording() else time.perf_counter() + (MOMENT if self.taken else FIRST)
+        moment = host().moment_s if self.taken else host().first_s
+        end = math.inf if is_recording() else time.perf_counter() + moment
         self.worker = run = object()
         while self.going or not self.taken:
             with self.at_work:
@@ -239,7 +238,9 @@ def blank(slots: int) -> None:
 
 
 def run_again() -> None:
-    """Rerun the page to continue: the fragment if a fragment is running, else the whole page."""
+    """Rerun the page to continue, if the host goes on: the fragment if a fragment is running, else the whole page."""
+    if not host().goes_on:
+        return
     try:
         st.rerun(scope="fragment")
     except StreamlitAPIException:

@@ -14,8 +14,7 @@ from dpbayes.sources.domains import write_domains
 from dpbayes.sources.files import TableFile
 from dpbayes.sources.named_networks import NAMED
 from dpbayes.sources.shipped_tables import SHIPPED, shipped_domains, shipped_frame
-from dpbayes.ui.pages.data.connect import connector, only_connection
-from dpbayes.ui.pages.data.connected import about_connected, column_chart, look_counted
+from dpbayes.ui.pages.data.connected import about_connected, column_chart, connector, look_counted, only_connection
 from dpbayes.ui.pages.data.domains import domain_table
 from dpbayes.ui.pages.data.upload import loader, take
 from dpbayes.ui.session.chosen import Chosen

@@ -10,6 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from dpbayes.base.validation import is_writable
+from dpbayes.ui.session.host import host
 
 MOST_MOVES = 2**53
 """The largest number of a move: browsers represent integers exactly up to here."""
@@ -56,7 +57,8 @@ def live_slider(
     no effect. Without `on_text`, slider and box are disabled. `on_rest` is called when the slider has not moved for a
     moment after a move.
     """
-    _mount(
+    mount = host().slider or _mount
+    mount(
         key=key,
         data={
             "name": key,

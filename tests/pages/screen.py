@@ -1,0 +1,241 @@
+"""What a person does on a page, and what the page shows, as Streamlit runs it without a browser."""
+
+import json
+import logging
+import re
+from base64 import b64decode
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.ui.pages.explore.simulations import shared_simulations
+from dpbayes.ui.session.host import Host, host, use_host
+from dpbayes.ui.session.settings import Settings
+from tests.conftest import IS_THOROUGH
+
+APP = Path(__file__).parents[2] / "app.py"
+NAVIGATION = (APP.parent / "dpbayes" / "ui" / "app.py").read_text(encoding="utf-8")
+PAGES = tuple(re.findall(r'st\.Page\("(pages/\w+\.py)"', NAVIGATION))
+
+WITHOUT_DATA = ("pages/home.py", "pages/ledger.py", "pages/hellinger.py", "pages/regression.py")
+"""Pages that need no table."""
+
+NO_LIMIT = 3600.0
+"""Seconds a run may take. AppTest wants a number; what is slow is for the benchmarks to say, not for a test."""
+
+
+def slider_and_box(*, key: str, data: dict[str, Any], on_move_change: Callable[[], None], **_: object) -> None:
+    """AppTest knows no components: Streamlit's own slider and box hand all to the same callback."""
+    name, texts = key.removeprefix("number."), {json.loads(text): text for text in data["stops"].split()}
+    moved, typed = f"parameter.{name}", f"box.{name}"
+
+    def send(text: str) -> None:
+        st.session_state[key] = {"move": {"text": text, "number": data["seen"] + 1}}
+        on_move_change()
+
+    st.session_state.update({moved: json.loads(data["value"]), typed: data["value"]})
+    st.select_slider(
+        data["label"],
+        list(texts),
+        key=moved,
+        format_func=texts.__getitem__,
+        help=data["help"],
+        on_change=lambda: send(texts[st.session_state[moved]]),
+    )
+    st.text_input(f"{data['spoken']} as a number", key=typed, on_change=lambda: send(st.session_state[typed]))
+
+
+TESTED = Host(head_start_s=0.0, offers_frames=False, slider=slider_and_box)
+"""All work, without a browser."""
+
+QUICK = TESTED if IS_THOROUGH else replace(TESTED, first_s=float("inf"), share=0.02)
+"""A page works to its end in one run, on few releases, unless thorough; a test states another host."""
+
+
+def one_step_at_a_time(*, goes_on: bool = True) -> None:
+    """Let each run of a page do one step of its work; a page that does not go on waits for the next run.
+
+    No other session has done a step of it.
+    """
+    shared_simulations.clear()
+    use_host(replace(host(), first_s=0.0, moment_s=0.0, goes_on=goes_on))
+
+
+def stop_after_a_step() -> None:
+    """Let long work stop for the page after each step, and the page not run again by itself."""
+    one_step_at_a_time(goes_on=False)
+
+
+class Caught(logging.Handler):
+    """Collects what the guard around the pages caught and nobody foresaw, as its tracebacks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tracebacks: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.tracebacks.append(logging.Formatter().format(record))
+
+
+CAUGHT = Caught()
+
+RUN_AGAIN = "dpbayes.ui.widgets.page.run_again"
+"""What runs a page again, so that its long work goes on."""
+
+
+def open_page(page: str, settings: Settings | None = None, **query: str) -> AppTest:
+    """Return a page as a link with this query, or a session with these settings, opens it."""
+    at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
+    for key, value in query.items():
+        at.query_params[key] = value
+    if settings is not None:
+        at.session_state["settings"] = settings
+    if page != "pages/home.py":
+        at.switch_page(page)
+    if page == "pages/explore.py" or "story" in query:  # what is closed on Explore is looked at, too
+        for part in ("question", "dots", "measures", "rows", "guarantee", "settings"):
+            at.session_state[f"{part}.open"] = True
+    return fine(at.run())
+
+
+def fine(at: AppTest) -> AppTest:
+    """Return the page, having checked that it shows no traceback, and that none is behind a sentence of the guard."""
+    assert not at.exception, [(error.message, error.stack_trace) for error in at.exception]
+    assert not CAUGHT.tracebacks, "\n".join(CAUGHT.tracebacks)
+    return at
+
+
+def stopped_at_the_second_picture(monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
+    """Let each run of a page do one step of all its work, and stop that once, as the person would by the button.
+
+    Returns a list that fills with how many steps each work had done whenever the page was about to run again, but for
+    the pictures next to the posterior, which stop after a step.
+    """
+    one_step_at_a_time()
+    seen: list[list[int]] = []
+
+    def again() -> None:
+        kinds = sorted(key for key in st.session_state if key.endswith(".running"))
+        works = [(key, work) for key in kinds for work in st.session_state[key].values()]
+        own = [work for key, work in works if not key.startswith("explore.")]
+        if any(work.going for work in own):
+            seen.append([work.taken for work in own])
+        for key, work in works:
+            work.stopped = work.stopped or len(seen) == 2 or key.startswith("explore.")
+        st.rerun()
+
+    monkeypatch.setattr(RUN_AGAIN, again)
+    return seen
+
+
+def put(at: AppTest, key: str, text: str) -> AppTest:
+    """Type into a text box."""
+    return fine(at.text_input(key=key).set_value(text).run())
+
+
+def unfold(at: AppTest, key: str) -> AppTest:
+    """Open the folded part with this key."""
+    at.session_state[key] = True
+    return fine(at.run())
+
+
+def press(at: AppTest, label: str) -> AppTest:
+    """Press the button with this label."""
+    return fine(next(button for button in at.button if button.label == label).click().run())
+
+
+def story_list(at: AppTest) -> Any:
+    """Return the list of ready examples, None where the page has none."""
+    return next((box for box in at.selectbox if box.label == "Story"), None)
+
+
+def settings_of(at: AppTest) -> Settings:
+    settings = at.session_state["settings"]
+    assert isinstance(settings, Settings)
+    return settings
+
+
+def plain(text: str) -> str:
+    """Return escaped Markdown as the person reads it."""
+    return text.replace("\\", "")
+
+
+def banners(at: AppTest) -> list[str]:
+    """Return what the banner of a story says, with its marks: a step's number, or the summary, follows its title."""
+    return [m.value for m in at.markdown if re.match(r"\*\*.+\*\* · (\d+ of \d+|summary)\n", m.value)]
+
+
+def banner(at: AppTest) -> str:
+    """Return what the banner says, as it is read; empty without one."""
+    return " ".join(plain(text).replace("**", "") for text in banners(at))
+
+
+def headline(at: AppTest) -> str:
+    return plain(next(m.value for m in at.markdown if m.value.startswith("## "))).removeprefix("## ")
+
+
+def sentences(at: AppTest) -> list[str]:
+    """Return every refusal on the page: warnings, and captions in red."""
+    red = [c.value for c in at.caption if c.value.startswith(":red[")]
+    return [plain(text) for text in [*(w.value for w in at.warning), *red]]
+
+
+def one_sentence(at: AppTest, part: str) -> None:
+    """Check that exactly one refusal is on the page, short, and about this."""
+    refusals = sentences(at)
+    assert len(refusals) == 1, refusals
+    assert part in refusals[0]
+    assert len(refusals[0]) < 400
+
+
+def captions(at: AppTest) -> list[str]:
+    """Return the captions on the page, as the person reads them."""
+    return [plain(caption.value) for caption in at.caption]
+
+
+def metrics(at: AppTest) -> dict[str, str]:
+    """Return the values of the metrics on the page by their labels."""
+    return {metric.label: metric.value for metric in at.metric}
+
+
+def figures(at: AppTest) -> dict[str, dict[str, Any]]:
+    """Return the figures on the page by key, as the browser gets them, with their arrays decoded and gaps None."""
+    return {chart["name"]: decoded(chart["figure"]) for chart in charts(at)}
+
+
+def charts(at: AppTest) -> list[dict[str, Any]]:
+    """Return the charts on the page as the browser gets them."""
+    return [json.loads(proto.bytes) for proto in components(at, "dpbayes_chart")]
+
+
+def components(at: AppTest, name: str) -> list[Any]:
+    """Return what the browser gets of each component of our own with this name."""
+    return [element.proto for element in at.get("bidi_component") if element.proto.component_name == name]
+
+
+def decoded(value: Any) -> Any:
+    if isinstance(value, dict):
+        if set(value) >= {"dtype", "bdata"}:
+            numbers = np.frombuffer(b64decode(value["bdata"]), dtype=value["dtype"]).tolist()
+            return [None if number != number else number for number in numbers]
+        return {key: decoded(inner) for key, inner in value.items()}
+    return [decoded(inner) for inner in value] if isinstance(value, list) else value
+
+
+def everything(at: AppTest) -> str:
+    """Return all that the page shows or tells a screen reader, as one text."""
+    shown = [repr(figures(at)), *(chart["alt"] for chart in charts(at))]
+    shown += [frame.value.to_csv() for frame in at.dataframe]
+    shown += [f"{m.label} {m.value} {m.delta}" for m in at.metric]
+    for kind in (at.markdown, at.caption, at.info, at.warning, at.code, at.subheader, at.title):
+        shown += [element.value for element in kind]
+    for widgets in (at.button, at.selectbox, at.text_input, at.multiselect, at.toggle, at.expander):
+        shown += [f"{widget.label} {getattr(widget, 'help', '')}" for widget in widgets]
+    shown += [f"{button.label} {button.proto.help}" for button in at.get("download_button")]
+    return "\n".join(shown)
