@@ -67,7 +67,6 @@ def add_accounts(parser: argparse.ArgumentParser) -> None:
         help="the last hash of an earlier check, which must be in the ledger; may be repeated",
     )
     _add_keys(actions)
-    add_parser(actions, "log", "print what each user did with the ledger on the dashboard, and when")
     sums = add_parser(actions, "composed", "print the privacy loss of all releases of a dataset together")
     sums.add_argument("dataset", help="the name of the dataset in the ledger")
     sums.add_argument("--delta", default="1e-6", help="the delta of the privacy loss (default: %(default)s)")
@@ -144,14 +143,6 @@ def _checked(path: Path, args: argparse.Namespace) -> Iterator[str]:
     yield from checked.notes
 
 
-def _logged(path: Path, args: argparse.Namespace) -> Iterator[str]:
-    rows = ledger.accesses(path)
-    for row in rows:
-        yield "  ".join(text for text in (row.time, row.person, row.act, row.dataset) if text)
-    if not rows:
-        yield "The audit log is empty: no dashboard has used this ledger."
-
-
 def _composed(path: Path, args: argparse.Namespace) -> Iterator[str]:
     account, spendings = ledger.account_of(path, args.dataset), ledger.spendings(path, args.dataset)
     amounts = [spending.amount for spending in spendings]
@@ -201,7 +192,6 @@ _ACTIONS: dict[str, Callable[[Path, argparse.Namespace], Iterator[str]]] = {
     "raise": _raised,
     "export": _exported,
     "check": _checked,
-    "log": _logged,
     "composed": _composed,
     "new-key": _key_made,
     "keys": _keys,

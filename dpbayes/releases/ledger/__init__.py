@@ -5,7 +5,6 @@ before anything is sampled, and it stays charged. Rows are never changed; each r
 row.
 """
 
-from dpbayes.releases.ledger.audit_log import Access, accesses, record_access
 from dpbayes.releases.ledger.books import Account, Spending
 from dpbayes.releases.ledger.composition import LEAST_DELTA, composed
 from dpbayes.releases.ledger.events import (
@@ -39,7 +38,6 @@ from dpbayes.releases.ledger.tables import RECORDS_ELSEWHERE, remember_table, ta
 __all__ = [
     "LEAST_DELTA",
     "RECORDS_ELSEWHERE",
-    "Access",
     "Account",
     "BrokenLedgerError",
     "CheckedLedger",
@@ -51,7 +49,6 @@ __all__ = [
     "OverBudgetError",
     "RepeatedRequestError",
     "Spending",
-    "accesses",
     "account_of",
     "accounts",
     "check",
@@ -65,7 +62,6 @@ __all__ = [
     "open_dataset",
     "outcome",
     "raise_budget",
-    "record_access",
     "remember_table",
     "request_bytes",
     "spend",

@@ -1,4 +1,4 @@
-"""A ledger in a file: one SQLite table of events, to which rows are only added, and one of the audit log."""
+"""A ledger in a file: one SQLite table of events, to which rows are only added."""
 
 import errno
 import os
@@ -65,15 +65,6 @@ _SCHEMA = {
     "only_added": "CREATE TRIGGER only_added BEFORE INSERT ON event"
     " WHEN NEW.row IS NOT (SELECT coalesce(max(row), 0) + 1 FROM event)"
     " BEGIN SELECT RAISE(ABORT, 'rows are only added at the end'); END",
-    "access": "CREATE TABLE access (number INTEGER PRIMARY KEY, time TEXT NOT NULL, person TEXT NOT NULL,"
-    " act TEXT NOT NULL, dataset TEXT NOT NULL)",
-    "access_never_changed": "CREATE TRIGGER access_never_changed BEFORE UPDATE ON access"
-    " BEGIN SELECT RAISE(ABORT, 'rows are never changed'); END",
-    "access_never_deleted": "CREATE TRIGGER access_never_deleted BEFORE DELETE ON access"
-    " BEGIN SELECT RAISE(ABORT, 'rows are never deleted'); END",
-    "access_only_added": "CREATE TRIGGER access_only_added BEFORE INSERT ON access"
-    " WHEN NEW.number IS NOT (SELECT coalesce(max(number), 0) + 1 FROM access)"
-    " BEGIN SELECT RAISE(ABORT, 'rows are only added at the end'); END",
 }
 
 
@@ -100,18 +91,6 @@ class LedgerRows:
             raise broken(event.row, "its content was edited after it was written")
         assert isinstance(content, bytes), "a row whose content is read has one"
         return content
-
-    def log(self, texts: Sequence[str]) -> None:
-        """Add a row to the audit log: time, person, act and dataset."""
-        self.connection.execute(
-            "INSERT INTO access (number, time, person, act, dataset)"
-            " VALUES ((SELECT coalesce(max(number), 0) + 1 FROM access), ?, ?, ?, ?)",
-            texts,
-        )
-
-    def logged(self) -> list[Sequence[object]]:
-        """Return the rows of the audit log, the oldest first."""
-        return self.connection.execute("SELECT time, person, act, dataset FROM access ORDER BY number").fetchall()
 
     def damage(self) -> str:
         """Return a damage of the file, as a sentence; empty if there is none."""

@@ -22,11 +22,10 @@ from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.uploads import document_place
-from dpbayes.ui.widgets.charging import noted
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.from_python import PATH, program, same_from_python
 from dpbayes.ui.widgets.opened_release import opened_release
-from dpbayes.ui.widgets.show import MOST_ROWS, data_and_download, folded, headline, sentence_instead
+from dpbayes.ui.widgets.show import data_and_download, folded, headline, sentence_instead
 
 DELTA = "0.000001"
 """The delta at which a budget in rho, or many releases together, are shown as an epsilon, unless another is typed."""
@@ -39,8 +38,6 @@ class BudgetKind(enum.Enum):
     APPROXIMATE = "(ε, δ), tracked as zCDP"
     CONCENTRATED = "ρ (zCDP)"
 
-
-_READER = "ledger.reader"
 
 NONE_YET = "No dataset has a privacy budget yet."
 
@@ -92,7 +89,6 @@ def python_of(path: Path | None) -> str:
 
 def _accounts(path: Path, chosen: Chosen, suspicion: float) -> None:
     accounts = ledger.accounts(path)
-    _note_reading()
     headline(_sentence(accounts))
     if not accounts:
         _begin(path, chosen, suspicion)
@@ -113,36 +109,7 @@ def _accounts(path: Path, chosen: Chosen, suspicion: float) -> None:
         if is_open:
             with sentence_instead():
                 _checked(path)
-    with folded("Audit log", key="ledger.log") as is_open:
-        if is_open:
-            with sentence_instead():
-                _audit_log(path)
     st.caption(f"The ledger is {escaped(str(path))}. Not private (curator view).")
-
-
-def _note_reading() -> None:
-    """Record once in a session that this person reads the ledger; show an error of the audit log and continue."""
-    if _READER not in st.session_state:
-        with sentence_instead():
-            noted("read the ledger")
-            st.session_state[_READER] = person().name
-
-
-def _audit_log(path: Path) -> None:
-    """Show who did what, the newest first."""
-    rows = ledger.accesses(path)[::-1]
-    st.caption("Actions of users on the dashboard. The log contains names of users and of datasets, but no data.")
-    frame = pd.DataFrame(
-        {
-            "time (UTC)": [row.time[:19].replace("T", " ") for row in rows],
-            "person": [row.person for row in rows],
-            "act": [row.act for row in rows],
-            "dataset": [row.dataset for row in rows],
-        }
-    )
-    st.dataframe(frame.head(MOST_ROWS), hide_index=True)
-    if len(rows) > MOST_ROWS:
-        st.caption(f"The last {MOST_ROWS:,} of {len(rows):,} rows. `dpbayes ledger log` prints all rows.")
 
 
 def _budgets(accounts: list[Account], measure: PrivacyMeasure) -> None:
@@ -215,7 +182,6 @@ def _create_dataset(path: Path, chosen: Chosen, accounts: tuple[Account, ...]) -
             with sentence_instead():
                 person().require(Act.RELEASE)
                 ledger.open_dataset(path, name, _amount(kind, budget, delta), reason=reason)
-                noted("created a dataset", name)
                 st.rerun()
 
 
@@ -275,7 +241,6 @@ def _raise_budget(path: Path, accounts: tuple[Account, ...]) -> None:
         if st.form_submit_button("Raise budget", disabled=place is None) and place is not None:
             with sentence_instead():
                 ledger.raise_budget(path, accounts[place].dataset, _amount(kind, budget, delta), reason=reason)
-                noted("raised a budget", accounts[place].dataset)
                 st.rerun()
 
 

@@ -47,7 +47,7 @@ HOW = "The curator opens the address with the token, which the server prints whe
 
 @dataclass(frozen=True)
 class Person:
-    """A person under a name for the audit log: the curator or a visitor.
+    """A person: the curator or a visitor.
 
     Example:
         >>> from dpbayes.ui.session.roles import OWNER, VISITOR, Act
@@ -55,7 +55,6 @@ class Person:
         (True, False)
     """
 
-    name: str
     is_curator: bool = False
 
     def may(self, act: Act) -> bool:
@@ -68,8 +67,8 @@ class Person:
             raise InputError(f"{REFUSALS[act]} {HOW}")
 
 
-OWNER = Person("owner of the server", is_curator=True)
-VISITOR = Person("visitor")
+OWNER = Person(is_curator=True)
+VISITOR = Person()
 
 
 def person() -> Person:

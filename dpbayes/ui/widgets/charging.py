@@ -19,11 +19,6 @@ from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.uploads import upload
 
 
-def noted(act: str, dataset: str = "") -> None:
-    """Add an act of this person to the audit log of the ledger. Errors: LedgerError if it cannot be written."""
-    ledger.record_access(ledger.ledger_path(), person().name, act, dataset)
-
-
 @dataclass(frozen=True, eq=False)
 class Charge:
     """The dataset that pays for a real release of the chosen table, in the ledger at `path`."""
@@ -79,11 +74,11 @@ class Charge:
             st.info(f"{sentence}, in row {earlier.row} of the ledger. Showing it again costs no budget.")
         return earlier
 
-    def is_confirmed(self, *, label: str, act: str, statement: str = "") -> bool:
+    def is_confirmed(self, *, label: str, statement: str = "") -> bool:
         """Show the warnings about the table and the button that makes the release; return whether it was pressed.
 
-        A pressed button is recorded as `act` in the audit log, and the table in the ledger. The person must tick the
-        `statement` first, if there is one. A connected table is not recorded, because its records stay in its engine.
+        With a pressed button, the hash of the table is stored in the ledger. The person must tick the `statement`
+        first, if there is one. A connected table has no hash, because its records stay in its engine.
         """
         if self.chosen.is_connected:
             st.caption(ledger.RECORDS_ELSEWHERE)
@@ -93,10 +88,8 @@ class Charge:
         is_stated = not statement or st.checkbox(statement, key=_STATED)
         st.button(label, disabled=not is_stated, type="primary", on_click=_press, args=(bool(statement),))
         is_pressed = bool(st.session_state.pop(_PRESSED, False))
-        if is_pressed:
-            noted(act, self.dataset)
-            if not self.chosen.is_connected:
-                ledger.remember_table(self.path, self.dataset, self.chosen.dataset)
+        if is_pressed and not self.chosen.is_connected:
+            ledger.remember_table(self.path, self.dataset, self.chosen.dataset)
         return is_pressed
 
 

@@ -147,7 +147,6 @@ def test_a_ledger_with_two_names_is_refused_by_every_operation(path: Path, tmp_p
             ledger.accounts,
             ledger.events,
             ledger.named_keys,
-            lambda name: ledger.record_access(name, "Ann", "looked"),
             lambda name: ledger.raise_budget(name, "votes", Fraction(2), reason="More."),
             lambda name: ledger.open_dataset(name, "clinic", Fraction(1), reason="A second table."),
         ):

@@ -23,7 +23,6 @@ from dpbayes.ui.session.kept import note_request
 from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.scans import scan_key, scanned
 from dpbayes.ui.session.settings import CONNECTED
-from dpbayes.ui.widgets.charging import noted
 from dpbayes.ui.widgets.chart import chart
 from dpbayes.ui.widgets.page import live
 from dpbayes.ui.widgets.scanning import count_again, count_connected, done_on_request
@@ -141,8 +140,6 @@ def _connect(name: str) -> bool:
         return False
 
     def keep(opened: Connected) -> None:
-        with sentence_instead():
-            noted("opened a connected table", name)
         keep_connected(opened)
         st.session_state.pop("connect.tables", None)
         change(graph="", row="", target="", evidence=())

@@ -64,7 +64,6 @@ def _once_confirmed(charge: Charge, request: ReleaseRequest) -> Published | None
         )
     is_confirmed = charge.is_confirmed(
         label=f"Make release and spend {amount_with_symbol(request.cost)}",
-        act="began a release",
         statement=UNSEEN,
     )
     return _published(charge.path, request, chosen.counts) if is_confirmed else None

@@ -211,7 +211,7 @@ def _once_confirmed(charge: Charge, request: AdaptiveRequest, data: Dataset) -> 
         "By making the release you state that the columns, ε and δ were chosen without looking at these records."
     )
     label = f"Make adaptive release and spend {amount_with_symbol(request.plan.budget)}"
-    if not charge.is_confirmed(label=label, act="began an adaptive release"):
+    if not charge.is_confirmed(label=label):
         return None
     with st.spinner("Releasing …"):
         return publish_adaptive(charge.path, request, data)
