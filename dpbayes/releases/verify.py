@@ -4,21 +4,18 @@ The checks compare the document with itself and with the mathematics. Only the c
 integers, the time and the earlier releases, because anyone can write a document with other integers and their hashes.
 """
 
-import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from importlib.metadata import version
-from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpbayes.audit.registry import audit
 from dpbayes.audit.report import SLACK, AuditReport
 from dpbayes.base.amounts import Rho, amount_text, measure_of, number_of
 from dpbayes.base.text import numeral
-from dpbayes.base.validation import InputError, brief
+from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.adaptive.draws import confirmed_choice, confirmed_noise
 from dpbayes.mechanisms.adaptive.scores import SENSITIVITY
 from dpbayes.mechanisms.noise.exact import opendp
@@ -35,14 +32,10 @@ from dpbayes.releases.document.published import read_published
 from dpbayes.releases.document.release import ReleaseDocument, loss_of, noise_content
 from dpbayes.releases.document.signature import NOT_SIGNED, PublicKey, signature_error, signer_from
 
-if TYPE_CHECKING:
-    from jsonschema.exceptions import ValidationError
-
 MOST_AUDITED = 20_000
 """The largest number of cells of a network for which the audit is run."""
 
-NOT_INSTALLED = 'is not installed here: pip install "dpbayes[release]".'
-NO_OPENDP = f"The privacy map was not recomputed: OpenDP {NOT_INSTALLED}"
+NO_OPENDP = 'The privacy map was not recomputed: OpenDP is not installed here: pip install "dpbayes[release]".'
 """The sentence about a check that was left out."""
 
 _LITTLE = Fraction(1, 2**40)
@@ -69,13 +62,6 @@ class Verification:
     def holds(self) -> bool:
         """Whether all checks hold."""
         return all(check.holds for check in self.checks)
-
-
-def schema() -> dict[str, Any]:
-    """Return the JSON Schema of a release, which is part of the program."""
-    text = files("dpbayes.releases").joinpath("release.schema.json").read_text(encoding="utf-8")
-    content: dict[str, Any] = json.loads(text)
-    return content
 
 
 def verify(data: bytes, key: PublicKey | None = None) -> Verification:
@@ -124,7 +110,6 @@ def _signature(content: Mapping[str, Any], key: PublicKey | None) -> Check | str
 
 def _checked(document: ReleaseDocument) -> Iterator[Check | str]:
     """Yield each check, or a sentence if it cannot be made here."""
-    yield _schema(document)
     yield _sensitivity(document)
     yield _loss(document)
     yield _integers(document)
@@ -204,44 +189,6 @@ def _holds(name: str, sentence: str) -> Check:
 
 def _fails(name: str, sentence: str) -> Check:
     return Check(name, holds=False, sentence=sentence)
-
-
-def _schema(document: ReleaseDocument) -> Check | str:
-    try:
-        error = schema_error(document.content)
-    except ImportError:
-        return f"The schema was not checked: jsonschema {NOT_INSTALLED}"
-    if error is None:
-        return _holds("schema", "The file has exactly the fields of its schema.")
-    place = " ".join(map(str, error.absolute_path)) or "the whole"
-    return _fails("schema", f"The file does not follow its schema at {brief(place)}.")
-
-
-def schema_error(content: Mapping[str, Any]) -> "ValidationError | None":
-    """Return the first error of a content by the schema, or None.
-
-    jsonschema takes 20 us for each value. So the values of the two arrays with a value for each cell are checked here,
-    and if all of them are valid, jsonschema checks the first value only.
-    """
-    from jsonschema import Draft202012Validator
-
-    rules = schema()
-    is_decimal = re.compile(rules["$defs"]["decimal"]["pattern"]).search
-    walked = _shortened(content, "integers", lambda value: type(value) is int)
-    if isinstance(content.get("request"), dict):
-        prior = _shortened(
-            content["request"], "prior", lambda value: isinstance(value, str) and bool(is_decimal(value))
-        )
-        walked |= {"request": prior}
-    return next(Draft202012Validator(rules).iter_errors(walked), None)
-
-
-def _shortened(content: Mapping[str, Any], name: str, is_fit: Callable[[object], bool]) -> dict[str, Any]:
-    """Return a content with one of its lists cut to the first value if all values are valid, else unchanged."""
-    values = content.get(name)
-    if not isinstance(values, list) or not all(map(is_fit, values)):
-        return dict(content)
-    return {**content, name: values[:1]}
 
 
 def _sensitivity(document: ReleaseDocument) -> Check:

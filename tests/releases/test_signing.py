@@ -212,7 +212,7 @@ def test_other_integers_with_hashes_that_agree_break_the_signature(document: byt
 @pytest.mark.parametrize(
     ("signer", "why"),
     [
-        ({"algorithm": "RSA"}, "does not follow its schema|this program reads Ed25519"),
+        ({"algorithm": "RSA"}, "this program reads Ed25519"),
         ({"public_key": "00"}, "64 hexadecimal digits"),
         ({"public_key": "ff" * 32}, "does not match"),
         ({"name": "Another office"}, "does not match"),
