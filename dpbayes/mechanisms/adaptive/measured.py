@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -49,19 +50,20 @@ _SINGLE = 3.0
 
 
 @dataclass(frozen=True, eq=False)
-class MeasuredResiduals:
-    """The residuals (R,) of a network's sets and the whole prices (M,) that they were measured at, 0 for the empty set.
+class MeasuredNumbers:
+    """The residuals (R,) of a network's sets, as measured so far: under a rho or under an epsilon, read alike.
 
-    `unit` is S. `numbers` of a set without a price mean nothing. The first number is n, which is public.
+    `unit` is S. `of_sets` (M,) states how precisely each set was measured, 0 for the empty set and for a set that was
+    not, whose `numbers` mean nothing. The first number is n, which is public.
     """
 
     network: Network
     unit: int
-    prices: IntArray
+    of_sets: AnyArray
     numbers: FloatArray
 
     @classmethod
-    def nothing(cls, network: Network, n: int, unit: int) -> "MeasuredResiduals":
+    def nothing(cls, network: Network, n: int, unit: int) -> Self:
         """Return the state before the first measurement, in which only n is known."""
         numbers = np.zeros(int(network.residuals.sizes.sum()))
         numbers[0] = n
@@ -72,15 +74,27 @@ class MeasuredResiduals:
         """The number of records, which is public."""
         return int(self.numbers[0])
 
-    def within(self, network: Network) -> "MeasuredResiduals":
-        """Return the measurements of the sets of another network over the same columns; sets that it lacks are new.
-
-        A new set has no price.
-        """
+    def within(self, network: Network) -> Self:
+        """Return the measurements of the sets of another network over the same columns; new sets are not measured."""
         if network == self.network:
             return self
-        prices, numbers = residuals_within(self.network, network, self.prices, self.numbers)
-        return replace(self, network=network, prices=prices, numbers=numbers)
+        of_sets, numbers = _residuals_within(self.network, network, self.of_sets, self.numbers)
+        return replace(self, network=network, of_sets=of_sets, numbers=numbers)
+
+    @property
+    def tables(self) -> FloatArray:
+        """The families' tables (K,), consistent and unbiased; cells may be negative."""
+        return self.network.residuals.tables(self.numbers)
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredResiduals(MeasuredNumbers):
+    """Residuals measured under a rho: `of_sets` are the whole prices, one for each set."""
+
+    @property
+    def prices(self) -> IntArray:
+        """The sums of all prices so far (M,)."""
+        return self.of_sets
 
     @property
     def prices_needed(self) -> int:
@@ -89,29 +103,23 @@ class MeasuredResiduals:
 
     def noisy(self, data: Dataset, prices: IntArray, draws: Draws) -> tuple[int, ...]:
         """Return the whole residuals of the sets with a price (M,), with noise: the only step that counts records."""
-        taken = self._taken(prices)
         whole = self.network.residuals.whole(count(self.network, data).values)
-        return tuple(draws.noisy(whole[taken], self.moves(prices)).tolist())
+        return tuple(draws.noisy(whole[self._taken(prices)], self.moves(prices)).tolist())
 
     def with_results(self, prices: IntArray, integers: Sequence[int]) -> "MeasuredResiduals":
-        """Return the state after one more measurement with these integers, combined by precision.
-
-        Errors: InputError for another number of integers than the prices need.
-        """
-        residuals = self.network.residuals
-        taken = self._taken(prices)
-        if len(integers) != len(taken):
-            raise InputError(f"A measurement has {len(integers):,} integers; its prices need {len(taken):,}.")
+        """Return the state after one more measurement, combined by precision. Errors: InputError."""
+        residuals, taken = self.network.residuals, self._taken(prices)
+        require_as_many(integers, taken)
         if np.any(((self.prices + prices) > 0)[1:] != (residuals.sizes > 0)[1:]):
             raise InputError("Each set with free numbers needs a price above 0. All other sets need the price 0.")
         new, old = prices[residuals.set_of_number[taken]], self.prices[residuals.set_of_number[taken]]
         results = np.array(integers, dtype=np.float64) / residuals.lengths[taken]
         numbers = self.numbers.copy()
         numbers[taken] = (old * numbers[taken] + new * results) / (old + new)
-        return replace(self, prices=self.prices + prices, numbers=numbers)
+        return replace(self, of_sets=self.prices + prices, numbers=numbers)
 
     def moves(self, prices: IntArray) -> list[Amount]:
-        """Return the rho that a move by one of every number measured costs: p_A R_A / (2 S L^2), L its length."""
+        """Return the rho of a move by one: p_A R_A / (2 S L^2), L the length of the number."""
         residuals = self.network.residuals
         taken = self._taken(prices)
         cells, squares = np.rint(residuals.cells).astype(np.int64), np.rint(residuals.lengths**2).astype(np.int64)
@@ -121,11 +129,10 @@ class MeasuredResiduals:
         return [costs[kind] for kind in kinds]
 
     def largest(self, prices: IntArray) -> FloatArray:
-        """Return a bound on the absolute value of every measured whole residual: n L, as no coefficient exceeds L."""
+        """Return a bound on every measured number: n L, as no coefficient exceeds L."""
         return np.asarray(self.n * self.network.residuals.lengths[self._taken(prices)])
 
     def _taken(self, prices: IntArray) -> IntArray:
-        """Return the places of the numbers whose set has a price."""
         return np.flatnonzero(prices[self.network.residuals.set_of_number])
 
     @cached_property
@@ -141,13 +148,14 @@ class MeasuredResiduals:
         variances[has] = self.unit / (self.prices[has] * cells[has])
         return variances
 
-    @property
-    def tables(self) -> FloatArray:
-        """The families' tables (K,), consistent and unbiased; cells may be negative."""
-        return self.network.residuals.tables(self.numbers)
+
+def require_as_many(integers: Sequence[int], taken: IntArray) -> None:
+    """Require one integer for each number with a price. Errors: InputError."""
+    if len(integers) != len(taken):
+        raise InputError(f"A measurement has {len(integers):,} integers; its prices need {len(taken):,}.")
 
 
-def residuals_within(
+def _residuals_within(
     network: Network, other: Network, of_sets: AnyArray, numbers: FloatArray
 ) -> tuple[AnyArray, FloatArray]:
     """Return the values of sets (M,) and residuals (R,) of a network for another network; new sets have 0."""

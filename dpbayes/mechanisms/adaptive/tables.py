@@ -20,7 +20,7 @@ from dpbayes.base.amounts import Amount
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.adaptive.draws import Draws
-from dpbayes.mechanisms.adaptive.measured import residuals_within
+from dpbayes.mechanisms.adaptive.measured import MeasuredNumbers, require_as_many
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -30,36 +30,10 @@ _PARTS = 1024
 
 
 @dataclass(frozen=True, eq=False)
-class MeasuredTables:
-    """The residuals (R,) of a network's sets, their precisions (M,), and the sum of all prices so far, `charge`.
+class MeasuredTables(MeasuredNumbers):
+    """Residuals measured by tables under an epsilon: `of_sets` are precisions; `charge` is the sum of all prices."""
 
-    `unit` is S. `numbers` of a set without precision mean nothing. The first number is n, which is public.
-    """
-
-    network: Network
-    unit: int
-    precisions: FloatArray
-    numbers: FloatArray
     charge: int = 0
-
-    @classmethod
-    def nothing(cls, network: Network, n: int, unit: int) -> "MeasuredTables":
-        """Return the state before the first measurement, in which only n is known."""
-        numbers = np.zeros(int(network.residuals.sizes.sum()))
-        numbers[0] = n
-        return cls(network, unit, np.zeros(len(network.closure)), numbers)
-
-    @property
-    def n(self) -> int:
-        """The number of records, which is public."""
-        return int(self.numbers[0])
-
-    def within(self, network: Network) -> "MeasuredTables":
-        """Return the measurements of the sets of another network over the same columns; new sets have no precision."""
-        if network == self.network:
-            return self
-        precisions, numbers = residuals_within(self.network, network, self.precisions, self.numbers)
-        return replace(self, network=network, precisions=precisions, numbers=numbers)
 
     @property
     def prices_needed(self) -> int:
@@ -72,30 +46,25 @@ class MeasuredTables:
         return tuple(draws.noisy(counts, self.moves(prices)).tolist()) if len(counts) else ()
 
     def with_results(self, prices: IntArray, integers: Sequence[int]) -> "MeasuredTables":
-        """Return the state after one more measurement with these integers, combined by precision.
-
-        Errors: InputError for another number of integers than the prices need, and for tables that leave out a set.
-        """
-        network, residuals = self.network, self.network.residuals
-        taken = self._taken(prices)
-        if len(integers) != len(taken):
-            raise InputError(f"A measurement has {len(integers):,} integers; its prices need {len(taken):,}.")
+        """Return the state after one more measurement, combined by precision. Errors: InputError."""
+        network, residuals, taken = self.network, self.network.residuals, self._taken(prices)
+        require_as_many(integers, taken)
         if np.any(prices[~measurable(network)]):
             raise InputError("A table of one cell, or a table that another one contains, must have the price 0.")
         tables = np.zeros(network.cell_count)
         tables[taken] = integers
         new, precisions = residuals.weighted(tables, (prices / self.unit) ** 2 / 8)
-        total = self.precisions + precisions
+        total = self.of_sets + precisions
         total[0] = 0.0
         if np.any((total > 0)[1:] != (residuals.sizes > 0)[1:]):
             raise InputError("The measured tables leave out a column or a pair of columns.")
-        old, own = self.precisions[residuals.set_of_number], precisions[residuals.set_of_number]
+        old, own = self.of_sets[residuals.set_of_number], precisions[residuals.set_of_number]
         numbers = self.numbers.copy()
         numbers[1:] = (old * numbers + own * new)[1:] / (old + own)[1:]
-        return replace(self, precisions=total, numbers=numbers, charge=self.charge + sum(prices.tolist()))
+        return replace(self, of_sets=total, numbers=numbers, charge=self.charge + sum(prices.tolist()))
 
     def moves(self, prices: IntArray) -> list[Amount]:
-        """Return the epsilon that a move by one of every cell measured costs: q_F/(2 S)."""
+        """Return the epsilon of a move by one of a cell: q_F/(2 S)."""
         cells = np.diff(self.network.cell_offsets)
         of_family = [Fraction(price, 2 * self.unit) for price in prices.tolist()]
         return [own for own, size in zip(of_family, cells.tolist(), strict=True) if own for _ in range(size)]
@@ -105,7 +74,6 @@ class MeasuredTables:
         return np.full(len(self._taken(prices)), float(self.n))
 
     def _taken(self, prices: IntArray) -> IntArray:
-        """Return the cells of the families with a price."""
         return np.flatnonzero(np.repeat(prices, np.diff(self.network.cell_offsets)))
 
     @property
@@ -116,12 +84,7 @@ class MeasuredTables:
     @property
     def variances(self) -> FloatArray:
         """The variance of every number of each set, 0 for the empty set and for sets without numbers: (M,)."""
-        return np.divide(1, self.precisions, out=np.zeros_like(self.precisions), where=self.precisions > 0)
-
-    @property
-    def tables(self) -> FloatArray:
-        """The families' tables (K,), consistent and unbiased; cells may be negative."""
-        return self.network.residuals.tables(self.numbers)
+        return np.divide(1, self.of_sets, out=np.zeros(len(self.of_sets)), where=self.of_sets > 0)
 
 
 def measurable(network: Network) -> BoolArray:
