@@ -1,15 +1,13 @@
 """The result of an audit: the guarantee as stated and as proved, and the privacy loss of the worst neighbours."""
 
 import enum
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.loss.finite import WorstLoss
-from dpbayes.audit.loss.noise import LaplaceNoise
-from dpbayes.audit.loss.normal import Loss
 from dpbayes.audit.loss.trimmed import range_curve
 from dpbayes.base.display import html_table, titled_lines
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
@@ -157,9 +155,16 @@ class ClaimAndProof:
 
 
 def pure_report(
-    mechanism: Promising, *, exact: float, at_least: float, curve: DeltaCurve, worst: WorstCase | None, scope: str
+    mechanism: Promising,
+    *,
+    exact: float,
+    at_least: float | None = None,
+    curve: DeltaCurve,
+    worst: WorstCase | None,
+    scope: str,
 ) -> AuditReport:
-    """Return the report on a mechanism whose claim has no delta."""
+    """Return the report on a mechanism whose claim has no delta; `exact` is exact unless `at_least` is given."""
+    at_least = exact if at_least is None else at_least
     same = exact - at_least <= SLACK * max(1.0, exact) if exact < np.inf else at_least == exact
     return AuditReport(
         claimed=mechanism.claimed,
@@ -173,17 +178,6 @@ def pure_report(
         worst=worst,
         scope=scope,
     )
-
-
-def concentrated_report(
-    mechanism: Promising, loss: Loss, *, epsilons: FloatArray, worst: WorstCase | None, scope: str
-) -> AuditReport:
-    """Return the report on noise whose loss is unbounded, and whose claim has a delta."""
-    low, high = loss.deltas(epsilons)
-    needed_at_least, needed = loss.epsilon(mechanism.claimed.delta)
-    curve = DeltaCurve(epsilons, high, low)
-    report = pure_report(mechanism, exact=np.inf, at_least=np.inf, curve=curve, worst=worst, scope=scope)
-    return replace(report, needed=needed, needed_at_least=needed_at_least)
 
 
 def checked_grid(epsilons: ArrayLike) -> FloatArray:
@@ -289,9 +283,3 @@ def counts_text(counts: ArrayLike) -> str:
 def range_only_curve(grid: FloatArray, *, width: float, most: float) -> DeltaCurve:
     """Return the largest curve that the range of a loss allows; nothing is known from below."""
     return DeltaCurve(grid, range_curve(grid, width=width, most=most), np.zeros(len(grid)))
-
-
-def noise_curve(upper: LaplaceNoise, lower: LaplaceNoise, grid: FloatArray) -> DeltaCurve:
-    """Return the curve between two laws of noise, which are the same where it is exact."""
-    low, high = lower.deltas(grid)
-    return DeltaCurve(grid, upper.deltas(grid)[1] if upper is not lower else high, low)

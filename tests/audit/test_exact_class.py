@@ -11,11 +11,9 @@ from dpbayes.audit.die.hellinger import audit_die, law_steps
 from dpbayes.audit.die.laplace import audit_laplace_cells, audit_laplace_one
 from dpbayes.audit.draws import audit_by_draws
 from dpbayes.audit.exact import audit_exact
-from dpbayes.audit.fourier import audit_fourier, fourier_noise
-from dpbayes.audit.laplace import audit_laplace, noise_of_moved_counts
 from dpbayes.audit.map.exponential import audit_map
 from dpbayes.audit.map.printed import audit_printed_map
-from dpbayes.audit.registry import audit
+from dpbayes.audit.registry import AUDITS, audit
 from dpbayes.audit.regression import audit_regression, bad_tables
 from dpbayes.audit.sampler import audit_sampler
 from dpbayes.base.validation import InputError
@@ -156,13 +154,12 @@ def test_no_mechanism_with_an_odd_prior_network_or_die_is_audited(mechanism):
         audited(mechanism)
 
 
+WITH_NOISE = {entry.kind.__name__: entry for entry in AUDITS if entry.losses is not None}
 HELLINGER = ("HellingerGlobal", "HellingerLocal", "HellingerSmooth", "HellingerEnumerated")
 DIRECT = [
     ("Exact", lambda m: audit_exact(m, n=5, epsilons=[1.0])),
-    ("LaplaceUpdates", lambda m: audit_laplace(m, n=5, epsilons=[1.0])),
-    ("LaplaceUpdates", lambda m: noise_of_moved_counts(m, n=5)),
-    ("LaplaceFourier", lambda m: audit_fourier(m, n=5, epsilons=[1.0])),
-    ("LaplaceFourier", lambda m: fourier_noise(m, n=5)),
+    *((name, lambda m, entry=entry: entry.report(m, n=5, epsilons=[1.0])) for name, entry in WITH_NOISE.items()),
+    *((name, lambda m, entry=entry: entry.losses(m, n=5, releases=2)) for name, entry in WITH_NOISE.items()),
     ("PosteriorSampler", lambda m: audit_sampler(m, n=5, epsilons=[1.0])),
     ("MapExponential", lambda m: audit_map(m, n=5, epsilons=[1.0])),
     *((name, lambda m: audit_die(m, epsilons=[1.0])) for name in HELLINGER),

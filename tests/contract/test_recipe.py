@@ -247,7 +247,6 @@ KINDS = {kind.__name__ for kind in ALL_KINDS}
 LABELS = {kind.label for kind in ALL_KINDS if hasattr(kind, "label")} - {""}
 
 ABOUT = {
-    "audit/laplace.py": "consistent counts are fitted to the same noisy counts, so that one audit is of both",
     "ui/app.py": "pages have titles, and two are about one mechanism",
     "ui/pages/explore/comparison.py": "a network of one node is a die: the mechanisms for a die stand beside its own",
     "ui/pages/sampling/page.py": "the page is about the sampler",

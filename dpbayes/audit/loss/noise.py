@@ -27,7 +27,7 @@ and the two bounds differ by rounding alone: one value has
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -76,14 +76,6 @@ class LaplaceNoise:
     def pure_epsilon(self) -> float:
         """The number moved times the ratio: the exact pure epsilon, which is attained."""
         return self.moved * self.ratio
-
-    def for_fewer_moved_values(self, step: int, *, releases: int = 1) -> "list[LaplaceNoise]":
-        """Return what so many releases lose of k moved values, k - step, k - 2 step, ...; the laws work when asked.
-
-        Independent releases of one value are so many values that move. Errors: InputError for more than MOST_MOVED.
-        """
-        times = whole_number("The number of releases", releases, low=1, high=MOST_MOVED)
-        return [replace(self, moved=moved * times) for moved in range(self.moved, 0, -step)]
 
     def deltas(self, epsilons: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return a lower and an upper value of delta at every epsilon (...): two arrays (...).

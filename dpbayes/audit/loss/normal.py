@@ -16,7 +16,7 @@ zero, whose shortest vectors have v^2 = (k - 1)/k, at least 1/2. Below it is com
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -64,12 +64,15 @@ class GaussianLoss:
         return least, least
 
 
+L = TypeVar("L", bound=Loss)
+
+
 @dataclass(frozen=True)
-class BetweenLosses:
+class BetweenLosses(Generic[L]):
     """A loss that is known to lie between two."""
 
-    least: Loss
-    most: Loss
+    least: L
+    most: L
 
     def deltas(self, epsilons: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return the least delta of the one and the largest of the other, at epsilons (...)."""

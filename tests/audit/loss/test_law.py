@@ -8,6 +8,7 @@ from scipy import special, stats
 from dpbayes.audit.loss.law import Losses, PromisedLoss, chance_above, chance_above_at_most
 from dpbayes.audit.loss.noise import LaplaceNoise
 from dpbayes.audit.loss.normal import BetweenLosses
+from dpbayes.audit.noise import pairs_of
 from dpbayes.base.validation import InputError
 from tests.conftest import thorough
 
@@ -76,7 +77,7 @@ def test_simulated_losses_pass_a_level_as_often_and_those_of_noise_ten_percent_o
 def test_no_pair_below_a_curve_passes_a_level_more_often_than_the_curve_allows(level):
     worst = LaplaceNoise(8, 1 / 8)
     bound = chance_above_at_most(worst, level)
-    for pair in worst.for_fewer_moved_values(1):
+    for pair in pairs_of(worst, 1):
         assert chance_above(pair, level)[0] <= bound
 
 
@@ -138,7 +139,7 @@ def test_a_bracket_has_the_lower_value_of_one_law_and_the_upper_of_another():
 
 
 def test_several_releases_are_so_many_values_that_move():
-    four, two = LaplaceNoise(4, 0.3).for_fewer_moved_values(2, releases=3)
+    four, two = pairs_of(LaplaceNoise(12, 0.3), 6)
     assert (four.moved, two.moved) == (12, 6)
-    assert LaplaceNoise(0, 0.3).for_fewer_moved_values(2) == []
+    assert pairs_of(LaplaceNoise(0, 0.3), 2) == ()
     assert Losses.of([]).curve.deltas(0.0)[1] == 0
