@@ -35,6 +35,7 @@ def streamlit_in_a_test() -> Iterator[None]:
     """AppTest compiles every page anew, waits awake, mocks, looks up and hashes what a test does not need."""
     compiled = ScriptCache.get_bytecode
     keep = functools.cache(lambda path, _changed: compiled(ScriptCache(), path))
+    use_host(QUICK)  # for pages that fixtures of a module open, too
     config.set_option("client.showErrorDetails", "full")  # a test that fails states why
     with pytest.MonkeyPatch.context() as patch:
         own_navigation(patch)

@@ -76,7 +76,7 @@ def test_a_frame_is_what_the_page_shows_at_its_stop(page: str, query: dict[str, 
 @pytest.mark.parametrize(
     ("page", "module", "name", "sentence"),
     [
-        ("compare", "compare.noise", "epsilon", "With ε alone, weighted Fourier adds the least noise"),
+        ("compare", "compare.noise", "epsilon", "With ε alone, "),
         ("network", "network.errors", "epsilon", "At ε = [0-9.]+, the noise on a count has an sd of"),
         (
             "which_epsilon",

@@ -144,9 +144,9 @@ def test_a_message_that_is_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch)
     assert settings_of(at) == Settings()
 
 
-@pytest.mark.parametrize("scene", ["pages/network.py", "pages/data.py?upload", "pages/regression.py"])
+@pytest.mark.parametrize("scene", ["pages/network.py", "pages/data.py?upload"])
 def test_a_file_that_was_never_sent_is_no_file(scene: str) -> None:
-    at = open_page(scene.partition("?")[0], **SCENES[scene], **{"regression.records": "my table"})
+    at = open_page(scene.partition("?")[0], **SCENES[scene])
     before, said = settings_of(at), sentences(at)
     state = WidgetState()
     sent = {"file_id": "../../etc/passwd", "name": "\u202etable.csv", "size": 2**40}
