@@ -37,18 +37,6 @@ class TablePair:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stepwise:
-    """A slow audit: whether it is slow for a mechanism, its steps, and the message during the computation.
-
-    `steps` takes the mechanism and `epsilons`, a function of the exact loss; it yields shares and returns the report.
-    """
-
-    are_needed: Callable[[Any], bool]
-    steps: Callable[..., Work[AuditReport]]
-    message: Callable[[Any], str]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Hypothetical:
     """Hypothetical tables without a network, which a few numbers describe, such as throws of a die.
 
@@ -80,6 +68,9 @@ class Audit:
     outputs(mechanism, first, second, rng, draws) -> the exact losses of simulated releases of two tables, in steps; for
     a mechanism without a report, which would have to enumerate too many outputs.
 
+    steps(mechanism, epsilons) -> the report in steps, `epsilons` being a function of the exact loss; it is used where
+    slow(mechanism) -> a message during the computation, which is empty if the report takes less than a moment.
+
     `tables` states how tables are described, `doubts` are assumptions that do not hold, and `cases` are settings at
     which a claim is refuted, by title.
     """
@@ -92,7 +83,8 @@ class Audit:
     picture: Callable[..., Picture | None] = lambda mechanism, worst, n: None
     tables: str = "The two tables differ in one record."
     doubts: tuple[str, ...] = ()
-    steps: Stepwise | None = None
+    steps: Callable[..., Work[AuditReport]] | None = None
+    slow: Callable[[Any], str] = lambda mechanism: ""
     farthest: float = np.inf
     """A claim that exceeds the proved epsilon by more than this factor is not shown in the picture of the curve."""
     hypothetical: Hypothetical | None = None

@@ -28,8 +28,7 @@ def _own_audits() -> Iterator[Audit]:
 AUDITS: tuple[Audit, ...] = (
     *_own_audits(),
     *hellinger.AUDITS,
-    laplace_die.CELLS,
-    laplace_die.ONE,
+    *laplace_die.AUDITS,
     map_printed.AUDIT,
     regression.AUDIT,
     adaptive.AUDIT,

@@ -1,26 +1,31 @@
-"""The hypothetical throws of the audits for one die, and pairs of neighbours among them."""
+"""The hypothetical throws of the audits for one die."""
 
-from collections.abc import Callable
+from typing import Any
 
 from dpbayes.audit.entry import Hypothetical, Numbers
+from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import many
 from dpbayes.mechanisms.die.base import DieMechanism
-from dpbayes.posteriors.hellinger import Die
+from dpbayes.posteriors.hellinger import MOST_PAIRED, Die
 
 TABLES = "Each table is shown by the number of throws on each side."
 """The description of the tables."""
 
 
-def die_of(numbers: Numbers) -> Die:
-    """Return the die that the numbers describe. Errors: InputError."""
-    return Die((numbers["prior"],) * numbers["sides"], numbers["n"])
+def throws(kind: Any, *, are_listed: bool = True) -> Hypothetical:
+    """Return the hypothetical tables of a mechanism for a die; an audit may need a list of them all."""
+    own = tuple(parameters_of(kind))
 
+    def mechanism_at(numbers: Numbers) -> DieMechanism:
+        die = Die((numbers["prior"],) * numbers["sides"], numbers["n"])
+        if are_listed:
+            die.require_listable(MOST_PAIRED)  # what an audit needs; a release would do with more
+        mechanism: DieMechanism = kind(die=die, **{name: numbers[name] for name in own})
+        return mechanism
 
-def throws(label: str, mechanism_at: Callable[[Numbers], DieMechanism], *more: str) -> Hypothetical:
-    """Return the hypothetical tables of a mechanism for a die; `more` are further parameters of the mechanism."""
     return Hypothetical(
-        title=f"{label} (one die)",
-        parameters=("epsilon", "n", "sides", "prior", *more),
+        title=f"{kind.label.removesuffix(' (not private)')} (one die)",
+        parameters=(own[0], "n", "sides", "prior", *own[1:]),
         caption="The audit uses a hypothetical die; the open table is not used.",
         mechanism_at=mechanism_at,
         where=lambda numbers: f"{many(numbers['n'], 'throw')} of a die with {numbers['sides']} sides",

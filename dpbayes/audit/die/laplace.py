@@ -4,13 +4,15 @@ With scale b, replacing a record moves two counts by one (every side released), 
 each the loss is 1/b at most, reached with an atom, and exponentially distributed below.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.audit.die.base import TABLES, die_of, throws
+from dpbayes.audit.die.base import TABLES, throws
 from dpbayes.audit.entry import Audit
 from dpbayes.audit.loss.rescaled import rescaled_loss
-from dpbayes.audit.pictures import TwoLaws, one_noisy_number
+from dpbayes.audit.pictures import one_noisy_number
 from dpbayes.audit.report import (
     AuditReport,
     DeltaCurve,
@@ -35,15 +37,13 @@ def audit_laplace_one(mechanism: LaplaceOne, *, n: int, epsilons: ArrayLike) -> 
     """Return the audit of one noisy count, in closed form: exact, as clipping to [0, n] hides nothing."""
     require_exact_class(mechanism, LaplaceOne)
     require_size(mechanism.die.n, n)
-    grid, die = checked_grid(epsilons), mechanism.die
-    if die.n == 0:
+    grid, b = checked_grid(epsilons), mechanism.noise_scale
+    if n == 0:
         return nothing_to_lose(mechanism, grid)
-    deltas = laplace_one_delta(grid, scale=mechanism.noise_scale) + 0.0  # no negative zeros
-    worst = WorstCase(counts_text((1, die.n - 1)), counts_text((0, die.n)), "a first count of 1 or more")
-    exact = 1 / mechanism.noise_scale
-    scope = f"The maximum is over all tables of {many(die.n, 'throw')} and all their neighbours."
+    deltas = laplace_one_delta(grid, scale=b) + 0.0  # no negative zeros
+    worst = WorstCase(counts_text((1, n - 1)), counts_text((0, n)), "a first count of 1 or more")
     return pure_report(
-        mechanism, exact=exact, at_least=exact, curve=DeltaCurve(grid, deltas, deltas), worst=worst, scope=scope
+        mechanism, exact=1 / b, curve=DeltaCurve(grid, deltas, deltas), worst=worst, scope=f"{_scope(n)}."
     )
 
 
@@ -54,27 +54,28 @@ def audit_laplace_cells(mechanism: LaplaceCells, *, n: int, epsilons: ArrayLike)
     """
     require_exact_class(mechanism, LaplaceCells)
     require_size(mechanism.die.n, n)
-    grid, die = checked_grid(epsilons), mechanism.die
-    if die.n == 0:
+    grid, b = checked_grid(epsilons), mechanism.noise_scale
+    if n == 0:
         return nothing_to_lose(mechanism, grid)
-    b = mechanism.noise_scale
-    deltas = laplace_cells_delta(grid, scale=b) + 0.0  # no negative zeros
-    scope = (
-        f"The maximum is over all tables of {many(die.n, 'throw')} and all their neighbours, before the counts are "
-        "rescaled. Rescaling can only lower the loss."
-    )
-    least, first, share = rescaled_loss(n=die.n, scale=b)
-    output = f"the first two counts as {numeral(share, 4)} to {numeral(1 - share, 4)}"
-    rest = (0,) * (die.sides - 2)
+    least, first, share = rescaled_loss(n=n, scale=b)
+    rest = (0,) * (mechanism.die.sides - 2)
     worst = WorstCase(
-        counts_text((first, die.n - first, *rest)), counts_text((first - 1, die.n - first + 1, *rest)), output
+        counts_text((first, n - first, *rest)),
+        counts_text((first - 1, n - first + 1, *rest)),
+        f"the first two counts as {numeral(share, 4)} to {numeral(1 - share, 4)}",
     )
-    curve = DeltaCurve(grid, deltas, np.zeros(len(grid)))
-    return pure_report(mechanism, exact=2 / b, at_least=min(least, 2 / b), curve=curve, worst=worst, scope=scope)
+    return pure_report(
+        mechanism,
+        exact=2 / b,
+        at_least=min(least, 2 / b),
+        curve=DeltaCurve(grid, laplace_cells_delta(grid, scale=b) + 0.0, np.zeros(len(grid))),  # no negative zeros
+        worst=worst,
+        scope=f"{_scope(n)}, before the counts are rescaled. Rescaling can only lower the loss.",
+    )
 
 
-def _picture(mechanism: LaplaceOne | LaplaceCells, worst: WorstCase, *, n: int) -> TwoLaws:
-    return one_noisy_number(mechanism.noise_scale, step=1.0, what="counts")
+def _scope(n: int) -> str:
+    return f"The maximum is over all tables of {many(n, 'throw')} and all their neighbours"
 
 
 def laplace_one_delta(epsilon: ArrayLike, *, scale: float) -> FloatArray:
@@ -99,19 +100,14 @@ def _checked(scale: float) -> float:
     return finite_number("The noise scale", scale, low=1e-9, high=1e9)
 
 
-CELLS = Audit(
-    kind=LaplaceCells,
-    report=audit_laplace_cells,
-    picture=_picture,
-    tables=TABLES,
-    hypothetical=throws(
-        LaplaceCells.label, lambda numbers: LaplaceCells(die=die_of(numbers), epsilon=numbers["epsilon"])
-    ),
-)
-ONE = Audit(
-    kind=LaplaceOne,
-    report=audit_laplace_one,
-    picture=_picture,
-    tables=TABLES,
-    hypothetical=throws(LaplaceOne.label, lambda numbers: LaplaceOne(die=die_of(numbers), epsilon=numbers["epsilon"])),
-)
+def _audit(kind: type[LaplaceOne | LaplaceCells], report: Callable[..., AuditReport]) -> Audit:
+    return Audit(
+        kind=kind,
+        report=report,
+        picture=lambda mechanism, worst, n: one_noisy_number(mechanism.noise_scale, step=1.0, what="counts"),
+        tables=TABLES,
+        hypothetical=throws(kind, are_listed=False),
+    )
+
+
+AUDITS = (_audit(LaplaceCells, audit_laplace_cells), _audit(LaplaceOne, audit_laplace_one))

@@ -227,8 +227,7 @@ def _curve(subject: Audited) -> AuditReport | Running[Any] | None:
         show_refusal(error)
         return None
     if isinstance(report, Running):
-        assert subject.entry.steps is not None
-        st.markdown(subject.entry.steps.message(subject.mechanism))
+        st.markdown(subject.entry.slow(subject.mechanism))
         return report
     promise, broken = subject.promised, report.broken_at(subject.promised)
     claimed = Mark(promise.epsilon, promise.delta, "stated" if report.claimed.is_private else "ε setting")

@@ -174,11 +174,11 @@ def curve_is_exact(report: AuditReport) -> bool:
 def audit_work(subject: Audited) -> Running[AuditReport] | AuditReport:
     """Return the audit, or the work on it if it takes longer than a moment. Errors: InputError."""
     mechanism, steps = subject.mechanism, subject.entry.steps
-    if steps is None or not steps.are_needed(mechanism):
+    if steps is None or not subject.entry.slow(mechanism):
         return report_of(subject)
 
     def start() -> Work[AuditReport]:
-        return steps.steps(mechanism, epsilons=lambda exact: epsilons_up_to(subject, exact))
+        return steps(mechanism, epsilons=lambda exact: epsilons_up_to(subject, exact))
 
     work = running("audit", subject.key, start)
     if work.refused:
