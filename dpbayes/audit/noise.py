@@ -51,9 +51,9 @@ def noise_audit(
         delta = mechanism.claimed.delta
         at_least, exact = (math.inf, math.inf) if delta else loss.epsilon(0.0)
         curve, scope = DeltaCurve(grid, high[1:], low[1:]), f"{all_tables_text(n)} {change}"
-        found = pure_report(mechanism, exact=exact, at_least=at_least, curve=curve, worst=worst, scope=scope)
+        pure = pure_report(mechanism, exact=exact, at_least=at_least, curve=curve, worst=worst, scope=scope)
         needed_at_least, needed = loss.epsilon(delta)
-        return replace(found, needed=needed, needed_at_least=needed_at_least)
+        return replace(pure, needed=needed, needed_at_least=needed_at_least)
 
     def losses(mechanism: Any, *, n: int, releases: int) -> Losses:
         require_exact_class(mechanism, kind)

@@ -53,9 +53,7 @@ class Sources:
         longest_first = sorted(others | {place}, key=len, reverse=True)
         places = re.compile(rf"\b({'|'.join(map(re.escape, longest_first))})(?!\.?[\w(])", re.IGNORECASE)
         named = (mention for mention in self.mentions if mention.paper == paper)
-        return tuple(
-            dict.fromkeys(m for m in named if place.lower() in (found.lower() for found in places.findall(m.text)))
-        )
+        return tuple(dict.fromkeys(m for m in named if place.lower() in map(str.lower, places.findall(m.text))))
 
 
 @dataclass(frozen=True)

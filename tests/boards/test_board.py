@@ -67,7 +67,7 @@ def test_a_typed_value_is_a_stop_in_its_place():
     assert SLIDER.including("1").stops == SLIDER.stops
 
 
-def test_the_value_asked_for_is_computed_first():
+def test_the_chosen_value_is_computed_first():
     steps = VIEW.steps("10")
     first = next(steps)
     assert isinstance(first, Partial)

@@ -160,7 +160,7 @@ class Process:
         return Process(measured, self.choices, (*self.events, event), (*self.steps, step))
 
 
-class Source(Protocol):
+class StepSource(Protocol):
     """Where the steps come from: a curator, who draws them from records, or a release, whose steps are checked."""
 
     def measured(self, stage: str, process: Process, parents: Sequence[tuple[int, ...]], limit: Fraction) -> Process:
@@ -203,7 +203,7 @@ def carried_out(plan: AdaptivePlan, data: Dataset, draws: Draws) -> Process:
     return process
 
 
-def course(plan: AdaptivePlan, process: Process, source: Source) -> Process:
+def course(plan: AdaptivePlan, process: Process, source: StepSource) -> Process:
     """Return the course of all stages from its start on, with the steps of a source."""
     columns = len(process.measured.network.names)
     process = source.measured("columns", process, ((),) * columns, plan.one_way * plan.total)
@@ -277,7 +277,7 @@ def require_feasible(domains: Sequence[Sequence[str]], n: int) -> None:
         raise InputError("No column has two states, so there is nothing to release.")
 
 
-def _with_forest(plan: AdaptivePlan, process: Process, source: Source) -> tuple[Process, GrowingGraph]:
+def _with_forest(plan: AdaptivePlan, process: Process, source: StepSource) -> tuple[Process, GrowingGraph]:
     measured, cards = process.measured, process.measured.network.cards
 
     def expected() -> tuple[FloatArray, IntArray]:
@@ -292,7 +292,7 @@ def _with_forest(plan: AdaptivePlan, process: Process, source: Source) -> tuple[
     return process, GrowingGraph.of(rooted(pairs, len(cards)), cards)
 
 
-def _with_parents(plan: AdaptivePlan, process: Process, graph: GrowingGraph, source: Source) -> Process:
+def _with_parents(plan: AdaptivePlan, process: Process, graph: GrowingGraph, source: StepSource) -> Process:
     """Add parents and measure the families, batch after batch; the last measurement takes what is left."""
     setting = _parent_rounds(plan, len(graph.cards), process.measured.n)
     start = plan.pairs * plan.total

@@ -44,6 +44,6 @@ def use_host(value: Host) -> None:
     _hosts[:] = [value]
 
 
-def scaled(number: int, least: int = 1) -> int:
+def share_of_host(number: int, least: int = 1) -> int:
     """Return the host's share of a usual number, and at least `least`."""
     return max(least, round(number * host().share))

@@ -14,7 +14,7 @@ from dpbayes.experiments.releases import ReadCell, ReadReleases, ReleaseStudy, r
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.ui.pages.explore.readings import AVERAGED_POINTS, Readings, coverage_as_real
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.host import scaled
+from dpbayes.ui.session.host import share_of_host
 from dpbayes.ui.widgets.address import hand_moves
 from dpbayes.ui.widgets.running import Running, progress, running, so_far
 
@@ -136,8 +136,8 @@ def releases_read(readings: Readings) -> int:
     """Return how many releases are read: of all cells, or of a very large network of the one in the picture."""
     count, cells = readings.as_real.count, readings.as_real.exact.network.cell_count
     if not readings.is_averaged:
-        return min(count, scaled(MOST_MEASURED, MEASURED_AT_ONCE))
-    return min(count, max(readings.at_once, scaled(MOST_CELLS // cells, 0)))
+        return min(count, share_of_host(MOST_MEASURED, MEASURED_AT_ONCE))
+    return min(count, max(readings.at_once, share_of_host(MOST_CELLS // cells, 0)))
 
 
 def _release_steps(readings: Readings) -> Work[ReadReleases]:
@@ -152,7 +152,7 @@ def _cell_steps(readings: Readings) -> Work[ReadCell]:
     if not readings.is_noise_aware:
         covered = coverage_as_real(study, cell, LEVEL) if study.is_posterior else np.empty(0)
         return ReadCell(study.private[:, cell], covered)
-    measured = min(study.count, scaled(MOST_MEASURED, MEASURED_AT_ONCE))
+    measured = min(study.count, share_of_host(MOST_MEASURED, MEASURED_AT_ONCE))
     steps = readings.memo.once_in_steps(
         (cell, measured),
         read_cell,

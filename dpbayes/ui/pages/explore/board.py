@@ -36,7 +36,7 @@ from dpbayes.ui.pages.explore.non_negativity import STATED, non_negativity_of, r
 from dpbayes.ui.pages.explore.simulations import shared_simulations, simulated_once, values_read
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import change, set_parameter
-from dpbayes.ui.session.host import scaled
+from dpbayes.ui.session.host import share_of_host
 from dpbayes.ui.session.increments import kept_share
 from dpbayes.ui.session.kept import kept
 from dpbayes.ui.session.options.accuracy import Scene
@@ -208,7 +208,7 @@ def _curves(chosen: Chosen, works: list[Running[Any]]) -> EpsilonCurves | None:
     values, read = chosen.network.cell_count * getattr(mechanism, "draws", 1), values_read(mechanism, counts.n)
     if LEAST_RELEASES * values > MOST_AT_ONCE or read > MOST_RECORD_VALUES:
         raise InputError(ONE_EPSILON)
-    releases = max(LEAST_RELEASES, min(scaled(MOST_RELEASES), MOST_VALUES // (len(GRID) * values)))
+    releases = max(LEAST_RELEASES, min(share_of_host(MOST_RELEASES), MOST_VALUES // (len(GRID) * values)))
     if read:
         releases, grid = RECORD_RELEASES, ACCURACY_GRID
 
@@ -410,7 +410,7 @@ def accuracy_plan(chosen: Chosen) -> AccuracyPlan:
         epsilons=ACCURACY_GRID,
         methods=methods,
         training=max(1, int(TRAINING * table.n)),
-        repeats=scaled(REPEATS, 4),
+        repeats=share_of_host(REPEATS, 4),
         prior=chosen.settings.prior,
         draws=chosen.parameter("draws"),
         cells=chosen.parameter("cells"),

@@ -35,7 +35,7 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.named_networks import NAMED
 from dpbayes.ui.session.chosen import Chosen, has_question, kind_called, target_and_evidence
-from dpbayes.ui.session.host import scaled
+from dpbayes.ui.session.host import share_of_host
 from dpbayes.ui.session.kept import server_cache
 from dpbayes.ui.session.options.workflow import ByNode
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts
@@ -189,7 +189,7 @@ def planned_size(chosen: Chosen) -> int:
     size = min(MOST_TABLES, MOST_CELLS // network.cell_count)
     if not are_drawn_together(network if chosen.public_source is None else chosen.public_source[0]):
         size = min(size, MOST_DRAWN // max(planned_records(chosen), 1))
-    return max(scaled(FEWEST_TABLES, 2), scaled(size, 0))
+    return max(share_of_host(FEWEST_TABLES, 2), share_of_host(size, 0))
 
 
 def planned_reading(chosen: Chosen) -> Reading:
