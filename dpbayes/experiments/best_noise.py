@@ -19,7 +19,7 @@ from dpbayes.base.steps import Partial, Work, finished, part_of
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.structure import rms_over_cells
 from dpbayes.mechanisms import MECHANISMS, LaplaceUpdates
-from dpbayes.mechanisms.noise.shares import searched
+from dpbayes.mechanisms.base import searched
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import NAMED, chain, empty, full, load_named, naive_bayes, tree

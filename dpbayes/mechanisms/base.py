@@ -7,6 +7,7 @@ import numpy as np
 
 from dpbayes.base.parameters import check_parameters
 from dpbayes.base.privacy import Guarantee
+from dpbayes.base.steps import Work
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.mechanisms.release import OutcomeT_co, Release
 from dpbayes.model.counts import Counts, count
@@ -129,6 +130,12 @@ def simulated(
     draw = getattr(mechanism, "simulate", mechanism.release)
     release: Release[OutcomeT_co] = draw(statistic, rng, size)
     return release
+
+
+def searched(mechanism: Any) -> Work[None]:
+    """Compute the noise scales of a mechanism that searches for them; later calls use the stored result."""
+    if hasattr(mechanism, "design_steps"):
+        yield from mechanism.design_steps()
 
 
 class Mechanism(Protocol[OutcomeT_co]):

@@ -11,9 +11,8 @@ from dpbayes.base.references import Reference
 from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.base import Prior
-from dpbayes.mechanisms.exact_form import ReleaseSpec, laplace_within
+from dpbayes.mechanisms.exact_form import laplace_within
 from dpbayes.mechanisms.laplace import LAPLACE, LaplaceUpdates
-from dpbayes.mechanisms.parameters import Noise
 from dpbayes.mechanisms.release import ReleasedPosterior
 
 
@@ -81,21 +80,15 @@ class ConsistentLaplace(LaplaceUpdates):
 # The exact form
 
 
-def _simulated(spec: ReleaseSpec) -> ConsistentLaplace:
-    return ConsistentLaplace(prior=spec.dirichlets, epsilon=float(spec.epsilon), noise=Noise.WHOLE)
-
-
 CONSISTENT = replace(
     LAPLACE,
-    label=ConsistentLaplace.label,
+    kind=ConsistentLaplace,
     integers=(
         "a noisy count of every cell, in the order of the network's cells; whoever reads them fits tables of n records "
         "that agree on the nodes they share"
     ),
     require=lambda network: network.closure,  # refuses families that are too large to be fitted
-    outcome=lambda spec, integers: _simulated(spec).outcome_of(integers.astype(np.float64), spec.n),
-    simulated=_simulated,
-    accuracy=lambda spec, scale: (
+    stated=lambda mechanism, scale: (
         f"Nine of ten of the noisy counts are within {numeral(laplace_within(scale))} records of the true ones, and of "
         "those fitted to them the typical error is less; small groups cannot be told from the noise."
     ),

@@ -5,17 +5,20 @@ All of its functions except `draw` take public values only.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Any, Protocol
 
+import numpy as np
+
 from dpbayes.base.amounts import PrivacyMeasure
-from dpbayes.base.parameters import Parameter
+from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.base.steps import Work
 from dpbayes.base.text import numeral
 from dpbayes.base.types import IntArray
+from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms.noise.exact import Calibrated, ExactNoise, calibrated, shared_answer, with_noise, with_own_noise
+from dpbayes.mechanisms.parameters import Noise
 from dpbayes.mechanisms.release import Outcome
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
@@ -67,21 +70,19 @@ def count_range(spec: ReleaseSpec, scale: Fraction) -> tuple[int, int]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Releasable:
-    """A mechanism that has a real release: exact noise on an integer `statistic`. `settings` are its named parameters.
+    """The real release of a mechanism of the class `kind`: exact noise on an integer `statistic`.
 
     statistic(network, counts) -> the integers of counts (K,), by default the counts themselves; length(spec) -> their
     number; span(spec, scale) -> the smallest and the largest plausible integer. If the numbers have different scales,
     prices(spec) -> the price of each, `own_scale` describes how its scale follows from the common scale, and
     priced(network) -> the best integer prices of sets of nodes.
-    outcome(spec, integers) -> the outcome that a recipient computes; simulated(spec) -> the mechanism that is audited;
-    accuracy(spec, scale) -> a sentence. choose(spec, counts, scale) samples the output of mechanisms that do not add
-    noise.
+    read(mechanism, integers, n) -> the outcome that a recipient computes; stated(mechanism, scale) -> a sentence on the
+    accuracy. choose(spec, counts, scale) samples the output of mechanisms that do not add noise.
     """
 
-    label: str
+    kind: type[Any]
     integers: str
     noise: ExactNoise
-    settings: Mapping[str, Parameter] = field(default_factory=lambda: MappingProxyType({}))
     require: Callable[[Network], object] = lambda network: None
     sensitivity: Callable[[ReleaseSpec], Sensitivity]
     statistic: Callable[[Network, IntArray], IntArray] = lambda network, counts: counts
@@ -91,9 +92,38 @@ class Releasable:
     prices: Callable[[ReleaseSpec], Sequence[Fraction]] | None = None
     priced: Callable[[Network], tuple[int, ...]] | None = None
     choose: Callable[[ReleaseSpec, IntArray, Fraction], Work[tuple[int, ...]]] | None = None
-    outcome: Callable[[ReleaseSpec, IntArray], Outcome]
-    simulated: Callable[[ReleaseSpec], Any]
-    accuracy: Callable[[ReleaseSpec, Fraction], str]
+    read: Callable[[Any, IntArray, int], Outcome] = lambda mechanism, integers, n: mechanism.outcome_of(
+        integers.astype(np.float64), n
+    )
+    stated: Callable[[Any, Fraction], str]
+
+    @property
+    def label(self) -> str:
+        """The mechanism's name."""
+        return str(self.kind.label)
+
+    @property
+    def settings(self) -> Mapping[str, Parameter]:
+        """The mechanism's parameters by name, without those of the guarantee and of the noise."""
+        every = parameters_of(self.kind).items()
+        return {name: own for name, own in every if isinstance(own, Parameter) and name not in ("epsilon", "delta")}
+
+    def simulated(self, spec: ReleaseSpec) -> Any:
+        """Return the mechanism with the same distribution, for simulations and audits."""
+        values: dict[str, Any] = {"epsilon": float(spec.epsilon), "noise": Noise.WHOLE, "prices": spec.prices}
+        if self.measure is PrivacyMeasure.RHO:
+            values |= {"epsilon": zcdp_epsilon(float(spec.rho), delta=SHOWN_DELTA), "delta": SHOWN_DELTA}
+        values |= {name: own.checked(name, float(spec.settings[name])) for name, own in self.settings.items()}
+        own = {field.name for field in fields(self.kind)}
+        return self.kind(prior=spec.dirichlets, **{name: value for name, value in values.items() if name in own})
+
+    def outcome(self, spec: ReleaseSpec, integers: IntArray) -> Outcome:
+        """Return the outcome that a recipient computes from released integers."""
+        return self.read(self.simulated(spec), integers, spec.n)
+
+    def accuracy(self, spec: ReleaseSpec, scale: Fraction) -> str:
+        """Return a sentence on the accuracy of a release."""
+        return self.stated(self.simulated(spec), scale)
 
     @property
     def measure(self) -> PrivacyMeasure:

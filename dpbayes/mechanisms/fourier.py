@@ -230,23 +230,16 @@ def _walsh_sensitivity(spec: ReleaseSpec) -> Sensitivity:
     )
 
 
-def _simulated(spec: ReleaseSpec) -> LaplaceFourier:
-    t = float(spec.settings["t"])
-    return LaplaceFourier(prior=spec.dirichlets, epsilon=float(spec.epsilon), t=t, noise=Noise.WHOLE)
-
-
 FOURIER = Releasable(
-    label=LaplaceFourier.label,
+    kind=LaplaceFourier,
     integers="a noisy Walsh coefficient of every subset of a family but the empty one, whose coefficient is n",
     noise=DISCRETE_LAPLACE,
-    settings={"t": INCREMENT},
     require=require_binary,
     sensitivity=_walsh_sensitivity,
     statistic=lambda network, counts: coefficients(network, counts)[1:],
     length=lambda spec: len(spec.network.closure) - 1,
-    outcome=lambda spec, integers: _simulated(spec).outcome_of(np.array((spec.n, *integers), dtype=np.float64)),
-    simulated=_simulated,
-    accuracy=lambda spec, scale: (
+    read=lambda mechanism, integers, n: mechanism.outcome_of(np.array((n, *integers), dtype=np.float64)),
+    stated=lambda mechanism, scale: (
         f"Nine of ten of the coefficients are within {numeral(laplace_within(scale))} of the true ones, so small "
         "groups cannot be told from the noise."
     ),

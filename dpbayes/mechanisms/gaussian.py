@@ -11,9 +11,8 @@ from dpbayes.base.looks import CYAN
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
-from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
-from dpbayes.mechanisms.exact_form import NINE_OF_TEN, SHOWN_DELTA, Releasable, ReleaseSpec, Sensitivity, nine_of_ten
+from dpbayes.mechanisms.exact_form import NINE_OF_TEN, Releasable, ReleaseSpec, Sensitivity, nine_of_ten
 from dpbayes.mechanisms.noise.exact import DISCRETE_GAUSSIAN
 from dpbayes.mechanisms.noise.law import GaussianLaw, gaussian_guarantee, gaussian_shift_of
 from dpbayes.mechanisms.noise.sensitivity import squared_count_sensitivity
@@ -135,17 +134,11 @@ def _squared_sensitivity(spec: ReleaseSpec) -> Sensitivity:
     )
 
 
-def _simulated(spec: ReleaseSpec) -> GaussianUpdates:
-    epsilon = zcdp_epsilon(float(spec.rho), delta=SHOWN_DELTA)
-    return GaussianUpdates(prior=spec.dirichlets, epsilon=epsilon, delta=SHOWN_DELTA, noise=Noise.WHOLE)
-
-
 GAUSSIAN = Releasable(
-    label=GaussianUpdates.label,
+    kind=GaussianUpdates,
     integers="a noisy count of every cell, in the order of the network's cells",
     noise=DISCRETE_GAUSSIAN,
     sensitivity=_squared_sensitivity,
-    outcome=lambda spec, integers: _simulated(spec).outcome_of(integers.astype(np.float64)),
-    simulated=_simulated,
-    accuracy=lambda spec, scale: nine_of_ten("counts", NINE_OF_TEN * float(scale)),
+    read=lambda mechanism, integers, n: mechanism.outcome_of(integers.astype(np.float64)),
+    stated=lambda mechanism, scale: nine_of_ten("counts", NINE_OF_TEN * float(scale)),
 )

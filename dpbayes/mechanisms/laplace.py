@@ -124,16 +124,10 @@ def moved_counts(spec: ReleaseSpec) -> Sensitivity:
     )
 
 
-def _simulated(spec: ReleaseSpec) -> LaplaceUpdates:
-    return LaplaceUpdates(prior=spec.dirichlets, epsilon=float(spec.epsilon), noise=Noise.WHOLE)
-
-
 LAPLACE = Releasable(
-    label=LaplaceUpdates.label,
+    kind=LaplaceUpdates,
     integers="a noisy count of every cell, in the order of the network's cells",
     noise=DISCRETE_LAPLACE,
     sensitivity=moved_counts,
-    outcome=lambda spec, integers: _simulated(spec).outcome_of(integers.astype(np.float64), spec.n),
-    simulated=_simulated,
-    accuracy=lambda spec, scale: nine_of_ten("counts", laplace_within(scale)),
+    stated=lambda mechanism, scale: nine_of_ten("counts", laplace_within(scale)),
 )

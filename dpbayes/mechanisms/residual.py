@@ -1,5 +1,6 @@
 """Gaussian noise on the residuals of the tables, each set of nodes with the variance that serves the cells best."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,13 +12,12 @@ import numpy as np
 from dpbayes.base.looks import SLATE
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.steps import Work, finished
-from dpbayes.base.text import latex
+from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.base.zcdp import zcdp_epsilon
+from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
 from dpbayes.mechanisms.exact_form import (
     NINE_OF_TEN,
-    SHOWN_DELTA,
     Releasable,
     ReleaseSpec,
     Sensitivity,
@@ -27,7 +27,6 @@ from dpbayes.mechanisms.exact_form import (
 from dpbayes.mechanisms.noise.exact import DISCRETE_GAUSSIAN
 from dpbayes.mechanisms.noise.law import gaussian_guarantee, gaussian_noise, gaussian_shift_of, inverse
 from dpbayes.mechanisms.noise.prices import most_charged, whole_prices
-from dpbayes.mechanisms.noise.shares import gap_text, require_prices
 from dpbayes.mechanisms.parameters import DELTA, EPSILON, NOISE, Noise
 from dpbayes.mechanisms.release import Release, ReleasedPosterior
 from dpbayes.model.counts import Counts
@@ -77,13 +76,19 @@ class GaussianResiduals:
 
     def __post_init__(self) -> None:
         check_mechanism(self)
-        require_prices(self.prior.network, self.prices)
+        sets = len(self.prior.network.closure) - 1  # refuses families that are too large
+        if self.prices and len(self.prices) != sets:
+            raise InputError(
+                f"There are {len(self.prices)} prices for {sets} sets of nodes. Give one price per set, or none."
+            )
 
     @property
     def formula(self) -> str:
         design = self.design
         most = "the largest change" if design.exact else "an upper bound of the change"
-        gap = gap_text(design, "s_A")
+        gap = ""
+        if math.isfinite(design.gap):
+            gap = f" No other values of $s_A$ reduce the error by more than {numeral(100 * design.gap, 2)}%."
         return (
             f"$t_A + {self.noise.gaussian_symbol}(0, s_A)$ for each of ${np.count_nonzero(design.scales)}$ sets $A$ of "
             f"nodes within a family, with $\\max_d \\sum_A c_A(d)/s_A = \\mu^2$, {most} by one record, "
@@ -203,20 +208,13 @@ def _span(spec: ReleaseSpec, scale: Fraction) -> tuple[int, int]:
     return low - most, high + most
 
 
-def _rebuilt(spec: ReleaseSpec, integers: IntArray) -> ReleasedPosterior:
-    lengths = spec.network.residuals.lengths
-    return _simulated(spec).outcome_of(np.concatenate(([spec.n], integers / lengths[1:])))
-
-
-def _simulated(spec: ReleaseSpec) -> GaussianResiduals:
-    epsilon = zcdp_epsilon(float(spec.rho), delta=SHOWN_DELTA)
-    return GaussianResiduals(
-        prior=spec.dirichlets, epsilon=epsilon, delta=SHOWN_DELTA, noise=Noise.WHOLE, prices=spec.prices
-    )
+def _rebuilt(mechanism: GaussianResiduals, integers: IntArray, n: int) -> ReleasedPosterior:
+    lengths = mechanism.prior.network.residuals.lengths
+    return mechanism.outcome_of(np.concatenate(([n], integers / lengths[1:])))
 
 
 RESIDUALS = Releasable(
-    label=GaussianResiduals.label,
+    kind=GaussianResiduals,
     integers=(
         "the noisy residuals of every set of nodes within a family but the empty one, whose residual is n: sums over "
         "the records of products of contrasts, state k against those before it being (1, .., 1, -k, 0, .., 0), whose "
@@ -231,9 +229,8 @@ RESIDUALS = Releasable(
     own_scale="the scale over the root of its price times the cells of its set over its squared length",
     prices=_number_prices,
     priced=_priced,
-    outcome=_rebuilt,
-    simulated=_simulated,
-    accuracy=lambda spec, scale: nine_of_ten(
-        "counts that are rebuilt", NINE_OF_TEN * float(_simulated(spec).node_noise_sd.max())
+    read=_rebuilt,
+    stated=lambda mechanism, scale: nine_of_ten(
+        "counts that are rebuilt", NINE_OF_TEN * float(mechanism.node_noise_sd.max())
     ),
 )

@@ -24,7 +24,7 @@ from dpbayes.experiments.accuracy.blanket import score, score_records
 from dpbayes.experiments.accuracy.methods import BASELINES, EXACT, MAJORITY, Method
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
 from dpbayes.experiments.accuracy.records import Batch, Repeats
-from dpbayes.mechanisms.noise.shares import searched
+from dpbayes.mechanisms.base import searched
 from dpbayes.model.counts import Counts
 from dpbayes.posteriors.prior_rules import PriorRule
 

@@ -12,8 +12,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon.search import crossing, interval_shares, sizes_at
 from dpbayes.experiments.least_epsilon.tables import are_drawn_together, planned_tables_steps
 from dpbayes.experiments.least_epsilon.wish import Wish
-from dpbayes.mechanisms.base import simulated
-from dpbayes.mechanisms.noise.shares import searched
+from dpbayes.mechanisms.base import searched, simulated
 from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network

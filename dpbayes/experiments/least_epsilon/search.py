@@ -29,8 +29,7 @@ from dpbayes.base.text import numeral, share_text
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon.wish import LEAST_DRAWS, LeastEpsilon, Wish
-from dpbayes.mechanisms.base import Mechanism, simulated
-from dpbayes.mechanisms.noise.shares import searched
+from dpbayes.mechanisms.base import Mechanism, searched, simulated
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.mechanisms.release import Outcome
 from dpbayes.model.counts import Counts

@@ -302,18 +302,16 @@ def cell_scores(spec: ReleaseSpec, counts: IntArray, scale: Fraction) -> Callabl
 
 
 MAP = Releasable(
-    label=MapExponential.label,
+    kind=MapExponential,
     integers="the cell chosen for every decision of every row of the tables, counted from 0",
     noise=GUMBEL_MAXIMUM,
-    settings={"cells": CELLS},
     sensitivity=_score_sensitivity,
     length=_decisions,
     span=lambda spec, scale: (0, _cells(spec) - 1),
     choose=lambda spec, counts, scale: gumbel_choices(cell_scores(spec, counts, scale), _decisions(spec), scale),
-    outcome=lambda spec, integers: MapEstimate(spec.network, integers, _cells(spec)),
-    simulated=lambda spec: MapExponential(prior=spec.dirichlets, epsilon=float(spec.epsilon), cells=_cells(spec)),
-    accuracy=lambda spec, scale: (
-        f"Every probability was chosen by lot from steps of {numeral(1 / _cells(spec))}, the likelier the better it "
+    read=lambda mechanism, integers, n: MapEstimate(mechanism.prior.network, integers, mechanism.cells),
+    stated=lambda mechanism, scale: (
+        f"Every probability was chosen by lot from steps of {numeral(1 / mechanism.cells)}, the likelier the better it "
         "fits; where there are many tables or few records it says little."
     ),
 )

@@ -11,7 +11,7 @@ from dpbayes.base.command import HOLDS, in_help, say, warn
 from dpbayes.base.output import ROOM, require_output, write_output
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms import MECHANISMS, RELEASABLE, releasable
+from dpbayes.mechanisms import RELEASABLE, releasable
 from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.mechanisms.base import rule_for
 from dpbayes.model.dataset import Dataset
@@ -135,7 +135,7 @@ def _requested(args: argparse.Namespace, drawn: Network, n: int) -> ReleaseReque
 def _prior(args: argparse.Namespace, drawn: Network) -> tuple[str, ...]:
     """Return the prior of a request: the stated one, or the usual one of the mechanism. Errors: InputError."""
     if args.prior is None:
-        kind = next(kind for kind in MECHANISMS if kind.label == releasable(args.mechanism).label)
+        kind = releasable(args.mechanism).kind
         return rule_for(kind, PriorRule()).decimals(drawn)
     rule = prior_rule(args.prior)
     # A decimal stays as it is typed: a request has it exactly.

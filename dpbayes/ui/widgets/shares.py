@@ -3,7 +3,7 @@
 from typing import Any
 
 from dpbayes.base.text import done
-from dpbayes.mechanisms.noise.shares import searched
+from dpbayes.mechanisms.base import searched
 from dpbayes.ui.widgets.running import Running, progress, running
 
 

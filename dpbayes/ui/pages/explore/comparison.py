@@ -12,10 +12,9 @@ from dpbayes.base.steps import Partial, Work, finished, part_of
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import ReleaseStudy
 from dpbayes.mechanisms import Mechanism, Outcome, Release, ReleasedPosterior
-from dpbayes.mechanisms.base import name_of
+from dpbayes.mechanisms.base import name_of, searched
 from dpbayes.mechanisms.die.base import DieMechanism
 from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
-from dpbayes.mechanisms.noise.shares import searched
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.hellinger import Die
 from dpbayes.ui.pages.explore.averages import Averages, averages
