@@ -1,7 +1,9 @@
 """The papers and the places in them: the single source of all citations."""
 
 import re
+import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -12,7 +14,7 @@ class Paper:
     authors: str
     title: str
     venue: str
-    link: str
+    link: str = ""
     called: str = ""
 
     @property
@@ -56,124 +58,11 @@ class Paper:
         return {}
 
 
-PAPERS: dict[str, Paper] = {
-    paper.key: paper
-    for paper in (
-        Paper(
-            "Zhang16",
-            "Zuhe Zhang, Benjamin I. P. Rubinstein, Christos Dimitrakakis",
-            "On the Differential Privacy of Bayesian Inference",
-            "AAAI 2016",
-            "https://arxiv.org/abs/1512.06992",
-        ),
-        Paper(
-            "Dimitrakakis14",
-            "Christos Dimitrakakis, Blaine Nelson, Aikaterini Mitrokotsa, Benjamin I. P. Rubinstein",
-            "Robust and Private Bayesian Inference",
-            "ALT 2014",
-            "https://arxiv.org/abs/1306.1066",
-        ),
-        Paper(
-            "Barak07",
-            "Boaz Barak, Kamalika Chaudhuri, Cynthia Dwork, Satyen Kale, Frank McSherry, Kunal Talwar",
-            "Privacy, accuracy, and consistency too: a holistic solution to contingency table release",
-            "PODS 2007",
-            "https://doi.org/10.1145/1265530.1265569",
-        ),
-        Paper(
-            "Dwork06",
-            "Cynthia Dwork, Frank McSherry, Kobbi Nissim, Adam Smith",
-            "Calibrating noise to sensitivity in private data analysis",
-            "TCC 2006",
-            "https://doi.org/10.1007/11681878_14",
-        ),
-        Paper(
-            "Kairouz15",
-            "Peter Kairouz, Sewoong Oh, Pramod Viswanath",
-            "The Composition Theorem for Differential Privacy",
-            "ICML 2015",
-            "https://arxiv.org/abs/1311.0776",
-        ),
-        Paper(
-            "Zhang17",
-            "Jun Zhang, Graham Cormode, Cecilia M. Procopiuc, Divesh Srivastava, Xiaokui Xiao",
-            "PrivBayes: Private Data Release via Bayesian Networks",
-            "ACM TODS 42(4), 2017",
-            "https://doi.org/10.1145/3134428",
-        ),
-        Paper(
-            "McKenna20",
-            "Ryan McKenna, Daniel Sheldon",
-            "Permute-and-Flip: A new mechanism for differentially private selection",
-            "NeurIPS 2020",
-            "https://arxiv.org/abs/2010.12603",
-        ),
-        Paper(
-            "Xiao23",
-            "Yingtai Xiao, Guanlin He, Danfeng Zhang, Daniel Kifer",
-            "An Optimal and Scalable Matrix Mechanism for Noisy Marginals under Convex Loss Functions",
-            "NeurIPS 2023",
-            "https://arxiv.org/abs/2305.08175",
-        ),
-        Paper(
-            "Bernstein18",
-            "Garrett Bernstein, Daniel Sheldon",
-            "Differentially Private Bayesian Inference for Exponential Families",
-            "NeurIPS 2018",
-            "https://arxiv.org/abs/1809.02188",
-        ),
-        Paper(
-            "Ju22",
-            "Nianqiao Ju, Jordan Awan, Ruobin Gong, Vinayak Rao",
-            "Data Augmentation MCMC for Bayesian Inference from Privatized Data",
-            "NeurIPS 2022",
-            "https://arxiv.org/abs/2206.00710",
-        ),
-        Paper(
-            "Talts18",
-            "Sean Talts, Michael Betancourt, Daniel Simpson, Aki Vehtari, Andrew Gelman",
-            "Validating Bayesian Inference Algorithms with Simulation-Based Calibration",
-            "preprint, 2018",
-            "https://arxiv.org/abs/1804.06788",
-        ),
-        Paper(
-            "Balle18",
-            "Borja Balle, Yu-Xiang Wang",
-            "Improving the Gaussian Mechanism for Differential Privacy: Analytical Calibration and Optimal Denoising",
-            "ICML 2018",
-            "https://arxiv.org/abs/1805.06530",
-        ),
-        Paper(
-            "Bun16",
-            "Mark Bun, Thomas Steinke",
-            "Concentrated Differential Privacy: Simplifications, Extensions, and Lower Bounds",
-            "TCC 2016",
-            "https://arxiv.org/abs/1605.02065",
-        ),
-        Paper(
-            "Canonne20",
-            "Clément L. Canonne, Gautam Kamath, Thomas Steinke",
-            "The Discrete Gaussian for Differential Privacy",
-            "NeurIPS 2020",
-            "https://arxiv.org/abs/2004.00010",
-        ),
-        Paper(
-            "Notes",
-            "unnamed authors",
-            "Notes of DP - Bayesian Inference",
-            "unpublished notes",
-            "",
-            called="the Notes",
-        ),
-        Paper(
-            "dpbayes",
-            "the dpbayes authors",
-            "Corrections and sharper statements, each checked by a test of this project",
-            "this project",
-            "",
-        ),
-    )
+PAPERS = {
+    key: Paper(key, **fields)
+    for key, fields in tomllib.loads(Path(__file__).with_name("papers.toml").read_text(encoding="utf-8")).items()
 }
+"""The cited papers by key."""
 
 
 THE_NOTES = (
