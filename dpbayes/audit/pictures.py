@@ -104,42 +104,28 @@ def shown_outputs(laws: Laws, *, ordered: bool) -> IntArray:
 
 
 def noisy_number(law: NoiseLaw, *, step: float, what: str) -> TwoLaws:
-    """Return the laws of one number that moves by `step`, in densities or in probabilities of whole numbers."""
-    if law.noise is Noise.WHOLE:
-        return one_noisy_whole_number(law.scale, step=int(step), what=what)
-    return one_noisy_number(law.scale, step=step, what=what)
+    """Return the Laplace laws of one number that moves by `step`: it loses step/scale at most, and all add up.
 
-
-def one_noisy_whole_number(scale: float, *, step: int, what: str) -> TwoLaws:
-    """Return the laws of one whole number that moves by `step`, at evenly spaced values where there are too many."""
+    They are densities, or probabilities of whole numbers, at evenly spaced values where there are too many.
+    """
+    is_whole, scale = law.noise is Noise.WHOLE, law.scale
     reach = math.ceil(6 * scale)
-    stride = max(1, (2 * reach + step) // _POINTS)
-    value = np.arange(-reach, reach + step + 1, stride, dtype=np.float64)
-    first, second = (math.tanh(0.5 / scale) * np.exp(-np.abs(value - at) / scale) for at in (step, 0))
-    return TwoLaws(
-        places=[f"{int(k):,}" for k in value],
-        first=first,
-        second=second,
-        x=f"noisy value minus the value in the second table, {what}",
-        y="probability",
-        alt=(f"Two integer Laplace distributions of scale {numeral(scale, 4)}, {step} apart, and their privacy loss."),
-        caption=(f"Each changed value loses at most {numeral(step / scale, 4)}; the losses add up to the worst case.")
-        + (f" The chart shows every {stride:,}th value." if stride > 1 else ""),
-    )
-
-
-def one_noisy_number(scale: float, *, step: float, what: str) -> TwoLaws:
-    """Return the Laplace laws of one number that moves by `step`: it loses step/scale at most, and all add up."""
+    stride = max(1, (2 * reach + int(step)) // _POINTS) if is_whole else 1
     value = np.linspace(-6 * scale, 6 * scale + step, _POINTS)
-    first, second = (np.exp(-np.abs(value - at) / scale) / (2 * scale) for at in (step, 0.0))
+    if is_whole:
+        value = np.arange(-reach, reach + int(step) + 1, stride, dtype=np.float64)
+    largest = math.tanh(0.5 / scale) if is_whole else 1 / (2 * scale)
+    first, second = (largest * np.exp(-np.abs(value - at) / scale) for at in (step, 0.0))
+    kind = "integer Laplace distributions" if is_whole else "Laplace densities"
+    caption = f"Each changed value loses at most {numeral(step / scale, 4)}; the losses add up to the worst case."
     return TwoLaws(
-        places=value,
+        places=[f"{int(k):,}" for k in value] if is_whole else value,
         first=first,
         second=second,
         x=f"noisy value minus the value in the second table, {what}",
-        y="density",
-        alt=(f"Two Laplace densities of scale {numeral(scale, 4)}, {numeral(step, 6)} apart, and their privacy loss."),
-        caption=f"Each changed value loses at most {numeral(step / scale, 4)}; the losses add up to the worst case.",
+        y="probability" if is_whole else "density",
+        alt=f"Two {kind} of scale {numeral(scale, 4)}, {numeral(step, 6)} apart, and their privacy loss.",
+        caption=caption + (f" The chart shows every {stride:,}th value." if stride > 1 else ""),
     )
 
 

@@ -6,18 +6,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.audit.entry import Audit, Hypothetical, Numbers
+from dpbayes.audit.entry import Audit, Hypothetical
 from dpbayes.audit.loss.gaussian import exact_loss, likelihood_difference, log_posterior_mass
-from dpbayes.audit.loss.trimmed import range_curve
 from dpbayes.audit.pictures import TwoLaws, loss_of_more
 from dpbayes.audit.report import (
     PROVED_FOR_ALL,
     AuditReport,
     ClaimAndProof,
-    DeltaCurve,
     WorstCase,
     checked_grid,
     pure_report,
+    range_only_curve,
 )
 from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
@@ -52,17 +51,13 @@ def audit_regression(
     promise = ClaimAndProof(mechanism.claimed(n, features=d), mechanism.certified)
     most = mechanism.certified.epsilon if n else 0.0
     pair = bad_tables(mechanism, n=n, features=d) if n else None
-    deltas = range_curve(grid, width=most, most=most)
+    output = f"weights of length {numeral(mechanism.norm_bound, 4)}"
     return pure_report(
         promise,
         exact=most,
         at_least=min(mechanism.draws * pair.loss, most) if pair else 0.0,
-        curve=DeltaCurve(grid, deltas, np.zeros(len(grid))),
-        worst=WorstCase(
-            pair.descriptions[0], pair.descriptions[1], f"weights of length {numeral(mechanism.norm_bound, 4)}"
-        )
-        if pair
-        else None,
+        curve=range_only_curve(grid, width=most, most=most),
+        worst=WorstCase(*pair.descriptions, output) if pair else None,
         scope=f"The maximum is over all tables of {n:,} scaled records and all their neighbours. {PROVED_FOR_ALL}",
     )
 
@@ -97,14 +92,7 @@ def bad_tables(mechanism: RegressionSampler, *, n: int, features: int) -> BadTab
         for odd in ((one, other), (other, one)):
             first, second = (_moments([(n - 1, rest), (1, record)], used) for record in odd)
             descriptions = tuple(f"{n - 1:,} × {_text(rest, d)} and 1 × {_text(record, d)}" for record in odd)
-            loss = exact_loss(
-                first,
-                second,
-                prior_precision=mechanism.prior_precision,
-                noise_variance=mechanism.noise_variance,
-                norm_bound=mechanism.norm_bound,
-                spare=d - used,
-            )
+            loss = exact_loss(first, second, **_settings(mechanism), spare=d - used)
             pairs.append(BadTables(first, second, (descriptions[0], descriptions[1]), float(loss), d - used))
     return max(pairs, key=lambda pair: pair.loss)
 
@@ -125,19 +113,13 @@ def densities_along(mechanism: RegressionSampler, pair: BadTables, points: int) 
     for table in (pair.first, pair.second):
         fit = weights @ table.cross - np.einsum("ti,ij,tj->t", weights, table.gram, weights) / 2
         shrinkage = mechanism.prior_precision * places**2 / 2
-        laws.append(fit / mechanism.noise_variance - shrinkage - log_mass_of(mechanism, table, pair.spare))
+        log_mass = log_posterior_mass(table, **_settings(mechanism), spare=pair.spare)
+        laws.append(fit / mechanism.noise_variance - shrinkage - log_mass)
     return places, np.stack(laws)
 
 
-def log_mass_of(mechanism: RegressionSampler, table: Moments, spare: int) -> FloatArray:
-    """Return `log_posterior_mass` with the mechanism's parameters."""
-    return log_posterior_mass(
-        table,
-        prior_precision=mechanism.prior_precision,
-        noise_variance=mechanism.noise_variance,
-        norm_bound=mechanism.norm_bound,
-        spare=spare,
-    )
+def _settings(mechanism: RegressionSampler) -> dict[str, float]:
+    return {name: getattr(mechanism, name) for name in ("prior_precision", "noise_variance", "norm_bound")}
 
 
 def _sizes(n: int, features: int) -> tuple[int, int]:
@@ -200,15 +182,6 @@ def _densities(mechanism: RegressionSampler, worst: WorstCase, *, n: int, featur
     )
 
 
-def _mechanism_at(numbers: Numbers) -> RegressionSampler:
-    return RegressionSampler(
-        prior_precision=numbers["precision"],
-        noise_variance=numbers["variance"],
-        norm_bound=numbers["norm"],
-        draws=numbers["draws"],
-    )
-
-
 AUDIT = Audit(
     kind=RegressionSampler,
     report=audit_regression,
@@ -220,7 +193,12 @@ AUDIT = Audit(
         title="Regression sampler",
         parameters=("n", "features", "precision", "variance", "norm", "draws"),
         caption="The audit uses hypothetical records, scaled to length 1 by public bounds; the open table is not used.",
-        mechanism_at=_mechanism_at,
+        mechanism_at=lambda numbers: RegressionSampler(
+            prior_precision=numbers["precision"],
+            noise_variance=numbers["variance"],
+            norm_bound=numbers["norm"],
+            draws=numbers["draws"],
+        ),
         where=lambda numbers: (
             f"tables of {many(numbers['n'], 'scaled record')} with {many(numbers['features'], 'feature')}"
         ),

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from dpbayes.audit.die.base import TABLES, throws
 from dpbayes.audit.entry import Audit
 from dpbayes.audit.loss.rescaled import rescaled_loss
-from dpbayes.audit.pictures import one_noisy_number
+from dpbayes.audit.pictures import noisy_number
 from dpbayes.audit.report import (
     AuditReport,
     DeltaCurve,
@@ -26,11 +26,10 @@ from dpbayes.audit.report import (
 from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
+from dpbayes.mechanisms import Noise
 from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.exact_class import require_exact_class
-
-_EVEN = 1e-12
-"""Shares so close to 1/2 are 1/2, but for the prior that was added and taken off."""
+from dpbayes.mechanisms.noise.law import NoiseLaw
 
 
 def audit_laplace_one(mechanism: LaplaceOne, *, n: int, epsilons: ArrayLike) -> AuditReport:
@@ -104,7 +103,9 @@ def _audit(kind: type[LaplaceOne | LaplaceCells], report: Callable[..., AuditRep
     return Audit(
         kind=kind,
         report=report,
-        picture=lambda mechanism, worst, n: one_noisy_number(mechanism.noise_scale, step=1.0, what="counts"),
+        picture=lambda mechanism, worst, n: noisy_number(
+            NoiseLaw(Noise.REAL, mechanism.noise_scale), step=1.0, what="counts"
+        ),
         tables=TABLES,
         hypothetical=throws(kind, are_listed=False),
     )

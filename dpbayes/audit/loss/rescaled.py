@@ -48,23 +48,6 @@ def log_density(share: ArrayLike, *, first: ArrayLike, n: int, scale: float) -> 
     return np.logaddexp(inside, edge)
 
 
-def log_atoms(*, first: ArrayLike, n: int, scale: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the logarithms of P(t = 0), P(t = 1/2) with both clipped to the same end, and P(t = 1): each (...)."""
-    a = np.asarray(first, dtype=np.float64)
-    zero, whole = ([-end / scale - math.log(2) for end in ends] for ends in ((a, n - a), (n - a, a)))
-    none = np.log1p(-np.exp(zero[1])) + zero[0], np.log1p(-np.exp(zero[0])) + zero[1]
-    return none[0], np.logaddexp(zero[0] + zero[1], whole[0] + whole[1]), none[1]
-
-
-def log_law(share: ArrayLike, *, first: int, n: int, scale: float) -> FloatArray:
-    """Return ln of the probability of shares (...) that are atoms, 0, 1/2 and 1, and of the density of the others."""
-    t = np.asarray(share, dtype=np.float64)
-    atoms = log_atoms(first=first, n=n, scale=scale)
-    places = [t == value for value in (0.0, 0.5, 1.0)]
-    inside = np.where(np.any(places, axis=0), 0.25, t)
-    return np.select(places, atoms, log_density(inside, first=first, n=n, scale=scale))
-
-
 def rescaled_loss(*, n: int, scale: float) -> tuple[float, int, float]:
     """Return the largest loss found of (a, n - a) against (a - 1, n - a + 1), that a, and the share where it is met.
 

@@ -232,16 +232,12 @@ class MapExponential:
         return places
 
 
-def sampled_cells(uniforms: FloatArray, *, log_weights: FloatArray) -> IntArray:
-    """Return the cell that contains each level in [0, 1): (draws, rows), from weights exp(.) of (rows, G).
-
-    The inverse distribution function is evaluated by bisection. Cells of weight zero are never returned.
-    """
-    return choose_by_law(uniforms, log_weights=log_weights, laws=np.arange(len(log_weights)))
-
-
 def choose_by_law(uniforms: FloatArray, *, log_weights: FloatArray, laws: IntArray) -> IntArray:
-    """Return `sampled_cells` for rows that share distributions: `laws` (rows,) are indices into weights (L, G)."""
+    """Return the cell that contains each level in [0, 1): (draws, rows), from weights exp(.) of (L, G).
+
+    `laws` (rows,) are the indices of the rows' weights. The inverse distribution function is evaluated by bisection.
+    Cells of weight zero are never returned.
+    """
     cumulative = np.cumsum(np.exp(log_weights - log_weights.max(axis=-1, keepdims=True)), axis=-1)
     cumulative /= cumulative[:, -1:].copy()
     starts = np.concatenate((np.zeros((len(cumulative), 1)), cumulative[:, :-1]), axis=-1)

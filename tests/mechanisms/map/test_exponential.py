@@ -9,7 +9,7 @@ from scipy import special, stats
 from dpbayes.audit.loss.finite import WorstLoss, exact_pure_epsilon
 from dpbayes.audit.loss.neighbours import all_tables
 from dpbayes.mechanisms.map import exponential as map_exponential
-from dpbayes.mechanisms.map.exponential import MapEstimate, MapExponential, sampled_cells
+from dpbayes.mechanisms.map.exponential import MapEstimate, MapExponential, choose_by_law
 from dpbayes.mechanisms.map.scores import MOST_CELLS, added_bound, cell_masses, node_sensitivities, replaced_bound
 from dpbayes.model.compositions import neighbour_pairs
 from dpbayes.model.counts import Counts, count
@@ -311,12 +311,17 @@ def test_a_network_of_constants_has_nothing_to_hide():
         assert np.array_equal(drawn, np.ones((*size, 1)))
 
 
+def own_cells(levels, *, log_weights):
+    """The cells of rows that each have a law of their own."""
+    return choose_by_law(levels, log_weights=log_weights, laws=np.arange(len(log_weights)))
+
+
 def test_levels_choose_the_cells_that_hold_them_and_never_one_of_weight_zero():
     weights = np.log(np.array([[0.25, 0.5, 0.25], [1.0, 1.0, 2.0]]))
     levels = np.array([[0.0, 0.0], [0.25, 0.24], [0.74, 0.5], [1 - 2**-53, 1 - 2**-53]])
-    assert np.array_equal(sampled_cells(levels, log_weights=weights), [[0, 0], [1, 0], [1, 2], [2, 2]])
+    assert np.array_equal(own_cells(levels, log_weights=weights), [[0, 0], [1, 0], [1, 2], [2, 2]])
     impossible = np.array([[-np.inf, 3.0, -np.inf, 3.0, -np.inf]])
-    cells = sampled_cells(np.array([[0.0], [0.49], [0.5], [1 - 2**-53]]), log_weights=impossible)
+    cells = own_cells(np.array([[0.0], [0.49], [0.5], [1 - 2**-53]]), log_weights=impossible)
     assert np.array_equal(cells[:, 0], [1, 1, 3, 3])
 
 
@@ -332,7 +337,7 @@ def test_a_release_by_distinct_laws_is_that_of_every_row_by_itself(network, bloc
     masses, kinds = mechanism._log_base
     weights = mechanism.rate * mechanism.utilities(values) + masses[kinds]
     uniforms = rng().random((5, *weights.shape[:-1])).reshape(5, -1)
-    naive = sampled_cells(uniforms, log_weights=weights.reshape(-1, 7)) if weights.size else np.empty((5, 0))
+    naive = own_cells(uniforms, log_weights=weights.reshape(-1, 7)) if weights.size else np.empty((5, 0))
     assert np.array_equal(release.reshape(5, -1), naive)
 
 
