@@ -29,7 +29,7 @@ from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import MAX_STATES, Network
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.releases.document import read_document, release_of
+from dpbayes.releases.document import read_document
 from dpbayes.releases.document.certificate import Composed
 from dpbayes.releases.document.request import DomainChoice, ReleaseRequest
 from dpbayes.releases.publishing import drawing
@@ -356,7 +356,7 @@ def _released(model: Any, counts: Counts, epsilon: Fraction) -> _Fitted:
     if model.random_state is None:
         none = Composed(0, Rho(Fraction(0)) if delta else Fraction(0))
         data = finished(drawing(request, counts, none, datetime.now(UTC)))
-        answer = release_of(read_document(data))
+        answer = read_document(data).tables
     else:
         answer = request.entry.simulated(request).release(counts, _generator(model))
     guarantee = answer.guarantee

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Protocol
 
-from dpbayes.base.amounts import Amount, amount_in
+from dpbayes.base.amounts import amount_in
 from dpbayes.base.steps import Work, finished, part_of
 from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms.adaptive.draws import OpenDPDraws
@@ -22,27 +21,15 @@ from dpbayes.mechanisms.noise.exact import opendp
 from dpbayes.model.counts import Counts
 from dpbayes.model.dataset import Dataset
 from dpbayes.releases import ledger
-from dpbayes.releases.document.adaptive import AdaptiveRequest, written_adaptive
 from dpbayes.releases.document.certificate import Composed, Provenance, time_text
-from dpbayes.releases.document.release import document_bytes
-from dpbayes.releases.document.request import ReleaseRequest
+from dpbayes.releases.document.release import document_bytes, written_adaptive
+from dpbayes.releases.document.request import AdaptiveRequest, Chargeable, ReleaseRequest
 from dpbayes.releases.signing import signed, signing_key
 from dpbayes.sources.columns import DropRecord
 from dpbayes.sources.domains import DeclaredColumn
 
 MOST_NAMED = 5
 """Columns that a refusal names."""
-
-
-class Chargeable(Protocol):
-    """A request that can be charged to a dataset: its canonical form, and its cost."""
-
-    @property
-    def dataset(self) -> str: ...
-    @property
-    def cost(self) -> Amount: ...
-    @property
-    def question(self) -> bytes: ...
 
 
 @dataclass(frozen=True)

@@ -11,25 +11,30 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
+
 from dpbayes.audit.registry import audit
 from dpbayes.audit.report import SLACK, AuditReport
-from dpbayes.base.amounts import Rho, amount_text, measure_of, number_of
+from dpbayes.base.amounts import Amount, Rho, amount_text, measure_of, number_of
 from dpbayes.base.text import numeral
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.adaptive.draws import confirmed_choice, confirmed_noise
+from dpbayes.mechanisms.adaptive.course import require_course
+from dpbayes.mechanisms.adaptive.draws import confirmed_choice, confirmed_noise, scale_at
+from dpbayes.mechanisms.adaptive.process import Measurement, PairChoice, Process
 from dpbayes.mechanisms.adaptive.scores import SENSITIVITY
+from dpbayes.mechanisms.exact_form import REACH
 from dpbayes.mechanisms.noise.exact import opendp
-from dpbayes.releases.document.adaptive import (
-    AdaptiveDocument,
-    adaptive_sentences,
-    course_error,
-    has_plausible_integers,
-    step_costs,
-)
 from dpbayes.releases.document.canonical import hash_of
-from dpbayes.releases.document.certificate import certificate_of, sentences_of
-from dpbayes.releases.document.published import read_published
-from dpbayes.releases.document.release import ReleaseDocument, loss_of, noise_content
+from dpbayes.releases.document.certificate import adaptive_sentences, certificate_of, sentences_of
+from dpbayes.releases.document.release import (
+    AdaptiveDocument,
+    Document,
+    ReleaseDocument,
+    loss_of,
+    noise_content,
+    read_document,
+)
 from dpbayes.releases.document.signature import NOT_SIGNED, PublicKey, signature_error, signer_from
 
 MOST_AUDITED = 20_000
@@ -71,16 +76,12 @@ def verify(data: bytes, key: PublicKey | None = None) -> Verification:
     key that the file names, and a missing signature is reported.
     """
     try:
-        document = read_published(data)
+        document = read_document(data)
     except InputError as error:
         return Verification((_fails("form", str(error)),))
-    if isinstance(document, AdaptiveDocument):
-        what, said_of = "an adaptive release", _checked_adaptive(document)
-    else:
-        what, said_of = "a release", _checked(document)
-    checks = [_holds("form", f"The file is {what} in canonical form and in a supported version.")]
+    checks = [_holds("form", "The file is a release in canonical form and in a supported version.")]
     left_out: list[str] = []
-    for said in (_hash(document.content), *said_of, _signature(document.content, key)):
+    for said in (_hash(document.content), *_checked(document), _signature(document.content, key)):
         if isinstance(said, Check):
             checks.append(said)
         else:
@@ -108,8 +109,15 @@ def _signature(content: Mapping[str, Any], key: PublicKey | None) -> Check | str
     )
 
 
-def _checked(document: ReleaseDocument) -> Iterator[Check | str]:
+def _checked(document: Document) -> Iterator[Check | str]:
     """Yield each check, or a sentence if it cannot be made here."""
+    if isinstance(document, AdaptiveDocument):
+        yield from _checked_adaptive(document)
+    elif isinstance(document, ReleaseDocument):
+        yield from _checked_release(document)
+
+
+def _checked_release(document: ReleaseDocument) -> Iterator[Check | str]:
     yield _sensitivity(document)
     yield _loss(document)
     yield _integers(document)
@@ -148,36 +156,70 @@ def _confirmed(confirmations: Iterable[Callable[[], object]], confirmed: str, re
 
 
 def _checked_adaptive(document: AdaptiveDocument) -> Iterator[Check | str]:
-    request, process, content = document.request, document.process, document.content
-    error = course_error(document)
-    if error:
-        yield _fails("steps", error)
-    else:
-        yield _holds(
-            "steps",
-            "Each choice has the plan's cost and the candidates that earlier steps leave, and each measurement has the "
-            "chosen graph and is within its share.",
-        )
-    if has_plausible_integers(document):
-        yield _holds("integers", "All integers are in the possible range for noise of their scale.")
-    else:
-        yield _fails("integers", "An integer is outside the possible range for noise of its scale.")
-    measure, total = request.plan.measure.value, request.plan.total
-    if process.cost <= total:
-        stated = f"{measure} of {amount_text(total)}"
-        yield _holds(measure, f"All prices and choices together, recomputed, cost at most the stated {stated}.")
-    else:
-        yield _fails(measure, f"All prices and choices together cost more than the stated {measure}.")
-    noise, choices = step_costs(document)
+    request, process = document.request, document.process
+    measurements = _measurements(document)
+    yield _steps(document)
+    yield _step_integers(measurements)
+    yield _cost_of_all(document)
+    name = request.plan.measure.value
+    noise = {cost for costs, _, _ in measurements for cost in costs}
+    choices = {event.chosen.cost for event in process.events if isinstance(event, PairChoice)}
     yield _confirmed(
         [
             *(partial(confirmed_noise, cost) for cost in noise),
             *(partial(confirmed_choice, SENSITIVITY, cost) for cost in choices),
         ],
-        f"OpenDP's privacy map, recomputed, confirms the {measure} of each step.",
-        f"OpenDP's privacy map returns more than the stated {measure} of a step.",
+        f"OpenDP's privacy map, recomputed, confirms the {name} of each step.",
+        f"OpenDP's privacy map returns more than the stated {name} of a step.",
     )
-    yield _sentences(content, adaptive_sentences(request, process, document.composed, document.drawn))
+    yield _sentences(document.content, adaptive_sentences(request, process, document.composed, document.drawn))
+
+
+def _steps(document: AdaptiveDocument) -> Check:
+    request = document.request
+    try:
+        require_course(request.plan, Process.start(request.plan, request.columns, request.n), document.process.events)
+    except InputError as error:
+        return _fails("steps", str(error))
+    return _holds(
+        "steps",
+        "Each choice has the plan's cost and the candidates that earlier steps leave, and each measurement has the "
+        "chosen graph and is within its share.",
+    )
+
+
+_Measured = tuple[list[Amount], FloatArray, FloatArray]
+"""Of one measurement: the cost of a change by one of each number, the number's largest value, and the integers."""
+
+
+def _measurements(document: AdaptiveDocument) -> list[_Measured]:
+    request = document.request
+    process, parts = Process.start(request.plan, request.columns, request.n), list[_Measured]()
+    for event in document.process.events:
+        if isinstance(event, Measurement):
+            before, prices = process.measured_over(event.parents), np.array(event.prices, dtype=np.int64)
+            parts.append((before.moves(prices), before.largest(prices), np.array(event.integers, dtype=np.float64)))
+        process = process.after(event)
+    return parts
+
+
+def _step_integers(measurements: Sequence[_Measured]) -> Check:
+    """Check that noise of its scale, added to a count or a residual, can give each integer."""
+    if all(
+        np.all(np.abs(integers) <= largest + REACH * np.array([scale_at(cost) for cost in costs]))
+        for costs, largest, integers in measurements
+    ):
+        return _holds("integers", "All integers are in the possible range for noise of their scale.")
+    return _fails("integers", "An integer is outside the possible range for noise of its scale.")
+
+
+def _cost_of_all(document: AdaptiveDocument) -> Check:
+    plan = document.request.plan
+    name = plan.measure.value
+    if document.process.cost > plan.total:
+        return _fails(name, f"All prices and choices together cost more than the stated {name}.")
+    stated = f"{name} of {amount_text(plan.total)}"
+    return _holds(name, f"All prices and choices together, recomputed, cost at most the stated {stated}.")
 
 
 # A release

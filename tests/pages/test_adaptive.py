@@ -12,7 +12,7 @@ from dpbayes.base.amounts import Rho
 from dpbayes.base.randomness import stream
 from dpbayes.experiments.table_errors import pair_error
 from dpbayes.releases import ledger
-from dpbayes.releases.document.adaptive import is_adaptive, read_adaptive
+from dpbayes.releases.document import read_document
 from dpbayes.releases.verify import verify
 from dpbayes.ui.pages.network.adaptive import payments_of, table_costs
 from dpbayes.ui.session.chosen import Chosen
@@ -69,9 +69,8 @@ def test_a_release_is_made_once_and_shown_again_for_nothing(path: Path) -> None:
     at = press(at, label)
     (spending,) = ledger.spendings(path, "asia")
     document = ledger.outcome(path, spending.row)
-    assert is_adaptive(document)
     assert verify(document).holds
-    assert spending.cost == read_adaptive(document).request.plan.rho
+    assert spending.cost == read_document(document).request.plan.rho
     again = offered()
     assert any("Showing it again costs no budget" in info.value for info in again.info)
     assert len(ledger.spendings(path, "asia")) == 1

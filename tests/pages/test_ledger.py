@@ -22,8 +22,7 @@ from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases import ledger
 from dpbayes.releases.commands.main import main
 from dpbayes.releases.document import read_document, release_of
-from dpbayes.releases.document.adaptive import read_adaptive
-from dpbayes.releases.document.promises import parsed_promise
+from dpbayes.releases.document.request import parsed_promise
 from dpbayes.releases.ledger import Account
 from dpbayes.releases.publishing import publish
 from dpbayes.releases.views.files import released_bif
@@ -137,7 +136,7 @@ def test_an_adaptive_release_is_opened_with_its_sentences_arrows_and_report(
     shown = "\n".join(text.value for text in at.markdown)
     assert "a graph over 4 columns of the dataset garden" in shown
     assert " → " in shown
-    assert files["release.html"]() == html_report(read_adaptive(data)).encode()
+    assert files["release.html"]() == html_report(read_document(data)).encode()
 
 
 def test_an_opened_release_is_read_with_its_noise_in_mind_and_files_follow_the_choice(

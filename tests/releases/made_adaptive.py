@@ -9,9 +9,9 @@ from dpbayes.mechanisms.adaptive.draws import SimulatedDraws
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import carried_out
 from dpbayes.model.dataset import Dataset
-from dpbayes.releases.document.adaptive import AdaptiveRequest, written_adaptive
 from dpbayes.releases.document.certificate import Composed, Provenance
-from dpbayes.releases.document.request import DomainChoice
+from dpbayes.releases.document.release import written_adaptive
+from dpbayes.releases.document.request import AdaptiveRequest, DomainChoice
 
 PLAN = AdaptivePlan(epsilon=Fraction(5), delta=Fraction(1, 10**5))
 PURE = plan_for(Fraction(5), Fraction(0))

@@ -14,9 +14,9 @@ from dpbayes.mechanisms.adaptive.process import carried_out, most_steps
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
 from dpbayes.releases import ledger, publishing
 from dpbayes.releases import verify as verification
-from dpbayes.releases.document.adaptive import AdaptiveRequest, is_adaptive, read_adaptive, written_adaptive
 from dpbayes.releases.document.canonical import canonical
-from dpbayes.releases.document.request import DomainChoice
+from dpbayes.releases.document.release import AdaptiveDocument, read_document, written_adaptive
+from dpbayes.releases.document.request import AdaptiveRequest, DomainChoice
 from dpbayes.releases.document.signature import NOT_SIGNED
 from dpbayes.releases.publishing import publish_adaptive, shown_again
 from dpbayes.releases.verify import verify
@@ -48,8 +48,8 @@ def pure() -> bytes:
 
 
 def test_a_document_is_read_back_as_it_was_written(document: bytes) -> None:
-    assert is_adaptive(document)
-    read = read_adaptive(document)
+    read = read_document(document)
+    assert isinstance(read, AdaptiveDocument)
     process = carried_out(PLAN, DATA, SimulatedDraws(np.random.default_rng(2)))
     assert read.request == REQUEST
     assert read.process.events == process.events
@@ -77,17 +77,17 @@ def test_a_release_is_charged_before_it_is_drawn_and_shown_again_for_nothing(tmp
     assert spending.cost == plan.rho
     assert shown_again(path, request) == published
     assert verify(published.document).holds
-    release = read_adaptive(published.document).release
+    release = read_document(published.document).release
     assert release.guarantee.rho >= float(plan.rho) >= float(release.spent)
     with pytest.raises(InputError):
         publish_adaptive(path, request, DATA)
     again = publish_adaptive(path, request, DATA, after=published.row)
-    composed = read_adaptive(again.document).composed
+    composed = read_document(again.document).composed
     assert (composed.releases, number_of(composed.spent)) == (1, plan.rho)
 
 
 def test_a_pure_document_is_read_back_and_verified(pure: bytes) -> None:
-    read = read_adaptive(pure)
+    read = read_document(pure)
     assert read.request == PURE_REQUEST
     assert read.process.events == carried_out(PURE, DATA, SimulatedDraws(np.random.default_rng(2))).events
     assert written_adaptive(read.request, read.process, read.composed, read.drawn) == pure
@@ -111,7 +111,7 @@ def test_a_pure_release_is_charged_to_either_budget(tmp_path, in_rho: bool) -> N
     assert spending.cost == (rho_of(plan.total) if in_rho else plan.total)
     assert verify(published.document).holds
     assert shown_again(path, request) == published
-    assert read_adaptive(published.document).release.guarantee.epsilon == 0.5
+    assert read_document(published.document).release.guarantee.epsilon == 0.5
 
 
 def test_nothing_is_drawn_where_it_cannot_be_paid(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,7 +232,7 @@ def test_more_steps_than_the_plan_allows_are_refused_before_they_are_followed(do
     assert len(content["steps"]) <= most
     content["steps"] = [content["steps"][0]] * (most + 1)
     with pytest.raises(InputError, match="more steps than its plan allows"):
-        read_adaptive(hashed(content))
+        read_document(hashed(content))
     assert failed(hashed(content)) == {"form"}
 
 
@@ -270,7 +270,7 @@ def test_a_step_that_does_not_fit_is_refused(
     content = json.loads(document)
     of_stage(content, stage)[field] = value
     with pytest.raises(InputError, match=sentence):
-        read_adaptive(hashed(content))
+        read_document(hashed(content))
     assert failed(hashed(content)) == {"form"}
 
 
@@ -278,7 +278,7 @@ def test_a_step_that_does_not_fit_is_refused(
 def test_a_request_that_is_not_canonical_is_refused(request: pytest.FixtureRequest, kind: str, change: dict) -> None:
     content = json.loads(request.getfixturevalue(kind))
     with pytest.raises(InputError, match="not in canonical form"):
-        read_adaptive(hashed(content | {"request": content["request"] | change}))
+        read_document(hashed(content | {"request": content["request"] | change}))
 
 
 @pytest.mark.parametrize("step", ["confirmed_noise", "confirmed_choice"])

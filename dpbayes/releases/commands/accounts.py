@@ -12,7 +12,7 @@ from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.releases import ledger
 from dpbayes.releases.commands.tables import add_out
 from dpbayes.releases.document.canonical import decimal
-from dpbayes.releases.document.promises import parsed_promise
+from dpbayes.releases.document.request import parsed_promise
 from dpbayes.releases.ledger import Account, Spending
 from dpbayes.releases.signing import key_file, ledger_keys, make_key
 

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,16 @@ from dpbayes.releases import ledger
 from dpbayes.releases.commands import tables
 from dpbayes.releases.commands.accounts import add_ledger, left_of
 from dpbayes.releases.document import read_document
-from dpbayes.releases.document.adaptive import AdaptiveRequest, read_adaptive
-from dpbayes.releases.document.promises import parsed_budget, parsed_epsilon, parsed_promise, parsed_rho
-from dpbayes.releases.document.request import DomainChoice, ReleaseRequest
-from dpbayes.releases.publishing import (
+from dpbayes.releases.document.canonical import decimal
+from dpbayes.releases.document.request import (
+    AdaptiveRequest,
     Chargeable,
+    DomainChoice,
+    ReleaseRequest,
+    parsed_budget,
+    parsed_promise,
+)
+from dpbayes.releases.publishing import (
     Published,
     publish,
     publish_adaptive,
@@ -106,8 +111,7 @@ def release(args: argparse.Namespace) -> int:
         return published
 
     require_output(args.out, [path], force=args.force, room=ROOM + LONGEST_VALUE * drawn.cell_count)
-    published = _charged(path, request, make, again=args.again)
-    return _write(args, path, published, read_document(published.document).content["sentences"])
+    return _write(args, path, _charged(path, request, make, again=args.again))
 
 
 def _ledger_of(args: argparse.Namespace) -> Path:
@@ -151,7 +155,8 @@ def _loss(args: argparse.Namespace) -> dict[str, Any]:
         )
     if args.delta is not None:
         return {"stated": parsed_promise(args.epsilon, args.delta)}
-    return {"epsilon": parsed_epsilon(args.epsilon)} if args.rho is None else {"rho": parsed_rho(args.rho)}
+    name = "epsilon" if args.rho is None else "rho"
+    return {name: decimal(name, getattr(args, name))}
 
 
 def _domain_choice(args: argparse.Namespace) -> DomainChoice:
@@ -204,7 +209,7 @@ def adaptive(args: argparse.Namespace) -> int:
     request = AdaptiveRequest.of(args.dataset, data, plan, _domain_choice(args))
     _remember(path, args.dataset, data)
     published = _charged(path, request, partial(publish_adaptive, path, request, data), again=args.again)
-    return _write(args, path, published, read_adaptive(published.document).content["sentences"])
+    return _write(args, path, published)
 
 
 # Charging
@@ -220,7 +225,7 @@ def _charged(path: Path, request: Chargeable, make: Callable[..., Published], *,
     return make(after=past[-1].row if past else 0)
 
 
-def _write(args: argparse.Namespace, path: Path, published: Published, sentences: Sequence[str]) -> int:
+def _write(args: argparse.Namespace, path: Path, published: Published) -> int:
     """Write a release, and print its sentences and what is left of the budget.
 
     Errors: InputError that says how to get the release at no cost, if it cannot be written.
@@ -234,6 +239,6 @@ def _write(args: argparse.Namespace, path: Path, published: Published, sentences
             f"{path} contains the release. Run this command again without --again and with another "
             f"--out, or run python -m dpbayes ledger export {row} --out FILE. Neither costs any budget."
         ) from None
-    say("\n".join(sentences))
+    say("\n".join(read_document(published.document).content["sentences"]))
     say(f"Written to {args.out} (row {row} of the ledger). {left_of(path, args.dataset)}")
     return HOLDS

@@ -14,9 +14,7 @@ from dpbayes.base.validation import InputError, brief, finite_number, whole_numb
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases import ledger
 from dpbayes.releases.commands.tables import add_out
-from dpbayes.releases.document import ReleaseDocument
-from dpbayes.releases.document.adaptive import AdaptiveDocument
-from dpbayes.releases.document.published import Document, read_published
+from dpbayes.releases.document import AdaptiveDocument, Document, ReleaseDocument, read_document
 from dpbayes.releases.document.signature import read_public_key, signature_line
 from dpbayes.releases.ledger import Spending
 from dpbayes.releases.signing import is_signed, ledger_keys, signer_of, unsigned
@@ -24,7 +22,6 @@ from dpbayes.releases.verify import verify
 from dpbayes.releases.views import files
 from dpbayes.releases.views.reading import posterior_of
 from dpbayes.releases.views.report import html_report
-from dpbayes.sources.bif import write_bif
 from dpbayes.sources.synthetic import MAX_RECORDS, sample_dataset
 
 
@@ -83,12 +80,10 @@ def verified(file: Path) -> Document:
     failure = next((check.sentence for check in verify(data).checks if not check.holds), None)
     if failure is not None:
         raise InputError(f"The release does not verify: {failure}")
-    return read_published(data)
+    return read_document(data)
 
 
 def _bif(document: Document, args: argparse.Namespace) -> bytes:
-    if isinstance(document, AdaptiveDocument):
-        return write_bif(document.network, document.release.probabilities).encode()
     return files.released_bif(document, args.reading).encode()
 
 

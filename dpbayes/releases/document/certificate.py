@@ -13,9 +13,11 @@ from dpbayes.base.amounts import Amount, PrivacyMeasure, Rho, amount_in, amount_
 from dpbayes.base.privacy import Neighbours
 from dpbayes.base.text import many, numeral
 from dpbayes.base.validation import InputError, whole_number
+from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
+from dpbayes.mechanisms.adaptive.process import PairChoice, Process
 from dpbayes.mechanisms.noise.exact import Calibrated
 from dpbayes.releases.document.canonical import fraction_text
-from dpbayes.releases.document.request import ReleaseRequest
+from dpbayes.releases.document.request import AdaptiveRequest, ReleaseRequest
 
 MOST_RELEASES = 10**9
 
@@ -118,7 +120,7 @@ def _promise(request: ReleaseRequest) -> dict[str, object]:
             "promise": (
                 f"Zero-concentrated: whatever is known besides, the Rényi divergence of every order alpha above 1 is "
                 f"at most {rho} alpha when one record is replaced by any other that the declared states allow; so no "
-                f"event becomes more than {factor_text(request.rho)} times as likely, but for a part of it that has a "
+                f"event becomes more than {_factor_text(request.rho)} times as likely, but for a part of it that has a "
                 f"probability of at most one in a million.{_stated(request)}"
             ),
         }
@@ -148,7 +150,7 @@ def _composed(request: ReleaseRequest, composed: Composed) -> str:
     before = many(composed.releases, "release")
     return (
         f"Of the dataset {request.dataset} the curator's ledger has {before} before this one, of "
-        f"{total_text(composed.spent)} together; with this one it is {amount_text(number_of(total))}, the exact "
+        f"{_total_text(composed.spent)} together; with this one it is {amount_text(number_of(total))}, the exact "
         f"sum{kept}."
     )
 
@@ -192,19 +194,53 @@ def sentences_of(request: ReleaseRequest, calibration: Calibrated, composed: Com
     return (
         f"This file describes {request.n:,} records of the dataset {request.dataset} in {columns} by "
         f"{request.entry.length(request):,} whole numbers with noise, and holds no record.",
-        f"Whoever reads it, and whatever they know besides, {odds(request.cost)}.",
+        f"Whoever reads it, and whatever they know besides, {_odds(request.cost)}.",
         f"{many(number, 'release')} of this dataset, this one included, have spent "
-        f"{total_text(total)}; from all of them together, a reader {odds(total)}.",
+        f"{_total_text(total)}; from all of them together, a reader {_odds(total)}.",
         request.entry.accuracy(request, calibration.scale),
     )
 
 
-def total_text(amount: Amount) -> str:
+def adaptive_sentences(request: AdaptiveRequest, process: Process, composed: Composed, drawn: Provenance) -> list[str]:
+    """Return sentences on the content, the guarantee, the spent budget, the sampling, and what is not covered."""
+    total, number = composed.after(request.cost), composed.releases + 1
+    choices = [event for event in process.events if isinstance(event, PairChoice)]
+    network = process.measured.network
+    noise = "discrete Gaussian" if measure_of(request.cost) is PrivacyMeasure.RHO else "discrete Laplace"
+    return [
+        f"This file has a graph over {many(len(network.names), 'column')} of the dataset {request.dataset}, chosen "
+        f"privately from {request.n:,} records, and its tables with noise. It holds no record.",
+        f"Neighbours are tables of the same number of records of which one is replaced: whoever reads the file, and "
+        f"whatever they know, {_odds(request.cost)}.",
+        f"{_guarantee_text(request.plan)}. It covers all choices and measurements together.",
+        f"{many(number, 'release')} of this dataset, this one included, have spent {_total_text(total)}; from all of "
+        f"them together, a reader {_odds(total)}.",
+        f"{many(len(choices), 'choice')} by the exponential mechanism on whole scores and "
+        f"{many(len(process.events) - len(choices), 'measurement')} with {noise} noise were made.",
+        f"OpenDP {drawn.opendp} drew all of them from the operating system's randomness, with dpbayes "
+        f"{drawn.dpbayes}, on Python {drawn.python}; {drawn.time}.",
+        "Not covered: which columns were taken, and their states, declared "
+        f"{request.domains.value}, as the curator states.",
+    ]
+
+
+def _guarantee_text(plan: AdaptivePlan) -> str:
+    epsilon = amount_text(Fraction(plan.epsilon))
+    if not plan.delta:
+        return f"The guarantee is pure, with epsilon {epsilon}"
+    delta = amount_text(Fraction(plan.delta))
+    return (
+        f"The guarantee is zero-concentrated, with rho {amount_text(plan.rho)}, which gives epsilon {epsilon} at delta "
+        f"{delta}"
+    )
+
+
+def _total_text(amount: Amount) -> str:
     """Return an amount in words: "epsilon 0.5"."""
     return f"{measure_of(amount).value} {amount_text(number_of(amount))}"
 
 
-def odds(amount: Amount) -> str:
+def _odds(amount: Amount) -> str:
     """Return what a reader can learn at an epsilon or a rho, as the rest of a sentence."""
     if isinstance(amount, Rho):
         return _odds_of_rho(amount.value)
@@ -223,12 +259,12 @@ def _odds_of_rho(rho: Fraction) -> str:
     if likely_loss(rho) >= _WEAK:
         return f"may learn nearly all of any one record: a rho of {amount_text(rho)} hides next to nothing"
     return (
-        f"can change their odds on what any one record says by a factor of at most {factor_text(rho)}, but for one "
+        f"can change their odds on what any one record says by a factor of at most {_factor_text(rho)}, but for one "
         "release in a million"
     )
 
 
-def factor_text(rho: Fraction) -> str:
+def _factor_text(rho: Fraction) -> str:
     """Return the factor by which odds change at a rho, exceeded with a probability of at most one in a million."""
     loss = likely_loss(rho)
     return f"exp({numeral(loss, 4)})" if loss >= _WEAK else numeral(math.exp(loss))

@@ -1,9 +1,10 @@
-"""The document of a release, `release.json`, written and read. It contains all that is published.
+"""The documents of both kinds of releases, `release.json`, written and read. They contain all that is published.
 
-The document stores the released integers. Clipping, the lift, the prior and the posterior are post-processing, which
-`release_of` repeats for each reader.
+A document stores integers: those of a release, or the choices and measurements of an adaptive release. Clipping, the
+lift, the graph of an adaptive release, the prior and the posterior are post-processing, which each reader repeats.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -15,32 +16,64 @@ import numpy as np
 from dpbayes.base.amounts import Amount, PrivacyMeasure, Rho, amount_in, measure_of, number_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError, brief
+from dpbayes.mechanisms.adaptive.process import Process
+from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
 from dpbayes.mechanisms.noise.exact import Calibrated
-from dpbayes.mechanisms.release import Outcome, Release
+from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior
 from dpbayes.model.network import Network
+from dpbayes.releases.document import shapes
+from dpbayes.releases.document.adaptive import process_from, steps_content
 from dpbayes.releases.document.canonical import canonical, fraction, fraction_text, hash_of, read_canonical
-from dpbayes.releases.document.certificate import Composed, Provenance, certificate_of, sentences_of
-from dpbayes.releases.document.request import ReleaseRequest, request_from
-from dpbayes.releases.document.signature import SIGNED_SHAPE
+from dpbayes.releases.document.certificate import (
+    Composed,
+    Provenance,
+    adaptive_sentences,
+    certificate_of,
+    sentences_of,
+)
+from dpbayes.releases.document.request import (
+    AdaptiveRequest,
+    Chargeable,
+    ReleaseRequest,
+    adaptive_request_from,
+    request_from,
+)
 
-FORMAT = "dpbayes release"
+FORMAT, ADAPTIVE_FORMAT = "dpbayes release", "dpbayes adaptive release"
 VERSION = 1
 
 
 @dataclass(frozen=True, eq=False)
-class ReleaseDocument:
-    """A document as read: the request, the noise, the integers, and the whole content as JSON has it."""
+class Document(ABC):
+    """A document of either kind as read: the request, the earlier releases, and the whole content as JSON has it."""
 
-    request: ReleaseRequest
-    calibration: Calibrated
-    integers: tuple[int, ...]
+    request: Chargeable
     composed: Composed
     drawn: Provenance
     content: Mapping[str, Any]
 
     @property
+    @abstractmethod
     def network(self) -> Network:
         """The released network."""
+
+    @property
+    @abstractmethod
+    def tables(self) -> Release[Any]:
+        """The tables for a recipient."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReleaseDocument(Document):
+    """The document of a release of a given graph: the noise, and the integers."""
+
+    request: ReleaseRequest
+    calibration: Calibrated
+    integers: tuple[int, ...]
+
+    @property
+    def network(self) -> Network:
+        """The network of the request."""
         return self.request.network
 
     @cached_property
@@ -49,47 +82,62 @@ class ReleaseDocument:
         return release_of(self)
 
 
+@dataclass(frozen=True, eq=False)
+class AdaptiveDocument(Document):
+    """The document of an adaptive release: its choices and measurements."""
+
+    request: AdaptiveRequest
+    process: Process
+
+    @cached_property
+    def release(self) -> AdaptiveRelease:
+        """The release for a recipient."""
+        return AdaptiveRelease(self.request.plan, self.process, is_simulated=False)
+
+    @property
+    def network(self) -> Network:
+        """The chosen graph."""
+        return self.release.network
+
+    @property
+    def tables(self) -> Release[ReleasedPosterior]:
+        """The tables for a recipient."""
+        return self.release.tables
+
+
 # Writing
 
 
 def document_bytes(
     request: ReleaseRequest, calibration: Calibrated, integers: Sequence[int], composed: Composed, drawn: Provenance
 ) -> bytes:
-    """Return the bytes of a document."""
+    """Return the bytes of the document of a release."""
     own = {
         "noise": noise_content(request, calibration),
         "integers": list(integers),
         "certificate": certificate_of(request, calibration, composed, drawn),
         "sentences": list(sentences_of(request, calibration, composed)),
     }
-    return written_document(FORMAT, request.content, composed, drawn, own)
+    return _written(FORMAT, request, composed, drawn, own)
 
 
-def written_document(
-    form: str, request: Mapping[str, object], composed: Composed, drawn: Provenance, own: Mapping[str, object]
-) -> bytes:
-    """Return the bytes of a document: the fields of every format, its `own` fields, and the hash of all of them."""
+def written_adaptive(request: AdaptiveRequest, process: Process, composed: Composed, drawn: Provenance) -> bytes:
+    """Return the bytes of the document of an adaptive release."""
+    own = {"steps": steps_content(process), "sentences": adaptive_sentences(request, process, composed, drawn)}
+    return _written(ADAPTIVE_FORMAT, request, composed, drawn, own)
+
+
+def _written(form: str, request: Chargeable, composed: Composed, drawn: Provenance, own: Mapping[str, object]) -> bytes:
     spent = fraction_text(number_of(composed.spent))
     content = {
         "format": form,
         "version": VERSION,
-        "request": request,
+        "request": request.content,
         "composed": {"releases": composed.releases, measure_of(composed.spent).value: spent},
         "drawn": vars(drawn),
         **own,
     }
     return canonical(content | {"hash": hash_of(content)})
-
-
-def composed_from(content: Mapping[str, Any], cost: Amount) -> Composed:
-    """Return the earlier releases from JSON, before a release of this cost. Errors: InputError."""
-    if len(content) != 2:
-        raise InputError("The earlier releases must have a sum in either epsilon or rho.")
-    measure = PrivacyMeasure.RHO if PrivacyMeasure.RHO.value in content else PrivacyMeasure.EPSILON
-    spent = amount_in(measure, fraction(f"The {measure.value} so far", content[measure.value]))
-    composed = Composed(content["releases"], spent)
-    composed.after(cost)
-    return composed
 
 
 def noise_content(request: ReleaseRequest, calibration: Calibrated) -> dict[str, object]:
@@ -109,38 +157,50 @@ def noise_content(request: ReleaseRequest, calibration: Calibrated) -> dict[str,
 # Reading
 
 
-def read_document(data: bytes) -> ReleaseDocument:
+def read_document(data: bytes) -> Document:
     """Return a document from its bytes; `verify` checks its content.
 
     Errors: InputError for another format or version, and for bytes that are not in canonical form.
     """
-    content = read_content(data, name="release", form=FORMAT, shape=_SHAPE)
-    noise, request = content["noise"], request_from(content["request"])
-    if request.content != content["request"]:
-        raise InputError("The request in the release is not in canonical form.")
-    return ReleaseDocument(
-        request,
-        Calibrated(_double("The scale", noise["scale"]), _double("OpenDP's answer", noise["answer"])),
-        tuple(content["integers"]),
-        composed_from(content["composed"], request.cost),
-        Provenance(**content["drawn"]),
-        content,
-    )
-
-
-def read_content(data: bytes, *, name: str, form: str, shape: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the content of a document of one format and shape, signed or not; errors call it `name`.
-
-    Errors: InputError.
-    """
     content = read_canonical(data)
-    if not isinstance(content, dict) or content.get("format") != form:
-        raise InputError(f'This file is not a {name}: its format is not "{form}".')
+    form = content.get("format") if isinstance(content, dict) else None
+    if not isinstance(content, dict) or form not in (FORMAT, ADAPTIVE_FORMAT):
+        raise InputError(f'This file is not a release: its format is neither "{FORMAT}" nor "{ADAPTIVE_FORMAT}".')
     version = content.get("version")
     if type(version) is not int or version != VERSION:
-        raise InputError(f"The {name} has version {brief(version)}; this program reads version {VERSION}.")
-    require_shape(f"The {name}", content, {**shape, **SIGNED_SHAPE})
-    return content
+        raise InputError(f"The release has version {brief(version)}; this program reads version {VERSION}.")
+    return _release_from(content) if form == FORMAT else _adaptive_from(content)
+
+
+def _release_from(content: Mapping[str, Any]) -> ReleaseDocument:
+    shapes.require_shape("The release", content, shapes.RELEASE)
+    request, noise = request_from(content["request"]), content["noise"]
+    calibration = Calibrated(_double("The scale", noise["scale"]), _double("OpenDP's answer", noise["answer"]))
+    return ReleaseDocument(request, *_common(request, content), calibration, tuple(content["integers"]))
+
+
+def _adaptive_from(content: Mapping[str, Any]) -> AdaptiveDocument:
+    shapes.require_shape("The adaptive release", content, shapes.ADAPTIVE)
+    request = adaptive_request_from(content["request"])
+    return AdaptiveDocument(request, *_common(request, content), process_from(request, content["steps"]))
+
+
+def _common(request: Chargeable, content: Mapping[str, Any]) -> tuple[Composed, Provenance, Mapping[str, Any]]:
+    """Return the fields of both kinds, apart from the request. Errors: InputError."""
+    if request.content != content["request"]:
+        raise InputError("The request in the release is not in canonical form.")
+    return _composed_from(content["composed"], request.cost), Provenance(**content["drawn"]), content
+
+
+def _composed_from(content: Mapping[str, Any], cost: Amount) -> Composed:
+    """Return the earlier releases from JSON, before a release of this cost. Errors: InputError."""
+    if len(content) != 2:
+        raise InputError("The earlier releases must have a sum in either epsilon or rho.")
+    measure = PrivacyMeasure.RHO if PrivacyMeasure.RHO.value in content else PrivacyMeasure.EPSILON
+    spent = amount_in(measure, fraction(f"The {measure.value} so far", content[measure.value]))
+    composed = Composed(content["releases"], spent)
+    composed.after(cost)
+    return composed
 
 
 def _double(name: str, text: str) -> Fraction:
@@ -148,77 +208,6 @@ def _double(name: str, text: str) -> Fraction:
     if not value or Fraction(float(value)) != value:
         raise InputError(f"{name} must be above 0 and equal to a double; {brief(text)} is not.")
     return value
-
-
-_MOST_LETTERS = 2000
-
-_REQUEST_SHAPE: Mapping[str, Any] = {
-    "dataset": str,
-    "network": [{"name": str, "states": [str], "parents": [str]}],
-    "mechanism": str,
-    "settings": Mapping,
-    "prices?": [int],
-    "n": int,
-    "prior": [str],
-    "domains": str,
-    "epsilon?": str,
-    "rho?": str,
-    "stated?": {"epsilon": str, "delta": str},
-}
-"""The types of a request's fields; fields with a question mark may be missing."""
-
-
-def document_shape(request: Mapping[str, Any], own: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the types of a document's fields: those of all formats, its `request`, and its `own` fields."""
-    return {
-        "format": str,
-        "version": int,
-        "request": request,
-        "composed": {"releases": int, "epsilon?": str, "rho?": str},
-        "drawn": dict.fromkeys(("time", "dpbayes", "opendp", "python"), str),
-        "sentences": [str],
-        "hash": str,
-        **own,
-    }
-
-
-_OWN_SHAPE: Mapping[str, Any] = {
-    "noise": dict.fromkeys(("law", "integers", "scale", "of", "lemma", "answer", "answered"), str)
-    | {"sensitivity": int},
-    "integers": [int],
-    "certificate": Mapping,
-}
-"""The types of a release's own fields. The schema says more."""
-
-_SHAPE = document_shape(_REQUEST_SHAPE, _OWN_SHAPE)
-
-
-def require_shape(what: str, content: object, shape: Any) -> None:
-    """Check fields and types. Errors: InputError that names the place with other fields or another type."""
-    if isinstance(shape, dict):
-        present = content if isinstance(content, dict) else {}
-        shape = {name.rstrip("?"): inner for name, inner in shape.items() if name[-1] != "?" or name[:-1] in present}
-        if not isinstance(content, dict) or set(content) != set(shape):
-            raise InputError(f"{what} must be an object with exactly these fields: {', '.join(shape)}.")
-        for name, inner in shape.items():
-            require_shape(f'{what}\'s "{name}"', content[name], inner)
-    elif isinstance(shape, list):
-        if not isinstance(content, list):
-            raise InputError(f"{what} must be a list.")
-        for item in content:
-            require_shape(what, item, shape[0])
-    else:
-        _require_value(what, content, shape)
-
-
-def _require_value(what: str, content: object, shape: Any) -> None:
-    if shape is Mapping:
-        if not isinstance(content, dict):
-            raise InputError(f"{what} must be an object.")
-    elif type(content) not in (shape if isinstance(shape, tuple) else (shape,)):  # a bool is an int to `isinstance`
-        raise InputError(f"{what} has {brief(content)}, which has the wrong type.")
-    elif isinstance(content, str) and len(content) > _MOST_LETTERS:
-        raise InputError(f"{what} has a text of {len(content):,} letters; the limit is {_MOST_LETTERS:,}.")
 
 
 # The release for a recipient

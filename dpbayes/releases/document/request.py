@@ -1,6 +1,7 @@
-"""The curator's request for a release. It is public, and it does not depend on the records."""
+"""The curator's request for a release of either kind. It is public, and it does not depend on the records."""
 
 import enum
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -11,15 +12,19 @@ from typing import Any
 import numpy as np
 
 from dpbayes.base.amounts import Amount, EpsilonDelta, PrivacyMeasure, amount_in, amount_text, number_of
+from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief, finite_number, is_writable, whole_number
 from dpbayes.mechanisms import Releasable, releasable
+from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
+from dpbayes.mechanisms.adaptive.process import require_feasible
 from dpbayes.mechanisms.exact_form import Sensitivity
 from dpbayes.mechanisms.noise.exact import Calibrated
 from dpbayes.mechanisms.noise.prices import checked_prices
+from dpbayes.mechanisms.parameters import DELTA, EPSILON
+from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR, Dirichlets
 from dpbayes.releases.document.canonical import canonical, decimal, fraction, fraction_text
-from dpbayes.releases.document.promises import checked_epsilon, checked_rho, checked_stated, exact
 
 MOST_RECORDS = 10**12
 
@@ -40,65 +45,97 @@ class DomainChoice(enum.Enum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReleaseRequest:
-    """A request for a release; two requests with the same `question` are the same.
+class Chargeable(ABC):
+    """A request of either kind; two requests with the same `question` are the same.
 
-    The guarantee is an `epsilon`, or a `rho` if the mechanism has one; the other is 0. If (epsilon, delta) is `stated`
-    instead of a rho, the rho implies it. `dataset` is the id that the curator gives the table. `prior` has decimals as
-    typed, one for every cell or one for all; 1 is uniform. `settings` has the mechanism's parameters, decimals as
-    typed; missing ones have their typical value. `prices` distribute the noise of a mechanism among the sets of nodes,
-    one for each set but the empty one; without prices, the best ones are used.
-    The graph must have been chosen without looking at the records. Errors: InputError.
+    `dataset` is the id that the curator gives the table. Errors: InputError.
     """
 
     dataset: str
+    n: int
+    domains: DomainChoice
+
+    def _require_valid(self, nodes: Network) -> None:
+        """Check the common fields, and the nodes or columns. Errors: InputError."""
+        _require_id(self.dataset)
+        object.__setattr__(self, "n", whole_number("The number of records", self.n, low=1, high=MOST_RECORDS))
+        _require_few(nodes.names)
+        _require_writable(nodes)
+        if not isinstance(self.domains, DomainChoice):
+            raise InputError("A release must state how its domains were declared.")
+
+    @property
+    @abstractmethod
+    def cost(self) -> Amount:
+        """The cost, which is the epsilon or the rho of the guarantee."""
+
+    @property
+    @abstractmethod
+    def content(self) -> Mapping[str, object]:
+        """The request as JSON has it."""
+
+    @property
+    def question(self) -> bytes:
+        """The request in canonical form: equal bytes request the same release."""
+        return canonical(self.content)
+
+
+# Tables of a given graph
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseRequest(Chargeable):
+    """A request for the tables of a given graph.
+
+    The guarantee is an `epsilon`, or a `rho` if the mechanism has one; the other is 0. If (epsilon, delta) is `stated`
+    instead of a rho, the rho implies it. `prior` has decimals as typed, one for every cell or one for all; 1 is
+    uniform. `settings` has the mechanism's parameters, decimals as typed; missing ones have their typical value.
+    `prices` distribute the noise of a mechanism among the sets of nodes, one for each set but the empty one; without
+    prices, the best ones are used.
+    The graph must have been chosen without looking at the records. Errors: InputError.
+    """
+
     network: Network
     mechanism: str
     epsilon: Fraction = Fraction(0)
     rho: Fraction = Fraction(0)
     stated: EpsilonDelta | None = None
-    n: int
     prior: tuple[str, ...] = ("1",)
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
     prices: tuple[int, ...] = ()
-    domains: DomainChoice
 
     def __post_init__(self) -> None:
         entry = releasable(self.mechanism)
-        require_few(self.network.names)
+        self._require_valid(self.network)
         entry.require(self.network)
         for name, value in {
-            "dataset": checked_id(self.dataset),
             **self._checked_loss(entry),
-            "n": whole_number("The number of records", self.n, low=1, high=MOST_RECORDS),
             "prior": _checked_prior(self.network, self.prior),
             "settings": _checked_settings(entry, self.settings),
             "prices": _checked_prices(entry, self.network, self.prices),
         }.items():
             object.__setattr__(self, name, value)
-        require_writable(self.network)
-        require_domain_choice(self.domains)
         if not self.sensitivity.value:
             raise InputError(
                 "The output of this mechanism does not depend on the records, so there is nothing to release."
             )
 
     def _checked_loss(self, entry: Releasable) -> dict[str, Fraction]:
-        if self.stated is not None and entry.measure is PrivacyMeasure.EPSILON:
+        measure = entry.measure
+        other = PrivacyMeasure.RHO if measure is PrivacyMeasure.EPSILON else PrivacyMeasure.EPSILON
+        if self.stated is not None and measure is PrivacyMeasure.EPSILON:
             raise InputError(f"The mechanism {entry.label} has a guarantee with delta 0. Leave delta out.")
-        if self.stated is not None and not self.rho and not self.epsilon:
-            return {"rho": checked_rho(checked_stated(self.stated).rho)}
-        stated = {"epsilon": exact("epsilon", self.epsilon), "rho": exact("rho", self.rho)}
-        other = PrivacyMeasure.RHO if entry.measure is PrivacyMeasure.EPSILON else PrivacyMeasure.EPSILON
-        if stated[other.value]:
+        if getattr(self, other.value):
             raise InputError(
-                f"The guarantee of the mechanism {entry.label} is in {entry.measure.value}, not in {other.value}. "
-                f"State {entry.measure.article} {entry.measure.value}."
+                f"The guarantee of the mechanism {entry.label} is in {measure.value}, not in {other.value}. "
+                f"State {measure.article} {measure.value}."
             )
-        if self.stated is not None and not checked_stated(self.stated).follows_from(stated["rho"]):
+        if self.stated is not None and not self.rho:
+            return {"rho": checked("rho", checked_stated(self.stated).rho)}
+        loss = checked(measure.value, getattr(self, measure.value))
+        if self.stated is not None and not checked_stated(self.stated).follows_from(loss):
             raise InputError("The stated epsilon and delta do not follow from the stated rho. State a smaller rho.")
-        check = checked_epsilon if entry.measure is PrivacyMeasure.EPSILON else checked_rho
-        return {entry.measure.value: check(stated[entry.measure.value])}
+        return {measure.value: loss}
 
     @property
     def cost(self) -> Amount:
@@ -129,11 +166,9 @@ class ReleaseRequest:
     @cached_property
     def content(self) -> dict[str, object]:
         """The request as JSON has it."""
-        network = self.network
-        nodes = zip(network.names, network.states, network.parents, strict=True)
         return {
             "dataset": self.dataset,
-            "network": [{"name": name, "states": list(s), "parents": list(p)} for name, s, p in nodes],
+            "network": _nodes(self.network),
             "mechanism": self.mechanism,
             "settings": {name: amount_text(value) for name, value in self.settings.items()},
             self.entry.measure.value: fraction_text(number_of(self.cost)),
@@ -144,21 +179,10 @@ class ReleaseRequest:
             "domains": self.domains.value,
         }
 
-    @property
-    def question(self) -> bytes:
-        """The request in canonical form: equal bytes request the same release."""
-        return canonical(self.content)
-
 
 def request_from(content: Mapping[str, Any]) -> ReleaseRequest:
     """Return the request of JSON of its shape. Errors: InputError."""
-    nodes = content["network"]
-    require_few(nodes)  # before anything is computed from them
-    network = Network(
-        tuple(node["name"] for node in nodes),
-        tuple(tuple(node["states"]) for node in nodes),
-        tuple(tuple(node["parents"]) for node in nodes),
-    )
+    network = _network_of(content["network"])
     if releasable(content["mechanism"]).priced is not None and not content.get("prices"):
         raise InputError("The numbers of this mechanism have different scales, so the release must state the prices.")
     stated = content.get("stated")
@@ -172,50 +196,161 @@ def request_from(content: Mapping[str, Any]) -> ReleaseRequest:
         prior=tuple(content["prior"]),
         settings=content["settings"],
         prices=tuple(content.get("prices", ())),
-        domains=domains_called(content["domains"]),
+        domains=_domains_called(content["domains"]),
     )
 
 
-# Columns, of which a graph is still to be chosen
+# An adaptive release
+
+SHARES = ("one_way", "forest", "pairs", "parents")
+SIZES = ("batches", "most_parents", "most_cells")
+"""The fields of a plan that are exact shares, and those that are whole numbers."""
 
 
-def columns_as_network(names: Sequence[str], states: Sequence[Sequence[str]]) -> Network:
-    """Return the network without arrows over declared columns."""
-    return Network(tuple(names), tuple(map(tuple, states)), ((),) * len(names))
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveRequest(Chargeable):
+    """A request for an adaptive release.
+
+    `columns` is the network without arrows over the declared columns. Errors: InputError.
+    """
+
+    columns: Network
+    plan: AdaptivePlan
+
+    def __post_init__(self) -> None:
+        self._require_valid(self.columns)
+        _require_budget(Fraction(self.plan.epsilon), Fraction(self.plan.delta))
+        if self.columns.edges:
+            raise InputError("A request for an adaptive release starts without arrows.")
+        require_feasible(self.columns.states, self.n)
+
+    @classmethod
+    def of(cls, dataset: str, data: Dataset, plan: AdaptivePlan, domains: DomainChoice) -> "AdaptiveRequest":
+        """Return the request for a release of all columns of a table. It uses no record."""
+        columns = Network(data.names, data.states, ((),) * len(data.names))
+        return cls(dataset=dataset, columns=columns, plan=plan, n=data.n, domains=domains)
+
+    @property
+    def cost(self) -> Amount:
+        """The budget of the plan: a rho, or a pure epsilon."""
+        return self.plan.budget
+
+    @cached_property
+    def content(self) -> dict[str, object]:
+        """The request as JSON has it."""
+        return {
+            "dataset": self.dataset,
+            "columns": [{"name": node["name"], "states": node["states"]} for node in _nodes(self.columns)],
+            **self._stated,
+            "shares": {name: fraction_text(Fraction(getattr(self.plan, name))) for name in SHARES},
+            "sizes": {name: getattr(self.plan, name) for name in SIZES},
+            "n": self.n,
+            "domains": self.domains.value,
+        }
+
+    @property
+    def _stated(self) -> dict[str, str]:
+        """The guarantee: an epsilon, or an epsilon with its delta and rho."""
+        epsilon = {"epsilon": fraction_text(Fraction(self.plan.epsilon))}
+        if not self.plan.delta:
+            return epsilon
+        return epsilon | {"delta": fraction_text(Fraction(self.plan.delta)), "rho": fraction_text(self.plan.rho)}
 
 
-def columns_content(columns: Network) -> list[dict[str, object]]:
-    """Return columns as JSON has them."""
-    return [{"name": name, "states": list(states)} for name, states in zip(columns.names, columns.states, strict=True)]
+def adaptive_request_from(content: Mapping[str, Any]) -> AdaptiveRequest:
+    """Return the request of JSON of its shape. Errors: InputError."""
+    settings: dict[str, Any] = {name: fraction(f"The share {name}", content["shares"][name]) for name in SHARES}
+    settings |= {name: content["sizes"][name] for name in SIZES}
+    delta = fraction("delta", content["delta"]) if "delta" in content else Fraction(0)
+    return AdaptiveRequest(
+        dataset=content["dataset"],
+        columns=_network_of(content["columns"]),
+        plan=AdaptivePlan(epsilon=fraction("epsilon", content["epsilon"]), delta=delta, **settings),
+        n=content["n"],
+        domains=_domains_called(content["domains"]),
+    )
 
 
-def columns_from(content: Sequence[Mapping[str, Any]]) -> Network:
-    """Return the columns of JSON. Errors: InputError."""
-    require_few(content)  # before anything is computed from them
-    return columns_as_network([column["name"] for column in content], [column["states"] for column in content])
+# The guarantee, exactly as a person types it
 
 
-COLUMNS_SHAPE: Mapping[str, Any] = {
-    "dataset": str,
-    "columns": [{"name": str, "states": [str]}],
-    "n": int,
-    "domains": str,
+def _within(parameter: Parameter, places: int) -> tuple[Fraction, Fraction, int]:
+    return Fraction(str(parameter.low)), Fraction(str(parameter.high)), places
+
+
+_LIMITS: Mapping[str, tuple[Fraction, Fraction, int]] = {
+    "epsilon": _within(EPSILON, 12),
+    "delta": _within(DELTA, 18),
+    "rho": (Fraction(1, 10**7), Fraction(500), 15),
 }
-"""The types of the fields that every request over columns has."""
+"""The least and the largest value, and the largest number of decimal places.
+
+For a rho in its range, epsilon at the smallest delta of a mechanism is in the range of epsilons.
+"""
 
 
-def require_valid_columns(dataset: str, columns: Network, n: int) -> None:
-    """Refuse what no request over columns may have. Errors: InputError."""
-    checked_id(dataset)
-    whole_number("The number of records", n, low=1, high=MOST_RECORDS)
-    require_few(columns.names)
-    require_writable(columns)
+def checked(name: str, value: object) -> Fraction:
+    """Return an exact epsilon, delta or rho in its range. Errors: InputError, also for a float."""
+    if not isinstance(value, Fraction):
+        raise InputError(f"{name} must be an exact fraction, not {brief(value)}.")
+    low, high, places = _LIMITS[name]
+    if not low <= value <= high:
+        raise InputError(
+            f"{name} must be between {amount_text(low)} and {amount_text(high)}; {brief(amount_text(value))} is not."
+        )
+    if 10**places % value.denominator:
+        raise InputError(f"{name} must be a decimal of at most {places} places.")
+    return value
+
+
+def checked_stated(stated: EpsilonDelta) -> EpsilonDelta:
+    """Return an (epsilon, delta) in range. Errors: InputError."""
+    checked("epsilon", stated.epsilon)
+    checked("delta", stated.delta)
+    return stated
+
+
+def _require_budget(epsilon: Fraction, delta: Fraction) -> None:
+    """Check an epsilon and a delta, or a pure epsilon and 0. Errors: InputError."""
+    checked("epsilon", epsilon)
+    if delta:
+        checked("delta", delta)
+
+
+def parsed_promise(epsilon: str, delta: str) -> EpsilonDelta:
+    """Return an (epsilon, delta) exactly as typed. Errors: InputError for no decimal, or out of range."""
+    return checked_stated(EpsilonDelta(decimal("epsilon", epsilon), decimal("delta", delta)))
+
+
+def parsed_budget(epsilon: str, delta: str) -> tuple[Fraction, Fraction]:
+    """Return an epsilon and a delta exactly as typed; "0" means pure privacy. Errors: those of `parsed_promise`."""
+    budget = decimal("epsilon", epsilon), decimal("delta", delta)
+    _require_budget(*budget)
+    return budget
+
+
+# Nodes, or columns, as JSON has them
+
+
+def _nodes(network: Network) -> list[dict[str, object]]:
+    nodes = zip(network.names, network.states, network.parents, strict=True)
+    return [{"name": name, "states": list(states), "parents": list(parents)} for name, states, parents in nodes]
+
+
+def _network_of(nodes: Sequence[Mapping[str, Any]]) -> Network:
+    """Return the network of JSON, whose columns have no parents. Errors: InputError."""
+    _require_few(nodes)  # before anything is computed from them
+    return Network(
+        tuple(node["name"] for node in nodes),
+        tuple(tuple(node["states"]) for node in nodes),
+        tuple(tuple(node.get("parents", ())) for node in nodes),
+    )
 
 
 # Checks
 
 
-def domains_called(text: str) -> DomainChoice:
+def _domains_called(text: str) -> DomainChoice:
     """Return the choice with this text. Errors: InputError for another text."""
     try:
         return DomainChoice(text)
@@ -223,25 +358,18 @@ def domains_called(text: str) -> DomainChoice:
         raise InputError(f"{brief(text)} is not a valid statement in a release.") from None
 
 
-def require_domain_choice(domains: object) -> None:
-    """Refuse a request that does not state how its domains were declared. Errors: InputError."""
-    if not isinstance(domains, DomainChoice):
-        raise InputError("A release must state how its domains were declared.")
-
-
-def require_few(nodes: Sequence[object]) -> None:
+def _require_few(nodes: Sequence[object]) -> None:
     """Refuse more nodes than a release may have. Errors: InputError."""
     if len(nodes) > MOST_NODES:
         raise InputError(f"The network has {len(nodes):,} nodes; the limit for a release is {MOST_NODES:,}.")
 
 
-def checked_id(dataset: object) -> str:
-    """Return a dataset's id. Errors: InputError if it is empty, too long or longer than a line."""
+def _require_id(dataset: object) -> None:
+    """Check a dataset's id. Errors: InputError if it is empty, too long or longer than a line."""
     if not isinstance(dataset, str) or not dataset.strip() or len(dataset) > MOST_LETTERS:
         raise InputError(f"The dataset needs an id of at most {MOST_LETTERS} letters.")
     if not dataset.isprintable() or dataset != dataset.strip():
         raise InputError("The dataset's id must be a single line without leading or trailing spaces.")
-    return dataset
 
 
 def _checked_prior(network: Network, prior: tuple[str, ...]) -> tuple[str, ...]:
@@ -283,7 +411,7 @@ def _checked_prices(entry: Releasable, network: Network, prices: tuple[int, ...]
     return checked_prices(network, prices or entry.priced(network))
 
 
-def require_writable(network: Network) -> None:
+def _require_writable(network: Network) -> None:
     """Check names and states. Errors: InputError if one is too long, or has an unpaired surrogate."""
     texts = (*network.names, *(state for states in network.states for state in states))
     if max(map(len, texts)) > MOST_LETTERS:

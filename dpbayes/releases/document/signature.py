@@ -18,12 +18,6 @@ from dpbayes.releases.document.canonical import canonical
 
 ALGORITHM = "Ed25519"
 
-SIGNED_SHAPE: Mapping[str, Any] = {
-    "signer?": {"algorithm": str, "name": str, "public_key": str},
-    "signature?": str,
-}
-"""The types of the further fields of a signed document; a document without a signature has neither field."""
-
 NOT_SIGNED = "The release is not signed. Nothing in the file proves who made it."
 
 MOST_LETTERS = 200

@@ -17,7 +17,7 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.releases.document import ReleaseDocument, release_of
+from dpbayes.releases.document import AdaptiveDocument, Document, ReleaseDocument
 from dpbayes.releases.views.reading import (
     has_joint,
     posterior_of,
@@ -33,14 +33,18 @@ from dpbayes.sources.bif import KEYWORDS, write_bif
 _READ_BY_ALL = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def released_bif(document: ReleaseDocument, reading: Reading = Reading.NOISE_AWARE) -> str:
+def released_bif(document: Document, reading: Reading = Reading.NOISE_AWARE) -> str:
     """Return the network with the CPTs of a release: the posterior's mean, or the released estimate.
+
+    Those of an adaptive release are the ones of its synthetic records.
 
     If rows have few importance points, a comment in the first line states this. Errors: those of `release_of` and of
     `probabilities_and_warning`.
     """
-    probabilities, remark = probabilities_and_warning(release_of(document), reading)
-    return (f"// {remark}\n" if remark else "") + write_bif(document.request.network, probabilities)
+    if isinstance(document, AdaptiveDocument):
+        return write_bif(document.network, document.release.probabilities)
+    probabilities, remark = probabilities_and_warning(document.tables, reading)
+    return (f"// {remark}\n" if remark else "") + write_bif(document.network, probabilities)
 
 
 def unread_elsewhere(network: Network) -> str:
@@ -159,7 +163,7 @@ _INTERVAL = f"{LEVEL:.0%} interval:"
 
 def python_script(document: ReleaseDocument, file: str = "release.json", reading: Reading = Reading.NOISE_AWARE) -> str:
     """Return the script; it reads `file`. Errors: those of `release_of`."""
-    network, release = document.request.network, release_of(document)
+    network, release = document.network, document.tables
     is_posterior = isinstance(release.outcome, ReleasedPosterior)
     used = reading_of(release, reading)
     query = [
@@ -172,13 +176,13 @@ def python_script(document: ReleaseDocument, file: str = "release.json", reading
             '"""Verify a release and query it. Needs: pip install dpbayes."""',
             "from pathlib import Path",
             "",
-            "from dpbayes.releases.document.release import read_document, release_of",
+            "from dpbayes.releases.document import read_document",
             "from dpbayes.releases.verify import verify",
             "",
             f"data = Path({file!r}).read_bytes()",
             "for check in verify(data).checks:",
             '    print("holds" if check.holds else "FAILS", check.sentence)',
-            "release = release_of(read_document(data))",
+            "release = read_document(data).tables",
             "print(release.guarantee)",
             *(query if is_posterior else ["print(release.outcome.probabilities)"]),
             "",

@@ -14,7 +14,6 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import in_hundred, many, numeral, percent
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
-from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
 from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
@@ -24,10 +23,8 @@ from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.posteriors.prior_rules import rule_of
-from dpbayes.releases.document import ReleaseDocument, release_of
-from dpbayes.releases.document.adaptive import AdaptiveDocument
+from dpbayes.releases.document import AdaptiveDocument, Document, ReleaseDocument
 from dpbayes.releases.document.certificate import NEIGHBOURS, NEVER_COVERED, TRUST, UNIT, Composed, likely_loss
-from dpbayes.releases.document.published import Document
 from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.document.signature import signature_line
 from dpbayes.releases.views.paper import items, nested, paper, probability_bar
@@ -78,21 +75,16 @@ def html_report(document: Document, reading: Reading = Reading.NOISE_AWARE, *, s
     `release_of`, of `probabilities_and_warning`, and InputError for a suspicion out of (0, 1).
     """
     finite_number("The suspicion", suspicion, low=1e-9, high=1 - 1e-9)
-    if isinstance(document, AdaptiveDocument):
-        first, answers, not_covered = _of_an_adaptive_release(document)
-        bars, person = _adaptive_bars(document.release), _adaptive_person(document, suspicion)
-        beliefs = _adaptive_beliefs(document, suspicion)
-    else:
-        first, answers, not_covered = _of_a_release(document)
-        bars, person, beliefs = _bars(document, reading), _person(document, suspicion), _beliefs(document, suspicion)
+    first, answers, not_covered = _parts(document)
+    bars = _bars(_ReleasedNetwork.of(document, reading))
     terms = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in answers.items())
     return paper(
         f"Release of {document.request.dataset}",
         f"<ol>{items(first)}</ol>\n"
         f"<h2>Results</h2>\n{bars}\n"
         f"<h2>Privacy guarantee, by the questions of NIST SP 800-226</h2>\n<dl>{terms}</dl>\n"
-        f'<h2>Meaning for one person</h2>\n<p class="person">{escape(person)}</p>'
-        f"{beliefs}\n"
+        f'<h2>Meaning for one person</h2>\n<p class="person">{escape(_person(document, suspicion))}</p>'
+        f"{_beliefs(document, suspicion)}\n"
         f"<h2>Not covered by the guarantee</h2>\n<ul>{items(not_covered)}</ul>\n"
         "<h2>Verification</h2>\n<p>This command checks the release without the records: <code>python -m "
         "dpbayes verify release.json</code>. "
@@ -103,6 +95,13 @@ def html_report(document: Document, reading: Reading = Reading.NOISE_AWARE, *, s
 
 _Parts = tuple[Sequence[str], Mapping[str, str], Sequence[str]]
 """The first sentences of a report, the answers to the questions of NIST SP 800-226, and what is not covered."""
+
+
+def _parts(document: Document) -> _Parts:
+    if isinstance(document, ReleaseDocument):
+        return _of_a_release(document)
+    assert isinstance(document, AdaptiveDocument), "there are two kinds"
+    return _of_an_adaptive_release(document)
 
 
 def _of_a_release(document: ReleaseDocument) -> _Parts:
@@ -145,44 +144,12 @@ def _prior_title(request: ReleaseRequest) -> str:
     return "a parameter for each cell, in the request" if rule is None else rule.title
 
 
-def _person(document: ReleaseDocument, suspicion: float) -> str:
-    """Return sentences on what an attacker can infer from this release and from all releases, or why no audit exists.
-
-    The audit is of the mechanism with integer noise, which was used.
-    """
-    request, composed = document.request, document.composed
-    level = level_above(suspicion)
-    try:
-        own = risk(request.entry.simulated(request), n=request.n, suspicion=suspicion, level=level)
-        text = f"{sentences([own])} {LINKED}"
-    except InputError as error:
-        text = f"{error} {LINKED}"
-    return f"{text} {_together(composed, request.cost, suspicion)}".rstrip()
-
-
-def _beliefs(document: ReleaseDocument, suspicion: float) -> str:
-    """Draw the suspicion, and its limits after this release and after all releases; "" without a guarantee."""
-    request, composed = document.request, document.composed
-    promise = request.entry.simulated(request).certified
-    if not promise.is_private:
-        return ""
-    beyond = " by ε" if promise.delta else ""
-    after = ceiling(suspicion, promise)
-    shares = [
-        _belief_before(suspicion),
-        (f"after this release: at most {in_hundred(after)}%{beyond}", after),
-    ]
-    if composed.releases:
-        shares.append(_belief_after("after all releases", composed.after(request.cost), suspicion))
-    return nested(shares, "; ".join(label for label, _ in shares))
-
-
 @dataclass(frozen=True, eq=False)
 class _ReleasedNetwork:
     """The CPTs of a release (K,), and the posterior that answers questions, with its prior.
 
-    A released estimate and a very large network have no posterior here. `remark` concerns rows with few importance
-    points.
+    A released estimate, an adaptive release and a very large network have no posterior here. `remark` concerns the
+    probabilities, such as rows with few importance points.
     """
 
     network: Network
@@ -190,14 +157,17 @@ class _ReleasedNetwork:
     remark: str
     law: Dirichlets | DirichletMixtures | None = None
     prior: Dirichlets | None = None
+    intervals: str = ""
 
     @classmethod
-    def of(cls, document: ReleaseDocument, reading: Reading) -> "_ReleasedNetwork":
-        network, release = document.request.network, release_of(document)
+    def of(cls, document: Document, reading: Reading) -> "_ReleasedNetwork":
+        if isinstance(document, AdaptiveDocument):
+            return cls(document.network, document.release.probabilities, _ADAPTIVE)
+        network, release = document.network, document.tables
         if not isinstance(release.outcome, ReleasedPosterior) or DRAWS * network.cell_count > MOST_DRAWN:
             return cls(network, *probabilities_and_warning(release, reading))
-        law = posterior_of(release, reading)
-        return cls(network, law.mean, roughness_of(law), law, release.outcome.prior)
+        law, worth = posterior_of(release, reading), INTERVALS[reading_of(release, reading)]
+        return cls(network, law.mean, roughness_of(law), law, release.outcome.prior, worth)
 
     def answer(self, node: int) -> QueryAnswer | None:
         """Return the probabilities of a node's states, with intervals; None if the network is too dense."""
@@ -211,9 +181,11 @@ class _ReleasedNetwork:
             return None
 
 
-def _bars(document: ReleaseDocument, reading: Reading) -> str:
+_ADAPTIVE = "The bars show noise-aware probabilities, without intervals."
+
+
+def _bars(estimate: _ReleasedNetwork) -> str:
     """One bar for each node: the probability of its telling state in the released network, and its interval."""
-    estimate = _ReleasedNetwork.of(document, reading)
     network = estimate.network
     every = ((node, estimate.answer(node)) for node in range(len(network.names)))
     answers = list(islice(((node, answer) for node, answer in every if answer is not None), MOST_BARS))
@@ -222,10 +194,9 @@ def _bars(document: ReleaseDocument, reading: Reading) -> str:
     rest = f"<p>The file has {more:,} more nodes.</p>" if more > 0 else ""
     said = ""
     if estimate.law is not None:
-        worth = INTERVALS[reading_of(release_of(document), reading)]
         said = (
             f"<p>Marks and small numbers show {LEVEL:.0%} intervals of the {posterior_name(estimate.law)}. "
-            f"{escape(worth)}{escape(_decided(network, answers))}</p>"
+            f"{escape(estimate.intervals)}{escape(_decided(network, answers))}</p>"
         )
     remark = f"<p>{escape(estimate.remark)}</p>" if estimate.remark else ""
     return f'<div class="bars">{bars}</div>{rest}{said}{remark}'
@@ -252,37 +223,38 @@ def _decided(network: Network, answers: list[tuple[int, QueryAnswer]]) -> str:
     return f" {' and '.join(names)} {'depends' if len(names) == 1 else 'depend'} mainly on the prior."
 
 
-def _adaptive_bars(release: AdaptiveRelease) -> str:
-    """One bar for each column: the probability of one of its states in the released network."""
-    network, probabilities = release.network, release.probabilities
-    bars = []
-    for node, name in islice(enumerate(network.names), MOST_BARS):
-        try:
-            share = float(query(network, probabilities, name, {})[network.telling_state(node)])
-        except InputError:  # the graph is too dense
-            continue
-        bars.append(probability_bar(_label(network, node), share))
-    more = len(network.names) - MOST_BARS
-    rest = f"<p>The file has {more:,} more columns.</p>" if more > 0 else ""
-    said = "<p>The bars show noise-aware probabilities, without intervals.</p>"
-    return f'<div class="bars">{"".join(bars)}</div>{rest}{said}'
-
-
 # The meaning of the guarantee for one person
 
 
-def _adaptive_person(document: AdaptiveDocument, suspicion: float) -> str:
-    cost = document.request.cost
-    return (
-        f"An attacker's {percent(suspicion)} belief about one person {_raised(cost, suspicion)} after this release. "
-        f"{LINKED} {_together(document.composed, cost, suspicion)}"
-    ).rstrip()
+def _person(document: Document, suspicion: float) -> str:
+    """Return sentences on what an attacker can infer from this release and from all releases of the dataset."""
+    after_all = _together(document.composed, document.request.cost, suspicion)
+    return f"{_after_this(document, suspicion)} {LINKED} {after_all}".rstrip()
 
 
-def _adaptive_beliefs(document: AdaptiveDocument, suspicion: float) -> str:
+def _after_this(document: Document, suspicion: float) -> str:
+    """Return the result of the audit, or why there is none; for an adaptive release, the limit by its guarantee.
+
+    The audit is of the mechanism with integer noise, which was used.
+    """
+    if not isinstance(document, ReleaseDocument):
+        raised = _raised(document.request.cost, suspicion)
+        return f"An attacker's {percent(suspicion)} belief about one person {raised} after this release."
+    request = document.request
+    try:
+        own = risk(request.entry.simulated(request), n=request.n, suspicion=suspicion, level=level_above(suspicion))
+    except InputError as error:
+        return str(error)
+    return sentences([own])
+
+
+def _beliefs(document: Document, suspicion: float) -> str:
     """Draw the suspicion, and its limits after this release and after all releases."""
     cost, composed = document.request.cost, document.composed
-    shares = [_belief_before(suspicion), _belief_after("after this release", cost, suspicion)]
+    shares = [
+        (f"belief before the release: {percent(suspicion)}", suspicion),
+        _belief_after("after this release", cost, suspicion),
+    ]
     if composed.releases:
         shares.append(_belief_after("after all releases", composed.after(cost), suspicion))
     return nested(shares, "; ".join(label for label, _ in shares))
@@ -308,11 +280,6 @@ def _together(composed: Composed, cost: Amount, suspicion: float) -> str:
         f"{measure_of(total).symbol} = {numeral(float(number_of(total)), 4)}: an attacker's "
         f"{percent(suspicion)} belief about one person {_raised(total, suspicion)}."
     )
-
-
-def _belief_before(suspicion: float) -> tuple[str, float]:
-    """Return a suspicion before a release, with its description, for the drawing of a report."""
-    return f"belief before the release: {percent(suspicion)}", suspicion
 
 
 def _belief_after(when: str, total: Amount, suspicion: float) -> tuple[str, float]:

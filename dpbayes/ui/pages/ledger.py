@@ -16,7 +16,7 @@ from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.figures.budgets import budget_figure
 from dpbayes.releases import ledger
 from dpbayes.releases.document.canonical import decimal
-from dpbayes.releases.document.promises import parsed_promise
+from dpbayes.releases.document.request import parsed_promise
 from dpbayes.releases.ledger import Account, Spending
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.session.chosen import Chosen

@@ -10,8 +10,8 @@ from streamlit.delta_generator import DeltaGenerator
 from dpbayes.base.amounts import Amount, amount_text, amount_with_symbol, measure_of
 from dpbayes.base.text import escaped
 from dpbayes.releases import ledger
-from dpbayes.releases.document.request import DomainChoice
-from dpbayes.releases.publishing import Chargeable, Published, require_declared, shown_again
+from dpbayes.releases.document.request import Chargeable, DomainChoice
+from dpbayes.releases.publishing import Published, require_declared, shown_again
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.session.chosen import Chosen

@@ -16,9 +16,7 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_aware import MOST_CELLS, roughness
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.releases.document import ReleaseDocument
-from dpbayes.releases.document.adaptive import AdaptiveDocument
-from dpbayes.releases.document.published import read_published
+from dpbayes.releases.document import Document, ReleaseDocument, read_document
 from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.verify import Verification, verify
 from dpbayes.releases.views.files import (
@@ -60,8 +58,8 @@ def opened_release(data: bytes, *, key: str, suspicion: float = SUSPICION) -> No
     _checks(verification)
     if not verification.holds:
         return
-    document = read_published(data)
-    if isinstance(document, AdaptiveDocument):
+    document = read_document(data)
+    if not isinstance(document, ReleaseDocument):
         _adaptive_release(document, data, key=key, suspicion=suspicion)
         return
     for sentence in document.content["sentences"]:
@@ -76,11 +74,11 @@ def opened_release(data: bytes, *, key: str, suspicion: float = SUSPICION) -> No
             st.markdown(f"**{escaped(name.replace('_', ' ').capitalize())}**\n\n{lines}")
 
 
-def _adaptive_release(document: AdaptiveDocument, data: bytes, *, key: str, suspicion: float) -> None:
+def _adaptive_release(document: Document, data: bytes, *, key: str, suspicion: float) -> None:
     """Show an adaptive release: its sentences, its arrows, its file and its report."""
     for sentence in document.content["sentences"]:
         st.markdown(f"- {escaped(sentence)}")
-    arrow_list(document.process.measured.network)
+    arrow_list(document.network)
     with st.container(horizontal=True):
         download_button(
             "release.json",

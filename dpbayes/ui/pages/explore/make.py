@@ -13,8 +13,8 @@ from dpbayes.mechanisms import RELEASABLE, releasable
 from dpbayes.mechanisms.base import rule_for
 from dpbayes.mechanisms.parameters import Calibration, Noise
 from dpbayes.model.counts import Counts
-from dpbayes.releases.document.promises import parsed_epsilon, parsed_promise
-from dpbayes.releases.document.request import ReleaseRequest
+from dpbayes.releases.document.canonical import decimal
+from dpbayes.releases.document.request import ReleaseRequest, parsed_promise
 from dpbayes.releases.publishing import Published, publish
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.widgets.charging import Charge, chosen_charge, domain_choice, ledger_link
@@ -115,6 +115,6 @@ def request_of(chosen: Chosen, dataset: str) -> ReleaseRequest:
 def _loss(chosen: Chosen, mechanism: str) -> dict[str, Any]:
     """Return what the page's numbers promise: epsilon as typed, or (epsilon, delta), whose rho is charged."""
     if releasable(mechanism).measure is PrivacyMeasure.EPSILON:
-        return {"epsilon": parsed_epsilon(typed(chosen.epsilon))}
+        return {"epsilon": decimal("epsilon", typed(chosen.epsilon))}
     delta = getattr(chosen.mechanism, "delta")  # noqa: B009 - of Gaussian noise alone
     return {"stated": parsed_promise(typed(chosen.epsilon), typed(delta))}

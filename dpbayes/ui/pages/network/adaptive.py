@@ -24,8 +24,7 @@ from dpbayes.mechanisms.residual import GaussianResiduals
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.releases.document.adaptive import AdaptiveRequest
-from dpbayes.releases.document.promises import parsed_budget
+from dpbayes.releases.document.request import AdaptiveRequest, parsed_budget
 from dpbayes.releases.publishing import Published, publish_adaptive
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.drawings import replace_drawing
