@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief
-from dpbayes.model.cpts import checked_cpts
+from dpbayes.model.cpts import ForeignTable, checked_cpts, cpts_of_tables
 from dpbayes.model.network import Network
 
 MAX_CHARACTERS = 5_000_000
@@ -30,6 +30,10 @@ _TOKEN = re.compile(
       | (?P<unclosed>.)""",
     re.VERBOSE | re.DOTALL,
 )
+
+
+States = Mapping[str, tuple[str, ...]]
+"""The states of the declared variables."""
 
 
 @dataclass(frozen=True)
@@ -71,10 +75,15 @@ def read_bif(text: str) -> tuple[Network, FloatArray]:
     """
     if len(text) > MAX_CHARACTERS:
         raise InputError(f"The file has {len(text):,} characters; the limit for a BIF file is {MAX_CHARACTERS:,}.")
-    states, blocks = _states_and_blocks(text.removeprefix("\ufeff"))  # some editors write a byte-order mark
+    states, blocks = _parsed(_Reader(text.removeprefix("\ufeff")))  # some editors write a byte-order mark
+    _require_blocks(states, blocks)
     network = Network(tuple(states), tuple(states.values()), tuple(blocks[name].parents for name in states))
-    values = [_table(network, i, blocks[name]).ravel() for i, name in enumerate(network.names)]
-    return network, checked_cpts(network, np.concatenate(values))
+    # The file may list the parents in any order; the cells follow the network's.
+    tables = {
+        name: ForeignTable({axis: states[axis] for axis in (*block.parents, name)}, _values(block, states))
+        for name, block in blocks.items()
+    }
+    return network, cpts_of_tables(network, tables)
 
 
 def write_bif(network: Network, probabilities: ArrayLike) -> str:
@@ -118,87 +127,8 @@ def _written(name: str) -> str:
     return f'"{escaped}"'
 
 
-def _table(network: Network, node: int, block: _Block) -> FloatArray:
-    """Return the node's probabilities (r_parent1, ..., r_i), parents in network order."""
-    axes = [network.position[parent] for parent in block.parents]
-    shape = tuple(int(network.cards[j]) for j in (*axes, node))
-    rows = math.prod(shape[:-1])
-    values, filled = np.zeros((rows, shape[-1])), np.zeros(rows, dtype=bool)
-    codes = [{state: k for k, state in enumerate(network.states[j])} for j in axes]
-    for entry in sorted(block.entries, key=lambda entry: entry.scope == "default"):
-        if entry.scope == "row":
-            where = np.array([_row(block, entry, codes)])
-        else:
-            where = np.arange(rows) if entry.scope == "table" else np.flatnonzero(~filled)
-        if filled[where].any():
-            raise _second_time(entry.line, f"row ({', '.join(entry.given)}) of {brief(block.child)}")
-        values[where], filled[where] = _numbers(block, entry, shape), True
-    if not filled.all():
-        missing = np.unravel_index(int(np.argmin(filled)), shape[:-1])
-        given = ", ".join(f"{network.names[j]}={network.states[j][s]}" for j, s in zip(axes, missing, strict=True))
-        raise InputError(
-            f"The probability block of {brief(block.child)} has no row{' for ' + brief(given, 80) if given else ''}."
-        )
-    # The file may list the parents in any order; the cells follow the network's.
-    order = sorted(range(len(axes)), key=axes.__getitem__)
-    return values.reshape(shape).transpose(*order, len(axes))
-
-
-def _row(block: _Block, entry: _BifEntry, codes: Sequence[Mapping[str, int]]) -> int:
-    if len(entry.given) != len(codes):
-        raise InputError(
-            f"Line {entry.line} of the BIF file names {len(entry.given)} states for a row of {brief(block.child)}, "
-            f"which has {len(codes)} parents."
-        )
-    row = 0
-    for parent, state, state_codes in zip(block.parents, entry.given, codes, strict=True):
-        if state not in state_codes:
-            raise InputError(
-                f"Line {entry.line} of the BIF file has {brief(state)}, which is not a state of {brief(parent)}."
-            )
-        row = row * len(state_codes) + state_codes[state]
-    return row
-
-
-def _numbers(block: _Block, entry: _BifEntry, shape: tuple[int, ...]) -> FloatArray:
-    """Return the entry's numbers, (rows, r_i) for a whole table and (r_i,) otherwise."""
-    wanted = math.prod(shape) if entry.scope == "table" else shape[-1]
-    if len(entry.numbers) != wanted:
-        raise InputError(
-            f"The number of probabilities in line {entry.line} of the BIF file, for {brief(block.child)}, "
-            f"is {len(entry.numbers)}; it must be {wanted}."
-        )
-    try:
-        numbers = np.array([float(text) for text in entry.numbers])
-    except ValueError as error:
-        text = str(error).partition(": ")[2].strip("'")
-        raise InputError(
-            f"Line {entry.line} of the BIF file has {brief(text)} for {brief(block.child)}, which is not a number."
-        ) from None
-    # In a `table` the child's state varies slowest and the last parent's fastest: the format's own rule.
-    return numbers.reshape(shape[-1], -1).T if entry.scope == "table" else numbers
-
-
-# The grammar: tokens, and the variable and probability blocks made of them
-
-
-class _Token(NamedTuple):
-    text: str
-    kind: str
-    line: int
-
-    @property
-    def name(self) -> str:
-        return re.sub(r"\\(.)", r"\1", self.text[1:-1], flags=re.DOTALL) if self.kind == "quoted" else self.text
-
-
-def _states_and_blocks(text: str) -> tuple[dict[str, tuple[str, ...]], dict[str, _Block]]:
-    """Return every variable's states and its probability block, in the order of the declarations.
-
-    Errors: InputError with the line number for whatever is not in the grammar, for variables declared or given a
-    block twice, and for variables without one.
-    """
-    states, blocks = _parse(_Reader(_tokens(text)))
+def _require_blocks(states: States, blocks: Mapping[str, _Block]) -> None:
+    """Check that there is a block for every variable, and that blocks name no others."""
     if not states:
         raise InputError("The BIF file declares no variables.")
     for block in blocks.values():
@@ -210,83 +140,145 @@ def _states_and_blocks(text: str) -> tuple[dict[str, tuple[str, ...]], dict[str,
     for name in states:
         if name not in blocks:
             raise InputError(f"The BIF file has no probability block for the variable {brief(name)}.")
-    return states, blocks
 
 
-def _tokens(text: str) -> list[_Token]:
-    tokens: list[_Token] = []
-    line = 1
+def _values(block: _Block, states: States) -> FloatArray:
+    """Return the probabilities of a block (r_parent1, ..., r_child), parents in the order of the file."""
+    shape = tuple(len(states[name]) for name in (*block.parents, block.child))
+    values, filled = np.zeros(shape), np.zeros(shape[:-1], dtype=bool)
+    for entry in sorted(block.entries, key=lambda entry: entry.scope == "default"):
+        numbers = _numbers(block, entry, shape)
+        if entry.scope == "default":
+            values[~filled], filled[...] = numbers, True
+            continue
+        rows = _row(block, entry, states) if entry.scope == "row" else ()
+        if filled[rows].any():
+            raise _second_time(entry.line, f"row ({', '.join(entry.given)}) of {brief(block.child)}")
+        values[rows], filled[rows] = numbers, True
+    if not filled.all():
+        missing = zip(block.parents, np.argwhere(~filled)[0], strict=True)
+        given = ", ".join(f"{name}={states[name][state]}" for name, state in missing)
+        raise InputError(
+            f"The probability block of {brief(block.child)} has no row{' for ' + brief(given, 80) if given else ''}."
+        )
+    return values
+
+
+def _row(block: _Block, entry: _BifEntry, states: States) -> tuple[int, ...]:
+    """Return the states of the parents, as places."""
+    if len(entry.given) != len(block.parents):
+        raise InputError(
+            f"Line {entry.line} of the BIF file names {len(entry.given)} states for a row of {brief(block.child)}, "
+            f"which has {len(block.parents)} parents."
+        )
+    for parent, state in zip(block.parents, entry.given, strict=True):
+        if state not in states[parent]:
+            raise InputError(
+                f"Line {entry.line} of the BIF file has {brief(state)}, which is not a state of {brief(parent)}."
+            )
+    return tuple(states[parent].index(state) for parent, state in zip(block.parents, entry.given, strict=True))
+
+
+def _numbers(block: _Block, entry: _BifEntry, shape: tuple[int, ...]) -> FloatArray:
+    """Return the numbers of an entry, of the shape of the table or (r_child,)."""
+    needed = math.prod(shape) if entry.scope == "table" else shape[-1]
+    if len(entry.numbers) != needed:
+        raise InputError(
+            f"The number of probabilities in line {entry.line} of the BIF file, for {brief(block.child)}, "
+            f"is {len(entry.numbers)}; it must be {needed}."
+        )
+    try:
+        numbers = np.array([float(text) for text in entry.numbers])
+    except ValueError as error:
+        text = str(error).partition(": ")[2].strip("'")
+        raise InputError(
+            f"Line {entry.line} of the BIF file has {brief(text)} for {brief(block.child)}, which is not a number."
+        ) from None
+    # In a `table` the child's state varies slowest and the last parent's fastest: the format's own rule.
+    return np.moveaxis(numbers.reshape(shape[-1], *shape[:-1]), 0, -1) if entry.scope == "table" else numbers
+
+
+# The grammar: tokens, and the variable and probability blocks made of them
+
+
+class _Token(NamedTuple):
+    text: str
+    kind: str
+    line: int
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    """Yield the words, quoted names (without their quotes) and marks of a text, and its end."""
+    line = last = 1
     for match in _TOKEN.finditer(text):
         kind, piece = str(match.lastgroup), match.group()
         if kind == "unclosed":
             what = "quoted name" if piece == '"' else "comment"
             raise InputError(f"The {what} that begins in line {line} of the BIF file is not closed.")
         if kind != "space":
-            tokens.append(_Token(piece, kind, line))
+            last = line
+            is_quoted = kind == "quoted"
+            yield _Token(re.sub(r"\\(.)", r"\1", piece[1:-1], flags=re.DOTALL) if is_quoted else piece, kind, line)
         line += piece.count("\n")
-    return tokens
+    yield _Token("the end of the file", "end", last)
 
 
 class _Reader:
-    """A place in the list of tokens; every step either returns what was expected or says what was found."""
+    """The tokens of a text and the next one; a step returns what was expected, or says what is there instead."""
 
-    def __init__(self, tokens: Sequence[_Token]) -> None:
-        self.tokens = tokens
-        self.at = 0
-
-    def peek(self) -> _Token:
-        if self.at < len(self.tokens):
-            return self.tokens[self.at]
-        return _Token("the end of the file", "end", self.tokens[-1].line if self.tokens else 1)
+    def __init__(self, text: str) -> None:
+        self.tokens = iter(list(_tokens(text)))
+        self.next = next(self.tokens)
 
     def take(self) -> _Token:
-        token = self.peek()
-        self.at += 1
+        token = self.next
+        self.next = next(self.tokens, token)
         return token
 
-    def sees(self, text: str) -> bool:
-        """Whether the next token is this unquoted word or mark."""
-        token = self.peek()
-        return token.text == text and token.kind in ("word", "mark")
+    def sees(self, *texts: str) -> bool:
+        """Whether the next token is one of these unquoted words or marks."""
+        return self.next.text in texts and self.next.kind in ("word", "mark")
 
-    def expect(self, text: str) -> None:
-        if not self.sees(text):
-            raise self.problem(f'"{text}"')
-        self.at += 1
+    def expect(self, *texts: str) -> None:
+        """Take these unquoted words and marks."""
+        for text in texts:
+            if not self.sees(text):
+                raise self.problem(f'"{text}"')
+            self.take()
 
     def name(self, what: str) -> str:
-        token = self.peek()
-        if token.kind not in ("word", "quoted"):
+        if self.next.kind not in ("word", "quoted"):
             raise self.problem(what)
-        self.at += 1
-        return token.name
+        return self.take().text
 
     def listed(self, what: str, end: str) -> tuple[str, ...]:
-        """Pass names up to the mark `end`; commas between them, and the bar before parents, are optional."""
+        """Take names up to the mark `end`; commas between them, and the bar before parents, are optional."""
         names: list[str] = []
         while not self.sees(end):
             names.append(self.name(what))
-            while self.sees(",") or self.sees("|"):
-                self.at += 1
-        self.at += 1
+            while self.sees(",", "|"):
+                self.take()
+        self.take()
         return tuple(names)
 
-    def problem(self, wanted: str) -> InputError:
-        """What was expected here and what was found."""
-        token = self.peek()
-        text = token.text if token.kind == "end" else brief(token.text)
-        return InputError(f"Line {token.line} of the BIF file has {text} instead of {wanted}.")
+    def problem(self, needed: str) -> InputError:
+        """Return the error for a token in place of what is needed."""
+        text = self.next.text if self.next.kind == "end" else brief(self.next.text)
+        return InputError(f"Line {self.next.line} of the BIF file has {text} instead of {needed}.")
 
 
-def _parse(reader: _Reader) -> tuple[dict[str, tuple[str, ...]], dict[str, _Block]]:
-    first = reader.peek()
-    if not any(reader.sees(word) for word in ("network", "variable", "probability")):
-        fault = f"is {brief(first.text)}" if reader.tokens else "is missing"
+def _parsed(reader: _Reader) -> tuple[dict[str, tuple[str, ...]], dict[str, _Block]]:
+    """Return every variable's states and every probability block by its child, in the order of the file.
+
+    Errors: InputError with the line for what is not in the grammar, and for what is declared twice.
+    """
+    if not reader.sees("network", "variable", "probability"):
+        fault = "is missing" if reader.next.kind == "end" else f"is {brief(reader.next.text)}"
         raise InputError(f'This is not a BIF file: its first word should be "network", but it {fault}.')
     states: dict[str, tuple[str, ...]] = {}
     blocks: dict[str, _Block] = {}
-    while reader.peek().kind != "end":
-        line = reader.peek().line
+    while reader.next.kind != "end":
+        line = reader.next.line
         if reader.sees("network"):
             _pass_network(reader)
         elif reader.sees("variable"):
@@ -305,7 +297,7 @@ def _parse(reader: _Reader) -> tuple[dict[str, tuple[str, ...]], dict[str, _Bloc
 
 
 def _second_time(line: int, what: str) -> InputError:
-    """What is said of anything that a file gives twice."""
+    """Return the error for anything that a file has twice."""
     return InputError(f"Line {line} of the BIF file repeats the {what}.")
 
 
@@ -314,28 +306,21 @@ def _pass_network(reader: _Reader) -> None:
     while not reader.sees("{"):
         reader.name('a name and "{"')
     while not reader.sees("}"):
-        if reader.peek().kind == "end":
+        if reader.take().kind == "end":
             raise reader.problem('"}"')
-        reader.take()
     reader.take()
 
 
 def _variable(reader: _Reader) -> tuple[str, tuple[str, ...]]:
     reader.take()
     name = reader.name("the name of a variable")
-    for text in ("{", "type", "discrete", "["):
-        reader.expect(text)
-    token = reader.peek()
-    declared = reader.name("the number of states")
-    for text in ("]", "{"):
-        reader.expect(text)
+    reader.expect("{", "type", "discrete", "[")
+    line, declared = reader.next.line, reader.name("the number of states")
+    reader.expect("]", "{")
     states = reader.listed("the name of a state", "}")
-    for text in (";", "}"):
-        reader.expect(text)
+    reader.expect(";", "}")
     if declared != str(len(states)):
-        raise InputError(
-            f"Line {token.line} declares {brief(declared)} states for {brief(name)} but lists {len(states)}."
-        )
+        raise InputError(f"Line {line} declares {brief(declared)} states for {brief(name)} but lists {len(states)}.")
     return name, states
 
 
@@ -354,7 +339,7 @@ def _probability(reader: _Reader) -> _Block:
 
 
 def _entry(reader: _Reader) -> _BifEntry:
-    line = reader.peek().line
+    line = reader.next.line
     for scope in ("table", "default"):
         if reader.sees(scope):
             reader.take()
