@@ -3,9 +3,10 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from dpbayes.base.types import Codes, FloatArray
+from dpbayes.base.bisection import last_reached
+from dpbayes.base.types import Codes, FloatArray, IntArray
 from dpbayes.base.validation import whole_number
 from dpbayes.model.cpts import checked_cpts
 from dpbayes.model.dataset import Dataset
@@ -49,16 +50,16 @@ def sample_dataset(
     """
     n = whole_number("The number of records", n, low=0, high=MAX_RECORDS)
     checked = checked_cpts(network, probabilities)
-    thresholds = [_thresholds(network, checked, i) for i in range(len(network.names))]
+    starts = [_starts(network, checked, i) for i in range(len(network.names))]
     codes: Codes = np.zeros((n, len(network.names)), dtype=np.uint8, order="F")
     uniforms = np.empty(min(n, BLOCK))
-    for start in range(0, n, BLOCK):
-        block = codes[start : start + BLOCK]
+    for first in range(0, n, BLOCK):
+        block = codes[first : first + BLOCK]
         for node in network.order:
             u = rng.random(out=uniforms[: len(block)])
-            block[:, node] = _search(thresholds[node], _rows(network, block, node), u)
+            block[:, node] = last_reached(starts[node], u, _rows(network, block, node))
         if progress is not None:
-            progress((start + len(block)) / n)
+            progress((first + len(block)) / n)
     return Dataset(network.names, network.states, codes)
 
 
@@ -74,44 +75,31 @@ def even_records(network: Network, probabilities: ArrayLike, n: int, rng: np.ran
     checked = checked_cpts(network, probabilities)
     codes: Codes = np.zeros((n, len(network.names)), dtype=np.uint8, order="F")
     for node in network.order:
-        thresholds = _thresholds(network, checked, node)
+        starts = _starts(network, checked, node)
         rows = np.broadcast_to(_rows(network, codes, node), n)
         order = rng.permutation(n)
         order = order[np.argsort(rows[order], kind="stable")]
-        sizes = np.bincount(rows, minlength=len(thresholds))
+        sizes = np.bincount(rows, minlength=len(starts))
         ranks = np.arange(n) - (np.cumsum(sizes) - sizes)[rows[order]]
         levels = (ranks + rng.random(len(sizes))[rows[order]]) / sizes[rows[order]]
         # The sum may round up to 1, which no threshold but the infinite ones may pass.
-        codes[order, node] = _search(thresholds, rows[order], np.minimum(levels, 1 - 2**-53))
+        codes[order, node] = last_reached(starts, np.minimum(levels, 1 - 2**-53), rows[order])
     return Dataset(network.names, network.states, codes)
 
 
-def _thresholds(network: Network, probabilities: FloatArray, node: int) -> FloatArray:
-    """Return cumulative probabilities (q_i, w), w the least power of two >= r_i, infinite from the last state on."""
+def _starts(network: Network, probabilities: FloatArray, node: int) -> FloatArray:
+    """Return the uniforms (q_i, r_i) at which the states of every row begin, infinite after the last possible state."""
     cells = np.asarray(network.table(probabilities, node)).reshape(-1, int(network.cards[node]))
     # Rounding may leave a cumulative sum below 1; no uniform may pass the last state that has any probability.
     possible_later = np.cumsum(cells[:, ::-1] > 0, axis=1)[:, ::-1] - (cells > 0) > 0
-    width = 1 << int(cells.shape[1] - 1).bit_length()
-    thresholds = np.full((len(cells), width), np.inf)
-    thresholds[:, : cells.shape[1]] = np.where(possible_later, np.cumsum(cells, axis=1), np.inf)
-    return thresholds
+    starts = np.zeros(cells.shape)
+    starts[:, 1:] = np.where(possible_later, np.cumsum(cells, axis=1), np.inf)[:, :-1]
+    return starts
 
 
-def _rows(network: Network, block: Codes, node: int) -> NDArray[np.intp]:
+def _rows(network: Network, block: Codes, node: int) -> IntArray:
     """Return the parent configuration of every record, (records,), or () for a node without parents."""
-    row = np.zeros((), dtype=np.intp)
+    row = np.zeros((), dtype=np.int64)
     for j in network.families[node][:-1]:
         row = row * network.cards[j] + block[:, j]
     return row
-
-
-def _search(thresholds: FloatArray, rows: NDArray[np.intp], u: FloatArray) -> NDArray[np.intp]:
-    """Return how many thresholds of its row each uniform has reached, by halving: log2(w) steps for all at once."""
-    width = thresholds.shape[1]
-    flat = thresholds.ravel()
-    at = rows * width
-    step = width // 2
-    while step:
-        at = at + step * (u >= flat[at + (step - 1)])
-        step //= 2
-    return at - rows * width
