@@ -5,7 +5,7 @@ is in use.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -181,22 +181,18 @@ def _column(entry: object) -> DeclaredColumn:
     kind = entry.get("kind")
     if not isinstance(kind, str) or kind not in _SHAPES:
         raise InputError(f'{what} needs a "kind" that is one of {", ".join(_SHAPES)}; {brief(kind)} is none of them.')
-    shape = _SHAPES[kind]
+    shape, column, value = _SHAPES[kind]
     entry = _fields(what, entry, ("name", "use", "public", "kind", shape, "missing"))
-    public, missing = _truth(what, entry, "public"), _rule(what, entry["missing"])
-    values = _list(f"{what}: {brief(shape)}", entry[shape])
-    domain: Column
-    if kind == "categories":
-        domain = Categories(name, tuple(_text(what, value) for value in values), public=public, missing=missing)
-    elif kind == "groups":
-        domain = Groups(name, tuple(_group(what, value) for value in values), public=public, missing=missing)
-    else:
-        domain = Cuts(name, tuple(_point(what, value) for value in values), public=public, missing=missing)
+    values = tuple(value(what, part) for part in _list(f"{what}: {brief(shape)}", entry[shape]))
+    missing = _rule(what, entry["missing"])
+    domain = column(name, values, public=_truth(what, entry, "public"), missing=missing)
     return DeclaredColumn(name, domain, use=_truth(what, entry, "use"))
 
 
-_SHAPES = {"categories": "states", "groups": "groups", "cut points": "points"}
-"""The field with the domain of a column of each kind."""
+def _text(what: str, entry: object) -> str:
+    if not isinstance(entry, str):
+        raise InputError(f"{what}: {brief(entry)} must be text.")
+    return entry
 
 
 def _group(what: str, entry: object) -> tuple[str, tuple[str, ...]]:
@@ -225,6 +221,14 @@ def _rule(what: str, entry: object) -> Missing:
     return OwnState(state) if rule == "own state" else CountAs(state)
 
 
+_SHAPES: dict[str, tuple[str, Callable[..., Column], Callable[[str, object], object]]] = {
+    "categories": ("states", Categories, _text),
+    "groups": ("groups", Groups, _group),
+    "cut points": ("points", Cuts, _point),
+}
+"""Of columns of each kind: the field with the domain, the type, and what reads a part of the domain."""
+
+
 # Types
 
 
@@ -244,12 +248,6 @@ def _fields(what: str, entry: object, names: Sequence[str]) -> dict[str, Any]:
 def _list(what: str, entry: object) -> list[object]:
     if not isinstance(entry, list):
         raise InputError(f"{what} must be a list, not {brief(entry)}.")
-    return entry
-
-
-def _text(what: str, entry: object) -> str:
-    if not isinstance(entry, str):
-        raise InputError(f"{what}: {brief(entry)} must be text.")
     return entry
 
 
