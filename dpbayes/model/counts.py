@@ -136,12 +136,12 @@ def _counts(network: Network, data: Dataset) -> Counts:
     columns = [data.column(name) for name in network.names]
     sums = np.zeros(network.cell_count, dtype=np.int64)
     for start in range(0, data.n, BLOCK):
-        sums += block_sums(network, [column[start : start + BLOCK] for column in columns])
-    return Counts(network, assembled_counts(network, sums), data.n)
+        sums += _block_sums(network, [column[start : start + BLOCK] for column in columns])
+    return Counts(network, _assembled(network, sums), data.n)
 
 
-def block_sums(network: Network, columns: Sequence[Codes]) -> IntArray:
-    """Return numbers of records (K,) that add up over blocks, and of which `values_of` makes the counts.
+def _block_sums(network: Network, columns: Sequence[Codes]) -> IntArray:
+    """Return numbers of records (K,) that add up over blocks, and of which `_assembled` makes the counts.
 
     `columns` holds every node's codes (n,), in network order; at most BLOCK of them. In the cell of a family where
     nodes are in state 0 stands the number of records in which the others are as the cell says: a plane less to pack for
@@ -163,7 +163,7 @@ def block_sums(network: Network, columns: Sequence[Codes]) -> IntArray:
     return sums
 
 
-def assembled_counts(network: Network, sums: IntArray) -> IntArray:
+def _assembled(network: Network, sums: IntArray) -> IntArray:
     """Return the counts (K,) of every cell, from the added sums of all blocks."""
     values, cards = sums.copy(), network.cards.tolist()
     for family, cells in zip(network.families, _cells_of_nodes(network, values), strict=True):
