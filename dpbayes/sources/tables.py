@@ -101,17 +101,12 @@ def read_parquet(data: bytes, *, progress: Callable[[float], object] | None = No
             columns[name] = texts_of(name, column)
             if progress is not None:
                 progress(len(columns) / len(names))
-    except unreadable() as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # also for a name that is not UTF-8
         raise InputError(f"This is not a readable Parquet file ({brief(error, 80)}).") from None
     return pd.DataFrame(columns)
 
 
 # What both readers refuse
-
-
-def unreadable() -> tuple[type[Exception], ...]:
-    """Return what Arrow raises of a file that is no Parquet, cannot be read, or has a column name that is not UTF-8."""
-    return pa.ArrowException, OSError, UnicodeDecodeError
 
 
 def refuse_size(data: bytes, limit: int) -> None:
