@@ -26,7 +26,8 @@ from dpbayes.figures.accuracy import accuracy_figure
 from dpbayes.figures.answer import Answers, answer_figure, frame_height
 from dpbayes.figures.explore import Spread, divergence_figure, shares_figure
 from dpbayes.figures.style import Figure
-from dpbayes.mechanisms import LaplaceUpdates, Mechanism, Noise, Outcome, Release
+from dpbayes.mechanisms import LaplaceUpdates, Mechanism, Noise, Outcome, Release, ReleasedPosterior
+from dpbayes.mechanisms.base import simulated
 from dpbayes.mechanisms.parameters import EPSILON, Calibration
 from dpbayes.model.counts import Counts
 from dpbayes.model.dataset import Dataset
@@ -107,6 +108,7 @@ class CuratorInputs:
         table: The records, for the accuracy of predictions; None without them.
         target: The column that is predicted.
         seed: The seed of the simulated releases.
+        releases: Simulated releases at each stop.
         facts: What the board states of its data, by name.
     """
 
@@ -117,6 +119,7 @@ class CuratorInputs:
     table: Dataset | None = None
     target: str = ""
     seed: int = 1
+    releases: int = RELEASES
     facts: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
@@ -203,7 +206,7 @@ def explore_release(inputs: RecipientInputs, *, value: str = "1") -> View:
         )
         likely = f"{numeral(low, 2)} to {numeral(high, 2)}"
         headline = f"ε = {stop}: this release answers {numeral(answer, 2)}; the table's answer is likely {likely}."
-        return (Frame(headline, {"posterior": figure}, (_promise(release.guarantee),)),)
+        return (Frame(headline, {"posterior": figure}, (promise(release.guarantee),)),)
 
     return View(board, frames_at)
 
@@ -211,45 +214,63 @@ def explore_release(inputs: RecipientInputs, *, value: str = "1") -> View:
 # One answer in many releases
 
 
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """One answer in R releases: `means` (R,), and the `densities` (D, grid) of the first ones if there are any."""
+
+    means: FloatArray
+    densities: FloatArray | None
+
+
+def _read(release: Release[Outcome], question: CellQuestion, *, is_noise_aware: bool) -> _Read:
+    """Read one answer from a batch of releases, as the recipient does."""
+    outcome = release.outcome
+    if not isinstance(outcome, ReleasedPosterior):
+        return _Read(outcome.probabilities[..., question.cell], None)
+    means = _marginals(release, question.cell, is_noise_aware=is_noise_aware, points=POINTS).mean[..., 0]
+    first = release.part(slice(0, DRAWN))
+    drawn = _marginals(first, question.cell, is_noise_aware=is_noise_aware, points=DRAWN_POINTS)
+    return _Read(means, np.exp(drawn.log_density(THETA[:, None]))[..., 0])
+
+
 def _frames(inputs: CuratorInputs, pictures: "_Pictures", epsilon: float) -> tuple[Frame, ...]:
-    mechanism, cell = inputs.mechanism_at(epsilon), inputs.question.cell
+    mechanism, exact = inputs.mechanism_at(epsilon), float(inputs.exact.mean[inputs.question.cell])
     rng = stream(inputs.seed, "explore", type(mechanism).__name__)
-    release = mechanism.release(inputs.counts, rng, (RELEASES,))
-    marginals = _marginals(release, cell, is_noise_aware=inputs.is_noise_aware)
-    answers = marginals.mean[:, 0]
-    exact = float(inputs.exact.mean[cell])
-    low, high = np.quantile(answers, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
-    drawn = _marginals(release.part(slice(0, DRAWN)), cell, is_noise_aware=inputs.is_noise_aware, points=DRAWN_POINTS)
-    densities = np.exp(drawn.log_density(THETA[:, None]))[..., 0]
-    exact_density = density(inputs.exact, cell, THETA)
-    top = frame_height(exact_density)
-    is_prior = _is_prior(inputs, densities)
+    release = simulated(mechanism, inputs.counts, rng, (inputs.releases,))
+    read = _read(release, inputs.question, is_noise_aware=inputs.is_noise_aware)
+    low, high = (float(end) for end in np.quantile(read.means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2)))
+    is_prior = read.densities is not None and _is_prior(inputs, read.densities)
     headline = (
-        f"ε = {numeral(epsilon)}: an answer of {numeral(exact, 2)} comes out as {numeral(float(low), 2)} to "
-        f"{numeral(float(high), 2)} in 95 of 100 releases."
+        f"ε = {numeral(epsilon)}: an answer of {numeral(exact, 2)} comes out as {numeral(low, 2)} to "
+        f"{numeral(high, 2)} in 95 of 100 releases."
     )
-    near = int(np.count_nonzero(np.abs(answers[:SHOWN] - exact) <= NEAR))
-    caption = f"{near} of {SHOWN} possible releases answer within {NEAR:g} of the table's {numeral(exact, 2)}."
+    shown = read.means[:SHOWN]
+    near = int(np.count_nonzero(np.abs(shown - exact) <= NEAR))
+    caption = f"{near} of {len(shown)} possible releases answer within {NEAR:g} of the table's {numeral(exact, 2)}."
     if is_prior:
         caption = f"With so much noise, every reader falls back to the prior. {caption}"
     figures, captions = pictures.at(epsilon)
-    frames = []
-    for k in range(DRAWN):
-        shown = Answers(THETA, densities[k], answers[:SHOWN], k, exact_density, is_prior, top)
-        figure = answer_figure(shown, name=inputs.question.text, colour=mechanism.colour)
-        frames.append(
-            Frame(
-                headline,
-                {"posterior": figure} | figures,
-                (_promise(mechanism.certified),),
-                {"posterior": caption} | captions,
-                {"exact": exact, "low": float(low), "high": float(high), "near": float(near)},
-            )
+    numbers = {"exact": exact, "low": low, "high": high, "near": float(near)}
+    return tuple(
+        Frame(
+            headline,
+            {"posterior": _answer_figure(inputs, read, k, is_prior=is_prior)} | figures,
+            (promise(mechanism.certified),),
+            {"posterior": caption} | captions,
+            numbers,
         )
-    return tuple(frames)
+        for k in range(min(DRAWN, len(shown)))
+    )
 
 
-def _marginals(release: Release[Outcome], cell: int, *, is_noise_aware: bool, points: int = POINTS) -> BetaMixtures:
+def _answer_figure(inputs: CuratorInputs, read: _Read, this: int, *, is_prior: bool) -> Figure:
+    exact = density(inputs.exact, inputs.question.cell, THETA)
+    shown = None if read.densities is None else read.densities[this]
+    answers = Answers(THETA, shown, read.means[:SHOWN], this, exact, is_prior=is_prior, top=frame_height(exact))
+    return answer_figure(answers, name=inputs.question.text, colour=inputs.mechanism_at(1.0).colour)
+
+
+def _marginals(release: Release[Outcome], cell: int, *, is_noise_aware: bool, points: int) -> BetaMixtures:
     """Return the distribution of one cell in every release: (releases, S, 1)."""
     if is_noise_aware and release.tells_noise:
         return release.noise_aware_cells(np.array([cell]), points=points)
@@ -265,7 +286,7 @@ def _is_prior(inputs: CuratorInputs, densities: FloatArray) -> bool:
     return bool(np.median(distances) < LIKE_PRIOR)
 
 
-def _promise(guarantee: Guarantee) -> str:
+def promise(guarantee: Guarantee) -> str:
     """State what the guarantee means for one person."""
     before = f"Somebody who is {SUSPICION:.0%} sure about one person".replace("%", " %")
     if not guarantee.is_private:

@@ -29,7 +29,7 @@ class Answers:
 
     Attributes:
         theta: The probabilities (grid,) at which densities are given.
-        density: Its density in this release (grid,).
+        density: Its density in this release (grid,); None if a release is no posterior.
         releases: The answers of possible releases (releases,).
         this: Which of them is this release.
         exact: The density in the table itself (grid,), for the curator.
@@ -39,7 +39,7 @@ class Answers:
     """
 
     theta: FloatArray
-    density: FloatArray
+    density: FloatArray | None
     releases: FloatArray
     this: int
     exact: FloatArray | None
@@ -65,17 +65,15 @@ def answer_figure(answers: Answers, *, name: str, colour: str = PRIVATE) -> Figu
         colour: The colour of the mechanism.
     """
     top = answers.top
-    shown = np.minimum(answers.density, 1.05 * top)
-    opacity = 0.35 if answers.is_prior else 1.0
     traces: list[Trace] = []
     if answers.exact is not None:
         fill = {"fill": "tozeroy", "fillcolor": faded(EXACT, 0.15)}
         line = {"line": {"color": EXACT, "width": 3}, "name": "the table itself (not public)"}
         traces.append(LINES | {"x": answers.theta, "y": answers.exact, "hoverinfo": "skip"} | line | fill)
-    private = {"color": faded(colour, opacity), "width": 3}
-    traces.append(
-        LINES | {"x": answers.theta, "y": shown, "line": private, "name": "this release", "hoverinfo": "skip"}
-    )
+    if answers.density is not None:
+        line = {"color": faded(colour, 0.35 if answers.is_prior else 1.0), "width": 3}
+        curve = {"x": answers.theta, "y": np.minimum(answers.density, 1.05 * top), "line": line}
+        traces.append(LINES | curve | {"name": "this release", "hoverinfo": "skip"})
     traces += _dots(answers, colour)
     notes = [_note(0.5, 0.85, f"<b>{PRIOR_ALONE}</b>")] if answers.is_prior else []
     notes += _ends(answers)
@@ -110,6 +108,8 @@ def _dots(answers: Answers, colour: str) -> list[Trace]:
 
 def _ends(answers: Answers) -> list[dict[str, Any]]:
     """Return notes on the probability of this release beyond the points where it leaves the frame, at either end."""
+    if answers.density is None:
+        return []
     steps = np.diff(answers.theta, prepend=0.0)
     outside = answers.density > answers.top
     middle = len(outside) // 2
