@@ -1,6 +1,8 @@
-"""Explore: choose a mechanism and epsilon; see private beside exact."""
+"""Explore: one question, private beside exact, at every epsilon."""
 
 from dpbayes.ui.pages.explore.page import explore_page
-from dpbayes.ui.widgets.page import live
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.widgets.page import within_app
 
-live(explore_page)
+within_app()
+explore_page(Chosen.now())

@@ -133,7 +133,7 @@ class RecipientInputs:
     """What a recipient's board is computed from: one release at each stop, and public facts.
 
     Attributes:
-        release_at: The release at an epsilon.
+        release_at: The release at an epsilon, as a batch of one.
         question: The question that the large picture answers.
         is_noise_aware: Whether the reader accounts for the noise of a release.
         facts: What the board states, by name.
@@ -197,15 +197,12 @@ def explore_release(inputs: RecipientInputs, *, value: str = "1") -> View:
 
     def frames_at(stop: str) -> tuple[Frame, ...]:
         release = inputs.release_at(float(stop))
-        marginal = _marginals(release, inputs.question.cell, is_noise_aware=inputs.is_noise_aware, points=DRAWN_POINTS)
-        answer, (low, high) = float(marginal.mean[0]), (float(end[0]) for end in marginal.interval(LEVEL))
-        shown = np.exp(marginal.log_density(THETA[:, None]))[:, 0]
-        figure = answer_figure(
-            Answers(THETA, shown, np.array([answer]), 0, None, is_prior=False, top=frame_height(shown)),
-            name=inputs.question.text,
-        )
-        likely = f"{numeral(low, 2)} to {numeral(high, 2)}"
-        headline = f"ε = {stop}: this release answers {numeral(answer, 2)}; the table's answer is likely {likely}."
+        read = _read(release, inputs.question, is_noise_aware=inputs.is_noise_aware)
+        shown = None if read.densities is None else read.densities[0]
+        top = frame_height(np.zeros(len(THETA)) if shown is None else shown)
+        answers = Answers(THETA, shown, read.means[:1], 0, None, is_prior=False, top=top)
+        figure = answer_figure(answers, name=inputs.question.text)
+        headline = f"ε = {stop}: this release answers {numeral(float(read.means[0]), 2)}{_likely(read)}."
         return (Frame(headline, {"posterior": figure}, (promise(release.guarantee),)),)
 
     return View(board, frames_at)
@@ -216,10 +213,12 @@ def explore_release(inputs: RecipientInputs, *, value: str = "1") -> View:
 
 @dataclass(frozen=True, eq=False)
 class _Read:
-    """One answer in R releases: `means` (R,), and the `densities` (D, grid) of the first ones if there are any."""
+    """One answer in R releases: `means` (R,), and for posteriors the `densities` (D, grid) of the first ones."""
 
     means: FloatArray
     densities: FloatArray | None
+    interval: tuple[float, float] | None = None
+    """The credible interval of the first release."""
 
 
 def _read(release: Release[Outcome], question: CellQuestion, *, is_noise_aware: bool) -> _Read:
@@ -230,7 +229,17 @@ def _read(release: Release[Outcome], question: CellQuestion, *, is_noise_aware: 
     means = _marginals(release, question.cell, is_noise_aware=is_noise_aware, points=POINTS).mean[..., 0]
     first = release.part(slice(0, DRAWN))
     drawn = _marginals(first, question.cell, is_noise_aware=is_noise_aware, points=DRAWN_POINTS)
-    return _Read(means, np.exp(drawn.log_density(THETA[:, None]))[..., 0])
+    low, high = drawn.part(slice(0, 1)).interval(LEVEL)
+    interval = float(low[0, 0]), float(high[0, 0])
+    return _Read(means, np.exp(drawn.log_density(THETA[:, None]))[..., 0], interval)
+
+
+def _likely(read: _Read) -> str:
+    """State the credible interval of the first release, if it has one."""
+    if read.interval is None:
+        return ""
+    low, high = (numeral(end, 2) for end in read.interval)
+    return f", and the table's answer lies between {low} and {high} with 95 % probability"
 
 
 def _frames(inputs: CuratorInputs, pictures: "_Pictures", epsilon: float) -> tuple[Frame, ...]:

@@ -71,8 +71,9 @@ def answer_figure(answers: Answers, *, name: str, colour: str = PRIVATE) -> Figu
         line = {"line": {"color": EXACT, "width": 3}, "name": "the table itself (not public)"}
         traces.append(LINES | {"x": answers.theta, "y": answers.exact, "hoverinfo": "skip"} | line | fill)
     if answers.density is not None:
-        line = {"color": faded(colour, 0.35 if answers.is_prior else 1.0), "width": 3}
-        curve = {"x": answers.theta, "y": np.minimum(answers.density, 1.05 * top), "line": line}
+        shown = np.minimum(answers.density, 1.05 * top)
+        curve: Trace = {"x": answers.theta, "y": shown}
+        curve["line"] = {"color": faded(colour, 0.35 if answers.is_prior else 1.0), "width": 3}
         traces.append(LINES | curve | {"name": "this release", "hoverinfo": "skip"})
     traces += _dots(answers, colour)
     notes = [_note(0.5, 0.85, f"<b>{PRIOR_ALONE}</b>")] if answers.is_prior else []

@@ -103,7 +103,9 @@ def test_the_board_has_a_frame_for_every_stop():
 def test_a_recipients_board_follows_from_releases_alone():
     """Two tables with the same releases have the same board, byte by byte."""
     other = dp.sample_dataset(NETWORK, CPTS, 1000, np.random.default_rng(2))
-    releases = {epsilon: laplace_at(epsilon).release(COUNTS, np.random.default_rng(1)) for epsilon in (0.1, 1.0, 10.0)}
+    releases = {
+        epsilon: laplace_at(epsilon).release(COUNTS, np.random.default_rng(1), (1,)) for epsilon in (0.1, 1.0, 10.0)
+    }
     assert dp.count(NETWORK, other).digest != COUNTS.digest
 
     def board_of(table):
@@ -116,7 +118,7 @@ def test_a_recipients_board_follows_from_releases_alone():
 
 
 def test_a_recipients_board_has_one_release_and_nothing_exact():
-    release = laplace_at(1).release(COUNTS, np.random.default_rng(1))
+    release = laplace_at(1).release(COUNTS, np.random.default_rng(1), (1,))
     view = explore_release(RecipientInputs(lambda epsilon: release, question_about(NETWORK, CELL)))
     (frame,) = view.frames_at("1")
     assert list(frame.figures) == ["posterior"]

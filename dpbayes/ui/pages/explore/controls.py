@@ -13,14 +13,13 @@ from dpbayes.figures.dag import dag_svg
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
 from dpbayes.ui.session.chosen import Chosen, kind_called, target_and_evidence
-from dpbayes.ui.session.current import change, set_parameter
+from dpbayes.ui.session.current import change, current, set_parameter
 from dpbayes.ui.session.graphs import Graph, placed
 from dpbayes.ui.session.increments import is_simulated, kept_share, stealth_increment
 from dpbayes.ui.session.settings import EXPLORED_NAMES
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart.saving import public_records_text
 from dpbayes.ui.widgets.controls import prior_control
-from dpbayes.ui.widgets.page import Places
 from dpbayes.ui.widgets.running import run_again
 from dpbayes.ui.widgets.show import folded, guarded, readable_names_note, sentence_instead
 
@@ -29,7 +28,7 @@ ARROW = ":material/arrow_forward:"
 RARELY_CHANGED = ("noise", "calibration")
 """Parameters of mechanisms that are rarely changed."""
 
-EXAMPLE = "dysp | bronc=yes, either=no"
+EXAMPLE = "bronc | smoke=yes"
 """The row in the picture of the table that comes first, while the person has picked none."""
 
 MOST_LISTED = 2_000
@@ -42,7 +41,7 @@ def picked(chosen: Chosen) -> tuple[int, int]:
     """Return the row and the cell in the picture: what the settings name, else an example and its telling state."""
     net, settings = chosen.network, chosen.settings
     named = (net.row_called(name) for name in (settings.row, EXAMPLE))
-    row = next((row for row in named if row is not None), 0)
+    row = next((row for row in named if row is not None), first_row_with_parents(net))
     node, _ = net.node_and_codes(row)
     states = net.states[node]
     state = states.index(settings.state) if settings.state in states else net.telling_state(node)
@@ -71,15 +70,68 @@ def _set_evidence(pairs: dict[str, tuple[str, str]]) -> None:
     change(evidence=tuple(picked.items()))
 
 
-def main_parameter(chosen: Chosen) -> str:
-    """Return the name of the parameter that matters most: the first one of the mechanism."""
-    return next(iter(parameters_of(kind_called(chosen.settings.mechanism))))
+def first_row_with_parents(net: Network) -> int:
+    """Return the first row of the first node that has parents; row 0 of a network without arrows."""
+    return next((int(net.row_offsets[node]) for node, parents in enumerate(net.parents) if parents), 0)
 
 
-def lead_control(page: Places, chosen: Chosen) -> None:
-    """Offer the parameter that matters most."""
-    name = main_parameter(chosen)
-    page.lead(name, default=chosen.defaults_for(kind_called(chosen.settings.mechanism)).get(name))
+def question_line(chosen: Chosen) -> None:
+    """Offer the question as a sentence: how likely a state is, given the states of its parents."""
+    net, (row, cell) = chosen.network, picked(chosen)
+    node, _ = net.node_and_codes(row)
+    events = [(index, state) for index, states in enumerate(net.states) for state in states]
+    names = {event: f"{_meaning(chosen, net.names[event[0]])} = {event[1]}" for event in events}
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="question.line"):
+        st.markdown("### How likely is", width="content")
+        st.session_state["question.event"] = (node, net.states[node][cell - net.cells_of_row(row).start])
+        st.selectbox(
+            "Event",
+            events,
+            key="question.event",
+            format_func=names.__getitem__,
+            on_change=_pick_event,
+            args=(net,),
+            label_visibility="collapsed",
+            width=280,
+        )
+        if net.parents[node] and net.rows_per_node[node] <= MOST_LISTED:
+            st.markdown("### if", width="content")
+            first = int(net.row_offsets[node])
+            rows = range(first, first + int(net.rows_per_node[node]))
+            st.session_state["question.given"] = row
+            st.selectbox(
+                "Condition",
+                rows,
+                key="question.given",
+                format_func=lambda k: _condition(chosen, k),
+                on_change=lambda: change(row=net.row_label(st.session_state["question.given"])),
+                label_visibility="collapsed",
+                width=380,
+            )
+        st.markdown("### ?", width="content")
+
+
+def _meaning(chosen: Chosen, name: str) -> str:
+    return chosen.readable[name].name if name in chosen.readable else name
+
+
+def _condition(chosen: Chosen, row: int) -> str:
+    """Return the states of the parents in a row: "smoking = yes, bronchitis = no"."""
+    net = chosen.network
+    _, _, given = net.row_label(row).partition(" | ")
+    node, _ = net.node_and_codes(row)
+    parts = given.split(", ") if len(given.split(", ")) == len(net.parents[node]) else [given]
+    return ", ".join(
+        f"{_meaning(chosen, name)} = {state}" if state else name for name, _, state in (p.partition("=") for p in parts)
+    )
+
+
+def _pick_event(net: Network) -> None:
+    """Ask about another state; about another node, under the first states of its parents."""
+    node, state = st.session_state["question.event"]
+    row = net.row_called(current().row)
+    same = row is not None and net.node_and_codes(row)[0] == node
+    change(state=state, **({} if same else {"row": net.row_label(int(net.row_offsets[node]))}))
 
 
 def release_controls(chosen: Chosen) -> None:
@@ -94,7 +146,6 @@ def release_controls(chosen: Chosen) -> None:
             _stealth(chosen)
     if hasattr(kind, "noise_model"):
         controls.parameter_control("release.reading")
-    row_choice(chosen)
     with folded("More settings", key="settings.open") as is_open:
         if not is_open:
             return

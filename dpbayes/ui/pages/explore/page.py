@@ -1,178 +1,133 @@
-"""The Explore page: the picked cell's picture and how far releases are from exact; controls and details beside it."""
+"""Explore: one question, what the public sees of its answer, and what a release costs and gives."""
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
-from dpbayes.base.text import escaped, many, near_one, numeral
-from dpbayes.base.validation import InputError
-from dpbayes.experiments.releases import ReleaseStudy
-from dpbayes.model.labels import assignment
-from dpbayes.ui.pages.explore.answers import answer_kept
-from dpbayes.ui.pages.explore.board import board, follow_hand, pictures_beside
-from dpbayes.ui.pages.explore.controls import has_picked, lead_control, main_parameter, picked, rail
-from dpbayes.ui.pages.explore.person import in_short
-from dpbayes.ui.pages.explore.picture import picture
-from dpbayes.ui.pages.explore.readings import Readings
-from dpbayes.ui.pages.explore.simulations import (
-    offer_simulation,
-    releases_to_simulate,
-    simulation,
-    waits_for_request,
-)
-from dpbayes.ui.session.chosen import Chosen, has_question, target_and_evidence
-from dpbayes.ui.widgets.chart.saving import EPSILON, MECHANISM, TABLE, Facts, N, pictures_tell
-from dpbayes.ui.widgets.frames import Frames, counts_of
-from dpbayes.ui.widgets.numbers import show_number
-from dpbayes.ui.widgets.page import Places, next_page, settle
-from dpbayes.ui.widgets.running import Running, blank, progress
-from dpbayes.ui.widgets.shares import show_search
-from dpbayes.ui.widgets.show import inside
+from dpbayes.base.libraries import pd
+from dpbayes.base.parameters import parameters_of
+from dpbayes.base.randomness import stream
+from dpbayes.base.text import escaped, shortest
+from dpbayes.boards.board import View
+from dpbayes.boards.explore import RELEASES, CuratorInputs, RecipientInputs, explore, explore_release, question_about
+from dpbayes.mechanisms import Mechanism, Outcome, Release, ReleasedPosterior
+from dpbayes.mechanisms.adaptive.mechanism import ReleasedModels
+from dpbayes.mechanisms.base import simulated
+from dpbayes.model.query import query
+from dpbayes.posteriors.dirichlet import LEVEL
+from dpbayes.posteriors.noise_model import Reading
+from dpbayes.releases.views.reading import answer_under, intervals_as_text, posterior_name, posterior_of, prior_warning
+from dpbayes.ui.pages.explore.controls import ask, picked, question_line, rail
+from dpbayes.ui.pages.explore.make import make_release
+from dpbayes.ui.pages.explore.person import one_person
+from dpbayes.ui.session.chosen import Chosen, kind_called, target_and_evidence, telling_target
+from dpbayes.ui.session.kept import kept
+from dpbayes.ui.widgets.board import offer_document, show
+from dpbayes.ui.widgets.chart.saving import public_records_text
+from dpbayes.ui.widgets.page import next_page
+from dpbayes.ui.widgets.show import folded, numbers, sentence_instead
 
-SLOTS = 40
-"""More than the elements that follow the picture."""
+OF_RECORDS = 3
+"""Simulated releases at each stop of a mechanism that reads the records, which takes long."""
 
 
-FACTS: Facts = MECHANISM | EPSILON | TABLE | N
+def explore_page(chosen: Chosen) -> None:
+    """Show the question, the board and the controls, and below what follows from them."""
+    left, main = st.columns([2, 9], gap="medium")
+    with main:
+        question_line(chosen)
+        with sentence_instead():
+            view, value = view_of(chosen), shortest(chosen.epsilon)
+            show("explore", _inputs(chosen), lambda: view, value, is_public=chosen.has_public_records)
+            offer_document(view, value, file="explore")
+    with left:
+        rail(chosen)
+    with folded("Ask another question", key="question.open") as is_open:
+        if is_open:
+            with sentence_instead():
+                _question(chosen)
+    one_person(chosen)
+    if chosen.is_curator:
+        make_release(chosen)
+    next_page("Which epsilon", "pages/which_epsilon.py")
 
 
-def explore_page(chosen: Chosen) -> bool:
-    """Show the picture first: it moves with epsilon, and all else is updated when the slider stops."""
-    pictures_tell(FACTS)
-    _ = chosen.network  # without one, the page is the message alone
-    page, beside = board(chosen)
-    frames = None if chosen.reads_records else Frames(main_parameter(chosen), counts_of, follow_hand)
-    readings = page.first(_moving, chosen, frames=frames)
-    with page.controls:
-        is_edited = rail(chosen)
-    works = [] if readings is None else pictures_beside(chosen, beside)  # what refuses the posterior refuses the others
-    if isinstance(readings, Readings):
-        works += _more_releases(chosen, page, readings)
-    if readings is None:
-        with page.picture, suppress(InputError):  # a refusal is shown already
-            if waits_for_request(chosen):
-                offer_simulation(chosen)
-    if isinstance(readings, Running):
-        with page.picture:
-            show_search(readings, key="release.search")
-            blank(SLOTS)
-    with st.container(key="below"):
-        goes_on, go_on = _below(chosen, readings)
-        next_page("Which epsilon", "pages/which_epsilon.py")
-    settle()
-    goes_on |= any([more() for more in go_on])
-    for work in works:
-        work.work()
-    return (goes_on or bool(works)) and not is_edited  # another run would close the editor
-
-
-def _more_releases(chosen: Chosen, page: Places, readings: Readings) -> list[Running[Any]]:
-    """Show how many releases are simulated, if there are to be more; return the work if it continues."""
-    done, total = readings.as_real.count, releases_to_simulate(chosen.mechanism)
-    if done == total:
-        return []
-    work = simulation(chosen)
-    with page.picture:
-        if work.is_long:
-            progress(work, f"{done} of {many(total, 'simulated release')}", key="release.simulated.stop")
-    return [work] if work.going else []
-
-
-def _below(chosen: Chosen, readings: Readings | Running[None] | None) -> tuple[bool, list[Callable[[], bool]]]:
-    """Show the sections below the board; return whether work continues, and the functions that continue it."""
-    if readings is None:
-        return False, []
-    if isinstance(readings, Running):
-        blank(SLOTS)
-        return readings.going, []
-    from dpbayes.ui.pages.explore.details import below  # the pictures above are sent before this is imported
-
-    return below(chosen, readings)
-
-
-def _moving(page: Places, chosen: Chosen) -> Readings | Running[None] | None:
-    _, cell = picked(chosen)
-    with page.picture:
-        readings = picture(chosen, cell)
-    if isinstance(readings, Readings):
-        show_number("released probability", readings.private_mean)
-    if isinstance(readings, Readings) and chosen.is_curator:
-        show_number("exact probability", float(readings.as_real.exact.mean[cell]))
-        show_number("error", float(readings.shown.shift.mean()))
-        page.add(_errors_sentence(chosen, readings, cell), to="picture")
-    lead_control(page, chosen)
-    if isinstance(readings, Running):
-        nodes = len(chosen.network.names)
-        page.say(f"The best noise for this network of {nodes} nodes is being computed. No record is used.")
-    elif readings is not None:
-        page.say(_headline(chosen, readings, cell))
-        page.add(in_short(chosen), to="headline")
-    return readings
-
-
-def _headline(chosen: Chosen, readings: Readings, cell: int) -> str:
-    """State the mean error over all probabilities; for a recipient, the release's estimate of one of them."""
-    study = readings.shown
+def view_of(chosen: Chosen) -> View:
+    """Return the board of this seat, without its frames. Errors: InputError if nothing can be released."""
+    question = question_about(chosen.network, picked(chosen)[1])
+    is_noise_aware = chosen.options("release").reading is Reading.NOISE_AWARE
+    facts = {"mechanism": kind_called(chosen.settings.mechanism).label, "table": chosen.data_title}
+    facts |= {"n": n} if (n := public_records_text(chosen)) else {}
+    value = shortest(chosen.epsilon)
     if not chosen.is_curator:
-        name, value = next(iter(_released_values(chosen, readings, cell).items()))
-        promise = escaped(str(study.release.guarantee))
-        return f"With {promise}, this release estimates {name} at {_probability(value)}."
-    reader = "a noise-aware reader of " if study.aware is not None else ""
-    release = f"{reader}{_a(inside(study.release.mechanism))} release"
-    return (
-        f"With {escaped(str(study.release.guarantee))}, {release} has a mean absolute error of "
-        f"{numeral(study.shift.mean(), 2)}."
+        recipient = RecipientInputs(lambda epsilon: _released(chosen, epsilon), question, is_noise_aware, facts)
+        return explore_release(recipient, value=value)
+    curator = CuratorInputs(
+        lambda epsilon: _mechanism_at(chosen, epsilon),
+        chosen.statistic,
+        question,
+        is_noise_aware,
+        table=None if chosen.is_connected else chosen.dataset,
+        target=telling_target(chosen),
+        seed=chosen.seed,
+        releases=OF_RECORDS if chosen.reads_records else RELEASES,
+        facts=facts,
     )
+    return explore(curator, value=value)
 
 
-def _a(label: str) -> str:
-    """Return a mechanism's label with the indefinite article."""
-    return f"{'an' if label.startswith(('a', 'e')) else 'a'} {label}"
+def _mechanism_at(chosen: Chosen, epsilon: float) -> Mechanism[Outcome]:
+    changed: Mechanism[Outcome] = replace(chosen.mechanism, epsilon=epsilon)  # type: ignore[type-var]
+    return changed
 
 
-def _errors_sentence(chosen: Chosen, readings: Readings, cell: int) -> str:
-    """State the picked probability and its mean error, and that of the answer to the question if there is one."""
-    study, true = readings.shown, _probability(float(readings.as_real.exact.mean[cell]))
-    released, error = _probability(readings.private_mean), numeral(study.shifts[:, cell].mean(), 2)
-    sentence = f"Exact {true}, this release {released}; mean absolute error {error}"
-    if answers := _answers(chosen, study):
-        exact, private = answers
-        sentence += f"; {_question_name(chosen)}: {numeral(float(np.abs(private - exact).mean()), 2)}"
-    return f"{sentence}."
+def _released(chosen: Chosen, epsilon: float) -> Release[Outcome]:
+    """Return the simulated release that a recipient gets at an epsilon."""
+    mechanism = _mechanism_at(chosen, epsilon)
+    return simulated(mechanism, chosen.statistic, stream(chosen.seed, "release", type(mechanism).__name__), (1,))
 
 
-def _released_values(chosen: Chosen, readings: Readings, cell: int) -> dict[str, float]:
-    """Return the first release's answer to the person's question and its picked probability, else the one shown."""
-    values, net = {}, chosen.network
-    if answers := _answers(chosen, readings.shown):
-        node = net.index(target_and_evidence(chosen)[0])
-        state = net.telling_state(node)
-        kept = answer_kept(chosen, readings)
-        answer = answers[1][0] if kept is None else kept.mean
-        values[f"{_question_name(chosen, net.states[node][state])} (your question)"] = float(answer[state])
-    if has_picked(chosen) or not values:
-        values[escaped(f"P({net.cell_label(cell)})")] = readings.private_mean
-    return values
+def _inputs(chosen: Chosen) -> Hashable:
+    """Return what the board depends on, without epsilon."""
+    mechanism = chosen.mechanism
+    values = tuple(getattr(mechanism, name) for name in parameters_of(type(mechanism)) if name != "epsilon")
+    statistic, options = chosen.statistic.digest, chosen.options("release").reading
+    shown = (chosen.is_curator, picked(chosen)[1], options, chosen.seed, chosen.data_title)
+    return type(mechanism), values, chosen.network, chosen.settings.prior, statistic, shown
 
 
-def _answers(chosen: Chosen, study: ReleaseStudy) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the answers to the person's question; None without a question or an answer, which is shown below."""
-    if not has_question(chosen):
-        return None
-    with suppress(InputError):
-        return study.query(*target_and_evidence(chosen))
-    return None
+# Any question
 
 
-def _question_name(chosen: Chosen, state: str = "") -> str:
-    target, given = target_and_evidence(chosen)
-    event = assignment(target, state) if state else target
-    condition = ", ".join(assignment(*pair) for pair in given.items())
-    return escaped(f"P({event} | {condition})" if condition else f"P({event})")
+def _question(chosen: Chosen) -> None:
+    """Show the answer of one simulated release to any question about the network."""
+    ask(chosen)
+    target, evidence = target_and_evidence(chosen)
+    key = (_inputs(chosen), chosen.epsilon, target, tuple(evidence.items()))
+    frame, captions = kept("explore.answer", key, lambda: _answer(chosen, target, evidence))
+    numbers(frame)
+    for caption in captions:
+        st.caption(caption)
 
 
-def _probability(value: float) -> str:
-    return near_one(value) if value > 0.99 else numeral(value, 2)
+def _answer(chosen: Chosen, target: str, evidence: dict[str, str]) -> "tuple[pd.DataFrame, list[str]]":
+    """Return the answer as a table by the states of the target, and what it rests on."""
+    net, release = chosen.network, _released(chosen, chosen.epsilon).part(0)
+    columns: dict[str, Any] = {"state": net.states[net.index(target)]}
+    captions = []
+    if isinstance(release.outcome, ReleasedModels):
+        columns["private"] = release.outcome.query(target, evidence)[0]
+        captions = [escaped(release.outcome.assumed(target, evidence))]
+    elif not isinstance(release.outcome, ReleasedPosterior):
+        columns["private"] = query(net, release.outcome.probabilities, target, evidence)
+    else:
+        law = posterior_of(release, chosen.options("release").reading)
+        answer = answer_under(law, release.outcome.prior, target, evidence, LEVEL)
+        columns |= {"private": answer.mean, f"its {LEVEL:.0%} interval": intervals_as_text(answer)}
+        captions = [f"From the {posterior_name(law)}.", escaped(answer.assumes), prior_warning(answer)]
+    if chosen.is_curator:
+        columns["exact"] = query(net, chosen.prior.updated(chosen.counts).mean, target, evidence)
+        captions.append("Exact values are not private (curator view).")
+    return pd.DataFrame(columns), [caption for caption in captions if caption]
