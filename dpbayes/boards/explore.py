@@ -105,6 +105,7 @@ class CuratorInputs:
         counts: The true counts.
         question: The question that the large picture answers.
         is_noise_aware: Whether the reader of a release accounts for its noise.
+        fourier_at: The Fourier mechanism at an epsilon, whose counts are compared; None for nodes that are not binary.
         table: The records, for the accuracy of predictions; None without them.
         target: The column that is predicted.
         seed: The seed of the simulated releases.
@@ -116,6 +117,7 @@ class CuratorInputs:
     counts: Counts
     question: CellQuestion
     is_noise_aware: bool = True
+    fourier_at: Callable[[float], Mechanism[Outcome]] | None = None
     table: Dataset | None = None
     target: str = ""
     seed: int = 1
@@ -375,14 +377,33 @@ class _Pictures:
         figure = divergence_figure(spread, lines, epsilon=epsilon, what=what)
         return figure, f"{numeral(float(nats), 2)} nats on average ({compared})."
 
-    def _signs(self, epsilon: float) -> tuple[Figure, str]:
-        curves, mechanism = self.curves, self.inputs.mechanism_at(1.0)
+    @cached_property
+    def signs(self) -> list[Curve]:
+        """How often no count is negative: of the mechanism, and of Fourier at its increment."""
+        mechanism, curves = self.inputs.mechanism_at(1.0), self.curves
+        if not curves.has_counts:
+            return []
         is_lifted = hasattr(mechanism, "increment")  # other mechanisms clip negative counts to 0
-        share = (curves.non_negative if is_lifted else curves.limited == 0).mean(axis=1)
-        lines = [Curve(Look(mechanism.label, mechanism.colour), curves.epsilons, share, np.full(len(share), np.nan))]
-        here = float(np.interp(np.log(epsilon), np.log(curves.epsilons), share))
-        figure = shares_figure(lines, epsilon=epsilon, title="releases without a negative count")
-        return figure, f"{share_text(here)} of releases have no negative count."
+        shares = [(mechanism, curves.epsilons, curves.non_negative if is_lifted else curves.limited == 0)]
+        if not is_lifted and self.inputs.fourier_at is not None:
+            rng = stream(self.inputs.seed, "explore", "signs")
+            lifted = finished(epsilon_curves(self.inputs.fourier_at, self.inputs.counts, GRID[::2], rng, releases=100))
+            shares.append((self.inputs.fourier_at(1.0), lifted.epsilons, lifted.non_negative))
+        return [
+            Curve(Look(one.label, one.colour), x, kept.mean(axis=1), np.full(len(x), np.nan)) for one, x, kept in shares
+        ]
+
+    def _signs(self, epsilon: float) -> tuple[Figure, str] | None:
+        if not self.signs:
+            return None
+        here = {
+            curve.look.name: share_text(float(np.interp(np.log(epsilon), np.log(curve.x), curve.y)))
+            for curve in self.signs
+        }
+        first, *others = here.items()
+        compared = "".join(f" ({name}: {share})" for name, share in others)
+        figure = shares_figure(self.signs, epsilon=epsilon, title="no negative count")
+        return figure, f"{first[0]}: no count is negative in {first[1]} of releases{compared}."
 
     def _accuracy(self, epsilon: float) -> tuple[Figure, str] | None:
         study = self.accuracy

@@ -26,7 +26,7 @@ SHARED = 24
 """Views of public data that a server keeps for all its sessions."""
 
 _mount = st.components.v2.component(
-    "dpbayes_board",
+    "dpbayes_view",
     html='<div class="board"></div>',
     css=style(),
     js=script() + (Path(__file__).parent / "board.js").read_text(encoding="utf-8"),

@@ -1,6 +1,6 @@
 """Explore: one question, what the public sees of its answer, and what a release costs and gives."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
 
@@ -69,6 +69,7 @@ def view_of(chosen: Chosen) -> View:
         chosen.statistic,
         question,
         is_noise_aware,
+        fourier_at=_fourier(chosen) if chosen.network.is_binary else None,
         table=None if chosen.is_connected else chosen.dataset,
         target=telling_target(chosen),
         seed=chosen.seed,
@@ -81,6 +82,17 @@ def view_of(chosen: Chosen) -> View:
 def _mechanism_at(chosen: Chosen, epsilon: float) -> Mechanism[Outcome]:
     changed: Mechanism[Outcome] = replace(chosen.mechanism, epsilon=epsilon)  # type: ignore[type-var]
     return changed
+
+
+def _fourier(chosen: Chosen) -> Callable[[float], Mechanism[Outcome]]:
+    """Return the Fourier mechanism of these settings at an epsilon."""
+    fourier = chosen.mechanism_called("LaplaceFourier")
+
+    def at(epsilon: float) -> Mechanism[Outcome]:
+        changed: Mechanism[Outcome] = replace(fourier, epsilon=epsilon)  # type: ignore[type-var]
+        return changed
+
+    return at
 
 
 def _released(chosen: Chosen, epsilon: float) -> Release[Outcome]:
