@@ -1,0 +1,384 @@
+"""Posterior sampling: the region that trimming leaves, the best number of samples, and the query game."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from dpbayes.base.parameters import Parameter
+from dpbayes.base.randomness import stream
+from dpbayes.base.text import many, numeral, share_text, whole_percent
+from dpbayes.base.types import FloatArray
+from dpbayes.boards.board import Board, Frame, Panel, View, slider_of, stop_text
+from dpbayes.boards.explore import SLIDER
+from dpbayes.experiments.releases import density, density_grid
+from dpbayes.experiments.sampling import (
+    Family,
+    GameStudy,
+    RowState,
+    Tables,
+    best_draws,
+    certified_bound,
+    certified_omega,
+    exact_mass_within,
+    needed_answers,
+    pair_of,
+    play,
+    printed_omega,
+)
+from dpbayes.figures.sampling import (
+    adversary_figure,
+    game_figure,
+    mean_error_figure,
+    omega_figure,
+    robustness_figure,
+    trim_figure,
+)
+from dpbayes.figures.style import Figure
+from dpbayes.mechanisms import Calibration, PosteriorSampler
+from dpbayes.mechanisms.parameters import MOST_DRAWS
+from dpbayes.model.counts import Counts
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.smoothness import (
+    beta_concentration,
+    exponential_concentration,
+    kl_bound_sharp,
+    laplace_concentration,
+)
+from dpbayes.theory.dimitrakakis14.game import (
+    Pair,
+    adversary_ceiling,
+    needed_answers_bracket,
+    printed_answers,
+    printed_answers_tail,
+    printed_divergence,
+    symmetric_kl_bound,
+    too_few_answers,
+)
+
+GRID = 161
+"""Points of a density inside the region, and half as many outside."""
+
+NUMBERS = np.unique(np.round(np.geomspace(1, MOST_DRAWS, 61)).astype(np.int64))
+"""The numbers of samples whose errors are compared."""
+
+TIMES = (1.0, 10.0, 100.0)
+"""How many times the chosen epsilon the curves are drawn for."""
+
+EPSILONS = np.geomspace(1e-2, 1e3, 101)
+
+
+@dataclass(frozen=True, eq=False)
+class SamplingInputs:
+    """What the board of posterior sampling is computed from.
+
+    Attributes:
+        sampler_at: The mechanism at an epsilon. Errors: InputError if nothing is left to sample.
+        cell: The cell of the network whose samples are shown.
+        counts: The true counts; a recipient's board uses them for the released samples alone.
+        is_curator: Whether exact values may be shown.
+        seed: The seed of the simulated samples.
+        facts: What the board states of its data, by name.
+    """
+
+    sampler_at: Callable[[float], PosteriorSampler]
+    cell: int
+    counts: Counts
+    is_curator: bool = True
+    seed: int = 1
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+TRIM = Panel(
+    "trim",
+    "Which probabilities can be sampled?",
+    "Densities of the posterior and of its trimmed form; samples as ticks below.",
+    large=True,
+)
+ERROR = Panel("error", "How many samples are best?", "Error of the mean of N samples against N.")
+OMEGA = Panel("omega", "How small can a sample be?", "The least probability that is sampled, against epsilon.")
+
+
+def sampling(inputs: SamplingInputs, *, value: str = "1") -> View:
+    """Return the board of posterior sampling. [Zhang16] Section 4, [Dimitrakakis14] Algorithm 1.
+
+    Args:
+        inputs: The mechanism, the counts and the seat.
+        value: The epsilon that is shown first.
+
+    Returns:
+        A view whose stops are the epsilons of the slider. For a recipient, it contains the released samples and what
+        follows from the public prior alone.
+    """
+    panels = (TRIM, ERROR, OMEGA) if inputs.is_curator else (TRIM, OMEGA)
+    board = Board("sampling", "Posterior sampling", panels, {}, value, SLIDER, inputs.facts, private=inputs.is_curator)
+    return View(board, lambda stop: (_frame(inputs, float(stop)),))
+
+
+@dataclass(frozen=True, eq=False)
+class _Row:
+    """The row of the shown cell after and before the data, and its released samples (N,)."""
+
+    sampler: PosteriorSampler
+    posterior: RowState
+    prior: RowState
+    draws: FloatArray
+
+    @property
+    def bound(self) -> float:
+        return self.sampler.log_odds_bound
+
+    @property
+    def region(self) -> tuple[float, float]:
+        low, high = self.posterior.region(self.bound)
+        return float(low), float(high)
+
+
+def _frame(inputs: SamplingInputs, epsilon: float) -> Frame:
+    sampler = inputs.sampler_at(epsilon)
+    exact, network = sampler.prior.updated(inputs.counts), sampler.prior.network
+    row = int(network.row_of_cell[inputs.cell])
+    cells = network.cells_of_row(row)
+    posterior, prior = (
+        RowState(alpha[cells], inputs.cell - cells.start) for alpha in (exact.alpha, sampler.prior.alpha)
+    )
+    rng = stream(inputs.seed, "sampling", network.row_label(row), posterior.state)
+    drawn = _Row(sampler, posterior, prior, posterior.sample(sampler.log_odds_bound, rng, (sampler.draws,)))
+    figures = {"trim": _trim(inputs, exact, drawn), "omega": _omega(sampler)}
+    captions = {"trim": f"Mean of the samples: {numeral(float(drawn.draws.mean()), 3)}.", "omega": _omega_text(sampler)}
+    notes = ["The samples are simulated from a seed; a real release has no seed."]
+    if inputs.is_curator:
+        within = posterior.exact_mass_within(drawn.bound)
+        captions["trim"] += (
+            f" The exact mean is {numeral(posterior.mean, 3)}; {share_text(within)} of the exact posterior lies in the "
+            "region."
+        )
+        figures["error"], captions["error"] = _error(drawn)
+    return Frame(_headline(inputs, exact, sampler), figures, tuple(notes), captions)
+
+
+def _headline(inputs: SamplingInputs, exact: Dirichlets, sampler: PosteriorSampler) -> str:
+    if sampler.calibration is Calibration.AS_PRINTED:
+        stated, proved = numeral(sampler.epsilon, 6), numeral(sampler.certified.epsilon, 4)
+        return f"The paper states ε = {stated} for this release, but the proved ε is {proved}."
+    least = numeral(sampler.omega)
+    region = f"No sampled probability is below {least}"
+    if not inputs.is_curator:
+        return f"{region}."
+    inside = float(exact_mass_within(exact, sampler.log_odds_bound).mean())
+    how = "very little" if inside < 0.1 else "partly" if inside < 0.9 else "strongly"
+    return f"{region}: the samples depend {how} on the data."
+
+
+def _trim(inputs: SamplingInputs, exact: Dirichlets, row: _Row) -> Figure:
+    """Draw the exact and the trimmed density; for a recipient, the trimmed prior alone."""
+    low, high = row.region
+    ends = np.array([low * (1 - 1e-9), high * (1 + 1e-9)])
+    parts = [np.linspace(0, 1, GRID // 2), np.linspace(low, high, GRID), ends]
+    if inputs.is_curator:
+        parts.append(density_grid([exact], inputs.cell))
+    theta = np.unique(np.clip(np.concatenate(parts), 1e-6, 1 - 1e-6))
+    name = exact.network.cell_label(inputs.cell)
+    if inputs.is_curator:
+        curves = theta, density(exact, inputs.cell, theta), row.posterior.trimmed_density(row.bound, theta)
+    else:
+        curves = theta, None, row.prior.trimmed_density(row.bound, theta)
+    return trim_figure(curves, row.draws, region=row.region, name=name, colour=row.sampler.colour)
+
+
+def _error(row: _Row) -> tuple[Figure, str]:
+    sampler = row.sampler
+    network, epsilon = sampler.prior.network, sampler.epsilon
+    bounds = certified_bound(network, epsilon=epsilon * np.array(TIMES)[:, None], draws=NUMBERS)
+    errors = row.posterior.error_of_mean(bounds, NUMBERS)
+    best = best_draws(errors, NUMBERS)
+    labels = [f"ε = {numeral(epsilon * times, 6)}" for times in TIMES]
+    figure = mean_error_figure(NUMBERS, errors, labels, best=best, colour=sampler.colour)
+    least = numeral(float(errors[0].min()), 2)
+    return figure, f"The mean of {many(int(best[0]), 'sample')} has the least error ({least}); more samples are trimmed more."
+
+
+def _omega(sampler: PosteriorSampler) -> Figure:
+    network = sampler.prior.network
+    proved = certified_omega(network, epsilon=EPSILONS, draws=sampler.draws)
+    chosen = sampler.epsilon, sampler.omega
+    return omega_figure(EPSILONS, proved, printed_omega(network, epsilon=EPSILONS), chosen=chosen, colour=sampler.colour)
+
+
+def _omega_text(sampler: PosteriorSampler) -> str:
+    network, epsilon = sampler.prior.network, sampler.epsilon
+    proved = numeral(float(certified_omega(network, epsilon=epsilon, draws=sampler.draws)), 3)
+    stated = float(printed_omega(network, epsilon=epsilon))
+    if np.isnan(stated):
+        return f"Proved: ω = {proved}. The paper's ω leaves nothing to sample."
+    return f"Proved: ω = {proved}. The paper states {numeral(stated, 3)}."
+
+
+# The query game
+
+
+LEVEL = 0.95
+"""The share of games that the attacker wants to win."""
+
+MOST_SIMULATED, LEAST_GAMES, MOST_GAMES, DRAWS_AT_ONCE = 4000, 50, 1000, 1_000_000
+
+RECORDS = np.unique(np.round(np.geomspace(1, 10_000, 41)))
+
+CONCENTRATIONS = {Family.EXPONENTIAL: exponential_concentration, Family.LAPLACE: laplace_concentration}
+"""Assumption 2's constant c of the families whose records are apart by the distance that is set."""
+
+
+@dataclass(frozen=True, eq=False)
+class GameInputs:
+    """Two hypothetical tables that differ in one record; nothing here depends on data.
+
+    Attributes:
+        family: The model of the records.
+        tables: The two tables and the prior.
+        mechanism: The trimmed mechanism of one answer; None for the other families.
+        seed: The seed of the simulated games.
+    """
+
+    family: Family
+    tables: Tables
+    mechanism: PosteriorSampler | None = None
+    seed: int = 1
+
+    @cached_property
+    def pair(self) -> Pair:
+        """The posteriors of the two tables."""
+        return pair_of(self.family, self.tables, bound=self.bound)
+
+    @property
+    def bound(self) -> float:
+        """The largest log-odds of an answer."""
+        return math.inf if self.mechanism is None else self.mechanism.log_odds_bound
+
+    @cached_property
+    def study(self) -> GameStudy:
+        """Simulated games, as long as the attacker needs."""
+        most = needed_answers_bracket(self.pair, error=1 - LEVEL)[1]
+        answers = int(np.clip(np.ceil(1.2 * most), 2, MOST_SIMULATED))
+        games = int(np.clip(DRAWS_AT_ONCE // answers, LEAST_GAMES, MOST_GAMES))
+        return play(self.pair, stream(self.seed, "game"), answers=answers, games=games)
+
+
+GAME = Panel("game", "What does the attacker believe?", "The attacker's belief in the true table.", large=True)
+WON = Panel("won", "How many answers are needed?", "Share of games won against the number of answers.")
+MOVED = Panel("moved", "What does one record move?", "KL divergence of neighbouring posteriors against n.")
+
+
+def query_game(inputs: GameInputs, *, value: str = "100") -> View:
+    """Return the board of the query game: how many samples reveal which of two tables is used.
+
+    [Dimitrakakis14] Theorems 1 to 3.
+
+    Args:
+        inputs: The two tables and the mechanism.
+        value: The number of answers that is shown first.
+
+    Returns:
+        A view whose stops are numbers of answers.
+    """
+    steps = Parameter("j", low=1, high=len(inputs.study.right), typical=1, log=True, whole=True)
+    label = "Answers that the attacker has seen"
+    slider = slider_of("sampling.answers", steps, label=label)
+    first = stop_text(int(np.clip(int(value), 1, len(inputs.study.right))))
+    board = Board("query-game", "The query game", (GAME, WON, MOVED), {}, first, slider)
+    return View(board, lambda stop: (_game_frame(inputs, int(stop)),))
+
+
+def _game_frame(inputs: GameInputs, answers: int) -> Frame:
+    study, needed = inputs.study, needed_answers(inputs.study, level=LEVEL)
+    won = whole_percent(study.right[answers - 1])
+    takes = f"more than {len(study.log_odds):,}" if needed.value is None else f"about {needed.value:,}"
+    headline = f"After {many(answers, 'answer')} the attacker wins {won} of the games; winning {LEVEL:.0%} takes {takes}."
+    low, high = (float(end) for end in inputs.pair.gain_range)
+    most = max(abs(low), abs(high))
+    loss = f"at most ε = {numeral(most, 4)}" if math.isfinite(most) else "unlimited"
+    figures = {"game": _beliefs(inputs, answers), "won": _wins(inputs), "moved": _moved(inputs)}
+    captions = {
+        "game": f"The privacy loss of one answer is {loss} for these two tables.",
+        "won": _bounds_text(inputs),
+        "moved": f"{numeral(float(inputs.pair.kl), 3)} nats from the first table to the second.",
+    }
+    note = "The attacker knows both tables, and finds them equally likely before the first answer."
+    return Frame(headline, figures, (note,), captions, {"won": float(study.right[answers - 1])})
+
+
+def _beliefs(inputs: GameInputs, answers: int) -> Figure:
+    """Draw a typical game, which is the same after every number of answers, and others of both tables."""
+    study = inputs.study
+    bold = int(np.argsort(study.log_odds[-1])[study.log_odds.shape[1] // 2])
+    others = np.delete(np.arange(study.log_odds.shape[1]), bold)
+    others = others[np.argsort(np.arange(len(others)) * 0.6180339887 % 1)]
+    belief = np.concatenate([np.full((1, len(others) + 1), 0.5), study.belief[:answers, np.append(bold, others)]])
+    ceilings = []
+    if inputs.mechanism is not None:
+        steps = np.arange(1, len(study.log_odds) + 1)
+        for who, guarantee in (("proved", inputs.mechanism.certified), ("stated", inputs.mechanism.claimed)):
+            if who == "proved" or inputs.mechanism.calibration is Calibration.AS_PRINTED:
+                curve = adversary_ceiling(guarantee.epsilon, steps)
+                name = f"upper bound at the {who} ε = {numeral(guarantee.epsilon, 4)} per answer"
+                ceilings.append((name, np.concatenate([[0.5], curve[:answers]]), study.above(curve) == 0))
+    return game_figure(np.arange(answers + 1.0), belief, ceilings, colour=PosteriorSampler.colour)
+
+
+def _stated_answers(inputs: GameInputs) -> float | None:
+    """Return the number of answers that suffices by the paper's Theorem 3, if the family is one of the paper's."""
+    error, two = 1 - LEVEL, inputs.tables
+    if inputs.mechanism is not None:
+        return float(printed_answers(two.columns * inputs.bound, error=error))
+    if inputs.family is Family.BINOMIAL:
+        return float(printed_answers_tail(beta_concentration(two.concentration), 1.0, error=error))
+    if inputs.family in CONCENTRATIONS:
+        concentration = CONCENTRATIONS[inputs.family](two.concentration)
+        return float(printed_answers_tail(concentration, two.distance, error=error))
+    return None
+
+
+def _needed_bracket(inputs: GameInputs) -> tuple[float, float]:
+    least, most = needed_answers_bracket(inputs.pair, error=1 - LEVEL)
+    return max(1.0, float(least)), max(1.0, float(most))
+
+
+def _wins(inputs: GameInputs) -> Figure:
+    study, (least, most), stated = inputs.study, _needed_bracket(inputs), _stated_answers(inputs)
+    marks = [("at least (proved)", least, True), ("at most (proved)", most, True)]
+    if stated is not None:
+        wrong = bool(too_few_answers(stated, least))
+        marks.append((f"Theorem 3 (paper){', refuted here' if wrong else ''}", max(1.0, stated), not wrong))
+    steps = np.arange(1.0, len(study.right) + 1)
+    picked = np.unique(np.round(np.geomspace(1, len(steps), 200)).astype(int)) - 1
+    return adversary_figure(
+        steps[picked],
+        study.right[picked],
+        study.right_error[picked],
+        level=LEVEL,
+        colour=PosteriorSampler.colour,
+        marks=marks,
+    )
+
+
+def _bounds_text(inputs: GameInputs) -> str:
+    (least, most), stated = _needed_bracket(inputs), _stated_answers(inputs)
+    proved = f"Proved: at least {math.ceil(least):,} and at most {math.ceil(most):,} answers."
+    return proved if stated is None else f"{proved} The paper's Theorem 3 states {math.ceil(stated):,}."
+
+
+def _moved(inputs: GameInputs) -> Figure:
+    """Draw the larger KL divergence of the two posteriors against n, its proved bound and the stated one."""
+    two, pairs = inputs.tables, pair_of(inputs.family, inputs.tables, bound=inputs.bound, records=RECORDS)
+    divergence, flat = np.maximum(pairs.kl, pairs.swapped().kl), np.ones_like(RECORDS)
+    if inputs.mechanism is not None:
+        eta = 2 * two.columns * inputs.bound
+        return robustness_figure(RECORDS, divergence, flat * float(kl_bound_sharp(eta)), flat * eta)
+    if inputs.family is Family.NORMAL:
+        return robustness_figure(RECORDS, divergence, pairs.movement, None)
+    is_binomial = inputs.family is Family.BINOMIAL
+    concentration = beta_concentration if is_binomial else CONCENTRATIONS[inputs.family]
+    distance = 1.0 if is_binomial else two.distance
+    stated = flat * printed_divergence(concentration(two.concentration), distance)
+    return robustness_figure(RECORDS, divergence, symmetric_kl_bound(pairs), stated)
