@@ -181,10 +181,8 @@ def _trim(inputs: SamplingInputs, exact: Dirichlets, row: _Row) -> Figure:
         parts.append(density_grid([exact], inputs.cell))
     theta = np.unique(np.clip(np.concatenate(parts), 1e-6, 1 - 1e-6))
     name = exact.network.cell_label(inputs.cell)
-    if inputs.is_curator:
-        curves = theta, density(exact, inputs.cell, theta), row.posterior.trimmed_density(row.bound, theta)
-    else:
-        curves = theta, None, row.prior.trimmed_density(row.bound, theta)
+    shown, state = (density(exact, inputs.cell, theta), row.posterior) if inputs.is_curator else (None, row.prior)
+    curves = theta, shown, state.trimmed_density(row.bound, theta)
     return trim_figure(curves, row.draws, region=row.region, name=name, colour=row.sampler.colour)
 
 
@@ -197,14 +195,19 @@ def _error(row: _Row) -> tuple[Figure, str]:
     labels = [f"ε = {numeral(epsilon * times, 6)}" for times in TIMES]
     figure = mean_error_figure(NUMBERS, errors, labels, best=best, colour=sampler.colour)
     least = numeral(float(errors[0].min()), 2)
-    return figure, f"The mean of {many(int(best[0]), 'sample')} has the least error ({least}); more samples are trimmed more."
+    return (
+        figure,
+        f"The mean of {many(int(best[0]), 'sample')} has the least error ({least}); more samples are trimmed more.",
+    )
 
 
 def _omega(sampler: PosteriorSampler) -> Figure:
     network = sampler.prior.network
     proved = certified_omega(network, epsilon=EPSILONS, draws=sampler.draws)
     chosen = sampler.epsilon, sampler.omega
-    return omega_figure(EPSILONS, proved, printed_omega(network, epsilon=EPSILONS), chosen=chosen, colour=sampler.colour)
+    return omega_figure(
+        EPSILONS, proved, printed_omega(network, epsilon=EPSILONS), chosen=chosen, colour=sampler.colour
+    )
 
 
 def _omega_text(sampler: PosteriorSampler) -> str:
@@ -294,7 +297,9 @@ def _game_frame(inputs: GameInputs, answers: int) -> Frame:
     study, needed = inputs.study, needed_answers(inputs.study, level=LEVEL)
     won = whole_percent(study.right[answers - 1])
     takes = f"more than {len(study.log_odds):,}" if needed.value is None else f"about {needed.value:,}"
-    headline = f"After {many(answers, 'answer')} the attacker wins {won} of the games; winning {LEVEL:.0%} takes {takes}."
+    headline = (
+        f"After {many(answers, 'answer')} the attacker wins {won} of the games; winning {LEVEL:.0%} takes {takes}."
+    )
     low, high = (float(end) for end in inputs.pair.gain_range)
     most = max(abs(low), abs(high))
     loss = f"at most ε = {numeral(most, 4)}" if math.isfinite(most) else "unlimited"
