@@ -50,8 +50,15 @@ POINTS, DRAWN_POINTS = 64, 512
 THETA = np.linspace(0, 1, 127)[1:-1]
 """The probabilities at which densities are drawn."""
 
-MOST_VALUES, LEAST_RELEASES = 400_000, 10
-"""Released values that are simulated at each epsilon of the pictures against epsilon, and releases at least."""
+MOST_VALUES, FEWEST = 600_000, 3
+"""Released values that are simulated at each stop, and releases at least."""
+
+LEAST_RELEASES, MOST_AT_ONCE = 10, 1_000_000
+"""Releases at each epsilon of the pictures against epsilon at least, and the values of so many at most: larger releases
+have no such pictures."""
+
+MOST_PREDICTED = 10_000
+"""Cells of the largest network whose predictions are simulated."""
 
 REPEATS, TRAINING = 20, 0.8
 """Splits of the table behind the accuracy, and the share of the records that each trains on."""
@@ -205,7 +212,8 @@ def explore_release(inputs: RecipientInputs, *, value: str = "1") -> View:
         answers = Answers(THETA, shown, read.means[:1], 0, None, is_prior=False, top=top)
         figure = answer_figure(answers, name=inputs.question.text)
         headline = f"ε = {stop}: this release answers {numeral(float(read.means[0]), 2)}{_likely(read)}."
-        return (Frame(headline, {"posterior": figure}, (promise(release.guarantee),)),)
+        numbers = {"released": float(read.means[0])}
+        return (Frame(headline, {"posterior": figure}, (promise(release.guarantee),), numbers=numbers),)
 
     return View(board, frames_at)
 
@@ -247,7 +255,7 @@ def _likely(read: _Read) -> str:
 def _frames(inputs: CuratorInputs, pictures: "_Pictures", epsilon: float) -> tuple[Frame, ...]:
     mechanism, exact = inputs.mechanism_at(epsilon), float(inputs.exact.mean[inputs.question.cell])
     rng = stream(inputs.seed, "explore", type(mechanism).__name__)
-    release = simulated(mechanism, inputs.counts, rng, (inputs.releases,))
+    release = simulated(mechanism, inputs.counts, rng, (_releases(inputs, MOST_VALUES),))
     read = _read(release, inputs.question, is_noise_aware=inputs.is_noise_aware)
     low, high = (float(end) for end in np.quantile(read.means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2)))
     is_prior = read.densities is not None and _is_prior(inputs, read.densities)
@@ -257,21 +265,31 @@ def _frames(inputs: CuratorInputs, pictures: "_Pictures", epsilon: float) -> tup
     )
     shown = read.means[:SHOWN]
     near = int(np.count_nonzero(np.abs(shown - exact) <= NEAR))
-    caption = f"{near} of {len(shown)} possible releases answer within {NEAR:g} of the table's {numeral(exact, 2)}."
+    error = float(np.abs(read.means - exact).mean())
+    caption = (
+        f"The mean absolute error is {numeral(error, 2)}; {near} of {len(shown)} possible releases answer within "
+        f"{NEAR:g} of the table's {numeral(exact, 2)}."
+    )
     if is_prior:
         caption = f"With so much noise, every reader falls back to the prior. {caption}"
     figures, captions = pictures.at(epsilon)
-    numbers = {"exact": exact, "low": low, "high": high, "near": float(near)}
+    numbers = {"exact": exact, "low": low, "high": high, "near": float(near), "error": error}
     return tuple(
         Frame(
             headline,
             {"posterior": _answer_figure(inputs, read, k, is_prior=is_prior)} | figures,
             (promise(mechanism.certified),),
-            {"posterior": caption} | captions,
-            numbers,
+            {"posterior": f"This release answers {numeral(float(shown[k]), 2)}. {caption}"} | captions,
+            numbers | {"released": float(shown[k])},
         )
         for k in range(min(DRAWN, len(shown)))
     )
+
+
+def _releases(inputs: CuratorInputs, most: int) -> int:
+    """Return how many releases have at most so many values: fewer of a large network, or if each has many samples."""
+    values = inputs.exact.network.cell_count * getattr(inputs.mechanism_at(1.0), "draws", 1)
+    return max(FEWEST, min(inputs.releases, most // values))
 
 
 def _answer_figure(inputs: CuratorInputs, read: _Read, this: int, *, is_prior: bool) -> Figure:
@@ -319,11 +337,12 @@ class _Pictures:
     inputs: CuratorInputs
 
     @cached_property
-    def curves(self) -> EpsilonCurves:
-        """Simulated releases at each epsilon of the grid."""
+    def curves(self) -> EpsilonCurves | None:
+        """Simulated releases at each epsilon of the grid; None of a large network."""
         inputs = self.inputs
-        values = inputs.exact.network.cell_count * getattr(inputs.mechanism_at(1.0), "draws", 1)
-        releases = max(LEAST_RELEASES, min(RELEASES, MOST_VALUES // (len(GRID) * values)))
+        if inputs.releases < LEAST_RELEASES or _releases(inputs, MOST_AT_ONCE) < LEAST_RELEASES:
+            return None
+        releases = max(LEAST_RELEASES, min(200, _releases(inputs, MOST_VALUES // len(GRID))))
         rng = stream(inputs.seed, "explore", "curves")
         return finished(epsilon_curves(inputs.mechanism_at, inputs.counts, GRID, rng, releases=releases))
 
@@ -339,7 +358,7 @@ class _Pictures:
     def accuracy(self) -> AccuracyStudy | None:
         """How often each release predicts the target of a held-back record."""
         inputs = self.inputs
-        if inputs.table is None:
+        if inputs.table is None or inputs.exact.network.cell_count > MOST_PREDICTED:
             return None
         mechanism, network = inputs.mechanism_at(1.0), inputs.exact.network
         among = [method for method in ALL_METHODS.values() if method.kind is type(mechanism)]
@@ -363,8 +382,10 @@ class _Pictures:
                 figures[key], captions[key] = shown
         return figures, captions
 
-    def _divergence(self, epsilon: float) -> tuple[Figure, str]:
+    def _divergence(self, epsilon: float) -> tuple[Figure, str] | None:
         curves, colour = self.curves, self.inputs.mechanism_at(1.0).colour
+        if curves is None:
+            return None
         what = "posterior" if curves.of_posteriors else "prediction"
         mean, low, high = curves.divergence_spread
         spread = Spread(Look("releases", colour), curves.epsilons, mean, low, high)
@@ -381,7 +402,7 @@ class _Pictures:
     def signs(self) -> list[Curve]:
         """How often no count is negative: of the mechanism, and of Fourier at its increment."""
         mechanism, curves = self.inputs.mechanism_at(1.0), self.curves
-        if not curves.has_counts:
+        if curves is None or not curves.has_counts:
             return []
         is_lifted = hasattr(mechanism, "increment")  # other mechanisms clip negative counts to 0
         shares = [(mechanism, curves.epsilons, curves.non_negative if is_lifted else curves.limited == 0)]

@@ -113,13 +113,6 @@ def no_errors_are_kept_for_all() -> Iterator[None]:
 
 
 @pytest.fixture
-def many_releases_are_averaged(hosted: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Average over some more releases of a small network than come first."""
-    use_host(replace(host(), share=1.0))
-    monkeypatch.setattr("dpbayes.ui.pages.explore.averages.MOST_CELLS", 2_000)
-
-
-@pytest.fixture
 def numbers_as_in_a_browser(hosted: None) -> None:
     """Leave the component where it is: a test states itself what its browser sends."""
     use_host(replace(host(), slider=None))

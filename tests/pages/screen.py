@@ -14,7 +14,6 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.ui.pages.explore.simulations import shared_simulations
 from dpbayes.ui.session.host import Host, host, use_host
 from dpbayes.ui.session.settings import Settings
 from tests.conftest import IS_THOROUGH
@@ -61,9 +60,8 @@ QUICK = TESTED if IS_THOROUGH else replace(TESTED, first_s=float("inf"), share=0
 def one_step_at_a_time(*, goes_on: bool = True) -> None:
     """Let each run of a page do one step of its work; a page that does not go on waits for the next run.
 
-    No other session has done a step of it.
+    No other session has done a step of it, for tests clear what is kept.
     """
-    shared_simulations.clear()
     use_host(replace(host(), first_s=0.0, moment_s=0.0, goes_on=goes_on))
 
 
@@ -219,6 +217,48 @@ def components(at: AppTest, name: str) -> list[Any]:
     return [element.proto for element in at.get("bidi_component") if element.proto.component_name == name]
 
 
+def boards(at: AppTest) -> list[dict[str, Any]]:
+    """Return the boards on the page as the browser gets them, with their texts and arrays in their places."""
+    return [unpacked(proto.bytes) for proto in components(at, "dpbayes_view")]
+
+
+def unpacked(data: bytes) -> dict[str, Any]:
+    """Return the block behind the head of a message to a board."""
+    block = data[4 + int.from_bytes(data[:4], "little") :]
+    end = 4 + int.from_bytes(block[:4], "little")
+    values, numbers = json.loads(block[4:end]), np.frombuffer(block[end:], "<f4")
+
+    def whole(value: Any) -> Any:
+        if isinstance(value, list):
+            return [whole(inner) for inner in value]
+        if not isinstance(value, dict):
+            return value
+        if "@" in value:
+            return whole(values["parts"][value["@"]])
+        if "$" in value:
+            start, length = value["$"]
+            return numbers[start : start + length]
+        return {key: whole(inner) for key, inner in value.items()}
+
+    return {key: whole(value) for key, value in values.items() if key != "parts"}
+
+
+def board_texts(at: AppTest) -> list[str]:
+    """Return what the boards on the page say at the stop that is shown."""
+    texts = []
+    for board in boards(at):
+        frame = board["shown"][board["value"]][0]
+        texts += [board["title"], (board["slider"] or {}).get("label", ""), frame["headline"]]
+        texts += [*frame["notes"], *frame["captions"].values(), *(panel["title"] for panel in board["panels"])]
+    return texts
+
+
+def slide(at: AppTest, name: str, value: float) -> AppTest:
+    """Let the hand rest at a value of a board's slider."""
+    at.session_state["settings"] = settings_of(at).with_parameter(name, value)
+    return fine(at.run())
+
+
 def decoded(value: Any) -> Any:
     if isinstance(value, dict):
         if set(value) >= {"dtype", "bdata"}:
@@ -230,7 +270,7 @@ def decoded(value: Any) -> Any:
 
 def everything(at: AppTest) -> str:
     """Return all that the page shows or tells a screen reader, as one text."""
-    shown = [repr(figures(at)), *(chart["alt"] for chart in charts(at))]
+    shown = [repr(figures(at)), *(chart["alt"] for chart in charts(at)), *board_texts(at)]
     shown += [frame.value.to_csv() for frame in at.dataframe]
     shown += [f"{m.label} {m.value} {m.delta}" for m in at.metric]
     for kind in (at.markdown, at.caption, at.info, at.warning, at.code, at.subheader, at.title):

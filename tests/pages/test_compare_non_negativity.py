@@ -9,14 +9,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import share_text
 from dpbayes.mechanisms import Calibration, LaplaceFourier, Noise
 from dpbayes.mechanisms.fourier import increment_for, needed_increments
 from dpbayes.mechanisms.stealth import TABLE_WORK, Needed, Sense, UnitNoise, is_table_in_reach, simulate_for_counts
-from dpbayes.model.counts import count
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import load_named
-from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.theory.zhang16.fourier import certified_noise, printed_noise
 from dpbayes.theory.zhang16.stealth import (
     certified_increment,
@@ -25,7 +22,6 @@ from dpbayes.theory.zhang16.stealth import (
     negative_table_probability,
 )
 from dpbayes.ui.pages.compare.non_negativity import simulated_share
-from dpbayes.ui.pages.explore.board import MUST_BE
 from dpbayes.ui.pages.explore.non_negativity import records_text
 from dpbayes.ui.session.link import query_of, settings_from
 from dpbayes.ui.session.options.research import BoundClaim
@@ -323,65 +319,16 @@ def test_whole_numbers_are_simulated_by_their_own_law(epsilon: float) -> None:
     assert proved["y"] == pytest.approx(expected)
 
 
-# Explore
-
-
-FOURIER = {"mechanism": "LaplaceFourier"}
-AGAINST_T = FOURIER | {"explore.against": "against t"}
-BOARD = "explore.counts"
-
-
-def test_explore_draws_non_negativity_against_t_with_what_it_adds() -> None:
-    at = open_page("pages/explore.py", **AGAINST_T)
-    noise = UnitNoise.draw(ASIA, Calibration.CERTIFIED, stream(0, "stealth"), draws=10_000)
-    for sense, name in MUST_BE.items():
-        curve = trace(at, name, BOARD)
-        assert curve["y"] == pytest.approx(simulate_for_counts(sense, noise, mechanism()).probability(curve["x"]))
-    data = sample_dataset(ASIA, PUBLISHED, 1000, stream(1, "records"))
-    needed = simulate_for_counts(Sense.MARGINALS, noise, mechanism(), count(ASIA, data).values)
-    true = trace(at, "true counts", BOARD)
-    assert true["y"] == pytest.approx(needed.probability(true["x"]))
-    t = wanted_t(0.9)
-    kept = share_text(float(np.mean(needed_increments(ASIA, Calibration.CERTIFIED, stream(0, "stealth")) <= t)))
-    added = f"At least {kept} of releases have no negative count; t adds {t * 2 * 21 * 28:.0f} counts per table."
-    assert added in everything(at)
-    fine(at.button(key="more.counts").click().run())
-    assert headline(at).endswith("of Fourier releases have no negative count.")
-
-
-def test_the_choice_of_the_axis_is_there_for_fourier_alone() -> None:
-    at = open_page("pages/explore.py", **FOURIER)
-    assert trace(at, "all counts zero", BOARD)["x"][0] == 0.01, "against epsilon unless chosen otherwise"
-    against = at.segmented_control(key="parameter.explore.against")
-    assert [option.content for option in against.proto.options] == ["against ε", "against t"]
-    laplace = open_page("pages/explore.py", **{"explore.against": "against t"})
-    assert "parameter.explore.against" not in [choice.key for choice in laplace.segmented_control]
-
-
 def shown(at: AppTest) -> str:
     """Return all of the page but the link, which names the table."""
     return "\n".join(line for line in everything(at).split("\n") if "seat=recipient" not in line)
 
 
-@pytest.mark.parametrize(("page", "query"), [(PAGE, VIEW), ("pages/explore.py", AGAINST_T)])
-def test_the_recipient_sees_no_curve_of_the_records(page: str, query: dict[str, str]) -> None:
+def test_the_recipient_sees_no_curve_of_the_records() -> None:
     recipient, other = (
-        open_page(page, **query, seat="recipient", **more) for more in ({}, {"data_seed": "7", "cpts": "random"})
+        open_page(PAGE, **VIEW, seat="recipient", **more) for more in ({}, {"data_seed": "7", "cpts": "random"})
     )
-    chart = CHART if page == PAGE else BOARD
-    assert figures(recipient)[chart] == figures(other)[chart]
-    assert "true counts" not in [trace["name"] for trace in figures(recipient)[chart]["data"]]
-    if page == PAGE:
-        assert shown(recipient) == shown(other)
-        assert figures(open_page(page, **query))[chart] == figures(recipient)[chart]
-
-
-def test_the_default_increment_of_whole_numbers_is_that_of_their_law_on_explore() -> None:
-    at = open_page("pages/explore.py", **FOURIER, noise="whole numbers", epsilon="20")
-    whole = replace(mechanism(epsilon=20.0), noise=Noise.WHOLE)
-    needed = needed_increments(ASIA, Calibration.CERTIFIED, stream(0, "stealth"), law=whole.noise_law)
-    t = math.ceil(increment_for(0.9, needed) * 1e4) / 1e4
-    assert at.text_input(key="box.t").value == f"{t:g}"
-    kept = float(np.mean(needed <= t))
-    assert f"If all counts are zero, {share_text(kept)} of releases have no negative count." in everything(at)
-    assert t != wanted_t(0.9)
+    assert figures(recipient)[CHART] == figures(other)[CHART]
+    assert "true counts" not in [trace["name"] for trace in figures(recipient)[CHART]["data"]]
+    assert shown(recipient) == shown(other)
+    assert figures(open_page(PAGE, **VIEW))[CHART] == figures(recipient)[CHART]

@@ -24,6 +24,7 @@ from tests.pages.conftest import (
     put,
     sentences,
     settings_of,
+    slide,
     story_list,
 )
 
@@ -78,7 +79,7 @@ def test_a_guess_of_the_pages_number_is_correct_and_one_of_another_setting_is_no
     error = at.session_state["page.numbers"]["error"]
     put(at, "story.guess.epsilon.4", numeral(error, DIGITS))
     assert judged(at).endswith("which is correct.")
-    fine(at.select_slider(key="parameter.epsilon").set_value(10.0).run())
+    slide(at, "epsilon", 10.0)
     assert at.session_state["page.numbers"]["error"] < error / 2, "the number is that of the page now"
 
 

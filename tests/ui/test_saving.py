@@ -8,7 +8,6 @@ from dpbayes.posteriors.prior_rules import PriorRule
 from dpbayes.ui.pages.audit import page as audit
 from dpbayes.ui.pages.claims import families
 from dpbayes.ui.pages.compare import page as compare
-from dpbayes.ui.pages.explore import page as explore
 from dpbayes.ui.pages.hellinger import page as hellinger
 from dpbayes.ui.pages.regression import page as regression
 from dpbayes.ui.pages.which_epsilon import page as which_epsilon
@@ -18,9 +17,13 @@ from dpbayes.ui.session.options.research import CompareView
 from dpbayes.ui.session.options.workflow import AuditSubject, SimulatedTables
 from dpbayes.ui.session.settings import Present, Seat, Settings
 from dpbayes.ui.widgets.chart.saving import (
+    EPSILON,
     LONGEST_NAME,
     LONGEST_VALUE,
+    MECHANISM,
+    TABLE,
     Facts,
+    N,
     facts_of,
     file_name,
     offered_name,
@@ -68,11 +71,13 @@ def test_no_setting_makes_a_name_that_a_disk_refuses_or_that_leaves_the_folder()
     assert not name.startswith(".")
 
 
+EXPLORE: Facts = MECHANISM | EPSILON | TABLE | N
+
 FACTS: dict[str, Facts] = {
     "audit": audit.FACTS,
     "hellinger": hellinger.FACTS,
     "regression": regression.FACTS,
-    "explore": explore.FACTS,
+    "explore": EXPLORE,
     "claims": families.FACTS,
     "compare": compare.FACTS[CompareView.NOISE],
     "which_epsilon": which_epsilon.FACTS,
@@ -95,8 +100,8 @@ def test_at_the_defaults_too_a_picture_says_mechanism_epsilon_table_and_n() -> N
 
 def test_what_one_page_says_of_its_pictures_is_not_said_of_those_of_another() -> None:
     show_place("explore")
-    pictures_tell(explore.FACTS)
-    assert facts_of("explore") == explore.FACTS
+    pictures_tell(EXPLORE)
+    assert facts_of("explore") == EXPLORE
     assert facts_of("claims") == {}
 
 
@@ -139,7 +144,7 @@ def test_a_table_that_is_not_here_leaves_out_n() -> None:
 
 
 def test_a_picture_says_for_whom_it_was_drawn_and_stays_short() -> None:
-    curator = settings_caption("explore", Chosen(Settings(seat=Seat.CURATOR)), explore.FACTS)
+    curator = settings_caption("explore", Chosen(Settings(seat=Seat.CURATOR)), EXPLORE)
     assert curator.endswith("Curator view: may contain values that are not private.")
     assert "curator" not in caption("explore")
     assert len(caption("network", row="x" * 5000)) < 250

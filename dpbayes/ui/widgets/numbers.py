@@ -21,13 +21,11 @@ class Number:
 
 
 NUMBERS = {
-    "released probability": Number(
-        "explore", "The mean of the private posterior in the picture of Explore.", (*_LIVE, _BELOW)
+    "released probability": Number("explore", "The answer of this release on Explore.", (*_LIVE, _BELOW)),
+    "exact probability": Number("explore", "The table's own answer on Explore (curator view).", (*_LIVE, _BELOW)),
+    "error": Number(
+        "explore", "The mean absolute error below the picture of Explore (curator view).", (*_LIVE, _BELOW)
     ),
-    "exact probability": Number(
-        "explore", "The mean of the exact posterior in the picture of Explore (curator view).", (*_LIVE, _BELOW)
-    ),
-    "error": Number("explore", "The mean absolute error in the headline of Explore (curator view).", (*_LIVE, _BELOW)),
     "cells": Number("network", "The number of cells of all tables, “Cells K” on Network.", ("costs", "arrows")),
     "least epsilon": Number("which_epsilon", "The ε in the headline of Which epsilon.", (*_LIVE, _BELOW)),
     "exact loss": Number("audit", "The measured privacy loss on Audit, as an ε.", (*_LIVE, _BELOW)),

@@ -26,8 +26,12 @@ from dpbayes.ui.session.chosen import Chosen, kind_called, target_and_evidence, 
 from dpbayes.ui.session.kept import kept
 from dpbayes.ui.widgets.board import offer_document, show
 from dpbayes.ui.widgets.chart.saving import public_records_text
+from dpbayes.ui.widgets.numbers import show_number
 from dpbayes.ui.widgets.page import next_page
 from dpbayes.ui.widgets.show import folded, numbers, sentence_instead
+
+NUMBERS_SHOWN = {"released probability": "released", "exact probability": "exact", "error": "error"}
+"""The numbers of the board that a guess can be about, by their names in stories."""
 
 OF_RECORDS = 3
 """Simulated releases at each stop of a mechanism that reads the records, which takes long."""
@@ -36,14 +40,11 @@ OF_RECORDS = 3
 def explore_page(chosen: Chosen) -> None:
     """Show the question, the board and the controls, and below what follows from them."""
     left, main = st.columns([2, 9], gap="medium")
-    with main:
-        question_line(chosen)
-        with sentence_instead():
-            view, value = view_of(chosen), shortest(chosen.epsilon)
-            show("explore", _inputs(chosen), lambda: view, value, is_public=chosen.has_public_records)
-            offer_document(view, value, file="explore")
     with left:
         rail(chosen)
+    with main:
+        question_line(chosen)
+        _board(chosen)  # without one, its refusal is the rest of the page
     with folded("Ask another question", key="question.open") as is_open:
         if is_open:
             with sentence_instead():
@@ -52,6 +53,17 @@ def explore_page(chosen: Chosen) -> None:
     if chosen.is_curator:
         make_release(chosen)
     next_page("Which epsilon", "pages/which_epsilon.py")
+
+
+def _board(chosen: Chosen) -> None:
+    """Show the board of this seat, and keep the numbers that a guess can be about. Errors: those of `view_of`."""
+    view, value = view_of(chosen), shortest(chosen.epsilon)
+    with st.container(key="main"), st.container(key="picture"):
+        board = show("explore", inputs_of(chosen), lambda: view, value, is_public=chosen.has_public_records)
+    for name, number in NUMBERS_SHOWN.items():
+        if number in board.frame.numbers:
+            show_number(name, board.frame.numbers[number])
+    offer_document(view, value, file="explore")
 
 
 def view_of(chosen: Chosen) -> View:
@@ -101,7 +113,7 @@ def _released(chosen: Chosen, epsilon: float) -> Release[Outcome]:
     return simulated(mechanism, chosen.statistic, stream(chosen.seed, "release", type(mechanism).__name__), (1,))
 
 
-def _inputs(chosen: Chosen) -> Hashable:
+def inputs_of(chosen: Chosen) -> Hashable:
     """Return what the board depends on, without epsilon."""
     mechanism = chosen.mechanism
     values = tuple(getattr(mechanism, name) for name in parameters_of(type(mechanism)) if name != "epsilon")
@@ -117,7 +129,7 @@ def _question(chosen: Chosen) -> None:
     """Show the answer of one simulated release to any question about the network."""
     ask(chosen)
     target, evidence = target_and_evidence(chosen)
-    key = (_inputs(chosen), chosen.epsilon, target, tuple(evidence.items()))
+    key = (inputs_of(chosen), chosen.epsilon, target, tuple(evidence.items()))
     frame, captions = kept("explore.answer", key, lambda: _answer(chosen, target, evidence))
     numbers(frame)
     for caption in captions:

@@ -68,11 +68,10 @@ PARTS: dict[str, dict[str, str]] = {
     "which_epsilon": TOP,
     "explore": TOP
     | {
-        "divergence": "follows-divergence",
-        "signs": "follows-counts",
-        "accuracy": "follows-accuracy",
+        "divergence": "",
+        "signs": "",
+        "accuracy": "",
         "question": "question",
-        "rows": "rows",
     },
     "audit": TOP | {"curve": "audit-curve"},
     "ledger": {},
@@ -104,11 +103,8 @@ WITHOUT_PICTURE = ("home",)
 """Pages that are not presented, because they have no picture."""
 
 
-FOLDED = {"question": "question.open", "rows": "rows.open"}
+FOLDED = {"question": "question.open"}
 """By the key of a part that is closed until somebody opens it, the key of what opens it."""
-
-CURATORS = ("follows-divergence", "follows-accuracy")
-"""The keys of parts that the recipient does not have: the main picture is presented in place of them."""
 
 
 def shown_alone(page: str, at: str, seat: Seat) -> str:
@@ -116,5 +112,4 @@ def shown_alone(page: str, at: str, seat: Seat) -> str:
     if seat is Seat.RECIPIENT and page in FOR_RECIPIENT:
         return FOR_RECIPIENT[page]
     others = ALONE.get(page, {})
-    key = others.get(at, PARTS[page].get(at) or others.get("", ""))
-    return "" if seat is Seat.RECIPIENT and key in CURATORS else key
+    return others.get(at, PARTS[page].get(at) or others.get("", ""))
