@@ -175,6 +175,9 @@ def banner(at: AppTest) -> str:
 
 
 def headline(at: AppTest) -> str:
+    """Return the headline of the page, or of its board."""
+    for board in boards(at):
+        return str(board["shown"][board["value"]][0]["headline"])
     return plain(next(m.value for m in at.markdown if m.value.startswith("## "))).removeprefix("## ")
 
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +12,12 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.text import escaped
-from dpbayes.ui.session.host import host, use_host
 from dpbayes.ui.widgets import frames
 from dpbayes.ui.widgets.frames import PageNumbers, block_of, unescaped
 from tests.conftest import IS_THOROUGH
-from tests.pages.conftest import charts, components, figures, fine, open_page, plain, put
+from tests.pages.conftest import charts, components, figures, open_page, plain, put
 
 PAGES: list[tuple[str, dict[str, str], str]] = [
-    ("pages/explore.py", {}, "epsilon"),
-    ("pages/explore.py", {"mechanism": "LaplaceFourier"}, "epsilon"),
-    ("pages/explore.py", {"mechanism": "PosteriorSampler"}, "epsilon"),
-    ("pages/explore.py", {"seat": "recipient"}, "epsilon"),
     ("pages/claims.py", {}, "epsilon"),
     ("pages/compare.py", {"compare.view": "Non-negativity"}, "stealth.target"),
 ]
@@ -112,41 +106,6 @@ def check_frames(at: AppTest, name: str) -> None:
             assert same(whole(figure, numbers, shown["parts"]), now[key]), (stop, key)
         texts = {plain(m.value).removeprefix("## ") for m in (*at.markdown, *at.caption)}
         assert set(frame["sentences"].values()) <= texts
-
-
-@pytest.mark.usefixtures("frames_are_offered")
-def test_all_pictures_of_explore_follow_the_hand_and_a_recipient_is_sent_none_that_is_exact() -> None:
-    _, shown, _ = sent(open_page("pages/explore.py"))
-    frame = shown["shown"]["2"]
-    assert list(frame["figures"]) == ["density", "explore.divergence", "explore.counts", "explore.accuracy"]
-    beside = {"follows-divergence p", "follows-counts p", "follows-accuracy p"}
-    assert set(frame["sentences"]) == {"headline h2", "headline p", "picture p"} | beside
-    _, shown, numbers = sent(open_page("pages/explore.py", seat="recipient"))
-    for frame in shown["shown"].values():
-        (density,) = (whole(figure, numbers, shown["parts"]) for figure in frame["figures"].values())
-        assert [trace["name"] for trace in density["data"]] == ["private, noise-aware", "private, naive"]
-        assert "picture p" not in frame["sentences"]
-
-
-@pytest.mark.usefixtures("frames_are_offered")
-def test_other_settings_have_other_frames_and_the_slider_has_not() -> None:
-    at = open_page("pages/explore.py")
-    first, _, _ = sent(at)
-    put(at, "box.epsilon", "2")
-    assert sent(at)[0] == first
-    fine(at.toggle(key="toggle.zoom").set_value(False).run())
-    other, _, _ = sent(at)
-    assert other != first
-    assert {chart["frames"] for chart in charts(at)} == {other}
-
-
-def test_frames_are_sent_when_the_browser_asks_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    use_host(replace(host(), offers_frames=True))
-    at = open_page("pages/explore.py")
-    (offer,) = components(at, "dpbayes_frames")
-    assert offer.bytes.decode() == charts(at)[0]["frames"]
-    at.session_state["frames.wanted"] = offer.bytes.decode()
-    assert sent(fine(at.run()))[0] == offer.bytes.decode()
 
 
 @pytest.mark.usefixtures("frames_are_offered")
