@@ -9,9 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from dpbayes.audit.risk import SUSPICION, ceiling
+from dpbayes.audit.risk import belief_sentence
 from dpbayes.base.looks import BOUND, Curve, Look
-from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import finished
 from dpbayes.base.text import numeral, share_text
@@ -213,7 +212,7 @@ def explore_release(inputs: RecipientInputs, *, value: str = "1") -> View:
         figure = answer_figure(answers, name=inputs.question.text)
         headline = f"ε = {stop}: this release answers {numeral(float(read.means[0]), 2)}{_likely(read)}."
         numbers = {"released": float(read.means[0])}
-        return (Frame(headline, {"posterior": figure}, (promise(release.guarantee),), numbers=numbers),)
+        return (Frame(headline, {"posterior": figure}, (belief_sentence(release.guarantee),), numbers=numbers),)
 
     return View(board, frames_at)
 
@@ -278,7 +277,7 @@ def _frames(inputs: CuratorInputs, pictures: "_Pictures", epsilon: float) -> tup
         Frame(
             headline,
             {"posterior": _answer_figure(inputs, read, k, is_prior=is_prior)} | figures,
-            (promise(mechanism.certified),),
+            (belief_sentence(mechanism.certified),),
             {"posterior": f"This release answers {numeral(float(shown[k]), 2)}. {caption}"} | captions,
             numbers | {"released": float(shown[k])},
         )
@@ -313,18 +312,6 @@ def _is_prior(inputs: CuratorInputs, densities: FloatArray) -> bool:
     prior = density(inputs.mechanism_at(1.0).prior, inputs.question.cell, THETA)
     distances = np.abs(np.cumsum(densities - prior, axis=-1)).mean(axis=-1) * (THETA[1] - THETA[0])
     return bool(np.median(distances) < LIKE_PRIOR)
-
-
-def promise(guarantee: Guarantee) -> str:
-    """State what the guarantee means for one person."""
-    before = f"Somebody who is {SUSPICION:.0%} sure about one person".replace("%", " %")
-    if not guarantee.is_private:
-        return f"{before} can become certain: there is no guarantee."
-    after = 100 * ceiling(SUSPICION, guarantee)
-    if after > 99.5:
-        return f"{before} can become nearly certain."
-    rarely = ", apart from rare cases (δ)" if guarantee.delta else ""
-    return f"{before} can become at most {np.ceil(after):.0f} % sure{rarely}."
 
 
 # The pictures against epsilon

@@ -203,9 +203,7 @@ def answers_of(folder: Path) -> dict[str, Any]:
 def test_a_mechanism_and_its_audit_are_on_every_page_after_two_files_and_one_line(recipe: Path) -> None:
     answer = answers_of(recipe)
     assert "Geometric" in answer["release"][1]
-    assert "a geometric release has a mean absolute error" in answer["release"][0], (
-        "its label is no name: `named` says so"
-    )
+    assert "comes out as" in answer["release"][0]
     assert answer["audited"] == [
         "Geometric noise: the claim ε = 1 holds and is tight.",
         *["ε = 1"] * 3,
@@ -248,7 +246,6 @@ LABELS = {kind.label for kind in ALL_KINDS if hasattr(kind, "label")} - {""}
 
 ABOUT = {
     "ui/app.py": "pages have titles, and two are about one mechanism",
-    "ui/pages/explore/comparison.py": "a network of one node is a die: the mechanisms for a die stand beside its own",
     "ui/pages/sampling/page.py": "the page is about the sampler",
     "ui/pages/sampling/game.py": "the page is about the sampler",
     "ui/pages/sampling/details.py": "the page is about the sampler",
@@ -261,7 +258,7 @@ ABOUT = {
     "experiments/regression/result.py": "the experiment is about the regression sampler",
     "experiments/hellinger/scenario.py": "Laplace noise on a die has the colour of Laplace noise on a network",
     "ui/pages/regression/page.py": "the page is about the regression sampler",
-    "ui/pages/explore/board.py": "Theorem 1 bounds the divergence of releases with the paper's Laplace noise",
+    "ui/pages/explore/page.py": "the signs of counts are compared with those of Fourier, which are lifted",
     "experiments/table_errors.py": "an adaptive release is compared with its own noise on a public graph",
     "ui/pages/compare/tables.py": "the line of a public graph has the colour of its mechanism",
     "ui/pages/network/adaptive.py": "the drawing as a public graph is released as an adaptive release measures its own",

@@ -25,7 +25,7 @@ from dpbayes.ui.pages.audit.subject import setting_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.options.workflow import ByNode
-from dpbayes.ui.session.settings import Cpts, Seat, Settings
+from dpbayes.ui.session.settings import Cpts, Settings
 from dpbayes.ui.session.uploads import Upload
 from dpbayes.ui.widgets.from_python import (
     FACE,
@@ -106,15 +106,6 @@ def test_the_noise_of_a_network_too_large_for_errors() -> None:
     assert metrics(at)["Fourier noise per cell"] == numeral(fourier)
 
 
-@pytest.mark.usefixtures("first_look")
-def test_the_least_noise_on_compare() -> None:
-    at = open_page("pages/compare.py", source="sprinkler")
-    while "so far" in headline(at):
-        at = fine(at.run())
-    (noises,) = printed(at)
-    assert numeral(min(noises.values())) in headline(at)
-
-
 def in_data(at: AppTest, values: list[Any]) -> None:
     n, columns = values
     assert f"{n:,} records with {columns} columns" in headline(at)
@@ -164,12 +155,6 @@ def in_a_verdict(at: AppTest, values: list[Any]) -> None:
 
 SHOWN: list[tuple[str, dict[str, str], Callable[[AppTest, list[Any]], None]]] = [
     ("data", {"data": "house_votes_84"}, in_data),
-    ("explore", SMALL | {"cpts": "random", "data_seed": "7", "seed": "3"}, in_release),
-    (
-        "explore",
-        SMALL | {"mechanism": "MapExponential", "prior": "2", "source": "chain:3", "cpts": "random"},
-        in_release,
-    ),
     ("audit", SMALL | {"mechanism": "LaplaceFourier", "calibration": "as printed"}, in_audit),
     ("audit", {"audit.subject": "Hellinger, smooth sensitivity (one die)", "audit.n": "12"}, in_audit),
     ("sampling", SMALL | {"epsilon": "20"}, in_sampling),
@@ -202,30 +187,12 @@ def test_a_pages_code_prints_what_it_shows(
 # The recipient
 
 
-@pytest.mark.parametrize("page", ["data", "explore", "sampling", "claims"])
+@pytest.mark.parametrize("page", ["data", "sampling", "claims"])
 def test_a_recipients_code_holds_nothing_of_the_table(page: str) -> None:
     first, second = (open_page(f"pages/{page}.py", seat="recipient", data_seed=seed, **SMALL) for seed in "12")
     assert code(first) == code(second)
     assert not any(word in code(first) for word in ("stream(", "data", "counts ="))
-    if page != "explore":
-        assert run(code(first))
-
-
-@pytest.mark.parametrize(
-    "query",
-    [{}, {"release.reading": "counts as real"}, {"mechanism": "PosteriorSampler", "draws": "3"}],
-)
-def test_a_recipient_reads_the_pictures_number_off_the_file(
-    query: dict[str, str], files: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    at = open_page("pages/explore.py", seat="recipient", **SMALL | query)
-    (name,) = [file for file in files if file.endswith(".json")]
-    assert name in code(at)
-    assert name.startswith("explore-release-simulation-")
-    (tmp_path / name).write_bytes(files[name]())
-    monkeypatch.chdir(tmp_path)
-    (value,) = printed(at)
-    assert f"at {numeral(value, 2)}" in headline(at)
+    assert run(code(first))
 
 
 # The ledger
@@ -265,7 +232,7 @@ def with_upload(page: str, mine: Upload) -> AppTest:
     return fine(at.switch_page(f"pages/{page}.py").run())
 
 
-@pytest.mark.parametrize("page", ["explore", "sampling"])
+@pytest.mark.parametrize("page", ["sampling"])
 @pytest.mark.parametrize("is_declared", [True, False])
 def test_code_for_an_upload_runs_beside_its_file_and_the_description_that_is_offered(
     page: str, is_declared: bool, files: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -282,18 +249,7 @@ def test_code_for_an_upload_runs_beside_its_file_and_the_description_that_is_off
     assert ("read from the data" in said) != is_declared
     (tmp_path / "domains.json").write_text(files["domains.json"], encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    {"explore": in_release, "sampling": in_sampling}[page](at, printed(at))
-
-
-def test_the_description_is_offered_where_code_reads_it_alone(tmp_path: Path, files: dict[str, Any]) -> None:
-    at = with_upload("explore", upload_of(tmp_path))
-    assert "domains.json" in files
-    files.clear()
-    fine(at.segmented_control(key="segments.seat").set_value(Seat.RECIPIENT).run())
-    assert "domains.json" not in code(at)
-    assert "domains.json" not in files
-    open_page("pages/explore.py", **SMALL)
-    assert "domains.json" not in files
+    in_sampling(at, printed(at))
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,6 @@ from tests.pages.conftest import (
     open_page,
     sentences,
     settings_of,
-    stop_after_a_step,
     story_list,
 )
 
@@ -110,22 +109,6 @@ def test_a_fragment_that_fails_when_it_reruns_alone_is_a_sentence(
     nothing_unforeseen.clear()
 
 
-@pytest.mark.usefixtures("first_look")
-def test_a_callback_that_fails_is_a_sentence_and_changes_nothing(
-    monkeypatch: pytest.MonkeyPatch, nothing_unforeseen: list[str]
-) -> None:
-    at = open_page("pages/explore.py")
-    with monkeypatch.context() as patch:
-        patch.setattr("dpbayes.ui.widgets.controls.set_parameter", fail)
-        at.select_slider(key="parameter.epsilon").set_value(2.0).run()
-    assert sentences(at) == [WENT_WRONG]
-    assert settings_of(at) == Settings()
-    assert len(nothing_unforeseen) == 1
-    nothing_unforeseen.clear()
-    assert fine(at.run()).select_slider(key="parameter.epsilon").value == 1.0
-    assert not sentences(at)
-
-
 def test_a_callback_of_the_graph_editor_that_fails_is_a_sentence_and_changes_nothing(
     monkeypatch: pytest.MonkeyPatch, nothing_unforeseen: list[str]
 ) -> None:
@@ -186,38 +169,6 @@ def _sent(at: AppTest) -> tuple[object, ...]:
     slider, box = at.get("bidi_component")[0].proto, at.text_input(key="box.prior").proto
     data = json.loads(slider.json)
     return data["seen"], data["value"], box.set_value, box.value
-
-
-@pytest.mark.usefixtures("numbers_as_in_a_browser")
-@pytest.mark.parametrize("fragment", ["of the page", "of no page", ""])
-def test_the_first_move_after_a_restart_of_the_server_counts(monkeypatch: pytest.MonkeyPatch, fragment: str) -> None:
-    # What a page goes on with would be drawn over what the browser was told first.
-    stop_after_a_step()
-    before = open_page("pages/explore.py", epsilon="3", data_seed="7", prior="1")
-    keys = ("number.epsilon__events", "comparison", "settings.open", "box.prior", "box.seed")
-    slider, button, settings, prior, seed = (control(before, key) for key in keys)
-    sent = WidgetStates()
-    sent.widgets.add(id=slider, json_trigger_value='[{"event": "move", "value": {"text": "5", "number": 8}}]')
-    sent.widgets.add(id=button, bool_value=True)
-    sent.widgets.add(id=settings, bool_value=True)  # the browser has a part open that a restarted server draws closed
-    sent.widgets.add(id=prior, string_value="2")
-    sent.widgets.add(id=seed, string_value="1")
-    sent.widgets.add(id="$$ID-of-a-control-that-is-gone", string_value="1")
-    at = AppTest.from_file(str(APP), default_timeout=NO_LIMIT)
-    at.query_params.update({"epsilon": "3", "data_seed": "7", "prior": "1"})
-    at.switch_page("pages/explore.py")
-    queue = list(before._fragment_storage._fragments) if fragment == "of the page" else [fragment] if fragment else []
-    with monkeypatch.context() as patch:
-        alone = functools.partial(RerunData, fragment_id_queue=queue)
-        patch.setattr("streamlit.testing.v1.local_script_runner.RerunData", alone)
-        fine(at._run(sent))
-    assert settings_of(at) == Settings(data_seed=7, prior=PriorRule.symmetric(2)).with_parameter("epsilon", 5.0)
-    assert at.title[0].value == "Explore"
-    assert at.get("dataframe")  # the part that was opened
-    assert not sentences(at)
-    # The page was drawn as the link says before: the browser must hear where its controls stand now, but once.
-    assert _sent(at) == (8, "5", True, "2")
-    assert _sent(fine(at.run())) == (8, "5", False, "")
 
 
 def test_a_dashboard_that_can_draw_nothing_does_not_run_for_ever(

@@ -34,7 +34,7 @@ from dpbayes.ui.pages.ledger import BudgetKind, _composed, left_as_epsilon
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import opened_release
-from tests.pages.conftest import figures, fine, headline, one_sentence, open_page, plain, sentences, unfold
+from tests.pages.conftest import figures, fine, headline, one_sentence, open_page, plain, sentences, slide, unfold
 from tests.pages.numbers import E_NOTATION
 from tests.releases.made import NETWORK, opened, released, request_with
 from tests.releases.made_adaptive import drawn_with_a_generator
@@ -292,7 +292,7 @@ def test_a_release_is_made_after_one_confirmation_and_shown_again_for_nothing(pa
     fine(at.run())
     assert "This release exists already" in at.info[0].value
     assert ledger.account_of(path, "garden").spent == Fraction(1, 2)
-    fine(at.select_slider(key="parameter.epsilon").set_value(1.0).run())
+    slide(at, "epsilon", 1.0)
     assert not at.checkbox(key="make.unseen").value, "the next release is to be confirmed anew"
 
 

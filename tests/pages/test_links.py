@@ -19,7 +19,7 @@ from dpbayes.ui.session.graphs import MAX_CODE, Graph, code_of
 from dpbayes.ui.session.link import left_out, query_of, settings_from
 from dpbayes.ui.session.settings import EXPLORED_NAMES, PARAMETERS, Cpts, Seat, Settings
 from tests.conftest import crossed, thorough
-from tests.pages.conftest import PAGES, fine, headline, open_page, plain, sentences, settings_of
+from tests.pages.conftest import PAGES, fine, headline, open_page, plain, sentences, settings_of, slide
 
 words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
 nodes = words.filter(str.strip)  # a name of blanks alone is refused
@@ -273,7 +273,7 @@ def test_an_odd_state_is_a_sentence_and_never_a_traceback(page: str, odd: str) -
 
 def test_the_link_follows_the_page_and_back() -> None:
     at = open_page("pages/explore.py")
-    at.select_slider(key="parameter.epsilon").set_value(2.5).run()
+    slide(at, "epsilon", 2.5)
     at.selectbox(key="choice.target").set_value("lung").run()
     query = {key: value[0] if isinstance(value, list) else value for key, value in at.query_params.items()}
     again = open_page("pages/explore.py", **query)

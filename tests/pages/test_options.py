@@ -15,17 +15,13 @@ from dpbayes.ui.session.options.research import BoundClaim, ClaimPicture, Compar
 from dpbayes.ui.session.options.workflow import AuditSubject
 from dpbayes.ui.session.settings import PARAMETERS
 from tests.conftest import IS_THOROUGH, thorough
-from tests.pages.conftest import PAGES, figures, fine, open_page, sentences, stop_after_a_step
+from tests.pages.conftest import PAGES, boards, figures, fine, open_page, sentences, stop_after_a_step
 from tests.pages.numbers import wrong_numbers
 
 FAMILIES = {"papers.claim": "[Dimitrakakis14] Theorem 1(ii)", "papers.picture": ClaimPicture.FAMILIES.value}
 """The claim whose picture is of one replaced record, and that picture."""
 
 NOT_OF_A_PAGE: list[tuple[str, dict[str, str]]] = [
-    ("explore", {"epsilon": "1000"}),
-    ("explore", {"epsilon": "0.001"}),
-    ("explore", {"mechanism": "PosteriorSampler", "epsilon": "1000"}),
-    ("explore", {"mechanism": "LaplaceFourier", "epsilon": "0.001"}),
     ("audit", {"audit.subject": "Hellinger, smooth sensitivity (one die)"}),
     ("hellinger", {"hellinger.delta": "1e-12"}),
     ("hellinger", {"epsilon": "1000"}),
@@ -71,7 +67,6 @@ MAIN = {
     "claims": "bounds",
     "hellinger": "hellinger.errors",
     "regression": "regression.errors",
-    "explore": "density",
     "sampling": "trim",
     "compare": "compare.noise",
     "which_epsilon": "which_epsilon.errors",
@@ -97,7 +92,6 @@ CONTEXTS: dict[str, list[dict[str, str]]] = {
     ],
     "hellinger": [{}, {"hellinger.sides": "3", "hellinger.n": "20", "hellinger.balance": "by share"}],
     "regression": [{}, {"regression.records": "Fulton census", "regression.norm_bound": "from a certified ε"}],
-    "explore": [{}, {"mechanism": "GaussianResiduals"}],
     "sampling": [{"sampling.family": family.value} for family in Family],
     "compare": [
         {},
@@ -141,7 +135,7 @@ def shown(page: str, query: dict[str, str], session: AppTest | None = None) -> A
     at = open_page(f"pages/{page}.py", **query) if session is None else turned(session, query)
     picture = OF_A_VIEW.get(CompareView(query["compare.view"])) if "compare.view" in query else MAIN.get(page)
     for _ in range(50):
-        pictures = set(figures(at))
+        pictures = set(figures(at)) | {panel["key"] for board in boards(at) for panel in board["panels"]}
         if ({picture, "robustness.moved"} & pictures if picture else pictures) or at.get("progress"):
             return at
         fine(at.run())

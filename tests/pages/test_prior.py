@@ -79,21 +79,6 @@ def test_the_page_states_that_private_map_has_another_prior() -> None:
     assert sentence not in everything(opened(EXPLORE, mechanism="LaplaceUpdates", prior="capped"))
 
 
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        ("capped", "dp.LaplaceUpdates(prior=network, epsilon=1.0"),
-        ("1", "prior=dp.Dirichlets.symmetric(network)"),
-        ("0.5", "prior=dp.Dirichlets.symmetric(network, 0.5)"),
-        ("capped:6", "prior=dp.Dirichlets.capped(network, 6.0)"),
-        ("bdeu", "prior=dp.Dirichlets.bdeu(network)"),
-    ],
-)
-def test_the_python_code_has_the_prior(text: str, code: str) -> None:
-    at = open_page(EXPLORE, prior=text)
-    assert any(code in shown.value for shown in at.code)
-
-
 def test_claims_use_one_number_for_every_cell() -> None:
     at = open_page("pages/claims.py", **{"papers.claim": "Theorem 1: KL of the posterior", "prior": "capped:8"})
     box = next(box for box in at.text_input if box.label == "Prior pseudo-count per cell")

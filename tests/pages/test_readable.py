@@ -5,7 +5,7 @@ import json
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.base import terms
-from tests.pages.conftest import components, open_page, plain
+from tests.pages.conftest import components, open_page
 
 
 def helps(at: AppTest) -> dict[str, str]:
@@ -38,17 +38,3 @@ def test_data_says_what_columns_say() -> None:
     assert table["meaning"].tolist()[0] == "The member's party: democrat or republican."
     plain_one = open_page("pages/data.py", source="bayes:3", cpts="random")
     assert all("meaning" not in frame.value for frame in plain_one.dataframe)
-
-
-def test_release_states_the_question_and_what_its_numbers_are() -> None:
-    at = open_page("pages/explore.py", target="dysp", evidence="smoke~yes", records="200")
-    captions = [plain(caption.value) for caption in at.caption]
-    assert "dysp: shortness of breath; smoke: smoking." in captions
-    row = "dysp: shortness of breath; either: tuberculosis or lung cancer; bronc: bronchitis."
-    assert row in captions
-    assert terms.KL in helps(at)["Prediction KL, all rows, nats"]
-    assert terms.COVERAGE in helps(at)["Coverage of 95% intervals, this probability"]
-    assert terms.EPSILON in helps(at)["Stated"]
-    assert next(box.help for box in at.selectbox if box.label == "Prior") == terms.PRIOR
-    assert next(box.help for box in at.text_input if box.label.startswith("Prior")) == terms.PSEUDO_COUNT
-    assert next(box.help for box in at.selectbox if box.label == "CPT row") == terms.ROW

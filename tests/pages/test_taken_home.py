@@ -6,7 +6,7 @@ import pytest
 import streamlit as st
 from streamlit.elements.widgets.button import ButtonMixin
 
-from tests.pages.conftest import PAGES, charts, fine, open_page, unfold
+from tests.pages.conftest import PAGES, charts, fine, open_page
 from tests.pages.numbers import wrong_numbers
 
 SMALL = {
@@ -35,7 +35,7 @@ WITHOUT_FILES = {"home", "ledger"}
 """Pages that have a file of their own only once something is opened there."""
 
 
-WITHOUT_FACTS = {"home", "ledger", "learn"}
+WITHOUT_FACTS = {"home", "ledger", "explore"}
 """Pages whose pictures, if there are any, depend on nothing that is set elsewhere."""
 
 
@@ -86,18 +86,6 @@ def test_every_picture_of_a_page_says_where_it_was_drawn_at_which_epsilon_and_of
         assert "epsilon = 2," in chart["caption"], chart["name"]
         assert f" n = {12 if page == 'hellinger' else 200}" in chart["caption"], chart["name"]
         assert chart["file"].startswith(page), chart["name"]
-
-
-@pytest.mark.usefixtures("first_look")
-def test_what_is_drawn_of_simulated_releases_says_so_and_a_proof_does_not() -> None:
-    at = open_page("pages/explore.py", **SMALL)
-    unfold(at, "person.open")
-    captions = {chart["name"]: (chart["caption"], chart["file"]) for chart in charts(at)}
-    for name in ("density", "rows", "kl"):
-        assert "A simulation, not a release." in captions[name][0]
-        assert f"explore-{name}-simulation" in captions[name][1]
-    assert "A picture, not a release." in captions["person"][0]
-    assert "simulation" not in captions["person"][1]
 
 
 @pytest.mark.usefixtures("first_look")

@@ -15,7 +15,6 @@ from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.audit.loss import trimmed_network
-from dpbayes.experiments.accuracy import setting as accuracy_setting
 from dpbayes.mechanisms import Calibration, GaussianResiduals, fourier
 from dpbayes.model.network import Network
 from dpbayes.theory.claims import setting as bounds_subject
@@ -240,25 +239,3 @@ def test_what_moves_too_many_coefficients_is_one_sentence() -> None:
 
 
 # Accuracy
-
-
-def test_the_fourier_increment_of_an_experiment_is_simulated_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: list[int] = []
-    draw = accuracy_setting.needed_increments
-
-    def counted(network: Network, *more: Any, draws: int) -> Any:
-        drawn.append(draws * network.cell_count)
-        return draw(network, *more, draws=draws)
-
-    monkeypatch.setattr(accuracy_setting, "needed_increments", counted)
-    monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", st.rerun)
-    query = {"accuracy.scene": "the drawn network, synthetic", "accuracy.repeats": "2", "accuracy.points": "1"}
-    few = dict.fromkeys(("laplace", "sampling", "sampling_many", "residuals"), "no")
-    open_page("pages/accuracy.py", source=star(11), **query, **{f"accuracy.{k}": no for k, no in few.items()})
-    assert sum(drawn) == 2_000 * network_of(graph_of(star(11))).cell_count
-
-
-@pytest.mark.parametrize("scene", ["the drawn network, synthetic", "the table and its network"])
-def test_an_experiment_that_holds_too_much_is_one_sentence(scene: str) -> None:
-    at = open_page("pages/accuracy.py", source=star(18), **{"accuracy.scene": scene}, **SMALL)
-    one_sentence(at, "The tables of the target and its children have 524,324 cells")

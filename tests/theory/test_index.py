@@ -207,7 +207,6 @@ ABOUT = {
     "pages/claims/selection.py": "the picture of one replaced record is about the two theorems of robustness",
     "pages/compare/non_negativity.py": "it leads to the claim about non-negativity",
     "pages/compare/noise.py": "the page compares noise as Remark 1 does, and tells what became of the remark",
-    "pages/explore/board.py": "the picture of the KL divergence has the bounds of Theorem 1",
 }
 """The modules of the user interface that are about certain claims, and why they name them."""
 

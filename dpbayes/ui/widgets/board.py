@@ -18,6 +18,7 @@ from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.kept import kept, server_cache
 from dpbayes.ui.session.settings import PARAMETERS
+from dpbayes.ui.widgets.chart.saving import offered_name
 
 MOST_TYPED = 24
 """The largest number of characters of a value from the browser."""
@@ -77,7 +78,11 @@ def show(name: str, inputs: Hashable, view: Callable[[], View], value: str = "",
     Returns:
         The board as it is shown.
     """
-    computed = _shared_view(name, inputs, view) if is_public else kept(name, inputs, lambda: _Computed.of(view))
+    computed = (
+        _shared_view(name, inputs, view)
+        if is_public
+        else kept(f"board.{name}.view", inputs, lambda: _Computed.of(view))
+    )
     wanted = f"{name}.wanted"
     board = computed.at(value, every_stop=st.session_state.get(wanted) == inputs)
     head = json.dumps({"library": plotly_address()}).encode()
@@ -111,11 +116,13 @@ def _rest(name: str, board: Board) -> None:
         set_parameter(board.slider.name, parameter.checked(board.slider.name, text))
 
 
-def offer_document(board: View, value: str, *, file: str) -> None:
+def offer_document(view: View, value: str) -> None:
     """Offer the complete board as an HTML file, which is made when somebody asks for it."""
+    board = view.board
     download_button(
-        ":material/download: Save as interactive HTML",
-        lambda: board.complete(value).to_html(),
-        f"{file}.html",
+        "Save as interactive HTML",
+        lambda: view.complete(value).to_html(),
+        offered_name(board.name, "html", simulates=True, curator_only=board.private),
         mime="text/html",
+        key=f"document.{board.name}",
     )

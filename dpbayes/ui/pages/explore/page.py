@@ -63,7 +63,7 @@ def _board(chosen: Chosen) -> None:
     for name, number in NUMBERS_SHOWN.items():
         if number in board.frame.numbers:
             show_number(name, board.frame.numbers[number])
-    offer_document(view, value, file="explore")
+    offer_document(view, value)
 
 
 def view_of(chosen: Chosen) -> View:
