@@ -19,9 +19,8 @@ from dpbayes.base.amounts import Amount, Rho, amount_text, measure_of, number_of
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.adaptive.course import require_course
 from dpbayes.mechanisms.adaptive.draws import confirmed_choice, confirmed_noise, scale_at
-from dpbayes.mechanisms.adaptive.process import Measurement, PairChoice, Process
+from dpbayes.mechanisms.adaptive.process import Measurement, PairChoice, Process, require_course
 from dpbayes.mechanisms.adaptive.scores import SENSITIVITY
 from dpbayes.mechanisms.exact_form import REACH
 from dpbayes.mechanisms.noise.exact import opendp

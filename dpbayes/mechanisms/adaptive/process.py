@@ -29,13 +29,14 @@ of [Feldman and Zrnic, "Individual privacy accounting via a Renyi filter", 2021,
 needs the bound on every path, and allows the budget that choices did not use to go to measurements.
 
 Privacy in epsilon. A measurement is one of tables with discrete Laplace noise, and its loss is at most the sum of its
-prices over S (`dpbayes.mechanisms.adaptive.tables`). A choice has P_t/Q_t <= exp(2 s/b) = exp(epsilon_t). The stages
+prices over S (`dpbayes.mechanisms.adaptive.measured`). A choice has P_t/Q_t <= exp(2 s/b) = exp(epsilon_t). The stages
 take prices and choices such that sum_t epsilon_t <= epsilon on every path. So P/Q = prod_t P_t/Q_t <= exp(epsilon) for
 every output.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -48,6 +49,7 @@ from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.adaptive.choices import (
     MOST_ROUNDS,
+    Candidates,
     Choose,
     ChosenPair,
     ForestRounds,
@@ -61,7 +63,13 @@ from dpbayes.mechanisms.adaptive.choices import (
     rooted,
 )
 from dpbayes.mechanisms.adaptive.draws import Draws, choice_scale
-from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals, new_prices, wanted_precisions
+from dpbayes.mechanisms.adaptive.measured import (
+    MeasuredResiduals,
+    MeasuredTables,
+    new_prices,
+    table_prices,
+    wanted_precisions,
+)
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, ProcessStep
 from dpbayes.mechanisms.adaptive.reading import Measured, column_distributions, model_probabilities
 from dpbayes.mechanisms.adaptive.scores import (
@@ -71,7 +79,6 @@ from dpbayes.mechanisms.adaptive.scores import (
     state_starts,
     whole_expected,
 )
-from dpbayes.mechanisms.adaptive.tables import MeasuredTables, table_prices
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.pair_marginals import pair_marginals
@@ -318,3 +325,68 @@ def _expected_by_model(plan: AdaptivePlan, measured: Measured, graph: GrowingGra
 def _network(columns: Network, parents: Sequence[tuple[int, ...]]) -> Network:
     """Return the network over the same columns with parents by place."""
     return Network(columns.names, columns.states, tuple(tuple(columns.names[j] for j in own) for own in parents))
+
+
+# The steps of a release: each choice at its price among its candidates, followed from the first on, without records
+
+
+_ORDER = "The steps are in an order that the plan does not allow."
+
+
+def require_course(plan: AdaptivePlan, start: Process, events: Iterable[Event]) -> None:
+    """Refuse steps that the plan does not allow after a `start`. Errors: InputError, which states the first deviation.
+
+    After each step, the released results determine which step comes next, how many candidates it has, and what it
+    may cost. This cannot find out whether the choices were made from certain records. A measurement may cost at
+    most what the plan gives its stage. A choice must have the plan's cost, and the number of candidates that the
+    earlier steps leave.
+    """
+    stated = tuple(events)
+    released = _Released(deque(stated))
+    process = course(plan, start, released)
+    if released.rest:
+        raise InputError("There are more steps than the plan allows.")
+    if process.events != stated:
+        raise InputError('A choice has the wrong value of "taken".')
+
+
+@dataclass(frozen=True, eq=False)
+class _Released:
+    """The steps of a release that are left, each checked when its turn comes."""
+
+    rest: deque[Event]
+
+    def measured(self, stage: str, process: Process, parents: Sequence[tuple[int, ...]], limit: Fraction) -> Process:
+        event = self._next(stage)
+        if not isinstance(event, Measurement):
+            raise InputError(_ORDER)
+        if event.parents != tuple(parents):
+            raise InputError("A measured graph is not the one that was chosen.")
+        after = process.after(event)
+        if after.measured.cost > limit:
+            raise InputError(f'The measurement of "{stage}" costs more than the plan gives this stage.')
+        return after
+
+    def choosing(self, stage: str, expected: Callable[[], tuple[FloatArray, IntArray]]) -> Choose:
+        return lambda among: self._chosen(stage, among)
+
+    def _chosen(self, stage: str, among: Candidates) -> tuple[int, int] | None:
+        event = self._next(stage)
+        if not isinstance(event, PairChoice):
+            raise InputError(_ORDER)
+        chosen, candidates = event.chosen, len(among.first)
+        if chosen.cost != among.cost:
+            raise InputError("The cost of a choice differs from its cost in the plan.")
+        if chosen.candidates != candidates:
+            raise InputError(
+                f"A choice states {chosen.candidates:,} candidates, but the earlier steps leave {candidates:,}."
+            )
+        pair = chosen.pair
+        if pair is not None and not np.any((among.first == pair[0]) & (among.second == pair[1])):
+            raise InputError("A chosen pair of columns was not among the candidates.")
+        return pair
+
+    def _next(self, stage: str) -> Event:
+        if not self.rest or self.rest[0].stage != stage:
+            raise InputError(_ORDER)
+        return self.rest.popleft()

@@ -9,8 +9,7 @@ the column.
 import numpy as np
 
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals
-from dpbayes.mechanisms.adaptive.tables import MeasuredTables
+from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals, MeasuredTables
 from dpbayes.model.network import Network
 from dpbayes.model.pair_marginals import family_marginals
 from dpbayes.posteriors.dirichlet import Dirichlets

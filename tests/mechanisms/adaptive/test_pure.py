@@ -14,11 +14,11 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments.table_errors import pair_error
 from dpbayes.mechanisms.adaptive import choices, draws, process
 from dpbayes.mechanisms.adaptive.draws import SimulatedDraws, confirmed_choice, confirmed_noise
+from dpbayes.mechanisms.adaptive.measured import MeasuredTables, measurable, table_prices
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import carried_out
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
 from dpbayes.mechanisms.adaptive.scores import SENSITIVITY
-from dpbayes.mechanisms.adaptive.tables import MeasuredTables, measurable, table_prices
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from tests.conftest import thorough
