@@ -35,25 +35,6 @@ class SigningKey:
     sign: Callable[[bytes], bytes]
 
 
-@dataclass(frozen=True)
-class LedgerKey:
-    """A key that a ledger names: its row, its signer, the reason for it, and the row of the key that replaced it."""
-
-    row: int
-    signer: Signer
-    reason: str
-    time: str
-    replaced_in: int | None
-
-
-def ledger_keys(path: Path) -> tuple[LedgerKey, ...]:
-    """Return the keys that a ledger names, in the order of their rows. Errors: LedgerError."""
-    return tuple(
-        LedgerKey(key.event.row, _signer_of(key), key.event.reason, key.event.time, key.replaced_in)
-        for key in ledger.named_keys(path)
-    )
-
-
 def keys_folder(path: Path) -> Path:
     """Return the folder of private keys: the folder in DPBAYES_KEYS, or else that of the ledger."""
     named = os.environ.get(FOLDER)
@@ -65,7 +46,7 @@ def key_file(path: Path, key: PublicKey) -> Path:
     return keys_folder(path) / f"signing-key-{key.fingerprint}.pem"
 
 
-def make_key(path: Path, name: str, *, reason: str, replaces: int | None = None) -> LedgerKey:
+def make_key(path: Path, name: str, *, reason: str, replaces: int | None = None) -> ledger.NamedKey:
     """Make a key, write it into a file that only its owner can read, and name it in the ledger.
 
     Each key has its own file, so no key is ever overwritten. With `replaces`, the key in that row signs no new
@@ -77,7 +58,7 @@ def make_key(path: Path, name: str, *, reason: str, replaces: int | None = None)
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
         from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-    in_use = {key.row: key for key in ledger_keys(path) if key.replaced_in is None}
+    in_use = {key.row: key for key in ledger.named_keys(path) if key.replaced_in is None}
     if replaces is not None and replaces not in in_use:
         raise InputError(f"Row {replaces} of the ledger does not name a signing key that is in use.")
     private = Ed25519PrivateKey.generate()
@@ -85,11 +66,10 @@ def make_key(path: Path, name: str, *, reason: str, replaces: int | None = None)
     file = key_file(path, signer.key)
     _write_private(file, private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     try:
-        event = ledger.name_key(path, canonical(signer.content), reason=reason, replaces=replaces)
+        return ledger.name_key(path, signer, reason=reason, replaces=replaces)
     except InputError:
         file.unlink(missing_ok=True)  # nothing can have been signed with it
         raise
-    return LedgerKey(event.row, signer, event.reason, event.time, None)
 
 
 def signing_key(path: Path) -> SigningKey | None:
@@ -99,7 +79,7 @@ def signing_key(path: Path) -> SigningKey | None:
 
     Errors: InputError, before anything is charged, if keys are in use and no file of them can be used.
     """
-    in_use = [key for key in ledger_keys(path) if key.replaced_in is None]
+    in_use = [key for key in ledger.named_keys(path) if key.replaced_in is None]
     if not in_use:
         return None
     for key in reversed(in_use):
@@ -138,10 +118,6 @@ def unsigned(document: bytes) -> bytes:
     content: dict[str, Any] = dict(read_canonical(document))  # type: ignore[call-overload]  # a document is an object
     rest = {name: content[name] for name in content if name not in ("signer", "signature")}
     return canonical(rest | {"hash": hash_of(rest)})
-
-
-def _signer_of(key: ledger.NamedKey) -> Signer:
-    return signer_from(read_canonical(key.content))
 
 
 def _write_private(file: Path, data: bytes) -> None:

@@ -27,7 +27,7 @@ from dpbayes.releases.document.signature import (
     signed_bytes,
 )
 from dpbayes.releases.publishing import publish, publish_adaptive
-from dpbayes.releases.signing import key_file, ledger_keys, make_key, signed, signing_key, unsigned
+from dpbayes.releases.signing import key_file, make_key, signed, signing_key, unsigned
 from dpbayes.releases.verify import verify
 from dpbayes.releases.views.report import html_report
 from tests.releases.asking import hashed
@@ -281,7 +281,7 @@ def test_without_the_package_a_check_says_so_and_a_key_is_not_confirmed(document
 
 
 def test_a_key_is_for_its_owner_and_never_overwritten(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (key,) = ledger_keys(path)
+    (key,) = ledger.named_keys(path)
     file = key_file(path, key.signer.key)
     assert file.parent == path.parent
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -291,12 +291,12 @@ def test_a_key_is_for_its_owner_and_never_overwritten(path: Path, monkeypatch: p
     with pytest.raises(InputError, match=r"^The key file .* cannot be written: File exists\.$"):
         make_key(path, "Ann", reason="A second key.")
     assert file.read_bytes() == before
-    assert len(ledger_keys(path)) == 1
+    assert len(ledger.named_keys(path)) == 1
 
 
 def test_the_private_key_is_in_no_row_and_in_no_release(path: Path) -> None:
     data = publish(path, request_with(), counts()).document
-    (key,) = ledger_keys(path)
+    (key,) = ledger.named_keys(path)
     text = key_file(path, key.signer.key).read_text().splitlines()[1]
     seed = __import__("base64").b64decode(text)[-32:]
     for content in (data, path.read_bytes(), Path(f"{path}-wal").read_bytes() if Path(f"{path}-wal").exists() else b""):
@@ -315,10 +315,10 @@ def test_a_key_that_the_ledger_refuses_leaves_no_file(path: Path) -> None:
 
 def test_a_rotated_key_confirms_what_it_signed_and_signs_nothing_new(path: Path) -> None:
     old = publish(path, request_with(), counts()).document
-    (first,) = ledger_keys(path)
+    (first,) = ledger.named_keys(path)
     second = make_key(path, "The statistics office", reason="A new year.", replaces=first.row)
     new = publish(path, request_with(prior=("2",)), counts()).document
-    assert [key.replaced_in for key in ledger_keys(path)] == [second.row, None]
+    assert [key.replaced_in for key in ledger.named_keys(path)] == [second.row, None]
     assert key_of(old) == first.signer.key != key_of(new)
     assert not failures(old, first.signer.key)
     assert not failures(new, second.signer.key)
@@ -329,14 +329,14 @@ def test_a_rotated_key_confirms_what_it_signed_and_signs_nothing_new(path: Path)
 
 def test_of_two_keys_in_use_the_one_that_is_here_signs(path: Path) -> None:
     ann = make_key(path, "Ann", reason="A second curator.")
-    (first, _) = ledger_keys(path)
+    (first, _) = ledger.named_keys(path)
     assert signing_key(path).signer == ann.signer
     key_file(path, ann.signer.key).unlink()
     assert signing_key(path).signer == first.signer
 
 
 def test_a_lost_key_stops_a_release_before_anything_is_charged_and_can_be_replaced(path: Path) -> None:
-    (first,) = ledger_keys(path)
+    (first,) = ledger.named_keys(path)
     file = key_file(path, first.signer.key)
     before = file.read_bytes()
     file.unlink()
@@ -360,7 +360,7 @@ def test_a_lost_key_stops_a_release_before_anything_is_charged_and_can_be_replac
     ],
 )
 def test_a_damaged_key_stops_a_release_before_anything_is_charged(path: Path, tmp_path: Path, content, why) -> None:
-    (key,) = ledger_keys(path)
+    (key,) = ledger.named_keys(path)
     file = key_file(path, key.signer.key)
     if content is None:
         file.unlink()
@@ -368,7 +368,7 @@ def test_a_damaged_key_stops_a_release_before_anything_is_charged(path: Path, tm
     elif content == "another":
         (tmp_path / "other").mkdir()
         other = with_key(tmp_path / "other")
-        file.write_bytes(key_file(other, ledger_keys(other)[0].signer.key).read_bytes())
+        file.write_bytes(key_file(other, ledger.named_keys(other)[0].signer.key).read_bytes())
     else:
         file.write_bytes(content)
     with pytest.raises(InputError, match=why):
@@ -387,7 +387,7 @@ def test_the_folder_of_the_keys_can_be_named(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("DPBAYES_KEYS", str(tmp_path / "keys"))
     path = with_key(tmp_path)
     assert [file.name for file in (tmp_path / "keys").iterdir()] == [
-        f"signing-key-{ledger_keys(path)[0].signer.key.fingerprint}.pem"
+        f"signing-key-{ledger.named_keys(path)[0].signer.key.fingerprint}.pem"
     ]
 
 
@@ -399,7 +399,7 @@ def test_a_public_key_is_read_as_it_was_written(key: bytes) -> None:
 def test_openssl_reads_a_public_key(path: Path) -> None:
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
-    key = ledger_keys(path)[0].signer.key
+    key = ledger.named_keys(path)[0].signer.key
     assert load_pem_public_key(key.pem).public_bytes_raw().hex() == key.digits  # type: ignore[union-attr]
 
 
@@ -412,7 +412,7 @@ def test_another_file_is_no_public_key(data: bytes) -> None:
 
 
 def test_a_private_key_is_not_taken_for_a_public_one(path: Path) -> None:
-    file = key_file(path, ledger_keys(path)[0].signer.key)
+    file = key_file(path, ledger.named_keys(path)[0].signer.key)
     with pytest.raises(InputError, match=r"contains a private key\. Do not share it"):
         read_public_key(file.read_bytes())
 
@@ -449,7 +449,7 @@ def test_keys_by_command(tmp_path: Path, capsys) -> None:
     assert lines[0].endswith("signs the releases of this ledger from now on (row 3).")
     assert lines[2] == "Publish the public key: python -m dpbayes ledger public-key 3 --out key.pem"
     assert main([*own, "public-key", "3", "--out", str(public)]) == 0
-    assert read_public_key(public.read_bytes()) == ledger_keys(Path(path))[0].signer.key
+    assert read_public_key(public.read_bytes()) == ledger.named_keys(Path(path))[0].signer.key
     assert main([*own, "new-key", "--name", "Bo", "--reason", "Ann left.", "--replaces", "3"]) == 0
     capsys.readouterr()
     assert main([*own, "keys"]) == 0

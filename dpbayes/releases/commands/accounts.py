@@ -14,7 +14,7 @@ from dpbayes.releases.commands.tables import add_out
 from dpbayes.releases.document.canonical import decimal
 from dpbayes.releases.document.request import parsed_promise
 from dpbayes.releases.ledger import Account, Spending
-from dpbayes.releases.signing import key_file, ledger_keys, make_key
+from dpbayes.releases.signing import key_file, make_key
 
 MOST_READ = 2**53
 """The largest number that is read; each use has its own limit."""
@@ -164,7 +164,7 @@ def _key_made(path: Path, args: argparse.Namespace) -> Iterator[str]:
 
 
 def _keys(path: Path, args: argparse.Namespace) -> Iterator[str]:
-    keys = ledger_keys(path)
+    keys = ledger.named_keys(path)
     if not keys:
         yield "The ledger names no signing key. Its releases are not signed."
     for key in keys:
@@ -175,7 +175,7 @@ def _keys(path: Path, args: argparse.Namespace) -> Iterator[str]:
 def _public_key(path: Path, args: argparse.Namespace) -> Iterator[str]:
     require_output(args.out, [path], force=args.force)
     row = _row(args.row)
-    key = next((key for key in ledger_keys(path) if key.row == row), None)
+    key = next((key for key in ledger.named_keys(path) if key.row == row), None)
     if key is None:
         raise InputError(f"Row {row} of the ledger does not name a signing key. List the keys with ledger keys.")
     write_output(args.out, key.signer.key.pem, force=args.force)

@@ -17,7 +17,7 @@ from dpbayes.releases.commands.tables import add_out
 from dpbayes.releases.document import AdaptiveDocument, Document, ReleaseDocument, read_document
 from dpbayes.releases.document.signature import read_public_key, signature_line
 from dpbayes.releases.ledger import Spending
-from dpbayes.releases.signing import is_signed, ledger_keys, signer_of, unsigned
+from dpbayes.releases.signing import is_signed, signer_of, unsigned
 from dpbayes.releases.verify import verify
 from dpbayes.releases.views import files
 from dpbayes.releases.views.reading import posterior_of
@@ -181,7 +181,7 @@ def _is_named(path: Path, spending: Spending, data: bytes) -> bool:
     if not is_signed(data):
         return True
     signer = signer_of(data)
-    key = next((key for key in ledger_keys(path) if key.signer == signer and key.row < spending.row), None)
+    key = next((key for key in ledger.named_keys(path) if key.signer == signer and key.row < spending.row), None)
     if key is None:
         say("FAILS  The ledger does not name the key that signed this release.")
         return False

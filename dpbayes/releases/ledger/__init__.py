@@ -5,9 +5,8 @@ before anything is sampled, and it stays charged. Rows are never changed; each r
 row.
 """
 
-from dpbayes.releases.ledger.books import Account, Spending
-from dpbayes.releases.ledger.composition import LEAST_DELTA, composed
-from dpbayes.releases.ledger.events import (
+from dpbayes.releases.ledger.books import (
+    Account,
     BrokenLedgerError,
     EpsilonLostError,
     Event,
@@ -15,8 +14,10 @@ from dpbayes.releases.ledger.events import (
     LedgerError,
     OverBudgetError,
     RepeatedRequestError,
+    Spending,
 )
-from dpbayes.releases.ledger.reading import (
+from dpbayes.releases.ledger.composition import LEAST_DELTA, composed
+from dpbayes.releases.ledger.spending import (
     CheckedLedger,
     NamedKey,
     account_of,
@@ -25,13 +26,15 @@ from dpbayes.releases.ledger.reading import (
     cost_of,
     events,
     find,
+    name_key,
     named_keys,
+    open_dataset,
     outcome,
-    request_bytes,
+    raise_budget,
+    spend,
     spendings,
     spendings_on,
 )
-from dpbayes.releases.ledger.spending import name_key, open_dataset, raise_budget, spend
 from dpbayes.releases.ledger.store import ledger_path
 from dpbayes.releases.ledger.tables import RECORDS_ELSEWHERE, remember_table, table_doubts
 
@@ -63,7 +66,6 @@ __all__ = [
     "outcome",
     "raise_budget",
     "remember_table",
-    "request_bytes",
     "spend",
     "spendings",
     "spendings_on",

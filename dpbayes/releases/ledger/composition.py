@@ -10,7 +10,7 @@ from dpbayes.base.libraries import extra
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import finite_number
 from dpbayes.base.zcdp import renyi_epsilon, renyi_of_pure, zcdp_epsilon
-from dpbayes.releases.ledger.events import checked_cost
+from dpbayes.releases.ledger.books import checked_cost
 
 LEAST_DELTA = 1e-10
 """At smaller deltas, rounding errors of the composition would matter."""

@@ -1,7 +1,8 @@
-"""The events of a real release: a budget, a reservation before anything is sampled, and its result."""
+"""The work on a ledger: budgets, reservations before anything is sampled, their results, and the check of all rows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,12 +13,17 @@ from dpbayes.base.amounts import (
     amount_in,
     amount_text,
     amount_with_symbol,
+    cost_in,
     measure_of,
     number_of,
 )
 from dpbayes.base.validation import brief, whole_number
-from dpbayes.releases.ledger.books import Spending
-from dpbayes.releases.ledger.events import (
+from dpbayes.releases.document.canonical import canonical, read_canonical
+from dpbayes.releases.document.signature import Signer, signer_from
+from dpbayes.releases.ledger.books import (
+    Account,
+    Books,
+    BrokenLedgerError,
     Entry,
     EpsilonLostError,
     Event,
@@ -25,17 +31,101 @@ from dpbayes.releases.ledger.events import (
     LedgerError,
     OverBudgetError,
     RepeatedRequestError,
+    Spending,
     checked_bytes,
     checked_cost,
     checked_dataset,
     checked_reason,
+    clock_notes,
     content_hash,
 )
-from dpbayes.releases.ledger.reading import account_in, cost_of, cost_text
-from dpbayes.releases.ledger.store import begin, writing
+from dpbayes.releases.ledger.store import begin, reading, writing
 
 MOST_RECORDS = 10**15
 """The largest n that a row takes; SQLite holds whole numbers of eight bytes."""
+
+# Reading
+
+
+def accounts(path: Path) -> tuple[Account, ...]:
+    """Return the accounts of all datasets, in the order in which they were opened. Errors: LedgerError."""
+    with reading(path) as (_, books):
+        return tuple(books.accounts.values())
+
+
+def account_of(path: Path, dataset: str) -> Account:
+    """Return the account of one dataset. Errors: LedgerError for one that was not opened."""
+    with reading(path) as (_, books):
+        return account_in(books, checked_dataset(dataset))
+
+
+def account_in(books: Books, dataset: str) -> Account:
+    """Return the account of one dataset. Errors: LedgerError for one that was not opened."""
+    if dataset not in books.accounts:
+        raise LedgerError(f"The ledger has no dataset {brief(dataset)}; open it with a budget first.")
+    return books.accounts[dataset]
+
+
+def spendings(path: Path, dataset: str) -> tuple[Spending, ...]:
+    """Return all reservations of a dataset, with or without a release, in the order of the rows."""
+    with reading(path) as (_, books):
+        return books.of(account_in(books, checked_dataset(dataset)).dataset)
+
+
+def spendings_on(path: Path, dataset: str, question: bytes) -> tuple[Spending, ...]:
+    """Return the spendings on this request, in the order of the rows."""
+    with reading(path) as (_, books):
+        return books.spendings_on(account_in(books, checked_dataset(dataset)).dataset, content_hash(question))
+
+
+def find(path: Path, dataset: str, question: bytes) -> Spending | None:
+    """Return the newest release of this request, which can be shown again at no cost; None if there is none."""
+    released = [spending for spending in spendings_on(path, dataset, question) if spending.release]
+    return released[-1] if released else None
+
+
+def cost_of(account: Account, amount: Amount) -> Fraction:
+    """Return the cost of an amount in the measure of a budget.
+
+    Errors: LedgerError for a rho and a budget in pure epsilon, because no rho implies a pure epsilon.
+    """
+    cost = cost_in(account.measure, amount)
+    if cost is None:
+        raise LedgerError(
+            f"The budget of {brief(account.dataset)} is in pure ε, but Gaussian noise needs a budget in ρ. Use Laplace "
+            "noise, or a dataset with a budget in ρ."
+        )
+    return cost
+
+
+def cost_text(account: Account, amount: Amount) -> str:
+    """Return the cost of an amount for a budget, in words. Errors: those of `cost_of`."""
+    text = amount_with_symbol(amount_in(account.measure, cost_of(account, amount)))
+    return text if measure_of(amount) is account.measure else f"the {text} that {amount_with_symbol(amount)} costs"
+
+
+def events(path: Path) -> tuple[Event, ...]:
+    """Return all events in the order of the rows, without the bytes of their contents."""
+    with reading(path) as (_, books):
+        return books.events
+
+
+def outcome(path: Path, row: int) -> bytes:
+    """Return the bytes that were released for the reservation in `row`. Errors: LedgerError if none were."""
+    with reading(path) as (rows, books):
+        release = _spending(books, row).release
+        if release is None:
+            raise LedgerError(f"The reservation in row {row} has no release. Its cost stays charged.")
+        return rows.content(release)
+
+
+def _spending(books: Books, row: int) -> Spending:
+    if row not in books.spendings:
+        raise LedgerError(f"Row {row} of the ledger is not a reservation. Name the row of a reservation.")
+    return books.spendings[row]
+
+
+# Writing
 
 
 def open_dataset(path: Path, dataset: str, budget: Amount, *, reason: str, n: int | None = None) -> Event:
@@ -110,23 +200,6 @@ def spend(
         return _close(path, reservation, Entry(kind=EventKind.RELEASED, content=outcome))
     except LedgerError as error:
         raise _lost(reservation, str(error).rstrip(".")) from error
-
-
-def name_key(path: Path, content: bytes, *, reason: str, replaces: int | None = None) -> Event:
-    """Write a signing key into the ledger, in place of the key in row `replaces` if there is one.
-
-    Errors: LedgerError, also for a key that is not in use and cannot be replaced.
-    """
-    entry = Entry(
-        kind=EventKind.KEY,
-        reason=checked_reason(reason),
-        reservation=replaces,
-        content=checked_bytes("A signer", content),
-    )
-    with writing(path) as (rows, books):
-        if replaces is not None and books.keys.get(replaces, replaces) is not None:
-            raise LedgerError(f"Row {replaces} of the ledger does not name a signing key that is in use.")
-        return rows.add(books, entry)
 
 
 # A reservation and its end
@@ -228,3 +301,92 @@ def _lost(reservation: Event, why: str) -> EpsilonLostError:
     cost = amount_with_symbol(reservation.spent)
     sentence = f"{why}. Nothing was released, and the {cost} reserved in row {reservation.row} stays charged."
     return EpsilonLostError(sentence, reservation.row)
+
+
+# Signing keys
+
+
+@dataclass(frozen=True)
+class NamedKey:
+    """A key that a ledger names: its row, its signer, the reason for it, and the row of the key that replaced it."""
+
+    row: int
+    signer: Signer
+    reason: str
+    time: str
+    replaced_in: int | None = None
+
+
+def named_keys(path: Path) -> tuple[NamedKey, ...]:
+    """Return all signing keys that the ledger names, in the order of their rows. Errors: LedgerError."""
+    with reading(path) as (rows, books):
+        return tuple(
+            _named(books.events[row - 1], rows.content(books.events[row - 1]), replaced_in)
+            for row, replaced_in in books.keys.items()
+        )
+
+
+def _named(event: Event, content: bytes, replaced_in: int | None = None) -> NamedKey:
+    return NamedKey(event.row, signer_from(read_canonical(content)), event.reason, event.time, replaced_in)
+
+
+def name_key(path: Path, signer: Signer, *, reason: str, replaces: int | None = None) -> NamedKey:
+    """Write a signing key into the ledger, in place of the key in row `replaces` if there is one.
+
+    Errors: LedgerError, also for a key that is not in use and cannot be replaced.
+    """
+    content = canonical(signer.content)
+    entry = Entry(
+        kind=EventKind.KEY,
+        reason=checked_reason(reason),
+        reservation=replaces,
+        content=content,
+    )
+    with writing(path) as (rows, books):
+        if replaces is not None and books.keys.get(replaces, replaces) is not None:
+            raise LedgerError(f"Row {replaces} of the ledger does not name a signing key that is in use.")
+        return _named(rows.add(books, entry), content)
+
+
+# Checking
+
+
+@dataclass(frozen=True)
+class CheckedLedger:
+    """An unchanged ledger: its number of rows, the hash of the last row, and notes."""
+
+    rows: int
+    head: str
+    notes: tuple[str, ...]
+
+
+def check(path: Path, *, seen: Iterable[str] = ()) -> CheckedLedger:
+    """Return the state of a ledger if version, guards, chain, sums and all contents are unchanged.
+
+    The chain detects edited and missing rows. Only hashes of rows that were `seen` elsewhere detect that the last rows
+    were removed, or that the whole chain was computed anew. Errors: LedgerError, one sentence that names the first
+    invalid row.
+    """
+    with reading(path) as (rows, books):
+        for event in books.events:
+            if event.content_hash is not None:
+                rows.content(event)
+        damage = rows.damage()
+    if damage:
+        raise BrokenLedgerError(f"The ledger {path} is damaged: {damage}.")
+    hashes = {event.hash for event in books.events}
+    for hash_seen in seen:
+        if hash_seen not in hashes:
+            raise BrokenLedgerError(
+                f"The ledger {path} has no row with the hash {brief(hash_seen)}. It is another ledger, or "
+                "its last rows were removed."
+            )
+    return CheckedLedger(len(books.events), books.events[-1].hash, (*clock_notes(books.events), *_never_shown(books)))
+
+
+def _never_shown(books: Books) -> tuple[str, ...]:
+    return tuple(
+        f"The reservation in row {spending.row} has no release. Its {measure_of(spending.amount).symbol} stays charged."
+        for spending in books.spendings.values()
+        if not spending.release
+    )

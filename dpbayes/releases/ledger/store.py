@@ -14,13 +14,15 @@ from pathlib import Path
 
 from dpbayes.base.libraries import extra
 from dpbayes.base.validation import brief
-from dpbayes.releases.ledger.books import Books, books_of, broken
-from dpbayes.releases.ledger.events import (
+from dpbayes.releases.ledger.books import (
+    Books,
     BrokenLedgerError,
     Entry,
     Event,
     EventKind,
     LedgerError,
+    books_of,
+    broken,
     content_hash,
     event_of,
     sealed,

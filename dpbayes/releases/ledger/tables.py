@@ -9,9 +9,8 @@ import numpy as np
 
 from dpbayes.base.validation import brief
 from dpbayes.model.dataset import Dataset
-from dpbayes.releases.ledger.books import Books
-from dpbayes.releases.ledger.events import Entry, Event, EventKind, checked_dataset, content_hash
-from dpbayes.releases.ledger.reading import account_in
+from dpbayes.releases.ledger.books import Books, Entry, Event, EventKind, checked_dataset, content_hash
+from dpbayes.releases.ledger.spending import account_in
 from dpbayes.releases.ledger.store import reading, writing
 
 RECORDS_ELSEWHERE = (

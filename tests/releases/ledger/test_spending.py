@@ -8,7 +8,7 @@ from dpbayes.base.amounts import amount_text
 from dpbayes.base.validation import InputError
 from dpbayes.releases import ledger
 from dpbayes.releases.ledger import EventKind, spending, store
-from dpbayes.releases.ledger.events import Entry
+from dpbayes.releases.ledger.books import Entry, content_hash
 from tests.releases.ledger.drawing import Drawing, raising
 
 TENTH = Fraction(1, 10)
@@ -33,7 +33,8 @@ def test_a_release_is_reserved_before_it_is_drawn_and_written_before_it_is_shown
     assert release.kind is EventKind.RELEASED
     (spending,) = ledger.spendings(path, "votes")
     assert (spending.state, spending.amount, spending.release) == ("released", TENTH, release)
-    assert (ledger.outcome(path, spending.row), ledger.request_bytes(path, spending.row)) == (b"[1, 2]", b"{}")
+    assert ledger.outcome(path, spending.row) == b"[1, 2]"
+    assert spending.reservation.content_hash == content_hash(b"{}")
     account = ledger.account_of(path, "votes")
     assert (account.budget, account.spent, account.released, account.reserved) == (1, TENTH, TENTH, 0)
     assert (account.n, ledger.accounts(path)) == (5, (account,))
@@ -232,9 +233,8 @@ def test_what_is_not_there_is_named(path: Path) -> None:
             ask(path, "clinic")
     with pytest.raises(ledger.LedgerError, match=r'^The ledger has no dataset "clinic"'):
         ledger.spend(path, "clinic", TENTH, b"q", Drawing())
-    for ask_row in (ledger.outcome, ledger.request_bytes):
-        with pytest.raises(ledger.LedgerError, match=r"^Row 2 of the ledger is not a reservation"):
-            ask_row(path, 2)
+    with pytest.raises(ledger.LedgerError, match=r"^Row 2 of the ledger is not a reservation"):
+        ledger.outcome(path, 2)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from dpbayes.releases import ledger
 from dpbayes.releases.ledger import spending
-from dpbayes.releases.ledger.events import content_hash
+from dpbayes.releases.ledger.books import content_hash
 from tests.conftest import IS_THOROUGH
 from tests.releases.ledger.drawing import Drawing, raising
 
@@ -128,7 +128,7 @@ class LedgerMachine(RuleBasedStateMachine):
         outcomes = [entry[3] for entry in self.requests if (entry[0], entry[2]) == (name, question) and entry[3]]
         newest = ledger.find(self.path, name, question)
         assert (ledger.outcome(self.path, newest.row) if newest else None) == (outcomes or [None])[-1]
-        assert newest is None or ledger.request_bytes(self.path, newest.row) == question
+        assert newest is None or newest.reservation.content_hash == content_hash(question)
 
     def done(self, name: str, epsilon: Fraction, question: bytes, outcome: bytes | None) -> None:
         self.requests.append((name, epsilon, question, outcome))

@@ -19,8 +19,9 @@ from dpbayes.base.amounts import Rho
 from dpbayes.base.validation import InputError
 from dpbayes.model.dataset import Dataset
 from dpbayes.releases import ledger
+from dpbayes.releases.document.signature import PublicKey, Signer
 from dpbayes.releases.ledger import store
-from dpbayes.releases.ledger.events import Entry, seal, sealed, values_of
+from dpbayes.releases.ledger.books import Entry, seal, sealed, values_of
 from dpbayes.releases.ledger.store import ADDED
 from tests.conftest import thorough
 from tests.releases.ledger.drawing import Drawing, raising
@@ -46,8 +47,8 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ledger.spend(path, "votes", TENTH, b"fourth", Drawing(b"fourth outcome"))
     ledger.open_dataset(path, "clinic", Rho(TENTH), reason="A budget in rho.")
     ledger.spend(path, "clinic", Rho(TENTH), b"fifth", Drawing(b"fifth outcome"))
-    first = ledger.name_key(path, b"a signer", reason="The first key.")
-    ledger.name_key(path, b"another signer", reason="A new key.", replaces=first.row)
+    first = ledger.name_key(path, Signer("An office", PublicKey("00" * 32)), reason="The first key.")
+    ledger.name_key(path, Signer("Another", PublicKey("11" * 32)), reason="A new key.", replaces=first.row)
     assert ledger.check(path).rows == 16
     assert len({event.kind for event in ledger.events(path)}) == len(ledger.EventKind)
     assert not Path(f"{path}-wal").exists() or Path(f"{path}-wal").stat().st_size == 0
