@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
@@ -71,16 +70,6 @@ class PublicBounds:
         """(high - low)/2: a column's units per scaled unit. The target's squared turns an MSE back into its units."""
         low, high = self.of([name])
         return float(high[0] / 2 - low[0] / 2)
-
-
-@dataclass(frozen=True)
-class NumericColumn:
-    """A column of numbers: its public bounds, and the public value that stands in where one is missing, if any."""
-
-    name: str
-    low: float
-    high: float
-    if_missing: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,48 +164,6 @@ def moments(data: ScaledRegression) -> Moments:
         raise InputError("This table is not scaled. Scale it by its public bounds first.")
     x, y = data.features, data.target
     return Moments(x.T @ x, x.T @ y, np.asarray(y @ y), data.n)
-
-
-@dataclass(frozen=True, eq=False)
-class GramMatrix:
-    """The Gram matrix Z'Z (d + 2, d + 2) of scaled records z = (x, y, 1): the moments, all sums, and n in the end.
-
-    It adds up over parts of a table, so one scan tells it and memory does not grow with n. `names` and `clipped` are
-    those of ScaledRegression. Errors: InputError for a shape that does not fit the names, and what Moments refuse.
-    """
-
-    products: FloatArray
-    names: tuple[str, ...]
-    clipped: int = 0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "names", distinct_names("column", self.names))
-        products = np.array(self.products, dtype=np.float64)
-        if products.shape != (len(self.names) + 1,) * 2:
-            raise InputError("A Gram matrix needs one row and one column for every feature, for the target and for n.")
-        products.setflags(write=False)
-        object.__setattr__(self, "products", products)
-        self.moments  # noqa: B018 - refuses what is not finite
-
-    @classmethod
-    def of(cls, data: ScaledRegression) -> "GramMatrix":
-        """Return that of scaled records in memory."""
-        joint = np.column_stack([data.features, data.target, np.ones(data.n)])
-        return cls(joint.T @ joint, data.names, data.clipped)
-
-    @property
-    def n(self) -> int:
-        return round(float(self.products[-1, -1])) if np.isfinite(self.products[-1, -1]) else -1
-
-    @property
-    def features(self) -> int:
-        return len(self.names) - 1
-
-    @cached_property
-    def moments(self) -> Moments:
-        """X'X, X'y and y'y: what `RegressionSampler` draws from."""
-        products = self.products
-        return Moments(products[:-2, :-2], products[:-2, -2], products[-2, -2], self.n)
 
 
 def mean_squared_error(part: Moments, weights: ArrayLike) -> FloatArray:
