@@ -48,6 +48,8 @@ def test_an_interval_without_an_end_reaches_the_pictures_edge():
     assert list(dots.layout.yaxis.categoryarray) == ["Gaussian", "Laplace"]
 
 
-def test_errors_of_no_account_do_not_flatten_the_picture():
-    low, _ = drawn(LAPLACE, [0.5, 0.1, 1e-15]).layout.yaxis.range
-    assert low > math.log10(0.05) - 3.5
+@pytest.mark.parametrize(("least", "shown"), [(0.01, 0.005), (1e-4, 5e-5), (1e-15, 5e-5)])
+def test_the_error_axis_ends_at_the_least_error_but_at_a_thousandth_of_the_tolerance(least, shown):
+    low, high = drawn(LAPLACE, [0.5, 0.1, least]).layout.yaxis.range
+    assert 10**low == pytest.approx(shown * 10**-0.1)
+    assert 10**high == pytest.approx(0.5 * 10**0.15)
