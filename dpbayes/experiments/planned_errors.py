@@ -14,8 +14,8 @@ import numpy as np
 from dpbayes.base.estimates import standard_error
 from dpbayes.base.steps import Partial, Work, slices
 from dpbayes.base.types import FloatArray
+from dpbayes.experiments.releases import concluded
 from dpbayes.mechanisms.base import simulated
-from dpbayes.mechanisms.release import Release
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
@@ -34,7 +34,6 @@ class Plan:
 
     tables: Counts
     reading: Reading
-    points: int
     question: tuple[str, Mapping[str, str]] | None = None
 
     @property
@@ -50,7 +49,7 @@ class Plan:
     def part(self, window: slice) -> "Plan":
         """Return the plan of some of the tables."""
         tables = Counts(self.network, self.tables.values[window], self.tables.n)
-        return Plan(tables, self.reading, self.points, self.question)
+        return Plan(tables, self.reading, self.question)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +155,8 @@ class TableErrors(NamedTuple):
 def errors_of(plan: Plan, mechanism: Any, rng: np.random.Generator) -> TableErrors:
     """Return the errors of one release of every table; the error of the answer is 0 without a question."""
     exact = mechanism.prior.updated(plan.tables).mean
-    private = read_as(simulated(mechanism, plan.tables, rng), plan.reading, plan.points)
+    release = simulated(mechanism, plan.tables, rng)
+    private = concluded(release, plan.reading if release.tells_noise else Reading.AS_REAL)
     errors = np.abs(private - exact)
     offsets = plan.network.cell_offsets
     nodes = np.add.reduceat(errors, offsets[:-1], axis=-1) / np.diff(offsets)
@@ -165,12 +165,3 @@ def errors_of(plan: Plan, mechanism: Any, rng: np.random.Generator) -> TableErro
         return TableErrors(cells, nodes, np.zeros(len(cells)))
     exact_answer, private_answer = (query(plan.network, cells, *plan.question) for cells in (exact, private))
     return TableErrors(cells, nodes, np.abs(private_answer - exact_answer).mean(axis=-1))
-
-
-def read_as(release: Release[Any], reading: Reading, points: int) -> FloatArray:
-    """Return the probabilities (T, K) that a recipient concludes; noise-aware if the release states its noise."""
-    outcome = release.outcome
-    if reading is Reading.NOISE_AWARE and release.tells_noise:
-        cells = np.arange(release.outcome.prior.network.cell_count)
-        return release.noise_aware_means(cells, points=points)
-    return np.asarray(outcome.probabilities)

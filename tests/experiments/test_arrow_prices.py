@@ -44,7 +44,7 @@ def test_counts_without_an_arrow_are_those_of_the_same_records(network):
 
 def test_errors_are_those_of_each_network_on_the_same_tables():
     (network, cpts), question = NETWORKS["sprinkler"], ("wet", {"cloudy": "yes"})
-    plan = Plan(planned_tables(network, cpts, 100, 7, np.random.default_rng(1)), Reading.AS_REAL, 64, question)
+    plan = Plan(planned_tables(network, cpts, 100, 7, np.random.default_rng(1)), Reading.AS_REAL, question)
     priced = finished(arrow_errors(plan, on(1.0), network.edges, np.random.default_rng, at_once=3))
     answer = priced.of_answer
     assert answer is not None
@@ -53,7 +53,7 @@ def test_errors_are_those_of_each_network_on_the_same_tables():
     np.testing.assert_array_equal(priced.drawn.cells, expected.cells)
     np.testing.assert_array_equal(answer.drawn.cells, expected.answers)
     for place, arrow in enumerate(network.edges):
-        shorter = Plan(without_arrow(plan.tables, *arrow), plan.reading, 64, question)
+        shorter = Plan(without_arrow(plan.tables, *arrow), plan.reading, question)
         mechanisms = mechanisms_of(shorter.network, 1.0)
         left = finished(planned_errors(shorter, mechanisms, np.random.default_rng, at_once=3))
         np.testing.assert_array_equal(priced.without[arrow].cells, left.cells)
@@ -63,7 +63,7 @@ def test_errors_are_those_of_each_network_on_the_same_tables():
 
 def test_every_step_is_of_one_network_and_what_is_in_is_shown():
     network, cpts = NETWORKS["short"]
-    plan = Plan(planned_tables(network, cpts, 100, 4, np.random.default_rng(1)), Reading.AS_REAL, 64)
+    plan = Plan(planned_tables(network, cpts, 100, 4, np.random.default_rng(1)), Reading.AS_REAL)
     steps = list(arrow_errors(plan, on(1.0), network.edges, np.random.default_rng, at_once=2))
     shares = [step.share if isinstance(step, Partial) else step for step in steps]
     np.testing.assert_allclose(shares, np.arange(1, 6) / 6)
@@ -105,7 +105,7 @@ def _simulated(mechanisms: list, tables: list[Counts], rng: np.random.Generator)
 def test_the_arrow_that_is_named_is_the_dearest_one_in_releases(name, epsilon, n):
     (network, cpts), rng = NETWORKS[name], np.random.default_rng(7)
     tables = planned_tables(network, cpts, n, max(8, min(100, 4000 // network.cell_count)), rng)
-    plan = Plan(tables, Reading.AS_REAL, 64, question_of(network))
+    plan = Plan(tables, Reading.AS_REAL, question_of(network))
     is_quick = IS_THOROUGH or network.cell_count <= MOST_COMPARED
     mechanisms = on(epsilon, mechanisms_of if is_quick else quick_mechanisms_of)
     priced = finished(arrow_errors(plan, mechanisms, network.edges, np.random.default_rng, at_once=50)).prices
@@ -125,7 +125,7 @@ def test_the_arrow_that_is_named_is_the_dearest_one_in_releases(name, epsilon, n
 @pytest.mark.parametrize(("name", "arrow"), [("sprinkler", ("sprinkler", "wet")), ("survey", ("O", "T"))])
 def test_it_is_not_always_too_near_to_call(name, arrow):
     network, cpts = NETWORKS[name]
-    plan = Plan(planned_tables(network, cpts, 1000, 60, np.random.default_rng(3)), Reading.AS_REAL, 64)
+    plan = Plan(planned_tables(network, cpts, 1000, 60, np.random.default_rng(3)), Reading.AS_REAL)
     work = arrow_errors(plan, on(1.0, quick_mechanisms_of), network.edges, np.random.default_rng, at_once=60)
     prices = finished(work).prices
     assert prices.is_clear

@@ -94,7 +94,7 @@ def test_the_mechanism_that_is_named_has_the_least_error_on_a_table(name, epsilo
     (network, cpts), rng = NETWORKS[name], np.random.default_rng(7)
     mechanisms = mechanisms_of(network, epsilon)
     tables = planned_tables(network, cpts, n, max(8, min(100, 4000 // network.cell_count)), rng)
-    planned = finished(planned_errors(Plan(tables, reading, 64), mechanisms, np.random.default_rng, at_once=50))
+    planned = finished(planned_errors(Plan(tables, reading), mechanisms, np.random.default_rng, at_once=50))
     table = Counts(network, planned_tables(network, cpts, n, 1, rng).values[0], n)
     simulated = []
     for mechanism in mechanisms:
@@ -110,7 +110,7 @@ def test_the_mechanism_that_is_named_for_a_question_answers_it_best(name):
     (network, cpts), rng = NETWORKS[name], np.random.default_rng(7)
     mechanisms, question = mechanisms_of(network, 1.0), question_of(network)
     tables = planned_tables(network, cpts, 1000, max(8, min(100, 4000 // network.cell_count)), rng)
-    work = planned_errors(Plan(tables, Reading.AS_REAL, 64, question), mechanisms, np.random.default_rng, at_once=50)
+    work = planned_errors(Plan(tables, Reading.AS_REAL, question), mechanisms, np.random.default_rng, at_once=50)
     planned = finished(work).of_answer
     assert planned is not None
     errors = []
@@ -135,7 +135,7 @@ def test_an_added_arrow_changes_the_planned_error_as_it_changes_that_of_releases
     planned, simulated = [], []
     for fitted in (asia, wider):
         laplace = LaplaceUpdates(prior=Dirichlets.symmetric(fitted), epsilon=1.0)
-        plan = Plan(planned_tables(asia, cpts, 1000, 100, np.random.default_rng(3), fitted=fitted), reading, 64)
+        plan = Plan(planned_tables(asia, cpts, 1000, 100, np.random.default_rng(3), fitted=fitted), reading)
         planned.append(errors_of(plan, laplace, np.random.default_rng(4)).cells)
         studies = []
         for k, table in enumerate(planned_tables(asia, cpts, 1000, 40, np.random.default_rng(5), fitted=fitted).values):
@@ -164,7 +164,7 @@ def test_it_is_not_always_too_near_to_call(name):
     tables = planned_tables(network, cpts, 1000, 60, np.random.default_rng(3))
     pair = mechanisms_of(network, 1.0)
     pair = [pair[0], pair[-1]]
-    planned = finished(planned_errors(Plan(tables, Reading.AS_REAL, 64), pair, np.random.default_rng, at_once=60))
+    planned = finished(planned_errors(Plan(tables, Reading.AS_REAL), pair, np.random.default_rng, at_once=60))
     assert (planned.least, planned.near) == (1, ())
 
 
@@ -173,7 +173,7 @@ def test_errors_are_those_of_the_releases():
     tables = planned_tables(network, cpts, 500, 3, rng)
     mechanism = LaplaceUpdates(prior=Dirichlets.symmetric(network), epsilon=1.0)
     question = ("dysp", {"smoke": "yes"})
-    cells, nodes, answers = errors_of(Plan(tables, Reading.AS_REAL, 64, question), mechanism, np.random.default_rng(2))
+    cells, nodes, answers = errors_of(Plan(tables, Reading.AS_REAL, question), mechanism, np.random.default_rng(2))
     release = mechanism.release(tables, np.random.default_rng(2), ())
     exact = mechanism.prior.updated(tables)
     off = np.abs(release.outcome.probabilities - exact.mean)
@@ -187,7 +187,7 @@ def test_errors_are_those_of_the_releases():
 
 def test_tables_taken_in_parts_have_the_errors_of_all():
     (network, cpts), rng = NETWORKS["sprinkler"], np.random.default_rng(1)
-    plan = Plan(planned_tables(network, cpts, 100, 7, rng), Reading.AS_REAL, 64)
+    plan = Plan(planned_tables(network, cpts, 100, 7, rng), Reading.AS_REAL)
     mechanisms = mechanisms_of(network, 1.0)
     work = planned_errors(plan, mechanisms, np.random.default_rng, at_once=3)
     assert [step.result.cells.shape[1] for step in work] == [3, 6]

@@ -8,11 +8,11 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.amounts import epsilon_rounded_up
 from dpbayes.base.text import numeral
-from dpbayes.experiments.least_epsilon.answers import NOISE_AWARE, Question
 from dpbayes.experiments.least_epsilon.search import _blocks, _Trials
 from dpbayes.experiments.least_epsilon.tables import planned_tables
-from dpbayes.experiments.least_epsilon.wish import Wish
+from dpbayes.experiments.least_epsilon.wish import Question, Wish
 from dpbayes.mechanisms import LaplaceUpdates
+from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.named_networks import load_named
 from dpbayes.ui.pages.which_epsilon import page, requirement
 from dpbayes.ui.session.options.workflow import SimulatedTables
@@ -67,7 +67,7 @@ def share(epsilon: float, tolerance: float) -> float:
         tables=planned_tables(ASIA, CPTS, 1000, 4000, rng),
         tolerance=tolerance,
         draws=4000,
-        answer=NOISE_AWARE,
+        reading=Reading.NOISE_AWARE,
     )
     return _Trials(wished, tuple(_blocks(wished, rng))).share(epsilon)
 
@@ -282,7 +282,7 @@ def test_what_cannot_be_answered_is_said(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_mechanism_that_states_no_noise_is_read_naively(one_look: None) -> None:
     at = open_page(PAGE, mechanism="PosteriorSampler")
     assert not sentences(at)
-    assert "answer=AS_REAL" in codes(at, "python")[0]
+    assert "reading = Reading.AS_REAL" in codes(at, "python")[0]
     assert "parameter.which_epsilon.recipient" not in {group.key for group in at.get("button_group")}
 
 

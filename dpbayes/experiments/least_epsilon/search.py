@@ -29,6 +29,7 @@ from dpbayes.base.text import numeral, share_text
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon.wish import LEAST_DRAWS, LeastEpsilon, Wish
+from dpbayes.experiments.releases import concluded
 from dpbayes.mechanisms.base import Mechanism, searched, simulated
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.mechanisms.release import Outcome
@@ -194,7 +195,8 @@ def _sizes(wish: Wish, mechanism: Mechanism[Outcome], block: _SeededDraws, draws
     rng = np.random.default_rng(block.seed)
     release = simulated(mechanism, block.tables, rng, () if wish.is_planned else (block.size,)).part(draws)
     exact = block.exact[draws] if wish.is_planned else block.exact
-    return np.asarray(np.abs(wish.answer.answers(release, wish.question) - exact))
+    answers = wish.question.answers(concluded(release, wish.reading, wish.question.cells))
+    return np.asarray(np.abs(answers - exact))
 
 
 # The search

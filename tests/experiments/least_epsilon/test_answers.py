@@ -2,12 +2,14 @@ import numpy as np
 import pytest
 
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.least_epsilon import answers
-from dpbayes.experiments.least_epsilon.answers import AS_REAL, NOISE_AWARE, POINTS, Question
+from dpbayes.experiments import releases
+from dpbayes.experiments.least_epsilon.wish import Question
+from dpbayes.experiments.releases import POINTS, concluded
 from dpbayes.mechanisms import LaplaceUpdates, PosteriorSampler
 from dpbayes.model.counts import Counts
 from dpbayes.model.query import query
 from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.named_networks import load_named
 from tests.strategies import V_STRUCTURE
 
@@ -102,13 +104,15 @@ THIRD = Question(V_STRUCTURE, V_STRUCTURE.names[2], V_STRUCTURE.states[2][0], {S
 @pytest.mark.parametrize("question", [CELL, OTHERS, THIRD])
 def test_answers_with_the_noise_in_mind_are_the_means_of_that_posterior_in_parts(question, monkeypatch):
     release = released(7)
-    monkeypatch.setattr(answers, "_MOST_VALUES", 3 * POINTS * V_STRUCTURE.cell_count)
+    monkeypatch.setattr(releases, "_MOST_VALUES", 3 * POINTS * V_STRUCTURE.cell_count)
     expected = question.answers(release.noise_aware(points=POINTS).mean)
-    assert NOISE_AWARE.answers(release, question) == pytest.approx(expected)
-    assert NOISE_AWARE.answers(release, question) != pytest.approx(AS_REAL.answers(release, question))
+    aware = concluded(release, Reading.NOISE_AWARE, question.cells)
+    assert question.answers(aware) == pytest.approx(expected)
+    assert question.answers(aware) != pytest.approx(question.answers(concluded(release, Reading.AS_REAL)))
 
 
-def test_what_does_not_tell_its_noise_is_not_answered_so():
+@pytest.mark.parametrize("cells", [CELL.cells, None])
+def test_what_does_not_tell_its_noise_is_not_answered_so(cells):
     release = PosteriorSampler(prior=V_STRUCTURE, epsilon=20.0).release(COUNTS, np.random.default_rng(2), (3,))
     with pytest.raises(InputError, match="does not state which noise"):
-        NOISE_AWARE.answers(release, CELL)
+        concluded(release, Reading.NOISE_AWARE, cells)

@@ -7,9 +7,8 @@ import pytest
 
 from benchmarks.ranks import drawn_counts
 from dpbayes.base.steps import finished
-from dpbayes.experiments.least_epsilon.answers import Question
 from dpbayes.experiments.least_epsilon.planning import PlannedIntervals, interval_steps
-from dpbayes.experiments.least_epsilon.wish import Wish
+from dpbayes.experiments.least_epsilon.wish import Question, Wish
 from dpbayes.mechanisms import LaplaceUpdates, MapExponential
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network

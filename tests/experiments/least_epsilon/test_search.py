@@ -10,10 +10,10 @@ from dpbayes.base.bisection import turning_point
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon import search
-from dpbayes.experiments.least_epsilon.answers import AS_REAL, Question
 from dpbayes.experiments.least_epsilon.search import crossing, interval_shares, least_epsilon, least_epsilon_steps
 from dpbayes.experiments.least_epsilon.tables import planned_tables
-from dpbayes.experiments.least_epsilon.wish import Wish
+from dpbayes.experiments.least_epsilon.wish import Question, Wish
+from dpbayes.experiments.releases import concluded
 from dpbayes.mechanisms import PRIVATE, Exact, LaplaceUpdates, MapExponential, Noise, PosteriorSampler
 from dpbayes.mechanisms.parameters import Calibration
 from dpbayes.model.counts import Counts
@@ -197,23 +197,19 @@ def test_all_epsilons_share_their_luck():
         assert np.all(np.diff(least.shares[least.epsilons > 0.03]) >= 0)
 
 
-def test_draws_are_tried_where_they_are_in_doubt_and_the_shares_are_those_of_all():
+def test_draws_are_tried_where_they_are_in_doubt_and_the_shares_are_those_of_all(monkeypatch):
     sizes: list[int] = []
 
-    def watched(release, question):
+    def watched(release, *others):
         sizes.append(len(release.numbers))
-        return AS_REAL.answers(release, question)
+        return concluded(release, *others)
 
     tables = planned_tables(V_STRUCTURE, V_CPTS, 200, 2000, rng(4))
     question = Question(
         V_STRUCTURE, V_STRUCTURE.names[2], V_STRUCTURE.states[2][0], {V_STRUCTURE.names[0]: V_STRUCTURE.states[0][1]}
     )
-    wished = wish(
-        LaplaceUpdates(prior=V_PRIOR, epsilon=1.0),
-        question=question,
-        tables=tables,
-        answer=replace(AS_REAL, answers=watched),
-    )
+    monkeypatch.setattr(search, "concluded", watched)
+    wished = wish(LaplaceUpdates(prior=V_PRIOR, epsilon=1.0), question=question, tables=tables)
     least = least_epsilon(wished, rng())
     # Both ends by all draws, a few draws on the way, and between the ends three or four halvings by those in doubt.
     assert sum(sizes) < 3.7 * 2000
@@ -253,28 +249,29 @@ def test_epsilons_that_are_passed_over_would_change_nothing(kind, confidence):
 
 
 @pytest.mark.parametrize(("share", "seed"), [(0.5, 1), (0.5, 2), (0.15, 3), (0.15, 4)])
-def test_a_share_that_falls_again_at_a_large_epsilon_is_seen(share, seed):
+def test_a_share_that_falls_again_at_a_large_epsilon_is_seen(share, seed, monkeypatch):
     """Releases err between epsilons 30 and 300 with this chance; what suffices below them does not count."""
 
-    def wrong(release, question):
-        answers = AS_REAL.answers(release, question)
-        luck = release.numbers[:, 0] * 997 % 1
-        return np.where((luck < share) & (30 < release.public["epsilon"] < 300), answers + 0.2, answers)
+    def wrong(release, *others):
+        probabilities = concluded(release, *others)
+        errs = (release.numbers[:, :1] * 997 % 1 < share) & (30 < release.public["epsilon"] < 300)
+        return np.where(errs, probabilities + 0.2, probabilities)
 
-    wished = wish(answer=replace(AS_REAL, answers=wrong))
-    assert least_epsilon(wished, rng(seed)).epsilon > 290
     assert least_epsilon(wish(), rng(seed)).epsilon < 3
+    monkeypatch.setattr(search, "concluded", wrong)
+    assert least_epsilon(wish(), rng(seed)).epsilon > 290
 
 
-def test_of_a_few_draws_fewer_are_tried_where_all_pass():
+def test_of_a_few_draws_fewer_are_tried_where_all_pass(monkeypatch):
     tried: dict[float, int] = {}
 
-    def watched(release, question):
+    def watched(release, *others):
         epsilon = float(release.public["epsilon"])
         tried[epsilon] = tried.get(epsilon, 0) + len(release.numbers)
-        return AS_REAL.answers(release, question)
+        return concluded(release, *others)
 
-    least = least_epsilon(wish(answer=replace(AS_REAL, answers=watched)), rng())
+    monkeypatch.setattr(search, "concluded", watched)
+    least = least_epsilon(wish(), rng())
     far = [size for epsilon, size in tried.items() if epsilon > 5 * least.high]
     assert set(far) == {38}  # .9^38 < .02, .9 being what no fewer than 100 draws tell from .95
     assert 100 in tried.values()
@@ -319,4 +316,3 @@ def test_bad_wishes_are_refused(wrong, message):
 def test_what_no_epsilon_grants_is_said():
     with pytest.raises(InputError, match=r"No epsilon up to 1,000 is enough: at 1,000, .*% of the releases"):
         least_epsilon(replace(wish(tolerance=1e-9), draws=100), rng())
-    assert AS_REAL.label == "a naive recipient"

@@ -57,9 +57,6 @@ releases are read with their noise in mind, as on Explore."""
 USUAL_RECORDS, MOST_RECORDS, MOST_DRAWN = 1_000, 100_000, 1_000_000
 """Records of a planned table if there is no table, at most, and of all tables that are sampled one by one."""
 
-POINTS = 64
-"""Points of every row of a release that is read with the noise in mind."""
-
 _KIND, _KIND_OWN = "network.errors", "network.errors.own"
 
 
@@ -174,7 +171,7 @@ def planned(chosen: Chosen) -> Plan:
         tables = evenly_planned_tables(independent_columns(network), n, size, rng, fitted=network)
     else:
         tables = planned_tables(*chosen.public_source, n, size, rng, fitted=network)
-    return Plan(tables, planned_reading(chosen), POINTS, target_and_evidence(chosen) if has_question(chosen) else None)
+    return Plan(tables, planned_reading(chosen), target_and_evidence(chosen) if has_question(chosen) else None)
 
 
 def independent_columns(network: Network) -> Network:

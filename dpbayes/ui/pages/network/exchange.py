@@ -16,7 +16,6 @@ from dpbayes.sources.bif import read_bif, write_bif
 from dpbayes.sources.edgelist import read_edges, write_edges
 from dpbayes.ui.pages.network.arrows import places_of, planned_for
 from dpbayes.ui.pages.network.errors import (
-    POINTS,
     are_errors_shown,
     compared_mechanisms,
     is_too_large,
@@ -143,7 +142,7 @@ def python_of(chosen: Chosen, *, searched: bool, priced: ArrowErrors | None = No
         _tables(chosen),
         value_in_python("reading", planned_reading(chosen)),
         value_in_python("mechanisms", compared_mechanisms(chosen, searched=searched)),
-        f"plan = Plan(tables, reading, {POINTS})",
+        "plan = Plan(tables, reading)",
         f'streams = [stream({seed!r}, "network", "errors", place) for place in range(len(mechanisms))]',
         f"work = planned_errors(plan, mechanisms, streams.__getitem__, at_once={tables_at_once(network)})",
         "errors = finished(work)",
@@ -166,7 +165,7 @@ def _arrows(chosen: Chosen, priced: ArrowErrors, *, searched: bool) -> list[str]
         *_mechanisms_on(chosen, priced),
         "def rng(place):  # anew for every network",
         f'    return stream({seed!r}, "network", "errors", places[place])',
-        f"plan, at_once = Plan(tables, reading, {POINTS}), {tables_at_once(chosen.network)}",
+        f"plan, at_once = Plan(tables, reading), {tables_at_once(chosen.network)}",
         "work = arrow_errors(plan, mechanisms_on, network.edges, rng, at_once=at_once)",
         "without = finished(work).without",
         "labels = [mechanism.label for mechanism in taken]",

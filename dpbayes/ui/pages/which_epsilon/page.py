@@ -17,7 +17,6 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.steps import Partial, Work, part_of
 from dpbayes.base.text import escaped, many, numeral, rough
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.least_epsilon.answers import AS_REAL
 from dpbayes.experiments.least_epsilon.planning import (
     ErrorCurve,
     LeastRecords,
@@ -57,6 +56,7 @@ from dpbayes.ui.widgets.from_python import (
     program,
     public_cpts_in_python,
     same_from_python,
+    value_in_python,
 )
 from dpbayes.ui.widgets.numbers import show_number
 from dpbayes.ui.widgets.page import Places, next_page, places
@@ -190,7 +190,7 @@ def error_steps_of(goal: AccuracyRequirement, name: str) -> Work[ErrorCurve]:
 
 
 def _fewer(goal: AccuracyRequirement, draws: int) -> int:
-    return draws // (1 if goal.answer(goal.chosen.settings.mechanism).draws >= 2000 else AWARE_SHARE)
+    return draws // (1 if goal.reading(goal.chosen.settings.mechanism) is Reading.AS_REAL else AWARE_SHARE)
 
 
 def verdict(goal: AccuracyRequirement, least: Running[Answered]) -> str:
@@ -261,7 +261,7 @@ def _details(goal: AccuracyRequirement, least: Running[Answered]) -> None:
         st.caption(
             f"Before rounding up, the least ε is {numeral(answer.epsilon)} (95% interval: {interval}). The estimate is "
             f"based on {answer.wish.draws:,} simulated releases of {answer.mechanism.named}, read by "
-            f"{answer.wish.answer.label}." + (f" The guarantee has δ = {numeral(delta)}." if delta else "")
+            f"a {answer.wish.reading.label} recipient." + (f" The guarantee has δ = {numeral(delta)}." if delta else "")
         )
 
 
@@ -270,7 +270,7 @@ def _intervals(goal: AccuracyRequirement, least: Running[Answered]) -> list[Runn
     if not least.done or isinstance(answer := least.so_far, str):
         return []
     name, epsilon = goal.chosen.settings.mechanism, epsilon_rounded_up(answer.epsilon)
-    reading = goal.options.recipient if states_noise(name) else Reading.AS_REAL
+    reading = goal.reading(name)
 
     def start() -> Work[PlannedIntervals | None]:
         rng = goal.luck("intervals")
@@ -425,17 +425,16 @@ def recipes(goal: AccuracyRequirement) -> None:
 def python_of(goal: AccuracyRequirement) -> str:
     """Return the Python that gives the page's answer, of the same draws. Errors: InputError as of `draws`."""
     question, options, name = goal.question, goal.options, goal.chosen.settings.mechanism
-    answer = "AS_REAL" if goal.answer(name) is AS_REAL else "NOISE_AWARE"
     seed, draws = goal.chosen.seed, goal.draws(name)
     evidence = dict(question.evidence)
     return program(
         FACE,
         STREAM,
-        f"from dpbayes.experiments.least_epsilon.answers import {answer}, Question",
         "from dpbayes.experiments.least_epsilon.search import least_epsilon",
-        "from dpbayes.experiments.least_epsilon.wish import Wish",
+        "from dpbayes.experiments.least_epsilon.wish import Question, Wish",
         _tables(goal, draws),
         mechanism_in_python(goal.mechanism(name)),
+        value_in_python("reading", goal.reading(name)),
         "wish = Wish(",
         "    mechanism=mechanism,",
         f"    question=Question(network, {question.target!r}, {question.state!r}, {evidence!r}),",
@@ -443,7 +442,7 @@ def python_of(goal: AccuracyRequirement) -> str:
         f"    tolerance={options.tolerance!r},",
         f"    confidence={options.confidence!r},",
         f"    draws={draws!r},",
-        f"    answer={answer},",
+        "    reading=reading,",
         ")",
         f'print(least_epsilon(wish, stream({seed!r}, "which_epsilon", "least")).epsilon)',
     )

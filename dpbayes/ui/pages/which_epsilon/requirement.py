@@ -10,9 +10,8 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work, part_of
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.least_epsilon.answers import AS_REAL, NOISE_AWARE, Answer, Question
 from dpbayes.experiments.least_epsilon.tables import are_drawn_together, planned_tables_steps
-from dpbayes.experiments.least_epsilon.wish import LEAST_DRAWS, Wish
+from dpbayes.experiments.least_epsilon.wish import LEAST_DRAWS, Question, Wish
 from dpbayes.mechanisms import reads_records
 from dpbayes.mechanisms.base import Mechanism
 from dpbayes.mechanisms.release import Outcome
@@ -32,7 +31,8 @@ from dpbayes.ui.widgets.show import readable_names_note
 MOST_DRAWS = 1_000_000
 """Simulated releases behind a least epsilon, at most."""
 
-ANSWERS: dict[Reading, Answer] = {Reading.NOISE_AWARE: NOISE_AWARE, Reading.AS_REAL: AS_REAL}
+DRAWS = {Reading.AS_REAL: 2000, Reading.NOISE_AWARE: 1000}
+"""Simulated releases that take about a second, by their reading."""
 
 EXAMPLE, EXAMPLE_GIVEN = "dysp", ("smoke", "yes")
 """The question on a network that has these, until a person asks one."""
@@ -156,9 +156,9 @@ class AccuracyRequirement:
             raise InputError("This page plans releases of a given graph. Choose a mechanism other than Adaptive.")
         return self.chosen.mechanism_called(name)
 
-    def answer(self, name: str) -> Answer:
+    def reading(self, name: str) -> Reading:
         """Return the reading of a mechanism's releases, which is naive if they do not state their noise."""
-        return ANSWERS[self.options.recipient if states_noise(name) else Reading.AS_REAL]
+        return self.options.recipient if states_noise(name) else Reading.AS_REAL
 
     def key(self, name: str, *others: object) -> tuple[object, ...]:
         """Return the key of the work on a mechanism: its inputs and `others`, without epsilon and the tolerance."""
@@ -173,7 +173,7 @@ class AccuracyRequirement:
     def draws(self, name: str, most: int = MOST_DRAWS) -> int:
         """Return the number of simulated releases of a mechanism. Errors: InputError if it is too small."""
         n = self.n
-        draws = min(most, self.answer(name).draws if states_noise(name) else SLOW_DRAWS)
+        draws = min(most, DRAWS[self.reading(name)] if states_noise(name) else SLOW_DRAWS)
         draws = min(draws, MOST_VALUES // self.network.cell_count)
         if self.counts is None and not are_drawn_together(self.network):
             draws = min(draws, MOST_RECORDS // n)
@@ -197,7 +197,7 @@ class AccuracyRequirement:
             tolerance=self.options.tolerance,
             confidence=self.options.confidence,
             draws=draws,
-            answer=self.answer(name),
+            reading=self.reading(name),
         )
 
     def luck(self, *words: str) -> np.random.Generator:
