@@ -101,7 +101,7 @@ ERROR = Panel("error", "How many samples are best?", "Error of the mean of N sam
 OMEGA = Panel("omega", "How small can a sample be?", "The least probability that is sampled, against epsilon.")
 
 
-def sampling(inputs: SamplingInputs, *, value: str = "1") -> View:
+def posterior_sampling(inputs: SamplingInputs, *, value: str = "1") -> View:
     """Return the board of posterior sampling. [Zhang16] Section 4, [Dimitrakakis14] Algorithm 1.
 
     Args:
