@@ -15,9 +15,7 @@ from dpbayes.base.validation import InputError, brief, is_writable
 NO_HASH = "0" * 64
 """The hash of the previous row in the first row."""
 
-_TYPES = {"row": int, "n": int | None, "reservation": int | None} | {
-    name: str | None for name in ("amount", "delta", "content_hash")
-}
+_TYPES = {"row": int, "reservation": int | None} | {name: str | None for name in ("amount", "delta", "content_hash")}
 
 MAX_NAME, MAX_REASON, MAX_DIGITS = 200, 2000, 100
 """The largest numbers of letters of a dataset's name, of a reason, and of a fraction's text."""
@@ -55,7 +53,6 @@ class Entry:
     dataset: str = ""
     amount: Fraction | None = None
     delta: Fraction | None = None
-    n: int | None = None
     reason: str = ""
     reservation: int | None = None
     content: bytes | None = None
@@ -70,7 +67,6 @@ class Event:
     dataset: str
     amount: Fraction | None
     delta: Fraction | None
-    n: int | None
     reason: str
     reservation: int | None
     content_hash: str | None
@@ -93,7 +89,6 @@ def sealed(entry: Entry, *, after: Event | None, time: str) -> Event:
         "dataset": entry.dataset,
         "amount": _written(entry.amount),
         "delta": _written(entry.delta),
-        "n": entry.n,
         "reason": entry.reason,
         "reservation": entry.reservation,
         "content_hash": None if entry.content is None else content_hash(entry.content),
@@ -241,7 +236,6 @@ class Account:
     """
 
     dataset: str
-    n: int | None
     budget: Fraction
     measure: PrivacyMeasure = PrivacyMeasure.EPSILON
     released: Fraction = Fraction(0)
@@ -375,7 +369,7 @@ def _opened(event: Event, accounts: dict[str, Account], spendings: dict[int, Spe
     if event.dataset in accounts or event.amount is None or event.amount <= 0:
         raise broken(event.row, "it opens a dataset that is already open, or opens it without a budget")
     measure = PrivacyMeasure.RHO if event.kind in IN_RHO else PrivacyMeasure.EPSILON
-    accounts[event.dataset] = Account(dataset=event.dataset, n=event.n, budget=event.amount, measure=measure)
+    accounts[event.dataset] = Account(dataset=event.dataset, budget=event.amount, measure=measure)
 
 
 def _raised(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:

@@ -17,7 +17,7 @@ from dpbayes.base.amounts import (
     measure_of,
     number_of,
 )
-from dpbayes.base.validation import brief, whole_number
+from dpbayes.base.validation import brief
 from dpbayes.releases.document.canonical import canonical, read_canonical
 from dpbayes.releases.document.signature import Signer, signer_from
 from dpbayes.releases.ledger.books import (
@@ -40,9 +40,6 @@ from dpbayes.releases.ledger.books import (
     content_hash,
 )
 from dpbayes.releases.ledger.store import begin, reading, writing
-
-MOST_RECORDS = 10**15
-"""The largest n that a row takes; SQLite holds whole numbers of eight bytes."""
 
 # Reading
 
@@ -128,7 +125,7 @@ def _spending(books: Books, row: int) -> Spending:
 # Writing
 
 
-def open_dataset(path: Path, dataset: str, budget: Amount, *, reason: str, n: int | None = None) -> Event:
+def open_dataset(path: Path, dataset: str, budget: Amount, *, reason: str) -> Event:
     """Open a dataset with a total budget, an epsilon or a rho, and begin the ledger if there is none.
 
     Errors: LedgerError.
@@ -137,7 +134,6 @@ def open_dataset(path: Path, dataset: str, budget: Amount, *, reason: str, n: in
         kind=EventKind.OPENED_IN_RHO if isinstance(budget, Rho) else EventKind.OPENED,
         dataset=checked_dataset(dataset),
         amount=number_of(checked_cost("The budget", budget)),
-        n=None if n is None else whole_number("The number of records", n, low=0, high=MOST_RECORDS),
         reason=checked_reason(reason),
     )
 

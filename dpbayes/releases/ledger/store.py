@@ -35,7 +35,6 @@ COLUMNS = (
     "dataset",
     "amount",
     "delta",
-    "n",
     "reason",
     "reservation",
     "content_hash",
@@ -58,7 +57,7 @@ APPLICATION = 0x64706C67
 # deletes a row without the trigger on deletes.
 _SCHEMA = {
     "event": "CREATE TABLE event (row INTEGER PRIMARY KEY, kind TEXT NOT NULL, dataset TEXT NOT NULL, amount TEXT,"
-    " delta TEXT, n INTEGER, reason TEXT NOT NULL, reservation INTEGER, content_hash TEXT, time TEXT NOT NULL,"
+    " delta TEXT, reason TEXT NOT NULL, reservation INTEGER, content_hash TEXT, time TEXT NOT NULL,"
     " previous TEXT NOT NULL, hash TEXT NOT NULL, content BLOB)",
     "never_changed": "CREATE TRIGGER never_changed BEFORE UPDATE ON event"
     " BEGIN SELECT RAISE(ABORT, 'rows are never changed'); END",

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from dpbayes.base.amounts import amount_text
-from dpbayes.base.validation import InputError
 from dpbayes.releases import ledger
 from dpbayes.releases.ledger import EventKind, spending, store
 from dpbayes.releases.ledger.books import Entry, content_hash
@@ -37,7 +36,7 @@ def test_a_release_is_reserved_before_it_is_drawn_and_written_before_it_is_shown
     assert spending.reservation.content_hash == content_hash(b"{}")
     account = ledger.account_of(path, "votes")
     assert (account.budget, account.spent, account.released, account.reserved) == (1, TENTH, TENTH, 0)
-    assert (account.n, ledger.accounts(path)) == (5, (account,))
+    assert ledger.accounts(path) == (account,)
     assert [event.row for event in ledger.events(path)] == [1, 2, 3, 4]
     assert all(later.previous == earlier.hash for earlier, later in pairwise(ledger.events(path)))
     assert ledger.check(path) == ledger.CheckedLedger(4, release.hash, ())
@@ -73,9 +72,9 @@ def test_datasets_have_accounts_of_their_own(path: Path) -> None:
     ledger.open_dataset(path, "clinic", Fraction(1, 3), reason="Another one.")
     ledger.spend(path, "clinic", Fraction(1, 3), b"q", Drawing())
     ledger.spend(path, "votes", Fraction(1), b"q", Drawing())
-    assert [(account.dataset, account.left, account.n) for account in ledger.accounts(path)] == [
-        ("votes", 0, 5),
-        ("clinic", 0, None),
+    assert [(account.dataset, account.left) for account in ledger.accounts(path)] == [
+        ("votes", 0),
+        ("clinic", 0),
     ]
 
 
@@ -214,17 +213,6 @@ def test_questions_are_bytes(path: Path, question: bytes) -> None:
     with pytest.raises(ledger.LedgerError, match=r"^A question must be bytes"):
         ledger.spend(path, "votes", TENTH, question, draw)
     assert (draw.calls, ledger.check(path).rows) == ([], 2)
-
-
-@pytest.mark.parametrize("n", [-1, 2**63, 10**15 + 1, 1.5, "many"])
-def test_n_is_a_whole_number(path: Path, n: int) -> None:
-    with pytest.raises(InputError, match=r"^The number of records must be"):
-        ledger.open_dataset(path, "other", Fraction(1), reason="None.", n=n)
-    assert ledger.check(path).rows == 2
-
-
-def test_the_largest_n_fits(path: Path) -> None:
-    assert ledger.open_dataset(path, "all", Fraction(1), reason="Everyone.", n=spending.MOST_RECORDS).n == 10**15
 
 
 def test_what_is_not_there_is_named(path: Path) -> None:
