@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.loss.finite import WorstLoss
+from dpbayes.audit.loss.finite import checked_grid as checked_grid
 from dpbayes.audit.loss.trimmed import range_curve
 from dpbayes.base.display import html_table, titled_lines
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
@@ -178,14 +179,6 @@ def pure_report(
         worst=worst,
         scope=scope,
     )
-
-
-def checked_grid(epsilons: ArrayLike) -> FloatArray:
-    """Return the epsilons of a curve (E,). Errors: InputError unless they are a list of non-negative numbers."""
-    grid = np.asarray(epsilons, dtype=np.float64)
-    if grid.ndim != 1 or not np.all(grid >= 0):
-        raise InputError("The epsilons of a privacy curve must be a list of numbers that are not negative.")
-    return grid
 
 
 def worst_case(

@@ -10,7 +10,6 @@ from dpbayes.audit.loss.trimmed_network import (
     log_masses,
     moved_rows,
     network_loss,
-    reached_loss,
     rows_alone,
 )
 from dpbayes.audit.pictures import Shares, loss_of_more
@@ -48,7 +47,7 @@ def audit_sampler(mechanism: PosteriorSampler, *, n: int, epsilons: ArrayLike) -
     single = network.cell_count == 2 and mechanism.draws == 1 and n <= MOST_ROW
     if single:
         a, b = mechanism.prior.alpha
-        deltas = row_curve(float(a), float(b), n=n, bound=bound, epsilons=grid).deltas
+        deltas = row_curve(float(a), float(b), n=n, bound=bound, epsilons=grid)
         curve = DeltaCurve(grid, deltas, deltas)
     else:
         curve = range_only_curve(grid, width=mechanism.certified.epsilon, most=mechanism.draws * loss.most)
@@ -67,7 +66,7 @@ def audit_sampler(mechanism: PosteriorSampler, *, n: int, epsilons: ArrayLike) -
 def losses_by_row(mechanism: PosteriorSampler, *, n: int) -> tuple[list[int], FloatArray]:
     """Return the rows in which the worst tables differ, and what changing each of them alone would lose."""
     network, bound = mechanism.prior.network, mechanism.log_odds_bound
-    worst = reached_loss(mechanism.prior, n=n, bound=bound)
+    worst = network_loss(mechanism.prior, n=n, bound=bound)
     rows = moved_rows(network, worst.first, worst.second)
     cells, few = cells_of(network, rows), rows_alone(mechanism.prior, rows)
     first, second, theta = worst.first[cells], worst.second[cells], worst.theta[cells]

@@ -85,11 +85,6 @@ class Noise(enum.Enum):
         return f" ${self.gaussian_symbol}(0, s^2)$ is the integer law $P[k] \\propto e^{{-k^2/2s^2}}$."
 
     @property
-    def drawn(self) -> str:
-        """A sentence that states the type of the noise; empty for real numbers."""
-        return "" if self is Noise.REAL else " The noise is integer."
-
-    @property
     def meaning(self) -> str:
         """A sentence that explains `symbol`; empty for the usual Laplace distribution."""
         if self is Noise.REAL:

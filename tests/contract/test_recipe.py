@@ -116,7 +116,7 @@ def audit_geometric(mechanism, *, n, epsilons):
     ways = special.gammaln(moved + 1) - special.gammaln(up + 1) - special.gammaln(moved - up + 1)
     chances = [special.log_expit(sign * mechanism.rate) for sign in (1, -1)]
     table = np.stack([ways + up * one + (moved - up) * other for one, other in (chances, chances[::-1])])
-    deltas = exact_curve(table, pairs=np.array([[0, 1], [1, 0]]), epsilons=grid).deltas
+    deltas = exact_curve(table, pairs=np.array([[0, 1], [1, 0]]), epsilons=grid)
     laws = Laws(tuple(f"{k} of {moved}" for k in up), *np.exp(table))
     worst = WorstCase(*opposites(network, n), "no count below the first table's, where it moves", laws)
     exact, curve = moved * mechanism.rate, DeltaCurve(grid, deltas, deltas)

@@ -73,9 +73,9 @@ def audit_die_steps(mechanism: Hellinger, *, epsilons: Callable[[float], ArrayLi
     deltas = np.zeros(len(grid))
     for block in slices(len(pairs), _LOSSES // die.size):
         yield block.start / len(pairs)
-        deltas = np.maximum(deltas, exact_curve(table, pairs=pairs[block], epsilons=grid, log_masses=masses).deltas)
+        deltas = np.maximum(deltas, exact_curve(table, pairs=pairs[block], epsilons=grid, log_masses=masses))
         if delta:
-            needed = max(needed, exact_epsilon(table, pairs=pairs[block], delta=delta, log_masses=masses).epsilon)
+            needed = max(needed, exact_epsilon(table, pairs=pairs[block], delta=delta, log_masses=masses))
     labels = tuple(map(counts_text, die.candidates.tolist()))
     throws = many(die.n, "throw")
     scope = f"The maximum is over all {len(labels):,} tables of {throws}, all their neighbours and all outputs."

@@ -35,23 +35,12 @@ class WorstLoss:
     r: int = -1
 
 
-@dataclass(frozen=True)
-class WorstPair:
-    """The exact epsilon at a given delta, and the neighbours that need it, as places; -1 if no pair needs any."""
-
-    epsilon: float
-    delta: float
-    x: int = -1
-    y: int = -1
-
-
-@dataclass(frozen=True, eq=False)
-class PrivacyCurve:
-    """delta(epsilon) = max over pairs of sum_r (P[r | x] - e^epsilon P[r | y])_+, and the worst pair at each (E, 2)."""
-
-    epsilons: FloatArray
-    deltas: FloatArray
-    worst: IntArray
+def checked_grid(epsilons: ArrayLike) -> FloatArray:
+    """Return the epsilons of a curve (E,). Errors: InputError unless they are a list of non-negative numbers."""
+    grid = np.asarray(epsilons, dtype=np.float64)
+    if grid.ndim != 1 or not np.all(grid >= 0):
+        raise InputError("The epsilons of a privacy curve must be a list of numbers that are not negative.")
+    return grid
 
 
 def exact_pure_epsilon(log_pmf: FloatArray, *, pairs: IntArray, log_masses: FloatArray | None = None) -> WorstLoss:
@@ -68,38 +57,34 @@ def exact_pure_epsilon(log_pmf: FloatArray, *, pairs: IntArray, log_masses: Floa
 
 def exact_curve(
     log_pmf: FloatArray, *, pairs: IntArray, epsilons: ArrayLike, log_masses: FloatArray | None = None
-) -> PrivacyCurve:
-    """Return delta at every epsilon (E,). Terms are P[r | x] (1 - e^(epsilon - loss)), which do not cancel."""
-    grid = np.asarray(epsilons, dtype=np.float64)
-    if grid.ndim != 1 or not np.all(grid >= 0):
-        raise InputError("The epsilons of a privacy curve must be a list of numbers that are not negative.")
-    deltas, worst = np.zeros(len(grid)), np.full((len(grid), 2), -1, dtype=np.int64)
-    for part, gaps, shifts, log_p in _blocks(log_pmf, pairs, log_masses):
+) -> FloatArray:
+    """Return delta(epsilon) = max over pairs of sum_r (P[r | x] - e^epsilon P[r | y])_+ at every epsilon: (E,).
+
+    Terms are P[r | x] (1 - e^(epsilon - loss)), which do not cancel.
+    """
+    grid = checked_grid(epsilons)
+    deltas = np.zeros(len(grid))
+    for _, gaps, shifts, log_p in _blocks(log_pmf, pairs, log_masses):
         tops = (shifts - gaps).min(axis=1)
         order = np.argsort(tops, kind="stable")
-        part, gaps, shifts, p, tops = part[order], gaps[order], shifts[order], np.exp(log_p[order]), tops[order]
+        gaps, shifts, p, tops = gaps[order], shifts[order], np.exp(log_p[order]), tops[order]
         for k, epsilon in enumerate(grid):
             # Only these pairs lose more than epsilon anywhere; a loss that rounds to epsilon may be more than it.
             alive = int(np.searchsorted(tops, _ROUNDING * (1 + epsilon) - epsilon))
             if alive:
                 excess = -np.expm1(np.minimum((epsilon - gaps[:alive]) + shifts[:alive], 0.0))
-                per_pair = np.einsum("pr,pr->p", p[:alive], excess)
-                place = int(np.argmax(per_pair))
-                if per_pair[place] > deltas[k]:
-                    deltas[k], worst[k] = per_pair[place], part[place]
-    return PrivacyCurve(grid, np.minimum(deltas, 1.0), worst)
+                deltas[k] = max(deltas[k], np.einsum("pr,pr->p", p[:alive], excess).max())
+    return np.minimum(deltas, 1.0)
 
 
-def exact_epsilon(
-    log_pmf: FloatArray, *, pairs: IntArray, delta: float, log_masses: FloatArray | None = None
-) -> WorstPair:
+def exact_epsilon(log_pmf: FloatArray, *, pairs: IntArray, delta: float, log_masses: FloatArray | None = None) -> float:
     """Return the smallest epsilon >= 0 with delta(epsilon) <= delta.
 
     The worst events are prefixes S_k of the outputs sorted by falling loss (Neyman-Pearson), so it is the largest
     ln((P[S_k | x] - delta) / P[S_k | y]) over pairs and k.
     """
     delta = finite_number("delta", delta, low=0, high=1)
-    worst = WorstPair(0.0, delta)
+    least = 0.0
     for part, gaps, _, log_p in _blocks(log_pmf, pairs, log_masses):
         log_q = log_pmf[part[:, 1]] - (0.0 if log_masses is None else log_masses[part[:, 1], None])
         order = np.argsort(-gaps, axis=1, kind="stable")
@@ -109,11 +94,8 @@ def exact_epsilon(
         with np.errstate(divide="ignore", invalid="ignore"):
             needed = log_p + np.log1p(-np.exp(np.minimum(np.log(delta) - log_p, 0.0))) - log_q
         needed = np.where(np.isnan(needed), -np.inf, needed)
-        place = int(np.argmax(needed))
-        if needed.flat[place] > worst.epsilon:
-            x, y = part[place // needed.shape[1]]
-            worst = WorstPair(float(needed.flat[place]), delta, int(x), int(y))
-    return worst
+        least = max(least, float(needed.max()))
+    return least
 
 
 def _blocks(

@@ -11,15 +11,15 @@ raise E_c[theta]. So four masses give the exact pure epsilon for every n.
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from dpbayes.audit.loss.finite import checked_grid
 from dpbayes.base.bisection import turning_point
 from dpbayes.base.quadrature import panel_rule, reach
-from dpbayes.base.types import BoolArray, FloatArray, IntArray
+from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.posteriors.trimmed import log_mass_between
 
@@ -27,41 +27,26 @@ MOST_ROW = 2000
 """Most records for which a row's whole curve is computed."""
 
 
-@dataclass(frozen=True, eq=False)
-class RowCurve:
-    """delta(epsilon) of one draw from one row (E,), and the worst tables at each: records in the first state (E, 2)."""
-
-    epsilons: FloatArray
-    deltas: FloatArray
-    worst: IntArray
-
-
-def row_curve(a: float, b: float, *, n: int, bound: float, epsilons: ArrayLike) -> RowCurve:
-    """Return the exact privacy curve over all neighbours of n records, by quadrature of positive terms.
+def row_curve(a: float, b: float, *, n: int, bound: float, epsilons: ArrayLike) -> FloatArray:
+    """Return delta at every epsilon (E,), over all neighbours of n records, by quadrature of positive terms.
 
     For (x, y) = (k + 1, k) the loss z - ln Z'/Z exceeds epsilon from t = epsilon + ln Z'/Z on, and delta is the
     integral of p(z | x) (1 - e^(t - z)) from t to B; the other order is its mirror image. Errors: InputError for more
     than MOST_ROW records, and negative epsilons.
     """
     n, bound = checked_size(n, bound=bound)
-    grid = np.asarray(epsilons, dtype=np.float64)
-    if grid.ndim != 1 or not np.all(grid >= 0):
-        raise InputError("The epsilons of a privacy curve must be a list of numbers that are not negative.")
+    grid = checked_grid(epsilons)
     if n > MOST_ROW:
         raise InputError(f"A row's privacy curve is computed for at most {MOST_ROW:,} records.")
     if n == 0:
-        return RowCurve(grid, np.zeros(len(grid)), np.full((len(grid), 2), -1))
+        return np.zeros(len(grid))
     k = np.arange(n + 1)
     masses = log_mass_between(a + k, b + (n - k), -bound, bound)
     rise = np.diff(masses)
     up = (a + k[1:], b + (n - k[1:]), masses[1:], rise)
     down = (b + (n - k[:-1]), a + k[:-1], masses[:-1], -rise)  # z reflected
     first, second, mass, turn = (np.concatenate(pair) for pair in zip(up, down, strict=True))
-    excess = _excess(first, second, log_mass=mass, start=grid[:, None] + turn, end=bound)
-    place = np.argmax(excess, axis=1)
-    tables = np.concatenate([np.stack([k[1:], k[:-1]], axis=-1), np.stack([k[:-1], k[1:]], axis=-1)])
-    deltas = np.take_along_axis(excess, place[:, None], axis=1)[:, 0]
-    return RowCurve(grid, deltas, np.where(deltas[:, None] > 0, tables[place], -1))
+    return np.asarray(_excess(first, second, log_mass=mass, start=grid[:, None] + turn, end=bound).max(axis=1))
 
 
 def _excess(a: FloatArray, b: FloatArray, *, log_mass: FloatArray, start: FloatArray, end: float) -> FloatArray:

@@ -7,7 +7,7 @@ a value that some pair of tables does reach, `least`, and where all tables can b
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import special
@@ -57,17 +57,6 @@ def network_loss(prior: Dirichlets, *, n: int, bound: float) -> NetworkLoss:
     Exact where all tables can be listed, and for a single binary node; otherwise an upper and a lower value. Zero when
     n = 0. N draws from the same table lose N times as much.
     """
-    reached = reached_loss(prior, n=n, bound=bound)
-    if not reached.most or tables_are_few(prior.network, n=n):
-        return reached
-    return replace(reached, most=max(reached.least, _nodewise_most(prior, n, bound)))
-
-
-def reached_loss(prior: Dirichlets, *, n: int, bound: float) -> NetworkLoss:
-    """Return `network_loss` with the most that any network's draw can lose in place of the sum over the nodes.
-
-    It takes half the time and names the same witnesses.
-    """
     n, bound = checked_size(n, bound=bound)
     network = prior.network
     if n == 0 or np.all(network.cards == 1):
@@ -80,8 +69,7 @@ def reached_loss(prior: Dirichlets, *, n: int, bound: float) -> NetworkLoss:
     suspects = suspicious_tables(network, n=n)
     least, pair = _worst_pair(rows_alone(prior, suspects.rows), suspects.counts, suspects.pairs, bound)
     first, second = (suspects.whole(network, counts) for counts in pair)
-    most = 2 * int(Decisions(network).depths.sum()) * bound
-    return _witnessed(prior, first, second, bound, (least, max(least, most)))
+    return _witnessed(prior, first, second, bound, (least, max(least, _nodewise_most(prior, n, bound))))
 
 
 def tables_are_few(network: Network, *, n: int) -> bool:

@@ -59,7 +59,7 @@ def audit_map(mechanism: MapExponential, *, n: int, epsilons: ArrayLike) -> Audi
     exact = least if listed else most
     curve, shown = range_only_curve(grid, width=most, most=exact), None
     if listed and laws.shape[-2] == 1:
-        deltas = exact_curve(laws[:, 0], pairs=pairs, epsilons=grid).deltas
+        deltas = exact_curve(laws[:, 0], pairs=pairs, epsilons=grid)
         curve = DeltaCurve(grid, deltas, deltas)
         shown = Laws(_cell_labels(mechanism.cells), *np.exp(laws[[x, y], 0]))
     places = np.nanargmax(_losses(laws, x, y), axis=-1)

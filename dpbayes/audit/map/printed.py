@@ -37,7 +37,7 @@ def audit_printed_map(mechanism: PrintedMap, *, n: int, epsilons: ArrayLike) -> 
     outputs = tuple(numeral(value, 4) for value in mechanism.theta)
     scope = f"All tables of {many(mechanism.n, 'record')}, all their neighbours and all {mechanism.points:,} outputs."
     grid, loss = checked_grid(epsilons), exact_pure_epsilon(table, pairs=pairs)
-    deltas = exact_curve(table, pairs=pairs, epsilons=grid).deltas
+    deltas = exact_curve(table, pairs=pairs, epsilons=grid)
     return pure_report(
         ClaimAndProof(mechanism.claimed),
         exact=loss.epsilon,

@@ -8,7 +8,7 @@ loss of a pair of tables is the sum of the largest of every decision. One replac
 lead to its old or its new state, at every node; each of them has one count more in one of the two tables, or, where the
 paths to two states of one row part, one count of the other half. A decision's counts are at most n - 1 without that
 record, and exactly n - 1 for the first decision of a node without parents. For each of these finitely many counts,
-`DecisionLosses` has the loss in either direction. `map_loss_bound` adds the largest ones along every possible path, and
+`DecisionLaws` has the loss in either direction. `map_loss_bound` adds the largest ones along every possible path, and
 over the nodes. That is at least the loss of every pair of tables, and the largest loss itself for one binary node.
 """
 
@@ -181,23 +181,6 @@ def inner_map_epsilon(prior: Dirichlets, *, epsilon: float, n: int, cells: int) 
 
 
 @dataclass(frozen=True, eq=False)
-class DecisionLosses:
-    """The largest losses of every decision (D,) by one record, over all its possible counts, in nats.
-
-    `first` is that of the table with one count more in the first half, over that without it, and `from_first` the
-    reverse; `second` and `from_second` likewise. `replaced` has the record in the first half, the other table in the
-    second one; `from_replaced` is the reverse.
-    """
-
-    first: FloatArray
-    from_first: FloatArray
-    second: FloatArray
-    from_second: FloatArray
-    replaced: FloatArray
-    from_replaced: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
 class DecisionLaws:
     """Masses (P, N, G) of P kinds of decisions after each of N pairs of counts, and ln prior masses (P, G).
 
@@ -224,8 +207,13 @@ class DecisionLaws:
             log_base = np.log(cell_masses(one, other, cells=cells))
         return cls(masses, log_base, places, pairs[:, pairs.sum(axis=0) < n], is_full, kinds)
 
-    def losses(self, rate: float) -> DecisionLosses:
-        """Return the losses at this rate, in nats per unit of mass."""
+    def losses(self, rate: float) -> FloatArray:
+        """Return the largest losses (6, D) of every decision by one record, at this rate in nats per unit of mass.
+
+        The first is that of the table with one count more in the first half, over that without it, and the second the
+        reverse; the next two are the same for the second half. The fifth has the record in the first half, the other
+        table in the second one; the sixth is the reverse.
+        """
         logs = rate * self.masses + self.log_base[:, None]
         logs = logs - np.log(np.exp(logs).sum(axis=-1, keepdims=True))
         a, b = self.base
@@ -236,7 +224,7 @@ class DecisionLaws:
             self._most(logs[:, x] - logs[:, y], left_out)
             for x, y in ((more, here), (here, more), (less, here), (here, less), (more, less), (less, more))
         ]
-        return DecisionLosses(*(own[self.kinds] for own in most))
+        return np.stack(most)[:, self.kinds]
 
     def _most(self, losses: FloatArray, left_out: BoolArray) -> FloatArray:
         """Return the largest losses of every kind; a cell without prior mass is never an output."""
@@ -244,18 +232,16 @@ class DecisionLaws:
         return np.asarray(np.where(left_out, -math.inf, possible).max(axis=-1))
 
 
-def map_loss_bound(prior: Dirichlets, losses: DecisionLosses) -> float:
-    """Return the largest sum of losses over all pairs of states at every node: an upper bound of the privacy loss."""
+def map_loss_bound(prior: Dirichlets, losses: FloatArray) -> float:
+    """Return the largest sum of losses (6, D) over all pairs of states at every node: a bound of the privacy loss."""
     network, spans = prior.network, Decisions(prior.network).spans
     left, right = children(spans)
+    first, from_first, second, from_second, replaced, from_replaced = losses
     to, back = np.zeros(len(spans) + 1), np.zeros(len(spans) + 1)  # the last entries are for single states
     for _ in range(int(Decisions(network).depths.max())):
-        to[:-1] = np.maximum(losses.first + to[left], losses.second + to[right])
-        back[:-1] = np.maximum(losses.from_first + back[left], losses.from_second + back[right])
-    parted = np.maximum(
-        losses.replaced + to[left] + back[right],
-        losses.from_replaced + to[right] + back[left],
-    )
+        to[:-1] = np.maximum(first + to[left], second + to[right])
+        back[:-1] = np.maximum(from_first + back[left], from_second + back[right])
+    parted = np.maximum(replaced + to[left] + back[right], from_replaced + to[right] + back[left])
     row = network.row_of_cell[spans[:, 0]]
     rows, tops = np.unique(row, return_index=True)
     total = 0.0

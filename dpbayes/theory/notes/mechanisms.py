@@ -177,7 +177,7 @@ def smooth_loss_at_delta(subject: Subject, at: EvaluationPoint) -> ArrayLike:
     def loss(epsilon: float) -> float:
         smooth = smooth_sensitivities(die, beta=smoothing_rate(die, epsilon=epsilon, delta=delta))
         law = log_pmf(distance, epsilon=epsilon, sensitivity=smooth)
-        return exact_epsilon(law, pairs=pairs, delta=delta).epsilon
+        return exact_epsilon(law, pairs=pairs, delta=delta)
 
     return np.array([loss(e) for e in at.epsilon])
 

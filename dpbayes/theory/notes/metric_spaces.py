@@ -89,12 +89,12 @@ def counterexample_metric(epsilon: float = 1.0, *, delta: float = 1e-5) -> Count
     beta = math.log1p(e / (2 * math.log(2 * size / d)))
     line = crowded_line(beta=beta)
     law = law_on_line(line, epsilon=e, beta=beta)
-    needed = float(exact_curve(law, pairs=line.pairs, epsilons=[e]).deltas[0])
+    needed = float(exact_curve(law, pairs=line.pairs, epsilons=[e])[0])
     return Counterexample(
         METRIC,
         f"{CROWD} candidates beside one point, {FAR_CROWD} around a second point {WAY + 1} steps "
         f"away, epsilon = {e:g}, delta = {numeral(d)}; this epsilon needs a delta of {numeral(needed, 2)}",
-        truth=exact_epsilon(law, pairs=line.pairs, delta=d).epsilon,
+        truth=exact_epsilon(law, pairs=line.pairs, delta=d),
         printed=e,
         certified=_proved_in_any_space(line.size, epsilon=e, delta=d, beta=beta),
         unit=NATS,

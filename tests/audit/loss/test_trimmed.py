@@ -40,7 +40,7 @@ def test_one_row_has_its_known_epsilons(omega, n, pure, at_millionth, at_thousan
     bound = log_odds_bound(omega)
     assert row_loss(1.0, 1.0, n=n, bound=bound).epsilon == pytest.approx(pure, abs=5e-5)
     for epsilon, delta in [(at_millionth, 1e-6), (at_thousandth, 1e-3)]:
-        around = row_curve(1.0, 1.0, n=n, bound=bound, epsilons=[epsilon - 1e-4, epsilon + 1e-4]).deltas
+        around = row_curve(1.0, 1.0, n=n, bound=bound, epsilons=[epsilon - 1e-4, epsilon + 1e-4])
         assert around[0] > delta > around[1]
 
 
@@ -86,16 +86,15 @@ def test_the_curve_of_a_row_is_that_of_mpmath(a, b, n, omega):
     top = row_loss(a, b, n=n, bound=bound).epsilon
     grid = np.array([0.0, 0.2, 0.7, 0.99]) * top
     curve = row_curve(a, b, n=n, bound=bound, epsilons=[*grid, top * (1 + 1e-9)])
-    assert curve.deltas[-1] == 0
-    assert curve.worst[-1].tolist() == [-1, -1]
-    for epsilon, delta in zip(grid, curve.deltas, strict=False):
+    assert curve[-1] == 0
+    for epsilon, delta in zip(grid, curve, strict=False):
         assert delta == pytest.approx(delta_by_mpmath(a, b, n, bound, epsilon), rel=1e-8, abs=1e-16)
 
 
 def test_a_wide_interval_does_not_lower_the_loss_with_n():
     # omega -> 0: the corner k = 0 stays, and delta(1) tends to about .163 whatever n is.
     bound = log_odds_bound(1e-12)
-    deltas = [float(row_curve(1.0, 1.0, n=n, bound=bound, epsilons=[1.0]).deltas[0]) for n in (10, 100, 1000)]
+    deltas = [float(row_curve(1.0, 1.0, n=n, bound=bound, epsilons=[1.0])[0]) for n in (10, 100, 1000)]
     assert deltas == pytest.approx([0.176, 0.165, 0.163], abs=1e-3)
 
 
@@ -112,7 +111,7 @@ def test_the_range_curve_is_the_worst_two_point_law(width, share, most_share):
 @pytest.mark.parametrize(("omega", "n"), [row[:2] for row in TABLE])
 def test_the_range_curve_lies_above_every_exact_one(omega, n):
     bound, grid = log_odds_bound(omega), np.linspace(0, 5, 30)
-    exact = row_curve(1.0, 1.0, n=n, bound=bound, epsilons=grid).deltas
+    exact = row_curve(1.0, 1.0, n=n, bound=bound, epsilons=grid)
     top = row_loss(1.0, 1.0, n=n, bound=bound).epsilon
     above = range_curve(grid, width=2 * bound, most=top)
     assert np.all(exact <= above + 1e-12)
@@ -121,7 +120,7 @@ def test_the_range_curve_lies_above_every_exact_one(omega, n):
 
 def test_without_records_or_range_nothing_is_lost():
     assert row_loss(1.0, 1.0, n=0, bound=1.0).epsilon == 0
-    assert row_curve(1.0, 1.0, n=0, bound=1.0, epsilons=[0.0]).deltas.tolist() == [0]
+    assert row_curve(1.0, 1.0, n=0, bound=1.0, epsilons=[0.0]).tolist() == [0]
     assert range_curve([0.0, 1.0], width=0.0, most=0.0).tolist() == [0, 0]
     assert network_loss(Dirichlets.symmetric(chain(2)), n=0, bound=1.0).most == 0
 

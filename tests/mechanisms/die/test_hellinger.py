@@ -157,10 +157,10 @@ def test_smooth_and_global_noise_never_lose_more_than_certified(die, epsilon, de
     table = smooth.log_pmf_table()
     promise = smooth.certified
     assert promise.delta == delta / 2
-    assert exact_curve(table, pairs=pairs, epsilons=[promise.epsilon]).deltas[0] <= promise.delta
-    assert exact_epsilon(table, pairs=pairs, delta=promise.delta).epsilon <= promise.epsilon
+    assert exact_curve(table, pairs=pairs, epsilons=[promise.epsilon])[0] <= promise.delta
+    assert exact_epsilon(table, pairs=pairs, delta=promise.delta) <= promise.epsilon
     # The claim is not proved, and has never been seen to fail.
-    assert exact_curve(table, pairs=pairs, epsilons=[epsilon]).deltas[0] <= delta
+    assert exact_curve(table, pairs=pairs, epsilons=[epsilon])[0] <= delta
     assert exact_loss(HellingerGlobal(die=die, epsilon=epsilon)).epsilon <= epsilon * (1 + 1e-12)
 
 

@@ -91,7 +91,7 @@ class OneWay(MapEnumerated):
     def inner_epsilon(self) -> float:
         laws, low = DecisionLaws.of(self.prior, n=self.n, cells=self.cells), self.epsilon
         sensitivity = MapExponential(prior=self.prior, epsilon=1.0).sensitivity
-        while laws.losses(low / (2 * sensitivity)).first.max() <= self.epsilon:
+        while laws.losses(low / (2 * sensitivity))[0].max() <= self.epsilon:
             low *= 1.01
         return low / 1.01
 
