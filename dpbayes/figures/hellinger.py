@@ -9,7 +9,7 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import LINES, Axis, Figure, Trace, band_of, faded, figure_of, line_of, titled
 
-ERROR = "error, Hellinger distance from 0 to 1"
+ERROR = "Hellinger distance, 0 to 1"
 """H between exact and released posterior: 0 if they are equal, 1 if they do not overlap."""
 
 
@@ -66,15 +66,11 @@ def sides_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, marke
 
 
 def _curves_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, marked: float, x: Axis) -> Figure:
-    traces = [
-        trace | {"legendgroup": look.name}
-        for look, quantiles in errors.items()
-        for trace in _curve(look, places, quantiles)
-    ]
+    traces = [trace for look, quantiles in errors.items() for trace in _curve(look, places, quantiles)]
     traces.append(
         LINES | {"x": [marked, marked], "y": [0.0, 1.0], "line": {"color": EXACT, "width": 2}, "name": "chosen"}
     )
-    return figure_of(traces, x=x, y=titled("median " + ERROR, range=[-0.02, 1.03], automargin=True), height=430)
+    return figure_of(traces, x=x, y=titled("median distance", range=[-0.02, 1.03], automargin=True), height=430)
 
 
 def _curve(look: Look, places: FloatArray, quantiles: FloatArray) -> list[Trace]:

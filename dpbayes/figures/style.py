@@ -120,6 +120,11 @@ def _in_full(axis: Axis) -> Axis:
     return {"separatethousands": True} | exponents | pointed | axis
 
 
+def without_legend(figure: Figure) -> Figure:
+    """Return a figure without a legend, for a small picture whose curves a larger one beside it names."""
+    return Figure(tuple(trace | {"showlegend": False} for trace in figure.data), figure.layout)
+
+
 LINES: Trace = {"type": "scatter", "mode": "lines"}
 """The trace of a line, to which its points, name and look are added."""
 

@@ -1,0 +1,161 @@
+"""Accuracy of private predictions against epsilon: Figure 1 of [Zhang16], on any network and table."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from dpbayes.base.estimates import Estimate
+from dpbayes.base.libraries import pd
+from dpbayes.base.text import many, near_one, numeral, share_text
+from dpbayes.base.types import FloatArray
+from dpbayes.boards.board import Board, Frame, Panel, View
+from dpbayes.boards.explore import SLIDER
+from dpbayes.experiments.accuracy.methods import EXACT, MAJORITY
+from dpbayes.experiments.accuracy.plan import AccuracyPlan, epsilon_grid
+from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
+from dpbayes.figures.accuracy import accuracy_figure, certified_figure, log_loss_figure
+from dpbayes.figures.style import Figure, without_legend
+from dpbayes.model.dataset import Dataset
+
+GRID = epsilon_grid(0.01, 100, points=17)
+"""The epsilons at which releases are simulated."""
+
+
+@dataclass(frozen=True, eq=False)
+class AccuracyInputs:
+    """What the board of accuracy is computed from.
+
+    Attributes:
+        plan: The experiment. If its source is a table, the board is for the curator only.
+        facts: What the board states, by name.
+    """
+
+    plan: AccuracyPlan
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def study(self) -> AccuracyStudy:
+        """The results of all repeats, which are the same at every stop."""
+        return accuracy_study(self.plan)
+
+    @property
+    def is_private(self) -> bool:
+        """Whether records of a table are predicted, and not synthetic ones."""
+        return isinstance(self.plan.source, Dataset)
+
+
+ACCURACY = Panel(
+    "accuracy",
+    "How many predictions are correct?",
+    "Share of correct predictions against epsilon, one curve for each method, with bands of two standard errors.",
+    large=True,
+)
+LOSS = Panel("loss", "Are the predicted probabilities good?", "Log loss of the predictions against epsilon.")
+PROVED = Panel("proved", "What if only the proved ε counts?", "Correct predictions against the proved epsilon.")
+
+
+def accuracy(inputs: AccuracyInputs, *, value: str = "1") -> View:
+    """Return the board of the accuracy of predictions. [Zhang16] Section 5.1, Figure 1.
+
+    Args:
+        inputs: The plan of the experiment.
+        value: The epsilon that is shown first.
+
+    Returns:
+        A view whose stops are the epsilons of the slider.
+    """
+    title, panels = f"Accuracy of predicting {inputs.plan.target}", (ACCURACY, LOSS, PROVED)
+    board = Board("accuracy", title, panels, {}, value, SLIDER, inputs.facts, private=inputs.is_private)
+    return View(board, lambda stop: (_frame(inputs, float(stop)),))
+
+
+def _frame(inputs: AccuracyInputs, epsilon: float) -> Frame:
+    study, grid = inputs.study, inputs.study.plan.grid
+    figures: dict[str, Figure] = {
+        "accuracy": accuracy_figure(study.curves, grid, epsilon=epsilon),
+        "loss": without_legend(log_loss_figure(study.loss_curves(), grid, epsilon=epsilon)),
+        "proved": without_legend(certified_figure(study.certified_curves())),
+    }
+    captions = {
+        "accuracy": comparison_sentence(study, epsilon),
+        "loss": _loss_sentence(study, epsilon),
+        "proved": "The same curves at the ε that is proved: the paper's red curves need a larger one.",
+    }
+    return Frame(headline(study, epsilon), figures, (about(study),), captions, _numbers(study, epsilon))
+
+
+def _numbers(study: AccuracyStudy, epsilon: float) -> dict[str, float]:
+    best, k = study.best_near(epsilon), study.place_of(epsilon)
+    numbers = {"exact": float(study.mean(EXACT)[0]), "majority": float(study.mean(MAJORITY)[0])}
+    return numbers if best is None else numbers | {"best": float(study.mean(best)[k])}
+
+
+def headline(study: AccuracyStudy, epsilon: float) -> str:
+    """Return the accuracy of the best curve with a proof near an epsilon, and that without privacy."""
+    numbers, target = _numbers(study, epsilon), study.plan.target
+    exact = share_text(numbers["exact"])
+    if numbers["exact"] <= numbers["majority"]:
+        return f"Even the exact posterior predicts {target} no better than its majority class ({exact})."
+    if "best" not in numbers:
+        return f"Without privacy, {target} is predicted correctly in {exact} of records."
+    place = numeral(study.plan.epsilons[study.place_of(epsilon)])
+    best = share_text(numbers["best"])
+    return f"ε = {place}: at best, {target} is predicted correctly in {best} of records ({exact} without privacy)."
+
+
+def comparison_sentence(study: AccuracyStudy, epsilon: float) -> str:
+    """Return which curve has the highest accuracy, and how far it is below the exact posterior."""
+    best = study.best_near(epsilon)
+    if best is None:
+        return "No curve in the picture has a proved ε."
+    lost = study.behind(best, study.place_of(epsilon))
+    points = Estimate(100 * lost.value, 200 * lost.error)
+    return f"{best.called(study.plan.draws)} has the highest accuracy: {points} points below the exact posterior."
+
+
+def _loss_sentence(study: AccuracyStudy, epsilon: float) -> str:
+    best = study.best_near(epsilon)
+    if best is None:
+        return ""
+    losses: FloatArray = study.log_loss(best)
+    here, exact = losses[study.place_of(epsilon)], study.log_loss(EXACT)[0]
+    return (
+        f"{best.called(study.plan.draws)}: {numeral(float(here), 3)} nats per record "
+        f"({numeral(float(exact), 3)} without privacy)."
+    )
+
+
+def about(study: AccuracyStudy) -> str:
+    """Return what the curves are averages of."""
+    plan, is_table = study.plan, isinstance(study.plan.source, Dataset)
+    model = "a new split of the table" if is_table else "a new random model and new records"
+    fewest = min(len(measures.accuracy) for measures in study.measures.values())
+    fewer = f" Noise-aware curves use the first {fewest:,}." if fewest < study.repeats else ""
+    return (
+        f"{many(study.repeats, 'repeat')}, each with {model}: {many(plan.training, 'training record')}, "
+        f"{many(plan.testing, 'test record')}. Bands show two standard errors.{fewer}"
+    )
+
+
+def guarantees(study: AccuracyStudy, epsilon: float) -> "pd.DataFrame":
+    """Return, for each private curve, the accuracy and the proved epsilon at the point nearest to an epsilon.
+
+    Args:
+        study: The results.
+        epsilon: The stated epsilon.
+
+    Returns:
+        A frame with one row for each private curve.
+    """
+    k, private = study.place_of(epsilon), study.plan.private
+    return pd.DataFrame(
+        {
+            "curve": [method.called(study.plan.draws) for method in private],
+            "stated ε": [numeral(study.plan.epsilons[k])] * len(private),
+            "proved ε": [numeral(float(np.asarray(study.certified[method])[k])) for method in private],
+            "accuracy": [near_one(float(study.mean(method)[k]), 3) for method in private],
+            "remark": [method.note(study.plan) for method in private],
+        }
+    )

@@ -1,0 +1,253 @@
+"""Mechanisms compared: the error of each mechanism's probabilities against epsilon, on one table or on planned ones."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from dpbayes.base.estimates import standard_error
+from dpbayes.base.libraries import pd
+from dpbayes.base.looks import Curve, Look
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.randomness import stream
+from dpbayes.base.text import many, numeral
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError
+from dpbayes.boards.board import Board, Frame, Panel, View
+from dpbayes.boards.explore import SLIDER
+from dpbayes.experiments.least_epsilon.tables import planned_tables
+from dpbayes.experiments.planned_errors import Plan, errors_of, is_near
+from dpbayes.figures.comparison import errors_figure
+from dpbayes.mechanisms import Mechanism, Outcome
+from dpbayes.model.counts import Counts
+from dpbayes.model.network import Network
+from dpbayes.posteriors.noise_model import Reading
+
+GRID = tuple(float(f"{10 ** (k / 2):.3g}") for k in range(-4, 5))
+"""The epsilons at which releases are simulated, 0.01 to 100."""
+
+MOST_RELEASES, LEAST_RELEASES, MOST_CELLS = 40, 4, 1_500
+"""Simulated releases of each mechanism at each epsilon, and released cells at most, if that leaves enough releases."""
+
+MechanismAt = Callable[[float], Mechanism[Outcome]]
+"""A mechanism at an epsilon. Errors: InputError if it cannot be used."""
+
+
+def releases_of(network: Network) -> int:
+    """Return the number of simulated releases of each mechanism at each epsilon."""
+    return max(LEAST_RELEASES, min(MOST_RELEASES, MOST_CELLS // network.cell_count))
+
+
+@dataclass(frozen=True, eq=False)
+class CuratorComparison:
+    """What a curator's board is computed from.
+
+    Attributes:
+        mechanisms: The mechanisms by their looks.
+        counts: The true counts.
+        reading: Whether the reader of a release accounts for its noise.
+        seed: The seed of the simulated releases.
+        facts: What the board states, by name.
+    """
+
+    mechanisms: Mapping[Look, MechanismAt]
+    counts: Counts
+    reading: Reading = Reading.NOISE_AWARE
+    seed: int = 1
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def tables(self) -> Counts:
+        """The same counts once for each release: (releases, K)."""
+        values = np.broadcast_to(self.counts.values, (releases_of(self.counts.network), len(self.counts.values)))
+        return Counts(self.counts.network, np.array(values), self.counts.n)
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedComparison:
+    """What a recipient's board is computed from: tables that are sampled from public probabilities.
+
+    Attributes:
+        mechanisms: The mechanisms by their looks.
+        network: The network.
+        probabilities: Its public probabilities (K,).
+        n: The public number of records.
+        reading: Whether the reader of a release accounts for its noise.
+        seed: The seed of the tables and of the simulated releases.
+        facts: What the board states, by name.
+    """
+
+    mechanisms: Mapping[Look, MechanismAt]
+    network: Network
+    probabilities: FloatArray
+    n: int
+    reading: Reading = Reading.NOISE_AWARE
+    seed: int = 1
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def tables(self) -> Counts:
+        """Sampled tables, one for each release: (releases, K)."""
+        rng = stream(self.seed, "comparison", "tables")
+        return planned_tables(self.network, self.probabilities, self.n, releases_of(self.network), rng)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Errors of one release of every table, by mechanism: (epsilons, tables); NaN if it cannot be used.
+
+    The tables and the random numbers are the same at every epsilon.
+    """
+
+    inputs: CuratorComparison | PlannedComparison
+
+    @cached_property
+    def tables(self) -> Counts:
+        """The tables that are released."""
+        return self.inputs.tables
+
+    def errors_at(self, look: Look, epsilon: float) -> FloatArray:
+        """Return the mean absolute error of one mechanism's probabilities on each table, at any epsilon: (tables,)."""
+        plan = Plan(self.tables, self.inputs.reading)
+        try:
+            mechanism = self.inputs.mechanisms[look](epsilon)
+            return errors_of(plan, mechanism, stream(self.inputs.seed, "comparison", look.name)).cells
+        except InputError:
+            return np.full(len(self.tables.values), np.nan)
+
+    @cached_property
+    def errors(self) -> dict[Look, FloatArray]:
+        """The errors on the grid."""
+        looks = self.inputs.mechanisms
+        return {look: np.stack([self.errors_at(look, epsilon) for epsilon in GRID]) for look in looks}
+
+    @cached_property
+    def curves(self) -> list[Curve]:
+        """The mean errors over the grid, of the mechanisms that can be used."""
+        grid = np.array(GRID)
+        return [
+            Curve(look, grid, errors.mean(axis=1), standard_error(errors.T))
+            for look, errors in self.errors.items()
+            if np.isfinite(errors).any()
+        ]
+
+    def near(self, epsilon: float) -> dict[Look, FloatArray]:
+        """Return the errors at the point of the grid that is nearest to an epsilon, the least mean first: (tables,)."""
+        k = place_of(epsilon)
+        here = {look: errors[k] for look, errors in self.errors.items() if np.isfinite(errors[k]).all()}
+        return dict(sorted(here.items(), key=lambda item: float(item[1].mean())))
+
+
+def place_of(epsilon: float) -> int:
+    """Return the index of the point of the grid that is nearest to an epsilon, on a logarithmic scale."""
+    return int(np.abs(np.log(np.array(GRID) / epsilon)).argmin())
+
+
+ERRORS = Panel(
+    "errors",
+    "Which mechanism has the least error?",
+    "Mean absolute error of the released probabilities against epsilon, one line for each mechanism.",
+    large=True,
+)
+
+
+def comparison(inputs: CuratorComparison, *, value: str = "1") -> View:
+    """Return the curator's board: errors of all mechanisms on the true table.
+
+    Args:
+        inputs: The mechanisms and the true counts.
+        value: The epsilon that is shown first.
+
+    Returns:
+        A view whose stops are the epsilons of the slider. Its errors are not private.
+    """
+    return _view(Comparison(inputs), value, is_private=True)
+
+
+def planned_comparison(inputs: PlannedComparison, *, value: str = "1") -> View:
+    """Return the recipient's board: errors of all mechanisms on tables sampled from public probabilities.
+
+    Args:
+        inputs: The mechanisms and public facts.
+        value: The epsilon that is shown first.
+
+    Returns:
+        A view whose stops are the epsilons of the slider.
+    """
+    return _view(Comparison(inputs), value, is_private=False)
+
+
+def _view(compared: Comparison, value: str, *, is_private: bool) -> View:
+    facts = compared.inputs.facts
+    board = Board("comparison", "Mechanisms compared", (ERRORS,), {}, value, SLIDER, facts, private=is_private)
+    return View(board, lambda stop: (_frame(compared, float(stop), is_private=is_private),))
+
+
+def _frame(compared: Comparison, epsilon: float, *, is_private: bool) -> Frame:
+    here = compared.near(epsilon)
+    if not compared.curves or not here:
+        raise InputError("No mechanism can be used with this network and these settings.")
+    figure = errors_figure(compared.curves, epsilon=epsilon, title="mean absolute error of a probability")
+    numbers = {look.name: float(errors.mean()) for look, errors in here.items()}
+    note = about(compared, is_private=is_private)
+    return Frame(headline(here, GRID[place_of(epsilon)]), {"errors": figure}, (note,), {}, numbers)
+
+
+def headline(errors: Mapping[Look, FloatArray], epsilon: float) -> str:
+    """Return the mechanism with the least error, or those without a clear difference.
+
+    Args:
+        errors: The errors on each table by mechanism, the least mean first.
+        epsilon: The epsilon.
+
+    Returns:
+        A sentence.
+    """
+    (best, least), *others = errors.items()
+    tied = [look.name for look, error in others if is_near(error - least, float(least.mean()))]
+    start = f"ε = {numeral(epsilon)}: {best.name} has the least mean error ({numeral(float(least.mean()), 2)})"
+    if not tied:
+        return f"{start}."
+    names = tied[0] if len(tied) == 1 else f"{len(tied)} other mechanisms"
+    return f"{start}, without a clear difference from {names}."
+
+
+def about(compared: Comparison, *, is_private: bool) -> str:
+    """Return what the errors are averages of."""
+    tables, is_aware = compared.tables, compared.inputs.reading is Reading.NOISE_AWARE
+    reader = "noise-aware where a release states its noise" if is_aware else "naive"
+    whose = (
+        "of the table" if is_private else f"of tables of {many(tables.n, 'record')} sampled from public probabilities"
+    )
+    return (
+        f"Mean absolute error of all probabilities over {many(len(tables.values), 'simulated release')} {whose}; bars "
+        f"show one standard error. The reader is {reader}. The prior limits the error at small ε."
+    )
+
+
+def table_at(compared: Comparison, epsilon: float, looks: Sequence[Look] = ()) -> "pd.DataFrame":
+    """Return the error and the guarantee of each mechanism at exactly one epsilon, the least error first.
+
+    Args:
+        compared: The comparison.
+        epsilon: The epsilon.
+        looks: The mechanisms; all of them by default.
+
+    Returns:
+        A frame with one row for each mechanism that can be used.
+    """
+    rows = []
+    for look in looks or compared.inputs.mechanisms:
+        errors = compared.errors_at(look, epsilon)
+        if np.isfinite(errors).all():
+            proved = compared.inputs.mechanisms[look](epsilon).certified
+            spread = float(standard_error(errors[:, None])[0])
+            rows.append((look.name, _guarantee(proved), float(errors.mean()), spread))
+    columns = ["mechanism", "proved guarantee", "mean absolute error", "standard error"]
+    frame = pd.DataFrame(rows, columns=columns)
+    return frame.sort_values("mean absolute error", ignore_index=True)
+
+
+def _guarantee(guarantee: Guarantee) -> str:
+    return str(guarantee) if guarantee.is_private else "none"

@@ -1,0 +1,212 @@
+"""Private regression: squared errors and epsilon against the prior precision, Figure 2 of [Zhang16]."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from dpbayes.base.randomness import stream
+from dpbayes.base.steps import finished
+from dpbayes.base.text import many, numeral, rough
+from dpbayes.boards.board import Board, Frame, Panel, Slider, View, stop_text
+from dpbayes.experiments.regression.design import RegressionStudy
+from dpbayes.experiments.regression.result import RegressionResult
+from dpbayes.experiments.regression.scenario import (
+    Records,
+    RegressionScenario,
+    TargetUnits,
+    records_of,
+    study_of,
+)
+from dpbayes.experiments.regression.study import regression_curves
+from dpbayes.figures.regression import epsilon_figure, regression_errors_figure
+from dpbayes.figures.style import Figure
+from dpbayes.mechanisms.regression import PRIOR_PRECISION, RegressionSampler
+
+PRECISIONS = tuple(float(f"{10 ** (k / 3):.2g}") for k in range(-6, 19))
+"""The prior precisions of both pictures, 0.01 to 1,000,000."""
+
+SLIDER = Slider(
+    "regression.precision",
+    "Prior precision b",
+    tuple(stop_text(precision) for precision in PRECISIONS),
+    PRIOR_PRECISION.low,
+    PRIOR_PRECISION.high,
+    help="A larger precision draws the weights towards zero.",
+    ends=("weak prior", "strong prior"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionInputs:
+    """What the board of regression is computed from; errors on records of a census are for the curator only.
+
+    Attributes:
+        scenario: Records, norm bound, samples and repeats.
+        seed: The seed of splits and samples.
+        data_seed: The seed of synthetic records.
+        facts: What the board states, by name.
+    """
+
+    scenario: RegressionScenario
+    seed: int = 1
+    data_seed: int = 1
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the records are those of a census."""
+        return self.scenario.records is not Records.SYNTHETIC
+
+    @cached_property
+    def measured(self) -> tuple[RegressionResult, TargetUnits]:
+        """The errors of all repeats, which are the same at every stop, and the units of the target."""
+        records = records_of(self.scenario, seed=self.data_seed)
+        work = regression_curves(records.table, design_of(self.scenario), stream(self.seed, "regression"))
+        return finished(work), records.target
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionPrice:
+    """What a recipient's board is computed from: public numbers alone.
+
+    Attributes:
+        scenario: Norm bound, samples and the share of the records that is trained on.
+        n: The public number of records.
+        features: The public number of features.
+        facts: What the board states, by name.
+    """
+
+    scenario: RegressionScenario
+    n: int
+    features: int
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+def design_of(scenario: RegressionScenario) -> RegressionStudy:
+    """Return the design of the experiment at all precisions of the board."""
+    return replace(study_of(scenario), precisions=PRECISIONS)
+
+
+ERRORS = Panel(
+    "errors",
+    "How well do private weights predict?",
+    "Mean squared error against the prior precision, one curve for each predictor.",
+    large=True,
+)
+EPSILONS = Panel(
+    "epsilons",
+    "How large is the privacy loss?",
+    "Epsilon of the samples against the prior precision, proved and as the paper states it.",
+)
+
+
+def regression(inputs: RegressionInputs, *, value: str = "100") -> View:
+    """Return the board of private regression. [Zhang16] Section 5.2, Figure 2.
+
+    Args:
+        inputs: The scenario and the seeds.
+        value: The prior precision that is shown first.
+
+    Returns:
+        A view whose stops are prior precisions.
+    """
+    panels = (ERRORS, EPSILONS)
+    board = Board("regression", "Regression", panels, {}, value, SLIDER, inputs.facts, private=inputs.is_private)
+    return View(board, lambda stop: (_frame(inputs, place_of(float(stop))),))
+
+
+def regression_price(inputs: RegressionPrice, *, value: str = "100") -> View:
+    """Return the recipient's board of private regression on a census: epsilon, which depends on public numbers.
+
+    Args:
+        inputs: Public numbers.
+        value: The prior precision that is shown first.
+
+    Returns:
+        A view whose stops are prior precisions.
+    """
+    study = design_of(inputs.scenario)
+    size = study.training_records(inputs.n), inputs.features
+    board = Board("regression", "Regression", (replace(EPSILONS, large=True),), {}, value, SLIDER, inputs.facts)
+
+    def frames_at(stop: str) -> tuple[Frame, ...]:
+        k = place_of(float(stop))
+        note = "Errors on real records are not private, even those of private samples. Only the curator sees them."
+        figures, captions = {"epsilons": _epsilons(study, size, k)}, {"epsilons": epsilons_sentence(study, size, k)}
+        return (Frame(_price(study, k), figures, (note,), captions, {"proved": float(study.certified[k])}),)
+
+    return View(board, frames_at)
+
+
+def place_of(precision: float) -> int:
+    """Return the index of the precision of the board that is nearest, on a logarithmic scale."""
+    return int(np.abs(np.log(np.array(PRECISIONS) / precision)).argmin())
+
+
+def _frame(inputs: RegressionInputs, k: int) -> Frame:
+    result, target = inputs.measured
+    study, size = result.study, (result.train, result.features)
+    figures = {
+        "errors": regression_errors_figure(np.array(PRECISIONS), result.curves, marked=PRECISIONS[k]),
+        "epsilons": _epsilons(study, size, k),
+    }
+    captions = {"errors": _root_error(result, target, k), "epsilons": epsilons_sentence(study, size, k)}
+    numbers = {
+        name: float(errors.mean[k])
+        for name, errors in (("private", result.several), ("exact", result.exact), ("mean", result.baseline))
+    }
+    return Frame(headline(numbers, study, target.name), figures, (_about(result),), captions, numbers)
+
+
+def headline(numbers: Mapping[str, float], study: RegressionStudy, target: str) -> str:
+    """Return the error of private samples, beside that without privacy or without features."""
+    first = f"{_samples(study)} predicts {target} with a mean squared error of {numeral(numbers['private'])}"
+    if numbers["private"] >= numbers["mean"]:
+        return f"{first}, no better than the training mean ({numeral(numbers['mean'])})."
+    return f"{first}; without privacy it is {numeral(numbers['exact'])}."
+
+
+def _price(study: RegressionStudy, k: int) -> str:
+    verb = "has" if study.draws == 1 else "have"
+    samples = "One private sample" if study.draws == 1 else f"{study.draws:,} private samples"
+    return f"{samples} of the weights {verb} a proved ε of {numeral(study.certified[k])}."
+
+
+def _samples(study: RegressionStudy) -> str:
+    return "One private sample" if study.draws == 1 else f"The mean of {study.draws:,} private samples"
+
+
+def epsilons_sentence(study: RegressionStudy, size: tuple[int, int], k: int) -> str:
+    """Return the proved epsilon and that of the paper's formula; `size` is training records and features."""
+    train, features = size
+    stated = rough(study.claimed(train, features=features)[k])
+    each = " for each sample" if study.draws > 1 else ""
+    proved = numeral(study.certified[k])
+    return f"At b = {numeral(PRECISIONS[k], 4)}, ε = {proved} is proved; the paper states {stated}{each}."
+
+
+def _root_error(result: RegressionResult, target: TargetUnits, k: int) -> str:
+    root, unit = target.root(float(result.several.mean[k])), f" {target.unit}" if target.unit else ""
+    return f"The root of the error is {numeral(root)}{unit}."
+
+
+def _about(result: RegressionResult) -> str:
+    return (
+        f"{many(result.train, 'training record')}, {result.test:,} test records, "
+        f"{many(result.features, 'feature')}, {many(result.repeats, 'repeat')} with new splits. Bands show one "
+        "standard error. Predictors without an ε are not private."
+    )
+
+
+def _epsilons(study: RegressionStudy, size: tuple[int, int], k: int) -> Figure:
+    train, features = size
+    return epsilon_figure(
+        np.array(PRECISIONS),
+        study.certified / study.draws,
+        study.claimed(train, features=features),
+        several=study.certified if study.draws > 1 else None,
+        marked=PRECISIONS[k],
+        colour=RegressionSampler.colour,
+    )

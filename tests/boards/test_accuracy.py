@@ -1,0 +1,82 @@
+"""The board of accuracy: its curves at every stop, and the same numbers in its sentences."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import dpbayes as dp
+from dpbayes.boards.accuracy import GRID, AccuracyInputs, accuracy, guarantees, headline
+from dpbayes.experiments.accuracy.methods import ALL_METHODS, EXACT, methods_for
+from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
+from dpbayes.experiments.accuracy.study import accuracy_study
+from dpbayes.mechanisms import Calibration
+from dpbayes.sources.named_networks import naive_bayes
+
+FIGURE_1 = AccuracyPlan(
+    network=naive_bayes(16), target="class", source=Synthetic(), epsilons=GRID, training=50, repeats=10
+)
+INPUTS = AccuracyInputs(FIGURE_1)
+
+
+def test_all_stops_have_the_same_curves_and_a_line_at_their_epsilon():
+    view = accuracy(INPUTS)
+    frames = {stop: view.frames_at(stop)[0] for stop in ("0.01", "1", "100")}
+    for key in ("accuracy", "loss"):
+        figures = [frame.figures[key] for frame in frames.values()]
+        for first, last in zip(figures[0].data, figures[2].data, strict=True):
+            np.testing.assert_array_equal(first["y"], last["y"])
+        assert [figure.layout["shapes"][0]["x0"] for figure in figures] == [0.01, 1, 100]
+    for figure in frames["1"].figures.values():
+        figure.to_plotly()  # refuses a property that Plotly does not know
+
+
+def test_the_curves_of_figure_1_are_those_of_the_study():
+    frame = accuracy(INPUTS).frames_at("1")[0]
+    study = accuracy_study(FIGURE_1)
+    drawn = {trace["name"]: trace["y"] for trace in frame.figures["accuracy"].data}
+    for method in study.methods:
+        np.testing.assert_array_equal(drawn[method.called(study.plan.draws)], study.mean(method))
+    k = GRID.index(1.0)
+    proved = [m for m in study.plan.private if study.certified[m][k] <= 1 + 1e-9]
+    assert frame.numbers["best"] == max(float(study.mean(m)[k]) for m in proved)
+
+
+def test_predictions_without_privacy_are_better_than_the_majority_class():
+    numbers = accuracy(INPUTS).frames_at("1")[0].numbers
+    assert numbers["majority"] < numbers["best"] < numbers["exact"]
+    more = accuracy(INPUTS).frames_at("100")[0].numbers
+    assert more["exact"] == numbers["exact"]
+    assert more["best"] > numbers["best"]
+
+
+def test_the_headline_states_the_best_accuracy_in_percent():
+    study = accuracy_study(FIGURE_1)
+    best = study.best_near(1.0)
+    stated = f"{100 * float(study.mean(best)[GRID.index(1.0)]):.3g}%"
+    assert stated in headline(study, 1.0)
+    assert f"{100 * float(study.mean(EXACT)[0]):.3g}%" in headline(study, 1.0)
+
+
+def test_a_curve_without_a_proof_has_a_larger_proved_epsilon():
+    frame = guarantees(accuracy_study(FIGURE_1), 10.0).set_index("curve")
+    printed = [name for name in frame.index if "paper" in name and "sampl" in name]
+    assert printed
+    assert (frame.loc[printed, "proved ε"].str.replace(",", "").astype(float) > 10).all()
+    assert frame.loc["Laplace", "proved ε"] == "10"
+
+
+@pytest.mark.parametrize("is_table", [True, False])
+def test_only_a_board_of_a_table_is_private(is_table):
+    network, cpts = dp.load_named("sprinkler")
+    table = dp.sample_dataset(network, cpts, 200, np.random.default_rng(1))
+    methods = methods_for(network, (Calibration.CERTIFIED,), among=[ALL_METHODS["laplace"]])
+    source = table if is_table else Synthetic(records=200)
+    plan = replace(FIGURE_1, network=network, target=network.names[-1], source=source, methods=methods, repeats=3)
+    board = accuracy(AccuracyInputs(plan)).complete()
+    assert board.private is is_table
+    assert board.is_complete
+
+
+def test_all_stops_fit_into_a_small_block():
+    assert len(accuracy(INPUTS).complete().block()) < 200_000

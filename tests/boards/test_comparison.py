@@ -1,0 +1,113 @@
+"""The board of all mechanisms: errors on one table and on planned tables."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import dpbayes as dp
+from dpbayes.base.looks import Look
+from dpbayes.base.validation import InputError
+from dpbayes.boards.comparison import (
+    GRID,
+    Comparison,
+    CuratorComparison,
+    PlannedComparison,
+    comparison,
+    headline,
+    planned_comparison,
+    table_at,
+)
+from dpbayes.mechanisms import PRIVATE, Exact
+from dpbayes.mechanisms.base import simulated
+from dpbayes.model.counts import Counts
+from dpbayes.posteriors.noise_model import Reading
+
+NETWORK, CPTS = dp.load_named("sprinkler")
+TABLE = dp.sample_dataset(NETWORK, CPTS, 1000, np.random.default_rng(1))
+COUNTS = dp.count(NETWORK, TABLE)
+
+
+def at(kind):
+    return lambda epsilon: kind(prior=NETWORK, epsilon=epsilon)
+
+
+LOOKS = {kind: Look(kind.label, kind.colour) for kind in PRIVATE}
+INPUTS = CuratorComparison({look: at(kind) for kind, look in LOOKS.items()}, COUNTS)
+PLANNED = PlannedComparison(INPUTS.mechanisms, NETWORK, CPTS, 1000)
+
+
+def test_the_error_of_laplace_is_that_of_other_releases():
+    """Against 3,000 other releases, for the naive reader, whose posterior mean is a ratio of counts."""
+    naive = Comparison(replace(INPUTS, reading=Reading.AS_REAL))
+    mechanism = at(dp.LaplaceUpdates)(1.0)
+    other = simulated(mechanism, COUNTS, np.random.default_rng(9), (3000,)).outcome.probabilities
+    expected = np.abs(other - mechanism.prior.updated(COUNTS).mean).mean(axis=-1)
+    errors = naive.errors_at(LOOKS[dp.LaplaceUpdates], 1.0)
+    assert errors.mean() == pytest.approx(expected.mean(), abs=4 * expected.std() / np.sqrt(len(errors)))
+
+
+def test_every_mechanism_has_a_curve_that_falls():
+    curves = {curve.look.name: curve.y for curve in Comparison(INPUTS).curves}
+    assert set(curves) == {kind.label for kind in PRIVATE}
+    for y in curves.values():
+        assert y[-1] < y[0]
+
+
+def test_the_table_is_sorted_by_error_and_states_the_guarantee():
+    frame = table_at(Comparison(INPUTS), 0.7)
+    assert frame["mean absolute error"].is_monotonic_increasing
+    row = frame.set_index("mechanism").loc["Laplace"]
+    assert row["proved guarantee"] == str(at(dp.LaplaceUpdates)(0.7).certified)
+
+
+def test_the_exact_posterior_has_no_error():
+    look = Look("exact", "#000000")
+    exact = replace(INPUTS, mechanisms={look: lambda _: Exact(prior=NETWORK)})
+    assert Comparison(exact).errors_at(look, 1.0).max() == 0
+
+
+def test_a_mechanism_that_cannot_be_used_is_left_out():
+    def never(epsilon):
+        raise InputError("This mechanism needs binary nodes.")
+
+    gone = Look("gone", "#000000")
+    some = Comparison(replace(INPUTS, mechanisms={LOOKS[dp.LaplaceUpdates]: at(dp.LaplaceUpdates), gone: never}))
+    assert [curve.look.name for curve in some.curves] == ["Laplace"]
+    assert list(table_at(some, 1.0)["mechanism"]) == ["Laplace"]
+    with pytest.raises(InputError, match="No mechanism"):
+        comparison(replace(INPUTS, mechanisms={gone: never})).frames_at("1")
+
+
+def test_the_headline_names_a_tie():
+    rng = np.random.default_rng(0)
+    a, b = Look("A", "#000000"), Look("B", "#000000")
+    errors = {a: 0.1 + 0.001 * rng.normal(size=40), b: 0.5 + 0.001 * rng.normal(size=40)}
+    assert "difference" not in headline(errors, 1.0)
+    assert "difference from B" in headline(errors | {b: errors[a] + 0.0005}, 1.0)
+
+
+def test_the_board_marks_epsilon_and_states_the_error_there():
+    frame = comparison(INPUTS).frames_at("10")[0]
+    assert frame.figures["errors"].layout["shapes"][0]["x0"] == 10
+    errors = Comparison(INPUTS).errors[LOOKS[dp.LaplaceUpdates]][GRID.index(10.0)]
+    assert frame.numbers["Laplace"] == pytest.approx(float(errors.mean()))
+    frame.figures["errors"].to_plotly()
+
+
+def test_only_the_curators_board_is_private():
+    assert comparison(INPUTS).board.private
+    assert not planned_comparison(PLANNED).board.private
+
+
+def test_planned_tables_do_not_depend_on_a_table():
+    assert not hasattr(PLANNED, "counts")
+    tables = PLANNED.tables
+    assert isinstance(tables, Counts)
+    assert (tables.values[0] != tables.values[1]).any()
+    first, second = (planned_comparison(replace(PLANNED)).complete().block() for _ in range(2))
+    assert first == second
+
+
+def test_all_stops_fit_into_a_small_block():
+    assert len(comparison(INPUTS).complete().block()) < 100_000

@@ -1,0 +1,88 @@
+"""The board of a die: its errors at every stop, its ranking, and its guarantees."""
+
+import numpy as np
+import pytest
+
+from dpbayes.base.validation import InputError
+from dpbayes.boards.explore import STOPS
+from dpbayes.boards.hellinger import (
+    HellingerInputs,
+    enumeration_wins,
+    guarantees,
+    headline,
+    hellinger,
+    ranked,
+    second_sentence,
+    swept,
+)
+from dpbayes.experiments.hellinger.errors import LEVELS, DieNoise, error_laws, mean_errors_over_tables
+from dpbayes.experiments.hellinger.scenario import DieMethod, Scenario, SmoothRun
+
+INPUTS = HellingerInputs(Scenario(n=30))
+MEDIAN = LEVELS.index(0.5)
+
+
+def test_the_errors_at_every_stop_are_those_of_single_scenarios():
+    noise = DieNoise.draw(np.random.default_rng(3), sides=6, draws=500)
+    scenarios = [Scenario(n=10), Scenario(n=30, sides=3)]
+    errors = swept(scenarios, (0.1, 1.0, 10.0), noise).errors
+    for place, scenario in enumerate(scenarios):
+        for k, epsilon in enumerate((0.1, 1.0, 10.0)):
+            alone = error_laws([scenario.at(epsilon=epsilon)], noise)
+            for method, law in alone.items():
+                np.testing.assert_allclose(errors[method][place, k], law.quantiles()[0])
+    assert np.isnan(errors[DieMethod.ONE][1]).all()  # one noisy count says nothing about three sides
+
+
+def test_errors_fall_with_epsilon_and_with_throws():
+    along = INPUTS.along_epsilon.errors
+    throws = INPUTS.along_throws.errors
+    for method in (DieMethod.GLOBAL, DieMethod.CELLS):
+        assert along[method][0, 0, MEDIAN] > along[method][0, -1, MEDIAN]
+    assert throws[DieMethod.CELLS][0, STOPS.index(1.0), MEDIAN] > throws[DieMethod.CELLS][-1, STOPS.index(1.0), MEDIAN]
+
+
+def test_the_box_and_the_curve_agree_at_the_chosen_epsilon():
+    frame = hellinger(INPUTS).frames_at("1")[0]
+    k = STOPS.index(1.0)
+    for method, median in frame.numbers.items():
+        curve = float(INPUTS.along_epsilon.errors[DieMethod(method)][0, k, MEDIAN])
+        assert curve == pytest.approx(median, rel=0.12, abs=1e-9)  # 1,000 simulated releases against 10,000
+    for figure in frame.figures.values():
+        figure.to_plotly()
+
+
+def test_local_sensitivity_is_never_ranked():
+    medians = {DieMethod.LOCAL: 0.001, DieMethod.GLOBAL: 0.2, DieMethod.SMOOTH: 0.15, DieMethod.CELLS: 0.1}
+    assert ranked(medians) == (DieMethod.CELLS, DieMethod.SMOOTH, False)
+    assert ranked(medians | {DieMethod.CELLS: 0.149}) == (DieMethod.CELLS, DieMethod.SMOOTH, True)
+    assert "0.1" in headline(medians)
+    assert "0.15" in second_sentence(medians, Scenario())
+
+
+def test_the_factor_of_enumeration_is_that_of_mean_errors():
+    scenario = Scenario(n=30)
+    smooth, enumerated = mean_errors_over_tables(scenario).values()
+    factor = float(enumeration_wins(scenario).split("-fold")[0].split()[-1])
+    assert factor == pytest.approx(smooth / enumerated, rel=0.05)
+    assert enumeration_wins(Scenario(n=30, calibration=SmoothRun.CERTIFIED)) == ""
+
+
+def test_guarantees_name_the_exact_loss_of_small_dice_only():
+    small, large = (guarantees(Scenario(n=n)).set_index("mechanism") for n in (20, 2_000))
+    column = "exact loss (ε at δ = 0)"
+    assert float(small.loc[DieMethod.GLOBAL.value, column]) <= 1
+    assert small.loc[DieMethod.LOCAL.value, "proved"] == "none"
+    assert (large[column] == "").all()
+
+
+def test_a_die_with_too_many_candidates_is_refused():
+    with pytest.raises(InputError):
+        hellinger(HellingerInputs(Scenario(n=100_000, sides=6))).frames_at("1")
+
+
+def test_all_stops_fit_into_a_block():
+    board = hellinger(INPUTS).complete()
+    assert board.is_complete
+    assert not board.private
+    assert len(board.block()) < 400_000
