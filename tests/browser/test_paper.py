@@ -7,11 +7,9 @@ from fractions import Fraction
 import pytest
 
 from dpbayes.base.amounts import Rho
-from dpbayes.base.privacy import Guarantee
 from dpbayes.model.network import Network
 from dpbayes.releases.document import read_document
 from dpbayes.releases.document.certificate import Composed
-from dpbayes.releases.views.handout import Handout, html_handout
 from dpbayes.releases.views.report import html_report
 from dpbayes.sources.named_networks import load_named
 from tests.browser.serving import chromium
@@ -71,17 +69,3 @@ def test_a_report_prints_to_one_page_and_asks_nothing_of_anybody():
         page.set_content(long.replace("</body>", f"{'<p>more</p>' * 60}</body>"))
         assert pages(page.pdf(prefer_css_page_size=True)) > 1, "what is too long would be seen"
         assert page.external == page.errors == []
-
-
-def test_the_handout_of_a_simulation_prints_to_one_page():
-    answer = {f"state {'long ' * 12}{k}": 0.01 for k in range(100)}
-    long = "a table of a large clinic " * 6
-    handouts = [
-        Handout("P(dysp | smoke=yes)", "1,000 records", 1000, "Laplace", Guarantee(1.0), {"yes": 0.6, "no": 0.4}),
-        Handout(f"P({'x' * 200})", long, 10**6, "Gaussian residuals", Guarantee(1.0, 1e-6), answer),
-    ]
-    with chromium() as page:
-        for handout in handouts:
-            page.set_content(html_handout(handout))
-            assert pages(page.pdf(prefer_css_page_size=True)) == 1
-        assert not page.external

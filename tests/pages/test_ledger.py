@@ -359,7 +359,7 @@ def test_an_epsilon_at_a_delta_is_kept_in_a_rho_as_the_command_keeps_it(path: Pa
 
 
 def test_what_is_left_of_a_rho_is_stated_as_an_epsilon() -> None:
-    half = Account(dataset="*x*", n=None, budget=Fraction(1), measure=PrivacyMeasure.RHO, released=Fraction(1, 2))
+    half = Account(dataset="*x*", budget=Fraction(1), measure=PrivacyMeasure.RHO, released=Fraction(1, 2))
     line = left_as_epsilon(half, 1e-5)
     assert line.startswith("\\*x\\*: the remaining ρ = 0.5 is ε = ")
     assert f"ε = {zcdp_epsilon(0.5, delta=1e-5):.4g} at δ = 0.00001" in line
@@ -465,7 +465,7 @@ def test_the_recipient_makes_no_release(path: Path, tmp_path: Path) -> None:
 def test_what_tiny_releases_cost_together_is_rounded_up_and_without_an_e(measure: PrivacyMeasure) -> None:
     tiny = Fraction(1, 123_457)
     amount = tiny if measure is PrivacyMeasure.EPSILON else Rho(tiny)
-    account = Account(dataset="votes", n=100, budget=Fraction(1), measure=measure, released=tiny)
+    account = Account(dataset="votes", budget=Fraction(1), measure=measure, released=tiny)
     said = plain(_composed(account, [amount], 1e-6))
     assert not E_NOTATION.search(said)
     match = re.search(r"at most (?:ε = )?([0-9.]+)(?: × 10⁻⁶)? at δ", said)

@@ -1,4 +1,4 @@
-"""One printable page of HTML without external content, which the report and the handout share."""
+"""One printable page of HTML without external content: the form of the report."""
 
 from collections.abc import Iterable, Sequence
 from html import escape

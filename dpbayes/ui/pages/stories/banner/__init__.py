@@ -24,7 +24,7 @@ _GUESSES, _UNFOLDED = "story.guesses", "story.unfolded"
 DIGITS = 2
 """Digits of the comparison of a guess with a number of the page."""
 
-DOWNLOADED = ("numbers-", "download-", "handout")
+DOWNLOADED = ("numbers-", "download-")
 """What the keys of the parts begin with that offer a page's numbers."""
 
 _COVER = """<style>
