@@ -1,7 +1,5 @@
 """The hypothetical throws of the audits for one die."""
 
-from typing import Any
-
 from dpbayes.audit.entry import Hypothetical, Numbers
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import many
@@ -12,7 +10,7 @@ TABLES = "Each table is shown by the number of throws on each side."
 """The description of the tables."""
 
 
-def throws(kind: Any, *, are_listed: bool = True) -> Hypothetical:
+def throws(kind: type[DieMechanism], *, are_listed: bool = True) -> Hypothetical:
     """Return the hypothetical tables of a mechanism for a die; an audit may need a list of them all."""
     own = tuple(parameters_of(kind))
 
@@ -20,8 +18,7 @@ def throws(kind: Any, *, are_listed: bool = True) -> Hypothetical:
         die = Die((numbers["prior"],) * numbers["sides"], numbers["n"])
         if are_listed:
             die.require_listable(MOST_PAIRED)  # what an audit needs; a release would do with more
-        mechanism: DieMechanism = kind(die=die, **{name: numbers[name] for name in own})
-        return mechanism
+        return kind(die=die, **{name: numbers[name] for name in own})
 
     return Hypothetical(
         title=f"{kind.label.removesuffix(' (not private)')} (one die)",

@@ -10,7 +10,6 @@ h' <= h is known, the right side still holds with 0 for h(y): P'[L' > l] <= h(y 
 """
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -54,12 +53,6 @@ class Losses:
 
     curve: LossLaw
     pairs: tuple[LossLaw, ...] = ()
-
-    @classmethod
-    def of(cls, pairs: Iterable[LossLaw]) -> "Losses":
-        """Return the losses if every pair is known, the worst first; no loss if there is none."""
-        laws = tuple(pairs)
-        return cls(laws[0] if laws else PromisedLoss(0.0), laws)
 
 
 def chance_above(law: LossLaw, loss: float) -> tuple[float, float]:

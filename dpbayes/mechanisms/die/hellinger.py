@@ -4,7 +4,7 @@
 sensitivity at the data are not private and are never part of a release.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, ClassVar
@@ -13,48 +13,31 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.base.parameters import check_parameters, parameters_of
+from dpbayes.base.parameters import parameters_of
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.die.base import ReleasedDie, count_throws
+from dpbayes.mechanisms.die.base import DieMechanism, ReleasedDie
 from dpbayes.mechanisms.die.enumeration import MOST_ENUMERATED, enumerated_epsilon
-from dpbayes.mechanisms.parameters import DELTA, EPSILON
+from dpbayes.mechanisms.parameters import DELTA
 from dpbayes.model.compositions import MOST_CANDIDATES
 from dpbayes.posteriors import hellinger
-from dpbayes.posteriors.hellinger import Die
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hellinger(ABC):
+class Hellinger(DieMechanism):
     """A mechanism that samples a candidate r with P[r] ~ exp(-e H(x, r) / (2 S)), where e is `inner_epsilon`.
 
     S is the `sensitivity` at the data x. A subclass defines S and the guarantees.
     Errors: InputError for a die with more candidates than `most_candidates`.
     """
 
-    label: ClassVar[str]
-    named: ClassVar[str]
     most_candidates: ClassVar[int] = MOST_CANDIDATES
-    die: Die
-    epsilon: Annotated[float, EPSILON]
 
     def __post_init__(self) -> None:
-        check_parameters(self)
+        super().__post_init__()
         self.die.require_listable(self.most_candidates)
-
-    @property
-    @abstractmethod
-    def formula(self) -> str: ...
-
-    @property
-    @abstractmethod
-    def claimed(self) -> Guarantee: ...
-
-    @property
-    @abstractmethod
-    def certified(self) -> Guarantee: ...
 
     @property
     def inner_epsilon(self) -> float:
@@ -69,8 +52,6 @@ class Hellinger(ABC):
     @abstractmethod
     def sensitivities(self) -> FloatArray:
         """The same for every candidate as data: (R,)."""
-
-    statistic = count_throws
 
     def log_weights(self, counts: ArrayLike) -> FloatArray:
         """Return ln P[r | counts] up to a constant, over the candidates: (R,)."""
@@ -95,8 +76,7 @@ class Hellinger(ABC):
         cumulative = np.cumsum(np.exp(self.log_pmf(counts)))
         places = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
         drawn = self.die.candidates[np.minimum(places, len(cumulative) - 1)]
-        public = {"n": self.die.n} | {name: getattr(self, name) for name in parameters_of(type(self))}
-        return ReleasedDie(self.die.posterior(drawn), self.certified, self.label, public)
+        return self.released(drawn, **{name: getattr(self, name) for name in parameters_of(type(self))})
 
 
 @dataclass(frozen=True, kw_only=True)

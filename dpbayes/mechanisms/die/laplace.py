@@ -1,33 +1,24 @@
 """Laplace noise on the counts of one die, for comparison with the exponential mechanisms. [Notes] Section 3.2."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.base.parameters import check_parameters
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.die.base import ReleasedDie, count_throws
-from dpbayes.mechanisms.parameters import EPSILON
-from dpbayes.posteriors.hellinger import Die
+from dpbayes.mechanisms.die.base import DieMechanism, ReleasedDie
 
 
 @dataclass(frozen=True, kw_only=True)
-class _LaplaceDie:
+class _LaplaceDie(DieMechanism):
     """Laplace noise on counts of one die that one replaced record changes by `changed` in total."""
 
-    label: ClassVar[str]
     changed: ClassVar[int]
-    die: Die
-    epsilon: Annotated[float, EPSILON]
-
-    def __post_init__(self) -> None:
-        check_parameters(self)
 
     @property
     def formula(self) -> str:
@@ -47,11 +38,8 @@ class _LaplaceDie:
         """epsilon: the exact loss of the clipped counts. Post-processing of these cannot increase it."""
         return self.claimed
 
-    statistic = count_throws
-
     def _released(self, updates: FloatArray) -> ReleasedDie:
-        public = {"n": self.die.n, "epsilon": self.epsilon, "noise scale": self.noise_scale}
-        return ReleasedDie(self.die.posterior(updates), self.certified, self.label, public)
+        return self.released(updates, **{"epsilon": self.epsilon, "noise scale": self.noise_scale})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from dpbayes.audit.loss.law import Losses, PromisedLoss, chance_above, chance_above_at_most
+from dpbayes.audit.loss.law import PromisedLoss, chance_above, chance_above_at_most
 from dpbayes.audit.loss.noise import LaplaceNoise
 from dpbayes.audit.loss.normal import BetweenLosses
 from dpbayes.audit.noise import pairs_of
@@ -142,4 +142,3 @@ def test_several_releases_are_so_many_values_that_move():
     four, two = pairs_of(LaplaceNoise(12, 0.3), 6)
     assert (four.moved, two.moved) == (12, 6)
     assert pairs_of(LaplaceNoise(0, 0.3), 2) == ()
-    assert Losses.of([]).curve.deltas(0.0)[1] == 0
