@@ -1,5 +1,6 @@
 """The ways to share n records among the m sides of a die: listed, ranked, and which of them are neighbours."""
 
+import bisect
 import math
 
 import numpy as np
@@ -27,10 +28,8 @@ def require_listable(n: int, *, sides: int, most: int = MOST_CANDIDATES) -> None
     """Refuse lists that are too long. Errors: InputError that says how long and what to change."""
     if is_listable(n, sides=sides, most=most):
         return
-    low, high = 0, n  # the largest n that fits
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if is_listable(middle, sides=sides, most=most) else (low, middle)
+    # The largest number of throws that fits.
+    low = bisect.bisect(range(1, n), 0, key=lambda throws: 1 - is_listable(throws, sides=sides, most=most))
     exponent = _log10_count(n, sides)
     posteriors = f"{composition_count(n, sides=sides):,}" if exponent < 12 else f"about {power_of_ten(round(exponent))}"
     raise InputError(

@@ -314,24 +314,19 @@ class Network:
 
     def node_and_codes(self, row: int) -> tuple[int, tuple[int, ...]]:
         """The node that one row belongs to, and the codes of its parents' states."""
-        node = int(np.searchsorted(self.row_offsets, row, side="right")) - 1
+        node = int(self.node_of_row[row])
         cards = self.cards[[*self.families[node][:-1]]]
         codes = np.unravel_index(row - self.row_offsets[node], cards) if len(cards) else ()
         return node, tuple(map(int, codes))
 
     def cells_of_row(self, row: int) -> slice:
         """The slice of cells of one row."""
-        node = int(np.searchsorted(self.row_offsets, row, side="right")) - 1
-        card = int(self.cards[node])
-        start = int(self.cell_offsets[node]) + (row - int(self.row_offsets[node])) * card
-        return slice(start, start + card)
+        start = int(self.row_starts[row])
+        return slice(start, start + int(self.cards[self.node_of_row[row]]))
 
     def cells_beside(self, cell: int) -> slice:
         """The slice of cells of the row that one cell belongs to."""
-        node = int(np.searchsorted(self.cell_offsets, cell, side="right")) - 1
-        first, card = int(self.cell_offsets[node]), int(self.cards[node])
-        start = first + (cell - first) // card * card
-        return slice(start, start + card)
+        return self.cells_of_row(int(self.row_of_cell[cell]))
 
     def table(self, values: AnyArray, node: int) -> AnyArray:
         """View node i's cells of `values` (..., K) as (..., r_parent1, ..., r_i)."""
@@ -366,9 +361,9 @@ class Network:
 
     def cell_label(self, cell: int) -> str:
         """Return a readable name of one cell, for example "dysp=yes | bronc=yes, either=no"."""
-        node = int(np.searchsorted(self.cell_offsets, cell, side="right")) - 1
-        row, code = divmod(cell - int(self.cell_offsets[node]), int(self.cards[node]))
-        _, bar, given = self.row_label(int(self.row_offsets[node]) + row).partition(" | ")
+        row = int(self.row_of_cell[cell])
+        node, code = int(self.node_of_row[row]), cell - int(self.row_starts[row])
+        _, bar, given = self.row_label(row).partition(" | ")
         return f"{assignment(self.names[node], self.states[node][code])}{bar}{given}"
 
     def telling_state(self, node: int) -> int:
