@@ -1,6 +1,6 @@
 """P(target | evidence) by exact inference, for many sets of CPTs at once."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,7 +44,8 @@ def query(network: Network, probabilities: FloatArray, target: str, evidence: Ma
         raise InputError(f"{brief(target)} is both the target and part of the evidence. Remove it from the evidence.")
     batch = probabilities.shape[:-1]
     flat = probabilities.reshape(-1, probabilities.shape[-1])
-    joint = _contract(network, flat, aim, observed)
+    plan = _plan(network, (aim,), observed)
+    joint = _summed(plan, _tables(network, plan, flat, observed))
     total = joint.sum(axis=-1, keepdims=True)
     if np.any(total <= 0):
         raise InputError("The evidence has probability zero under this network. Remove one of its states.")
@@ -63,13 +64,11 @@ def query_slopes(network: Network, probabilities: FloatArray, target: str, evide
     flat = probabilities.reshape(-1, probabilities.shape[-1])
     slopes = np.zeros((len(flat), answer.shape[-1], flat.shape[-1]))
     shares = answer.reshape(len(flat), -1, 1)
-    for node in network.plans.once(
-        (aim, frozenset(observed)), _Contraction.of, network, (aim,), frozenset(observed)
-    ).nodes:
+    for node in _plan(network, (aim,), observed).nodes:
         family = network.families[node]
         free = [member for member in family if member not in observed]
         aims = tuple(dict.fromkeys((aim, *free)))
-        plan = network.plans.once((aims, frozenset(observed)), _Contraction.of, network, aims, frozenset(observed))
+        plan = _plan(network, aims, observed)
         joint = _summed(plan, _tables(network, plan, flat, observed))
         if aim in free:
             joint = _apart(joint, free.index(aim))
@@ -100,7 +99,7 @@ def joint_probabilities(network: Network, probabilities: FloatArray, *scopes: tu
     joint = []
     with opt_einsum.shared_intermediates():
         for nodes in scopes:
-            plan = network.plans.once(("joint", nodes), _Contraction.of, network, nodes, frozenset[int]())
+            plan = _plan(network, nodes)
             joint.append(_summed(plan, [tables[node] for node in plan.nodes]).reshape(len(probabilities), -1))
     return joint
 
@@ -112,10 +111,10 @@ def _state(network: Network, name: str, state: str) -> int:
     return states.index(state)
 
 
-def _contract(network: Network, flat: FloatArray, aim: int, observed: Mapping[int, int]) -> FloatArray:
-    """Sum the product of the CPTs that matter over all nodes but the target: (batch, r_target)."""
-    plan = network.plans.once((aim, frozenset(observed)), _Contraction.of, network, (aim,), frozenset(observed))
-    return _summed(plan, _tables(network, plan, flat, observed))
+def _plan(network: Network, aims: tuple[int, ...], observed: Iterable[int] = ()) -> "_Contraction":
+    """Return the stored contraction for targets and nodes with evidence."""
+    given = frozenset(observed)
+    return network.plans.once((aims, given), _Contraction.of, network, aims, given)
 
 
 def _tables(network: Network, plan: "_Contraction", flat: FloatArray, observed: Mapping[int, int]) -> list[FloatArray]:

@@ -44,6 +44,11 @@ class CountAs:
 Missing = OwnState | DropRecord | CountAs
 
 
+def _domain(column: "Column") -> tuple[str, ...]:
+    """The states of the encoded column, including the state for missing values if the column has one."""
+    return (*column.states, column.missing.label) if isinstance(column.missing, OwnState) else column.states
+
+
 @dataclass(frozen=True)
 class Categories:
     """A column whose values are its states.
@@ -72,10 +77,7 @@ class Categories:
         object.__setattr__(self, "states", distinct_names(f"state of {brief(self.name)}", self.states))
         _check(self)
 
-    @cached_property
-    def domain(self) -> tuple[str, ...]:
-        """The states of the encoded column, including the state for missing values if the column has one."""
-        return _with_missing(self.states, self.missing)
+    domain = cached_property(_domain)
 
     def codes_of(self, values: "pd.Series") -> IntArray:
         """Return the code of each of these distinct values; -1 for values that are not states."""
@@ -101,10 +103,7 @@ class Groups:
     def states(self) -> tuple[str, ...]:
         return tuple(label for label, _ in self.groups)
 
-    @cached_property
-    def domain(self) -> tuple[str, ...]:
-        """The labels, with the state for missing values if there is one."""
-        return _with_missing(self.states, self.missing)
+    domain = cached_property(_domain)
 
     def codes_of(self, values: "pd.Series") -> IntArray:
         """Return the group of each of these distinct values; -1 for values in no group."""
@@ -142,10 +141,7 @@ class Cuts:
         between = [f"{low} to < {high}" for low, high in pairwise(texts)]
         return (f"< {texts[0]}", *between, f">= {texts[-1]}")
 
-    @cached_property
-    def domain(self) -> tuple[str, ...]:
-        """The bins, with the state for missing values if there is one."""
-        return _with_missing(self.states, self.missing)
+    domain = cached_property(_domain)
 
     def codes_of(self, values: "pd.Series") -> IntArray:
         """Return the bin of each of these distinct values; -1 for texts that are not finite numbers."""
@@ -243,10 +239,6 @@ def code_of_missing(column: Column) -> int:
     if isinstance(column.missing, OwnState):
         return len(column.states)
     return column.states.index(column.missing.state) if isinstance(column.missing, CountAs) else LEFT_OUT
-
-
-def _with_missing(states: tuple[str, ...], missing: Missing) -> tuple[str, ...]:
-    return (*states, missing.label) if isinstance(missing, OwnState) else states
 
 
 def _check(column: Column) -> None:
