@@ -2,9 +2,9 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from bisect import bisect
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,16 +21,27 @@ _PLAIN = re.compile(r"[A-Za-z0-9_.+<>=-]+")
 KEYWORDS = frozenset({"network", "variable", "probability", "property", "type", "discrete", "table", "default"})
 
 # Possessive repeats (*+, ++) never step back, so that no text takes more than linear time.
-_TOKEN = re.compile(
-    r"""(?P<space>\s++ | //[^\n]*+ | /\*(?:[^*]|\*(?!/))*+\*/
-        | property\s++(?![,(){}\[\]|;])(?:"(?:[^"\\]|\\.)*+"|[^";])*+;?)
-      | (?P<quoted>"(?:[^"\\]|\\.)*+")
-      | (?P<mark>[{}()\[\]|,;])
-      | (?P<word>(?:(?!//|/\*)[^\s{}()\[\]|,;"])++)
-      | (?P<unclosed>.)""",
+_QUOTED = r'"(?:[^"\\]|\\.)*+"'
+_NAME = rf'(?:{_QUOTED}|[^\s{{}}()\[\]|,;"]++)'
+_LIST = rf"\s*+(?:{_NAME}[\s,|]*+)*+"
+_END = r'(?![^\s{}()\[\]|,;"])'
+_IGNORED = re.compile(
+    rf"""(?P<quoted>{_QUOTED}) | //[^\n]*+ | /\*(?:[^*]|\*(?!/))*+\*/
+      | (?<![^\s{{}}()\[\]|,;"])property\s++(?![,(){{}}\[\]|;])(?:{_QUOTED}|[^";])*+;?
+      | (?P<unclosed>"|/\*)""",
     re.VERBOSE | re.DOTALL,
 )
+"""Comments and properties; the quoted names in which they are neither; and what is not closed."""
 
+_ENTRY = rf"\s*+(?:(?P<scope>table|default){_END}|\((?P<given>{_LIST})\))(?P<numbers>{_LIST});"
+_PLAIN_ENTRY = re.sub(r"\?P<\w+>", "?:", _ENTRY)  # Python may fail on groups in possessive repeats
+_BLOCK = re.compile(
+    rf"""\s*+(?P<block>network{_END}{_LIST}\{{(?:{_QUOTED}|[^}}"])*+\}}
+      | variable{_END}\s*+(?P<name>{_NAME})\s*+\{{\s*+type{_END}\s*+discrete{_END}
+        \s*+\[\s*+(?P<size>{_NAME})\s*+\]\s*+\{{(?P<states>{_LIST})\}}\s*+;\s*+\}}
+      | probability{_END}\s*+\((?P<family>{_LIST})\)\s*+\{{(?P<entries>(?:{_PLAIN_ENTRY})*+)\s*+\}})""",
+    re.VERBOSE | re.DOTALL,
+)
 
 States = Mapping[str, tuple[str, ...]]
 """The states of the declared variables."""
@@ -40,7 +51,7 @@ States = Mapping[str, tuple[str, ...]]
 class _BifEntry:
     """One list of numbers: for all rows ("table"), for the rows not listed ("default"), or for one row ("row")."""
 
-    scope: Literal["table", "default", "row"]
+    scope: str
     given: tuple[str, ...]
     numbers: tuple[str, ...]
     line: int
@@ -75,7 +86,7 @@ def read_bif(text: str) -> tuple[Network, FloatArray]:
     """
     if len(text) > MAX_CHARACTERS:
         raise InputError(f"The file has {len(text):,} characters; the limit for a BIF file is {MAX_CHARACTERS:,}.")
-    states, blocks = _parsed(_Reader(text.removeprefix("\ufeff")))  # some editors write a byte-order mark
+    states, blocks = _parsed(text.removeprefix("\ufeff"))  # some editors write a byte-order mark
     _require_blocks(states, blocks)
     network = Network(tuple(states), tuple(states.values()), tuple(blocks[name].parents for name in states))
     # The file may list the parents in any order; the cells follow the network's.
@@ -198,102 +209,58 @@ def _numbers(block: _Block, entry: _BifEntry, shape: tuple[int, ...]) -> FloatAr
     return np.moveaxis(numbers.reshape(shape[-1], *shape[:-1]), 0, -1) if entry.scope == "table" else numbers
 
 
-# The grammar: tokens, and the variable and probability blocks made of them
+# The grammar: variable and probability blocks
 
 
-class _Token(NamedTuple):
-    text: str
-    kind: str
-    line: int
-
-
-def _tokens(text: str) -> Iterator[_Token]:
-    """Yield the words, quoted names (without their quotes) and marks of a text, and its end."""
-    line = last = 1
-    for match in _TOKEN.finditer(text):
-        kind, piece = str(match.lastgroup), match.group()
-        if kind == "unclosed":
-            what = "quoted name" if piece == '"' else "comment"
-            raise InputError(f"The {what} that begins in line {line} of the BIF file is not closed.")
-        if kind != "space":
-            last = line
-            is_quoted = kind == "quoted"
-            yield _Token(re.sub(r"\\(.)", r"\1", piece[1:-1], flags=re.DOTALL) if is_quoted else piece, kind, line)
-        line += piece.count("\n")
-    yield _Token("the end of the file", "end", last)
-
-
-class _Reader:
-    """The tokens of a text and the next one; a step returns what was expected, or says what is there instead."""
-
-    def __init__(self, text: str) -> None:
-        self.tokens = iter(list(_tokens(text)))
-        self.next = next(self.tokens)
-
-    def take(self) -> _Token:
-        token = self.next
-        self.next = next(self.tokens, token)
-        return token
-
-    def sees(self, *texts: str) -> bool:
-        """Whether the next token is one of these unquoted words or marks."""
-        return self.next.text in texts and self.next.kind in ("word", "mark")
-
-    def expect(self, *texts: str) -> None:
-        """Take these unquoted words and marks."""
-        for text in texts:
-            if not self.sees(text):
-                raise self.problem(f'"{text}"')
-            self.take()
-
-    def name(self, what: str) -> str:
-        if self.next.kind not in ("word", "quoted"):
-            raise self.problem(what)
-        return self.take().text
-
-    def listed(self, what: str, end: str) -> tuple[str, ...]:
-        """Take names up to the mark `end`; commas between them, and the bar before parents, are optional."""
-        names: list[str] = []
-        while not self.sees(end):
-            names.append(self.name(what))
-            while self.sees(",", "|"):
-                self.take()
-        self.take()
-        return tuple(names)
-
-    def problem(self, needed: str) -> InputError:
-        """Return the error for a token in place of what is needed."""
-        text = self.next.text if self.next.kind == "end" else brief(self.next.text)
-        return InputError(f"Line {self.next.line} of the BIF file has {text} instead of {needed}.")
-
-
-def _parsed(reader: _Reader) -> tuple[dict[str, tuple[str, ...]], dict[str, _Block]]:
+def _parsed(text: str) -> tuple[dict[str, tuple[str, ...]], dict[str, _Block]]:
     """Return every variable's states and every probability block by its child, in the order of the file.
 
     Errors: InputError with the line for what is not in the grammar, and for what is declared twice.
     """
-    if not reader.sees("network", "variable", "probability"):
-        fault = "is missing" if reader.next.kind == "end" else f"is {brief(reader.next.text)}"
-        raise InputError(f'This is not a BIF file: its first word should be "network", but it {fault}.')
+    text = _IGNORED.sub(_blank, text)
+    if not re.match(rf"\s*+(?:network|variable|probability){_END}", text):
+        first = brief(text.split()[0]) if text.strip() else "missing"
+        raise InputError(f'This is not a BIF file: its first word should be "network", but it is {first}.')
+    ends = [match.start() for match in re.finditer("\n", text)]
     states: dict[str, tuple[str, ...]] = {}
     blocks: dict[str, _Block] = {}
-    while reader.next.kind != "end":
-        line = reader.next.line
-        if reader.sees("network"):
-            _pass_network(reader)
-        elif reader.sees("variable"):
-            name, variable_states = _variable(reader)
+    place = 0
+    while block := _BLOCK.match(text, place):
+        place, line = block.end(), 1 + bisect(ends, block.start("block"))
+        if block["name"] is not None:
+            name, variable_states = _variable(block, line)
             if name in states:
                 raise _second_time(line, f"variable {brief(name)}")
             states[name] = variable_states
-        elif reader.sees("probability"):
-            block = _probability(reader)
-            if block.child in blocks:
-                raise _second_time(line, f"probability block of {brief(block.child)}")
-            blocks[block.child] = block
-        else:
-            raise reader.problem('"variable" or "probability"')
+        elif block["family"] is not None:
+            own = _probability(block, line, ends)
+            if own.child in blocks:
+                raise _second_time(line, f"probability block of {brief(own.child)}")
+            blocks[own.child] = own
+    if rest := text[place:].strip():
+        line = 1 + bisect(ends, len(text) - len(text[place:].lstrip()))
+        raise InputError(
+            f"Line {line} of the BIF file, {brief(rest.splitlines()[0], 80)}, does not begin a complete block of a "
+            "network, of a discrete variable or of probabilities."
+        )
     return states, blocks
+
+
+def _blank(match: re.Match[str]) -> str:
+    """Return spaces and line ends in place of a comment or a property."""
+    if match["unclosed"]:
+        what = "quoted name" if match[0] == '"' else "comment"
+        line = 1 + match.string.count("\n", 0, match.start())
+        raise InputError(f"The {what} that begins in line {line} of the BIF file is not closed.")
+    return match[0] if match["quoted"] else re.sub(r"[^\n]", " ", match[0])
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Return the names in a list, without their quotes."""
+    return tuple(
+        re.sub(r"\\(.)", r"\1", name[1:-1], flags=re.DOTALL) if name.startswith('"') else name
+        for name in re.findall(_NAME, text, re.DOTALL)
+    )
 
 
 def _second_time(line: int, what: str) -> InputError:
@@ -301,49 +268,24 @@ def _second_time(line: int, what: str) -> InputError:
     return InputError(f"Line {line} of the BIF file repeats the {what}.")
 
 
-def _pass_network(reader: _Reader) -> None:
-    reader.take()
-    while not reader.sees("{"):
-        reader.name('a name and "{"')
-    while not reader.sees("}"):
-        if reader.take().kind == "end":
-            raise reader.problem('"}"')
-    reader.take()
-
-
-def _variable(reader: _Reader) -> tuple[str, tuple[str, ...]]:
-    reader.take()
-    name = reader.name("the name of a variable")
-    reader.expect("{", "type", "discrete", "[")
-    line, declared = reader.next.line, reader.name("the number of states")
-    reader.expect("]", "{")
-    states = reader.listed("the name of a state", "}")
-    reader.expect(";", "}")
-    if declared != str(len(states)):
-        raise InputError(f"Line {line} declares {brief(declared)} states for {brief(name)} but lists {len(states)}.")
+def _variable(block: re.Match[str], line: int) -> tuple[str, tuple[str, ...]]:
+    (name,), (size,), states = _names(block["name"]), _names(block["size"]), _names(block["states"])
+    if size != str(len(states)):
+        raise InputError(f"Line {line} declares {brief(size)} states for {brief(name)} but lists {len(states)}.")
     return name, states
 
 
-def _probability(reader: _Reader) -> _Block:
-    line = reader.take().line
-    reader.expect("(")
-    names = reader.listed("the name of a variable", ")")
-    if not names:
+def _probability(block: re.Match[str], line: int, ends: Sequence[int]) -> _Block:
+    family, start = _names(block["family"]), block.start("entries")
+    if not family:
         raise InputError(f"The probability block in line {line} names no variable.")
-    reader.expect("{")
-    entries: list[_BifEntry] = []
-    while not reader.sees("}"):
-        entries.append(_entry(reader))
-    reader.take()
-    return _Block(names[0], names[1:], tuple(entries), line)
-
-
-def _entry(reader: _Reader) -> _BifEntry:
-    line = reader.next.line
-    for scope in ("table", "default"):
-        if reader.sees(scope):
-            reader.take()
-            return _BifEntry(scope, (), reader.listed("a probability", ";"), line)
-    reader.expect("(")
-    given = reader.listed("a state of a parent", ")")
-    return _BifEntry("row", given, reader.listed("a probability", ";"), line)
+    entries = (
+        _BifEntry(
+            entry["scope"] or "row",
+            _names(entry["given"] or ""),
+            _names(entry["numbers"]),
+            1 + bisect(ends, start + entry.end() - 1),
+        )
+        for entry in re.finditer(_ENTRY, block["entries"], re.DOTALL)
+    )
+    return _Block(family[0], family[1:], tuple(entries), line)
