@@ -12,7 +12,6 @@ import numpy as np
 from dpbayes.audit.risk import belief_sentence
 from dpbayes.base.looks import BOUND, Curve, Look
 from dpbayes.base.randomness import stream
-from dpbayes.base.steps import finished
 from dpbayes.base.text import numeral, share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
@@ -331,7 +330,7 @@ class _Pictures:
             return None
         releases = max(LEAST_RELEASES, min(200, _releases(inputs, MOST_VALUES // len(GRID))))
         rng = stream(inputs.seed, "explore", "curves")
-        return finished(epsilon_curves(inputs.mechanism_at, inputs.counts, GRID, rng, releases=releases))
+        return epsilon_curves(inputs.mechanism_at, inputs.counts, GRID, rng, releases=releases)
 
     @cached_property
     def bound(self) -> Bound | None:
@@ -389,13 +388,13 @@ class _Pictures:
     def signs(self) -> list[Curve]:
         """How often no count is negative: of the mechanism, and of Fourier at its increment."""
         mechanism, curves = self.inputs.mechanism_at(1.0), self.curves
-        if curves is None or not curves.has_counts:
+        if curves is None or not curves.of_posteriors:
             return []
         is_lifted = hasattr(mechanism, "increment")  # other mechanisms clip negative counts to 0
         shares = [(mechanism, curves.epsilons, curves.non_negative if is_lifted else curves.limited == 0)]
         if not is_lifted and self.inputs.fourier_at is not None:
             rng = stream(self.inputs.seed, "explore", "signs")
-            lifted = finished(epsilon_curves(self.inputs.fourier_at, self.inputs.counts, GRID[::2], rng, releases=100))
+            lifted = epsilon_curves(self.inputs.fourier_at, self.inputs.counts, GRID[::2], rng, releases=100)
             shares.append((self.inputs.fourier_at(1.0), lifted.epsilons, lifted.non_negative))
         return [
             Curve(Look(one.label, one.colour), x, kept.mean(axis=1), np.full(len(x), np.nan)) for one, x, kept in shares

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy import special
 
-from dpbayes.base.steps import Work, in_parts, mapped
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.releases import ReleaseStudy, study_release
 from dpbayes.mechanisms import Mechanism, Outcome, ReleasedPosterior
+from dpbayes.mechanisms.base import simulated
 from dpbayes.model.counts import Counts
+from dpbayes.posteriors.divergence import kl_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +26,6 @@ class EpsilonCurves:
         epsilons: The grid (E,), rising.
         divergence: KL(exact || private) in nats, summed over the rows: (E, R). It is the divergence of the posteriors
             if the mechanism releases one, and otherwise of the predictive probabilities.
-        of_posteriors: Whether `divergence` is that of the posteriors.
         limited: Share of the released counts that are at or beyond the limits of a count, 0 and n: (E, R). NaN if no
             counts are released.
         non_negative: Whether all released counts are non-negative: (E, R). False if no counts are released.
@@ -33,24 +33,18 @@ class EpsilonCurves:
 
     epsilons: FloatArray
     divergence: FloatArray
-    of_posteriors: bool
     limited: FloatArray
     non_negative: BoolArray
 
     @property
-    def has_counts(self) -> bool:
-        """Whether the mechanism releases counts, which can be negative."""
+    def of_posteriors(self) -> bool:
+        """Whether the mechanism releases a posterior, with counts that can be negative."""
         return bool(np.isfinite(self.limited).all())
 
     @cached_property
     def divergence_spread(self) -> FloatArray:
         """The mean of the divergence over the releases, and its quantiles at 5% and 95%: (3, E)."""
         return np.stack([self.divergence.mean(axis=1), *np.quantile(self.divergence, (0.05, 0.95), axis=1)])
-
-    @property
-    def releases(self) -> int:
-        """The number of simulated releases at each epsilon, R."""
-        return self.divergence.shape[1]
 
 
 def epsilon_curves(
@@ -60,7 +54,7 @@ def epsilon_curves(
     rng: np.random.Generator,
     *,
     releases: int,
-) -> Work[EpsilonCurves]:
+) -> EpsilonCurves:
     """Simulate releases at every epsilon, from the same seed at each, so that neighbouring points share their noise.
 
     Args:
@@ -71,39 +65,28 @@ def epsilon_curves(
         releases: The number of simulated releases at each epsilon.
 
     Returns:
-        The curves, after steps of one epsilon each; every step has the curves up to its epsilon.
+        The curves.
 
     Raises:
         InputError: For an empty grid, and if the mechanism cannot be used.
     """
     if not len(epsilons):
         raise InputError("The grid must have at least one value of epsilon.")
-    seed = int(rng.integers(2**63))
-
-    def at(k: int) -> EpsilonCurves:
-        epsilon = float(epsilons[k])
-        study = study_release(mechanism_at(epsilon), counts, np.random.default_rng(seed), releases)
-        return _point(epsilon, study, counts.n)
-
-    return mapped(in_parts(at, len(epsilons)), _joined)
+    grid, seed = np.array(epsilons, dtype=np.float64), int(rng.integers(2**63))
+    points = [_point(mechanism_at(float(e)), counts, np.random.default_rng(seed), releases) for e in grid]
+    divergence, limited, non_negative = (np.stack(values) for values in zip(*points, strict=True))
+    return EpsilonCurves(grid, divergence, limited, non_negative.astype(np.bool_))
 
 
-def _point(epsilon: float, study: ReleaseStudy, n: int) -> EpsilonCurves:
-    divergence = study.kl if study.is_posterior else study.predictive_kl
-    outcome = study.release.outcome
+def _point(
+    mechanism: Mechanism[Outcome], counts: Counts, rng: np.random.Generator, releases: int
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Return the divergence, the share of counts at their limits, and whether none is negative: (releases,) each."""
+    exact = mechanism.prior.updated(counts)
+    outcome = simulated(mechanism, counts, rng, (releases,)).outcome
     if isinstance(outcome, ReleasedPosterior):
-        limited: FloatArray = ((outcome.updates <= 0) | (outcome.updates >= n)).mean(axis=-1)
-        non_negative = np.all(outcome.updates >= 0, axis=-1)
-    else:
-        limited, non_negative = np.full(study.count, np.nan), np.zeros(study.count, dtype=np.bool_)
-    return EpsilonCurves(np.array([epsilon]), divergence[None], study.is_posterior, limited[None], non_negative[None])
-
-
-def _joined(parts: Sequence[EpsilonCurves]) -> EpsilonCurves:
-    return EpsilonCurves(
-        np.concatenate([part.epsilons for part in parts]),
-        np.concatenate([part.divergence for part in parts]),
-        parts[0].of_posteriors,
-        np.concatenate([part.limited for part in parts]),
-        np.concatenate([part.non_negative for part in parts]),
-    )
+        updates = outcome.updates
+        limited = ((updates <= 0) | (updates >= counts.n)).mean(axis=-1)
+        return kl_rows(exact, outcome.posterior).sum(axis=-1), limited, np.all(updates >= 0, axis=-1)
+    losses = exact.network.row_sums(special.rel_entr(exact.mean, outcome.probabilities))
+    return losses.sum(axis=-1), np.full(releases, np.nan), np.zeros(releases, dtype=np.bool_)

@@ -15,10 +15,8 @@ from dpbayes.figures.style import (
     PERCENT,
     Figure,
     Trace,
-    distinct_labels,
     faded,
     figure_of,
-    names_axis,
     plain,
     probabilities,
     titled,
@@ -274,50 +272,6 @@ def _lobe(theta: FloatArray, curve: FloatArray) -> tuple[float, float] | None:
     return float(theta[min(low, len(theta) - 1)]), float(theta[np.clip(high, 0, len(theta) - 1)])
 
 
-def quantile_dots_figure(
-    values: FloatArray, exact: float | None, *, name: str, dots: int = 50, colour: str = PRIVATE
-) -> Figure:
-    """Draw simulated values (draws,) as `dots` equally likely outcomes, stacked; a line marks the exact value."""
-    quantiles = np.quantile(values, (np.arange(dots) + 0.5) / dots)
-    low, high = float(quantiles.min()), float(quantiles.max())
-    width = (high - low) / 22 or 0.01
-    column = np.minimum(np.floor((quantiles - low) / width), 21)
-    height = np.empty(dots)
-    for place in np.unique(column):  # dots of one column stand on each other
-        height[column == place] = np.arange(1, np.count_nonzero(column == place) + 1)
-    traces: list[Trace] = [
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "x": low + (column + 0.5) * width,
-            "y": height,
-            "marker": {"color": colour, "size": 11},
-            "name": f"private: each dot is {numeral(100 / dots)}% of possible releases",
-            "customdata": probabilities(quantiles),
-            "hovertemplate": "%{customdata}<extra></extra>",
-        }
-    ]
-    if exact is not None:
-        low, high = min(low, exact), max(high, exact)
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "x": [exact, exact],
-                "y": [0, float(height.max()) + 1],
-                "line": {"color": EXACT, "width": 3},
-                "name": "exact (curator view)",
-            }
-        )
-    span = [0.0, 1.0] if high - low > 0.5 else [low - 2 * width, high + 2 * width]
-    return figure_of(
-        traces,
-        x=titled(plain(name, 80), range=span),
-        y=titled("possible releases (dots)", rangemode="tozero"),
-        height=300,
-    )
-
-
 Spans = tuple[FloatArray, FloatArray, FloatArray]
 """Mean, low and high of many rows, each (rows,)."""
 
@@ -363,24 +317,6 @@ def rows_figure(
         traces,
         x=titled("probability, mean and 95% interval", range=[-0.01, 1.01]),
         y={"automargin": True, "range": [len(labels) - 0.4, -0.6], **ticks},
-        height=_height(labels),
-    )
-
-
-def kl_figure(labels: Sequence[str], mean_kl: FloatArray, *, what: str, colour: str = PRIVATE) -> Figure:
-    """Draw the mean KL divergence of rows (rows,) as bars, in nats; `what` kind it is goes to the axis."""
-    bars = {
-        "type": "bar",
-        "x": mean_kl,
-        "y": distinct_labels(labels, 60),
-        "orientation": "h",
-        "marker": {"color": colour},
-        "hovertemplate": "%{x:,.4~r} nats<extra></extra>",
-    }
-    return figure_of(
-        [bars],
-        x=titled(f"{what} KL(exact || private), mean, nats"),
-        y=names_axis(autorange="reversed"),
         height=_height(labels),
     )
 

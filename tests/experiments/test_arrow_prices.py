@@ -7,13 +7,13 @@ from dpbayes.base.steps import Partial, finished
 from dpbayes.experiments.arrow_prices import ArrowPrices, Payer, arrow_errors, without_arrow
 from dpbayes.experiments.least_epsilon.tables import planned_tables
 from dpbayes.experiments.planned_errors import Plan, planned_errors
-from dpbayes.experiments.releases import study_release
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.cpts import random_cpts
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.named_networks import full
 from dpbayes.sources.synthetic import sample_dataset
 from tests.conftest import IS_THOROUGH, thorough
+from tests.experiments.shifts import mean_shift
 from tests.experiments.test_planned_errors import (
     FRESH,
     NETWORKS,
@@ -94,10 +94,8 @@ def on(epsilon, mechanisms=mechanisms_of):
 
 def _simulated(mechanisms: list, tables: list[Counts], rng: np.random.Generator) -> np.ndarray:
     """Mean error of releases as Release simulates and measures them: (mechanisms,)."""
-    studies = [
-        [study_release(mechanism, table, rng, RELEASES // FRESH) for table in tables] for mechanism in mechanisms
-    ]
-    return np.array([np.mean([study.shift.mean() for study in of_mechanism]) for of_mechanism in studies])
+    releases = RELEASES // FRESH
+    return np.array([np.mean([mean_shift(each, table, rng, releases) for table in tables]) for each in mechanisms])
 
 
 @pytest.mark.parametrize(("epsilon", "n"), thorough([(1.0, 1000), (0.3, 200)], sample=[(1.0, 1000)]))

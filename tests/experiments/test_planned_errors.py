@@ -11,11 +11,11 @@ from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon.tables import planned_tables
 from dpbayes.experiments.planned_errors import Plan, PlannedErrors, errors_of, planned_errors
-from dpbayes.experiments.releases import study_release
 from dpbayes.mechanisms import PRIVATE, LaplaceUpdates
 from dpbayes.model.counts import Counts
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.network import Network
+from dpbayes.model.query import query
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.named_networks import chain, empty, full, load_named, naive_bayes, tree
@@ -23,6 +23,7 @@ from dpbayes.ui.pages.network.errors import MOST_SLOW, names_compared
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.settings import Settings
 from tests.conftest import thorough
+from tests.experiments.shifts import concluded_and_exact, mean_shift
 
 RELEASES, FRESH = 200, 10
 """Releases that are simulated, and tables that they are of where an average over tables is told."""
@@ -96,12 +97,7 @@ def test_the_mechanism_that_is_named_has_the_least_error_on_a_table(name, epsilo
     tables = planned_tables(network, cpts, n, max(8, min(100, 4000 // network.cell_count)), rng)
     planned = finished(planned_errors(Plan(tables, reading), mechanisms, np.random.default_rng, at_once=50))
     table = Counts(network, planned_tables(network, cpts, n, 1, rng).values[0], n)
-    simulated = []
-    for mechanism in mechanisms:
-        study = study_release(mechanism, table, rng, RELEASES)
-        if reading is Reading.NOISE_AWARE and study.release.tells_noise:
-            study = study.knowing_noise(RELEASES // 4, points=128)
-        simulated.append(study.shift.mean())
+    simulated = [mean_shift(mechanism, table, rng, RELEASES, reading) for mechanism in mechanisms]
     assert int(np.argmin(simulated)) in (planned.least, *planned.near)
 
 
@@ -115,9 +111,10 @@ def test_the_mechanism_that_is_named_for_a_question_answers_it_best(name):
     assert planned is not None
     errors = []
     for mechanism in mechanisms:
-        studies = [study_release(mechanism, table, rng, RELEASES // FRESH) for table in fresh_tables(name, 1000, rng)]
-        pairs = [study.query(*question) for study in studies]
-        errors.append(np.mean([np.abs(private - exact).mean() for exact, private in pairs]))
+        fresh = fresh_tables(name, 1000, rng)
+        pairs = [concluded_and_exact(mechanism, table, rng, RELEASES // FRESH) for table in fresh]
+        answers = [[query(network, cells, *question) for cells in pair] for pair in pairs]
+        errors.append(np.mean([np.abs(private - exact).mean() for private, exact in answers]))
     assert int(np.argmin(errors)) in (planned.least, *planned.near)
 
 
@@ -137,11 +134,12 @@ def test_an_added_arrow_changes_the_planned_error_as_it_changes_that_of_releases
         laplace = LaplaceUpdates(prior=Dirichlets.symmetric(fitted), epsilon=1.0)
         plan = Plan(planned_tables(asia, cpts, 1000, 100, np.random.default_rng(3), fitted=fitted), reading)
         planned.append(errors_of(plan, laplace, np.random.default_rng(4)).cells)
-        studies = []
-        for k, table in enumerate(planned_tables(asia, cpts, 1000, 40, np.random.default_rng(5), fitted=fitted).values):
-            study = study_release(laplace, Counts(fitted, table, 1000), np.random.default_rng(k), 20)
-            studies.append(study.knowing_noise(20, points=64) if reading is Reading.NOISE_AWARE else study)
-        simulated.append(np.array([study.shift.mean() for study in studies]))
+        fresh = planned_tables(asia, cpts, 1000, 40, np.random.default_rng(5), fitted=fitted).values
+        counts = [Counts(fitted, table, 1000) for table in fresh]
+        releases = 80 if reading is Reading.NOISE_AWARE else 20
+        rngs = map(np.random.default_rng, range(len(counts)))
+        shifts = [mean_shift(laplace, *table, releases, reading) for table in zip(counts, rngs, strict=True)]
+        simulated.append(np.array(shifts))
     for (before, after), far in zip((planned, simulated), ADDED, strict=True):
         change = after - before
         assert change.mean() > far * stats.sem(change)

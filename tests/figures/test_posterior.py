@@ -10,8 +10,6 @@ from dpbayes.figures.posterior import (
     PRIOR_ALONE,
     Densities,
     density_figure,
-    kl_figure,
-    quantile_dots_figure,
     released_draws_figure,
     rows_figure,
 )
@@ -53,7 +51,6 @@ def test_this_release_is_bold_the_others_faint_with_gaps_and_the_exact_one_blue(
     [
         density_figure(densities(DENSITIES), name="a").to_plotly(),
         released_draws_figure(np.array([0.2, 0.4]), np.array([0.1, 0.5]), None, name="a").to_plotly(),
-        quantile_dots_figure(np.linspace(0.2, 0.4, 99), None, name="a").to_plotly(),
         rows_figure(["a"], (np.array([0.5]), np.array([0.4]), np.array([0.7])), None).to_plotly(),
     ],
 )
@@ -141,25 +138,6 @@ def test_the_draws_of_a_release_are_ticks_beside_the_shares_of_all():
     assert figure.layout.yaxis2.side == "right"
 
 
-def test_every_dot_is_an_equal_share_of_the_releases_and_none_hides_another():
-    values = np.random.default_rng(1).normal(0.5, 0.05, 1000)
-    dots, mark = quantile_dots_figure(values, 0.45, name="P(a)", dots=50).to_plotly().data
-    assert len(dots.x) == 50
-    hovered = np.array([float(text) for text in dots.customdata])
-    assert hovered == pytest.approx(np.quantile(values, (np.arange(50) + 0.5) / 50), abs=5e-5)
-    places = set(zip(dots.x, dots.y, strict=True))
-    assert len(places) == 50
-    width = np.diff(np.unique(dots.x)).min()
-    assert np.abs(np.array(dots.x) - hovered).max() <= width / 2 + 5e-5
-    assert list(mark.x) == [0.45, 0.45]
-
-
-def test_equal_values_stand_on_one_another():
-    dots = quantile_dots_figure(np.full(10, 0.3), None, name="P(a)", dots=5).to_plotly().data[0]
-    assert sorted(dots.y) == [1, 2, 3, 4, 5]
-    assert len(set(dots.x)) == 1
-
-
 def test_rows_have_means_and_both_ends_of_their_intervals():
     mean, low, high = np.array([0.5, 0.2]), np.array([0.4, 0.1]), np.array([0.7, 0.25])
     figure = rows_figure(["a", "b"], (mean, low, high), (mean / 2, low / 2, high / 2)).to_plotly()
@@ -171,13 +149,6 @@ def test_rows_have_means_and_both_ends_of_their_intervals():
     assert set(exact.y).isdisjoint(private.y)
     assert list(figure.layout.yaxis.ticktext) == ["a", "b"]
     assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1], "the first row is on top"
-
-
-def test_bars_of_kl_say_of_what_and_in_nats():
-    figure = kl_figure(["a", "a"], np.array([0.5, 2.0]), what="prediction").to_plotly()
-    assert list(figure.data[0].x) == [0.5, 2.0]
-    assert len(set(figure.data[0].y)) == 2, "rows of one name stay apart"
-    assert figure.layout.xaxis.title.text == "prediction KL(exact || private), mean, nats"
 
 
 def test_a_density_with_counts_taken_as_real_stands_dashed_beside_and_inside_the_picture() -> None:

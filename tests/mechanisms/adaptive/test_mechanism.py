@@ -8,10 +8,9 @@ import pytest
 import dpbayes as dp
 from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.releases import study_release
 from dpbayes.mechanisms import MECHANISMS, OF_RECORDS, AdaptiveTables, Mechanism, reads_records
 from dpbayes.mechanisms.adaptive.mechanism import CountedRecords, conditionals, joined_models
-from dpbayes.mechanisms.release import SampledCpts
+from dpbayes.mechanisms.release import ReleasedPosterior, SampledCpts
 from dpbayes.model.network import Network
 
 ASIA, CPTS = dp.load_named("asia")
@@ -55,14 +54,14 @@ def test_the_probabilities_are_exact_queries_on_the_released_network() -> None:
 
 
 def test_questions_are_answered_by_the_released_network_and_not_by_the_drawing() -> None:
-    study = study_release(MECHANISM, STATISTIC, rng(), 2)
+    outcome = MECHANISM.release(STATISTIC, rng(), (2,)).outcome
     release = dp.simulate_adaptive(TABLE, epsilon=10, delta=1e-5, rng=rng())
-    _, private = study.query("dysp", {"smoke": "yes"})
+    private = outcome.query("dysp", {"smoke": "yes"})
     wanted = dp.query(release.network, release.probabilities, "dysp", {"smoke": "yes"})
     np.testing.assert_allclose(private[0], wanted)
     assert private.shape == (2, 2)
-    assert np.abs(private[0] - dp.query(ASIA, study.private[0], "dysp", {"smoke": "yes"})).max() > 1e-6
-    assert not study.is_posterior
+    assert np.abs(private[0] - dp.query(ASIA, outcome.probabilities[0], "dysp", {"smoke": "yes"})).max() > 1e-6
+    assert not isinstance(outcome, ReleasedPosterior)
 
 
 def test_a_batch_is_its_releases_one_after_another() -> None:
