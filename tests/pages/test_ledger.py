@@ -25,8 +25,7 @@ from dpbayes.releases.document import read_document, release_of
 from dpbayes.releases.document.request import parsed_promise
 from dpbayes.releases.ledger import Account
 from dpbayes.releases.publishing import publish
-from dpbayes.releases.views.files import released_bif
-from dpbayes.releases.views.reading import INTERVALS
+from dpbayes.releases.views.reading import INTERVALS, released_bif
 from dpbayes.releases.views.report import html_report
 from dpbayes.sources.bif import read_bif
 from dpbayes.ui.pages.explore.make import request_of

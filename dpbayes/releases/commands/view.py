@@ -19,10 +19,9 @@ from dpbayes.releases.document.signature import read_public_key, signature_line
 from dpbayes.releases.ledger import Spending
 from dpbayes.releases.signing import is_signed, signer_of, unsigned
 from dpbayes.releases.verify import verify
-from dpbayes.releases.views import files
-from dpbayes.releases.views.reading import posterior_of
+from dpbayes.releases.views import reading
 from dpbayes.releases.views.report import html_report
-from dpbayes.sources.synthetic import MAX_RECORDS, sample_dataset
+from dpbayes.sources.synthetic import MAX_RECORDS
 
 
 def add_view(parser: argparse.ArgumentParser) -> None:
@@ -68,7 +67,7 @@ def make_view(args: argparse.Namespace) -> int:
     if isinstance(document, AdaptiveDocument) and (args.out.suffix == ".py" or args.draws is not None or args.one_draw):
         raise InputError("An adaptive release has no script and no posterior samples. Choose another view.")
     write_output(args.out, VIEWS[args.out.suffix](document, args), force=args.force)
-    if args.out.suffix == ".bif" and (doubt := files.unread_elsewhere(document.network)):
+    if args.out.suffix == ".bif" and (doubt := reading.unread_elsewhere(document.network)):
         warn(doubt)
     say(f"Written to {args.out}. {signature_line(document.content)}")
     return HOLDS
@@ -84,25 +83,20 @@ def verified(file: Path) -> Document:
 
 
 def _bif(document: Document, args: argparse.Namespace) -> bytes:
-    return files.released_bif(document, args.reading).encode()
+    return reading.released_bif(document, args.reading).encode()
 
 
 def _records(document: Document, args: argparse.Namespace) -> bytes:
     n, rng = whole_number("The number of records", args.records, low=0, high=MAX_RECORDS), _generator(args)
-    if isinstance(document, AdaptiveDocument):
-        records = document.release.synthetic(n, rng)
-    else:
-        drawn_from = files.DrawnFrom.ONE_DRAW if args.one_draw else files.DrawnFrom.MEAN
-        cpts = files.cpts_for(document.tables, drawn_from, rng, args.reading)
-        records = sample_dataset(document.network, cpts, n, rng)
-    return files.records_csv(records) if args.out.suffix == ".csv" else files.records_parquet(records)
+    records = reading.records_of(document, n, rng, args.reading, one_draw=args.one_draw)
+    return reading.records_csv(records) if args.out.suffix == ".csv" else reading.records_parquet(records)
 
 
 def _parquet(document: Document, args: argparse.Namespace) -> bytes:
     if args.draws is None:
         return _records(document, args)
     draws = whole_number("The number of samples", args.draws, low=1, high=10_000_000)
-    return files.draws_parquet(posterior_of(document.tables, args.reading), draws, _generator(args))
+    return reading.draws_parquet(reading.posterior_of(document.tables, args.reading), draws, _generator(args))
 
 
 def _report(document: Document, args: argparse.Namespace) -> bytes:
@@ -112,7 +106,7 @@ def _report(document: Document, args: argparse.Namespace) -> bytes:
 
 def _script(document: Document, args: argparse.Namespace) -> bytes:
     assert isinstance(document, ReleaseDocument), "make_view refuses others"
-    return files.python_script(document, args.file.name, args.reading).encode()
+    return reading.python_script(document, args.file.name, args.reading).encode()
 
 
 def _generator(args: argparse.Namespace) -> np.random.Generator:

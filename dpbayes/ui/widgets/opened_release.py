@@ -12,6 +12,7 @@ from dpbayes.base.text import escaped
 from dpbayes.base.validation import whole_number
 from dpbayes.figures.posterior import rows_figure
 from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior
+from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_aware import MOST_CELLS, roughness
@@ -19,19 +20,19 @@ from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import Document, ReleaseDocument, read_document
 from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.verify import Verification, verify
-from dpbayes.releases.views.files import (
-    DrawnFrom,
-    cpts_for,
+from dpbayes.releases.views.reading import (
+    INTERVALS,
     draws_parquet,
+    has_joint,
+    posterior_of,
     python_script,
     records_csv,
+    records_of,
     records_parquet,
     released_bif,
     unread_elsewhere,
 )
-from dpbayes.releases.views.reading import INTERVALS, has_joint, posterior_of
 from dpbayes.releases.views.report import html_report
-from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.kept import kept
 from dpbayes.ui.widgets.chart import chart
@@ -219,16 +220,14 @@ def _views(
         number = st.text_input("Synthetic records", "1,000", key=f"{key}.records", width=160)
         n = whole_number("The number of records", number.replace(",", "").strip(), low=0, high=MOST_RECORDS)
 
-        def records() -> object:
-            rng = _generator()
-            cpts = cpts_for(release, DrawnFrom.MEAN, rng, reading)
-            return sample_dataset(document.request.network, cpts, n, rng)
+        def records() -> Dataset:
+            return records_of(document, n, _generator(), reading)
 
-        offer("Records (CSV)", "records.csv", lambda: records_csv(records()), "text/csv")  # type: ignore[arg-type]
+        offer("Records (CSV)", "records.csv", lambda: records_csv(records()), "text/csv")
         offer(
             "Records (Parquet)",
             "records.parquet",
-            lambda: records_parquet(records()),  # type: ignore[arg-type]
+            lambda: records_parquet(records()),
             "application/vnd.apache.parquet",
         )
 

@@ -12,7 +12,7 @@ import pytest
 
 from dpbayes.model.network import Network
 from dpbayes.releases.document import ReleaseDocument, read_document, release_of
-from dpbayes.releases.views.files import released_bif, unread_elsewhere
+from dpbayes.releases.views.reading import released_bif, unread_elsewhere
 from tests.conftest import IS_THOROUGH
 from tests.releases.asking import counted, drawn, request_of
 from tests.strategies import ASIA

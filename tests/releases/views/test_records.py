@@ -1,6 +1,7 @@
 """Synthetic records and posterior draws follow the posterior they are made from."""
 
 import io
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -18,17 +19,20 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.releases.views import files
-from dpbayes.releases.views.files import (
+from dpbayes.releases.views import reading as views
+from dpbayes.releases.views.reading import (
+    JOINT,
     MOST_NUMBERS,
-    DrawnFrom,
-    cpts_for,
+    NAIVE,
+    ROW_WISE,
     draws_parquet,
+    posterior_name,
+    posterior_of,
     records_csv,
     records_frame,
+    records_of,
     records_parquet,
 )
-from dpbayes.releases.views.reading import JOINT, NAIVE, ROW_WISE, posterior_name, posterior_of
 from dpbayes.sources.synthetic import sample_dataset
 
 STATES = {"rain": ("no", "yes"), "grass": ("dry", "damp", "=wet")}
@@ -41,8 +45,16 @@ RELEASE = Release(
 POSTERIOR = RELEASE.posterior
 
 
-def synthetic_records(n: int, rng: np.random.Generator, drawn_from: DrawnFrom = DrawnFrom.MEAN) -> Dataset:
-    return sample_dataset(NETWORK, cpts_for(RELEASE, drawn_from, rng), n, rng)
+@dataclass(frozen=True)
+class Opened:
+    """What records are made of, without a file around it."""
+
+    tables: Release
+    network: Network = NETWORK
+
+
+def synthetic_records(n: int, rng: np.random.Generator, *, one_draw: bool = False) -> Dataset:
+    return records_of(Opened(RELEASE), n, rng, one_draw=one_draw)
 
 
 def shares(records, cell: int) -> float:
@@ -62,12 +74,12 @@ def test_records_drawn_from_the_mean_have_its_shares() -> None:
 def test_tables_from_one_draw_differ_as_the_posterior_doubts() -> None:
     # P(rain=yes) is Beta(4, 8); of 300 tables of 2,000 records the shares follow it. Kolmogorov-Smirnov at p < 1e-6;
     # those from the mean do not.
-    def law(drawn_from: DrawnFrom) -> float:
-        tables = [synthetic_records(2000, stream(k), drawn_from) for k in range(300)]
+    def law(*, one_draw: bool) -> float:
+        tables = [synthetic_records(2000, stream(k), one_draw=one_draw) for k in range(300)]
         return float(stats.kstest([shares(table, 1) for table in tables], stats.beta(4, 8).cdf).pvalue)
 
-    assert law(DrawnFrom.ONE_DRAW) > 1e-6
-    assert law(DrawnFrom.MEAN) < 1e-6
+    assert law(one_draw=True) > 1e-6
+    assert law(one_draw=False) < 1e-6
 
 
 def test_files_hold_the_states_as_text() -> None:
@@ -106,9 +118,10 @@ def test_too_many_numbers_are_one_sentence() -> None:
 
 def test_an_estimate_has_records_of_itself_and_no_posterior_to_draw_from() -> None:
     estimate = Release(MapEstimate(NETWORK, np.array([3, 4, 5, 6, 7]), 10), Guarantee(1.0), "private MAP")
-    np.testing.assert_array_equal(cpts_for(estimate, DrawnFrom.MEAN, stream(1)), estimate.outcome.probabilities)
+    own = sample_dataset(NETWORK, estimate.outcome.probabilities, 40, stream(1))
+    np.testing.assert_array_equal(records_of(Opened(estimate), 40, stream(1)).codes, own.codes)
     with pytest.raises(InputError, match="not a posterior"):
-        cpts_for(estimate, DrawnFrom.ONE_DRAW, stream(1))
+        records_of(Opened(estimate), 40, stream(1), one_draw=True)
 
 
 # With the noise in mind
@@ -120,16 +133,17 @@ LINE = LaplaceUpdates(prior=NETWORK, epsilon=1.0).release(
 
 
 def test_records_are_of_the_mean_that_knows_of_the_noise_unless_counts_are_taken_as_real() -> None:
-    aware, real = cpts_for(LINE, DrawnFrom.MEAN, stream(1)), cpts_for(LINE, DrawnFrom.MEAN, stream(1), Reading.AS_REAL)
-    np.testing.assert_array_equal(aware, LINE.joint_noise_aware().mean)
-    np.testing.assert_array_equal(real, LINE.posterior.mean)
-    assert np.abs(aware - real).max() > 0.02
+    means = {Reading.NOISE_AWARE: LINE.joint_noise_aware().mean, Reading.AS_REAL: LINE.posterior.mean}
+    assert np.abs(np.subtract(*means.values())).max() > 0.02
+    for reading, mean in means.items():
+        records = records_of(Opened(LINE), 500, stream(1), reading)
+        np.testing.assert_array_equal(records.codes, sample_dataset(NETWORK, mean, 500, stream(1)).codes)
 
 
 @pytest.mark.parametrize("reading", Reading)
 def test_draws_follow_the_law_they_are_read_by(reading: Reading, monkeypatch: pytest.MonkeyPatch) -> None:
     # Means of 2,000 draws within five standard errors, under the one law and not under the other.
-    monkeypatch.setattr(files, "_AT_ONCE", 900 * NETWORK.cell_count)
+    monkeypatch.setattr(views, "_AT_ONCE", 900 * NETWORK.cell_count)
     law = posterior_of(LINE, reading)
     table = arrow_parquet.read_table(io.BytesIO(draws_parquet(law, 2000, stream(5))))
     values = np.stack([column.to_numpy() for column in table.columns], axis=-1)
@@ -138,8 +152,8 @@ def test_draws_follow_the_law_they_are_read_by(reading: Reading, monkeypatch: py
         for other in Reading
     }
     assert fits == {other: other is reading for other in Reading}
-    one = cpts_for(LINE, DrawnFrom.ONE_DRAW, stream(6), reading)
-    np.testing.assert_allclose(NETWORK.row_sums(one), 1)
+    records, rng = records_of(Opened(LINE), 500, stream(6), reading, one_draw=True), stream(6)
+    np.testing.assert_array_equal(records.codes, sample_dataset(NETWORK, law.sample(rng), 500, rng).codes)
 
 
 def test_what_has_no_joint_posterior_is_read_row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,8 +28,7 @@ from dpbayes.releases.document.certificate import NEVER_COVERED, Composed
 from dpbayes.releases.document.signature import NOT_SIGNED
 from dpbayes.releases.publishing import publish
 from dpbayes.releases.views import report as report_module
-from dpbayes.releases.views.files import draws_parquet, released_bif
-from dpbayes.releases.views.reading import INTERVALS, posterior_of
+from dpbayes.releases.views.reading import INTERVALS, draws_parquet, posterior_of, released_bif
 from dpbayes.releases.views.report import DRAWS, MOST_BARS, html_report
 from dpbayes.sources.bif import read_bif
 from tests.releases.asking import drawn
