@@ -16,16 +16,16 @@ APP = ROOT / "app.py"
 TRIVIAL = Path(__file__).with_name("trivial_page.py")
 TRIVIAL_LIVE = Path(__file__).with_name("trivial_live_page.py")
 INK = ".js-plotly-plot .cartesianlayer path"
-LIVE = ("explore", "claims", "compare", "network")
+LIVE = ("explore", "compare", "network")
 """Pages whose first slider repaints their first chart."""
 
-CHARTS = (*(*LIVE, "which_epsilon", "audit", "sampling", "hellinger", "accuracy", "regression"),)
+CHARTS = (*(*LIVE, "which_epsilon", "sampling", "hellinger", "accuracy", "regression"),)
 """Pages with a chart as soon as they are opened."""
 
 LONGEST_WORK_MS = 20_000
 """How long a page may go on with its work once its slider rests."""
 
-FRAMED = ("explore", "claims", "network")
+FRAMED = ("explore", "network")
 """Pages that the browser draws itself while the slider moves. It also draws Compare, where dots move little on
 their axis, and where diamonds are added when the slider stops."""
 

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from benchmarks.record import Record, median_ms
 from dpbayes.sources.named_networks import MAX_NODES
 from dpbayes.ui.session.graphs import Graph, code_of
-from dpbayes.ui.session.options.research import BoundClaim, CompareView
+from dpbayes.ui.session.options.research import BoundClaim, CompareView, ProofsView
 from dpbayes.ui.session.options.workflow import AuditSubject
 
 APP = Path(__file__).parents[1] / "app.py"
@@ -22,16 +22,16 @@ MOST_TIMES_ASIA = 25.0
 Look = tuple[str, dict[str, str]]
 
 LOOKS: tuple[Look, ...] = (
-    *((page, {}) for page in ("data", "network", "explore", "audit", "sampling", "hellinger", "claims")),
+    *((page, {}) for page in ("data", "network", "explore", "proofs", "sampling", "hellinger")),
     *((page, {}) for page in ("which_epsilon", "accuracy")),
     *(("compare", {"compare.view": view.value}) for view in CompareView),
     ("explore", {"mechanism": "LaplaceFourier"}),
     *(
-        ("claims", {"bounds.claim": claim.value})
+        ("proofs", {"proofs.view": ProofsView.CLAIMS.value, "proofs.bound": claim.value})
         for claim in (BoundClaim.EXPECTATION, BoundClaim.CLIPPED, BoundClaim.THEOREM_3, BoundClaim.COROLLARY_3)
     ),
     *(
-        ("audit", {"audit.subject": subject.value})
+        ("proofs", {"audit.subject": subject.value})
         for subject in (AuditSubject.LaplaceFourier, AuditSubject.PosteriorSampler, AuditSubject.MapExponential)
     ),
     ("accuracy", {"accuracy.scene": "the drawn network, synthetic"}),

@@ -153,7 +153,7 @@ def accuracy(
 
 
 def audit(report: AuditReport, *, promise: Guarantee | None = None) -> PlotlyFigure:
-    """Draw the privacy curve of an audit with the stated and the proved guarantee, as *Audit* does.
+    """Draw the privacy curve of an audit with the stated and the proved guarantee, as *Proofs* does.
 
     Args:
         report: What `dp.audit_report` returns, with epsilons for the curve.

@@ -30,7 +30,7 @@ from benchmarks.startup import startup
 from dpbayes.model.dataset import Dataset
 from dpbayes.sources.shipped_tables import load_shipped
 from dpbayes.ui.session.graphs import graph_of
-from dpbayes.ui.session.options.research import BoundClaim
+from dpbayes.ui.session.options.research import BoundClaim, ProofsView
 
 
 def test_a_script_starts_within_twice_the_time_of_numpy_and_scipy_stats():
@@ -131,7 +131,10 @@ def test_the_benchmark_of_wide_graphs_opens_every_page():
         "ledger",
         "regression",
     }, "those do not depend on a graph"
-    looks = [("data", {}), ("claims", {"bounds.claim": BoundClaim.CLIPPED.value})]
+    looks = [
+        ("data", {}),
+        ("proofs", {"proofs.view": ProofsView.CLAIMS.value, "proofs.bound": BoundClaim.CLIPPED.value}),
+    ]
     records = wide_pages(parents=(2, 3), looks=looks)
     assert [r.name for r in records][:2] == ["Data, 2 parents", "Data, 3 parents"]
     assert [r.name.rpartition(", ")[2] for r in records] == ["2 parents", "3 parents"] * 2

@@ -390,7 +390,7 @@ def test_the_installed_dashboard_serves_its_script_of_charts(dashboard):
         assert answer.read() == (ROOT / "static" / "plotly-cartesian.min.js").read_bytes()
 
 
-@pytest.mark.parametrize("page", ["", "explore", "claims"])
+@pytest.mark.parametrize("page", ["", "explore", "proofs"])
 def test_the_installed_dashboard_runs_its_pages(dashboard, page):
     session, elements = shown(dashboard, page)
     theme = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]

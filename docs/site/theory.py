@@ -17,7 +17,7 @@ OPENING = """\
 
 This page lists every claim of the papers that the program checks: its place in the paper, its formula, a verdict, and
 the finding. If a claim needs a correction, the finding states the corrected form. If a claim fails, a counterexample
-gives a setting, the true value and the stated value. The page *Claims* of the dashboard draws each claim at settings
+gives a setting, the true value and the stated value. The page *Proofs* of the dashboard draws each claim at settings
 that you choose, and names the code and the tests. `make theory` writes this page from `dpbayes/theory/`.
 """
 

@@ -19,7 +19,7 @@ MOST_SHOWN = 60
 UNLIKELY = 1e-4
 """Outputs at either end that have less than this share of the largest probability are cut off."""
 
-_POINTS = 401
+_POINTS = 301
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -150,8 +150,9 @@ def laws_figure(outputs: FloatArray | list[str], first: FloatArray, second: Floa
 
 
 def _law(x: FloatArray | list[str], y: FloatArray, *, few: bool, line: Axis, name: str) -> Trace:
-    shared = {"x": x, "y": y, "name": name, "customdata": numerals(y), "hovertemplate": "%{x}: %{customdata}"}
+    shared: Trace = {"x": x, "y": y, "name": name, "hovertemplate": "%{x}: %{y:.4~r}"}
     if few:
+        shared |= {"customdata": numerals(y), "hovertemplate": "%{x}: %{customdata}"}
         pattern = {"shape": "/" if "dash" in line else "", "size": 6}
         return {"type": "bar", "marker": {"color": faded(line["color"], 0.85), "pattern": pattern}, **shared}
     return LINES | {"line": line | {"width": 2.5}, **shared}

@@ -45,6 +45,9 @@ def verdicts_figure(papers: Sequence[str], verdicts: Sequence[Look], counts: Int
     return stacked_bars(distinct_labels(papers, 40), bars, x="claims", height=150)
 
 
+LARGEST = 1e38
+"""Larger values are outside the picture."""
+
 DECADES = 8
 """Most powers of ten on the axis of values; smaller values are outside the picture."""
 
@@ -119,8 +122,8 @@ def _line(x: FloatArray, y: FloatArray, name: str, line: Mapping[str, object]) -
 
 
 def _drawn(y: FloatArray) -> BoolArray:
-    """Return which values a logarithmic axis can show."""
-    return np.isfinite(y) & (y > 0)
+    """Return which values a logarithmic axis can show, in 32 bits."""
+    return (y > 0) & (y < LARGEST)
 
 
 def _dots(curves: BoundCurves) -> Trace:

@@ -67,12 +67,11 @@ def _pages() -> dict[str, list[StreamlitPage]]:
             st.Page("pages/network.py", title="Network", url_path="network"),
             st.Page("pages/explore.py", title="Explore", url_path="explore"),
             st.Page("pages/which_epsilon.py", title="Which epsilon", url_path="which_epsilon"),
-            st.Page("pages/audit.py", title="Audit", url_path="audit"),
+            st.Page("pages/proofs.py", title="Proofs", url_path="proofs"),
             st.Page("pages/ledger.py", title="Ledger", url_path="ledger"),
         ],
         "Research": [
             st.Page("pages/compare.py", title="Compare mechanisms", url_path="compare"),
-            st.Page("pages/claims.py", title="Claims", url_path="claims"),
             st.Page("pages/sampling.py", title="Posterior sampling", url_path="sampling"),
             st.Page("pages/hellinger.py", title="Hellinger", url_path="hellinger"),
             st.Page("pages/accuracy.py", title="Accuracy", url_path="accuracy"),

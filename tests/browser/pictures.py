@@ -14,7 +14,7 @@ from tests.browser.serving import ROOT, streamlit_server
 PICTURES = {
     "docs/explore.png": "explore",
     "docs/network.png": "network",
-    "docs/audit.png": "audit?mechanism=PosteriorSampler&calibration=as+printed&epsilon=2",
+    "docs/proofs.png": "proofs?mechanism=PosteriorSampler&calibration=as+printed&epsilon=2",
 }
 """The address in the dashboard of what each file shows."""
 

@@ -96,7 +96,7 @@ def swipe(screen: AppScreen, part: Locator, *, up: float) -> None:
 
 
 def test_without_plotlys_script_a_sentence_stands_where_the_chart_would(visit):
-    screen = visit("claims")
+    screen = visit("hellinger")
     screen.page.context.route("**/plotly-*.js", lambda route: route.abort())
     screen.page.reload()
     sentence = screen.main.get_by_text("The chart cannot be drawn: the browser could not load Plotly’s script.")

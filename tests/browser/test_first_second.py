@@ -50,7 +50,7 @@ WATCH = """() => {
 EVERY_FRAME = "const again = () => { look(); requestAnimationFrame(again); }; again();"
 EVERY_50_MS = "setInterval(look, 50);"
 
-WITH_A_PICTURE = ("explore", "which_epsilon", "audit", "sampling", "hellinger", "claims", "compare")
+WITH_A_PICTURE = ("explore", "which_epsilon", "sampling", "hellinger", "compare")
 WITH_A_PICTURE += ("accuracy", "regression")
 SCREENS = ((1440, 900), (853, 480), (400, 800))
 
@@ -116,7 +116,7 @@ def names_of_files(views: Sequence[dict[str, Any]]) -> set[str]:
     return listed & {form for name in ("app", *FILES) for form in (name, name.replace("_", " "))}
 
 
-@pytest.mark.parametrize(("how", "place"), [("make run", "claims"), ("streamlit run app.py", "")])
+@pytest.mark.parametrize(("how", "place"), [("make run", "hellinger"), ("streamlit run app.py", "")])
 def test_the_first_visitor_sees_no_names_of_files_and_no_empty_page(how: str, place: str) -> None:
     """Streamlit's frame stands alone until the first thing comes; from then on there is always something in it."""
     with SERVERS[how]() as (url, _), chromium() as page:

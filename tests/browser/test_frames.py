@@ -65,7 +65,6 @@ def _from(points: FloatArray, line: FloatArray) -> float:
             ("explore", "epsilon", ("0.1", "2")),
             ("explore?mechanism=LaplaceFourier", "epsilon", ("0.5", "4")),
             ("explore?seat=recipient", "epsilon", ("0.1", "2")),
-            ("claims", "epsilon", ("0.1", "2")),
             ("compare?compare.view=Non-negativity", "stealth.target", ("0.5", "0.99")),
         ],
         sample=[("explore", "epsilon", ("0.1", "2"))],

@@ -53,7 +53,7 @@ def test_only_a_pages_own_button_stops_its_work(visit):
     """Streamlit has one, too, which leaves half a page; its sign comes when a page takes long."""
     scripts = (Path(streamlit.__file__).parent / "static" / "static" / "js").glob("*.js")
     assert any('"stStatusWidget"' in text or "`stStatusWidget`" in text for text in map(Path.read_text, scripts))
-    assert visit("claims").page.evaluate(STOP) == "none"
+    assert visit("hellinger").page.evaluate(STOP) == "none"
 
 
 def test_the_numbers_wait_until_the_hand_rests_and_the_picture_does_not(visit):
@@ -86,7 +86,7 @@ SHADES = """() => {
 """Writes down how strongly what stands beside the picture is drawn, frame by frame."""
 
 
-@pytest.mark.parametrize("place", thorough(["sampling", "which_epsilon", "audit", "claims"], sample=["sampling"]))
+@pytest.mark.parametrize("place", thorough(["sampling", "which_epsilon"], sample=["sampling"]))
 def test_what_belongs_to_a_former_position_is_faded_until_it_is_new(visit, place):
     screen = visit(place)
     screen.page.evaluate(SHADES)

@@ -10,7 +10,7 @@ from tests.conftest import thorough
 
 pytestmark = pytest.mark.browser
 
-CHARTS = {"sampling": 2, "hellinger": 2, "audit": 2, "compare": 2, "claims": 1}
+CHARTS = {"sampling": 2, "hellinger": 2, "compare": 2}
 """How many charts a page shows at the least."""
 
 

@@ -158,7 +158,7 @@ def test_declared_domains_last_as_long_as_the_session(visit):
 
 
 def test_a_story_chosen_in_the_bar_turns_to_its_page_and_can_be_chosen_again(visit):
-    screen = visit("claims")
+    screen = visit("proofs")
     for _ in range(2):
         screen.choose_story("Class exercise")
         screen.arrived("Network")

@@ -183,7 +183,7 @@ def test_a_room_sees_one_sentence_one_slider_and_one_picture_and_keys_turn_the_s
 @pytest.mark.parametrize("size", [(853, 480), (390, 844)], ids=["projector", "phone"])
 def test_a_room_reads_the_sentence_on_a_small_screen_too(visit, size):
     width, height = size
-    screen = visit("claims?story=refuted&step=4", viewport={"width": width, "height": height})
+    screen = visit("proofs?story=refuted&step=4", viewport={"width": width, "height": height})
     press(screen, "Present")
     expect(screen.page).to_have_url(re.compile("present=1"))
     sentence = banner(screen).locator("p").first

@@ -140,21 +140,22 @@ import pytest
 import dpbayes
 from dpbayes.ui.session.link import settings_from
 from tests.pages import conftest
-from tests.pages.conftest import everything, figures, headline, open_page
+from tests.pages.conftest import boards, everything, figures, frame_of, headline, open_page, unfold
 
 conftest.own_navigation(pytest.MonkeyPatch())
 small = {"source": "chain:2", "records": "20", "mechanism": "Geometric"}
 few = {"accuracy.features": "2", "accuracy.repeats": "40", "accuracy.points": "3", "accuracy.low": "0.5"}
-release, audit = (open_page(f"pages/{page}.py", **small) for page in ("explore", "audit"))
+release, audit = (open_page(f"pages/{page}.py", **small) for page in ("explore", "proofs"))
+board = frame_of(boards(unfold(audit, "audit.details"))[0])
 chosen = next((b for b in audit.selectbox if b.key == "parameter.audit.subject"), None)
 accuracy = open_page("pages/accuracy.py", **few)
 draws = {t["name"]: t["y"] for t in figures(accuracy)["accuracy.curves"]["data"] if t.get("hovertemplate")}
 answer = {
     "file": dpbayes.__file__,
     "release": [headline(release), everything(release)],
-    "audited": [headline(audit), *(metric.value for metric in audit.metric)],
+    "audited": [board["headline"], *(note.partition(" (")[0].rstrip(".") for note in board["notes"])],
     "audit": everything(audit),
-    "pictures": sorted(figures(audit)),
+    "pictures": sorted(board["figures"]),
     "subjects": chosen.options,
     "curves": draws,
     "formulas": [m.value for m in accuracy.markdown if "arg" in m.value],
@@ -206,10 +207,12 @@ def test_a_mechanism_and_its_audit_are_on_every_page_after_two_files_and_one_lin
     assert "comes out as" in answer["release"][0]
     assert answer["audited"] == [
         "Geometric noise: the claim ε = 1 holds and is tight.",
-        *["ε = 1"] * 3,
+        "Stated: ε = 1",
+        "Proved: ε = 1",
+        "Measured: ε = 1, the worst case of tables of 20 records for a network of 2 nodes",
     ]
     assert "Geometric" in answer["subjects"]
-    assert answer["pictures"] == ["audit.curve", "audit.laws"]
+    assert answer["pictures"] == ["curve", "worst"]
     assert "$P(G = k)" in answer["audit"]
     geometric, laplace, exact = (answer["curves"][name] for name in ("Geometric", "Laplace", "exact (not private)"))
     assert geometric[0] < geometric[-1]
@@ -224,9 +227,9 @@ def test_a_mechanism_without_an_audit_is_said_to_have_none(tmp_path: Path) -> No
     answer = answers_of(with_one_more(tmp_path, audit=""))
     assert answer["audited"] == [
         "Geometric noise: the worst-case privacy loss is not known.",
-        "ε = 1",
-        "ε = 1",
-        "unknown",
+        "Stated: ε = 1",
+        "Proved: ε = 1",
+        "Measured: unknown. The distribution of the releases is not known",
     ]
     assert answer["pictures"] == []
     assert set(answer["without"]) < set(answer["curves"])

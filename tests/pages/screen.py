@@ -225,6 +225,12 @@ def boards(at: AppTest) -> list[dict[str, Any]]:
     return [unpacked(proto.bytes) for proto in components(at, "dpbayes_view")]
 
 
+def frame_of(board: dict[str, Any]) -> dict[str, Any]:
+    """Return the first frame of a board at the stop that is shown."""
+    frame: dict[str, Any] = board["shown"][board["value"]][0]
+    return frame
+
+
 def unpacked(data: bytes) -> dict[str, Any]:
     """Return the block behind the head of a message to a board."""
     block = data[4 + int.from_bytes(data[:4], "little") :]

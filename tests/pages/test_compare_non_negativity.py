@@ -271,7 +271,7 @@ def test_a_network_too_large_for_its_whole_table_says_what_is_shown(monkeypatch:
 def test_the_claim_is_opened_at_this_t() -> None:
     at = press(opened(**{"stealth.aim": "by t", "stealth.t": "0.1"}), "Corollary 3: formula and counterexamples")
     assert settings_of(at).parameter("bounds.t") == 0.1
-    assert settings_of(at).parameter("bounds.claim") is BoundClaim["COROLLARY_3"]
+    assert settings_of(at).parameter("proofs.bound") is BoundClaim["COROLLARY_3"]
     assert "Corollary 3" in everything(at)
 
 

@@ -221,7 +221,6 @@ def press_choice(at: AppTest, kind: str) -> None:
 
 NEED_RECORDS = {
     "pages/accuracy.py": "This view needs records, but the records of",
-    "pages/audit.py": "so the two tables are made up",
 }
 
 

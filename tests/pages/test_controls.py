@@ -58,7 +58,6 @@ BAD_NUMBERS: list[tuple[str, dict[str, str], str, str, tuple[str, ...]]] = [
     ("sampling", {"epsilon": "2"}, "epsilon", "3", ("0", "-1", "inf", "-inf", "1e99", "1,5", "$x$")),
     ("explore", {}, "prior", "2", ("0.5.5", "-1", "1e99")),
     ("explore", {}, "seed", "2", ("0.5.5", "-1", "1e99")),
-    ("claims", {"bounds.claim": "Theorem 1: KL of the posterior"}, "bounds.delta", "0.11", ("0", "1", "-1", "2")),
     ("compare", {"compare.view": "Non-negativity"}, "stealth.target", "0.95", ("0.4",)),
     ("data", {"records": "77"}, "records", "80", ("-1", "1e9", "2.5")),
     ("which_epsilon", {}, "which_epsilon.tolerance", "0.1", ("0",)),

@@ -17,15 +17,17 @@ from dpbayes.sources.columns import Categories, CountAs, Cuts, Groups
 from dpbayes.sources.domains import DeclaredColumn, read_domains, write_domains
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.session.graphs import MAX_NAME
-from dpbayes.ui.session.options.research import BoundClaim
+from dpbayes.ui.session.options.research import BoundClaim, ProofsView
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts, Seat, Settings
 from tests.conftest import crossed, thorough
 from tests.pages.conftest import (
     PAGES,
     WITHOUT_DATA,
+    boards,
     everything,
     figures,
     fine,
+    frame_of,
     headline,
     open_page,
     plain,
@@ -799,14 +801,14 @@ def test_a_table_whose_columns_are_constant_is_shown_by_every_mechanism(mechanis
     for page in thorough(PAGES, sample=ABOUT_DATA):
         fine(at.switch_page(page).run())
         assert not at.error
-    audited = everything(fine(at.switch_page("pages/audit.py").run()))
-    assert mechanism == "Exact" or "holds" in audited
+    (audited,) = boards(fine(at.switch_page("pages/proofs.py").run()))
+    assert mechanism == "Exact" or "holds" in frame_of(audited)["headline"]
 
 
 # Files of the program that are not there
 
-WITHOUT_RECORDS = ("pages/network.py", "pages/which_epsilon.py", "pages/compare.py", "pages/claims.py")
-"""Pages that need a graph alone; Claims opens with a bound that needs no table."""
+WITHOUT_RECORDS = ("pages/network.py", "pages/which_epsilon.py", "pages/compare.py")
+"""Pages that need a graph alone."""
 
 FULTON = "data/tables/fulton_pums2000.csv.gz is missing: install dpbayes again or restore the file."
 CANCER = "data/networks/cancer.bif.gz is missing: install dpbayes again or restore the file."
@@ -819,8 +821,8 @@ def test_a_missing_table_is_one_sentence_on_the_pages_that_need_it(copied_data: 
         at = open_page(page, data="fulton_binary")
         assert not at.error
         assert sentences(at) == ([] if page in (*WITHOUT_DATA, *WITHOUT_RECORDS) else [FULTON]), page
-    needs_records = {"bounds.claim": BoundClaim.THEOREM_1.value}
-    assert sentences(open_page("pages/claims.py", data="fulton_binary", **needs_records)) == [FULTON]
+    needs_records = {"proofs.view": ProofsView.CLAIMS.value, "proofs.bound": BoundClaim.THEOREM_1.value}
+    assert sentences(open_page("pages/proofs.py", data="fulton_binary", **needs_records)) == [FULTON]
 
 
 def test_another_table_can_be_chosen_where_one_is_missing(copied_data: Path) -> None:

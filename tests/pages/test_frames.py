@@ -18,7 +18,6 @@ from tests.conftest import IS_THOROUGH
 from tests.pages.conftest import charts, components, figures, open_page, plain, put
 
 PAGES: list[tuple[str, dict[str, str], str]] = [
-    ("pages/claims.py", {}, "epsilon"),
     ("pages/compare.py", {"compare.view": "Non-negativity"}, "stealth.target"),
 ]
 """Pages that offer frames, with what their links choose and the number of their main slider."""

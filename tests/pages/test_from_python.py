@@ -21,7 +21,7 @@ from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.named_networks import empty, load_named
 from dpbayes.sources.shipped_tables import default_network
 from dpbayes.theory.index import EXHIBITS
-from dpbayes.ui.pages.audit.subject import setting_of
+from dpbayes.ui.pages.proofs.mechanism import setting_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.options.workflow import ByNode
@@ -35,7 +35,7 @@ from dpbayes.ui.widgets.from_python import (
     network_in_python,
     program,
 )
-from tests.pages.conftest import everything, figures, fine, headline, metrics, open_page, plain
+from tests.pages.conftest import boards, everything, figures, fine, frame_of, headline, metrics, open_page, plain
 from tests.releases.made import COLUMNS, counts, opened, request_with, written
 
 DRAWN = code_of(Graph.of(Network.from_edges(["a 'b'", "c"], [("a 'b'", "c")], {"c": ("x", "y")})))
@@ -118,7 +118,8 @@ def in_release(at: AppTest, values: list[Any]) -> None:
 
 def in_audit(at: AppTest, values: list[Any]) -> None:
     (needed,) = values
-    assert metrics(at)["Measured"].split(",")[0] in (f"ε = {numeral(needed, 4)}", f"ε ≤ {numeral(needed, 4)}")
+    measured = frame_of(boards(at)[0])["notes"][2].removeprefix("Measured: ")
+    assert measured.split(",")[0] in (f"ε = {numeral(needed, 4)}", f"ε ≤ {numeral(needed, 4)}")
 
 
 def in_sampling(at: AppTest, values: list[Any]) -> None:
@@ -128,18 +129,13 @@ def in_sampling(at: AppTest, values: list[Any]) -> None:
 
 
 def in_bounds(at: AppTest, values: list[Any]) -> None:
-    shown = metrics(at)
-    assert [shown["As stated in the paper"], shown["Proved"]] == [numeral(float(value)) for value in values]
+    stated, proved = (numeral(float(value)) for value in values)
+    shown = frame_of(boards(at)[0])["captions"]["bound"]
+    assert shown.startswith(f"As stated in the paper {stated}, proved {proved}")
 
 
 def in_non_negativity(at: AppTest, values: list[Any]) -> None:
     assert f"With t = {numeral(values[0])}, " in headline(at)
-
-
-def in_robustness(at: AppTest, values: list[Any]) -> None:
-    moved, stated, _ = (numeral(float(value)) for value in values)
-    assert f"One record moves the posterior by {moved} nats, " in headline(at)
-    assert f"the paper’s bound is {stated}." in headline(at) or f"the paper’s bound of {stated}." in headline(at)
 
 
 def in_papers(at: AppTest, values: list[Any]) -> None:
@@ -153,26 +149,19 @@ def in_a_verdict(at: AppTest, values: list[Any]) -> None:
     assert any(f"**{verdict.capitalize()}.**" in text.value for text in at.markdown)
 
 
+CLAIMS_VIEW = {"proofs.view": "the papers' claims"}
+
 SHOWN: list[tuple[str, dict[str, str], Callable[[AppTest, list[Any]], None]]] = [
     ("data", {"data": "house_votes_84"}, in_data),
-    ("audit", SMALL | {"mechanism": "LaplaceFourier", "calibration": "as printed"}, in_audit),
-    ("audit", {"audit.subject": "Hellinger, smooth sensitivity (one die)", "audit.n": "12"}, in_audit),
+    ("proofs", SMALL | {"mechanism": "LaplaceFourier", "calibration": "as printed"}, in_audit),
+    ("proofs", {"audit.subject": "Hellinger, smooth sensitivity (one die)", "audit.n": "12"}, in_audit),
     ("sampling", SMALL | {"epsilon": "20"}, in_sampling),
-    ("claims", SMALL | {"bounds.claim": EXHIBITS["THEOREM_1"].title}, in_bounds),
-    ("claims", SMALL | {"bounds.delta": "0.1", "bounds.claim": EXHIBITS["LEMMA_1"].title}, in_bounds),
+    ("proofs", SMALL | CLAIMS_VIEW | {"proofs.bound": EXHIBITS["THEOREM_1"].title}, in_bounds),
+    ("proofs", SMALL | CLAIMS_VIEW | {"proofs.bound": EXHIBITS["LEMMA_1"].title}, in_bounds),
     ("compare", SMALL | {"compare.view": "Non-negativity"}, in_non_negativity),
     ("compare", SMALL | {"compare.view": "Non-negativity", "stealth.target": "0.9999999"}, in_non_negativity),
-    (
-        "claims",
-        {
-            "papers.claim": "[Dimitrakakis14] Assumption 2",
-            "robustness.prior": "3",
-            "robustness.family": "normal",
-        },
-        in_robustness,
-    ),
-    ("claims", {"papers.claim": "[Zhang16] Lemma A.3"}, in_papers),
-    ("claims", {"papers.claim": "[Zhang16] Lemma A.2"}, in_a_verdict),
+    ("proofs", CLAIMS_VIEW | {"proofs.claim": "[Zhang16] Lemma A.3"}, in_papers),
+    ("proofs", CLAIMS_VIEW | {"proofs.claim": "[Zhang16] Lemma A.2"}, in_a_verdict),
 ]
 
 
@@ -187,7 +176,7 @@ def test_a_pages_code_prints_what_it_shows(
 # The recipient
 
 
-@pytest.mark.parametrize("page", ["data", "sampling", "claims"])
+@pytest.mark.parametrize("page", ["data", "sampling", "proofs"])
 def test_a_recipients_code_holds_nothing_of_the_table(page: str) -> None:
     first, second = (open_page(f"pages/{page}.py", seat="recipient", data_seed=seed, **SMALL) for seed in "12")
     assert code(first) == code(second)

@@ -35,7 +35,7 @@ SCENES: dict[str, dict[str, str]] = {page: {} for page in PAGES} | {
     "pages/network.py?strays": {"graph": "chain:5"},
     "pages/explore.py?large": {"source": "alarm", "mechanism": "PosteriorSampler"},
     "pages/explore.py?fourier": {"mechanism": "LaplaceFourier"},
-    "pages/audit.py?one row": {"audit.subject": "Density-scored MAP, as printed (one node)"},
+    "pages/proofs.py?one row": {"audit.subject": "Density-scored MAP, as printed (one node)"},
 }
 """Pages, and settings under which they have other controls."""
 

@@ -6,23 +6,16 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.parameters import Parameter, parameters_of
-from dpbayes.experiments.robustness import RecordFamily
 from dpbayes.experiments.sampling import Family
-from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.session.link import settings_from
 from dpbayes.ui.session.options import OPTIONS, groups_of
-from dpbayes.ui.session.options.research import BoundClaim, ClaimPicture, CompareView, StealthAim
-from dpbayes.ui.session.options.workflow import AuditSubject
+from dpbayes.ui.session.options.research import CompareView, StealthAim
 from dpbayes.ui.session.settings import PARAMETERS
 from tests.conftest import IS_THOROUGH, thorough
 from tests.pages.conftest import PAGES, boards, figures, fine, open_page, sentences, stop_after_a_step
 from tests.pages.numbers import wrong_numbers
 
-FAMILIES = {"papers.claim": "[Dimitrakakis14] Theorem 1(ii)", "papers.picture": ClaimPicture.FAMILIES.value}
-"""The claim whose picture is of one replaced record, and that picture."""
-
 NOT_OF_A_PAGE: list[tuple[str, dict[str, str]]] = [
-    ("audit", {"audit.subject": "Hellinger, smooth sensitivity (one die)"}),
     ("hellinger", {"hellinger.delta": "1e-12"}),
     ("hellinger", {"epsilon": "1000"}),
     ("sampling", {"epsilon": "1000"}),
@@ -31,16 +24,7 @@ NOT_OF_A_PAGE: list[tuple[str, dict[str, str]]] = [
 """What is turned by a mechanism's own parameters, which no test below turns to their ends."""
 
 OF_A_PAGE: list[tuple[str, dict[str, str]]] = [
-    ("audit", {"audit.subject": "Regression sampler", "audit.norm": "1e9"}),
-    ("audit", {"audit.subject": "Regression sampler", "audit.norm": "1e-12"}),
-    ("claims", {"bounds.claim": "Proposition 1: largest noise", "bounds.delta": "1e-9"}),
-    ("claims", {"bounds.claim": "ALT-14 Lemma 3: exponential records", "bounds.rate": "100"}),
-    ("claims", {"bounds.claim": "ALT-14 Lemma 2: error of an empirical law", "bounds.samples": "10000000"}),
-    ("claims", {"bounds.claim": "ALT-14 Algorithm 1: privacy of several answers", "bounds.answers": "1000000"}),
-    ("claims", {"bounds.claim": "Corollary 3: negative Fourier tables", "bounds.t": "50"}),
     ("regression", {"regression.precision": "1e9", "regression.n": "1000"}),
-    ("claims", FAMILIES | {"robustness.family": "normal", "robustness.distance": "10000"}),
-    ("claims", FAMILIES | {"robustness.prior": "10000"}),
     ("sampling", {"sampling.family": "normal", "sampling.concentration": "10000"}),
 ]
 """Options of a page at an end, alone; the next test turns them there together, and reads the numbers too."""
@@ -63,15 +47,13 @@ def one_step(monkeypatch: pytest.MonkeyPatch) -> None:
 
 MAIN = {
     "accuracy": "accuracy.curves",
-    "audit": "audit.curve",
-    "claims": "bounds",
     "hellinger": "hellinger.errors",
     "regression": "regression.errors",
     "sampling": "trim",
     "compare": "compare.noise",
     "which_epsilon": "which_epsilon.errors",
 }
-"""The picture that a page with numeric options is about; of Claims the first of two. Of other pages any of theirs."""
+"""The picture that a page with numeric options is about. Of other pages any of theirs."""
 
 OF_A_VIEW = {
     CompareView.NON_NEGATIVITY: "compare.non_negativity",
@@ -84,11 +66,6 @@ CONTEXTS: dict[str, list[dict[str, str]]] = {
         {"accuracy.scene": "naive Bayes, synthetic", "accuracy.curves": "both"},
         {"accuracy.scene": "the drawn network, synthetic"},
         {},
-    ],
-    "audit": [{"audit.subject": subject.value} for subject in AuditSubject],
-    "claims": [
-        *({"bounds.claim": claim.value} for claim in BoundClaim),
-        *(FAMILIES | {"robustness.family": family.value} for family in RecordFamily),
     ],
     "hellinger": [{}, {"hellinger.sides": "3", "hellinger.n": "20", "hellinger.balance": "by share"}],
     "regression": [{}, {"regression.records": "Fulton census", "regression.norm_bound": "from a certified ε"}],
@@ -118,16 +95,8 @@ def numeric(page: str) -> list[str]:
 
 
 def contexts(page: str) -> list[dict[str, str]]:
-    """Return the choices of a page; of the many claims one for each way of speaking, all are tested without a page.
-
-    Of the audit's subjects every other one: each has pictures of its edges in a test of its own.
-    """
-    of_a_kind = {(EXHIBITS[claim.name].says, EXHIBITS[claim.name].uses): claim for claim in BoundClaim}
-    kinds = [{"bounds.claim": claim.value} for claim in of_a_kind.values()]
-    kinds += [FAMILIES | {"robustness.family": family.value} for family in RecordFamily]
-    every = CONTEXTS.get(page, [{}])
-    sample = {"claims": kinds, "audit": CONTEXTS["audit"][::2]}.get(page, every)
-    return thorough(every, sample=sample)
+    """Return the choices of a page; those of Proofs have tests of their own, most of them without a page."""
+    return CONTEXTS.get(page, [{}])
 
 
 def shown(page: str, query: dict[str, str], session: AppTest | None = None) -> AppTest:
@@ -136,7 +105,7 @@ def shown(page: str, query: dict[str, str], session: AppTest | None = None) -> A
     picture = OF_A_VIEW.get(CompareView(query["compare.view"])) if "compare.view" in query else MAIN.get(page)
     for _ in range(50):
         pictures = set(figures(at)) | {panel["key"] for board in boards(at) for panel in board["panels"]}
-        if ({picture, "robustness.moved"} & pictures if picture else pictures) or at.get("progress"):
+        if (picture in pictures if picture else pictures) or at.get("progress"):
             return at
         fine(at.run())
     raise AssertionError(f"{page} shows no picture with {query}: {sentences(at)}")
@@ -193,17 +162,9 @@ def test_every_option_at_its_ends_shows_a_picture(page: str) -> None:
 CUT: list[tuple[str, dict[str, str], str]] = [
     ("accuracy", {}, "accuracy.training"),
     ("accuracy", {"accuracy.high": "1"}, "accuracy.low"),
-    (
-        "audit",
-        {"audit.subject": AuditSubject.HellingerGlobal.value, "audit.sides": "3", "audit.n": "20"},
-        "audit.n",
-    ),
-    ("audit", {"audit.subject": AuditSubject.LaplaceOne.value}, "audit.sides"),
-    ("claims", {"bounds.claim": BoundClaim.NOTES_GLOBAL.value, "bounds.sides": "3"}, "bounds.size"),
     ("hellinger", {"hellinger.sides": "3"}, "hellinger.n"),
     ("regression", {"regression.n": "1000"}, "regression.train_share"),
     ("regression", {"regression.highest": "1"}, "regression.lowest"),
-    ("claims", FAMILIES | {"robustness.low": "100"}, "robustness.high"),
 ]
 """Pages, their choices, and an option that these leave less room than it has."""
 

@@ -24,7 +24,7 @@ def choose(at: AppTest, kind: PriorKind) -> AppTest:
     return fine(at.selectbox(key="choice.prior.kind").set_value(kind).run())
 
 
-@pytest.mark.parametrize("page", [EXPLORE, "pages/sampling.py", "pages/audit.py", "pages/accuracy.py"])
+@pytest.mark.parametrize("page", [EXPLORE, "pages/sampling.py", "pages/proofs.py", "pages/accuracy.py"])
 def test_the_rule_and_its_number_are_chosen_where_the_prior_is_set(page: str) -> None:
     at = opened(page)
     assert at.selectbox(key="choice.prior.kind").value is PriorKind.CAPPED
@@ -77,11 +77,3 @@ def test_the_page_states_that_private_map_has_another_prior() -> None:
     assert sentence in everything(opened(EXPLORE, mechanism="MapExponential", prior="capped"))
     assert sentence not in everything(opened(EXPLORE, mechanism="MapExponential", prior="bdeu"))
     assert sentence not in everything(opened(EXPLORE, mechanism="LaplaceUpdates", prior="capped"))
-
-
-def test_claims_use_one_number_for_every_cell() -> None:
-    at = open_page("pages/claims.py", **{"papers.claim": "Theorem 1: KL of the posterior", "prior": "capped:8"})
-    box = next(box for box in at.text_input if box.label == "Prior pseudo-count per cell")
-    assert box.value == "1"
-    put(at, box.key, "2")
-    assert settings_of(at).prior == PriorRule.symmetric(2)

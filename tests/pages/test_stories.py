@@ -103,7 +103,7 @@ def test_a_link_resumes_a_story_as_it_was_left_and_one_without_settings_takes_th
 
 def test_a_story_stays_over_page_changes_and_leads_back_to_its_page() -> None:
     at = open_page("pages/home.py", story="mechanisms")
-    fine(at.switch_page("pages/claims.py").run())
+    fine(at.switch_page("pages/proofs.py").run())
     assert "1 of 4" in banner(at)
     fine(at.button(key="story.here").click().run())
     assert at.title[0].value == "Network"
@@ -115,7 +115,7 @@ def seats(at: AppTest, *labels: str) -> list[str]:
 
 
 def test_a_step_has_its_seat_and_the_persons_own_comes_back() -> None:
-    at = open_page("pages/claims.py", seat="curator")
+    at = open_page("pages/proofs.py", seat="curator")
     fine(story_list(at).set_value("publish").run())
     assert seats(at, "Next", "Next", "Next", "Next") == ["curator", "curator", "curator", "recipient", "curator"]
     assert seats(at, "Back", "Leave") == ["curator", "recipient", "curator"]
@@ -133,7 +133,7 @@ def test_present_is_in_the_link_and_stays_from_step_to_step() -> None:
 
 @pytest.mark.parametrize(("query", "said"), [("nowhere", "no story called"), ("own", "load the file on Home")])
 def test_a_link_into_a_story_that_is_not_here_says_so(query: str, said: str) -> None:
-    at = open_page("pages/claims.py", story=query)
+    at = open_page("pages/proofs.py", story=query)
     assert any(said in plain(caption.value) for caption in at.caption)
     press(at, "Leave")
     assert settings_of(at).story == ""

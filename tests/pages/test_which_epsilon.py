@@ -276,7 +276,7 @@ def test_what_cannot_be_answered_is_said(monkeypatch: pytest.MonkeyPatch) -> Non
     at = open_page(PAGE)
     assert headline(at) == "No ε was found that keeps the error of P(dysp = yes | smoke = yes) within 0.05."
     assert any("take too long to simulate" in sentence for sentence in sentences(at))
-    assert "Next: Audit" in {button.label for button in at.button}
+    assert "Next: Proofs" in {button.label for button in at.button}
 
 
 def test_a_mechanism_that_states_no_noise_is_read_naively(one_look: None) -> None:
@@ -288,7 +288,7 @@ def test_a_mechanism_that_states_no_noise_is_read_naively(one_look: None) -> Non
 
 def test_the_next_page_audits_the_least_epsilon(at: AppTest) -> None:
     epsilon = said(at)
-    turned = press(open_page(PAGE), f"Next: Audit at ε = {epsilon:g}")
+    turned = press(open_page(PAGE), f"Next: Proofs at ε = {epsilon:g}")
     assert settings_of(turned).parameter("epsilon") == epsilon
     assert headline(turned) == f"Laplace: the claim ε = {epsilon:g} holds and is tight."
 

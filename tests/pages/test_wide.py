@@ -19,17 +19,17 @@ from dpbayes.mechanisms import Calibration, GaussianResiduals, fourier
 from dpbayes.model.network import Network
 from dpbayes.theory.claims import setting as bounds_subject
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
-from dpbayes.ui.session.options.research import BoundClaim
+from dpbayes.ui.session.options.research import BoundClaim, ProofsView
 from dpbayes.ui.session.options.workflow import AuditSubject
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from tests.conftest import IS_THOROUGH, crossed, thorough
 from tests.pages.conftest import (
+    boards,
     figures,
     fine,
+    frame_of,
     freed,
     headline,
-    metrics,
-    one_sentence,
     open_page,
     plain,
     sentences,
@@ -145,6 +145,8 @@ PARENTS = MOST_PARENTS if IS_THOROUGH else dict.fromkeys(MECHANISM_NAMES, 11)
 
 # Bounds
 
+CLAIMS_VIEW = {"proofs.view": ProofsView.CLAIMS.value}
+
 SIMULATORS = (
     "dpbayes.theory.zhang16.posterior_kl.exhibits.simulate_kl",
     "dpbayes.theory.zhang16.stealth.UnitNoise.draw",
@@ -171,15 +173,16 @@ def test_a_bound_of_a_wide_graph_is_shown_without_a_simulation_and_says_so(
     for simulator in SIMULATORS:
         monkeypatch.setattr(simulator, no_simulation)
     stop_after_a_step()
-    at = open_page("pages/claims.py", source=graph, **{"bounds.claim": claim.value}, **SMALL)
+    at = open_page("pages/proofs.py", source=graph, **CLAIMS_VIEW, **{"proofs.bound": claim.value}, **SMALL)
     assert not sentences(at)
     assert SAID[claim] in headline(at)
     assert "nan" not in headline(at)
-    assert "bounds" in figures(at)
+    frame = frame_of(boards(at)[0])
+    assert "bound" in frame["figures"]
     cells = network_of(graph_of(graph)).cell_count
-    caption = next(plain(c.value) for c in at.caption if "Nothing is simulated" in c.value)
-    assert f"400 releases of {cells:,} numbers each are too many" in caption
-    assert "Simulated" not in [metric.label for metric in at.metric]
+    note = next(note for note in frame["notes"] if "Nothing is simulated" in note)
+    assert f"400 releases of {cells:,} numbers each are too many" in note
+    assert "simulated" not in frame["captions"]["bound"]
 
 
 def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,14 +192,14 @@ def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monk
         shown = []
         for most in (bounds_subject.MOST_CELLS, 0):
             monkeypatch.setattr(bounds_subject, "MOST_CELLS", most)
-            at = open_page("pages/claims.py", source=star(5), **{"bounds.claim": claim.value}, **SMALL)
-            shown.append(metrics(at))
+            at = open_page("pages/proofs.py", source=star(5), **CLAIMS_VIEW, **{"proofs.bound": claim.value}, **SMALL)
+            shown.append(frame_of(boards(at)[0])["captions"]["bound"])
             monkeypatch.undo()
             stop_after_a_step()
-        simulated, exact = shown
-        assert set(simulated) - set(exact) == {"Simulated"}
-        assert exact.items() <= simulated.items()
-        assert "Exact mean" in exact
+        simulated, exact = ([*caption.rpartition(" (")[0].split(", ")] for caption in shown)
+        assert len(simulated) == len(exact) + 1
+        assert set(exact) <= set(simulated)
+        assert any(part.startswith("exact mean ") for part in exact)
 
 
 # Audit
@@ -226,16 +229,16 @@ def test_a_wide_graph_is_audited(audited: tuple[str, AuditSubject], seat: str, m
 
     monkeypatch.setattr(trimmed_network, "log_mass_between", weighed)
     stop_after_a_step()
-    at = open_page("pages/audit.py", source=graph, seat=seat, **{"audit.subject": subject.value}, **SMALL)
-    assert "audit.curve" in figures(at)
+    at = open_page("pages/proofs.py", source=graph, seat=seat, **{"audit.subject": subject.value}, **SMALL)
+    assert "curve" in frame_of(boards(at)[0])["figures"]
     assert max(sizes, default=0) < 10_000, "of the rows that no record is in, none is weighed"
 
 
 def test_what_moves_too_many_coefficients_is_one_sentence() -> None:
-    at = open_page("pages/audit.py", source=star(18), **{"audit.subject": AuditSubject.LaplaceFourier.value}, **SMALL)
-    one_sentence(at, "One replaced record changes 262,144 Fourier coefficients of this network")
+    at = open_page("pages/proofs.py", source=star(18), **{"audit.subject": AuditSubject.LaplaceFourier.value}, **SMALL)
+    assert "One replaced record changes 262,144 Fourier coefficients of this network" in headline(at)
     fine(at.selectbox(key="parameter.audit.subject").set_value(AuditSubject.LaplaceUpdates).run())
-    assert "audit.curve" in figures(at)
+    assert "curve" in frame_of(boards(at)[0])["figures"]
 
 
 # Accuracy

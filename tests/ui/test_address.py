@@ -124,22 +124,22 @@ def test_a_page_turned_to_with_other_settings_is_written_in_place_once(
     run.query.update(epsilon="2", prior="capped")
     address.begin_with_address()
     set_parameter("epsilon", 5.0)
-    address.turn_to("pages/audit.py")
+    address.turn_to("pages/proofs.py")
     assert switched == [{"epsilon": "2", "prior": "capped"}]
     run.page_script_hash = "there"
     address.begin_with_address()
-    address.write_in_place("audit")
+    address.write_in_place("proofs")
     address.write_link()
     assert run.query.written == 0
     assert [(component["data"]["page"], component["data"]["query"]) for component in run.mounted] == [
-        ("audit", "epsilon=5&prior=capped")
+        ("proofs", "epsilon=5&prior=capped")
     ]
     if end == "written":
         run.mounted[0]["on_written_change"]()
     else:
         change(seed=2)
     address.begin_with_address()
-    address.write_in_place("audit")
+    address.write_in_place("proofs")
     assert len(run.mounted) == 1
     assert run.query == query_of(current())
 

@@ -19,7 +19,7 @@ from tests.wire import received
 
 VOTES = {"data": "house_votes_84"}
 PAGES = ("", *sorted(path.stem for path in (ROOT / "pages").glob("*.py") if path.stem != "home"))
-SHOW_THE_TABLE = {"accuracy", "audit", "claims", "data", "explore"}
+SHOW_THE_TABLE = {"accuracy", "data", "explore"}
 """Pages that show a curator something of the table, as they open."""
 
 _RANDOM = re.compile(
@@ -83,10 +83,10 @@ CHOICES = [
 """Every choice on a page, one at a time."""
 
 OF_MECHANISMS = [
-    (page, {"mechanism": kind.__name__}) for page in ("explore", "audit", "compare") for kind in MECHANISMS
+    (page, {"mechanism": kind.__name__}) for page in ("explore", "proofs", "compare") for kind in MECHANISMS
 ]
 
-ADAPTIVE = [("explore", {"mechanism": "AdaptiveTables"}), ("audit", {"mechanism": "AdaptiveTables", "records": "20"})]
+ADAPTIVE = [("explore", {"mechanism": "AdaptiveTables"}), ("proofs", {"mechanism": "AdaptiveTables", "records": "20"})]
 
 CASES = thorough(
     [*((page, query) for page in PAGES for query in LINKS), *STEPS, *CHOICES, *OF_MECHANISMS, *ADAPTIVE],

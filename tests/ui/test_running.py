@@ -6,13 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from streamlit.runtime.scriptrunner import RerunException
 
 from dpbayes.base.steps import Work, finished, in_parts, mapped
 from dpbayes.base.validation import InputError
-from dpbayes.ui.pages.claims.curve import coarse_to_fine
 from dpbayes.ui.session.host import host, use_host
 from dpbayes.ui.widgets import running
 from dpbayes.ui.widgets.running import Running, in_background
@@ -122,16 +119,6 @@ def test_work_that_ends_in_another_way_begins_anew(
 def test_only_long_work_has_a_bar(seconds: float, *, is_long: bool) -> None:
     work = Running(in_parts(lambda k: k, 3), share=1 / 3, taken=1, seconds=seconds)
     assert work.is_long is is_long
-
-
-@given(st.integers(1, 200), st.integers(1, 50))
-def test_curves_come_coarse_first_and_complete(points: int, most: int) -> None:
-    groups = coarse_to_fine(points, most=most)
-    order = [k for group in groups for k in group]
-    assert sorted(order) == list(range(points))
-    assert all(1 <= len(group) <= most for group in groups)
-    coarse = {*range(0, points, 8), points - 1}
-    assert set(order[: len(coarse)]) == coarse
 
 
 def test_the_least_recently_used_work_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,6 @@ from typing import Any
 import pytest
 
 from dpbayes.posteriors.prior_rules import PriorRule
-from dpbayes.ui.pages.audit import page as audit
-from dpbayes.ui.pages.claims import families
 from dpbayes.ui.pages.compare import page as compare
 from dpbayes.ui.pages.hellinger import page as hellinger
 from dpbayes.ui.pages.regression import page as regression
@@ -14,12 +12,11 @@ from dpbayes.ui.pages.which_epsilon import page as which_epsilon
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import show_place
 from dpbayes.ui.session.options.research import CompareView
-from dpbayes.ui.session.options.workflow import AuditSubject, SimulatedTables
+from dpbayes.ui.session.options.workflow import SimulatedTables
 from dpbayes.ui.session.settings import Present, Seat, Settings
 from dpbayes.ui.widgets.chart.saving import (
     EPSILON,
     LONGEST_NAME,
-    LONGEST_VALUE,
     MECHANISM,
     TABLE,
     Facts,
@@ -52,7 +49,6 @@ def test_a_name_says_the_page_once_and_nothing_of_stories_and_other_pages() -> N
     settings = Settings(story="epsilon", step=3, present=Present.ON, parameters=parameters)
     assert file_name("hellinger", "hellinger.errors", settings) == "hellinger-errors-hellinger.n=30"
     assert file_name("which_epsilon", "which-epsilon", settings) == "which_epsilon"
-    assert file_name("claims", "claims", settings) == "claims"
 
 
 def test_the_name_of_a_file_says_that_it_simulates_and_that_it_is_not_to_be_handed_on(session: dict[str, Any]) -> None:
@@ -74,11 +70,9 @@ def test_no_setting_makes_a_name_that_a_disk_refuses_or_that_leaves_the_folder()
 EXPLORE: Facts = MECHANISM | EPSILON | TABLE | N
 
 FACTS: dict[str, Facts] = {
-    "audit": audit.FACTS,
     "hellinger": hellinger.FACTS,
     "regression": regression.FACTS,
     "explore": EXPLORE,
-    "claims": families.FACTS,
     "compare": compare.FACTS[CompareView.NOISE],
     "which_epsilon": which_epsilon.FACTS,
 }
@@ -92,7 +86,6 @@ def caption(page: str, *, simulates: bool = False, **fields: Any) -> str:
 def test_at_the_defaults_too_a_picture_says_mechanism_epsilon_table_and_n() -> None:
     facts = "mechanism = Laplace, epsilon = 1, table = 1,000 synthetic records from Asia, n = 1,000"
     assert caption("explore", simulates=True) == f"dpbayes, page explore: {facts}. A simulation, not a release."
-    assert caption("audit") == f"dpbayes, page audit: {facts}. A picture, not a release."
     table = "table = 1,000 synthetic records from Asia"
     assert caption("compare") == f"dpbayes, page compare: epsilon = 1, {table}. A picture, not a release."
     assert caption("ledger") == "dpbayes, page ledger. A picture, not a release."
@@ -102,7 +95,7 @@ def test_what_one_page_says_of_its_pictures_is_not_said_of_those_of_another() ->
     show_place("explore")
     pictures_tell(EXPLORE)
     assert facts_of("explore") == EXPLORE
-    assert facts_of("claims") == {}
+    assert facts_of("compare") == {}
 
 
 def test_a_picture_says_what_else_is_set_and_nothing_twice() -> None:
@@ -115,8 +108,6 @@ def test_a_picture_says_what_else_is_set_and_nothing_twice() -> None:
 @pytest.mark.parametrize(
     ("page", "n", "fields"),
     [
-        ("claims", "20", {}),
-        ("claims", "31", {"parameters": (("robustness.records", 31),)}),
         ("which_epsilon", "77", {"records": 77}),
         ("hellinger", "12", {"parameters": (("hellinger.n", 12),)}),
         ("regression", "370,000", {}),
@@ -127,14 +118,6 @@ def test_the_n_of_a_picture_is_that_of_the_records_it_shows(page: str, n: str, f
     line = caption(page, **fields)
     assert f"n = {n}." in line or f"n = {n}," in line
     assert line.count(" n = ") == 1
-
-
-def test_an_audit_of_hypothetical_tables_says_their_number_and_no_table() -> None:
-    subject = next(member for member in AuditSubject if "one die" in str(member.value))
-    line = caption("audit", parameters=(("audit.n", 12), ("audit.subject", subject)))
-    assert f"mechanism = {subject.value[: LONGEST_VALUE - 1]}" in line
-    assert "n = 12." in line
-    assert "table" not in line
 
 
 def test_a_table_that_is_not_here_leaves_out_n() -> None:

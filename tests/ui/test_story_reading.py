@@ -150,7 +150,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
         "explore has no number called",
     ),
     "a page without numbers": (
-        HEAD + STEP.replace("explore", "claims") + "[steps.guess]\nask = 'x'\nnumber = 'cells'",
+        HEAD + STEP.replace("explore", "hellinger") + "[steps.guess]\nask = 'x'\nnumber = 'cells'",
         "leave `guess` out",
     ),
     "an answer of its own": (

@@ -1,4 +1,4 @@
-"""A claim for the Claims page: its bound, the measured quantity, its formula, axes and counterexamples."""
+"""A claim for the Proofs page: its bound, the measured quantity, its formula, axes and counterexamples."""
 
 import enum
 from collections.abc import Callable
@@ -125,7 +125,7 @@ class Exhibit:
     `unit` is the title of the vertical axis. `also` are controls of parameters that have no axis, and `trials` is the
     name of the simulated trials. `defaults` are default values of knobs for this claim. `part` names the part of
     the network for which the claim is shown, if it is not the whole network. `limit` is a fast check that raises an
-    InputError for a setting that is too large; the page then reduces the knobs in `gives`.
+    InputError for a setting that is too large.
     """
 
     title: str
@@ -144,7 +144,6 @@ class Exhibit:
     defaults: tuple[tuple[str, float], ...] = ()
     part: Callable[[Subject], str] = lambda subject: ""
     limit: Callable[[Subject, EvaluationPoint], object] = lambda subject, at: None
-    gives: tuple[str, ...] = ()
 
     @property
     def knobs(self) -> tuple[str, ...]:

@@ -73,9 +73,8 @@ class Axis(enum.Enum):
 
     @property
     def control(self) -> str:
-        """The control of the quantity; "" for the number of records, which the table has."""
-        own = {Axis.EPSILON: "epsilon", Axis.PRIOR: "prior", Axis.RECORDS: ""}
-        return own.get(self, f"bounds.{self.field}")
+        """The control of the quantity."""
+        return "epsilon" if self is Axis.EPSILON else f"bounds.{self.field}"
 
 
 _logarithmic = partial(Parameter, log=True)

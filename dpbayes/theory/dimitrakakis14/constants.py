@@ -201,6 +201,5 @@ EXHIBITS: dict[str, Exhibit] = {
             "exact largest change", lambda subject, at: largest_log_move(subject.network, least=at.knobs.omega)
         ),
         limit=_lemma_7_here,
-        gives=("bounds.omega",),
     ),
 }

@@ -104,6 +104,5 @@ EXHIBITS: dict[str, Exhibit] = {
             lambda subject, at: worst_chain(at.epsilon[0], delta=at.knobs.delta, records=at.knobs.changed),
         ),
         limit=_remark_1_here,
-        gives=("epsilon",),
     )
 }

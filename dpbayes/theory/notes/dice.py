@@ -5,7 +5,6 @@ is that of the most even table.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -49,10 +48,6 @@ def die_description(die: Die) -> str:
     """Return a description of the die for a formula."""
     prior = f", prior ${number(die.prior[0])}$ for each,"
     return f"A die of $m = {die.sides}$ sides{prior} thrown $n = {number(die.n)}$ times"
-
-
-FEW_CANDIDATES: dict[str, Any] = {"limit": small_die, "gives": ("bounds.size",)}
-"""If the distributions of all tables are compared, the number of throws is reduced and not that of sides."""
 
 
 def evaluate_over_epsilons(at: EvaluationPoint, bound: Callable[[float], Bound]) -> Bound:

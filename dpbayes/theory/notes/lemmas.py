@@ -15,7 +15,6 @@ from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, certified_as_exact
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.notes.dice import (
     DIE,
-    FEW_CANDIDATES,
     checked_delta,
     checked_epsilon,
     die_description,
@@ -206,6 +205,6 @@ EXHIBITS: dict[str, Exhibit] = {
         also=("epsilon", *DIE),
         says=BoundKind.CHANCE,
         measure=exact_value("exact probability", too_low),
-        **FEW_CANDIDATES,
+        limit=small_die,
     ),
 }

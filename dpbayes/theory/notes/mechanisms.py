@@ -27,7 +27,6 @@ from dpbayes.theory.claims.exhibit import Evaluate, Exhibit, Fill, certified_as_
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.notes.dice import (
     DIE,
-    FEW_CANDIDATES,
     NATS,
     checked_delta,
     checked_epsilon,
@@ -227,7 +226,7 @@ def _loss_exhibit(
         LOSS_UNIT,
         also=DIE,
         measure=certified_as_exact("exact loss"),
-        **FEW_CANDIDATES,
+        limit=small_die,
     )
 
 
@@ -256,6 +255,6 @@ EXHIBITS: dict[str, Exhibit] = {
         LOSS_UNIT,
         also=DIE,
         measure=exact_value("exact loss at δ", smooth_loss_at_delta),
-        **FEW_CANDIDATES,
+        limit=small_die,
     ),
 }

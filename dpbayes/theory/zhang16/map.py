@@ -317,7 +317,7 @@ EXHIBITS: dict[str, Exhibit] = {
         corollary_4_formula,
         (Axis.EPSILON,),
         *LOSS_TEXT,
-        also=("bounds.omega", "prior"),
+        also=("bounds.omega", "bounds.prior"),
         measure=exact_value(
             "exact loss of one pair of tables",
             lambda subject, at: printed_loss(trimmed_row(subject, at), epsilon=at.epsilons),
@@ -332,7 +332,7 @@ EXHIBITS: dict[str, Exhibit] = {
         (Axis.EPSILON,),
         "a shortfall in at most {} of releases",
         "probability of a score at least 2t below the best",
-        also=("bounds.gap", "prior"),
+        also=("bounds.gap", "bounds.prior"),
         says=BoundKind.CHANCE,
         measure=exact_value("exact probability", measured_shortfall),
         uses=Uses.COUNTS,
@@ -346,10 +346,9 @@ EXHIBITS: dict[str, Exhibit] = {
         (Axis.LOG_RATIO,),
         "that one record changes the score by at most {}",
         "change of the score by one record, posterior density",
-        also=("bounds.size", "prior"),
+        also=("bounds.size", "bounds.prior"),
         measure=density_move,
         limit=_row_of_algorithm_3,
-        gives=("bounds.size",),
     ),
 }
 """The claims as they are shown."""

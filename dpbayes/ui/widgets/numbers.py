@@ -28,7 +28,7 @@ NUMBERS = {
     ),
     "cells": Number("network", "The number of cells of all tables, “Cells K” on Network.", ("costs", "arrows")),
     "least epsilon": Number("which_epsilon", "The ε in the headline of Which epsilon.", (*_LIVE, _BELOW)),
-    "exact loss": Number("audit", "The measured privacy loss on Audit, as an ε.", (*_LIVE, _BELOW)),
+    "exact loss": Number("proofs", "The measured privacy loss on Proofs, as an ε.", ("proofs-board", _BELOW)),
 }
 """The numbers by the names that a story uses."""
 

@@ -234,7 +234,7 @@ def _kl_exhibit(title: str, claim: Claim, bound: Evaluate, formula: Fill) -> Exh
         AXES,
         "a KL divergence of at most {} nats",
         UNIT,
-        also=("prior",),
+        also=("bounds.prior",),
         says=BoundKind.QUANTILE,
         measure=measured_quantile,
         uses=Uses.COUNTS,
@@ -243,7 +243,7 @@ def _kl_exhibit(title: str, claim: Claim, bound: Evaluate, formula: Fill) -> Exh
 
 def _mean_exhibit(title: str, claim: Claim, bound: Evaluate, formula: Fill) -> Exhibit:
     axes = (Axis.EPSILON, Axis.RECORDS)
-    knobs = ("epsilon", "prior")
+    knobs = ("epsilon", "bounds.prior")
     return Exhibit(
         title,
         claim,

@@ -24,8 +24,8 @@ from dpbayes.theory.zhang16.stealth import (
     printed_increment,
     printed_probability,
 )
-from dpbayes.ui.pages.claims.selection import turn_to_bound
 from dpbayes.ui.pages.explore.non_negativity import NonNegativity, non_negativity_of, proved_probability, records_text
+from dpbayes.ui.pages.proofs.claims import turn_to_bound
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.increments import is_simulated

@@ -73,11 +73,10 @@ PARTS: dict[str, dict[str, str]] = {
         "accuracy": "",
         "question": "question",
     },
-    "audit": TOP | {"curve": "audit-curve"},
+    "proofs": TOP,
     "ledger": {},
     "sampling": TOP | {"game": "game-told"},
     "hellinger": TOP,
-    "claims": TOP,
     "compare": TOP,
     "accuracy": TOP,
     "regression": TOP,
@@ -87,7 +86,7 @@ PARTS: dict[str, dict[str, str]] = {
 ALONE: dict[str, dict[str, str]] = {
     "data": {"": "column-chart", "column": "column-chart"},
     "network": {"sizes": ""},
-    "audit": {"curve": ""},
+    "proofs": {"": "proofs-board"},
     "ledger": {"": "ledger-shown"},
     "sampling": {"game": "game"},
 }

@@ -160,12 +160,12 @@ def _moving(page: Places, chosen: Chosen) -> tuple[AccuracyRequirement, Running[
 
 
 def _next(least: Running[Answered]) -> None:
-    """Link the audit, at the least epsilon if there is one."""
+    """Link the proofs, at the least epsilon if there is one."""
     if not least.done or isinstance(least.so_far, str):
-        next_page("Audit", "pages/audit.py")
+        next_page("Proofs", "pages/proofs.py")
         return
     epsilon = epsilon_rounded_up(least.so_far.epsilon)
-    next_page(f"Audit at ε = {numeral(epsilon)}", "pages/audit.py", epsilon=epsilon)
+    next_page(f"Proofs at ε = {numeral(epsilon)}", "pages/proofs.py", epsilon=epsilon)
 
 
 def answer_steps(goal: AccuracyRequirement, name: str, most: int = MOST_DRAWS) -> Work[Answered]:

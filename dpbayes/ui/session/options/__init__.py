@@ -9,7 +9,7 @@ from dpbayes.ui.session.options.research import (
     BoundsOptions,
     CompareOptions,
     HellingerOptions,
-    PapersOptions,
+    ProofsOptions,
     RobustnessOptions,
     SamplingOptions,
     StealthOptions,
@@ -29,7 +29,7 @@ OPTIONS: dict[str, type[Any]] = {
     "release": ReleaseOptions,
     "which_epsilon": WhichEpsilonOptions,
     "robustness": RobustnessOptions,
-    "papers": PapersOptions,
+    "proofs": ProofsOptions,
     "sampling": SamplingOptions,
     "hellinger": HellingerOptions,
     "audit": AuditOptions,
@@ -43,7 +43,7 @@ OPTIONS: dict[str, type[Any]] = {
 GROUPS: dict[str, tuple[str, ...]] = {
     "explore": ("release", "explore"),
     "compare": ("compare", "stealth"),
-    "claims": ("bounds", "papers", "robustness"),
+    "proofs": ("proofs", "audit", "bounds", "robustness"),
 }
 """The groups of a page that has several, or one of another name."""
 

@@ -210,7 +210,7 @@ TABLES = Choice(AttackedTables, title="audited table", labels=("open table", "ex
 
 @dataclass(frozen=True, kw_only=True)
 class AuditOptions:
-    """The Audit page: what is audited, and the die, node or regression where it is no network."""
+    """The Proofs page: what is audited, and the die, node or regression where it is no network."""
 
     subject: Annotated[enum.Enum, SUBJECT]
     n: Annotated[int, Parameter("n", low=1, high=3000, typical=200, log=True, whole=True, title="throws or records")]

@@ -1,0 +1,402 @@
+"""Proofs, first part: the privacy loss of one mechanism as stated, proved and measured.
+
+An audit depends on public values only, so both seats see it; an attack on a record of the table is the curator's.
+"""
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dpbayes.audit.entry import Hypothetical, TablePair
+from dpbayes.audit.registry import AUDITS
+from dpbayes.audit.report import AuditReport, Exactness
+from dpbayes.base.parameters import parameters_of
+from dpbayes.base.randomness import stream
+from dpbayes.base.steps import Work, finished
+from dpbayes.base.text import escaped, latex, many, numeral, shortest
+from dpbayes.base.validation import InputError
+from dpbayes.boards.board import View
+from dpbayes.boards.proofs import Audited, audit_steps, audit_view, outputs_view
+from dpbayes.mechanisms import Mechanism, Outcome, reads_records
+from dpbayes.mechanisms.base import searched
+from dpbayes.mechanisms.exact_class import formula
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.labels import assignment
+from dpbayes.model.network import Network
+from dpbayes.sources.named_networks import NAMED
+from dpbayes.ui.session.chosen import Chosen, kind_called
+from dpbayes.ui.session.current import set_parameter
+from dpbayes.ui.session.kept import kept
+from dpbayes.ui.session.options.workflow import AttackedTables, AuditSubject
+from dpbayes.ui.session.settings import EXPLORED_NAMES, Settings
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.board import offer_document, show
+from dpbayes.ui.widgets.controls import prior_control
+from dpbayes.ui.widgets.from_python import FACE, mechanism_in_python, network_in_python, program, same_from_python
+from dpbayes.ui.widgets.numbers import forget_numbers, show_number
+from dpbayes.ui.widgets.show import assumption, folded, sentence_instead, source
+
+SIZES = ("n", "features")
+"""The options that determine the size of the tables."""
+
+DRAWS = 100
+"""Simulated releases of each table. Each takes two runs of the process: 0.1 seconds for Asia."""
+
+MOST_COLUMNS, MOST_RECORDS = 12, 20_000
+"""Columns and records of tables that are audited as they are."""
+
+FEW_COLUMNS, FEW_RECORDS = 4, 20
+"""Columns and records of the example table that is audited instead of a larger one."""
+
+NAMED_VALUES = 8
+"""The largest number of values of a record that its description names."""
+
+
+def setting_of(name: str) -> str:
+    """Return the setting that holds one of the numbers that hypothetical tables are made from."""
+    return name if name == "epsilon" else f"audit.{name}"
+
+
+REFUTED_CASES: dict[str, dict[str, object]] = {
+    title: {"audit.subject": AuditSubject[entry.kind.__name__]}
+    | {(setting_of(name) if entry.hypothetical else name): value for name, value in numbers.items()}
+    for entry in AUDITS
+    for title, numbers in entry.cases.items()
+}
+"""Settings at which a claim, or a hope, is refuted."""
+
+
+def mechanism_part(chosen: Chosen) -> None:
+    """Show the board of the mechanism with its controls, and the proofs in full below."""
+    forget_numbers()
+    kind = audited_kind(chosen.settings)
+    left, main = st.columns([2, 9], gap="medium")
+    has_slider = False
+    with main.container(key="proofs-board"), sentence_instead():
+        if any(entry.kind is kind and entry.outputs is not None for entry in AUDITS):
+            _outputs(chosen)
+        else:
+            has_slider = _audit(chosen, kind)
+    with left, sentence_instead():
+        _controls(chosen, kind, has_slider=has_slider)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("Examples:", width="content")
+        for title, case in REFUTED_CASES.items():
+            st.button(title, key=f"audit.case.{title}", on_click=_open, args=(case,))
+    with st.container(key="below"), sentence_instead():
+        audited = audited_at(chosen, chosen.epsilon)
+        with folded("Worst pair, formula, assumptions and sources", key="audit.details") as is_open:
+            if is_open:
+                _details(chosen, audited)
+        same_from_python(python_of(audited, is_network=is_of_network(chosen.settings)), name="audit")
+
+
+def _open(case: dict[str, object]) -> None:
+    for name, value in case.items():
+        set_parameter(name, value)
+
+
+# What is audited
+
+
+def is_of_network(settings: Settings) -> bool:
+    """Whether the audited mechanism releases a network."""
+    return _subject_name(settings) in EXPLORED_NAMES
+
+
+def _subject_name(settings: Settings) -> str:
+    subject = settings.options("audit").subject
+    return settings.mechanism if subject is AuditSubject["RELEASE"] else str(subject.name)
+
+
+def audited_kind(settings: Settings) -> type[Any]:
+    """Return the class of the audited mechanism."""
+    name = _subject_name(settings)
+    return kind_called(name) if name in EXPLORED_NAMES else _entry_named(name)[0]
+
+
+def hypothetical_of(settings: Settings) -> Hypothetical:
+    """Return the hypothetical tables that are audited."""
+    return _entry_named(_subject_name(settings))[1]
+
+
+def _entry_named(name: str) -> tuple[type[Any], Hypothetical]:
+    return next(
+        (entry.kind, entry.hypothetical) for entry in AUDITS if entry.kind.__name__ == name and entry.hypothetical
+    )
+
+
+def audited_at(chosen: Chosen, epsilon: float) -> Audited:
+    """Return the mechanism of the settings at an epsilon, and its tables. Errors: InputError."""
+    if is_of_network(chosen.settings):
+        return _for_network(chosen, audited_kind(chosen.settings), epsilon)
+    tables = hypothetical_of(chosen.settings)
+    numbers = {name: chosen.parameter(setting_of(name)) for name in tables.parameters}
+    numbers |= {"epsilon": epsilon} if "epsilon" in numbers else {}
+    sizes: dict[str, int] = {name: numbers[name] for name in SIZES if name in numbers}
+    return Audited(tables.mechanism_at(numbers), sizes, tables.where(numbers))
+
+
+def _for_network(chosen: Chosen, kind: type[Mechanism[Outcome]], epsilon: float) -> Audited:
+    settings, net = chosen.settings.with_parameter("epsilon", epsilon), chosen.network
+    n = settings.records if settings.data == "synthetic" else chosen.records
+    title = NAMED[settings.published].title if settings.published else ""
+    over = f"the {title} network" if title else f"a network of {many(len(net.names), 'node')}"
+    mechanism = Chosen(settings).mechanism_called(kind.__name__)
+    return Audited(mechanism, {"n": n}, f"tables of {many(n, 'record')} for {over}")
+
+
+def _parameters(chosen: Chosen, kind: type[Any]) -> list[str]:
+    """Return the settings of the audited mechanism."""
+    if is_of_network(chosen.settings):
+        return list(parameters_of(kind))
+    return [setting_of(name) for name in hypothetical_of(chosen.settings).parameters]
+
+
+def _inputs(chosen: Chosen, kind: type[Any]) -> Hashable:
+    """Return what the board depends on, without epsilon."""
+    names = [name for name in _parameters(chosen, kind) if name != "epsilon"]
+    values = tuple(chosen.parameter(name, _default(chosen, kind, name)) for name in names)
+    if not is_of_network(chosen.settings):
+        return kind, values
+    return kind, values, chosen.network, chosen.settings.prior, chosen.n
+
+
+def _default(chosen: Chosen, kind: type[Any], name: str) -> Any:
+    return chosen.defaults_for(kind).get(name) if is_of_network(chosen.settings) else None
+
+
+# The boards
+
+
+def _audit(chosen: Chosen, kind: type[Any]) -> bool:
+    """Show the audit, a slow one without a slider at the epsilon that is set; return whether it has a slider."""
+    value, facts = shortest(chosen.epsilon), _facts(chosen, kind)
+    is_varied = "epsilon" in _parameters(chosen, kind)
+    inputs: Hashable = _inputs(chosen, kind)
+    report_of: Callable[[Audited], AuditReport] = _report
+    if is_varied:
+        try:
+            audited = audited_at(chosen, chosen.epsilon)
+            if audited.is_slow:
+                is_varied, inputs, report_of = False, (inputs, value), _slow_report(inputs, audited)
+            _with_progress(searched(audited.mechanism), "search for the best noise on this network")
+        except InputError as error:  # another epsilon may be possible
+            st.warning(escaped(str(error)))
+
+    def view() -> View:
+        at = lambda epsilon: audited_at(chosen, epsilon)  # noqa: E731 - as an argument
+        return audit_view(kind, at, report_of, value=value, is_varied=is_varied, facts=facts)
+
+    board = show(
+        "audit", inputs, view, value, is_public=chosen.has_public_records or not is_of_network(chosen.settings)
+    )
+    if (loss := board.frame.numbers.get("exact loss")) is not None:
+        show_number("exact loss", loss)
+    offer_document(view(), value)
+    return is_varied
+
+
+def _report(audited: Audited) -> AuditReport:
+    return finished(audit_steps(audited))
+
+
+def _slow_report(inputs: Hashable, audited: Audited) -> Callable[[Audited], AuditReport]:
+    report = kept(
+        "audit.slow", (inputs, audited.mechanism.epsilon), lambda: _with_progress(audit_steps(audited), "audit")
+    )
+    return lambda _: report
+
+
+def _with_progress(work: Work[Any], what: str) -> Any:
+    """Return the result of work; a bar shows how much is done, and any change of a control stops the work."""
+    place = st.empty()
+    result = finished(work, lambda share: place.progress(min(share, 1.0), f"{share:.0%} of the {what}"))
+    place.empty()
+    return result
+
+
+def _outputs(chosen: Chosen) -> None:
+    """Show the losses of simulated outputs of an adaptive release against the claim."""
+    audited = audited_at(chosen, chosen.epsilon)
+    mechanism, tables = audited.mechanism, neighbours(chosen, audited)
+    outputs = audited.entry.outputs
+    assert outputs is not None
+    values = tuple(getattr(mechanism, name) for name in parameters_of(type(mechanism)))
+    key = (type(mechanism), values, mechanism.prior.network, tables.key, chosen.seed)
+    rng = stream(chosen.seed, "audit", type(mechanism).__name__)
+    work = outputs(mechanism, tables.first, tables.second, rng=rng, draws=DRAWS)
+    result = kept("audit.outputs", key, lambda: _with_progress(work, f"{DRAWS} simulated releases of each table"))
+    facts = _facts(chosen, type(mechanism))
+    show("audit", key, lambda: outputs_view(result, tables, facts=facts))
+
+
+def _facts(chosen: Chosen, kind: type[Any]) -> dict[str, str]:
+    if is_of_network(chosen.settings):
+        return {"mechanism": kind.label, "table": chosen.data_title}
+    return {"mechanism": hypothetical_of(chosen.settings).title}
+
+
+def _controls(chosen: Chosen, kind: type[Any], *, has_slider: bool) -> None:
+    controls.parameter_control("audit.subject")
+    options = chosen.options("audit")
+    if is_of_network(chosen.settings) and options.subject is AuditSubject["RELEASE"]:
+        st.caption(f"Explore uses {escaped(kind.label)}.")
+    for name in _parameters(chosen, kind):
+        if name != "epsilon" or not has_slider:
+            controls.parameter_control(name, default=_default(chosen, kind, name))
+    if not is_of_network(chosen.settings):
+        st.caption(hypothetical_of(chosen.settings).caption)
+    elif not reads_records(kind):
+        prior_control(kind)
+        st.caption("The audit uses the open network and the number of records, never the records themselves.")
+    elif chosen.is_curator and not chosen.is_connected:
+        controls.parameter_control("audit.tables")
+        if options.tables is AttackedTables.REAL:
+            controls.parameter_control("audit.record")
+
+
+# Two tables of an adaptive release
+
+
+def opposite(record: np.ndarray, net: Network) -> np.ndarray:
+    """Return the record with the states counted from the other end; a middle state moves on by one."""
+    mirrored = net.cards - 1 - record
+    return np.where(mirrored == record, (record + 1) % net.cards, mirrored)
+
+
+def record_text(net: Network, record: np.ndarray) -> str:
+    """Return a record as assignments, at most NAMED_VALUES of them."""
+    parts = [assignment(net.names[i], net.states[i][int(code)]) for i, code in enumerate(record)]
+    return f"({', '.join(parts[:NAMED_VALUES])}{', …' if len(parts) > NAMED_VALUES else ''})"
+
+
+def neighbours(chosen: Chosen, audited: Audited) -> TablePair:
+    """Return the tables that the settings name; those of the recipient are made up. Errors: InputError."""
+    network, n = audited.mechanism.prior.network, audited.sizes["n"]
+    if n == 0:
+        raise InputError("A table without records has no neighbouring tables, so there is nothing to audit.")
+    is_small = len(network.names) <= MOST_COLUMNS and n <= MOST_RECORDS
+    options = chosen.options("audit")
+    if is_small and chosen.is_curator and options.tables is AttackedTables.REAL and not chosen.is_connected:
+        return _of_the_table(chosen, options.record)
+    if not is_small:
+        network, n = _columns(network), min(n, FEW_RECORDS)
+    common, odd = np.zeros(len(network.names), dtype=np.int64), network.cards - 1
+    second = Dataset(network.names, network.states, np.repeat(common[None], n, axis=0))
+    size = f"{many(len(network.names), 'column')} and {many(n, 'record')}"
+    large = f"The open table is too large for many simulated releases. An example of {size} is audited. "
+    description = (
+        f"{'' if is_small else large}The first table has {n - 1:,} records {record_text(network, common)} and one "
+        f"record {record_text(network, odd)}. In the second table all records are the same."
+    )
+    return TablePair(second.replace(0, odd.tolist()), second, description, key=("made up", network, n))
+
+
+def _columns(network: Network) -> Network:
+    """Return the first columns of a network without arrows."""
+    names, states = network.names[:FEW_COLUMNS], network.states[:FEW_COLUMNS]
+    return Network(names, states, ((),) * len(names))
+
+
+def _of_the_table(chosen: Chosen, k: int) -> TablePair:
+    network, data = chosen.network, chosen.dataset.select(chosen.network.names)
+    if k > data.n:
+        raise InputError(f"There is no record {k:,}: the table has {data.n:,} records. Choose a smaller record number.")
+    record = data.codes[k - 1].astype(np.int64)
+    replaced = opposite(record, network)
+    description = (
+        f"Record {k:,} is {record_text(network, record)}. In the second table it is {record_text(network, replaced)}."
+    )
+    tables = data, data.replace(k - 1, replaced.tolist())
+    return TablePair(*tables, description, key=(k, chosen.dataset), private=True)
+
+
+# The proofs in full
+
+
+def _details(chosen: Chosen, audited: Audited) -> None:
+    """Show the worst pair, the formulas with their numbers, the assumptions and the sources."""
+    st.markdown(formula(audited.mechanism))
+    assumption(f"Neighbours x ~ y are {audited.certified.neighbours.value}; n is public.", holds=True)
+    entry = audited.entry
+    if entry.kind is not object and entry.outputs is None:
+        inputs = (_inputs(chosen, type(audited.mechanism)), chosen.epsilon)
+        slow = audited.is_slow
+        report = (
+            _slow_report(inputs[0], audited)(audited)
+            if slow
+            else kept("audit.report", inputs, lambda: _report(audited))
+        )
+        _worst_pair(audited, report)
+        st.markdown(_formulas(audited, report))
+        _assumptions(chosen, audited, report)
+    claimed, certified = audited.claimed, audited.certified
+    source(claimed.reference if claimed.is_private else certified.reference)
+    if certified.is_private and certified.reference != claimed.reference:
+        source(certified.reference)
+
+
+def _worst_pair(audited: Audited, report: AuditReport) -> None:
+    worst = report.worst
+    if worst is None:
+        st.markdown("There is no worst pair, because no record changes the release.")
+        return
+    st.markdown(
+        f"{audited.entry.tables} {escaped(report.scope)}\n\n"
+        f"- **First table:** {escaped(worst.first)}\n- **Second table:** {escaped(worst.second)}\n"
+        f"- **Output with the largest privacy loss:** {escaped(worst.output)}"
+    )
+
+
+def _formulas(audited: Audited, report: AuditReport) -> str:
+    relation = "=" if report.exactness is Exactness.EXACT else r"\le"
+    claim = audited.promised
+    at = int(abs(report.curve.epsilons - claim.epsilon).argmin())
+    value = report.curve.deltas[at]
+    same = "=" if report.curve.lower[at] == value else r"\le"
+    return f"""
+The privacy loss of neighbouring tables $x, y$ at an output $r$ is $\\ln\\frac{{P[r|x]}}{{P[r|y]}}$. The worst case is
+$\\max_{{x \\sim y}}\\max_r \\ln\\frac{{P[r|x]}}{{P[r|y]}} {relation} {latex(report.exact, 5)}$.
+
+The privacy curve is $\\delta(\\varepsilon) = \\max_{{x \\sim y}}\\sum_r \\left(P[r|x] - e^\\varepsilon
+P[r|y]\\right)_+$, here $\\delta({latex(claim.epsilon)}) {same} {latex(float(value), 3)}$.
+
+An attacker's odds after $j$ releases are the prior odds times $\\prod_k P[r_k|x]/P[r_k|y]$, at most
+$e^{{j\\varepsilon}}$ times the prior odds. The ε values of several releases of one table add up.
+"""
+
+
+def _assumptions(chosen: Chosen, audited: Audited, report: AuditReport) -> None:
+    assumption("The audit uses public settings only: n, the network or die, the prior and the parameters.", holds=True)
+    if is_of_network(chosen.settings):
+        assumption("The domains of all columns are public, not taken from the data.", holds=not chosen.leaking_columns)
+    if report.exactness is Exactness.EXACT:
+        assumption("The worst case is exact: the maximum is over all neighbouring tables and all outputs.", holds=True)
+    else:
+        assumption(
+            f"The worst case is exact. Here the worst case is only known to lie between {numeral(report.at_least, 4)} "
+            f"and {numeral(report.exact, 4)}.",
+            holds=False,
+        )
+    if not report.certified.is_private:
+        assumption(
+            "The guarantee is proved for every n and prior. The worst case is known for this setting only.", holds=False
+        )
+    for doubt in audited.entry.doubts:
+        assumption(doubt, holds=False)
+    assumption(
+        "The mechanism is sampled exactly. Floating-point samplers are not exact: the last digits of Laplace noise "
+        "can reveal a table (Mironov, CCS 2012). The audit covers the ideal distribution only.",
+        holds=False,
+    )
+
+
+def python_of(audited: Audited, *, is_network: bool) -> str:
+    """Return the code that gives what the worst neighbours lose at the claim's delta."""
+    network = [network_in_python(audited.mechanism.prior.network)] if is_network else []
+    sizes = ", ".join(f"{name}={size!r}" for name, size in audited.sizes.items())
+    report = f"report = dp.audit_report(mechanism, {sizes}, epsilons=[])"
+    return program(FACE, *network, mechanism_in_python(audited.mechanism), report, "print(report.needed)")

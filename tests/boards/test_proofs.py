@@ -1,0 +1,350 @@
+"""The boards of Proofs: audits and bounds against the core, verdicts that agree, words at every end of every number."""
+
+import itertools
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpbayes as dp
+from dpbayes.audit.entry import TablePair
+from dpbayes.audit.registry import audit
+from dpbayes.base.parameters import Parameter, parameters_of
+from dpbayes.base.steps import finished
+from dpbayes.base.validation import InputError
+from dpbayes.boards.board import stop_text
+from dpbayes.boards.proofs import (
+    GENERAL,
+    POINTS,
+    Audited,
+    ClaimInputs,
+    Evaluation,
+    audit_steps,
+    audit_view,
+    axis_parameter,
+    claim_verdict,
+    claim_view,
+    finding,
+    outputs_view,
+    record_view,
+)
+from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, robustness
+from dpbayes.figures.audit import LEAST_DELTA
+from dpbayes.mechanisms import PRIVATE, Calibration, PosteriorSampler
+from dpbayes.mechanisms.die.hellinger import HellingerLocal, HellingerSmooth
+from dpbayes.model.counts import Counts
+from dpbayes.posteriors.hellinger import Die
+from dpbayes.theory.claims.claim import Verdict
+from dpbayes.theory.claims.exhibit import Exhibit, Uses
+from dpbayes.theory.claims.judgement import Decision
+from dpbayes.theory.claims.setting import Axis, ClaimParameters, EvaluationPoint, Subject, moved, place
+from dpbayes.theory.dimitrakakis14.game import GammaPair
+from dpbayes.theory.index import CLAIMS, EXHIBITS, counterexamples_of
+from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
+from tests.conftest import thorough
+
+NETWORK, CPTS = dp.load_named("asia")
+COUNTS = dp.count(NETWORK, dp.sample_dataset(NETWORK, CPTS, 1000, np.random.default_rng(1)))
+WHERE = "tables of 1,000 records for the Asia network"
+
+
+def report_of(audited: Audited) -> Any:
+    return finished(audit_steps(audited))
+
+
+# One mechanism
+
+
+def network_view(kind: Any, **fields: Any) -> Any:
+    return audit_view(
+        kind, lambda epsilon: Audited(kind(prior=NETWORK, epsilon=epsilon, **fields), {"n": 1000}, WHERE), report_of
+    )
+
+
+def trace(frame: Any, name: str, panel: str = "curve") -> Any:
+    return next(trace for trace in frame.figures[panel].data if trace["name"].startswith(name))
+
+
+def test_laplace_is_tight_and_its_curve_the_cores() -> None:
+    (frame,) = network_view(dp.LaplaceUpdates).frames_at("2")
+    assert frame.headline == "Laplace: the claim ε = 2 holds and is tight."
+    assert frame.notes[2] == f"Measured: ε = 2, the worst case of {WHERE}."
+    assert frame.numbers == {"exact loss": pytest.approx(2)}
+    drawn = trace(frame, "exact")
+    report = audit(dp.LaplaceUpdates(prior=NETWORK, epsilon=2), n=1000, epsilons=drawn["x"])
+    np.testing.assert_allclose(drawn["y"], np.maximum(report.curve.deltas, LEAST_DELTA))
+    assert len(drawn["x"]) >= POINTS
+    assert 2.0 in drawn["x"]
+
+
+@pytest.mark.parametrize("kind", PRIVATE)
+def test_every_board_is_complete_and_small(kind: Any) -> None:
+    view = network_view(kind)
+    board = view.complete() if hasattr(kind, "noise_model") else view.with_frames({"1": view.frames_at("1")})
+    assert len(board.block()) < 400_000
+    for (frame,) in board.frames.values():
+        assert [note.partition(":")[0] for note in frame.notes] == ["Stated", "Proved", "Measured"]
+        assert len(re.findall(r"\d+(?:\.\d+)?", frame.headline)) <= 3
+        assert "curve" in frame.figures
+
+
+def test_the_sampler_as_stated_is_refuted_and_its_rows_add_up() -> None:
+    (frame,) = network_view(PosteriorSampler, calibration=Calibration.AS_PRINTED).frames_at("2")
+    report = audit(
+        PosteriorSampler(prior=NETWORK, epsilon=2.0, calibration=Calibration.AS_PRINTED), n=1000, epsilons=[]
+    )
+    assert report.at_least > 7
+    assert frame.headline.endswith(f"is refuted. The worst-case privacy loss is at least {report.at_least:.4g}.")
+    assert frame.captions["curve"] == "The curve exceeds the stated guarantee."
+    assert trace(frame, "above the claim")
+    assert float(np.sum(frame.figures["worst"].data[0]["x"])) == pytest.approx(report.at_least)
+
+
+def die_view(kind: Any, n: int, **fields: Any) -> Any:
+    return audit_view(kind, lambda epsilon: Audited(kind(epsilon=epsilon, **fields), {"n": n}, "dice"), report_of)
+
+
+def test_the_smooth_mechanism_states_its_loss_at_its_delta() -> None:
+    (frame,) = die_view(HellingerSmooth, 50, die=Die((1.0, 1.0), 50), delta=1e-3).frames_at("2")
+    report = audit(HellingerSmooth(die=Die((1.0, 1.0), 50), epsilon=2.0, delta=1e-3), n=50, epsilons=[])
+    assert "ε = 2, δ = 0.001 holds with" in frame.headline
+    assert frame.notes[2] == (
+        f"Measured: ε = {report.needed:.4g}, δ = 0.001, the worst case of dice. "
+        f"At δ = 0 the worst-case privacy loss is ε = {report.exact:.4g}."
+    )
+
+
+def test_local_sensitivity_loses_more_than_it_is_run_at() -> None:
+    die = Die((0.1, 0.1), 20)
+    (frame,) = die_view(HellingerLocal, 20, die=die).frames_at("1")
+    assert "states no guarantee. At ε = 1 the worst-case privacy loss is " in frame.headline
+    first, second = (np.exp(HellingerLocal(die=die, epsilon=1.0).log_pmf(np.array(x))) for x in ((2, 18), (1, 19)))
+    laws = {name: trace(frame, name, "worst")["y"] for name in ("first", "second", "privacy")}
+    np.testing.assert_allclose(laws["first"], first)
+    np.testing.assert_allclose(laws["privacy"], np.log(first / second))
+
+
+def test_a_mechanism_without_an_audit_is_said_to_have_none() -> None:
+    class Odd(dp.LaplaceUpdates):
+        pass
+
+    (frame,) = network_view(Odd).frames_at("1")
+    assert frame.headline.endswith("the worst-case privacy loss is not known.")
+    assert not frame.figures
+
+
+def test_a_slow_audit_is_the_same_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    audited = Audited(HellingerLocal(die=Die((0.1, 0.1), 60), epsilon=1.0), {"n": 60}, "dice")
+    assert not audited.is_slow
+    quick = report_of(audited)
+    monkeypatch.setattr("dpbayes.audit.die.hellinger.AT_ONCE", 20)
+    assert audited.is_slow
+    assert report_of(audited).exact == pytest.approx(quick.exact)
+
+
+def test_simulated_losses_above_the_claim_refute_it() -> None:
+    claimed = dp.Guarantee(1.0)
+    two = TablePair("x", "y", "Two tables.", private=True)
+    losses = np.full(40, 5.0)
+    (frame,) = outputs_view(dp.AdaptiveAudit(claimed, losses, losses), two).frames_at("")
+    assert frame.headline.endswith("the claim ε = 1 is refuted.")
+    (fine,) = outputs_view(dp.AdaptiveAudit(claimed, losses / 10, losses / 10), two).frames_at("")
+    assert "is not refuted" in fine.headline
+    assert outputs_view(dp.AdaptiveAudit(claimed, losses, losses), two).board.private
+
+
+# The claims
+
+NAMES = list(EXHIBITS)
+
+
+def inputs_of(
+    name: str, axis: Axis | None = None, *, counts: Counts | None = COUNTS, prior: float = 1.0, **values: Any
+) -> ClaimInputs:
+    exhibit = EXHIBITS[name]
+    own = dict(exhibit.defaults) | values
+    epsilon = float(own.pop("epsilon", 1.0))
+    draws = int(own.pop("draws", 1))
+    subject = Subject(NETWORK, prior, 1000, None if exhibit.uses is Uses.PUBLIC else counts, 1)
+    at = EvaluationPoint((epsilon,), draws, ClaimParameters.usual(**own))
+    return ClaimInputs(exhibit, subject, at, axis or exhibit.axes[0])
+
+
+def here(inputs: ClaimInputs) -> Evaluation:
+    return inputs.evaluated(stop_text(place(inputs.subject, inputs.at, inputs.axis)))
+
+
+def words(evaluation: Evaluation) -> str:
+    return finding(evaluation) + evaluation.exhibit.formula(evaluation.subject, evaluation.at, evaluation.bound)
+
+
+def check_words(evaluation: Evaluation) -> None:
+    text = words(evaluation)
+    assert text.startswith(evaluation.claim.reference.in_words)
+    assert not re.search(r"(?<![\w\\])(nan|inf|None)(?!\w)", text), text
+    assert not re.search(r"(?<![\w#.])\d+(?:\.\d+)?e[-+]?\d+\b", text), text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_claim_is_drawn_along_every_axis_and_its_headline_has_its_verdict(name: str) -> None:
+    """The curves are the exhibit's values, here at both ends and in the middle."""
+    exhibit: Exhibit = EXHIBITS[name]
+    for axis in exhibit.axes:
+        inputs = inputs_of(name, axis)
+        curve = inputs.curve
+        stops = list(map(float, curve.x))
+        assert len(stops) >= 13
+        assert stops == sorted(set(stops))
+        assert np.isfinite(curve.bound.printed).any()
+        for k in (0, len(stops) // 2, -1):
+            x = axis_parameter(axis).checked("x", curve.x[k])
+            bound = exhibit.bound(*moved(inputs.subject, inputs.at, axis, x))
+            np.testing.assert_allclose(curve.bound.printed[k], bound.printed[0], rtol=1e-12)
+            np.testing.assert_allclose(curve.bound.certified[k], bound.certified[0], rtol=1e-12)
+            evaluation = inputs.evaluated(curve.x[k])
+            check_words(evaluation)
+            verdict = GENERAL[exhibit.claim.verdict]
+            part = exhibit.part(inputs.subject)
+            assert finding(evaluation).startswith(
+                f"{exhibit.claim.reference.in_words}{f', {part},' if part else ''} {verdict}"
+            )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_claim_that_holds_is_never_refuted_and_one_that_fails_has_a_counterexample_or_a_red_point(name: str) -> None:
+    exhibit = EXHIBITS[name]
+    decisions = {
+        inputs.evaluated(stop).judgement.decision
+        for axis in exhibit.axes
+        for inputs in [inputs_of(name, axis)]
+        for stop in inputs.stops[::4]
+    }
+    if exhibit.claim.verdict in (Verdict.HOLDS, Verdict.LOOSE):
+        assert Decision.REFUTED not in decisions
+    if exhibit.claim.verdict is Verdict.FALSE:
+        assert counterexamples_of(exhibit.claim) or decisions & {Decision.REFUTED, Decision.UNCERTIFIED}
+
+
+def test_theorem_1_is_that_of_the_core_and_red_where_it_is_exceeded() -> None:
+    """[Zhang16] Theorem 1."""
+    inputs = inputs_of("THEOREM_1", prior=2.0)
+    bound = posterior_kl(inputs.subject.prior, COUNTS, epsilon=0.1, delta=0.05).theorem
+    (frame,) = claim_view(inputs, value="0.1").frames_at("0.1")
+    assert frame.headline.startswith("Theorem 1 fails: ")
+    assert frame.headline.endswith("of simulated releases exceed its bound, which allows 5%.")
+    stated, proved = map(float, re.findall(r"(?:paper|proved) ([\d,.]+)", frame.captions["bound"].replace(",", "")))
+    assert [stated, proved] == pytest.approx([float(bound.printed[0]), float(bound.certified[0])], rel=5e-3)
+    red = trace(frame, "as stated, exceeded", "bound")
+    assert np.isfinite(red["y"]).any()
+    board = claim_view(inputs, value="0.1").complete()
+    assert len(board.block()) < 400_000
+    assert board.private
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if EXHIBITS[name].uses is Uses.SIMULATION])
+def test_a_recipients_board_does_not_depend_on_the_counts(name: str) -> None:
+    """Two tables with the same n have the same board, byte by byte, because it gets no counts."""
+    view = claim_view(inputs_of(name, counts=None), value="1")
+    assert not view.board.private
+    assert claim_view(inputs_of(name), value="1").board.private
+    stop = view.board.slider.stops[0]
+    boards = [claim_view(inputs_of(name, counts=None), value=stop).complete().to_html() for _ in range(2)]
+    assert boards[0] == boards[1]
+
+
+def ends_of(knob: str) -> tuple[Any, ...]:
+    if knob == "draws":
+        return (1, 3)
+    axis = next((axis for axis in Axis if axis.control == knob), None)
+    described = parameters_of(ClaimParameters)
+    parameter = described[knob.removeprefix("bounds.")] if axis is None else axis_parameter(axis)
+    assert isinstance(parameter, Parameter)
+    return parameter.low, parameter.high
+
+
+def at_ends(name: str, **values: Any) -> Evaluation | None:
+    """Return a bound at these values of its numbers; None where it is refused in one sentence."""
+    n = values.pop("bounds.n", None)
+    prior = float(values.pop("bounds.prior", 1.0))
+    own = {knob.removeprefix("bounds."): value for knob, value in values.items()}
+    inputs = inputs_of(name, counts=None, prior=prior, **own)
+    if n is not None:
+        inputs = ClaimInputs(inputs.exhibit, *moved(inputs.subject, inputs.at, Axis.RECORDS, n), inputs.axis)
+    refusal = ""
+    try:
+        inputs.exhibit.limit(inputs.subject, inputs.at)
+        return here(inputs)
+    except InputError as error:
+        refusal = str(error)
+    assert re.fullmatch(r"(epsilon|[A-Z])[^\n]*\.", refusal)
+    return None
+
+
+@pytest.mark.parametrize("name", thorough(NAMES, sample=NAMES[::2]))
+def test_every_number_at_both_ends_has_words_or_a_sentence(name: str) -> None:
+    if EXHIBITS[name].uses is Uses.COUNTS:
+        pytest.skip("it needs counts, which are large here")
+    knobs = EXHIBITS[name].knobs
+    corners = itertools.islice(itertools.product(*(ends_of(knob) for knob in knobs)), 32)
+    shown = [at_ends(name, **dict(zip(knobs, corner, strict=True))) for corner in corners]
+    for evaluation in shown:
+        if evaluation is not None:
+            check_words(evaluation)
+    assert at_ends(name) is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "said"),
+    [
+        ("ALT_THEOREM_1_II", {"size": 5, "apart": 100.0}, ("491", "exact divergence is 572")),
+        ("ALT_THEOREM_2_II", {"size": 200, "apart": 0.2}, ("0.701", "distance is 0.804")),
+        ("ALT_THEOREM_3", {"log_ratio": 0.01}, ("225", "any attacker needs is 199,290")),
+        ("ALT_THEOREM_3_TAIL", {"apart": 0.01}, ("92", "exact number is 54,653")),
+    ],
+)
+def test_false_claims_are_refuted_where_the_core_refutes_them(
+    name: str, values: dict[str, Any], said: tuple[str, str]
+) -> None:
+    """[Dimitrakakis14] Theorem 1(ii), 2(ii), 3 (4.3), 3 (4.4), as in the referee's report."""
+    text = finding(here(inputs_of(name, **values)))
+    assert " fails: it states " in text
+    assert all(part in text for part in said), text
+
+
+def test_every_counterexample_refutes_and_is_in_the_verdict() -> None:
+    for claim in CLAIMS:
+        examples = counterexamples_of(claim)
+        text = claim_verdict(claim, examples)
+        assert text.startswith(f"{claim.reference.in_words} {GENERAL[claim.verdict]}")
+        assert (": it states " in text) == bool(examples)
+        for example in examples:
+            assert example.refutes
+            assert claim.verdict in (Verdict.FALSE, Verdict.UNCLEAR, Verdict.AMENDED, Verdict.VACUOUS)
+
+
+# One replaced record
+
+
+@pytest.mark.parametrize("family", list(RecordFamily))
+def test_the_curves_of_a_replaced_record_are_those_of_the_core(family: RecordFamily) -> None:
+    tables = NeighbourTables(family, 8, 0.05, 10.0, 0.5)
+    (frame,) = record_view(tables, error=0.05).frames_at("10")
+    drawn = trace(frame, "exact", "moved")
+    expected = robustness(tables, drawn["x"], error=0.05)
+    np.testing.assert_allclose(drawn["y"], expected.moved)
+    np.testing.assert_allclose(trace(frame, "proved", "moved")["y"], expected.proved)
+    np.testing.assert_allclose(trace(frame, "stated to suffice", "answers")["y"], expected.promised)
+    names = [line["name"] for line in frame.figures["moved"].data]
+    assert ("as stated, exceeded" in names) is bool(expected.broken.any())
+
+
+def test_the_headline_of_a_replaced_record_is_the_divergence_at_that_prior() -> None:
+    """[Dimitrakakis14] Theorem 1(ii): exponential records, by the divergence of two gamma distributions."""
+    tables = NeighbourTables(RecordFamily.EXPONENTIAL, 20, 0.05, 10.0)
+    (frame,) = record_view(tables, error=0.05).frames_at("3")
+    pair = GammaPair(np.asarray(21.0), np.asarray(4.0), 10.0)
+    assert frame.numbers["moved"] == pytest.approx(max(float(pair.kl), float(pair.swapped().kl)))
+    assert math.isclose(float(re.findall(r"by ([\d.]+) nats", frame.headline)[0]), frame.numbers["moved"], rel_tol=5e-3)
+    assert len(record_view(tables, error=0.05).complete().block()) < 400_000

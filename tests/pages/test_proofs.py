@@ -1,0 +1,284 @@
+"""The Proofs page: it opens in both seats, its controls set what they should, and bad input has its sentence."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.audit.registry import audit
+from dpbayes.base.references import PAPERS
+from dpbayes.boards.proofs import shown_as
+from dpbayes.mechanisms import OF_RECORDS, LaplaceUpdates
+from dpbayes.mechanisms.die.hellinger import HellingerLocal
+from dpbayes.posteriors.hellinger import Die
+from dpbayes.sources.named_networks import load_named
+from dpbayes.theory.claims.claim import Verdict
+from dpbayes.theory.claims.exhibit import Uses
+from dpbayes.theory.index import CLAIMS, EXHIBITS, counterexamples_of
+from dpbayes.ui.pages.proofs.claims import BOUNDS, SHORT, place_of
+from dpbayes.ui.pages.proofs.claims import OF_RECORDS as OF_ONE_RECORD
+from dpbayes.ui.pages.proofs.mechanism import REFUTED_CASES
+from dpbayes.ui.session.link import query_of, settings_from
+from dpbayes.ui.session.options.research import BoundClaim, ClaimShown, CompareView, ProofsView
+from dpbayes.ui.session.options.workflow import AttackedTables, AuditSubject
+from dpbayes.ui.session.settings import Seat
+from tests.conftest import crossed, thorough
+from tests.pages.screen import (
+    boards,
+    everything,
+    fine,
+    frame_of,
+    headline,
+    one_sentence,
+    open_page,
+    plain,
+    press,
+    sentences,
+    settings_of,
+    unfold,
+)
+
+PAGE = "pages/proofs.py"
+CLAIMS_VIEW = {"proofs.view": ProofsView.CLAIMS.value}
+
+
+def board(at: AppTest) -> dict[str, Any]:
+    (only,) = boards(at)
+    return only
+
+
+def audited(subject: AuditSubject, **query: str) -> AppTest:
+    return open_page(PAGE, **{"audit.subject": subject.value, **query})
+
+
+def claim_opened(claim: str, **query: str) -> AppTest:
+    return open_page(PAGE, **CLAIMS_VIEW, **{"proofs.claim": claim, **query})
+
+
+# This mechanism
+
+WITH_A_CURVE = [subject for subject in AuditSubject if subject not in {AuditSubject[k.__name__] for k in OF_RECORDS}]
+
+
+@pytest.mark.parametrize(("subject", "seat"), crossed(WITH_A_CURVE, list(Seat), times=1))
+def test_every_mechanism_has_its_board_in_both_seats(subject: AuditSubject, seat: Seat) -> None:
+    at = audited(subject, seat=seat.value)
+    assert not sentences(at)
+    frame = frame_of(board(at))
+    assert [note.partition(":")[0] for note in frame["notes"]] == ["Stated", "Proved", "Measured"]
+    assert "curve" in frame["figures"]
+    assert ("worst" in frame["figures"]) is (subject is not AuditSubject["MapExponential"])
+
+
+def test_an_audit_depends_on_n_alone() -> None:
+    one, other = (open_page(PAGE, data_seed=str(seed), seat=seat) for seed, seat in ((1, "curator"), (2, "recipient")))
+    assert str(boards(one)) == str(boards(other))
+    assert "tables of 50 records for the Asia network" in str(board(open_page(PAGE, records="50")))
+    assert "for a network of 5 nodes" in str(board(open_page(PAGE, source="bayes:4")))
+
+
+def test_the_page_opens_on_the_mechanism_of_explore() -> None:
+    at = open_page(PAGE)
+    assert headline(at) == "Laplace: the claim ε = 1 holds and is tight."
+    unfold(at, "audit.details")
+    text = everything(at)
+    report = audit(LaplaceUpdates(prior=load_named("asia")[0], epsilon=1.0), n=1000, epsilons=[])
+    assert report.worst is not None
+    assert plain(report.worst.output) in plain(text)
+    assert r"\delta(1) = 0$" in text
+    assert "Mironov" in text
+
+
+@pytest.mark.parametrize("case", list(REFUTED_CASES))
+def test_a_known_case_is_a_click_away_and_travels_in_the_link(case: str) -> None:
+    at = press(open_page(PAGE), case)
+    assert "is refuted" in headline(at) or "states no guarantee" in headline(at)
+    query = query_of(settings_of(at))
+    assert settings_from(query) == (settings_of(at), ())
+    assert headline(open_page(PAGE, **query)) == headline(at)
+
+
+def test_a_slow_audit_has_no_slider_but_a_control(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpbayes.audit.die.hellinger.AT_ONCE", 50)
+    at = audited(AuditSubject["HellingerLocal"], **{"audit.prior": "0.1", "audit.n": "100"})
+    mechanism = HellingerLocal(die=Die((0.1, 0.1), 100), epsilon=1.0)
+    assert f"{audit(mechanism, n=100, epsilons=[]).exact:.4g}" in headline(at)
+    assert board(at)["slider"] is None
+    fine(at.text_input(key="box.epsilon").set_value("2").run())
+    assert "At ε = 2 " in headline(at)
+    quick = audited(AuditSubject["HellingerLocal"], **{"audit.n": "20"})
+    assert board(quick)["slider"] is not None
+    assert not [box for box in quick.text_input if box.key == "box.epsilon"]
+
+
+@pytest.mark.parametrize(
+    ("query", "part"),
+    [
+        ({"audit.subject": AuditSubject["HellingerGlobal"].value, "audit.n": "3000"}, "fewer"),
+        ({"audit.subject": AuditSubject["LaplaceOne"].value, "audit.sides": "3"}, "determines two sides"),
+        ({"audit.subject": AuditSubject["LaplaceFourier"].value, "source": "alarm"}, "binary"),
+        (
+            {"audit.subject": AuditSubject["PosteriorSampler"].value, "calibration": "as printed", "epsilon": "1"},
+            "above 1.386",
+        ),
+    ],
+)
+def test_what_cannot_be_audited_has_its_sentence_and_the_controls_stay(query: dict[str, str], part: str) -> None:
+    at = open_page(PAGE, **query)
+    assert any(part in text for text in [*sentences(at), *(headline(at) for _ in boards(at))])
+    fine(at.selectbox(key="parameter.audit.subject").set_value(AuditSubject["LaplaceCells"]).run())
+    fine(at.select_slider(key="parameter.audit.sides").set_value(2).run())
+    fine(at.select_slider(key="parameter.audit.n").set_value(20).run())
+    assert not sentences(at)
+    assert "curve" in frame_of(board(at))["figures"]
+
+
+# An adaptive release
+
+
+@pytest.fixture
+def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpbayes.ui.pages.proofs.mechanism.DRAWS", 8)
+
+
+@pytest.mark.usefixtures("few_draws")
+def test_an_adaptive_release_shows_the_losses_of_simulated_outputs() -> None:
+    subject = AuditSubject[OF_RECORDS[0].__name__]
+    at = audited(subject, records="200", **{"audit.record": "3"})
+    shown = board(at)
+    assert "is not refuted by simulated outputs" in frame_of(shown)["headline"]
+    assert "Record 3 is " in frame_of(shown)["notes"][2]
+    assert "Curator view" in shown["caption"]
+    made_up = audited(subject, records="200", **{"audit.tables": AttackedTables.MADE_UP.value})
+    assert "all records are the same" in str(frame_of(board(made_up))["notes"])
+
+
+@pytest.mark.usefixtures("few_draws")
+def test_a_recipient_never_sees_a_record_of_the_table() -> None:
+    subject = AuditSubject[OF_RECORDS[0].__name__]
+    one, other = (audited(subject, records="200", seat="recipient", data_seed=seed) for seed in ("1", "2"))
+    assert str(boards(one)) == str(boards(other))
+    assert "all records are the same" in str(frame_of(board(one))["notes"])
+    assert "Curator view" not in board(one)["caption"]
+
+
+# The papers' claims
+
+
+def test_the_claims_open_on_one_that_fails_where_it_is_set() -> None:
+    for seat in Seat:
+        at = open_page(PAGE, seat=seat.value, **CLAIMS_VIEW)
+        assert " fails: it states " in headline(at)
+        table = next(frame.value for frame in at.dataframe if "verdict" in frame.value)
+        assert list(table["place"]) == [claim.reference.place for claim in CLAIMS]
+        assert list(table["verdict"]) == [SHORT[claim.verdict] for claim in CLAIMS]
+
+
+@pytest.mark.parametrize("claim", thorough(CLAIMS, sample=CLAIMS[::6]), ids=place_of)
+def test_every_claim_opens_with_its_verdict_its_finding_and_its_counterexamples(claim: Any) -> None:
+    at = claim_opened(str(claim.reference))
+    assert not sentences(at)
+    text = plain(everything(at))
+    assert f"{claim.verdict.value.capitalize()}." in text
+    assert plain(claim.finding) in text
+    for example in counterexamples_of(claim):
+        assert f"the true value is **{shown_as(example.truth)}**" in text
+    names = [shown["name"] for shown in boards(at)]
+    assert names == ["claim"] * bool(BOUNDS[claim]) + ["record"] * (claim in OF_ONE_RECORD)
+
+
+def test_a_claim_is_picked_from_the_box_and_from_a_link_to_its_bound() -> None:
+    at = open_page(PAGE, **CLAIMS_VIEW)
+    lemma = next(option for option in ClaimShown if option.value == "[Zhang16] Lemma 1")
+    assert headline(fine(at.selectbox(key="parameter.proofs.claim").set_value(lemma).run())).startswith("Lemma 1 holds")
+    linked = open_page(PAGE, **CLAIMS_VIEW, **{"proofs.bound": BoundClaim["C_SQUARED"].value})
+    assert headline(linked).startswith("Theorem 1 fails")
+
+
+COUNTED = [claim for claim in BoundClaim if EXHIBITS[claim.name].uses is Uses.COUNTS]
+
+
+@pytest.mark.parametrize("bound", thorough(COUNTED, sample=COUNTED[:2]))
+def test_a_recipient_does_not_see_what_depends_on_the_counts(bound: BoundClaim) -> None:
+    at = open_page(PAGE, seat="recipient", **CLAIMS_VIEW, **{"proofs.bound": bound.value})
+    assert not boards(at)
+    assert "only the curator" in at.info[0].value
+    assert EXHIBITS[bound.name].claim.reference.in_words in everything(at)
+
+
+SIMULATED = [claim for claim in BoundClaim if EXHIBITS[claim.name].uses is Uses.SIMULATION]
+
+
+@pytest.mark.parametrize("bound", SIMULATED)
+def test_a_recipients_board_is_the_same_whatever_the_records_are(bound: BoundClaim) -> None:
+    one, other = (
+        open_page(PAGE, seat="recipient", data_seed=seed, **CLAIMS_VIEW, **{"proofs.bound": bound.value})
+        for seed in ("1", "2")
+    )
+    assert str(boards(one)) == str(boards(other))
+
+
+def test_the_axis_and_the_numbers_are_set_below_the_board() -> None:
+    at = open_page(PAGE, **CLAIMS_VIEW, **{"proofs.bound": BoundClaim["THEOREM_1"].value})
+    unfold(at, "proofs.numbers")
+    axis = at.segmented_control(key="proofs.segments.bounds.axis")
+    fine(axis.set_value(EXHIBITS["THEOREM_1"].axes[2]).run())
+    assert board(at)["slider"]["name"] == "bounds.delta"
+    prior = at.text_input(key="box.bounds.prior") if any(b.key == "box.bounds.prior" for b in at.text_input) else None
+    assert prior is not None
+    before = headline(at)
+    fine(prior.set_value("2").run())
+    assert settings_of(at).parameter("bounds.prior") == 2
+    assert headline(at) != before
+
+
+def test_bad_settings_have_their_sentence_and_the_rest_stays() -> None:
+    shown = open_page(PAGE, records="0", **CLAIMS_VIEW, **{"proofs.bound": BoundClaim["THEOREM_1"].value})
+    assert any("no records" in text for text in [*sentences(shown), *(headline(shown) for _ in boards(shown))])
+    assert shown.selectbox(key="parameter.proofs.claim").value is not None
+    hostile = open_page(PAGE, **{"bounds.delta": "0", "proofs.claim": "<script>", "bounds.t": "1e99"})
+    assert settings_of(hostile).parameters == ()
+    one_sentence(open_page("pages/home.py", **{"proofs.claim": "[Zhang16] Theorem 99"}), "proofs.claim")
+
+
+def test_a_claim_leads_to_the_page_that_is_about_it() -> None:
+    led = {claim.page: claim for claim in CLAIMS if claim.page}
+    assert len(led) >= 3
+    for page, claim in led.items():
+        title, _, view = page.partition(": ")
+        at = press(claim_opened(str(claim.reference)), f"Open {page}")
+        assert at.title[0].value == title
+        assert not view or settings_of(at).options("compare").view is CompareView(view)
+
+
+def test_every_paper_is_cited_and_every_claim_has_its_code_and_its_tests() -> None:
+    at = claim_opened("[Notes] Section 2.2")
+    for part in ("proofs.code", "proofs.cite", "proofs.overview"):
+        unfold(at, part)
+    assert any(code.value == PAPERS["Notes"].bibtex.strip() for code in at.code)
+    assert any("dpbayes/theory/notes/mechanisms.py" in m.value for m in at.markdown)
+    counts = next(frame.value for frame in at.dataframe if "fails" in frame.value)
+    assert counts["fails"].sum() == sum(claim.verdict is Verdict.FALSE for claim in CLAIMS)
+    assert counts.to_numpy().sum() == len(CLAIMS)
+
+
+def test_table_1_hides_from_the_recipient_what_depends_on_the_counts() -> None:
+    hidden = {}
+    for seat in Seat:
+        at = unfold(claim_opened("[Zhang16] Lemma 1", seat=seat.value), "bounds.table1")
+        frame = next(frame.value for frame in at.dataframe if "mechanism" in frame.value)
+        assert list(frame["mechanism"]) == ["Laplace", "Fourier", "Sampler", "MAP"]
+        hidden[seat] = list(frame["utility, as stated"] == "curator only")
+    assert hidden == {Seat.CURATOR: [False] * 4, Seat.RECIPIENT: [True, False, False, True]}
+
+
+def test_the_python_code_of_a_bound_prints_its_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    at = open_page(PAGE, **CLAIMS_VIEW, **{"proofs.bound": BoundClaim["COROLLARY_2"].value})
+    code = next(code.value for code in at.code if "EXHIBITS" in code.value)
+    exec(code, {})
+    printed, certified = map(float, capsys.readouterr().out.split())
+    assert np.isclose(printed, 42)
+    assert np.isclose(certified, 28)
+    assert json.dumps(board(at)["title"])
