@@ -31,7 +31,6 @@ def audit_exact(mechanism: Exact, *, n: int, epsilons: ArrayLike) -> AuditReport
     return pure_report(
         mechanism,
         exact=np.inf,
-        at_least=np.inf,
         curve=DeltaCurve(grid, ones, ones),
         worst=worst,
         scope=all_tables_text(n),

@@ -41,7 +41,6 @@ def audit_printed_map(mechanism: PrintedMap, *, n: int, epsilons: ArrayLike) -> 
     return pure_report(
         ClaimAndProof(mechanism.claimed),
         exact=loss.epsilon,
-        at_least=loss.epsilon,
         curve=DeltaCurve(grid, deltas, deltas),
         worst=worst_case(table, loss, inputs, outputs),
         scope=scope,

@@ -18,7 +18,15 @@ from dpbayes.mechanisms.adaptive.choices import GrowingGraph
 from dpbayes.mechanisms.adaptive.draws import OpenDPDraws, SimulatedDraws, choice_scale
 from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals, new_prices, wanted_precisions
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
-from dpbayes.mechanisms.adaptive.process import MOST_STATES, carried_out, require_feasible
+from dpbayes.mechanisms.adaptive.process import (
+    MOST_STATES,
+    Measurement,
+    PairChoice,
+    Process,
+    carried_out,
+    require_course,
+    require_feasible,
+)
 from dpbayes.mechanisms.adaptive.reading import column_distributions, column_prior
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease, simulate_adaptive
 from dpbayes.model.dataset import Dataset
@@ -340,3 +348,54 @@ def test_the_process_is_the_same_for_the_same_generator(asia: Dataset) -> None:
     first, second = (carried_out(plan, asia, SimulatedDraws(np.random.default_rng(4))) for _ in range(2))
     assert first.steps == second.steps
     np.testing.assert_array_equal(first.measured.numbers, second.measured.numbers)
+
+
+# What a recipient checks
+
+
+@pytest.fixture(scope="module")
+def course(asia: Dataset) -> tuple[AdaptivePlan, Process, Process]:
+    plan = plan_for(1, 1e-5)
+    process = carried_out(plan, asia, SimulatedDraws(np.random.default_rng(1)))
+    return plan, Process.start(plan, process.measured.network, asia.n), process
+
+
+def with_choice(events: tuple, **changed) -> tuple:
+    """The steps with another first choice of a parent."""
+    at = next(k for k, event in enumerate(events) if event.stage == "parents")
+    event = events[at]
+    assert isinstance(event, PairChoice)
+    return (*events[:at], replace(event, chosen=replace(event.chosen, **changed)), *events[at + 1 :])
+
+
+def with_measurement(events: tuple, **changed) -> tuple:
+    """The steps with another measurement of the pairs."""
+    at = next(k for k, event in enumerate(events) if event.stage == "pairs")
+    assert isinstance(events[at], Measurement)
+    return (*events[:at], replace(events[at], **changed), *events[at + 1 :])
+
+
+def one_more_parent(events: tuple) -> tuple:
+    parents = next(event for event in events if event.stage == "pairs").parents
+    return tuple((1,) if k == 0 else () for k in range(len(parents)))
+
+
+@pytest.mark.parametrize(
+    ("forged", "reason"),
+    [
+        (lambda events: with_choice(events, cost=Rho(Fraction(1, 10**6))), "cost of a choice"),
+        (lambda events: with_choice(events, candidates=3), "states 3 candidates"),
+        (lambda events: with_choice(events, pair=(0, 0)), "not among the candidates"),
+        (lambda events: with_choice(events, is_taken=False), "taken"),
+        (lambda events: with_measurement(events, parents=one_more_parent(events)), "not the one that was chosen"),
+        (lambda events: with_measurement(events, stage="families"), "order"),
+        (lambda events: (*events, events[-1]), "more steps"),
+        (lambda events: events[:-1], "order"),
+        (lambda events: (events[1], events[0], *events[2:]), "order"),
+    ],
+)
+def test_steps_that_the_plan_does_not_allow_are_refused_at_the_first_deviation(course, forged, reason: str) -> None:
+    plan, start, process = course
+    require_course(plan, start, process.events)
+    with pytest.raises(InputError, match=reason):
+        require_course(plan, start, forged(process.events))
