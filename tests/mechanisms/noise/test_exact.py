@@ -263,6 +263,21 @@ def test_every_entry_is_calibrated_to_its_own_sensitivity(network):
         assert promised * (1 - Fraction(1, 2**40)) <= loss <= promised
 
 
+@pytest.mark.parametrize("key", RELEASABLE)
+def test_the_mechanism_that_is_audited_has_the_guarantee_and_the_noise_of_the_release(key: str) -> None:
+    request = request_of(V_STRUCTURE, mechanism=key)
+    mechanism, promised = request.entry.simulated(request), float(number_of(request.cost))
+    proved = mechanism.certified
+    assert (proved.rho if proved.delta else proved.epsilon) == pytest.approx(promised, rel=1e-6)
+    if hasattr(mechanism, "noise_scale"):
+        law = mechanism.noise_law
+        assert law.scale == pytest.approx(float(request.calibrated.scale), rel=1e-6)
+        numbers = law.drawn(np.random.default_rng(1), (100,))
+        assert np.array_equal(numbers, np.rint(numbers))
+    assert set(request.settings) == {name for name in ("t", "cells") if hasattr(mechanism, name)}
+    assert all(getattr(mechanism, name) == float(value) for name, value in request.settings.items())
+
+
 @pytest.mark.parametrize(
     ("mechanism", "network"),
     [
