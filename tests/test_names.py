@@ -123,6 +123,7 @@ ALIKE = {
         *("add_network", "add_out", "ask", "below", "comparison_of", "comparison_sentence", "count_table", "counts_of"),
         *("digest", "die_of", "draw", "is_number", "moving", "network_of", "parquet_bytes", "planned_records"),
         *("question_of", "release", "settings_of", "settings_text", "study_of", "table_of"),
+        *("about", "guarantees", "headline", "place_of", "records_of"),
     },
     "checked against the limits of its own module": {
         "checked_delta",
@@ -131,7 +132,8 @@ ALIKE = {
         "require_feasible",
     },
     "where a curve passes a level": {"crossing"},
-    "the picture of what has this name": {"audit", "network"},
+    "the picture of what has this name": {"accuracy", "audit", "hellinger", "network"},
+    "a board and the page that it replaces": {"enumeration_wins", "ranked"},
 }
 """Public functions of several modules that do the same in each, by what they have in common."""
 

@@ -94,7 +94,7 @@ class PlannedComparison:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class MechanismErrors:
     """Errors of one release of every table, by mechanism: (epsilons, tables); NaN if it cannot be used.
 
     The tables and the random numbers are the same at every epsilon.
@@ -162,7 +162,7 @@ def comparison(inputs: CuratorComparison, *, value: str = "1") -> View:
     Returns:
         A view whose stops are the epsilons of the slider. Its errors are not private.
     """
-    return _view(Comparison(inputs), value, is_private=True)
+    return _view(MechanismErrors(inputs), value, is_private=True)
 
 
 def planned_comparison(inputs: PlannedComparison, *, value: str = "1") -> View:
@@ -175,16 +175,16 @@ def planned_comparison(inputs: PlannedComparison, *, value: str = "1") -> View:
     Returns:
         A view whose stops are the epsilons of the slider.
     """
-    return _view(Comparison(inputs), value, is_private=False)
+    return _view(MechanismErrors(inputs), value, is_private=False)
 
 
-def _view(compared: Comparison, value: str, *, is_private: bool) -> View:
+def _view(compared: MechanismErrors, value: str, *, is_private: bool) -> View:
     facts = compared.inputs.facts
     board = Board("comparison", "Mechanisms compared", (ERRORS,), {}, value, SLIDER, facts, private=is_private)
     return View(board, lambda stop: (_frame(compared, float(stop), is_private=is_private),))
 
 
-def _frame(compared: Comparison, epsilon: float, *, is_private: bool) -> Frame:
+def _frame(compared: MechanismErrors, epsilon: float, *, is_private: bool) -> Frame:
     here = compared.near(epsilon)
     if not compared.curves or not here:
         raise InputError("No mechanism can be used with this network and these settings.")
@@ -213,7 +213,7 @@ def headline(errors: Mapping[Look, FloatArray], epsilon: float) -> str:
     return f"{start}, without a clear difference from {names}."
 
 
-def about(compared: Comparison, *, is_private: bool) -> str:
+def about(compared: MechanismErrors, *, is_private: bool) -> str:
     """Return what the errors are averages of."""
     tables, is_aware = compared.tables, compared.inputs.reading is Reading.NOISE_AWARE
     reader = "noise-aware where a release states its noise" if is_aware else "naive"
@@ -226,7 +226,7 @@ def about(compared: Comparison, *, is_private: bool) -> str:
     )
 
 
-def table_at(compared: Comparison, epsilon: float, looks: Sequence[Look] = ()) -> "pd.DataFrame":
+def table_at(compared: MechanismErrors, epsilon: float, looks: Sequence[Look] = ()) -> "pd.DataFrame":
     """Return the error and the guarantee of each mechanism at exactly one epsilon, the least error first.
 
     Args:

@@ -182,9 +182,9 @@ def epsilons_sentence(study: RegressionStudy, size: tuple[int, int], k: int) -> 
     """Return the proved epsilon and that of the paper's formula; `size` is training records and features."""
     train, features = size
     stated = rough(study.claimed(train, features=features)[k])
-    each = " for each sample" if study.draws > 1 else ""
+    per_sample = " for each sample" if study.draws > 1 else ""
     proved = numeral(study.certified[k])
-    return f"At b = {numeral(PRECISIONS[k], 4)}, ε = {proved} is proved; the paper states {stated}{each}."
+    return f"At b = {numeral(PRECISIONS[k], 4)}, ε = {proved} is proved; the paper states {stated}{per_sample}."
 
 
 def _root_error(result: RegressionResult, target: TargetUnits, k: int) -> str:

@@ -10,8 +10,8 @@ from dpbayes.base.looks import Look
 from dpbayes.base.validation import InputError
 from dpbayes.boards.comparison import (
     GRID,
-    Comparison,
     CuratorComparison,
+    MechanismErrors,
     PlannedComparison,
     comparison,
     headline,
@@ -39,7 +39,7 @@ PLANNED = PlannedComparison(INPUTS.mechanisms, NETWORK, CPTS, 1000)
 
 def test_the_error_of_laplace_is_that_of_other_releases():
     """Against 3,000 other releases, for the naive reader, whose posterior mean is a ratio of counts."""
-    naive = Comparison(replace(INPUTS, reading=Reading.AS_REAL))
+    naive = MechanismErrors(replace(INPUTS, reading=Reading.AS_REAL))
     mechanism = at(dp.LaplaceUpdates)(1.0)
     other = simulated(mechanism, COUNTS, np.random.default_rng(9), (3000,)).outcome.probabilities
     expected = np.abs(other - mechanism.prior.updated(COUNTS).mean).mean(axis=-1)
@@ -48,14 +48,14 @@ def test_the_error_of_laplace_is_that_of_other_releases():
 
 
 def test_every_mechanism_has_a_curve_that_falls():
-    curves = {curve.look.name: curve.y for curve in Comparison(INPUTS).curves}
+    curves = {curve.look.name: curve.y for curve in MechanismErrors(INPUTS).curves}
     assert set(curves) == {kind.label for kind in PRIVATE}
     for y in curves.values():
         assert y[-1] < y[0]
 
 
 def test_the_table_is_sorted_by_error_and_states_the_guarantee():
-    frame = table_at(Comparison(INPUTS), 0.7)
+    frame = table_at(MechanismErrors(INPUTS), 0.7)
     assert frame["mean absolute error"].is_monotonic_increasing
     row = frame.set_index("mechanism").loc["Laplace"]
     assert row["proved guarantee"] == str(at(dp.LaplaceUpdates)(0.7).certified)
@@ -64,7 +64,7 @@ def test_the_table_is_sorted_by_error_and_states_the_guarantee():
 def test_the_exact_posterior_has_no_error():
     look = Look("exact", "#000000")
     exact = replace(INPUTS, mechanisms={look: lambda _: Exact(prior=NETWORK)})
-    assert Comparison(exact).errors_at(look, 1.0).max() == 0
+    assert MechanismErrors(exact).errors_at(look, 1.0).max() == 0
 
 
 def test_a_mechanism_that_cannot_be_used_is_left_out():
@@ -72,9 +72,11 @@ def test_a_mechanism_that_cannot_be_used_is_left_out():
         raise InputError("This mechanism needs binary nodes.")
 
     gone = Look("gone", "#000000")
-    some = Comparison(replace(INPUTS, mechanisms={LOOKS[dp.LaplaceUpdates]: at(dp.LaplaceUpdates), gone: never}))
-    assert [curve.look.name for curve in some.curves] == ["Laplace"]
-    assert list(table_at(some, 1.0)["mechanism"]) == ["Laplace"]
+    drawable = MechanismErrors(
+        replace(INPUTS, mechanisms={LOOKS[dp.LaplaceUpdates]: at(dp.LaplaceUpdates), gone: never})
+    )
+    assert [curve.look.name for curve in drawable.curves] == ["Laplace"]
+    assert list(table_at(drawable, 1.0)["mechanism"]) == ["Laplace"]
     with pytest.raises(InputError, match="No mechanism"):
         comparison(replace(INPUTS, mechanisms={gone: never})).frames_at("1")
 
@@ -90,7 +92,7 @@ def test_the_headline_names_a_tie():
 def test_the_board_marks_epsilon_and_states_the_error_there():
     frame = comparison(INPUTS).frames_at("10")[0]
     assert frame.figures["errors"].layout["shapes"][0]["x0"] == 10
-    errors = Comparison(INPUTS).errors[LOOKS[dp.LaplaceUpdates]][GRID.index(10.0)]
+    errors = MechanismErrors(INPUTS).errors[LOOKS[dp.LaplaceUpdates]][GRID.index(10.0)]
     assert frame.numbers["Laplace"] == pytest.approx(float(errors.mean()))
     frame.figures["errors"].to_plotly()
 

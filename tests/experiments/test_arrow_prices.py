@@ -95,7 +95,9 @@ def on(epsilon, mechanisms=mechanisms_of):
 def _simulated(mechanisms: list, tables: list[Counts], rng: np.random.Generator) -> np.ndarray:
     """Mean error of releases as Release simulates and measures them: (mechanisms,)."""
     releases = RELEASES // FRESH
-    return np.array([np.mean([mean_shift(each, table, rng, releases) for table in tables]) for each in mechanisms])
+    return np.array(
+        [np.mean([mean_shift(mechanism, table, rng, releases) for table in tables]) for mechanism in mechanisms]
+    )
 
 
 @pytest.mark.parametrize(("epsilon", "n"), thorough([(1.0, 1000), (0.3, 200)], sample=[(1.0, 1000)]))

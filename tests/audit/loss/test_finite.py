@@ -154,12 +154,12 @@ def test_the_worst_pair_is_found_across_blocks():
     worst = exact_pure_epsilon(table, pairs=steps(n))
     assert 700 in (worst.x, worst.y)
     has_700 = (steps(n) == 700).any(axis=1)
-    found, others = steps(n)[has_700], steps(n)[~has_700]
+    detected, others = steps(n)[has_700], steps(n)[~has_700]
     for measured in (
         lambda pairs: float(exact_curve(table, pairs=pairs, epsilons=[0.5])[0]),
         lambda pairs: exact_epsilon(table, pairs=pairs, delta=1e-6),
     ):
-        assert measured(steps(n)) == measured(found) > measured(others)
+        assert measured(steps(n)) == measured(detected) > measured(others)
 
 
 def test_without_neighbours_nothing_is_lost():
