@@ -1,49 +1,25 @@
-"""Pictures of claims: verdicts, a bound as stated, proved and measured, and curves against the prior's strength."""
+"""Pictures of claims: a bound as stated, proved and measured, and curves against the prior's strength."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from dpbayes.base.looks import BOUND, EXACT, INVALID, PRIVATE, Look
-from dpbayes.base.types import BoolArray, FloatArray, IntArray
+from dpbayes.base.looks import BOUND, EXACT, INVALID, PRIVATE
+from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.figures.style import (
     FRAME,
     LINES,
     Axis,
     Figure,
     Trace,
-    distinct_labels,
     faded,
     figure_of,
     log_axis,
     numerals,
-    stacked_bars,
     titled,
     upright,
 )
-
-MARKS = ("✓", "✓+", "△", "✗", "○", "?")
-"""A sign for each verdict, for readers who cannot distinguish the colours."""
-
-
-def verdicts_figure(papers: Sequence[str], verdicts: Sequence[Look], counts: IntArray) -> Figure:
-    """Draw how many claims of each paper met each verdict: `counts` (verdicts, papers)."""
-    bars = [
-        {
-            "x": numbers,
-            "name": f"{mark} {verdict.name}",
-            "marker": {"color": verdict.colour, "line": {"color": "#FFFFFF", "width": 1}},
-            "text": [f"{mark} {number}" for number in numbers],
-            "textposition": "inside",
-            "insidetextanchor": "middle",
-            "textangle": 0,
-            "hovertemplate": "%{y}: %{x}<extra>" + verdict.name + "</extra>",
-        }
-        for verdict, mark, numbers in zip(verdicts, MARKS, np.asarray(counts), strict=True)
-    ]
-    return stacked_bars(distinct_labels(papers, 40), bars, x="claims", height=150)
-
 
 LARGEST = 1e38
 """Larger values are outside the picture."""

@@ -1,31 +1,12 @@
-"""Pictures of claims: verdicts add up, known values are drawn, violated ones are red, and the setting is marked."""
+"""Pictures of claims: known values are drawn, violated ones are red, and the setting is marked."""
 
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from dpbayes.base.looks import BOUND, INVALID, PRIVATE, Look
-from dpbayes.figures.claims import DECADES, MARKS, BoundCurves, bound_figure, verdicts_figure
-
-LOOKS = [Look(f"verdict {k}", "#808890") for k in range(len(MARKS))]
-
-
-def test_the_verdicts_of_a_paper_add_up_to_its_claims() -> None:
-    counts = np.arange(12).reshape(6, 2)
-    figure = verdicts_figure(["one", "another"], LOOKS, counts).to_plotly()
-    assert [trace.name for trace in figure.data] == [
-        f"{mark} {look.name}" for mark, look in zip(MARKS, LOOKS, strict=True)
-    ]
-    assert sum(np.array(trace.x) for trace in figure.data).tolist() == counts.sum(axis=0).tolist()
-    assert list(figure.data[0].y) == ["one", "another"]
-    assert figure.layout.barmode == "stack"
-
-
-def test_verdicts_differ_by_more_than_colour() -> None:
-    figure = verdicts_figure(["one"], LOOKS, np.ones((6, 1), dtype=np.int64)).to_plotly()
-    assert [trace.text[0] for trace in figure.data] == [f"{mark} 1" for mark in MARKS]
-
+from dpbayes.base.looks import BOUND, INVALID, PRIVATE
+from dpbayes.figures.claims import DECADES, BoundCurves, bound_figure
 
 X = np.geomspace(0.01, 100, 41)
 NONE = np.full(41, np.nan)
