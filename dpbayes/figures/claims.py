@@ -15,6 +15,7 @@ from dpbayes.figures.style import (
     Trace,
     faded,
     figure_of,
+    interval_bar,
     log_axis,
     numerals,
     titled,
@@ -106,19 +107,13 @@ def _dots(curves: BoundCurves) -> Trace:
     """Return simulated values with their intervals; every other value if there are many."""
     kept = np.flatnonzero(_drawn(curves.value))[:: 2 if len(curves.x) > 20 else 1]
     value = curves.value[kept]
+    low = np.maximum(curves.low[kept], 0.001 * value)  # a logarithmic axis has no 0
     return {
         "type": "scatter",
         "mode": "markers",
         "x": curves.x[kept],
         "y": value,
-        "error_y": {
-            "type": "data",
-            "symmetric": False,
-            "array": curves.high[kept] - value,
-            "arrayminus": np.minimum(value - curves.low[kept], 0.999 * value),
-            "width": 3,
-            "thickness": 1.5,
-        },
+        "error_y": interval_bar(value, low, curves.high[kept], width=3, thickness=1.5),
         "marker": {"color": PRIVATE, "size": 6},
         "name": curves.name,
         "customdata": numerals(value),

@@ -7,7 +7,7 @@ import numpy as np
 from dpbayes.base.looks import EXACT, Look
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import LINES, Axis, Figure, Trace, band_of, faded, figure_of, line_of, titled
+from dpbayes.figures.style import LINES, Axis, Figure, Trace, band_of, faded, figure_of, interval_bar, line_of, titled
 
 ERROR = "Hellinger distance, 0 to 1"
 """H between exact and released posterior: 0 if they are equal, 1 if they do not overlap."""
@@ -81,7 +81,7 @@ def _curve(look: Look, places: FloatArray, quantiles: FloatArray) -> list[Trace]
     if look.is_hollow:
         return [line]
     if len(places) == 1:
-        bar = {"type": "data", "symmetric": False, "array": high - middle, "arrayminus": middle - low, "thickness": 1.5}
+        bar = interval_bar(middle, low, high, thickness=1.5)
         return [line | {"mode": "markers", "marker": line["marker"] | {"color": look.colour}, "error_y": bar}]
     return [band_of(places, low, high, faded(look.colour, 0.1)), line]
 

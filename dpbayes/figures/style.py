@@ -142,6 +142,11 @@ def band_of(x: FloatArray, low: FloatArray, high: FloatArray, fill: str, **more:
     return LINES | outline | quiet | {"fillcolor": fill} | more
 
 
+def interval_bar(value: FloatArray, low: FloatArray, high: FloatArray, **more: Any) -> dict[str, Any]:
+    """Return error bars from `low` to `high` around values (points,) in between."""
+    return {"type": "data", "symmetric": False, "array": high - value, "arrayminus": value - low} | more
+
+
 def positive_range(*values: FloatArray, otherwise: tuple[float, float] = (1.0, 1.0)) -> tuple[float, float]:
     """Return the least and the largest of the values that a logarithmic axis can show, if there are any."""
     shown = np.concatenate([np.empty(0), *(np.ravel(array) for array in values)])

@@ -17,6 +17,7 @@ from dpbayes.figures.style import (
     distinct_labels,
     faded,
     figure_of,
+    interval_bar,
     log_axis,
     names_axis,
     numerals,
@@ -116,14 +117,7 @@ def least_epsilons_figure(needs: Sequence[NeededEpsilon]) -> Figure:
         "text": [f"{numeral(value)}" if math.isfinite(value) else "" for value in values],
         "textposition": "top center",
         "marker": {"color": [need.colour for need in needs], "size": 11},
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": upper - values,
-            "arrayminus": values - low,
-            "color": BOUND,
-            "thickness": 1.5,
-        },
+        "error_x": interval_bar(values, low, upper, color=BOUND, thickness=1.5),
         "hovertemplate": "%{y}: ε = %{text}<extra></extra>",
         "showlegend": False,
     }

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpbayes.base.steps import Partial, Work, finished, part_of, slices
+from dpbayes.base.steps import Partial, Work, part_of, slices
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon.search import crossing, interval_shares, sizes_at
@@ -91,17 +91,12 @@ def most_records(network: Network, draws: int) -> int:
     return MOST_RECORDS if are_drawn_together(network) else max(1, _MOST_TOGETHER // draws)
 
 
-def least_records(wish: Wish, cpts: FloatArray, rng: np.random.Generator) -> LeastRecords:
-    """Return the number of records from which on a wish is satisfied at its mechanism's epsilon.
-
-    The tables of the wish do not matter: tables are planned from CPTs (K,). Errors: InputError if tables cannot be
-    planned, and those of the answer.
-    """
-    return finished(least_records_steps(wish, cpts, rng))
-
-
 def least_records_steps(wish: Wish, cpts: FloatArray, rng: np.random.Generator) -> Work[LeastRecords]:
-    """Compute `least_records` in steps, from many records down, then by halving."""
+    """Find the number of records from which on a wish is satisfied at its mechanism's epsilon, in steps.
+
+    It is tried from many records down, then by halving. The tables of the wish do not matter: tables are planned from
+    CPTs (K,). Errors: InputError if tables cannot be planned, and those of the answer.
+    """
     seeds = [int(seed) for seed in rng.integers(2**63, size=2)]
     shares: dict[int, float] = {}
     records = most_records(wish.question.network, wish.draws)

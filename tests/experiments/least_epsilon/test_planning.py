@@ -8,7 +8,7 @@ import pytest
 
 from dpbayes.base.steps import finished
 from dpbayes.experiments.least_epsilon import planning
-from dpbayes.experiments.least_epsilon.planning import ErrorCurve, LeastRecords, error_steps, least_records
+from dpbayes.experiments.least_epsilon.planning import ErrorCurve, LeastRecords, error_steps, least_records_steps
 from dpbayes.experiments.least_epsilon.search import least_epsilon
 from dpbayes.experiments.least_epsilon.tables import planned_tables
 from dpbayes.mechanisms import LaplaceUpdates
@@ -47,25 +47,27 @@ def refuse_below_one(real):
 def test_the_records_that_an_epsilon_needs_need_that_epsilon():
     tables = planned_tables(COIN.network, FAIR, 1000, 500, rng(3))
     wished = wish(LaplaceUpdates(prior=COIN, epsilon=0.3), tables=tables, draws=500)
-    needed = least_records(wished, FAIR, rng(4))
+    needed = finished(least_records_steps(wished, FAIR, rng(4)))
     assert needed.low < needed.records < needed.high
     again = planned_tables(COIN.network, FAIR, round(needed.records), 500, rng(5))
     least = least_epsilon(replace(wished, tables=again), rng(6))
     assert least.low / 1.1 < 0.3 < least.high * 1.1
     # The noise does not know of the records: half of them need twice the epsilon.
-    fewer = least_records(replace(wished, mechanism=LaplaceUpdates(prior=COIN, epsilon=0.6)), FAIR, rng(4))
+    fewer = finished(
+        least_records_steps(replace(wished, mechanism=LaplaceUpdates(prior=COIN, epsilon=0.6)), FAIR, rng(4))
+    )
     assert fewer.records == pytest.approx(needed.records / 2, rel=0.2)
 
 
 def test_no_number_of_records_that_is_tried_may_suffice():
     tables = planned_tables(COIN.network, FAIR, 10, 100, rng(3))
     wished = wish(LaplaceUpdates(prior=COIN, epsilon=0.001), tables=tables, tolerance=1e-5, draws=100)
-    assert least_records(wished, FAIR, rng(4)).records == np.inf
+    assert finished(least_records_steps(wished, FAIR, rng(4))).records == np.inf
 
 
 def test_any_number_of_records_may_suffice():
     wished = wish(LaplaceUpdates(prior=COIN, epsilon=1.0), tables=EVEN, tolerance=1.0, draws=100)
-    assert least_records(wished, FAIR, rng(4)) == LeastRecords(1.0, 1.0, 1.0)
+    assert finished(least_records_steps(wished, FAIR, rng(4))) == LeastRecords(1.0, 1.0, 1.0)
 
 
 def test_fewer_records_are_tried_where_they_are_drawn_one_by_one(monkeypatch):
