@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.base.types import BoolArray, FloatArray
-from dpbayes.base.validation import InputError
 from dpbayes.posteriors.smoothness import beta_concentration, exponential_concentration, normal_concentration
 from dpbayes.theory.dimitrakakis14.game import (
     BetaPair,
@@ -136,10 +135,3 @@ def robustness(tables: NeighbourTables, prior: ArrayLike, *, error: float) -> Ro
         most=np.maximum(most, 1.0),
         promised=printed_answers_tail(c, tables.rho, error=error),
     )
-
-
-def prior_grid(low: float, high: float, *, points: int = 121) -> FloatArray:
-    """Return strengths of the prior, evenly spaced on a log scale (points,). Errors: InputError unless low < high."""
-    if not 0 < low < high:
-        raise InputError("The weakest prior must be weaker than the strongest.")
-    return np.geomspace(low, high, points)

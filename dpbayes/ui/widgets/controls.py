@@ -248,12 +248,3 @@ def prior_control(*kinds: Any) -> None:
                 f"{kind.label} uses {own.title} instead of a capped prior, because smaller parameters increase its "
                 "error at the same ε."
             )
-
-
-def pseudo_count_control() -> None:
-    """Offer the pseudo-count of every cell, for theorems about symmetric priors."""
-
-    def apply(text: str) -> None:
-        change(prior=PriorRule.symmetric().with_size(_plain(text)))
-
-    box(PSEUDO_COUNT, "prior", typed(current().prior.pseudo_count), apply, help=terms.PSEUDO_COUNT)
