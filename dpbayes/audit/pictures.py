@@ -26,7 +26,7 @@ _POINTS = 301
 class TwoLaws:
     """The laws `first` and `second` (P,) of two neighbours over the same `places` (P,), with the titles of both axes.
 
-    `alt` is the text alternative, `caption` has further sentences, and `columns` are the numbers for the CSV file.
+    `caption` has further sentences, and `columns` are the numbers for the CSV file.
     """
 
     places: FloatArray | list[str]
@@ -34,7 +34,6 @@ class TwoLaws:
     second: FloatArray
     x: str
     y: str
-    alt: str
     caption: str = ""
     is_logarithmic: bool = False
     columns: Mapping[str, Any] | None = None
@@ -50,7 +49,6 @@ class Shares:
     rows: tuple[str, ...]
     losses: FloatArray
     most: int
-    alt: str
     caption: str
 
 
@@ -73,17 +71,8 @@ def two_laws(worst: WorstCase, *, x: str, ordered: bool = True) -> TwoLaws | Non
         second=laws.second[shown],
         x=x,
         y="probability",
-        alt=laws_alt("probability", worst),
         caption=f"The chart shows the {len(shown):,} most probable of {len(laws.first):,} outputs." if few else "",
         columns=columns_of(laws),
-    )
-
-
-def laws_alt(what: str, worst: WorstCase) -> str:
-    """Return the text alternative of two distributions over outputs."""
-    return (
-        f"The {what} of every output under both tables, and the privacy loss, the logarithm of their ratio. "
-        f"The loss is largest at {worst.output}."
     )
 
 
@@ -116,7 +105,6 @@ def noisy_number(law: NoiseLaw, *, step: float, what: str) -> TwoLaws:
         value = np.arange(-reach, reach + int(step) + 1, stride, dtype=np.float64)
     largest = math.tanh(0.5 / scale) if is_whole else 1 / (2 * scale)
     first, second = (largest * np.exp(-np.abs(value - at) / scale) for at in (step, 0.0))
-    kind = "integer Laplace distributions" if is_whole else "Laplace densities"
     caption = f"Each changed value loses at most {numeral(step / scale, 4)}; the losses add up to the worst case."
     return TwoLaws(
         places=[f"{int(k):,}" for k in value] if is_whole else value,
@@ -124,7 +112,6 @@ def noisy_number(law: NoiseLaw, *, step: float, what: str) -> TwoLaws:
         second=second,
         x=f"noisy value minus the value in the second table, {what}",
         y="probability" if is_whole else "density",
-        alt=f"Two {kind} of scale {numeral(scale, 4)}, {numeral(step, 6)} apart, and their privacy loss.",
         caption=caption + (f" The chart shows every {stride:,}th value." if stride > 1 else ""),
     )
 
@@ -139,7 +126,6 @@ def gaussian_numbers(shift: float) -> TwoLaws:
         second=second,
         x="position between the two tables, standard deviations of the noise",
         y="density",
-        alt=f"Two normal densities, {numeral(shift, 4)} standard deviations apart, and their privacy loss.",
         caption="The chart combines all released values. Only their position along this line depends on the table.",
     )
 

@@ -173,7 +173,6 @@ def _densities(mechanism: RegressionSampler, worst: WorstCase, *, n: int, featur
         second=second,
         x="position on a diameter of the ball, signed length",
         y="density relative to the largest",
-        alt="Densities of one sample of the weights under both tables along a diameter, and their privacy loss.",
         caption=(
             f"The diameter goes through the weights with the largest loss. The loss of one sample is "
             f"{numeral(pair.loss, 4)}.{loss_of_more(mechanism.draws)}"

@@ -83,7 +83,6 @@ def _rows(mechanism: PosteriorSampler, worst: WorstCase, *, n: int) -> Shares:
         rows=tuple(mechanism.prior.network.row_label(row) for row in rows),
         losses=losses,
         most=MOST_ROWS,
-        alt="Bars: the privacy loss that each CPT row adds for this pair of tables, for one sample.",
         caption=f"The loss of one sample is the sum over the rows, {total}.{loss_of_more(mechanism.draws)}{more}",
     )
 

@@ -5,10 +5,10 @@ network therefore do not apply to it: it is listed in `OF_RECORDS` and not in `M
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -158,13 +158,6 @@ class AdaptiveTables:
         probabilities = np.stack([conditionals(network, *model) for model in models])
         outcome = ReleasedModels(tuple(models), probabilities if size else probabilities[0])
         return Release(outcome, self.certified, self.label, public_facts(self, statistic, "epsilon", "delta"))
-
-
-def joined_models(releases: Sequence[Release[Any]]) -> Release[ReleasedModels]:
-    """Return several batches of releases of models by one mechanism as one batch."""
-    outcomes: list[ReleasedModels] = [release.outcome for release in releases]
-    models = tuple(model for outcome in outcomes for model in outcome.models)
-    return replace(releases[0], outcome=ReleasedModels(models, np.concatenate([own.numbers for own in outcomes])))
 
 
 def conditionals(network: Network, model: Network, cpts: FloatArray) -> FloatArray:
