@@ -1,9 +1,7 @@
 """The data for pictures of the worst pair of neighbours: two distributions, or the loss of each row."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -26,7 +24,7 @@ _POINTS = 301
 class TwoLaws:
     """The laws `first` and `second` (P,) of two neighbours over the same `places` (P,), with the titles of both axes.
 
-    `caption` has further sentences, and `columns` are the numbers for the CSV file.
+    `caption` has further sentences.
     """
 
     places: FloatArray | list[str]
@@ -36,7 +34,6 @@ class TwoLaws:
     y: str
     caption: str = ""
     is_logarithmic: bool = False
-    columns: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -72,15 +69,7 @@ def two_laws(worst: WorstCase, *, x: str, ordered: bool = True) -> TwoLaws | Non
         x=x,
         y="probability",
         caption=f"The chart shows the {len(shown):,} most probable of {len(laws.first):,} outputs." if few else "",
-        columns=columns_of(laws),
     )
-
-
-def columns_of(laws: Laws) -> dict[str, Any]:
-    """Return all outputs of two laws as columns, with their losses."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        loss = np.log(laws.first) - np.log(laws.second)
-    return {"output": laws.outputs, "first": laws.first, "second": laws.second, "privacy loss, nats": loss}
 
 
 def shown_outputs(laws: Laws, *, ordered: bool) -> IntArray:

@@ -177,7 +177,6 @@ def _densities(mechanism: RegressionSampler, worst: WorstCase, *, n: int, featur
             f"The diameter goes through the weights with the largest loss. The loss of one sample is "
             f"{numeral(pair.loss, 4)}.{loss_of_more(mechanism.draws)}"
         ),
-        columns={"weights": places, "first": first, "second": second, "privacy loss, nats": logs[0] - logs[1]},
     )
 
 

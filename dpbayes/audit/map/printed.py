@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit, Hypothetical, Numbers
 from dpbayes.audit.loss.finite import exact_curve, exact_pure_epsilon
-from dpbayes.audit.pictures import TwoLaws, columns_of
+from dpbayes.audit.pictures import TwoLaws
 from dpbayes.audit.report import (
     AuditReport,
     ClaimAndProof,
@@ -60,7 +60,6 @@ def _densities(mechanism: PrintedMap, worst: WorstCase, *, n: int) -> TwoLaws | 
         x="released estimate θ",
         y="density",
         is_logarithmic=True,
-        columns=columns_of(laws),
     )
 
 
