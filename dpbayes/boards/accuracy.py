@@ -56,7 +56,7 @@ LOSS = Panel("loss", "Are the predicted probabilities good?", "Log loss of the p
 PROVED = Panel("proved", "What if only the proved ε counts?", "Correct predictions against the proved epsilon.")
 
 
-def accuracy(inputs: AccuracyInputs, *, value: str = "1") -> View:
+def prediction_accuracy(inputs: AccuracyInputs, *, value: str = "1") -> View:
     """Return the board of the accuracy of predictions. [Zhang16] Section 5.1, Figure 1.
 
     Args:
@@ -83,7 +83,7 @@ def _frame(inputs: AccuracyInputs, epsilon: float) -> Frame:
         "loss": _loss_sentence(study, epsilon),
         "proved": "The same curves at the ε that is proved: the paper's red curves need a larger one.",
     }
-    return Frame(headline(study, epsilon), figures, (about(study),), captions, _numbers(study, epsilon))
+    return Frame(accuracy_headline(study, epsilon), figures, (_about(study),), captions, _numbers(study, epsilon))
 
 
 def _numbers(study: AccuracyStudy, epsilon: float) -> dict[str, float]:
@@ -92,7 +92,7 @@ def _numbers(study: AccuracyStudy, epsilon: float) -> dict[str, float]:
     return numbers if best is None else numbers | {"best": float(study.mean(best)[k])}
 
 
-def headline(study: AccuracyStudy, epsilon: float) -> str:
+def accuracy_headline(study: AccuracyStudy, epsilon: float) -> str:
     """Return the accuracy of the best curve with a proof near an epsilon, and that without privacy."""
     numbers, target = _numbers(study, epsilon), study.plan.target
     exact = share_text(numbers["exact"])
@@ -127,7 +127,7 @@ def _loss_sentence(study: AccuracyStudy, epsilon: float) -> str:
     )
 
 
-def about(study: AccuracyStudy) -> str:
+def _about(study: AccuracyStudy) -> str:
     """Return what the curves are averages of."""
     plan, is_table = study.plan, isinstance(study.plan.source, Dataset)
     model = "a new split of the table" if is_table else "a new random model and new records"
@@ -139,7 +139,7 @@ def about(study: AccuracyStudy) -> str:
     )
 
 
-def guarantees(study: AccuracyStudy, epsilon: float) -> "pd.DataFrame":
+def curve_guarantees(study: AccuracyStudy, epsilon: float) -> "pd.DataFrame":
     """Return, for each private curve, the accuracy and the proved epsilon at the point nearest to an epsilon.
 
     Args:

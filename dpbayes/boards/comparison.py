@@ -134,12 +134,12 @@ class MechanismErrors:
 
     def near(self, epsilon: float) -> dict[Look, FloatArray]:
         """Return the errors at the point of the grid that is nearest to an epsilon, the least mean first: (tables,)."""
-        k = place_of(epsilon)
+        k = grid_place(epsilon)
         here = {look: errors[k] for look, errors in self.errors.items() if np.isfinite(errors[k]).all()}
         return dict(sorted(here.items(), key=lambda item: float(item[1].mean())))
 
 
-def place_of(epsilon: float) -> int:
+def grid_place(epsilon: float) -> int:
     """Return the index of the point of the grid that is nearest to an epsilon, on a logarithmic scale."""
     return int(np.abs(np.log(np.array(GRID) / epsilon)).argmin())
 
@@ -190,11 +190,11 @@ def _frame(compared: MechanismErrors, epsilon: float, *, is_private: bool) -> Fr
         raise InputError("No mechanism can be used with this network and these settings.")
     figure = errors_figure(compared.curves, epsilon=epsilon, title="mean absolute error of a probability")
     numbers = {look.name: float(errors.mean()) for look, errors in here.items()}
-    note = about(compared, is_private=is_private)
-    return Frame(headline(here, GRID[place_of(epsilon)]), {"errors": figure}, (note,), {}, numbers)
+    note = _about(compared, is_private=is_private)
+    return Frame(comparison_headline(here, GRID[grid_place(epsilon)]), {"errors": figure}, (note,), {}, numbers)
 
 
-def headline(errors: Mapping[Look, FloatArray], epsilon: float) -> str:
+def comparison_headline(errors: Mapping[Look, FloatArray], epsilon: float) -> str:
     """Return the mechanism with the least error, or those without a clear difference.
 
     Args:
@@ -213,7 +213,7 @@ def headline(errors: Mapping[Look, FloatArray], epsilon: float) -> str:
     return f"{start}, without a clear difference from {names}."
 
 
-def about(compared: MechanismErrors, *, is_private: bool) -> str:
+def _about(compared: MechanismErrors, *, is_private: bool) -> str:
     """Return what the errors are averages of."""
     tables, is_aware = compared.tables, compared.inputs.reading is Reading.NOISE_AWARE
     reader = "noise-aware where a release states its noise" if is_aware else "naive"

@@ -147,7 +147,7 @@ AT_THROWS = Panel("throws", "And with how many throws?", "Median Hellinger dista
 AT_SIDES = Panel("sides", "And with how many sides?", "Median Hellinger distance against the number of sides.")
 
 
-def hellinger(inputs: HellingerInputs, *, value: str = "1") -> View:
+def hellinger_or_laplace(inputs: HellingerInputs, *, value: str = "1") -> View:
     """Return the board of a die. [Notes] Section 2.
 
     Args:
@@ -180,7 +180,7 @@ def _frame(inputs: HellingerInputs, epsilon: float) -> Frame:
         "has no guarantee and is not ranked."
     )
     numbers = {method.value: median for method, median in medians.items()}
-    return Frame(headline(medians), figures, (second_sentence(medians, scenario), note), captions, numbers)
+    return Frame(die_headline(medians), figures, (second_sentence(medians, scenario), note), captions, numbers)
 
 
 def _curves(inputs: HellingerInputs, scenario: Scenario) -> dict[str, Figure]:
@@ -216,7 +216,7 @@ def ranked(medians: Mapping[DieMethod, float]) -> tuple[DieMethod, DieMethod, bo
     return best, rival, proved[rival] - proved[best] <= TIE * proved[rival]
 
 
-def headline(medians: Mapping[DieMethod, float]) -> str:
+def die_headline(medians: Mapping[DieMethod, float]) -> str:
     """Return which mechanism with a proof is closest, or that the best of both families are equally close."""
     best, rival, is_tie = ranked(medians)
     if is_tie:
@@ -262,7 +262,7 @@ def enumeration_wins(scenario: Scenario) -> str:
 # Guarantees
 
 
-def guarantees(scenario: Scenario) -> "pd.DataFrame":
+def die_guarantees(scenario: Scenario) -> "pd.DataFrame":
     """Return the stated and the proved guarantee of each mechanism, and its exact loss where tables are few.
 
     Args:

@@ -114,7 +114,7 @@ def regression(inputs: RegressionInputs, *, value: str = "100") -> View:
     """
     panels = (ERRORS, EPSILONS)
     board = Board("regression", "Regression", panels, {}, value, SLIDER, inputs.facts, private=inputs.is_private)
-    return View(board, lambda stop: (_frame(inputs, place_of(float(stop))),))
+    return View(board, lambda stop: (_frame(inputs, precision_place(float(stop))),))
 
 
 def regression_price(inputs: RegressionPrice, *, value: str = "100") -> View:
@@ -132,7 +132,7 @@ def regression_price(inputs: RegressionPrice, *, value: str = "100") -> View:
     board = Board("regression", "Regression", (replace(EPSILONS, large=True),), {}, value, SLIDER, inputs.facts)
 
     def frames_at(stop: str) -> tuple[Frame, ...]:
-        k = place_of(float(stop))
+        k = precision_place(float(stop))
         note = "Errors on real records are not private, even those of private samples. Only the curator sees them."
         figures, captions = {"epsilons": _epsilons(study, size, k)}, {"epsilons": epsilons_sentence(study, size, k)}
         return (Frame(_price(study, k), figures, (note,), captions, {"proved": float(study.certified[k])}),)
@@ -140,7 +140,7 @@ def regression_price(inputs: RegressionPrice, *, value: str = "100") -> View:
     return View(board, frames_at)
 
 
-def place_of(precision: float) -> int:
+def precision_place(precision: float) -> int:
     """Return the index of the precision of the board that is nearest, on a logarithmic scale."""
     return int(np.abs(np.log(np.array(PRECISIONS) / precision)).argmin())
 
@@ -157,10 +157,10 @@ def _frame(inputs: RegressionInputs, k: int) -> Frame:
         name: float(errors.mean[k])
         for name, errors in (("private", result.several), ("exact", result.exact), ("mean", result.baseline))
     }
-    return Frame(headline(numbers, study, target.name), figures, (_about(result),), captions, numbers)
+    return Frame(regression_headline(numbers, study, target.name), figures, (_about(result),), captions, numbers)
 
 
-def headline(numbers: Mapping[str, float], study: RegressionStudy, target: str) -> str:
+def regression_headline(numbers: Mapping[str, float], study: RegressionStudy, target: str) -> str:
     """Return the error of private samples, beside that without privacy or without features."""
     first = f"{_samples(study)} predicts {target} with a mean squared error of {numeral(numbers['private'])}"
     if numbers["private"] >= numbers["mean"]:

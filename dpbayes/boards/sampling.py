@@ -77,8 +77,7 @@ class SamplingInputs:
     Attributes:
         sampler_at: The mechanism at an epsilon. Errors: InputError if nothing is left to sample.
         cell: The cell of the network whose samples are shown.
-        counts: The true counts; a recipient's board uses them for the released samples alone.
-        is_curator: Whether exact values may be shown.
+        counts: The true counts.
         seed: The seed of the simulated samples.
         facts: What the board states of its data, by name.
     """
@@ -86,8 +85,24 @@ class SamplingInputs:
     sampler_at: Callable[[float], PosteriorSampler]
     cell: int
     counts: Counts
-    is_curator: bool = True
     seed: int = 1
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedSamples:
+    """What a recipient's board is computed from: released samples at each stop, and public facts.
+
+    Attributes:
+        sampler_at: The mechanism at an epsilon, which is public. Errors: InputError if nothing is left to sample.
+        cell: The cell of the network whose samples are shown.
+        samples_at: The released samples (N,) of the cell at an epsilon.
+        facts: What the board states, by name.
+    """
+
+    sampler_at: Callable[[float], PosteriorSampler]
+    cell: int
+    samples_at: Callable[[float], FloatArray]
     facts: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -102,28 +117,45 @@ OMEGA = Panel("omega", "How small can a sample be?", "The least probability that
 
 
 def posterior_sampling(inputs: SamplingInputs, *, value: str = "1") -> View:
-    """Return the board of posterior sampling. [Zhang16] Section 4, [Dimitrakakis14] Algorithm 1.
+    """Return the curator's board of posterior sampling. [Zhang16] Section 4, [Dimitrakakis14] Algorithm 1.
 
     Args:
-        inputs: The mechanism, the counts and the seat.
+        inputs: The mechanism and the counts.
         value: The epsilon that is shown first.
 
     Returns:
-        A view whose stops are the epsilons of the slider. For a recipient, it contains the released samples and what
-        follows from the public prior alone.
+        A view whose stops are the epsilons of the slider. It contains exact values, which are not private.
     """
-    panels = (TRIM, ERROR, OMEGA) if inputs.is_curator else (TRIM, OMEGA)
-    board = Board("sampling", "Posterior sampling", panels, {}, value, SLIDER, inputs.facts, private=inputs.is_curator)
+    panels = (TRIM, ERROR, OMEGA)
+    board = Board("sampling", "Posterior sampling", panels, {}, value, SLIDER, inputs.facts, private=True)
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
+
+
+def released_samples(inputs: ReleasedSamples, *, value: str = "1") -> View:
+    """Return the recipient's board of posterior sampling: the samples, and the region that is public.
+
+    Args:
+        inputs: The released samples and public facts.
+        value: The epsilon that is shown first.
+
+    Returns:
+        A view that contains nothing but what the releases contain, and what follows from the public prior.
+    """
+    board = Board("sampling", "Posterior sampling", (TRIM, OMEGA), {}, value, SLIDER, inputs.facts)
+    return View(board, lambda stop: (_released_frame(inputs, float(stop)),))
+
+
+def samples_of(inputs: SamplingInputs, epsilon: float) -> FloatArray:
+    """Return the simulated samples (N,) of the cell at an epsilon."""
+    return _row_of(inputs, inputs.sampler_at(epsilon)).draws
 
 
 @dataclass(frozen=True, eq=False)
 class _Row:
-    """The row of the shown cell after and before the data, and its released samples (N,)."""
+    """The row of the shown cell, after the data or as public, and its released samples (N,)."""
 
     sampler: PosteriorSampler
-    posterior: RowState
-    prior: RowState
+    state: RowState
     draws: FloatArray
 
     @property
@@ -132,57 +164,76 @@ class _Row:
 
     @property
     def region(self) -> tuple[float, float]:
-        low, high = self.posterior.region(self.bound)
+        low, high = self.state.region(self.bound)
         return float(low), float(high)
+
+
+def _state(beliefs: Dirichlets, cell: int) -> RowState:
+    cells = beliefs.network.cells_of_row(int(beliefs.network.row_of_cell[cell]))
+    return RowState(beliefs.alpha[cells], cell - cells.start)
+
+
+def _row_of(inputs: SamplingInputs, sampler: PosteriorSampler) -> _Row:
+    network = sampler.prior.network
+    state = _state(sampler.prior.updated(inputs.counts), inputs.cell)
+    row = network.row_label(int(network.row_of_cell[inputs.cell]))
+    rng = stream(inputs.seed, "sampling", row, state.state)
+    return _Row(sampler, state, state.sample(sampler.log_odds_bound, rng, (sampler.draws,)))
+
+
+_SIMULATED = ("The samples are simulated from a seed; a real release has no seed.",)
 
 
 def _frame(inputs: SamplingInputs, epsilon: float) -> Frame:
     sampler = inputs.sampler_at(epsilon)
-    exact, network = sampler.prior.updated(inputs.counts), sampler.prior.network
-    row = int(network.row_of_cell[inputs.cell])
-    cells = network.cells_of_row(row)
-    posterior, prior = (
-        RowState(alpha[cells], inputs.cell - cells.start) for alpha in (exact.alpha, sampler.prior.alpha)
-    )
-    rng = stream(inputs.seed, "sampling", network.row_label(row), posterior.state)
-    drawn = _Row(sampler, posterior, prior, posterior.sample(sampler.log_odds_bound, rng, (sampler.draws,)))
-    figures = {"trim": _trim(inputs, exact, drawn), "omega": _omega(sampler)}
-    captions = {"trim": f"Mean of the samples: {numeral(float(drawn.draws.mean()), 3)}.", "omega": _omega_text(sampler)}
-    notes = ["The samples are simulated from a seed; a real release has no seed."]
-    if inputs.is_curator:
-        within = posterior.exact_mass_within(drawn.bound)
-        captions["trim"] += (
-            f" The exact mean is {numeral(posterior.mean, 3)}; {share_text(within)} of the exact posterior lies in the "
-            "region."
-        )
-        figures["error"], captions["error"] = _error(drawn)
-    return Frame(_headline(inputs, exact, sampler), figures, tuple(notes), captions)
+    exact, row = sampler.prior.updated(inputs.counts), _row_of(inputs, sampler)
+    error, error_text = _error(row)
+    inside = share_text(row.state.exact_mass_within(row.bound))
+    captions = {
+        "trim": f"{_mean_text(row)} The exact mean is {numeral(row.state.mean, 3)}; {inside} of the exact posterior "
+        "lies in the region.",
+        "error": error_text,
+        "omega": _omega_text(sampler),
+    }
+    figures = {"trim": _trim(row, inputs.cell, exact), "error": error, "omega": _omega(sampler)}
+    return Frame(_headline(sampler, exact), figures, _SIMULATED, captions)
 
 
-def _headline(inputs: SamplingInputs, exact: Dirichlets, sampler: PosteriorSampler) -> str:
+def _released_frame(inputs: ReleasedSamples, epsilon: float) -> Frame:
+    sampler = inputs.sampler_at(epsilon)
+    row = _Row(sampler, _state(sampler.prior, inputs.cell), inputs.samples_at(epsilon))
+    figures = {"trim": _trim(row, inputs.cell, None), "omega": _omega(sampler)}
+    captions = {"trim": _mean_text(row), "omega": _omega_text(sampler)}
+    return Frame(_headline(sampler, None), figures, _SIMULATED, captions)
+
+
+def _mean_text(row: _Row) -> str:
+    return f"Mean of the samples: {numeral(float(row.draws.mean()), 3)}."
+
+
+def _headline(sampler: PosteriorSampler, exact: Dirichlets | None) -> str:
     if sampler.calibration is Calibration.AS_PRINTED:
         stated, proved = numeral(sampler.epsilon, 6), numeral(sampler.certified.epsilon, 4)
         return f"The paper states ε = {stated} for this release, but the proved ε is {proved}."
-    least = numeral(sampler.omega)
-    region = f"No sampled probability is below {least}"
-    if not inputs.is_curator:
+    region = f"No sampled probability is below {numeral(sampler.omega)}"
+    if exact is None:
         return f"{region}."
     inside = float(exact_mass_within(exact, sampler.log_odds_bound).mean())
     how = "very little" if inside < 0.1 else "partly" if inside < 0.9 else "strongly"
     return f"{region}: the samples depend {how} on the data."
 
 
-def _trim(inputs: SamplingInputs, exact: Dirichlets, row: _Row) -> Figure:
-    """Draw the exact and the trimmed density; for a recipient, the trimmed prior alone."""
+def _trim(row: _Row, cell: int, exact: Dirichlets | None) -> Figure:
+    """Draw the exact and the trimmed density; without the exact posterior, the trimmed prior alone."""
     low, high = row.region
     ends = np.array([low * (1 - 1e-9), high * (1 + 1e-9)])
     parts = [np.linspace(0, 1, GRID // 2), np.linspace(low, high, GRID), ends]
-    if inputs.is_curator:
-        parts.append(density_grid([exact], inputs.cell))
+    if exact is not None:
+        parts.append(density_grid([exact], cell))
     theta = np.unique(np.clip(np.concatenate(parts), 1e-6, 1 - 1e-6))
-    name = exact.network.cell_label(inputs.cell)
-    shown, state = (density(exact, inputs.cell, theta), row.posterior) if inputs.is_curator else (None, row.prior)
-    curves = theta, shown, state.trimmed_density(row.bound, theta)
+    shown = None if exact is None else density(exact, cell, theta)
+    curves = theta, shown, row.state.trimmed_density(row.bound, theta)
+    name = row.sampler.prior.network.cell_label(cell)
     return trim_figure(curves, row.draws, region=row.region, name=name, colour=row.sampler.colour)
 
 
@@ -190,7 +241,7 @@ def _error(row: _Row) -> tuple[Figure, str]:
     sampler = row.sampler
     network, epsilon = sampler.prior.network, sampler.epsilon
     bounds = certified_bound(network, epsilon=epsilon * np.array(TIMES)[:, None], draws=NUMBERS)
-    errors = row.posterior.error_of_mean(bounds, NUMBERS)
+    errors = row.state.error_of_mean(bounds, NUMBERS)
     best = best_draws(errors, NUMBERS)
     labels = [f"ε = {numeral(epsilon * times, 6)}" for times in TIMES]
     figure = mean_error_figure(NUMBERS, errors, labels, best=best, colour=sampler.colour)

@@ -71,10 +71,6 @@ def _pages() -> dict[str, list[StreamlitPage]]:
             st.Page("pages/ledger.py", title="Ledger", url_path="ledger"),
         ],
         "Research": [
-            st.Page("pages/compare.py", title="Compare mechanisms", url_path="compare"),
-            st.Page("pages/sampling.py", title="Posterior sampling", url_path="sampling"),
-            st.Page("pages/hellinger.py", title="Hellinger", url_path="hellinger"),
-            st.Page("pages/accuracy.py", title="Accuracy", url_path="accuracy"),
-            st.Page("pages/regression.py", title="Regression", url_path="regression"),
+            st.Page("pages/lab.py", title="Lab", url_path="lab"),
         ],
     }

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dpbayes as dp
-from dpbayes.boards.accuracy import GRID, AccuracyInputs, accuracy, guarantees, headline
+from dpbayes.boards.accuracy import GRID, AccuracyInputs, accuracy_headline, curve_guarantees, prediction_accuracy
 from dpbayes.experiments.accuracy.methods import ALL_METHODS, EXACT, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
 from dpbayes.experiments.accuracy.study import accuracy_study
@@ -20,7 +20,7 @@ INPUTS = AccuracyInputs(FIGURE_1)
 
 
 def test_all_stops_have_the_same_curves_and_a_line_at_their_epsilon():
-    view = accuracy(INPUTS)
+    view = prediction_accuracy(INPUTS)
     frames = {stop: view.frames_at(stop)[0] for stop in ("0.01", "1", "100")}
     for key in ("accuracy", "loss"):
         figures = [frame.figures[key] for frame in frames.values()]
@@ -32,7 +32,7 @@ def test_all_stops_have_the_same_curves_and_a_line_at_their_epsilon():
 
 
 def test_the_curves_of_figure_1_are_those_of_the_study():
-    frame = accuracy(INPUTS).frames_at("1")[0]
+    frame = prediction_accuracy(INPUTS).frames_at("1")[0]
     study = accuracy_study(FIGURE_1)
     drawn = {trace["name"]: trace["y"] for trace in frame.figures["accuracy"].data}
     for method in study.methods:
@@ -43,9 +43,9 @@ def test_the_curves_of_figure_1_are_those_of_the_study():
 
 
 def test_predictions_without_privacy_are_better_than_the_majority_class():
-    numbers = accuracy(INPUTS).frames_at("1")[0].numbers
+    numbers = prediction_accuracy(INPUTS).frames_at("1")[0].numbers
     assert numbers["majority"] < numbers["best"] < numbers["exact"]
-    more = accuracy(INPUTS).frames_at("100")[0].numbers
+    more = prediction_accuracy(INPUTS).frames_at("100")[0].numbers
     assert more["exact"] == numbers["exact"]
     assert more["best"] > numbers["best"]
 
@@ -54,12 +54,12 @@ def test_the_headline_states_the_best_accuracy_in_percent():
     study = accuracy_study(FIGURE_1)
     best = study.best_near(1.0)
     stated = f"{100 * float(study.mean(best)[GRID.index(1.0)]):.3g}%"
-    assert stated in headline(study, 1.0)
-    assert f"{100 * float(study.mean(EXACT)[0]):.3g}%" in headline(study, 1.0)
+    assert stated in accuracy_headline(study, 1.0)
+    assert f"{100 * float(study.mean(EXACT)[0]):.3g}%" in accuracy_headline(study, 1.0)
 
 
 def test_a_curve_without_a_proof_has_a_larger_proved_epsilon():
-    frame = guarantees(accuracy_study(FIGURE_1), 10.0).set_index("curve")
+    frame = curve_guarantees(accuracy_study(FIGURE_1), 10.0).set_index("curve")
     printed = [name for name in frame.index if "paper" in name and "sampl" in name]
     assert printed
     assert (frame.loc[printed, "proved ε"].str.replace(",", "").astype(float) > 10).all()
@@ -73,10 +73,10 @@ def test_only_a_board_of_a_table_is_private(is_table):
     methods = methods_for(network, (Calibration.CERTIFIED,), among=[ALL_METHODS["laplace"]])
     source = table if is_table else Synthetic(records=200)
     plan = replace(FIGURE_1, network=network, target=network.names[-1], source=source, methods=methods, repeats=3)
-    board = accuracy(AccuracyInputs(plan)).complete()
+    board = prediction_accuracy(AccuracyInputs(plan)).complete()
     assert board.private is is_table
     assert board.is_complete
 
 
 def test_all_stops_fit_into_a_small_block():
-    assert len(accuracy(INPUTS).complete().block()) < 200_000
+    assert len(prediction_accuracy(INPUTS).complete().block()) < 200_000

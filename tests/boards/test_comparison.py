@@ -14,7 +14,7 @@ from dpbayes.boards.comparison import (
     MechanismErrors,
     PlannedComparison,
     comparison,
-    headline,
+    comparison_headline,
     planned_comparison,
     table_at,
 )
@@ -72,11 +72,9 @@ def test_a_mechanism_that_cannot_be_used_is_left_out():
         raise InputError("This mechanism needs binary nodes.")
 
     gone = Look("gone", "#000000")
-    drawable = MechanismErrors(
-        replace(INPUTS, mechanisms={LOOKS[dp.LaplaceUpdates]: at(dp.LaplaceUpdates), gone: never})
-    )
-    assert [curve.look.name for curve in drawable.curves] == ["Laplace"]
-    assert list(table_at(drawable, 1.0)["mechanism"]) == ["Laplace"]
+    few = MechanismErrors(replace(INPUTS, mechanisms={LOOKS[dp.LaplaceUpdates]: at(dp.LaplaceUpdates), gone: never}))
+    assert [curve.look.name for curve in few.curves] == ["Laplace"]
+    assert list(table_at(few, 1.0)["mechanism"]) == ["Laplace"]
     with pytest.raises(InputError, match="No mechanism"):
         comparison(replace(INPUTS, mechanisms={gone: never})).frames_at("1")
 
@@ -85,8 +83,8 @@ def test_the_headline_names_a_tie():
     rng = np.random.default_rng(0)
     a, b = Look("A", "#000000"), Look("B", "#000000")
     errors = {a: 0.1 + 0.001 * rng.normal(size=40), b: 0.5 + 0.001 * rng.normal(size=40)}
-    assert "difference" not in headline(errors, 1.0)
-    assert "difference from B" in headline(errors | {b: errors[a] + 0.0005}, 1.0)
+    assert "difference" not in comparison_headline(errors, 1.0)
+    assert "difference from B" in comparison_headline(errors | {b: errors[a] + 0.0005}, 1.0)
 
 
 def test_the_board_marks_epsilon_and_states_the_error_there():

@@ -1,4 +1,4 @@
-"""The board of a die: its errors at every stop, its ranking, and its guarantees."""
+"""The board of a die: its errors at every stop, its ranking, and its die_guarantees."""
 
 import numpy as np
 import pytest
@@ -7,10 +7,10 @@ from dpbayes.base.validation import InputError
 from dpbayes.boards.explore import STOPS
 from dpbayes.boards.hellinger import (
     HellingerInputs,
+    die_guarantees,
+    die_headline,
     enumeration_wins,
-    guarantees,
-    headline,
-    hellinger,
+    hellinger_or_laplace,
     ranked,
     second_sentence,
     swept,
@@ -43,7 +43,7 @@ def test_errors_fall_with_epsilon_and_with_throws():
 
 
 def test_the_box_and_the_curve_agree_at_the_chosen_epsilon():
-    frame = hellinger(INPUTS).frames_at("1")[0]
+    frame = hellinger_or_laplace(INPUTS).frames_at("1")[0]
     k = STOPS.index(1.0)
     for method, median in frame.numbers.items():
         curve = float(INPUTS.along_epsilon.errors[DieMethod(method)][0, k, MEDIAN])
@@ -56,7 +56,7 @@ def test_local_sensitivity_is_never_ranked():
     medians = {DieMethod.LOCAL: 0.001, DieMethod.GLOBAL: 0.2, DieMethod.SMOOTH: 0.15, DieMethod.CELLS: 0.1}
     assert ranked(medians) == (DieMethod.CELLS, DieMethod.SMOOTH, False)
     assert ranked(medians | {DieMethod.CELLS: 0.149}) == (DieMethod.CELLS, DieMethod.SMOOTH, True)
-    assert "0.1" in headline(medians)
+    assert "0.1" in die_headline(medians)
     assert "0.15" in second_sentence(medians, Scenario())
 
 
@@ -69,7 +69,7 @@ def test_the_factor_of_enumeration_is_that_of_mean_errors():
 
 
 def test_guarantees_name_the_exact_loss_of_small_dice_only():
-    small, large = (guarantees(Scenario(n=n)).set_index("mechanism") for n in (20, 2_000))
+    small, large = (die_guarantees(Scenario(n=n)).set_index("mechanism") for n in (20, 2_000))
     column = "exact loss (ε at δ = 0)"
     assert float(small.loc[DieMethod.GLOBAL.value, column]) <= 1
     assert small.loc[DieMethod.LOCAL.value, "proved"] == "none"
@@ -78,11 +78,11 @@ def test_guarantees_name_the_exact_loss_of_small_dice_only():
 
 def test_a_die_with_too_many_candidates_is_refused():
     with pytest.raises(InputError):
-        hellinger(HellingerInputs(Scenario(n=100_000, sides=6))).frames_at("1")
+        hellinger_or_laplace(HellingerInputs(Scenario(n=100_000, sides=6))).frames_at("1")
 
 
 def test_all_stops_fit_into_a_block():
-    board = hellinger(INPUTS).complete()
+    board = hellinger_or_laplace(INPUTS).complete()
     assert board.is_complete
     assert not board.private
     assert len(board.block()) < 400_000

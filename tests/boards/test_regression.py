@@ -11,7 +11,7 @@ from dpbayes.boards.regression import (
     RegressionInputs,
     RegressionPrice,
     design_of,
-    place_of,
+    precision_place,
     regression,
     regression_price,
 )
@@ -55,7 +55,7 @@ def test_the_proved_epsilon_is_that_of_the_sampler():
 
 def test_the_line_stands_at_the_nearest_precision():
     frame = regression(INPUTS).frames_at("130")[0]
-    assert place_of(130) == PRECISIONS.index(100.0)
+    assert precision_place(130) == PRECISIONS.index(100.0)
     marked = next(trace for trace in frame.figures["errors"].data if trace["name"] == "chosen")
     assert marked["x"] == [100.0, 100.0]
     for figure in frame.figures.values():
@@ -78,7 +78,7 @@ def test_a_recipient_sees_epsilon_and_no_error():
     assert [panel.key for panel in board.panels] == ["epsilons"]
     curator = regression(INPUTS).frames_at("100")[0].figures["epsilons"]
     assert board.frame.figures["epsilons"].to_json() == curator.to_json()
-    assert board.frame.numbers == {"proved": float(design_of(SMALL).certified[place_of(100)])}
+    assert board.frame.numbers == {"proved": float(design_of(SMALL).certified[precision_place(100)])}
 
 
 def test_all_stops_fit_into_a_small_block():

@@ -25,7 +25,7 @@ from dpbayes.ui.session import connected as module
 from dpbayes.ui.session import scans
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
 from dpbayes.ui.session.link import query_of
-from dpbayes.ui.session.options.accuracy import Scene
+from dpbayes.ui.session.options.lab import Scene
 from dpbayes.ui.session.options.workflow import SimulatedTables
 from dpbayes.ui.session.scans import Scan
 from dpbayes.ui.session.settings import Seat, Settings
@@ -220,7 +220,7 @@ def press_choice(at: AppTest, kind: str) -> None:
 
 
 NEED_RECORDS = {
-    "pages/accuracy.py": "This view needs records, but the records of",
+    "pages/lab.py": "This view needs records, but the records of",
 }
 
 
@@ -228,7 +228,7 @@ def test_pages_that_need_records_say_so_and_records_can_be_had(monkeypatch: pyte
     at = counted_page()
     stop_after_a_step()
     at.session_state["settings"] = settings_of(at).with_parameter("accuracy.scene", Scene.TABLE)
-    for page in thorough(tuple(NEED_RECORDS), sample=("pages/accuracy.py",)):
+    for page in thorough(tuple(NEED_RECORDS), sample=("pages/lab.py",)):
         fine(at.switch_page(page).run())
         assert NEED_RECORDS[page] in everything(at)
     fine(at.switch_page(PAGE).run())

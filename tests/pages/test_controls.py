@@ -50,23 +50,21 @@ def test_all_mechanisms_but_the_exact_one_are_offered() -> None:
     assert labels == [mechanism.label for mechanism in RELEASING]
 
 
-SMALL = {"regression.n": "2000", "regression.repeats": "3", "regression.points": "5"}
+LAB = {"lab.experiment": "Regression (Figure 2)", "regression.repeats": "3"}
+GAME = {"lab.experiment": "Posterior sampling", "sampling.answers": "20"}
 
 NO_NUMBERS = ("nan", "text", "", "<b>", "\N{SNOWMAN}")
 
 BAD_NUMBERS: list[tuple[str, dict[str, str], str, str, tuple[str, ...]]] = [
-    ("sampling", {"epsilon": "2"}, "epsilon", "3", ("0", "-1", "inf", "-inf", "1e99", "1,5", "$x$")),
+    ("lab", GAME, "sampling.answer_epsilon", "3", ("0", "-1", "inf", "-inf", "1e99", "1,5", "$x$")),
     ("explore", {}, "prior", "2", ("0.5.5", "-1", "1e99")),
     ("explore", {}, "seed", "2", ("0.5.5", "-1", "1e99")),
-    ("compare", {"compare.view": "Non-negativity"}, "stealth.target", "0.95", ("0.4",)),
     ("data", {"records": "77"}, "records", "80", ("-1", "1e9", "2.5")),
     ("which_epsilon", {}, "which_epsilon.tolerance", "0.1", ("0",)),
     ("which_epsilon", {}, "which_epsilon.confidence", "0.9", ("1",)),
     ("which_epsilon", {}, "which_epsilon.records", "2000", ("1.5",)),
-    ("regression", SMALL, "regression.repeats", "2", ("0", "1e10")),
-    ("regression", SMALL, "regression.n", "1000", ("1",)),
-    ("regression", SMALL, "regression.draws", "2", ("2.5",)),
-    ("regression", SMALL, "regression.noise_variance", "2", ("-1",)),
+    ("lab", LAB, "regression.repeats", "2", ("0", "1e10")),
+    ("lab", LAB, "regression.draws", "2", ("2.5",)),
 ]
 """Pages, their settings, a box, a number for it, and texts that are none, besides NO_NUMBERS."""
 
@@ -91,7 +89,7 @@ def test_a_bad_number_gives_one_sentence_and_keeps_the_last(
 
 
 def test_a_refusal_begins_with_a_capital_letter_unless_with_a_symbol() -> None:
-    at = put(open_page("pages/sampling.py", **{"sampling.answers": "20"}), "box.sampling.share", "2")
+    at = put(open_page("pages/lab.py", **GAME), "box.sampling.share", "2")
     assert sentences(at)[0].startswith(":red[Share of successes must be between 0 and 1")
     put(at, "box.sampling.share", "0.5")
     put(at, "box.sampling.answer_epsilon", "x")

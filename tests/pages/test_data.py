@@ -160,7 +160,7 @@ def test_declared_domains_stay_while_other_pages_are_looked_at(at: AppTest) -> N
     assert not sentences(at)
     release = headline(go(at, "pages/explore.py"))
     assert "age < 30" in everything(at)
-    for page in ("pages/home.py", "pages/regression.py", PAGE, "pages/network.py", PAGE):
+    for page in ("pages/home.py", "pages/lab.py", PAGE, "pages/network.py", PAGE):
         go(at, page)
     assert not sentences(at)
     shown = domain_table(at)
@@ -807,7 +807,7 @@ def test_a_table_whose_columns_are_constant_is_shown_by_every_mechanism(mechanis
 
 # Files of the program that are not there
 
-WITHOUT_RECORDS = ("pages/network.py", "pages/which_epsilon.py", "pages/compare.py")
+WITHOUT_RECORDS = ("pages/network.py", "pages/which_epsilon.py")
 """Pages that need a graph alone."""
 
 FULTON = "data/tables/fulton_pums2000.csv.gz is missing: install dpbayes again or restore the file."
@@ -855,8 +855,10 @@ def test_a_network_that_is_missing_can_be_left_again(copied_data: Path) -> None:
     assert not sentences(at)
 
 
-def test_a_missing_census_is_one_sentence_on_the_regression_page(copied_data: Path) -> None:
+def test_a_missing_census_is_one_sentence_in_lab(copied_data: Path) -> None:
     (copied_data / "tables" / "fulton_pums2000.csv.gz").unlink()
-    at = open_page("pages/regression.py", **{"regression.records": Records.FULTON.value})
+    at = open_page(
+        "pages/lab.py", **{"lab.experiment": "Regression (Figure 2)", "regression.records": Records.FULTON.value}
+    )
     assert sentences(at) == [FULTON]
     assert not at.error

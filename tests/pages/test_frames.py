@@ -17,9 +17,7 @@ from dpbayes.ui.widgets.frames import PageNumbers, block_of, unescaped
 from tests.conftest import IS_THOROUGH
 from tests.pages.conftest import charts, components, figures, open_page, plain, put
 
-PAGES: list[tuple[str, dict[str, str], str]] = [
-    ("pages/compare.py", {"compare.view": "Non-negativity"}, "stealth.target"),
-]
+PAGES: list[tuple[str, dict[str, str], str]] = []
 """Pages that offer frames, with what their links choose and the number of their main slider."""
 
 
@@ -69,7 +67,6 @@ def test_a_frame_is_what_the_page_shows_at_its_stop(page: str, query: dict[str, 
 @pytest.mark.parametrize(
     ("page", "module", "name", "sentence"),
     [
-        ("compare", "compare.noise", "epsilon", "With ε alone, "),
         ("network", "network.errors", "epsilon", "At ε = [0-9.]+, the noise on a count has an sd of"),
         (
             "which_epsilon",

@@ -155,11 +155,8 @@ SHOWN: list[tuple[str, dict[str, str], Callable[[AppTest, list[Any]], None]]] = 
     ("data", {"data": "house_votes_84"}, in_data),
     ("proofs", SMALL | {"mechanism": "LaplaceFourier", "calibration": "as printed"}, in_audit),
     ("proofs", {"audit.subject": "Hellinger, smooth sensitivity (one die)", "audit.n": "12"}, in_audit),
-    ("sampling", SMALL | {"epsilon": "20"}, in_sampling),
     ("proofs", SMALL | CLAIMS_VIEW | {"proofs.bound": EXHIBITS["THEOREM_1"].title}, in_bounds),
     ("proofs", SMALL | CLAIMS_VIEW | {"proofs.bound": EXHIBITS["LEMMA_1"].title}, in_bounds),
-    ("compare", SMALL | {"compare.view": "Non-negativity"}, in_non_negativity),
-    ("compare", SMALL | {"compare.view": "Non-negativity", "stealth.target": "0.9999999"}, in_non_negativity),
     ("proofs", CLAIMS_VIEW | {"proofs.claim": "[Zhang16] Lemma A.3"}, in_papers),
     ("proofs", CLAIMS_VIEW | {"proofs.claim": "[Zhang16] Lemma A.2"}, in_a_verdict),
 ]
@@ -176,7 +173,7 @@ def test_a_pages_code_prints_what_it_shows(
 # The recipient
 
 
-@pytest.mark.parametrize("page", ["data", "sampling", "proofs"])
+@pytest.mark.parametrize("page", ["data", "proofs"])
 def test_a_recipients_code_holds_nothing_of_the_table(page: str) -> None:
     first, second = (open_page(f"pages/{page}.py", seat="recipient", data_seed=seed, **SMALL) for seed in "12")
     assert code(first) == code(second)

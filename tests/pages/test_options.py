@@ -6,26 +6,27 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.parameters import Parameter, parameters_of
-from dpbayes.experiments.sampling import Family
 from dpbayes.ui.session.link import settings_from
 from dpbayes.ui.session.options import OPTIONS, groups_of
-from dpbayes.ui.session.options.research import CompareView, StealthAim
+from dpbayes.ui.session.options.lab import Experiment
 from dpbayes.ui.session.settings import PARAMETERS
 from tests.conftest import IS_THOROUGH, thorough
 from tests.pages.conftest import PAGES, boards, figures, fine, open_page, sentences, stop_after_a_step
 from tests.pages.numbers import wrong_numbers
 
+DIE, GAME = ({"lab.experiment": experiment.value} for experiment in (Experiment.DIE, Experiment.SAMPLING))
+
 NOT_OF_A_PAGE: list[tuple[str, dict[str, str]]] = [
-    ("hellinger", {"hellinger.delta": "1e-12"}),
-    ("hellinger", {"epsilon": "1000"}),
-    ("sampling", {"epsilon": "1000"}),
-    ("compare", {"compare.view": "Non-negativity", "epsilon": "0.001"}),
+    ("lab", DIE | {"hellinger.delta": "1e-12"}),
+    ("lab", DIE | {"epsilon": "1000"}),
+    ("lab", GAME | {"epsilon": "1000"}),
+    ("lab", {"epsilon": "0.001"}),
 ]
 """What is turned by a mechanism's own parameters, which no test below turns to their ends."""
 
 OF_A_PAGE: list[tuple[str, dict[str, str]]] = [
-    ("regression", {"regression.precision": "1e9", "regression.n": "1000"}),
-    ("sampling", {"sampling.family": "normal", "sampling.concentration": "10000"}),
+    ("lab", {"lab.experiment": Experiment.REGRESSION.value, "regression.precision": "1e9"}),
+    ("lab", GAME | {"sampling.family": "normal", "sampling.concentration": "10000"}),
 ]
 """Options of a page at an end, alone; the next test turns them there together, and reads the numbers too."""
 
@@ -46,44 +47,22 @@ def one_step(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 MAIN = {
-    "accuracy": "accuracy.curves",
-    "hellinger": "hellinger.errors",
-    "regression": "regression.errors",
-    "sampling": "trim",
-    "compare": "compare.noise",
     "which_epsilon": "which_epsilon.errors",
 }
 """The picture that a page with numeric options is about. Of other pages any of theirs."""
 
-OF_A_VIEW = {
-    CompareView.NON_NEGATIVITY: "compare.non_negativity",
-    CompareView.TABLES: "compare.tables",
-}
-"""The pictures of other views of Compare mechanisms."""
-
 CONTEXTS: dict[str, list[dict[str, str]]] = {
-    "accuracy": [
-        {"accuracy.scene": "naive Bayes, synthetic", "accuracy.curves": "both"},
-        {"accuracy.scene": "the drawn network, synthetic"},
-        {},
-    ],
-    "hellinger": [{}, {"hellinger.sides": "3", "hellinger.n": "20", "hellinger.balance": "by share"}],
-    "regression": [{}, {"regression.records": "Fulton census", "regression.norm_bound": "from a certified ε"}],
-    "sampling": [{"sampling.family": family.value} for family in Family],
-    "compare": [
-        {},
-        {"compare.view": CompareView.TABLES.value},
-        *({"compare.view": CompareView.NON_NEGATIVITY.value, "stealth.aim": aim.value} for aim in StealthAim),
-    ],
+    "lab": [{"lab.experiment": experiment.value} for experiment in Experiment],
 }
 """The choices that decide which options a page has, for pages that have such choices."""
 
 
-APART = {"accuracy.records"}
-"""What is at its high end alone: a million records of as many features as there can be are one step of a minute."""
-
-
-LARGE = {"audit.n": "500", "regression.n": "20000"}
+LARGE = {"audit.n": "500", "regression.repeats": "20", "regression.draws": "100"} | {
+    "accuracy.repeats": "5",
+    "accuracy.training": "500",
+    "hellinger.n": "100",
+    "hellinger.sides": "2",
+}
 """What by default is less than its high end, where one step of some work would take ten seconds."""
 
 
@@ -102,7 +81,7 @@ def contexts(page: str) -> list[dict[str, str]]:
 def shown(page: str, query: dict[str, str], session: AppTest | None = None) -> AppTest:
     """Return a page, or a session that is on it already, once its picture is there, or its work on it."""
     at = open_page(f"pages/{page}.py", **query) if session is None else turned(session, query)
-    picture = OF_A_VIEW.get(CompareView(query["compare.view"])) if "compare.view" in query else MAIN.get(page)
+    picture = MAIN.get(page)
     for _ in range(50):
         pictures = set(figures(at)) | {panel["key"] for board in boards(at) for panel in board["panels"]}
         if (picture in pictures if picture else pictures) or at.get("progress"):
@@ -133,7 +112,6 @@ NUMERIC = [name for page in PAGES if numeric(name := Path(page).stem)]
 
 def test_what_is_listed_by_page_is_of_a_page_with_numeric_options() -> None:
     assert set(MAIN) | set(CONTEXTS) <= set(NUMERIC)
-    assert len(NUMERIC) >= len(MAIN)
 
 
 def ends_of(numbers: dict[str, Parameter], place: int) -> list[dict[str, str]]:
@@ -141,10 +119,9 @@ def ends_of(numbers: dict[str, Parameter], place: int) -> list[dict[str, str]]:
     low = {name: str(note.low) for name, note in numbers.items()}
     high = {name: str(note.high) for name, note in numbers.items()}
     alone = [{name: end} for end_of in (low, high) for name, end in end_of.items()]
-    apart = [{name: high.pop(name)} for name in APART & set(high)]
     large = high | {name: size for name, size in LARGE.items() if name in high}
     by_turns = {name: (low, large)[(place + k) % 2][name] for k, name in enumerate(large)}
-    return thorough([low, large, high, *alone, by_turns], sample=[by_turns, *(apart if place == 0 else [])])
+    return thorough([low, large, high, *alone, by_turns], sample=[by_turns])
 
 
 @pytest.mark.usefixtures("one_step")
@@ -159,13 +136,7 @@ def test_every_option_at_its_ends_shows_a_picture(page: str) -> None:
             assert all("nearest possible setting" in sentence for sentence in sentences(at)), (context, ends)
 
 
-CUT: list[tuple[str, dict[str, str], str]] = [
-    ("accuracy", {}, "accuracy.training"),
-    ("accuracy", {"accuracy.high": "1"}, "accuracy.low"),
-    ("hellinger", {"hellinger.sides": "3"}, "hellinger.n"),
-    ("regression", {"regression.n": "1000"}, "regression.train_share"),
-    ("regression", {"regression.highest": "1"}, "regression.lowest"),
-]
+CUT: list[tuple[str, dict[str, str], str]] = []
 """Pages, their choices, and an option that these leave less room than it has."""
 
 CUT_ONCE = list({page: cut for page, *cut in CUT}.items())

@@ -24,7 +24,7 @@ def choose(at: AppTest, kind: PriorKind) -> AppTest:
     return fine(at.selectbox(key="choice.prior.kind").set_value(kind).run())
 
 
-@pytest.mark.parametrize("page", [EXPLORE, "pages/sampling.py", "pages/proofs.py", "pages/accuracy.py"])
+@pytest.mark.parametrize("page", [EXPLORE, "pages/proofs.py", "pages/lab.py"])
 def test_the_rule_and_its_number_are_chosen_where_the_prior_is_set(page: str) -> None:
     at = opened(page)
     assert at.selectbox(key="choice.prior.kind").value is PriorKind.CAPPED

@@ -21,7 +21,8 @@ from dpbayes.ui.pages.proofs.claims import BOUNDS, SHORT, place_of
 from dpbayes.ui.pages.proofs.claims import OF_RECORDS as OF_ONE_RECORD
 from dpbayes.ui.pages.proofs.mechanism import REFUTED_CASES
 from dpbayes.ui.session.link import query_of, settings_from
-from dpbayes.ui.session.options.research import BoundClaim, ClaimShown, CompareView, ProofsView
+from dpbayes.ui.session.options.lab import Experiment
+from dpbayes.ui.session.options.research import BoundClaim, ClaimShown, ProofsView
 from dpbayes.ui.session.options.workflow import AttackedTables, AuditSubject
 from dpbayes.ui.session.settings import Seat
 from tests.conftest import crossed, thorough
@@ -250,7 +251,7 @@ def test_a_claim_leads_to_the_page_that_is_about_it() -> None:
         title, _, view = page.partition(": ")
         at = press(claim_opened(str(claim.reference)), f"Open {page}")
         assert at.title[0].value == title
-        assert not view or settings_of(at).options("compare").view is CompareView(view)
+        assert not view or settings_of(at).options("lab").experiment is Experiment(view)
 
 
 def test_every_paper_is_cited_and_every_claim_has_its_code_and_its_tests() -> None:

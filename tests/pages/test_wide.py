@@ -4,7 +4,6 @@ Work is counted, not timed: `python -m benchmarks` has the times.
 """
 
 import itertools
-import math
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -15,8 +14,7 @@ from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.audit.loss import trimmed_network
-from dpbayes.mechanisms import Calibration, GaussianResiduals, fourier
-from dpbayes.model.network import Network
+from dpbayes.mechanisms import GaussianResiduals, fourier
 from dpbayes.theory.claims import setting as bounds_subject
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.options.research import BoundClaim, ProofsView
@@ -34,7 +32,6 @@ from tests.pages.conftest import (
     plain,
     sentences,
     stop_after_a_step,
-    stopped_at_the_second_picture,
 )
 
 
@@ -97,35 +94,6 @@ def test_the_costs_of_a_wide_graph_are_shown_and_take_no_simulation(
     lift = next(plain(c.value) for c in at.caption if "Fourier adds" in c.value)
     assert float(lift.split("Fourier adds ")[1].split()[0].replace(",", "")) > 0
     assert any("Explore shows the errors." in c.value for c in at.caption), "noise is not error"
-
-
-# Non-negativity
-
-NON_NEGATIVITY = {"compare.view": "Non-negativity"}
-
-
-@pytest.mark.parametrize("graph", WIDE, ids=IDS)
-def test_a_wide_graph_is_simulated_in_steps_that_stop(graph: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: list[int] = []
-    draw = fourier.coefficient_noise
-
-    def counted(
-        network: Network, calibration: Calibration, rng: np.random.Generator, size: tuple[int, ...], **law: Any
-    ) -> Any:
-        drawn.append(math.prod(size) * len(network.closure))
-        return draw(network, calibration, rng, size, **law)
-
-    monkeypatch.setattr("dpbayes.mechanisms.stealth.coefficient_noise", counted)
-    monkeypatch.setattr(fourier, "coefficient_noise", counted)
-    seen = stopped_at_the_second_picture(monkeypatch)
-    at = open_page("pages/compare.py", source=graph, cpts="random", records="100", **NON_NEGATIVITY)
-    assert len(seen) == 2
-    assert "at least 90% of Fourier releases have no negative count (proved)" in headline(at), "no need to wait"
-    assert "compare.non_negativity" in figures(at)
-    assert [p.proto.text[:14] for p in at.get("progress")] == ["Stopped after "]
-    assert [button.label for button in at.button if button.label in ("Stop", "Continue")] == ["Continue"]
-    assert max(drawn) <= 2**20, "one step is a small part of the work"
-    assert sum(drawn) <= 2 * 2 * 2**20, "two runs of two works"
 
 
 # Release

@@ -208,8 +208,6 @@ CALLED = {*EXHIBITS, *(exhibit.title for exhibit in EXHIBITS.values()), *(str(cl
 
 ABOUT = {
     "pages/proofs/claims.py": "the board of one replaced record is about the two theorems of robustness",
-    "pages/compare/non_negativity.py": "it leads to the claim about non-negativity",
-    "pages/compare/noise.py": "the page compares noise as Remark 1 does, and tells what became of the remark",
 }
 """The modules of the user interface that are about certain claims, and why they name them."""
 

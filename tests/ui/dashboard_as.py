@@ -113,7 +113,7 @@ def main(*words: str) -> None:
     Chosen.has_public_records = False  # type: ignore[assignment]  # of public ones, a page may show everything
     frames.AT_ONCE = math.inf
     use_host(replace(host(), first_s=math.inf))  # all work is done in one run: how far it gets depends on the time
-    for module in ("data.page", "explore.page", "hellinger.page", "ledger"):
+    for module in ("data.page", "explore.page", "ledger"):
         importlib.import_module(f"dpbayes.ui.pages.{module}")
     servers = [server(*word.split(":")) for word in words]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())

@@ -82,9 +82,7 @@ CHOICES = [
 ]
 """Every choice on a page, one at a time."""
 
-OF_MECHANISMS = [
-    (page, {"mechanism": kind.__name__}) for page in ("explore", "proofs", "compare") for kind in MECHANISMS
-]
+OF_MECHANISMS = [(page, {"mechanism": kind.__name__}) for page in ("explore", "proofs", "lab") for kind in MECHANISMS]
 
 ADAPTIVE = [("explore", {"mechanism": "AdaptiveTables"}), ("proofs", {"mechanism": "AdaptiveTables", "records": "20"})]
 

@@ -5,13 +5,9 @@ from typing import Any
 import pytest
 
 from dpbayes.posteriors.prior_rules import PriorRule
-from dpbayes.ui.pages.compare import page as compare
-from dpbayes.ui.pages.hellinger import page as hellinger
-from dpbayes.ui.pages.regression import page as regression
 from dpbayes.ui.pages.which_epsilon import page as which_epsilon
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import show_place
-from dpbayes.ui.session.options.research import CompareView
 from dpbayes.ui.session.options.workflow import SimulatedTables
 from dpbayes.ui.session.settings import Present, Seat, Settings
 from dpbayes.ui.widgets.chart.saving import (
@@ -47,7 +43,7 @@ def test_a_file_is_named_by_page_content_and_settings() -> None:
 def test_a_name_says_the_page_once_and_nothing_of_stories_and_other_pages() -> None:
     parameters = (("audit.n", 12), ("hellinger.n", 30))
     settings = Settings(story="epsilon", step=3, present=Present.ON, parameters=parameters)
-    assert file_name("hellinger", "hellinger.errors", settings) == "hellinger-errors-hellinger.n=30"
+    assert file_name("audit", "audit.curve", settings) == "audit-curve-audit.n=12"
     assert file_name("which_epsilon", "which-epsilon", settings) == "which_epsilon"
 
 
@@ -70,10 +66,7 @@ def test_no_setting_makes_a_name_that_a_disk_refuses_or_that_leaves_the_folder()
 EXPLORE: Facts = MECHANISM | EPSILON | TABLE | N
 
 FACTS: dict[str, Facts] = {
-    "hellinger": hellinger.FACTS,
-    "regression": regression.FACTS,
     "explore": EXPLORE,
-    "compare": compare.FACTS[CompareView.NOISE],
     "which_epsilon": which_epsilon.FACTS,
 }
 
@@ -86,8 +79,6 @@ def caption(page: str, *, simulates: bool = False, **fields: Any) -> str:
 def test_at_the_defaults_too_a_picture_says_mechanism_epsilon_table_and_n() -> None:
     facts = "mechanism = Laplace, epsilon = 1, table = 1,000 synthetic records from Asia, n = 1,000"
     assert caption("explore", simulates=True) == f"dpbayes, page explore: {facts}. A simulation, not a release."
-    table = "table = 1,000 synthetic records from Asia"
-    assert caption("compare") == f"dpbayes, page compare: epsilon = 1, {table}. A picture, not a release."
     assert caption("ledger") == "dpbayes, page ledger. A picture, not a release."
 
 
@@ -109,8 +100,6 @@ def test_a_picture_says_what_else_is_set_and_nothing_twice() -> None:
     ("page", "n", "fields"),
     [
         ("which_epsilon", "77", {"records": 77}),
-        ("hellinger", "12", {"parameters": (("hellinger.n", 12),)}),
-        ("regression", "370,000", {}),
         ("explore", "435", {"data": "house_votes_84"}),
     ],
 )

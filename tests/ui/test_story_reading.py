@@ -38,7 +38,7 @@ def test_a_file_is_read_as_it_is_written() -> None:
     text = HEAD + (
         'next = "epsilon"\n[settings]\nsource = "cancer"\nepsilon = 2\n'
         + STEP
-        + 'at = "rows"\n[steps.settings]\nepsilon = 0.5\n[steps.guess]\nask = "How much?"\nnumber = "error"\n'
+        + 'at = "question"\n[steps.settings]\nepsilon = 0.5\n[steps.guess]\nask = "How much?"\nnumber = "error"\n'
         + STEP
     )
     story = read(text)
@@ -49,7 +49,7 @@ def test_a_file_is_read_as_it_is_written() -> None:
         "What is known of it?",
         "Nursing",
         (
-            Step("Look.", "Move it.", "What moves.", "explore", first, "rows", Guess("How much?", "error")),
+            Step("Look.", "Move it.", "What moves.", "explore", first, "question", Guess("How much?", "error")),
             Step("Look.", "Move it.", "What moves.", "explore", then),
         ),
         "Something.",
@@ -150,7 +150,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
         "explore has no number called",
     ),
     "a page without numbers": (
-        HEAD + STEP.replace("explore", "hellinger") + "[steps.guess]\nask = 'x'\nnumber = 'cells'",
+        HEAD + STEP.replace("explore", "lab") + "[steps.guess]\nask = 'x'\nnumber = 'cells'",
         "leave `guess` out",
     ),
     "an answer of its own": (

@@ -368,6 +368,10 @@ ALL_METHODS: Mapping[str, Method] = {**METHODS, **{method.name: method for metho
 """All methods by name, with the noise-aware ones, which take longer."""
 
 
+ADDED = frozenset({"private_map", "consistent", "gaussian", *(method.option[0] for method in AWARE)})
+"""Options of curves that a picture has only if their mechanism is chosen: one with all of them is unreadable."""
+
+
 def methods_for(
     network: Network,
     calibrations: Sequence[Calibration],

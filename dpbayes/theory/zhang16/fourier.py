@@ -42,7 +42,7 @@ REMARK_SCALE = Claim(
     r"|N_I| \le |I|\,2^{1+\max_i \mathrm{indeg}(i)}",
     Verdict.HOLDS,
     "The size of the closure is right, and so is the noise scale that follows from it.",
-    page="Compare mechanisms",
+    page="Lab: Mechanisms compared",
     mechanism="LaplaceFourier",
 )
 REMARK_COMPARISON = Claim(
@@ -52,7 +52,7 @@ REMARK_COMPARISON = Claim(
     Verdict.FALSE,
     "The remark compares scales of coefficients. Rebuilding the tables cancels the factor 2^(-|I|/2): "
     "measured in records per cell, denser networks have more noise.",
-    page="Compare mechanisms",
+    page="Lab: Mechanisms compared",
     mechanism="LaplaceFourier",
 )
 

@@ -30,7 +30,7 @@ CONSISTENCY = Claim(
     Verdict.HOLDS,
     "Rebuilt tables agree on shared nodes. Their cells are not whole numbers, and their totals are n plus the counts "
     "that t adds.",
-    page="Compare mechanisms: Non-negativity",
+    page="Explore",
     mechanism="LaplaceFourier",
 )
 ALGORITHM_2 = Claim(
@@ -40,7 +40,7 @@ ALGORITHM_2 = Claim(
     Verdict.HOLDS,
     "The posterior is post-processing of the release of Corollary 2, because t does not depend on the data. The "
     "parameters of the posterior can be negative.",
-    page="Compare mechanisms: Non-negativity",
+    page="Explore",
     mechanism="LaplaceFourier",
 )
 THEOREM_3 = Claim(

@@ -268,7 +268,7 @@ GRADIENT = Claim(
     Verdict.FALSE,
     "The gradient is (y - w'x) (w, -1)/sigma^2. The stated gradient has the wrong sign and half the size, and it "
     "contains x_j w'w in place of (w'x) w_j.",
-    page="Regression",
+    page="Lab: Regression (Figure 2)",
 )
 NORM = Claim(
     Reference("Zhang16", "Appendix D, the norm of the gradient"),
@@ -301,7 +301,7 @@ LEMMA_D1 = Claim(
     r"p(w \mid D) \propto N(w \mid \mu_n, \Sigma_n) \mathbf 1\{\|w\|_2 \le 1\}",
     Verdict.HOLDS,
     "mu_n and Sigma_n are the parameters of the Gaussian before truncation.",
-    page="Regression",
+    page="Lab: Regression (Figure 2)",
 )
 
 EXHIBITS: dict[str, Exhibit] = {

@@ -44,7 +44,7 @@ SMALL_INCREMENTS = Claim(
     r"4t|N_I|^2/\varepsilon\ \text{is small}",
     Verdict.FALSE,
     "At the stated t, the added records often outnumber the real records many times.",
-    page="Compare mechanisms: Non-negativity",
+    page="Explore",
     mechanism="LaplaceFourier",
 )
 RERUNS = Claim(

@@ -208,7 +208,7 @@ FIGURE_1 = Claim(
     "The generator, t and the number of samples are not stated. With every probability from U(0, 1) the curves can be "
     "reproduced. At the epsilon stated in the paper, the sampler becomes more accurate than the other mechanisms, but "
     "this epsilon does not cover whole records. At the proved epsilon, the sampler is never the most accurate.",
-    page="Accuracy",
+    page="Lab: Accuracy (Figure 1)",
 )
 FIGURE_2 = Claim(
     Reference("Zhang16", "Figure 2"),
@@ -218,5 +218,5 @@ FIGURE_2 = Claim(
     "On census-like records, the error grows with b, and the error of a private sample is only slightly larger. The "
     "proved epsilon per record falls with b, but the stated 2 L(w) is never below n/sigma^2 = 37,000. The census "
     "extract of the paper is not available here.",
-    page="Regression",
+    page="Lab: Regression (Figure 2)",
 )

@@ -154,7 +154,7 @@ def release_controls(chosen: Chosen) -> None:
         prior_control(kind)
         if chosen.is_curator:
             controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)
-        _elsewhere(chosen)
+        _elsewhere()
 
 
 def row_choice(chosen: Chosen) -> None:
@@ -193,13 +193,10 @@ def _pick_node(net: Network) -> None:
     change(row=net.row_label(int(net.row_offsets[net.index(st.session_state["row.node"])])))
 
 
-def _elsewhere(chosen: Chosen) -> None:
+def _elsewhere() -> None:
     """Lead to the mechanisms that do not release a network's CPTs."""
-    is_compared = chosen.is_curator and len(chosen.network.names) == 1
-    die = " The comparison of mechanisms below includes the Hellinger mechanism, because the network has one node."
-    st.caption(f"Two other mechanisms have their own pages.{die if is_compared else ''}")
-    st.page_link("pages/hellinger.py", label="Hellinger mechanism", icon=ARROW)
-    st.page_link("pages/regression.py", label="Regression", icon=ARROW)
+    st.caption("The Hellinger mechanism for a die and private regression are experiments of Lab.")
+    st.page_link("pages/lab.py", label="Lab", icon=ARROW)
 
 
 def _stealth(chosen: Chosen) -> None:

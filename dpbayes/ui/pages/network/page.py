@@ -208,7 +208,7 @@ def every_mechanism(comparison: Comparison) -> None:
             else " The other mechanisms search for their best noise scales, which takes too long on this graph."
         )
         st.caption(f"Root mean square over all cells, in counts.{left_out}")
-        st.page_link("pages/compare.py", label="Compare mechanisms", icon=":material/arrow_forward:")
+        st.page_link("pages/lab.py", label="Lab", icon=":material/arrow_forward:")
 
 
 def _t_for(net: Network) -> float:

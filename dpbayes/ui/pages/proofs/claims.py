@@ -41,7 +41,8 @@ from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.kept import server_cache
-from dpbayes.ui.session.options.research import BoundClaim, ClaimShown, CompareView, ProofsView
+from dpbayes.ui.session.options.lab import Experiment
+from dpbayes.ui.session.options.research import BoundClaim, ClaimShown, ProofsView
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.address import turn_to
 from dpbayes.ui.widgets.board import offer_document, show
@@ -58,9 +59,6 @@ from dpbayes.ui.widgets.show import assumption, folded, inside, sentence_instead
 
 OF_RECORDS = (THEOREM_1_II, THEOREM_2_II, THEOREM_3_TAIL, ASSUMPTION_2, LEMMA_3, LEMMA_5, LEMMA_6)
 """The claims that the board of one replaced record is about."""
-
-FILES = {"Compare mechanisms": "compare"}
-"""The files of pages that are not called by their titles."""
 
 CLAIM_OF = dict(zip(ClaimShown, CLAIMS, strict=True))
 OPTION_OF = dict(zip(CLAIMS, ClaimShown, strict=True))
@@ -235,8 +233,8 @@ def _turn_to_page(page: str) -> None:
     """Go to the page that a claim names by its title, at the view that may follow behind a colon."""
     title, _, view = page.partition(": ")
     if view:
-        set_parameter("compare.view", CompareView(view))
-    turn_to(f"pages/{FILES.get(title, title.lower())}.py")
+        set_parameter("lab.experiment", Experiment(view))
+    turn_to(f"pages/{title.lower()}.py")
 
 
 def claim_inputs(chosen: Chosen, bound: BoundClaim) -> ClaimInputs:

@@ -75,11 +75,7 @@ PARTS: dict[str, dict[str, str]] = {
     },
     "proofs": TOP,
     "ledger": {},
-    "sampling": TOP | {"game": "game-told"},
-    "hellinger": TOP,
-    "compare": TOP,
-    "accuracy": TOP,
-    "regression": TOP,
+    "lab": TOP | {"game": "game"},
 }
 """By page, what its parts are called in a story, and the key of each in the page; "" is the page's top."""
 
@@ -88,7 +84,7 @@ ALONE: dict[str, dict[str, str]] = {
     "network": {"sizes": ""},
     "proofs": {"": "proofs-board"},
     "ledger": {"": "ledger-shown"},
-    "sampling": {"game": "game"},
+    "lab": {"game": "game"},
 }
 """By page, the parts that are presented by another key than their own; "" is the page's main slider and picture.
 

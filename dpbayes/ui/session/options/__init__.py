@@ -3,16 +3,17 @@
 from typing import Any
 
 from dpbayes.base.parameters import Choice, Parameter, parameters_of
-from dpbayes.experiments.regression.scenario import RegressionScenario
-from dpbayes.ui.session.options.accuracy import AccuracyOptions
+from dpbayes.ui.session.options.lab import (
+    AccuracyOptions,
+    HellingerOptions,
+    LabOptions,
+    RegressionOptions,
+    SamplingOptions,
+)
 from dpbayes.ui.session.options.research import (
     BoundsOptions,
-    CompareOptions,
-    HellingerOptions,
     ProofsOptions,
     RobustnessOptions,
-    SamplingOptions,
-    StealthOptions,
 )
 from dpbayes.ui.session.options.workflow import (
     AuditOptions,
@@ -25,7 +26,7 @@ from dpbayes.ui.session.options.workflow import (
 OPTIONS: dict[str, type[Any]] = {
     "network": NetworkOptions,
     "explore": ExploreOptions,
-    "compare": CompareOptions,
+    "lab": LabOptions,
     "release": ReleaseOptions,
     "which_epsilon": WhichEpsilonOptions,
     "robustness": RobustnessOptions,
@@ -33,16 +34,15 @@ OPTIONS: dict[str, type[Any]] = {
     "sampling": SamplingOptions,
     "hellinger": HellingerOptions,
     "audit": AuditOptions,
-    "stealth": StealthOptions,
     "bounds": BoundsOptions,
     "accuracy": AccuracyOptions,
-    "regression": RegressionScenario,
+    "regression": RegressionOptions,
 }
 """The options of every group, which saved links name: a frozen dataclass of fields annotated as a mechanism's are."""
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "explore": ("release", "explore"),
-    "compare": ("compare", "stealth"),
+    "lab": ("lab", "accuracy", "regression", "sampling", "hellinger"),
     "proofs": ("proofs", "audit", "bounds", "robustness"),
 }
 """The groups of a page that has several, or one of another name."""

@@ -1,0 +1,347 @@
+"""Lab: one experiment at a time, each a board with its controls at the left."""
+
+from collections.abc import Callable, Hashable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from dpbayes.base import terms
+from dpbayes.base.looks import Look
+from dpbayes.base.text import shortest, typed
+from dpbayes.base.validation import InputError, brief
+from dpbayes.boards.accuracy import GRID, AccuracyInputs, curve_guarantees, prediction_accuracy
+from dpbayes.boards.board import View
+from dpbayes.boards.comparison import (
+    CuratorComparison,
+    MechanismAt,
+    MechanismErrors,
+    PlannedComparison,
+    comparison,
+    planned_comparison,
+    table_at,
+)
+from dpbayes.boards.hellinger import HellingerInputs, die_guarantees, hellinger_or_laplace
+from dpbayes.boards.regression import RegressionInputs, RegressionPrice, regression, regression_price
+from dpbayes.boards.sampling import (
+    GameInputs,
+    ReleasedSamples,
+    SamplingInputs,
+    posterior_sampling,
+    query_game,
+    released_samples,
+    samples_of,
+)
+from dpbayes.experiments.accuracy.methods import ADDED, ALL_METHODS, METHODS, methods_for
+from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic, default_target
+from dpbayes.experiments.hellinger.scenario import Balance, Scenario
+from dpbayes.experiments.regression.scenario import NormBound, Records, RegressionScenario
+from dpbayes.experiments.sampling import Family, Tables, answering
+from dpbayes.mechanisms import PRIVATE, Calibration, Mechanism, Outcome, PosteriorSampler
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
+from dpbayes.sources.named_networks import naive_bayes
+from dpbayes.sources.shipped_tables import shipped_regression
+from dpbayes.ui.pages.explore.controls import picked, row_choice
+from dpbayes.ui.session.chosen import Chosen, kind_called
+from dpbayes.ui.session.kept import kept
+from dpbayes.ui.session.options.lab import CalibrationsShown, Experiment, Scene
+from dpbayes.ui.session.planned import USUAL_RECORDS, public_cpts
+from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.board import offer_document, show
+from dpbayes.ui.widgets.controls import prior_control
+from dpbayes.ui.widgets.show import numbers, sentence_instead
+
+FEATURES = 16
+"""Features of the naive Bayes network of Figure 1."""
+
+MOST_SETS = 1_000
+"""Sets of nodes within families up to which the best scales of noise are searched for the comparison."""
+
+_CALIBRATIONS = {
+    CalibrationsShown.BOTH: tuple(Calibration),
+    CalibrationsShown.CERTIFIED: (Calibration.CERTIFIED,),
+    CalibrationsShown.AS_PRINTED: (Calibration.AS_PRINTED,),
+}
+
+
+def lab_page(chosen: Chosen) -> None:
+    """Show the select of experiments with the controls of the chosen one, and its board."""
+    experiment = chosen.options("lab").experiment
+    controls_of, board_of = EXPERIMENTS[experiment]
+    left, main = st.columns([2, 9], gap="medium")
+    with left:
+        controls.parameter_control("lab.experiment")
+        with sentence_instead():
+            controls_of(chosen)
+    with main, st.container(key="main"), sentence_instead():
+        board_of(chosen)
+
+
+def _offered(group: str, *names: str) -> None:
+    for name in names:
+        controls.parameter_control(f"{group}.{name}")
+
+
+def _show(name: str, inputs: Hashable, view: Callable[[], View], value: str) -> None:
+    with st.spinner("Simulating …"):
+        show(name, inputs, view, value)
+    offer_document(view(), value)
+
+
+def _facts(chosen: Chosen) -> dict[str, str]:
+    return {"table": chosen.data_title}
+
+
+# Accuracy
+
+
+def _accuracy_controls(chosen: Chosen) -> None:
+    scene = chosen.options("accuracy").scene
+    _offered("accuracy", "scene")
+    if scene is not Scene.NAIVE_BAYES:
+        net = chosen.network
+        controls.choice("Target, predicted from all other nodes", "target", net.names, default=_target(chosen, net))
+    _offered("accuracy", "curves", "training", "repeats")
+    prior_control()
+    controls.text_field("Seed of the simulation", "seed", help=terms.SEED)
+
+
+def _target(chosen: Chosen, net: Network) -> str:
+    if chosen.settings.target in net.names:
+        return chosen.settings.target
+    return default_target(net, chosen.dataset if _scene(chosen) is Scene.TABLE else None)
+
+
+def _scene(chosen: Chosen) -> Scene:
+    """Return which records are predicted: to a recipient, who may not see curves of true records, synthetic ones."""
+    scene: Scene = chosen.options("accuracy").scene
+    return Scene.NETWORK if scene is Scene.TABLE and not chosen.is_curator else scene
+
+
+def accuracy_plan(chosen: Chosen) -> AccuracyPlan:
+    """Return the plan of the experiment. Errors: InputError, as for an `AccuracyPlan`."""
+    options, scene, noise = chosen.options("accuracy"), _scene(chosen), chosen.parameter("noise")
+    net = naive_bayes(FEATURES) if scene is Scene.NAIVE_BAYES else chosen.network
+    drawn = [method for method in ALL_METHODS.values() if method.option[0] not in ADDED]
+    if scene is not Scene.NAIVE_BAYES:
+        kind = kind_called(chosen.settings.mechanism)
+        drawn += [method for method in METHODS.values() if method.kind is kind and method not in drawn]
+    return AccuracyPlan(
+        network=net,
+        target="class" if scene is Scene.NAIVE_BAYES else _target(chosen, net),
+        source=_table(chosen, net) if scene is Scene.TABLE else Synthetic(),
+        epsilons=GRID,
+        methods=methods_for(net, _CALIBRATIONS[options.curves], noise, among=drawn),
+        training=options.training,
+        repeats=options.repeats,
+        prior=chosen.settings.prior,
+        noise=noise,
+        seed=chosen.seed,
+    )
+
+
+def _table(chosen: Chosen, net: Network) -> Dataset:
+    table = chosen.dataset
+    missing = [name for name in net.names if name not in table.position]
+    if missing:
+        raise InputError(
+            f"The node {brief(missing[0])} is not a column of the table. Rename or delete it on the Network page."
+        )
+    return table
+
+
+def _accuracy_board(chosen: Chosen) -> None:
+    if _scene(chosen) is not chosen.options("accuracy").scene:
+        st.caption("These curves use synthetic records. Only the curator may see curves of true records.")
+    plan, value = accuracy_plan(chosen), shortest(chosen.epsilon)
+    inputs = kept("lab.accuracy", plan, lambda: AccuracyInputs(plan, _facts(chosen)))
+    _show("accuracy", plan, lambda: prediction_accuracy(inputs, value=value), value)
+    st.subheader("Proved ε of each curve")
+    numbers(curve_guarantees(inputs.study, chosen.epsilon))
+
+
+# Regression
+
+
+def regression_scenario(chosen: Chosen) -> RegressionScenario:
+    """Return the scenario of the options."""
+    options = chosen.options("regression")
+    return RegressionScenario(
+        records=options.records,
+        norm_bound=options.norm_bound,
+        epsilon=options.epsilon,
+        draws=options.draws,
+        repeats=options.repeats,
+    )
+
+
+def _regression_controls(chosen: Chosen) -> None:
+    _offered("regression", "records", "norm_bound")
+    if chosen.options("regression").norm_bound is NormBound.EPSILON:
+        _offered("regression", "epsilon")
+    _offered("regression", "draws", "repeats")
+    controls.text_field("Seed of splits and samples", "seed", help=terms.SEED)
+
+
+def _regression_board(chosen: Chosen) -> None:
+    scenario, settings = regression_scenario(chosen), chosen.settings
+    value, facts = typed(chosen.options("regression").precision), {"records": scenario.records.value}
+    if chosen.is_curator or scenario.records is Records.SYNTHETIC:
+        key = (scenario, settings.seed, settings.data_seed)
+        inputs = kept("lab.regression", key, lambda: RegressionInputs(*key, facts))
+        _show("regression", key, lambda: regression(inputs, value=value), value)
+    else:
+        n, columns = shipped_regression("fulton").features.shape
+        price = RegressionPrice(scenario, n, columns, facts)
+        _show("regression", (scenario, n), lambda: regression_price(price, value=value), value)
+
+
+# Posterior sampling and the query game
+
+
+def _sampling_controls(chosen: Chosen) -> None:
+    row_choice(chosen)
+    _offered_mechanism = ("draws", "calibration")
+    for name in _offered_mechanism:
+        controls.parameter_control(name)
+    prior_control(PosteriorSampler)
+    if chosen.is_curator:
+        controls.text_field("Seed of the simulated samples", "seed", help=terms.SEED)
+
+
+def _at(mechanism: Mechanism[Outcome]) -> Callable[[float], Any]:
+    """Return a mechanism's settings at any epsilon."""
+    return lambda epsilon: replace(mechanism, epsilon=epsilon)  # type: ignore[type-var]
+
+
+def _sampling_board(chosen: Chosen) -> None:
+    sampler, cell = chosen.mechanism_called("PosteriorSampler"), picked(chosen)[1]
+    assert isinstance(sampler, PosteriorSampler)
+    inputs = SamplingInputs(_at(sampler), cell, chosen.counts, chosen.seed, _facts(chosen))
+    value = shortest(chosen.epsilon)
+    parameters = (sampler.draws, sampler.calibration, chosen.settings.prior, chosen.network)
+    key = (chosen.is_curator, cell, parameters, chosen.counts.digest, chosen.seed)
+    if chosen.is_curator:
+        _show("sampling", key, lambda: posterior_sampling(inputs, value=value), value)
+    else:
+        public = ReleasedSamples(_at(sampler), cell, lambda epsilon: samples_of(inputs, epsilon), _facts(chosen))
+        _show("sampling", key, lambda: released_samples(public, value=value), value)
+    st.subheader("Query game: how many answers reveal which of two tables is used?")
+    left, right = st.columns([1, 3], gap="medium")
+    with left:
+        _game_controls(chosen)
+    with right, st.container(key="game"), sentence_instead():
+        _game(chosen)
+
+
+def _game_controls(chosen: Chosen) -> None:
+    family = chosen.options("sampling").family
+    _offered("sampling", "family")
+    if family is Family.NETWORK:
+        _offered("sampling", "answer_epsilon", "columns")
+    is_binary = family in (Family.NETWORK, Family.BINOMIAL)
+    _offered("sampling", "records", "share" if is_binary else "distance", "concentration")
+
+
+def game_inputs(chosen: Chosen) -> GameInputs:
+    """Return the query game of the options. Errors: InputError if nothing is left to sample."""
+    options = chosen.options("sampling")
+    successes = round(options.records * options.share)
+    tables = Tables(options.records, successes, options.columns, options.concentration, options.distance)
+    sampler = None
+    if options.family is Family.NETWORK:
+        calibration = chosen.parameter("calibration")
+        sampler = answering(options.columns, epsilon=options.answer_epsilon, calibration=calibration)
+    return GameInputs(options.family, tables, sampler, chosen.seed)
+
+
+def _game(chosen: Chosen) -> None:
+    options = chosen.options("sampling")
+    key = (replace(options, answers=1), chosen.parameter("calibration"), chosen.seed)
+    inputs, value = kept("lab.game", key, lambda: game_inputs(chosen)), str(options.answers)
+    view = query_game(inputs, value=value)
+    _show("game", key, lambda: view, view.board.value)
+
+
+# A die
+
+
+def die_scenario(chosen: Chosen) -> Scenario:
+    """Return the die of the options. Errors: InputError for too many candidates, when it is used."""
+    options = chosen.options("hellinger")
+    return Scenario(**{name: getattr(options, name) for name in options.__dataclass_fields__})
+
+
+def _die_controls(chosen: Chosen) -> None:
+    _offered("hellinger", "n", "sides", "balance")
+    if chosen.options("hellinger").balance is Balance.SHARE:
+        _offered("hellinger", "share")
+    _offered("hellinger", "calibration", "prior", "delta")
+    controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)
+
+
+def _die_board(chosen: Chosen) -> None:
+    scenario, value = die_scenario(chosen), shortest(chosen.epsilon)
+    key, facts = (scenario, chosen.seed), {"n": f"{scenario.n:,}"}
+    inputs = kept("lab.hellinger", key, lambda: HellingerInputs(scenario, chosen.seed, facts))
+    _show("hellinger", key, lambda: hellinger_or_laplace(inputs, value=value), value)
+    st.subheader("Guarantees")
+    numbers(die_guarantees(scenario.at(epsilon=chosen.epsilon)))
+
+
+# Mechanisms compared
+
+
+def _comparison_controls(chosen: Chosen) -> None:
+    for name in ("release.reading", "calibration", "noise", "delta"):
+        controls.parameter_control(name)
+    prior_control(*PRIVATE)
+    controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)
+
+
+def mechanisms_at(chosen: Chosen) -> dict[Look, MechanismAt]:
+    """Return the mechanisms that the network allows, by their looks."""
+    mechanisms: dict[Look, MechanismAt] = {}
+    for kind in PRIVATE:
+        with suppress(InputError):
+            if hasattr(kind, "design") and len(chosen.network.closure) > MOST_SETS:
+                raise InputError("The search for the best noise takes too long on this network.")
+            mechanisms[Look(kind.label, kind.colour)] = _at(chosen.mechanism_called(kind.__name__))
+    return mechanisms
+
+
+def _comparison_board(chosen: Chosen) -> None:
+    reading, value = chosen.options("release").reading, shortest(chosen.epsilon)
+    shared = (chosen.network, reading, chosen.settings.prior, chosen.seed, chosen.is_curator)
+    parameters = tuple(pair for pair in chosen.settings.parameters if "." not in pair[0] and pair[0] != "epsilon")
+
+    def inputs() -> CuratorComparison | PlannedComparison:
+        mechanisms, facts = mechanisms_at(chosen), _facts(chosen)
+        if chosen.is_curator:
+            return CuratorComparison(mechanisms, chosen.counts, reading, chosen.seed, facts)
+        n = chosen.n or USUAL_RECORDS
+        return PlannedComparison(mechanisms, chosen.network, public_cpts(chosen)[0], n, reading, chosen.seed, facts)
+
+    key = (*shared, parameters, chosen.counts.digest if chosen.is_curator else chosen.n)
+    compared = kept("lab.comparison", key, lambda: MechanismErrors(inputs()))
+    _show("comparison", key, lambda: _compared(compared.inputs, value), value)
+    st.subheader("At this ε")
+    numbers(table_at(compared, chosen.epsilon))
+
+
+def _compared(inputs: CuratorComparison | PlannedComparison, value: str) -> View:
+    if isinstance(inputs, CuratorComparison):
+        return comparison(inputs, value=value)
+    return planned_comparison(inputs, value=value)
+
+
+EXPERIMENTS: dict[Experiment, tuple[Callable[[Chosen], None], Callable[[Chosen], None]]] = {
+    Experiment.ACCURACY: (_accuracy_controls, _accuracy_board),
+    Experiment.REGRESSION: (_regression_controls, _regression_board),
+    Experiment.SAMPLING: (_sampling_controls, _sampling_board),
+    Experiment.DIE: (_die_controls, _die_board),
+    Experiment.COMPARISON: (_comparison_controls, _comparison_board),
+}
+"""The controls and the board of each experiment."""

@@ -1,0 +1,129 @@
+"""The options of the page Lab: the experiment, and what each experiment varies."""
+
+import enum
+from dataclasses import dataclass
+from typing import Annotated
+
+from dpbayes.base.parameters import Choice, Parameter, parameters_of
+from dpbayes.experiments.accuracy import setting
+from dpbayes.experiments.hellinger import scenario
+from dpbayes.experiments.regression.scenario import NormBound, Records, RegressionScenario
+from dpbayes.experiments.sampling import Family
+
+
+class Experiment(enum.Enum):
+    """The experiments of the page."""
+
+    ACCURACY = "Accuracy (Figure 1)"
+    REGRESSION = "Regression (Figure 2)"
+    SAMPLING = "Posterior sampling"
+    DIE = "A die: Hellinger or Laplace"
+    COMPARISON = "Mechanisms compared"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabOptions:
+    """The experiment that is shown."""
+
+    experiment: Annotated[Experiment, Choice(Experiment, title="experiment")]
+
+
+# Accuracy
+
+
+class Scene(enum.Enum):
+    """Which network predicts which records: by default the chosen table and graph."""
+
+    TABLE = "the table and its network"
+    NETWORK = "the drawn network, synthetic"
+    NAIVE_BAYES = "naive Bayes, synthetic"
+
+
+class CalibrationsShown(enum.Enum):
+    """Which calibrations are compared: by default those whose epsilon is proved."""
+
+    CERTIFIED = "certified"
+    AS_PRINTED = "as printed"
+    BOTH = "both"
+
+
+SCENE = Choice(
+    Scene,
+    title="records to predict",
+    labels=("my table", "my graph, synthetic records", "naive Bayes, synthetic records (Figure 1)"),
+)
+CALIBRATIONS = Choice(CalibrationsShown, title="calibration", labels=("proved", "as stated in the paper", "both"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccuracyOptions:
+    """The records that are predicted, the calibrations, and the size of the simulation."""
+
+    scene: Annotated[Scene, SCENE]
+    curves: Annotated[CalibrationsShown, CALIBRATIONS]
+    training: Annotated[int, setting.TRAINING]
+    repeats: Annotated[int, setting.REPEATS]
+
+
+# Regression
+
+
+_OF = parameters_of(RegressionScenario)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegressionOptions:
+    """The records, the norm bound, the samples, and the precision at which the slider stands."""
+
+    records: Annotated[Records, _OF["records"]]
+    precision: Annotated[float, _OF["precision"]]
+    norm_bound: Annotated[NormBound, _OF["norm_bound"]]
+    epsilon: Annotated[float, _OF["epsilon"]]
+    draws: Annotated[int, _OF["draws"]]
+    repeats: Annotated[int, _OF["repeats"]]
+
+
+# Posterior sampling
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplingOptions:
+    """The query game: two hypothetical tables, and what answers come from."""
+
+    family: Annotated[Family, Choice(Family, title="model of the records")]
+    answers: Annotated[
+        int, Parameter("j", low=1, high=2000, typical=100, log=True, whole=True, title="number of answers")
+    ]
+    answer_epsilon: Annotated[
+        float, Parameter(r"\epsilon_1", low=0.01, high=100, typical=1, log=True, title="epsilon of one answer")
+    ]
+    columns: Annotated[
+        int,
+        Parameter("|I|", low=1, high=64, typical=1, log=True, whole=True, title="columns that the record changes"),
+    ]
+    records: Annotated[
+        int, Parameter("n", low=1, high=100_000, typical=20, log=True, whole=True, title="records in each table")
+    ]
+    share: Annotated[float, Parameter("", low=0, high=1, typical=0.75, title="share of successes")]
+    concentration: Annotated[
+        float, Parameter("a", low=0.1, high=10_000, typical=1, log=True, title="prior concentration")
+    ]
+    distance: Annotated[
+        float, Parameter(r"\rho", low=0.01, high=10_000, typical=1, log=True, title="distance between the two records")
+    ]
+
+
+# A die
+
+
+@dataclass(frozen=True, kw_only=True)
+class HellingerOptions:
+    """A die, its hypothetical throws, delta and how the smooth mechanism is run."""
+
+    sides: Annotated[int, scenario.SIDES]
+    n: Annotated[int, scenario.THROWS]
+    balance: Annotated[scenario.Balance, scenario.BALANCE]
+    share: Annotated[float, scenario.SHARE]
+    prior: Annotated[float, scenario.PRIOR]
+    delta: Annotated[float, scenario.DELTA]
+    calibration: Annotated[scenario.SmoothRun, scenario.CALIBRATION]

@@ -1,0 +1,80 @@
+"""The boards of posterior sampling: one row, what a recipient sees of it, and the query game."""
+
+import numpy as np
+import pytest
+
+import dpbayes as dp
+from dpbayes.boards.sampling import (
+    GameInputs,
+    ReleasedSamples,
+    SamplingInputs,
+    posterior_sampling,
+    query_game,
+    released_samples,
+    samples_of,
+)
+from dpbayes.experiments.sampling import Family, Tables, answering
+from dpbayes.mechanisms import Calibration, PosteriorSampler
+
+NETWORK, CPTS = dp.load_named("sprinkler")
+COUNTS = [dp.count(NETWORK, dp.sample_dataset(NETWORK, CPTS, 500, np.random.default_rng(k))) for k in (1, 2)]
+CELL = NETWORK.cell_count - 1
+
+
+def sampler_at(epsilon):
+    return PosteriorSampler(prior=NETWORK, epsilon=epsilon, draws=20)
+
+
+INPUTS = SamplingInputs(sampler_at, CELL, COUNTS[0])
+
+
+def test_every_sample_lies_in_the_region_of_its_epsilon():
+    for epsilon in (0.1, 1.0, 30.0):
+        samples, bound = samples_of(INPUTS, epsilon), sampler_at(epsilon).log_odds_bound
+        assert samples.shape == (20,)
+        assert np.all(np.abs(np.log(samples / (1 - samples))) <= bound + 1e-9)
+
+
+def test_the_curators_board_has_the_error_and_is_private():
+    board = posterior_sampling(INPUTS).complete()
+    assert board.private
+    assert set(board.frame.figures) == {"trim", "error", "omega"}
+    for figure in board.frame.figures.values():
+        figure.to_plotly()
+
+
+def test_a_recipients_board_is_equal_for_two_tables_with_the_same_samples():
+    """What the table adds to a recipient's board are its samples; nothing else of it is passed on."""
+    samples = {epsilon: samples_of(INPUTS, epsilon) for epsilon in (0.5, 1.0)}
+    blocks = []
+    for counts in COUNTS:
+        assert not np.array_equal(samples_of(SamplingInputs(sampler_at, CELL, counts), 1.0), samples[1.0]) or (
+            counts is COUNTS[0]
+        )
+        view = released_samples(ReleasedSamples(sampler_at, CELL, samples.__getitem__))
+        blocks.append(view.with_frames({stop: view.frames_at(stop) for stop in ("0.5", "1")}, "1").block())
+    assert blocks[0] == blocks[1]
+    other = SamplingInputs(sampler_at, CELL, COUNTS[1])
+    view = released_samples(ReleasedSamples(sampler_at, CELL, lambda epsilon: samples_of(other, epsilon)))
+    assert not view.board.private
+    assert view.with_frames({stop: view.frames_at(stop) for stop in ("0.5", "1")}, "1").block() != blocks[0]
+
+
+def test_the_headline_of_the_paper_s_calibration_states_both_epsilons():
+    printed = SamplingInputs(
+        lambda epsilon: PosteriorSampler(prior=NETWORK, epsilon=epsilon, calibration=Calibration.AS_PRINTED),
+        CELL,
+        COUNTS[0],
+    )
+    headline = posterior_sampling(printed).frames_at("10")[0].headline
+    assert "ε = 10 " in headline
+    assert printed.sampler_at(10).certified.epsilon > 10
+
+
+@pytest.mark.parametrize("family", [Family.NETWORK, Family.BINOMIAL, Family.NORMAL])
+def test_the_attacker_wins_more_games_with_more_answers(family):
+    sampler = answering(1, epsilon=2.0, calibration=Calibration.CERTIFIED) if family is Family.NETWORK else None
+    view = query_game(GameInputs(family, Tables(20, 15, 1, 1.0, 1.0), sampler), value="2")
+    stops = view.board.slider.stops
+    first, last = (view.frames_at(stop)[0].numbers["won"] for stop in (stops[0], stops[-1]))
+    assert last > max(first, 0.9)

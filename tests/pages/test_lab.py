@@ -1,0 +1,101 @@
+"""Lab without a browser: each experiment in both seats, and what its controls change."""
+
+import pytest
+
+from dpbayes.boards.sampling import ReleasedSamples
+from dpbayes.ui.pages.lab import EXPERIMENTS, accuracy_plan, die_scenario, game_inputs, regression_scenario
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.options.lab import Experiment
+from tests.pages.screen import boards, fine, one_sentence, open_page, sentences, settings_of
+
+PAGE = "pages/lab.py"
+FEW = {
+    "source": "sprinkler",
+    "records": "200",
+    "accuracy.repeats": "2",
+    "accuracy.training": "20",
+    "regression.repeats": "2",
+    "hellinger.n": "12",
+    "sampling.answers": "5",
+}
+
+NAMES = {
+    Experiment.ACCURACY: ["accuracy"],
+    Experiment.REGRESSION: ["regression"],
+    Experiment.SAMPLING: ["sampling", "query-game"],
+    Experiment.DIE: ["hellinger"],
+    Experiment.COMPARISON: ["comparison"],
+}
+
+
+def opened(experiment, **settings):
+    return open_page(PAGE, **FEW | {"lab.experiment": experiment.value} | settings)
+
+
+def test_every_experiment_is_offered():
+    assert list(EXPERIMENTS) == list(Experiment)
+
+
+@pytest.mark.parametrize("seat", ["curator", "recipient"])
+@pytest.mark.parametrize("experiment", Experiment, ids=lambda experiment: experiment.name)
+def test_every_experiment_has_its_board_in_both_seats(experiment, seat):
+    at = opened(experiment, seat=seat)
+    assert [board["name"] for board in boards(at)] == NAMES[experiment]
+    for board in boards(at):
+        (frame,) = board["shown"][board["value"]]
+        assert frame["headline"]
+        assert set(frame["figures"]) == {panel["key"] for panel in board["panels"]}
+
+
+def test_the_select_opens_another_experiment():
+    at = opened(Experiment.DIE)
+    fine(at.selectbox(key="parameter.lab.experiment").set_value(Experiment.REGRESSION).run())
+    assert settings_of(at).options("lab").experiment is Experiment.REGRESSION
+    assert [board["name"] for board in boards(at)] == ["regression"]
+
+
+def test_options_are_those_of_the_experiments():
+    at = opened(
+        Experiment.ACCURACY,
+        **{
+            "accuracy.scene": "naive Bayes, synthetic",
+            "hellinger.sides": "3",
+            "regression.draws": "4",
+            "sampling.family": "normal",
+            "seed": "9",
+        },
+    )
+    chosen = Chosen(settings_of(at))
+    plan = accuracy_plan(chosen)
+    assert (plan.target, plan.training, plan.repeats, plan.seed) == ("class", 20, 2, 9)
+    assert len(plan.network.names) == 17
+    assert (die_scenario(chosen).sides, die_scenario(chosen).n) == (3, 12)
+    assert regression_scenario(chosen).draws == 4
+    assert game_inputs(chosen).mechanism is None
+
+
+def test_a_recipient_sees_curves_of_synthetic_records_only():
+    curator, recipient = (
+        Chosen(settings_of(opened(Experiment.ACCURACY, seat=seat))) for seat in ("curator", "recipient")
+    )
+    assert accuracy_plan(curator).source is curator.dataset
+    assert accuracy_plan(recipient).source is not recipient.dataset
+
+
+def test_a_recipient_of_a_census_sees_no_error():
+    at = opened(Experiment.REGRESSION, seat="recipient", **{"regression.records": "Fulton census"})
+    (board,) = boards(at)
+    assert [panel["key"] for panel in board["panels"]] == ["epsilons"]
+
+
+def test_too_many_training_records_are_one_sentence():
+    one_sentence(opened(Experiment.ACCURACY, **{"accuracy.training": "200"}), "training records")
+
+
+def test_a_die_with_too_many_candidates_is_one_sentence():
+    at = opened(Experiment.DIE, **{"hellinger.n": "100000", "hellinger.sides": "6"})
+    assert len(sentences(at)) == 1
+
+
+def test_released_samples_have_no_counts():
+    assert "counts" not in ReleasedSamples.__dataclass_fields__
