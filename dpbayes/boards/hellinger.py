@@ -27,10 +27,10 @@ from dpbayes.experiments.hellinger.errors import (
     audited_epsilons,
     error_laws,
     mean_errors_over_tables,
+    noise_here,
     throws_grid,
 )
 from dpbayes.experiments.hellinger.scenario import SIDES, DieMethod, Scenario, SmoothRun
-from dpbayes.experiments.hellinger.study import noise_here
 from dpbayes.figures.hellinger import die_errors_figure, error_box_figure, sides_figure
 from dpbayes.figures.style import Figure, without_legend
 from dpbayes.model.compositions import is_listable

@@ -44,14 +44,6 @@ def accuracy_figure(
     return _figure(curves, x=x, y=y, height=height, shapes=shapes)
 
 
-def waiting_figure(looks: Sequence[Look], epsilons: FloatArray) -> Figure:
-    """Draw the frame and the legend of curves that are not computed yet, so that nothing moves when they are."""
-    gap = np.array([np.nan])
-    y = titled(ACCURACY, tickformat=PERCENT, range=[0, 1.02])
-    lines = [_line(look, gap, gap) for look in looks]
-    return figure_of(lines, x=_epsilon_axis(epsilons, EPSILON_AXIS), y=y, height=_height(len(lines)))
-
-
 def certified_figure(curves: Sequence[Curve]) -> Figure:
     """Draw accuracies against the epsilon that is proved."""
     x = titled("proved ε of the whole release, nats", type="log", exponentformat="power")

@@ -1,27 +1,20 @@
-"""Pictures of budgets: of datasets, and of an adaptive release with its error next to that of other releases."""
+"""Pictures of budgets: of datasets, and of an adaptive release."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from dpbayes.base.looks import GREEN, INVALID, PRIVATE, SLATE, Curve
+from dpbayes.base.looks import GREEN, INVALID, PRIVATE, SLATE
 from dpbayes.base.text import share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
-    EPSILON_AXIS,
     PERCENT,
     Figure,
     Trace,
-    chosen_epsilon,
     distinct_labels,
     figure_of,
-    line_of,
-    log_axis,
     names_axis,
-    numerals,
-    positive_range,
     stacked_bars,
     titled,
 )
@@ -65,31 +58,6 @@ def payments_figure(payments: Sequence[Payment]) -> Figure:
     top = 1.15 * max((payment.share for payment in payments), default=1.0)
     return figure_of(
         traces, x=titled("share of the budget", tickformat=PERCENT, range=[0, top]), y=y, height=120 + 34 * len(names)
-    )
-
-
-def table_errors_figure(curves: Sequence[Curve], *, epsilon: float) -> Figure:
-    """Draw the error of the tables of two columns against epsilon, a line with markers for each method."""
-    traces: list[Trace] = [
-        line_of(
-            curve.look,
-            curve.x,
-            curve.y,
-            mode="lines+markers",
-            marker={"color": curve.look.colour, "symbol": curve.look.symbol, "size": 7},
-            error_y={"type": "data", "array": curve.error, "visible": True, "thickness": 1},
-            text=numerals(curve.y),
-            hovertemplate="ε = %{x}: %{text}",
-        )
-        for curve in curves
-    ]
-    x = np.concatenate([curve.x for curve in curves])
-    low, high = positive_range(*(curve.y for curve in curves), otherwise=(0.01, 1.0))
-    return figure_of(
-        traces,
-        x=log_axis(EPSILON_AXIS, float(x.min()), float(x.max())),
-        y=log_axis("mean total variation", low, high, range=[math.log10(low) - 0.1, math.log10(high) + 0.15]),
-        shapes=[chosen_epsilon(x, epsilon)],
     )
 
 

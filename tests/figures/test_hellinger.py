@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from dpbayes.base.looks import EXACT, INVALID, Look
-from dpbayes.experiments.hellinger.errors import LEVELS, Accuracy
+from dpbayes.experiments.hellinger.errors import LEVELS
 from dpbayes.experiments.hellinger.scenario import DieMethod
 from dpbayes.figures.hellinger import (
     die_errors_figure,
@@ -52,8 +52,9 @@ def test_boxes_of_no_error_at_all_have_an_axis():
 
 def test_curves_are_medians_with_the_middle_half_around_and_a_mark():
     values = np.sort(np.random.default_rng(1).random((3, 2, len(LEVELS))), axis=-1)
-    accuracy = Accuracy("n", np.array([1.0, 10.0, 100.0]), (DieMethod.LOCAL, DieMethod.CELLS), values)
-    figure = die_errors_figure(accuracy.places, accuracy.curves, marked=10, title="throws n").to_plotly()
+    places, looks = np.array([1.0, 10.0, 100.0]), (DieMethod.LOCAL.look, DieMethod.CELLS.look)
+    curves = {look: values[:, k] for k, look in enumerate(looks)}
+    figure = die_errors_figure(places, curves, marked=10, title="throws n").to_plotly()
     local, band, cells, mark = figure.data  # the one without a guarantee has no band
     assert local.y == pytest.approx(values[:, 0, 2])
     assert cells.y == pytest.approx(values[:, 1, 2])
@@ -66,8 +67,9 @@ def test_curves_are_medians_with_the_middle_half_around_and_a_mark():
 def test_a_mechanism_that_one_die_alone_has_is_a_point_with_its_middle_half():
     values = np.sort(np.random.default_rng(1).random((3, 2, len(LEVELS))), axis=-1)
     values[1:, 1] = np.nan
-    accuracy = Accuracy("m", np.array([2.0, 3.0, 4.0]), (DieMethod.CELLS, DieMethod.ONE), values)
-    figure = sides_figure(accuracy.places, accuracy.curves, marked=3, title="m").to_plotly()
+    places, looks = np.array([2.0, 3.0, 4.0]), (DieMethod.CELLS.look, DieMethod.ONE.look)
+    curves = {look: values[:, k] for k, look in enumerate(looks)}
+    figure = sides_figure(places, curves, marked=3, title="m").to_plotly()
     band, cells, one, mark = figure.data
     assert cells.y == pytest.approx(values[:, 0, 2])
     assert len(band.x) == 6
@@ -90,7 +92,8 @@ def test_a_mechanism_that_one_die_alone_has_is_a_point_with_its_middle_half():
     ],
 )
 def test_a_logarithmic_axis_has_full_numbers(places, labels):
-    accuracy = Accuracy("n", np.array(places, dtype=float), (DieMethod.CELLS,), np.full((2, 1, len(LEVELS)), 0.5))
-    axis = die_errors_figure(accuracy.places, accuracy.curves, marked=places[0], title="n").to_plotly().layout.xaxis
+    curves = {DieMethod.CELLS.look: np.full((2, len(LEVELS)), 0.5)}
+    figure = die_errors_figure(np.array(places, dtype=float), curves, marked=places[0], title="n")
+    axis = figure.to_plotly().layout.xaxis
     assert list(axis.ticktext) == labels
     assert [float(text.replace(",", "")) for text in labels] == list(axis.tickvals)

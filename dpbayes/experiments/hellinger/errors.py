@@ -7,17 +7,16 @@ scaled, at every epsilon and n, so that curves are smooth.
 
 import bisect
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.loss.finite import exact_pure_epsilon
 from dpbayes.audit.loss.neighbours import die_neighbours
-from dpbayes.base.libraries import pd
-from dpbayes.base.looks import Look
+from dpbayes.base.randomness import stream
 from dpbayes.base.types import FloatArray
-from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, SIDES, THROWS, DieMethod, Scenario
+from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, THROWS, DieMethod, Scenario
 from dpbayes.model.compositions import is_listable
 from dpbayes.posteriors import hellinger
 
@@ -25,11 +24,7 @@ LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 """The quantiles of an error that are reported."""
 
 DRAWS = 10_000
-SWEEP_DRAWS = 4_000
-"""Simulated releases of each Laplace mechanism at one setting, and at every point of a curve."""
-
-EPSILONS = tuple(float(f"{epsilon:.3g}") for epsilon in np.geomspace(0.03, 30, 13))
-"""The epsilons at which errors are compared."""
+"""Simulated releases of each Laplace mechanism at one setting."""
 
 MOST_SWEPT = 20_000
 MOST_AUDITED = 300
@@ -69,6 +64,11 @@ class DieNoise:
     def draw(cls, rng: np.random.Generator, *, sides: int, draws: int = DRAWS) -> "DieNoise":
         """Sample the noise once, to be scaled by 1/epsilon."""
         return cls(rng.laplace(size=(draws, sides)))
+
+
+def noise_here(scenario: Scenario, *, seed: int) -> DieNoise:
+    """Return the noise of the releases simulated at the setting."""
+    return DieNoise.draw(stream(seed, "hellinger"), sides=scenario.sides)
 
 
 def noisy_counts(scenarios: Sequence[Scenario], method: DieMethod, noise: DieNoise) -> FloatArray:
@@ -136,84 +136,13 @@ def mean_errors_over_tables(scenario: Scenario) -> dict[DieMethod, float]:
     return means
 
 
-# Accuracy along epsilon, n and m
-
-
-@dataclass(frozen=True, eq=False)
-class Accuracy:
-    """Quantiles of the errors `errors` (X, M, 5), at LEVELS, of M methods along `places` (X,) of `along`.
-
-    NaN if a die has no such mechanism.
-    """
-
-    along: str
-    places: FloatArray
-    methods: tuple[DieMethod, ...]
-    errors: FloatArray
-
-    @property
-    def curves(self) -> dict[Look, FloatArray]:
-        """The quantiles of every method along the places: (X, 5)."""
-        return {method.look: self.errors[:, k] for k, method in enumerate(self.methods)}
-
-    def frame(self) -> "pd.DataFrame":
-        """Return one row for each place and each of its methods."""
-        x, m = self.errors.shape[:2]
-        names = {"mechanism": [method.value for method in self.methods] * x, self.along: np.repeat(self.places, m)}
-        columns = {f"{level:.0%} quantile": self.errors[..., k].ravel() for k, level in enumerate(LEVELS)}
-        frame = pd.DataFrame(names | columns).rename(columns={"50% quantile": "median"})
-        return frame.dropna(subset=["median"], ignore_index=True)
-
-
-def accuracy_against_epsilon(scenario: Scenario, epsilons: ArrayLike, noise: DieNoise) -> Accuracy:
-    """Return the errors of all mechanisms at each epsilon (E,), otherwise as in `scenario`. [Notes] Section 3.2."""
-    places = np.asarray(epsilons, dtype=np.float64)
-    scenarios = [replace(scenario, epsilon=float(epsilon)) for epsilon in places]
-    laws = error_laws(scenarios, noise)
-    errors = np.stack([law.quantiles() for law in laws.values()], axis=1)
-    return Accuracy("epsilon", places, scenario.methods, errors)
-
-
-def accuracy_against_throws(scenario: Scenario, throws: Sequence[int], noise: DieNoise) -> Accuracy:
-    """Return the errors of all mechanisms at each n (N,), otherwise as in `scenario`. [Notes] Section 3.2.
-
-    Every n has other candidates. Errors: InputError if there are more than MOST_SHOWN.
-    """
-    laws = [error_laws([replace(scenario, n=n)], noise) for n in throws]
-    return _accuracy("n", throws, laws)
-
-
-def accuracy_against_sides(scenario: Scenario, sides: Sequence[int], noise: DieNoise) -> Accuracy:
-    """Return all mechanisms' errors at each number m of sides (S,), otherwise as in `scenario`. [Notes] Section 2.
-
-    The scenario states how the throws are distributed over the sides. `noise` must have a column for every side of the
-    largest die. Errors: InputError if a die has more than MOST_SHOWN candidates.
-    """
-    laws = [error_laws([replace(scenario, sides=m)], noise) for m in sides]
-    return _accuracy("m", sides, laws)
-
-
-def _accuracy(along: str, places: Sequence[int], laws: Sequence[dict[DieMethod, ErrorLaw]]) -> Accuracy:
-    """Return the errors of different dice; NaN if a die has no such mechanism."""
-    methods = tuple(method for method in DieMethod if any(method in place_laws for place_laws in laws))
-    errors = np.full((len(laws), len(methods), len(LEVELS)), np.nan)
-    for errors_here, place_laws in zip(errors, laws, strict=True):
-        for k, method in enumerate(methods):
-            if method in place_laws:
-                errors_here[k] = place_laws[method].quantiles()[0]
-    return Accuracy(along, np.array(places, dtype=np.float64), methods, errors)
+# Grids and audits
 
 
 def most_throws(sides: int, *, most: int = MOST_SHOWN) -> int:
     """Return the largest n in the range of THROWS for which a die with so many sides has at most `most` candidates."""
     tried = range(1, int(THROWS.high) + 1)
     return bisect.bisect(tried, 0, key=lambda n: 1 - is_listable(n, sides=sides, most=most))
-
-
-def sides_grid(scenario: Scenario) -> tuple[int, ...]:
-    """Return all m = 2, 3, ... for which the scenario's n has at most MOST_SHOWN candidates."""
-    every = range(int(SIDES.low), int(SIDES.high) + 1)
-    return tuple(m for m in every if is_listable(scenario.n, sides=m, most=MOST_SHOWN))
 
 
 def throws_grid(scenario: Scenario, points: int = 12) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ import enum
 from dataclasses import dataclass
 from typing import Annotated
 
-from dpbayes.base.parameters import Choice, Parameter, check_parameters, parameter_values
+from dpbayes.base.parameters import Choice, Parameter, check_parameters
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import Work
 from dpbayes.experiments.regression.design import (
@@ -169,10 +169,3 @@ def study_of(scenario: RegressionScenario) -> RegressionStudy:
 def experiment(scenario: RegressionScenario, records: StudyRecords, *, seed: int) -> Work[RegressionResult]:
     """Run the repeats, each with a new split, in steps. Errors, before any work: InputError."""
     return regression_curves(records.table, study_of(scenario), stream(seed, "regression"))
-
-
-def settings_of(scenario: RegressionScenario, *, seed: int, data_seed: int) -> dict[str, int | float | str]:
-    """Return all settings as plain values."""
-    values = parameter_values(scenario)
-    rule = {"norm_bound_from": values.pop("norm_bound")}  # a frame has the norm bound itself in a column
-    return values | rule | {"seed": seed, "data_seed": data_seed}

@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,15 +14,14 @@ from dpbayes.experiments.hellinger.errors import (
     LEVELS,
     DieNoise,
     ErrorLaw,
-    accuracy_against_epsilon,
-    accuracy_against_throws,
     audited_epsilons,
     error_laws,
+    most_throws,
     noisy_counts,
     sensitivities,
     throws_grid,
 )
-from dpbayes.experiments.hellinger.scenario import Balance, DieMethod, Scenario, SmoothRun, proved_run
+from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, Balance, DieMethod, Scenario, SmoothRun, proved_run
 from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
 from dpbayes.posteriors.hellinger import (
@@ -254,29 +255,26 @@ def test_a_die_with_too_many_posteriors_is_refused_when_it_is_made():
 # Along n and epsilon
 
 
-def test_curves_pass_through_the_laws_at_one_setting():
+def test_laws_of_many_epsilons_are_those_of_each_alone():
     scenario, drawn = Scenario(n=40, sides=3), noise(3, 500)
-    along_epsilon = accuracy_against_epsilon(scenario, [0.5, 1.0, 3.0], drawn)
-    along_throws = accuracy_against_throws(scenario, [5, 40], drawn)
-    here = np.stack([law.quantiles()[0] for law in error_laws([scenario], drawn).values()])
-    assert along_epsilon.errors[1] == pytest.approx(here)
-    shown = [method in scenario.methods for method in along_throws.methods]
-    assert along_throws.errors[1, shown] == pytest.approx(here)
-    assert along_throws.methods[shown.index(False)] is DieMethod.ENUMERATED
-    assert shown.count(False) == 1
-    assert np.isnan(along_throws.errors[1, ~np.array(shown)]).all()  # 861 tables are too many to enumerate
-    assert np.isfinite(along_throws.errors[0]).all()
-    assert along_epsilon.errors.shape == (3, 4, len(LEVELS))
-    assert np.all(np.diff(along_epsilon.errors, axis=-1) >= 0)
+    laws = error_laws([scenario.at(epsilon=epsilon) for epsilon in (0.5, 1.0, 3.0)], drawn)
+    assert set(laws) == set(scenario.methods)
+    for method, alone in error_laws([scenario], drawn).items():
+        assert laws[method].quantiles()[1] == pytest.approx(alone.quantiles()[0])
+        assert np.all(np.diff(laws[method].quantiles(), axis=-1) >= 0)
 
 
-def test_a_curve_is_a_tidy_frame():
-    result = accuracy_against_throws(Scenario(), [5, 10], noise(draws=50))
-    frame = result.frame()
-    assert list(frame.columns) == ["mechanism", "n", *("5% quantile", "25% quantile", "median"), "75% quantile", "95% quantile"]  # fmt: skip  # noqa: E501
-    assert len(frame) == 2 * len(DieMethod)
-    row = frame[(frame["mechanism"] == DieMethod.CELLS.value) & (frame["n"] == 10)]
-    assert row["median"].item() == result.errors[1, result.methods.index(DieMethod.CELLS), MEDIAN]
+@given(n=st.integers(1, 100_000))
+def test_the_largest_number_of_throws_is_that_whose_results_can_be_listed(n):
+    for m in range(2, 7):
+        assert (n <= most_throws(m)) is (math.comb(n + m - 1, m - 1) <= MOST_SHOWN)
+
+
+def test_most_throws_by_hand():
+    assert most_throws(3) == 630  # 631 * 632 / 2 = 199,396; 632 * 633 / 2 = 200,028
+    assert most_throws(3, most=6) == 2
+    assert most_throws(2) == 100_000
+    assert throws_grid(Scenario())[-1] == 10_000
 
 
 @pytest.mark.parametrize("sides", range(2, 7))

@@ -7,9 +7,8 @@ import streamlit as st
 from dpbayes.base import terms
 from dpbayes.base.libraries import pd
 from dpbayes.base.references import Reference
-from dpbayes.base.steps import finished
 from dpbayes.base.text import latex, numeral, plural
-from dpbayes.experiments.best_noise import Comparison, Promise, compare_steps, is_searched, noisy_kinds
+from dpbayes.experiments.best_noise import Comparison, Promise, compared, is_searched, noisy_kinds
 from dpbayes.experiments.planned_errors import PlannedErrors
 from dpbayes.experiments.structure import structure_cost
 from dpbayes.figures.structure import NodeBars, noise_figure
@@ -163,7 +162,7 @@ def comparison_of(chosen: Chosen) -> Comparison:
     """Return every mechanism's noise at the promise; of a large graph only of those whose scales need no search."""
     net, promise = chosen.network, Promise(chosen.epsilon, float(chosen.parameter("delta")))
     kinds = tuple(kind for kind in noisy_kinds() if is_quick(net) or not is_searched(kind))
-    return finished(compare_steps(net, promise, kinds=kinds, recount=()))
+    return compared(net, promise, kinds=kinds)
 
 
 def is_quick(net: Network) -> bool:
