@@ -12,7 +12,8 @@ from streamlit.testing.v1 import AppTest
 from benchmarks.record import Record, median_ms
 from dpbayes.sources.named_networks import MAX_NODES
 from dpbayes.ui.session.graphs import Graph, code_of
-from dpbayes.ui.session.options.research import BoundClaim, CompareView, ProofsView
+from dpbayes.ui.session.options.lab import Experiment
+from dpbayes.ui.session.options.research import BoundClaim, ProofsView
 from dpbayes.ui.session.options.workflow import AuditSubject
 
 APP = Path(__file__).parents[1] / "app.py"
@@ -22,9 +23,9 @@ MOST_TIMES_ASIA = 25.0
 Look = tuple[str, dict[str, str]]
 
 LOOKS: tuple[Look, ...] = (
-    *((page, {}) for page in ("data", "network", "explore", "proofs", "sampling", "hellinger")),
-    *((page, {}) for page in ("which_epsilon", "accuracy")),
-    *(("compare", {"compare.view": view.value}) for view in CompareView),
+    *((page, {}) for page in ("data", "network", "explore", "proofs")),
+    *((page, {}) for page in ("which_epsilon",)),
+    *(("lab", {"lab.experiment": experiment.value}) for experiment in Experiment),
     ("explore", {"mechanism": "LaplaceFourier"}),
     *(
         ("proofs", {"proofs.view": ProofsView.CLAIMS.value, "proofs.bound": claim.value})
@@ -34,12 +35,12 @@ LOOKS: tuple[Look, ...] = (
         ("proofs", {"audit.subject": subject.value})
         for subject in (AuditSubject.LaplaceFourier, AuditSubject.PosteriorSampler, AuditSubject.MapExponential)
     ),
-    ("accuracy", {"accuracy.scene": "the drawn network, synthetic"}),
+    ("lab", {"accuracy.scene": "the drawn network, synthetic"}),
 )
 """Pages, each with what its link chooses there."""
 
 
-LARGE = ("data", "network", "explore", "compare")
+LARGE = ("data", "network", "explore", "lab")
 """Pages that are timed on networks of many nodes."""
 
 

@@ -249,9 +249,6 @@ LABELS = {kind.label for kind in ALL_KINDS if hasattr(kind, "label")} - {""}
 
 ABOUT = {
     "ui/app.py": "pages have titles, and two are about one mechanism",
-    "ui/pages/sampling/page.py": "the page is about the sampler",
-    "ui/pages/sampling/game.py": "the page is about the sampler",
-    "ui/pages/sampling/details.py": "the page is about the sampler",
     "ui/pages/explore/non_negativity.py": "Fourier noise is lifted so that no count is negative",
     "ui/session/options/workflow.py": "one of its labels is of the paper's MAP, which saved links call otherwise",
     "experiments/structure.py": "Remark 1 of the paper compares the noise of Laplace and Fourier",
@@ -260,10 +257,8 @@ ABOUT = {
     "experiments/regression/design.py": "the experiment is about the regression sampler",
     "experiments/regression/result.py": "the experiment is about the regression sampler",
     "experiments/hellinger/scenario.py": "Laplace noise on a die has the colour of Laplace noise on a network",
-    "ui/pages/regression/page.py": "the page is about the regression sampler",
     "ui/pages/explore/page.py": "the signs of counts are compared with those of Fourier, which are lifted",
     "experiments/table_errors.py": "an adaptive release is compared with its own noise on a public graph",
-    "ui/pages/compare/tables.py": "the line of a public graph has the colour of its mechanism",
     "ui/pages/network/adaptive.py": "the drawing as a public graph is released as an adaptive release measures its own",
     "experiments/accuracy/methods.py": "the curves of the paper's figure, and those of noise-aware recipients",
     "experiments/accuracy/setting.py": "the lift of Fourier releases is simulated once for all of them",
