@@ -31,6 +31,6 @@ def test_an_adaptive_release_is_nearer_with_a_delta_and_a_public_graph_is_nearer
     residuals = dp.GaussianResiduals(prior=network, epsilon=1.0, delta=1e-5)
     public = residuals.release(count(network, data), rng).noise_aware().mean
     errors = [pair_error(data, release.network, release.probabilities) for release in (pure, gaussian)]
-    known = pair_error(data.select(list(network.names)), network, public)
-    assert known < min(errors)
+    public_error = pair_error(data.select(list(network.names)), network, public)
+    assert public_error < min(errors)
     assert max(errors) < 1
