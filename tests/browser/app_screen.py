@@ -1,5 +1,6 @@
 """The whole app as the browser stories see and touch it."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -95,8 +96,7 @@ class AppScreen(Screen):
         expect(self.main.get_by_role("heading", level=1, name=heading, exact=True)).to_be_visible()
         expect(self.headline).to_be_visible()
         if title == "Explore":
-            files = self.main.get_by_role("heading", name="Release and files", exact=True)
-            expect(files).to_be_attached()
+            expect(self.page.locator(".dpbayes-board[data-stop]")).to_be_visible()
         if title == "Network":
             world = self.page.locator(".dag .world")
             expect(world.last).to_be_visible()
@@ -121,7 +121,9 @@ class AppScreen(Screen):
         return self.main.get_by_test_id("stAlert")
 
     def chart(self, key: str) -> Locator:
-        return self.page.locator(f".st-key-{key} .js-plotly-plot")
+        """Return a chart by its key; "density" is the large picture of a board."""
+        place = ".panel:first-child" if key == "density" else f".st-key-{key}"
+        return self.page.locator(f"{place} .js-plotly-plot")
 
     def curves(self, key: str = "density") -> list[str]:
         """Return the drawn paths of a chart's lines."""
@@ -150,7 +152,7 @@ class AppScreen(Screen):
 
     @property
     def epsilon_box(self) -> Locator:
-        return self.page.get_by_role("textbox", name="epsilon as a number")
+        return self.page.get_by_role("textbox", name=re.compile("^(epsilon|Privacy loss ε) as a number$"))
 
     @property
     def story(self) -> Locator:

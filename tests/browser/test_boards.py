@@ -1,0 +1,106 @@
+"""The board of Explore in a browser: a drag, keys, the message at rest, saved pictures, and the file on disk."""
+
+import re
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Download, Page, expect
+
+from tests.browser.app_screen import AppScreen
+from tests.browser.serving import chromium
+
+pytestmark = pytest.mark.browser
+
+STOPS = """async () => {
+  const board = document.querySelector(".dpbayes-board"), slider = board.querySelector("[type=range]");
+  const places = () => [...board.querySelectorAll(".panel .shapelayer path")].map((line) => line.getAttribute("d"));
+  const seen = [];
+  for (let turn = 0; turn < 12; turn++) {
+    slider.value = Number(slider.value) - 1;
+    slider.dispatchEvent(new Event("input"));
+    await new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)));
+    seen.push([board.dataset.stop, board.querySelector("h2").innerText, places().join()]);
+  }
+  slider.dispatchEvent(new Event("change"));
+  return seen;
+}"""
+"""Moves the slider by 12 stops; returns what the board shows two screen frames after each."""
+
+
+def all_stops(screen: AppScreen) -> None:
+    """Wait until the browser has the frames of every stop."""
+    screen.page.wait_for_timeout(500)
+    screen.settle()
+
+
+def test_pictures_and_sentences_of_a_stop_move_together_and_the_server_hears_the_rest(visit):
+    screen = visit("explore?source=sprinkler&epsilon=1")
+    all_stops(screen)
+    sent = []
+    screen.page.evaluate("window.scrollTo(0, 0)")
+    screen.page.context.on("request", lambda request: sent.append(request.url))
+    seen = screen.page.evaluate(STOPS)
+    stops = [stop for stop, _, _ in seen]
+    assert len(set(stops)) == len(stops) == 12
+    assert all(f"ε = {stop}:" in headline for stop, headline, _ in seen)
+    assert len({lines for _, _, lines in seen}) == 12, "the line in every picture has moved"
+    screen.page.wait_for_url(f"**epsilon={stops[-1]}*")
+    expect(screen.page.locator(".dpbayes-board .box")).to_have_value(stops[-1])
+
+
+def test_a_key_moves_the_board_at_once(visit):
+    screen = visit("explore?epsilon=1")
+    all_stops(screen)
+    slider = screen.page.get_by_role("slider", name="Privacy loss ε")
+    slider.press("ArrowRight")
+    expect(screen.headline).to_contain_text("ε = 1.3:")
+    slider.press("Home")
+    expect(screen.headline).to_contain_text("ε = 0.01:")
+    expect(screen.page.get_by_text("nothing learned: this is the prior")).to_be_visible()
+
+
+def test_a_typed_value_gets_a_stop_and_a_wrong_one_a_sentence(visit):
+    screen = visit("explore?source=sprinkler&epsilon=1")
+    screen.type_epsilon("0.33")
+    expect(screen.headline).to_contain_text("ε = 0.33:")
+    screen.type_epsilon("many")
+    expect(screen.page.locator(".dpbayes-board [role=alert]")).to_contain_text("Enter a number from")
+
+
+def saved(screen: AppScreen, name: str) -> Download:
+    with screen.page.expect_download() as download:
+        screen.page.get_by_role("button", name=name, exact=True).click()
+    return download.value
+
+
+def test_all_pictures_are_saved_with_headline_and_facts(visit, tmp_path: Path):
+    screen = visit("explore?source=sprinkler&epsilon=1")
+    saved(screen, "SVG").save_as(tmp_path / "board.svg")
+    drawing = (tmp_path / "board.svg").read_text(encoding="utf-8")
+    words = " ".join(re.findall(r">([^<>]+)<", drawing))
+    assert "in 95 of 100 releases" in words
+    assert "Curator view: may contain values that are not private." in words
+    for title in ("What the public sees", "How far from the truth?", "Do predictions survive?"):
+        assert title in words
+    saved(screen, "Save all as PNG").save_as(tmp_path / "board.png")
+    assert (tmp_path / "board.png").read_bytes().startswith(b"\x89PNG")
+
+
+def of_file(page: Page, path: Path) -> None:
+    page.goto(path.as_uri())
+    expect(page.locator(".dpbayes-board[data-stop]")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_document_works_from_disk_and_everyone_can_read_it(visit, tmp_path: Path, scheme: str):
+    screen = visit("explore?source=sprinkler&epsilon=1")
+    path = tmp_path / "explore.html"
+    saved(screen, "Save as interactive HTML").save_as(path)
+    assert path.stat().st_size < 2_200_000
+    with chromium(offline=True, color_scheme=scheme) as page:
+        of_file(page, path)
+        page.get_by_role("slider").press("End")
+        expect(page.get_by_role("heading", level=2)).to_contain_text("ε = 100:")
+        violations = Axe().run(page).response["violations"]
+        assert [(rule["id"], rule["nodes"][0]["html"]) for rule in violations] == []
