@@ -133,9 +133,9 @@ def test_pages_without_a_setting_are_an_entry_each(open_counted):
 
 def test_one_press_goes_back_to_the_setting_before(open_counted):
     screen = open_counted("explore")
-    for name, said in (("Fourier", "Fourier"), ("Recipient", "this release estimates")):
+    for name, said in (("Fourier", "Fourier: no count is negative"), ("Recipient", "this release answers")):
         screen.option(name).click()
-        expect(screen.headline).to_contain_text(said)
+        expect(screen.page.locator(".dpbayes-board")).to_contain_text(said)
         screen.settle()  # pressed before the address is written, both would be one step
     assert entries(screen) == 2
     turn(screen, "back")

@@ -19,10 +19,10 @@ def attended(url: str, page: str, *, sessions: int, moves: int) -> Lesson:
 
 
 def test_every_student_of_a_small_class_is_answered_at_every_move(served: str) -> None:
-    seen = attended(served, "explore", sessions=4, moves=2)
+    seen = attended(served, "network", sessions=4, moves=2)
     assert len(seen.took_ms) == 4 * 2
     assert min(seen.took_ms) > 0
-    assert seen.kib > 10, "each answer has a picture in it"
+    assert seen.kib > 5, "each answer has a picture in it"
     assert seen.rests == 0
 
 
