@@ -81,6 +81,11 @@ class CellQuestion:
     cell: int
     text: str
 
+    @property
+    def title(self) -> str:
+        """The question as a title."""
+        return self.text[0].upper() + self.text[1:]
+
 
 def question_about(network: Network, cell: int) -> CellQuestion:
     """Return the question that one cell answers.
@@ -183,7 +188,7 @@ def explore(inputs: CuratorInputs, *, value: str = "1") -> View:
         A view whose stops are the epsilons of the slider. It contains exact values, which are not private.
     """
     panels = (POSTERIOR, DIVERGENCE, SIGNS, *((ACCURACY,) if inputs.table is not None else ()))
-    board = Board("explore", inputs.question.text.capitalize(), panels, {}, value, SLIDER, inputs.facts, private=True)
+    board = Board("explore", inputs.question.title, panels, {}, value, SLIDER, inputs.facts, private=True)
     pictures = _Pictures(inputs)
     return View(board, lambda stop: _frames(inputs, pictures, float(stop)))
 
@@ -200,7 +205,7 @@ def explore_release(inputs: RecipientInputs, *, value: str = "1") -> View:
         board.
     """
     panel = replace(POSTERIOR, action="", alt="The density of the answer in this release.")
-    board = Board("explore", inputs.question.text.capitalize(), (panel,), {}, value, SLIDER, inputs.facts)
+    board = Board("explore", inputs.question.title, (panel,), {}, value, SLIDER, inputs.facts)
 
     def frames_at(stop: str) -> tuple[Frame, ...]:
         release = inputs.release_at(float(stop))

@@ -8,7 +8,7 @@ import numpy as np
 from dpbayes.base.looks import EXACT, PRIVATE
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.posterior import PRIOR_ALONE
-from dpbayes.figures.style import LINES, Figure, Trace, faded, figure_of, titled
+from dpbayes.figures.style import LINES, Figure, Trace, faded, figure_of, plain, titled
 
 DOTS_SHARE = 0.3
 """The share of the picture's height below the densities, for the dots."""
@@ -81,7 +81,7 @@ def answer_figure(answers: Answers, *, name: str, colour: str = PRIVATE) -> Figu
     below = -DOTS_SHARE / (1 - DOTS_SHARE) * top
     return figure_of(
         traces,
-        x=titled(name, range=list(answers.span)),
+        x=titled(plain(name, 80), range=list(answers.span)),
         y=titled("density", range=[below, top], showticklabels=False, zeroline=True),
         annotations=notes,
         height=480,

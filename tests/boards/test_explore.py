@@ -91,6 +91,17 @@ def test_accuracy_is_shown_where_there_are_records():
     assert "accuracy" not in explore(INPUTS).frames_at("1")[0].figures
 
 
+def test_names_are_text_in_the_picture():
+    network = dp.Network.from_edges(["<b>rain</b>"], [])
+    counts = dp.Counts(network, np.array([70, 30]), 100)
+    inputs = CuratorInputs(
+        lambda epsilon: dp.LaplaceUpdates(prior=network, epsilon=epsilon), counts, question_about(network, 1)
+    )
+    view = explore(inputs)
+    assert layout_of(view, "1")["xaxis"]["title"]["text"] == "probability of &lt;b&gt;rain&lt;/b&gt;=yes"
+    assert view.board.title == "Probability of <b>rain</b>=yes"
+
+
 def test_the_board_has_a_frame_for_every_stop():
     board = explore(INPUTS).complete()
     assert sorted(map(float, board.frames)) == sorted(STOPS)

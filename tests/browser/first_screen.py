@@ -12,9 +12,9 @@ SCREENS = ((853, 480), (400, 800), (1440, 900))
 """1280 x 720 at 150%, a telephone, and a laptop: last, because the page goes on being read there."""
 
 PARTS = {
-    "sentence": ".st-key-headline h2",
-    "slider": ".st-key-main .number",
-    "picture": ".st-key-picture .dpbayes-chart, .st-key-picture .stage",
+    "sentence": ".st-key-headline h2, .dpbayes-board h2",
+    "slider": ".st-key-main .number, .dpbayes-board .slider",
+    "picture": ".st-key-picture .dpbayes-chart, .st-key-picture .stage, .dpbayes-board .panel .chart",
 }
 """What is to be seen; the drawing of the network is its page's picture."""
 
