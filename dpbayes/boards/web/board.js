@@ -1,6 +1,6 @@
 // Draws a board: slider, headline, sentences and panels, all of one stop at a time. It tells its host where the hand
 // rests, and that it wants the stops that it does not have. It touches no element outside its own root.
-const [LEAST, TALLEST, PHONE, LOW] = [130, 620, 640, 560]; // pixels
+const [LEAST, TALLEST, PHONE, LOW] = [130, 620, 520, 560]; // pixels
 const GAP = 16; // between panels, and below the last one
 const SOON = 150; // milliseconds after the first drawing
 

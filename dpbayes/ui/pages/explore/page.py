@@ -39,8 +39,9 @@ OF_RECORDS = 3
 
 def explore_page(chosen: Chosen) -> None:
     """Show the question, the board and the controls, and below what follows from them."""
-    left, main = st.columns([2, 9], gap="medium")
-    with left:
+    with st.container(key="explore"):
+        main, controls = st.columns([9, 2], gap="medium")
+    with controls:
         rail(chosen)
     with main:
         question_line(chosen)
