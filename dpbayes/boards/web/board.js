@@ -2,6 +2,7 @@
 // rests, and that it wants the stops that it does not have. It touches no element outside its own root.
 const [LEAST, TALLEST, PHONE, LOW] = [130, 620, 520, 560]; // pixels
 const GAP = 16; // between panels, and below the last one
+const EDGE_BELOW = 8; // below a picture of a low screen
 const SOON = 150; // milliseconds after the first drawing
 
 class Board {
@@ -148,7 +149,7 @@ class Board {
     this.root.toggleAttribute("data-phone", isPhone);
     this.tabs.hidden = !isLow;
     const start = document.fullscreenElement === this.root ? 0 : Math.max(0, this.above());
-    const room = Math.min(innerHeight - start - top - GAP, 2 * TALLEST);
+    const room = Math.min(innerHeight - start - top - (isLow ? EDGE_BELOW : GAP), 2 * TALLEST);
     for (const panel of this.panels.values()) panel.fit(room, { isLow, isPhone });
   }
 
@@ -214,7 +215,7 @@ class Panel {
     const count = this.board.panels.size;
     const hasLarge = this.board.grid.hasAttribute("data-large");
     const rows = isLow ? 1 : hasLarge ? (this.isLarge ? 1 : count - 1) : Math.ceil(count / 2);
-    const beside = this.name.parentElement.offsetHeight + this.caption.offsetHeight;
+    const beside = (isLow ? 0 : this.name.parentElement.offsetHeight) + this.caption.offsetHeight;
     const full = document.fullscreenElement === this.root;
     const share = full ? innerHeight - 2 * GAP : (room - GAP * (rows - 1)) / rows;
     const height = isPhone && !full ? 260 : Math.min(Math.max(LEAST, share - beside), full ? innerHeight : TALLEST);

@@ -43,7 +43,7 @@ class Chart {
       height,
       showlegend: !isNamed,
       dragmode: false, // a finger scrolls the page
-      margin: isNamed ? { ...figure.layout.margin, t: 10, b: 44 } : figure.layout.margin,
+      margin: isNamed ? { ...figure.layout.margin, t: 10, b: this.size.height < SMALL ? 34 : 44 } : figure.layout.margin,
     };
     this.drawn = frameOf(figure);
     this.isMoved = false;

@@ -82,7 +82,7 @@ def question_line(chosen: Chosen) -> None:
     events = [(index, state) for index, states in enumerate(net.states) for state in states]
     names = {event: f"{_meaning(chosen, net.names[event[0]])} = {event[1]}" for event in events}
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="question.line"):
-        st.markdown("### How likely is", width="content")
+        st.markdown("**How likely is**", width="content")
         st.session_state["question.event"] = (node, net.states[node][cell - net.cells_of_row(row).start])
         st.selectbox(
             "Event",
@@ -92,10 +92,10 @@ def question_line(chosen: Chosen) -> None:
             on_change=_pick_event,
             args=(net,),
             label_visibility="collapsed",
-            width=280,
+            width=200,
         )
         if net.parents[node] and net.rows_per_node[node] <= MOST_LISTED:
-            st.markdown("### if", width="content")
+            st.markdown("**if**", width="content")
             first = int(net.row_offsets[node])
             rows = range(first, first + int(net.rows_per_node[node]))
             st.session_state["question.given"] = row
@@ -106,9 +106,9 @@ def question_line(chosen: Chosen) -> None:
                 format_func=lambda k: _condition(chosen, k),
                 on_change=lambda: change(row=net.row_label(st.session_state["question.given"])),
                 label_visibility="collapsed",
-                width=380,
+                width=260,
             )
-        st.markdown("### ?", width="content")
+        st.markdown("**?**", width="content")
 
 
 def _meaning(chosen: Chosen, name: str) -> str:
