@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 import dpbayes as dp
 from dpbayes.audit.registry import AUDITS
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.text import numeral, share_text
+from dpbayes.base.text import numeral
 from dpbayes.experiments.structure import NONE, REMOVED
 from dpbayes.mechanisms import OF_RECORDS
 from dpbayes.model.network import Network
@@ -24,6 +24,7 @@ from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.pages.proofs.mechanism import setting_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import Graph, code_of
+from dpbayes.ui.session.link import settings_from
 from dpbayes.ui.session.options.workflow import ByNode
 from dpbayes.ui.session.settings import Cpts, Settings
 from dpbayes.ui.session.uploads import Upload
@@ -35,7 +36,7 @@ from dpbayes.ui.widgets.from_python import (
     network_in_python,
     program,
 )
-from tests.pages.conftest import boards, everything, figures, fine, frame_of, headline, metrics, open_page, plain
+from tests.pages.conftest import boards, figures, fine, frame_of, headline, metrics, open_page, plain
 from tests.releases.made import COLUMNS, counts, opened, request_with, written
 
 DRAWN = code_of(Graph.of(Network.from_edges(["a 'b'", "c"], [("a 'b'", "c")], {"c": ("x", "y")})))
@@ -111,31 +112,16 @@ def in_data(at: AppTest, values: list[Any]) -> None:
     assert f"{n:,} records with {columns} columns" in headline(at)
 
 
-def in_release(at: AppTest, values: list[Any]) -> None:
-    (shift,) = values
-    assert headline(at).endswith(f"has a mean absolute error of {numeral(shift, 2)}.")
-
-
 def in_audit(at: AppTest, values: list[Any]) -> None:
     (needed,) = values
     measured = frame_of(boards(at)[0])["notes"][2].removeprefix("Measured: ")
     assert measured.split(",")[0] in (f"ε = {numeral(needed, 4)}", f"ε ≤ {numeral(needed, 4)}")
 
 
-def in_sampling(at: AppTest, values: list[Any]) -> None:
-    omega, inside = values
-    assert metrics(at)["Least probability ω"] == numeral(omega)
-    assert f"on average over all rows, {share_text(inside)}." in everything(at)
-
-
 def in_bounds(at: AppTest, values: list[Any]) -> None:
     stated, proved = (numeral(float(value)) for value in values)
     shown = frame_of(boards(at)[0])["captions"]["bound"]
     assert shown.startswith(f"As stated in the paper {stated}, proved {proved}")
-
-
-def in_non_negativity(at: AppTest, values: list[Any]) -> None:
-    assert f"With t = {numeral(values[0])}, " in headline(at)
 
 
 def in_papers(at: AppTest, values: list[Any]) -> None:
@@ -210,18 +196,19 @@ def upload_of(folder: Path) -> Upload:
     return Upload(table.name, frame, dataset=dp.encode(frame, domains), columns=COLUMNS, encoded=tuple(domains))
 
 
-def with_upload(page: str, mine: Upload) -> AppTest:
-    """Return a page on an uploaded table."""
+def with_upload(mine: Upload) -> AppTest:
+    """Return Theorem 1 on an uploaded table."""
     rain = code_of(Graph(("rain", "grass"), (("rain", "grass"),)))
-    at = open_page("pages/home.py", Settings(data="upload", graph=rain))
+    settings, problems = settings_from(CLAIMS_VIEW | {"proofs.bound": EXHIBITS["THEOREM_1"].title})
+    assert not problems
+    at = open_page("pages/home.py", dataclasses.replace(settings, data="upload", graph=rain))
     at.session_state["upload"] = mine
-    return fine(at.switch_page(f"pages/{page}.py").run())
+    return fine(at.switch_page("pages/proofs.py").run())
 
 
-@pytest.mark.parametrize("page", ["sampling"])
 @pytest.mark.parametrize("is_declared", [True, False])
 def test_code_for_an_upload_runs_beside_its_file_and_the_description_that_is_offered(
-    page: str, is_declared: bool, files: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    is_declared: bool, files: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mine = upload_of(tmp_path)
     (tmp_path / "domains.json").unlink()
@@ -229,13 +216,13 @@ def test_code_for_an_upload_runs_beside_its_file_and_the_description_that_is_off
         encoded = tuple(dataclasses.replace(column, public=False) for column in mine.encoded)
         names = tuple(DeclaredColumn(column.name) for column in mine.columns)
         mine = dataclasses.replace(mine, columns=names, encoded=encoded)
-    at = with_upload(page, mine)
+    at = with_upload(mine)
     said = next(plain(caption.value) for caption in at.caption if "reads domains.json" in caption.value)
     assert 'domains.json and "garden.csv", the file that you loaded,' in said
     assert ("read from the data" in said) != is_declared
     (tmp_path / "domains.json").write_text(files["domains.json"], encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    in_sampling(at, printed(at))
+    in_bounds(at, printed(at))
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,7 @@ def test_what_comes_before_the_session_knows_its_controls_is_checked_too() -> No
 
 @pytest.mark.usefixtures("first_look")
 def test_a_message_that_is_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    at = open_page("pages/claims.py")
+    at = open_page("pages/network.py")
     monkeypatch.setattr("streamlit.runtime.state.session_state.get_max_widget_state_size_bytes", lambda: 100)
     name = next(name for name in controls_of(at) if name.endswith("box.epsilon"))
     send(at, (WidgetState(id=name, string_value="2" + 200 * " "),))
@@ -235,7 +235,7 @@ def slider_of(at: AppTest, name: str) -> str:
 
 @pytest.mark.usefixtures("numbers_as_in_a_browser")
 def test_what_no_slider_sends_changes_nothing_and_what_cannot_be_is_refused_in_a_sentence() -> None:
-    at = open_page("pages/claims.py")
+    at = open_page("pages/network.py")
     shown, moves = headline(at), slider_of(at, "epsilon")
     for place, move in enumerate(MOVES.values()):
         wrapped = (move, [move], [[move]])
@@ -257,7 +257,7 @@ def test_what_no_slider_sends_changes_nothing_and_what_cannot_be_is_refused_in_a
 @pytest.mark.usefixtures("numbers_as_in_a_browser")
 @pytest.mark.parametrize(("times", "calls"), [(20, 20), (1_000, 0)])
 def test_a_message_of_very_many_moves_is_left_out(times: int, calls: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    at = open_page("pages/claims.py")
+    at = open_page("pages/network.py")
     heard: list[str] = []
     monkeypatch.setattr("dpbayes.ui.widgets.slider.read_move", lambda state: (heard.append("a move"), 0))
     event = {"event": "move", "value": {"text": "2", "number": 1}}
@@ -268,7 +268,7 @@ def test_a_message_of_very_many_moves_is_left_out(times: int, calls: int, monkey
 
 
 @pytest.mark.usefixtures("numbers_as_in_a_browser", "first_look")
-@pytest.mark.parametrize("scene", ["pages/network.py", "pages/claims.py"])
+@pytest.mark.parametrize("scene", ["pages/network.py", "pages/which_epsilon.py"])
 def test_what_no_slider_can_have_sent_is_left_out_too(scene: str) -> None:
     at = open_page(scene)
     before, said = settings_of(at), sentences(at)

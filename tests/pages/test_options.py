@@ -134,27 +134,3 @@ def test_every_option_at_its_ends_shows_a_picture(page: str) -> None:
             shown(page, context | ends, at)
             assert not wrong_numbers(at)
             assert all("nearest possible setting" in sentence for sentence in sentences(at)), (context, ends)
-
-
-CUT: list[tuple[str, dict[str, str], str]] = []
-"""Pages, their choices, and an option that these leave less room than it has."""
-
-CUT_ONCE = list({page: cut for page, *cut in CUT}.items())
-
-
-@pytest.mark.usefixtures("one_step")
-@pytest.mark.parametrize(
-    ("page", "context", "name"),
-    thorough(CUT, sample=[(page, context, name) for page, (context, name) in CUT_ONCE]),
-)
-def test_a_slider_has_no_stop_that_is_too_much(page: str, context: dict[str, str], name: str) -> None:
-    at = shown(page, context)
-    slider = next(slider for slider in at.select_slider if slider.key == f"parameter.{name}")
-    parameter = PARAMETERS[name]
-    assert isinstance(parameter, Parameter)
-    every = parameter.stops
-    assert len(slider.options) < len(every)
-    cut = [end for end, last in ((0, every[0]), (-1, every[-1])) if float(slider.options[end]) != last]
-    assert cut
-    for end in cut:
-        assert not sentences(shown(page, context | {name: slider.options[end]}, at))
