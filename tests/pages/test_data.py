@@ -17,6 +17,7 @@ from dpbayes.sources.columns import Categories, CountAs, Cuts, Groups
 from dpbayes.sources.domains import DeclaredColumn, read_domains, write_domains
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.session.graphs import MAX_NAME
+from dpbayes.ui.session.options.lab import Experiment
 from dpbayes.ui.session.options.research import BoundClaim, ProofsView
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts, Seat, Settings
 from tests.conftest import crossed, thorough
@@ -855,10 +856,11 @@ def test_a_network_that_is_missing_can_be_left_again(copied_data: Path) -> None:
     assert not sentences(at)
 
 
-def test_a_missing_census_is_one_sentence_in_lab(copied_data: Path) -> None:
+@pytest.mark.parametrize("seat", Seat)
+def test_a_missing_census_is_one_sentence_in_lab(seat: Seat, copied_data: Path) -> None:
     (copied_data / "tables" / "fulton_pums2000.csv.gz").unlink()
-    at = open_page(
-        "pages/lab.py", **{"lab.experiment": "Regression (Figure 2)", "regression.records": Records.FULTON.value}
-    )
-    assert sentences(at) == [FULTON]
+    census = {"lab.experiment": Experiment.REGRESSION.value, "regression.records": Records.FULTON.value}
+    at = open_page("pages/lab.py", seat=seat.value, **census)
+    said = [frame_of(board)["headline"] for board in boards(at)]
+    assert [*sentences(at), *said] == [FULTON]
     assert not at.error

@@ -6,7 +6,8 @@ from dpbayes.boards.sampling import ReleasedSamples
 from dpbayes.ui.pages.lab import EXPERIMENTS, accuracy_plan, die_scenario, game_inputs, regression_scenario
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.lab import Experiment
-from tests.pages.screen import boards, fine, one_sentence, open_page, sentences, settings_of
+from dpbayes.ui.session.settings import Settings
+from tests.pages.screen import boards, captions, fine, open_page, sentences, settings_of
 
 PAGE = "pages/lab.py"
 FEW = {
@@ -88,8 +89,22 @@ def test_a_recipient_of_a_census_sees_no_error():
     assert [panel["key"] for panel in board["panels"]] == ["epsilons"]
 
 
-def test_too_many_training_records_are_one_sentence():
-    one_sentence(opened(Experiment.ACCURACY, **{"accuracy.training": "200"}), "training records")
+@pytest.mark.parametrize("training", ["200", "5000"])
+def test_of_a_small_table_all_records_but_one_train(training):
+    at = opened(Experiment.ACCURACY, **{"accuracy.training": training})
+    plan = accuracy_plan(Chosen(settings_of(at)))
+    assert (plan.training, plan.testing) == (199, 1)
+    assert not sentences(at)
+    assert any("200 records, of which 199" in caption for caption in captions(at))
+
+
+def test_a_missing_network_is_said_once_beside_the_select_of_experiments():
+    at = open_page(PAGE, Settings(data="upload"))
+    assert len(sentences(at)) == 1
+    assert not boards(at)
+    fine(at.selectbox(key="parameter.lab.experiment").set_value(Experiment.DIE).run())
+    assert not sentences(at)
+    assert len(boards(at)) == 1
 
 
 def test_a_die_with_too_many_candidates_is_one_sentence():

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpbayes.base import terms
 from dpbayes.base.looks import Look
-from dpbayes.base.text import shortest, typed
+from dpbayes.base.text import many, shortest, typed
 from dpbayes.base.validation import InputError, brief
 from dpbayes.boards.accuracy import GRID, AccuracyInputs, curve_guarantees, prediction_accuracy
 from dpbayes.boards.board import View
@@ -73,9 +73,9 @@ def lab_page(chosen: Chosen) -> None:
     left, main = st.columns([2, 9], gap="medium")
     with left:
         controls.parameter_control("lab.experiment")
-        with sentence_instead():
-            controls_of(chosen)
     with main, st.container(key="main"), sentence_instead():
+        with left:
+            controls_of(chosen)  # what these refuse, a missing table or network, is said once, in place of the board
         board_of(chosen)
 
 
@@ -134,12 +134,18 @@ def accuracy_plan(chosen: Chosen) -> AccuracyPlan:
         source=_table(chosen, net) if scene is Scene.TABLE else Synthetic(),
         epsilons=GRID,
         methods=methods_for(net, _CALIBRATIONS[options.curves], noise, among=drawn),
-        training=options.training,
+        training=_training(chosen),
         repeats=options.repeats,
         prior=chosen.settings.prior,
         noise=noise,
         seed=chosen.seed,
     )
+
+
+def _training(chosen: Chosen) -> int:
+    """Return how many records train: as chosen, but of a small table at most all except one, which is predicted."""
+    training: int = chosen.options("accuracy").training
+    return min(training, max(1, chosen.dataset.n - 1)) if _scene(chosen) is Scene.TABLE else training
 
 
 def _table(chosen: Chosen, net: Network) -> Dataset:
@@ -156,6 +162,10 @@ def _accuracy_board(chosen: Chosen) -> None:
     if _scene(chosen) is not chosen.options("accuracy").scene:
         st.caption("These curves use synthetic records. Only the curator may see curves of true records.")
     plan, value = accuracy_plan(chosen), shortest(chosen.epsilon)
+    if plan.training != chosen.options("accuracy").training:
+        st.caption(
+            f"The table has {many(plan.records, 'record')}, of which {plan.training:,} can be used for training."
+        )
     inputs = kept("lab.accuracy", plan, lambda: AccuracyInputs(plan, _facts(chosen)))
     _show("accuracy", plan, lambda: prediction_accuracy(inputs, value=value), value)
     st.subheader("Proved ε of each curve")
