@@ -51,6 +51,19 @@ def sentence_instead() -> Iterator[None]:
         show_refusal(error)
 
 
+_said: ContextVar[set[str] | None] = ContextVar("said", default=None)
+
+
+@contextmanager
+def each_refusal_once() -> Iterator[None]:
+    """Show the message of an InputError where it occurs first in the block, and not again."""
+    token = _said.set(set())
+    try:
+        yield
+    finally:
+        _said.reset(token)
+
+
 _TO_UNFOLD = "page.to_unfold"
 
 
@@ -71,6 +84,11 @@ def folded(title: str, *, key: str) -> Iterator[bool]:
 
 def show_refusal(error: InputError) -> None:
     """Show the message of an InputError, and the way to Data if a table is missing."""
+    said = _said.get()
+    if said is not None:
+        if str(error) in said:
+            return
+        said.add(str(error))
     st.warning(escaped(str(error)))
     if isinstance(error, TableMissing):
         st.page_link("pages/data.py", label="Data", icon=":material/arrow_forward:")

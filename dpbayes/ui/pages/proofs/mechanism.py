@@ -36,7 +36,7 @@ from dpbayes.ui.widgets.board import offer_document, show
 from dpbayes.ui.widgets.controls import prior_control
 from dpbayes.ui.widgets.from_python import FACE, mechanism_in_python, network_in_python, program, same_from_python
 from dpbayes.ui.widgets.numbers import forget_numbers, show_number
-from dpbayes.ui.widgets.show import assumption, folded, sentence_instead, source
+from dpbayes.ui.widgets.show import assumption, each_refusal_once, folded, sentence_instead, show_refusal, source
 
 SIZES = ("n", "features")
 """The options that determine the size of the tables."""
@@ -68,6 +68,7 @@ REFUTED_CASES: dict[str, dict[str, object]] = {
 """Settings at which a claim, or a hope, is refuted."""
 
 
+@each_refusal_once()
 def mechanism_part(chosen: Chosen) -> None:
     """Show the board of the mechanism with its controls, and the proofs in full below."""
     forget_numbers()
@@ -184,7 +185,7 @@ def _audit(chosen: Chosen, kind: type[Any]) -> bool:
                 is_varied, inputs, report_of = False, (inputs, value), _slow_report(inputs, audited)
             _with_progress(searched(audited.mechanism), "search for the best noise on this network")
         except InputError as error:  # another epsilon may be possible
-            st.warning(escaped(str(error)))
+            show_refusal(error)
 
     def view() -> View:
         at = lambda epsilon: audited_at(chosen, epsilon)  # noqa: E731 - as an argument
