@@ -75,7 +75,7 @@ def nested(shares: Sequence[tuple[str, float]], description: str) -> str:
 _SHADES = ("#1b1f24", "#b45309", "#e8b27a")
 """The smallest share first."""
 
-_NAMES_AT = (0, 46, 100)
+_NAMES_AT = (0, 43, 108)
 """The positions of their names."""
 
 

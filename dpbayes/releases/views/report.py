@@ -284,7 +284,7 @@ def _together(composed: Composed, cost: Amount, suspicion: float) -> str:
 
 def _belief_after(when: str, total: Amount, suspicion: float) -> tuple[str, float]:
     """Return the limit of a suspicion after releases of this total cost, with its description, for the same drawing."""
-    most, seldom = _most(total, suspicion), " (except with probability 10⁻⁶)" if isinstance(total, Rho) else ""
+    most, seldom = _most(total, suspicion), " (p = 1 − 10⁻⁶)" if isinstance(total, Rho) else ""
     return f"{when}: at most {in_hundred(most)}%{seldom}", most
 
 

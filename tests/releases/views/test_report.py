@@ -265,7 +265,7 @@ def test_the_drawing_of_releases_with_a_delta_says_so(tmp_path):
     page = seen(html_report(later))
     assert len(drawn_beliefs(page)) == 3
     assert "after this release: at most " in page.text
-    assert page.text.count("(except with probability 10⁻⁶)") == 2
+    assert page.text.count("(p = 1 − 10⁻⁶)") == 2
 
 
 def test_it_says_what_all_releases_so_far_allow(tmp_path):
