@@ -1,4 +1,4 @@
-"""A class at once: sessions that each move epsilon on Explore once a second, as bare clients without a browser."""
+"""A class at once: sessions that each move epsilon on Network once a second, as bare clients without a browser."""
 
 import asyncio
 import json
@@ -207,19 +207,19 @@ def _on_one_core(app: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
 
 
 def opened() -> list[Record]:
-    """Let classes open Explore at once on a new server."""
+    """Let classes open Network at once on a new server."""
     records = []
     for size, bound in OPENING_S.items():
         with dashboard_process(free_port()) as (url, _):
-            waited = asyncio.run(opening(url, "explore", sessions=size))
+            waited = asyncio.run(opening(url, "network", sessions=size))
         records.append(
-            Record(name=f"{size} sessions open Explore at once: last", value=max(waited), unit="s", bound=bound)
+            Record(name=f"{size} sessions open Network at once: last", value=max(waited), unit="s", bound=bound)
         )
     return records
 
 
 def classroom(*, sessions: tuple[int, ...] = SESSIONS, moves: int = 15) -> list[Record]:
-    """Let classes of several sizes move epsilon on Explore, all the time or with rests, and the trivial page's slider.
+    """Let classes of several sizes move epsilon on Network, all the time or with rests, and the trivial page's slider.
 
     At last the largest class comes again, which must find room in the memory that the first one has left.
     """
@@ -228,9 +228,9 @@ def classroom(*, sessions: tuple[int, ...] = SESSIONS, moves: int = 15) -> list[
         with _on_one_core(TRIVIAL_LIVE) as (url, server):
             trivial = asyncio.run(lesson(url, "", server.pid, sessions=size, moves=moves, rests=False))
         with _on_one_core(APP) as (url, server):
-            moving = asyncio.run(lesson(url, "explore", server.pid, sessions=size, moves=moves, rests=False))
+            moving = asyncio.run(lesson(url, "network", server.pid, sessions=size, moves=moves, rests=False))
             first = memory_mb(server.pid)
-            resting = asyncio.run(lesson(url, "explore", server.pid, sessions=size, moves=moves, rests=True))
+            resting = asyncio.run(lesson(url, "network", server.pid, sessions=size, moves=moves, rests=True))
             again = memory_mb(server.pid)
         is_class = size == max(sessions)
         records += [

@@ -23,7 +23,7 @@ from streamlit.runtime.state.session_state_proxy import get_session_state
 from streamlit.testing.v1 import app_test, local_script_runner
 
 from dpbayes.ui.pages.network import errors
-from dpbayes.ui.session.host import host, use_host
+from dpbayes.ui.session.host import Host, host, use_host
 from dpbayes.ui.widgets import frames, guard
 from tests.conftest import IS_THOROUGH
 from tests.pages.screen import *  # noqa: F403 - what a person does and sees
@@ -65,7 +65,9 @@ TESTS = itertools.count(1)
 @pytest.fixture(autouse=True, scope="module")
 def nothing_is_kept_for_the_next_module() -> Iterator[None]:
     """What pages cache would fill a worker with a third of its memory by the end."""
+    use_host(QUICK)
     yield
+    use_host(Host())
     st.cache_data.clear()
     st.cache_resource.clear()
     freed()
@@ -76,6 +78,7 @@ def hosted() -> Iterator[None]:
     """Run pages without a browser, and forget sessions, which are circles of many megabytes, after a few tests."""
     use_host(QUICK)
     yield
+    use_host(QUICK)
     if next(TESTS) % 8 == 0:
         freed()
 

@@ -57,7 +57,7 @@ def test_a_start_and_a_first_visit_warn_of_nothing() -> None:
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
         wait_for(server, f"http://{HOST}:{port}")
-        assert len(asyncio.run(opening(f"http://{HOST}:{port}", "explore", sessions=1))) == 1
+        assert len(asyncio.run(opening(f"http://{HOST}:{port}", "network", sessions=1))) == 1
     finally:
         server.terminate()
         printed = server.communicate(timeout=30)[0]

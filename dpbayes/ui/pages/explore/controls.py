@@ -13,7 +13,7 @@ from dpbayes.figures.dag import dag_svg
 from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
 from dpbayes.ui.session.chosen import Chosen, kind_called, target_and_evidence
-from dpbayes.ui.session.current import change, current, set_parameter
+from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.graphs import Graph, placed
 from dpbayes.ui.session.increments import is_simulated, kept_share, stealth_increment
 from dpbayes.ui.session.settings import EXPLORED_NAMES
@@ -90,7 +90,7 @@ def question_line(chosen: Chosen) -> None:
             key="question.event",
             format_func=names.__getitem__,
             on_change=_pick_event,
-            args=(net,),
+            args=(net, node),
             label_visibility="collapsed",
             width=200,
         )
@@ -126,12 +126,10 @@ def _condition(chosen: Chosen, row: int) -> str:
     )
 
 
-def _pick_event(net: Network) -> None:
+def _pick_event(net: Network, before: int) -> None:
     """Ask about another state; about another node, under the first states of its parents."""
     node, state = st.session_state["question.event"]
-    row = net.row_called(current().row)
-    same = row is not None and net.node_and_codes(row)[0] == node
-    change(state=state, **({} if same else {"row": net.row_label(int(net.row_offsets[node]))}))
+    change(state=state, **({} if node == before else {"row": net.row_label(int(net.row_offsets[node]))}))
 
 
 def release_controls(chosen: Chosen) -> None:

@@ -20,7 +20,6 @@ from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.views.reading import answer_under, intervals_as_text, posterior_name, posterior_of, prior_warning
 from dpbayes.ui.pages.explore.controls import ask, picked, question_line, rail
-from dpbayes.ui.pages.explore.make import make_release
 from dpbayes.ui.pages.explore.person import one_person
 from dpbayes.ui.session.chosen import Chosen, kind_called, target_and_evidence, telling_target
 from dpbayes.ui.session.kept import kept
@@ -52,6 +51,8 @@ def explore_page(chosen: Chosen) -> None:
                 _question(chosen)
     one_person(chosen)
     if chosen.is_curator:
+        from dpbayes.ui.pages.explore.make import make_release  # the board is sent before this is imported
+
         make_release(chosen)
     next_page("Which epsilon", "pages/which_epsilon.py")
 
