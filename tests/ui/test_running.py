@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 from streamlit.runtime.scriptrunner import RerunException
 
-from dpbayes.base.steps import Work, finished, in_parts, mapped
+from dpbayes.base.steps import Work, in_parts, mapped
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.host import host, use_host
 from dpbayes.ui.widgets import running
-from dpbayes.ui.widgets.running import Running, in_background
+from dpbayes.ui.widgets.running import Running
 
 
 @pytest.fixture(autouse=True)
@@ -229,42 +229,3 @@ def test_a_run_that_makes_room_for_the_next_one_gives_it_the_work_after_its_step
     assert not work.lost
     assert work.result == (0, 1, 2, 3, 4)
     assert workers == ["first", *["second"] * 4]
-
-
-def test_a_computation_in_the_background_leaves_the_session_free() -> None:
-    """The steps return at once while it lasts, and the last one returns its result or raises its refusal."""
-    may_end = threading.Event()
-
-    def computed(number: int, *, refused: bool) -> int:
-        assert may_end.wait(60)
-        if refused:
-            raise InputError("No.")
-        return 2 * number
-
-    work = Running(in_background(computed, 21, refused=False))
-    for taken in (1, 2, 3):
-        work.work()
-        assert (work.going, work.taken) == (True, taken)
-    may_end.set()
-    while work.going:
-        work.work()
-    assert work.result == 42
-    with pytest.raises(InputError, match=r"No\."):
-        finished(in_background(computed, 21, refused=True))
-
-
-def test_a_computation_that_is_given_up_before_it_began_is_not_done() -> None:
-    """The first one goes to its end: a thread cannot be stopped."""
-    may_end, done = threading.Event(), []
-
-    def computed(name: str) -> None:
-        assert may_end.wait(60)
-        done.append(name)
-
-    first, given_up, last = (in_background(computed, name) for name in ("first", "given up", "last"))
-    for steps in (first, given_up, last):
-        next(steps)
-    given_up.close()
-    may_end.set()
-    finished(last)
-    assert done == ["first", "last"]

@@ -11,7 +11,6 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Hashable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -25,7 +24,6 @@ from dpbayes.base.text import done
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.host import host
 from dpbayes.ui.widgets.frames import is_recording
-from dpbayes.ui.widgets.turns import TURNS
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
@@ -39,12 +37,6 @@ NOTICED = 0.5
 
 WITHOUT_BUTTON = 50_000_000
 """Values of records that a simulation may read without a button: about a second."""
-
-BESIDE = ThreadPoolExecutor(1, thread_name_prefix="beside")
-"""The thread of `in_background`."""
-
-LOOKED = 0.02
-"""Seconds between two checks whether a computation in the background is done."""
 
 LOOK = 3.0
 """Seconds between two checks. Work is stopped after two checks in a row without a browser."""
@@ -152,24 +144,6 @@ class Running(Generic[Result]):
         self.taken += 1
 
 
-def in_background(
-    function: Callable[Arguments, Result], *arguments: Arguments.args, **named: Arguments.kwargs
-) -> Work[Result]:
-    """Return the result of a function that runs in a separate thread, one function at a time.
-
-    The session continues during the computation. A computation that is dropped before its start does not run.
-    """
-    future = BESIDE.submit(function, *arguments, **named)
-    try:
-        while not future.done():
-            with TURNS.others_turn():
-                wait([future], LOOKED)
-            yield 0.0
-        return future.result()
-    finally:
-        future.cancel()
-
-
 def running(kind: str, key: Hashable, start: Callable[[], Work[Result]], *, most: int = KEPT) -> Running[Result]:
     """Return this session's computation with this key, started if it is new.
 
@@ -229,12 +203,6 @@ def progress_if_long(work: Running[Any], of: str, *, key: str) -> None:
     """Show which share `of` something is done, with the button, if the rest takes long."""
     if work.is_long:
         progress(work, f"{done(work.share)} of {of}", key=key)
-
-
-def blank(slots: int) -> None:
-    """Clear this number of elements of an earlier run; Streamlit keeps them until a run ends without a rerun."""
-    for _ in range(slots):
-        st.empty()
 
 
 def run_again() -> None:

@@ -48,11 +48,6 @@ def picked(chosen: Chosen) -> tuple[int, int]:
     return row, net.cells_of_row(row).start + state
 
 
-def has_picked(chosen: Chosen) -> bool:
-    """Whether the row in the picture is the person's choice."""
-    return chosen.network.row_called(chosen.settings.row) is not None
-
-
 def ask(chosen: Chosen) -> None:
     """Show the controls of the target and of the evidence."""
     net, (target, evidence) = chosen.network, target_and_evidence(chosen)

@@ -42,7 +42,7 @@ from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.kept import server_cache
 from dpbayes.ui.session.options.lab import Experiment
-from dpbayes.ui.session.options.research import BoundClaim, ClaimShown, ProofsView
+from dpbayes.ui.session.options.research import BoundClaim, ClaimShown
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.address import turn_to
 from dpbayes.ui.widgets.board import offer_document, show
@@ -146,14 +146,6 @@ def _opening(chosen: Chosen) -> BoundClaim:
                 continue
             return BoundClaim[name]
     return BoundClaim[OPENING[-1]]
-
-
-def turn_to_bound(bound: BoundClaim) -> None:
-    """Go to Proofs, with this bound and its claim."""
-    set_parameter("proofs.view", ProofsView.CLAIMS)
-    set_parameter("proofs.claim", OPTION_OF[EXHIBITS[bound.name].claim])
-    set_parameter("proofs.bound", bound)
-    turn_to("pages/proofs.py")
 
 
 # The list

@@ -34,13 +34,6 @@ _mount_take = st.components.v2.component(
     js=_asset("take.js"),
     isolate_styles=False,  # it looks for the chart above it
 )
-_mount_board = st.components.v2.component(
-    "dpbayes_board",
-    html=_asset("board.html"),
-    css=_asset("take.css"),
-    js=_asset("saving.js") + _asset("board.js"),
-    isolate_styles=False,  # it looks for the charts of the page
-)
 
 
 def chart(
@@ -70,8 +63,3 @@ def chart(
 def take_picture(*, key: str) -> None:
     """Offer the chart above as SVG and PNG in two sizes, created in the browser; nothing without a chart."""
     _mount_take(key=f"take.{key}")
-
-
-def take_board(*, key: str) -> None:
-    """Offer the pictures of the page's board as one PNG and one SVG, created in the browser, and a view of it alone."""
-    _mount_board(key=key)
