@@ -55,7 +55,7 @@ _said: ContextVar[set[str] | None] = ContextVar("said", default=None)
 
 
 @contextmanager
-def each_refusal_once() -> Iterator[None]:
+def refusals_said_once() -> Iterator[None]:
     """Show the message of an InputError where it occurs first in the block, and not again."""
     token = _said.set(set())
     try:

@@ -55,7 +55,7 @@ from dpbayes.ui.widgets.from_python import (
     same_from_python,
     value_in_python,
 )
-from dpbayes.ui.widgets.show import assumption, each_refusal_once, folded, inside, sentence_instead, source
+from dpbayes.ui.widgets.show import assumption, folded, inside, refusals_said_once, sentence_instead, source
 
 OF_RECORDS = (THEOREM_1_II, THEOREM_2_II, THEOREM_3_TAIL, ASSUMPTION_2, LEMMA_3, LEMMA_5, LEMMA_6)
 """The claims that the board of one replaced record is about."""
@@ -94,7 +94,7 @@ PRIORS = {
 }
 
 
-@each_refusal_once()
+@refusals_said_once()
 def claims_part(chosen: Chosen) -> None:
     """Show the claim that is picked with its board, the list of all claims, and their sources."""
     claim, bound = selected(chosen)

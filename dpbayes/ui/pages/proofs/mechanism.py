@@ -36,7 +36,7 @@ from dpbayes.ui.widgets.board import offer_document, show
 from dpbayes.ui.widgets.controls import prior_control
 from dpbayes.ui.widgets.from_python import FACE, mechanism_in_python, network_in_python, program, same_from_python
 from dpbayes.ui.widgets.numbers import forget_numbers, show_number
-from dpbayes.ui.widgets.show import assumption, each_refusal_once, folded, sentence_instead, show_refusal, source
+from dpbayes.ui.widgets.show import assumption, folded, refusals_said_once, sentence_instead, show_refusal, source
 
 SIZES = ("n", "features")
 """The options that determine the size of the tables."""
@@ -68,7 +68,7 @@ REFUTED_CASES: dict[str, dict[str, object]] = {
 """Settings at which a claim, or a hope, is refuted."""
 
 
-@each_refusal_once()
+@refusals_said_once()
 def mechanism_part(chosen: Chosen) -> None:
     """Show the board of the mechanism with its controls, and the proofs in full below."""
     forget_numbers()
