@@ -16,18 +16,17 @@ APP = ROOT / "app.py"
 TRIVIAL = Path(__file__).with_name("trivial_page.py")
 TRIVIAL_LIVE = Path(__file__).with_name("trivial_live_page.py")
 INK = ".js-plotly-plot .cartesianlayer path"
-LIVE = ("explore", "compare", "network")
+LIVE = ("explore", "network")
 """Pages whose first slider repaints their first chart."""
 
-CHARTS = (*(*LIVE, "which_epsilon", "sampling", "hellinger", "accuracy", "regression"),)
+CHARTS = (*LIVE, "which_epsilon", "proofs", "lab")
 """Pages with a chart as soon as they are opened."""
 
 LONGEST_WORK_MS = 20_000
 """How long a page may go on with its work once its slider rests."""
 
 FRAMED = ("explore", "network")
-"""Pages that the browser draws itself while the slider moves. It also draws Compare, where dots move little on
-their axis, and where diamonds are added when the slider stops."""
+"""Pages that the browser draws itself while the slider moves."""
 
 SLOWER, SLOWER_FRAMED = 1 / 0.6, 0.5
 """The time between repaints of a page, and of a framed one, in those of the trivial page at most."""

@@ -114,7 +114,7 @@ def accuracy(
     repeats: int = 50,
     seed: int = 1,
 ) -> PlotlyFigure:
-    """Draw how accurately each mechanism's release predicts a column, against epsilon, as *Accuracy* does.
+    """Draw how accurately each mechanism's release predicts a column, against epsilon, as *Lab* does.
 
     The figure is computed from the true records: it is not private.
 
