@@ -19,6 +19,7 @@ from dpbayes.sources import data_files
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.shipped_tables import _declared, load_shipped, shipped_regression
 from dpbayes.ui.session import roles
+from dpbayes.ui.session.graphs import graph_of
 
 settings.register_profile("fast", max_examples=40, deadline=None)
 settings.register_profile("thorough", max_examples=1000, deadline=None)
@@ -95,7 +96,7 @@ def copied_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
     """A copy of the shipped data that the program reads instead, with nothing read before."""
 
     def forget() -> None:
-        for cache in (load_named, load_shipped, shipped_regression, _declared):
+        for cache in (load_named, load_shipped, shipped_regression, _declared, graph_of):
             cache.cache_clear()
         st.cache_resource.clear()
 
