@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from dpbayes.base.looks import EXACT, PRIVATE
+from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.posterior import PRIOR_ALONE
 from dpbayes.figures.style import LINES, Figure, Trace, faded, figure_of, plain, titled
@@ -102,7 +103,7 @@ def _dots(answers: Answers, colour: str) -> list[Trace]:
     this = [answers.this]
     filled = {"x": x[this], "y": y[this], "marker": {"color": colour, "size": 11}, "name": "answer of this release"}
     return [
-        marks | {"x": x, "y": y, "marker": hollow, "name": f"{len(x)} possible releases"},
+        marks | {"x": x, "y": y, "marker": hollow, "name": many(len(x), "possible release")},
         marks | filled,
     ]
 
