@@ -32,7 +32,7 @@ class Board {
     root.addEventListener("transitionend", (event) => event.target === root && this.recolour());
     plotly().then(
       (library) => {
-        this.library = library;
+        this.renderer = library;
         if (this.view) this.drawn();
       },
       () => (this.headline.textContent = "The pictures cannot be drawn: the browser could not load Plotly’s script."),
@@ -51,7 +51,7 @@ class Board {
       this.place = slider.stops.indexOf(this.slider.text);
     }
     this.arrange();
-    if (this.library) this.drawn();
+    if (this.renderer) this.drawn();
   }
 
   // Draw at once; the host sends the other stops once this is on the screen.
@@ -117,7 +117,7 @@ class Board {
     const frame = frames[this.turn % frames.length];
     const other = next !== stop && shown[next]?.[this.turn % shown[next].length];
     this.say(whole({ headline: frame.headline, notes: frame.notes }));
-    if (!this.library) return;
+    if (!this.renderer) return;
     for (const [key, panel] of this.panels) {
       const [figure, further] = [frame, other].map((one) => one?.figures?.[key] && whole(one.figures[key]));
       panel.show(figure && between(figure, further, Math.abs(this.place - near)), whole(frame.captions)[key] ?? "");
@@ -206,7 +206,7 @@ class Panel {
     this.root.toggleAttribute("data-empty", !figure);
     if (this.caption.textContent !== caption) this.caption.textContent = caption;
     if (!figure) return;
-    this.chart ??= new Chart(this.place, this.board.library);
+    this.chart ??= new Chart(this.place, this.board.renderer);
     this.measure();
     this.chart.show(figure);
   }

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from dpbayes.boards.document import WEB
 from dpbayes.figures.style import Figure
 from dpbayes.ui.server.program import plotly_address
 from dpbayes.ui.session.chosen import Chosen
@@ -22,9 +23,13 @@ _mount = st.components.v2.component(
     "dpbayes_chart",
     html=_asset("chart.html"),
     css=_asset("chart.css") + _asset("picture.css"),
-    js="\n".join(
-        _asset(name) for name in ("saving.js", "picture.js", "keys.js", "moving.js", "chart.js")
-    ),  # a component takes a single script
+    js="\n".join(  # a component takes a single script
+        [
+            *map(_asset, ("saving.js", "picture.js")),
+            *((WEB / name).read_text(encoding="utf-8") for name in ("legend.js", "moving.js")),
+            _asset("chart.js"),
+        ]
+    ),
     isolate_styles=False,  # Plotly's own styles are the page's
 )
 _mount_take = st.components.v2.component(
