@@ -20,7 +20,6 @@ from dpbayes.mechanisms import (
     Release,
 )
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease, release, simulate_adaptive
-from dpbayes.mechanisms.map.enumerated import MapEnumerated
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -56,7 +55,6 @@ __all__ = [
     "InputError",
     "LaplaceFourier",
     "LaplaceUpdates",
-    "MapEnumerated",
     "MapExponential",
     "Network",
     "Noise",
