@@ -1,20 +1,16 @@
 """Laplace noise on Fourier coefficients: consistent and, with high probability, non-negative ("stealth")."""
 
-from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
-from scipy import special
 
 from dpbayes.base.looks import GREEN
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
-from dpbayes.base.steps import slices
 from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, finite_number
 from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
 from dpbayes.mechanisms.exact_form import Releasable, ReleaseSpec, Sensitivity, laplace_within
 from dpbayes.mechanisms.noise.exact import DISCRETE_LAPLACE
@@ -23,7 +19,7 @@ from dpbayes.mechanisms.noise.sensitivity import printed_walsh_sensitivity, wals
 from dpbayes.mechanisms.parameters import CALIBRATION, EPSILON, NOISE, Calibration, Noise
 from dpbayes.mechanisms.release import Release, ReleasedPosterior
 from dpbayes.model.counts import Counts
-from dpbayes.model.fourier import cells_per_family, coefficients, marginals, require_binary
+from dpbayes.model.fourier import coefficients, marginals, require_binary
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import NoiseModel
 
@@ -35,10 +31,6 @@ INCREMENT = Parameter(
     title="Non-negativity increment",
     description="The amount added to the coefficient of the empty set so that released tables are rarely negative.",
 )
-
-
-_BLOCK = 1 << 18
-"""Numbers in one step of a simulation, few enough for the processor's cache."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,44 +167,6 @@ def coefficient_noise(
     if calibration is Calibration.CERTIFIED:
         noise[..., 0] = 0.0
     return noise
-
-
-def needed_increments(
-    network: Network,
-    calibration: Calibration,
-    rng: np.random.Generator,
-    *,
-    draws: int = 10_000,
-    law: NoiseLaw = UNIT,
-) -> FloatArray:
-    """Simulate the smallest t that keeps every released cell non-negative if all counts are zero: (draws,).
-
-    Only noise is simulated, and true counts can only lower t. The result is therefore valid for every data set, n and
-    epsilon, and has no privacy cost. Integer noise cannot be rescaled, so its result holds for one scale. This corrects
-    [Zhang16] Corollary 3, whose 1 - exp(-t) fails for small t.
-    """
-    needed = np.empty(draws)
-    for part in slices(draws, _BLOCK // network.cell_count):
-        noise = coefficient_noise(network, calibration, rng, (part.stop - part.start,), law=law)
-        # Rebuilt cells are divided by 2^|F|, and so is the lift of each cell.
-        lacking = -(marginals(network, noise) * cells_per_family(network)).min(axis=-1)
-        needed[part] = lacking / (2 * len(network.closure) * law.scale)
-    return np.maximum(needed, 0.0)
-
-
-def increment_for(probability: float, needed: FloatArray, *, doubt: float = 1e-3) -> float:
-    """Return a t that keeps releases non-negative with at least this `probability`, from simulated increments `needed`.
-
-    The result is an upper confidence limit of the quantile; it is too small with probability at most `doubt`. Errors:
-    InputError if there are too few simulated increments for this probability.
-    """
-    target = finite_number("The target probability", probability, low=0.0, high=1.0)
-    # The binomial quantile, by bisection: `scipy.stats` would double the time to import this package.
-    draws = len(needed)
-    rank = bisect_left(range(draws + 1), 1 - doubt, key=lambda below: float(special.bdtr(below, draws, target)))
-    if rank >= draws:
-        raise InputError(f"A probability of {numeral(target, 12)} needs more than {draws:,} simulated samples.")
-    return float(np.partition(needed, rank)[rank])
 
 
 # The exact form

@@ -40,11 +40,6 @@ def widest_scope(plan: Plan) -> int:
     return max((1 + len(around) for _, around in plan), default=0)
 
 
-def table_cells(plan: Plan) -> int:
-    """Return how many cells the tables of an elimination have together."""
-    return sum(2 ** (len(around) + 1) for _, around in plan)
-
-
 def eliminated(factors: Sequence[Factor], plan: Plan, best: Callable[..., AnyArray]) -> AnyArray:
     """Return the best sum of the factors over all values of the variables, `best` being np.max or np.min: (*batch,)."""
     left = list(factors)

@@ -19,7 +19,6 @@ from dpbayes.audit.sampler import audit_sampler
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import (
     MECHANISMS,
-    Calibration,
     Exact,
     LaplaceFourier,
     LaplaceUpdates,
@@ -33,7 +32,7 @@ from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.exact_class import formula, oddity
 from dpbayes.mechanisms.map.printed import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
-from dpbayes.mechanisms.stealth import Sense, UnitNoise, simulate_for_counts
+from dpbayes.mechanisms.stealth import Sense, increments_for_counts
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
@@ -191,10 +190,10 @@ def test_an_exponential_mechanism_with_a_table_of_its_own_is_not_audited_as_if_i
 
 
 def test_the_noise_of_a_stranger_is_not_simulated():
-    noise = UnitNoise.draw(chain(2), Calibration.CERTIFIED, np.random.default_rng(1), draws=5)
-    simulate_for_counts(Sense.MARGINALS, noise, AUDITED["LaplaceFourier"])
+    rng = np.random.default_rng(1)
+    increments_for_counts(Sense.MARGINALS, AUDITED["LaplaceFourier"], rng, draws=5)
     with pytest.raises(InputError, match="cannot be simulated"):
-        simulate_for_counts(Sense.MARGINALS, noise, subclassed(AUDITED["LaplaceFourier"]))
+        increments_for_counts(Sense.MARGINALS, subclassed(AUDITED["LaplaceFourier"]), rng, draws=5)
 
 
 def test_a_stranger_has_no_formula_but_its_name():

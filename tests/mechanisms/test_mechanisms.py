@@ -9,7 +9,7 @@ from scipy import stats
 
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration, Exact, GaussianUpdates, LaplaceFourier, LaplaceUpdates
-from dpbayes.mechanisms.fourier import increment_for, needed_increments
+from dpbayes.mechanisms.stealth import increment_for, needed_increments
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network

@@ -117,7 +117,7 @@ CLAIMS_VIEW = {"proofs.view": ProofsView.CLAIMS.value}
 
 SIMULATORS = (
     "dpbayes.theory.zhang16.posterior_kl.exhibits.simulate_kl",
-    "dpbayes.theory.zhang16.stealth.UnitNoise.draw",
+    "dpbayes.theory.zhang16.stealth.needed_increments",
     "dpbayes.theory.zhang16.largest_noise.largest_noise",
     "dpbayes.theory.zhang16.largest_noise.largest_count_error",
     "dpbayes.theory.zhang16.rebuilt_tables.simulated_table_error",

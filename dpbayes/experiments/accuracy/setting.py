@@ -12,11 +12,12 @@ from dpbayes.base.randomness import seed_of, stream
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.blanket import Blanket
 from dpbayes.mechanisms.base import NetworkMechanism, rule_for
-from dpbayes.mechanisms.fourier import LaplaceFourier, increment_for, needed_increments
+from dpbayes.mechanisms.fourier import LaplaceFourier
 from dpbayes.mechanisms.map.exponential import CELLS
 from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
 from dpbayes.mechanisms.parameters import MOST_DRAWS, NOISE, Calibration, Noise
 from dpbayes.mechanisms.release import Outcome
+from dpbayes.mechanisms.stealth import increment_for, needed_increments
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.prior_rules import PRIOR, PriorRule

@@ -9,9 +9,7 @@ from numpy.typing import ArrayLike
 from dpbayes.base.analytic_gaussian import gaussian_shift
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
-from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError
 from dpbayes.base.zcdp import zcdp_rho
 from dpbayes.mechanisms.parameters import Noise
 
@@ -44,18 +42,6 @@ class NoiseLaw:
     def drawn_once(self) -> "NoiseLaw":
         """The distribution of scale 1 if its samples may be scaled afterwards; otherwise this distribution."""
         return UNIT if self.noise is Noise.REAL else self
-
-    def scaled_to(self, other: "NoiseLaw") -> float:
-        """Return the factor that scales this noise to the other distribution. Errors: InputError if there is none."""
-        if self == other:
-            return 1.0
-        if self.noise is not other.noise or self.noise is not Noise.REAL:
-            raise InputError(
-                f"The noise consists of {self.noise.value} with scale {numeral(self.scale, 6)}, but "
-                f"{other.noise.value} with scale {numeral(other.scale, 6)} are required. Sample the "
-                f"noise from the required distribution."
-            )
-        return other.scale / self.scale
 
 
 UNIT = NoiseLaw(Noise.REAL, 1.0)

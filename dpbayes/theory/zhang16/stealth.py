@@ -20,7 +20,7 @@ from dpbayes.base.references import Reference
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import finite_number
 from dpbayes.mechanisms import Calibration
-from dpbayes.mechanisms.stealth import Needed, UnitNoise, least_noise
+from dpbayes.mechanisms.stealth import needed_increments
 from dpbayes.model.closure import maximal_sets, walsh
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, empty, full
@@ -127,23 +127,25 @@ def negative_marginal_bound(network: Network, *, noise: CoefficientNoise, t: Arr
     return _negative_bound(t, negative_marginal_probability(network, noise=noise, t=t))
 
 
-def printed_noise_increments(subject: Subject) -> Needed:
+def printed_noise_increments(subject: Subject) -> FloatArray:
     """Return simulated increments that keep the tables of empty releases non-negative, with the printed noise."""
     return subject.memo.once((subject.network, subject.releases, subject.seed), _needed_increments, subject)
 
 
-def _needed_increments(subject: Subject) -> Needed:
+def _needed_increments(subject: Subject) -> FloatArray:
     rng, draws = stream(subject.seed, "bounds", "stealth"), 4 * subject.releases
-    return least_noise(UnitNoise.draw(subject.network, Calibration.AS_PRINTED, rng, draws=draws)).needed()
+    return needed_increments(subject.network, Calibration.AS_PRINTED, rng, draws=draws)
 
 
-def negative_share(needed: Needed, t: FloatArray, *, printed: FloatArray) -> Measured:
+def negative_share(needed: FloatArray, t: FloatArray, *, printed: FloatArray) -> Measured:
     """Return how often simulated releases of no records have a negative cell at t (T,). [Zhang16] Corollary 3."""
-    share, error = 1 - needed.probability(t), needed.standard_error(t)
+    draws = len(needed)
+    negative = draws - np.searchsorted(np.sort(needed), t, side="right")
+    share, near = negative / draws, (negative + 1) / (draws + 2)  # so that the error is never zero
+    error = np.sqrt(near * (1 - near) / draws)
     none = np.full(len(t), np.nan)
     low, high = np.maximum(share - 2 * error, 0.0), np.minimum(share + 2 * error, 1.0)
     violated = above(share - DOUBT * error, printed)
-    draws = len(needed.increments)
     return Measured(none, share, low, high, none, violated, "", "share of simulated releases", draws)
 
 

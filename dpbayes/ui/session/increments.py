@@ -7,8 +7,8 @@ import numpy as np
 
 from dpbayes.base.randomness import stream
 from dpbayes.mechanisms import Calibration, Noise
-from dpbayes.mechanisms.fourier import increment_for, needed_increments
 from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
+from dpbayes.mechanisms.stealth import increment_for, needed_increments
 from dpbayes.model.network import Network
 from dpbayes.theory.zhang16.fourier import CoefficientNoise, certified_noise, printed_noise
 from dpbayes.theory.zhang16.stealth import certified_increment, negative_marginal_probability

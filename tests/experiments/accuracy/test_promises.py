@@ -16,7 +16,7 @@ from dpbayes.experiments.accuracy.methods import (
 )
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.mechanisms import Calibration
-from dpbayes.mechanisms.fourier import needed_increments
+from dpbayes.mechanisms.stealth import needed_increments
 from dpbayes.sources.named_networks import chain, empty, naive_bayes
 from dpbayes.sources.shipped_tables import default_network
 from dpbayes.theory.zhang16.stealth import printed_increment

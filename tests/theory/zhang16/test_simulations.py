@@ -5,7 +5,6 @@ import pytest
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.stealth import Needed
 from dpbayes.model.counts import Counts
 from dpbayes.sources.named_networks import chain, empty
 from dpbayes.theory.claims.exhibit import exactly, not_measured
@@ -73,8 +72,7 @@ def test_the_certified_error_of_a_table_is_kept() -> None:
 
 
 def test_shares_and_exact_values_tell_violations() -> None:
-    needed = Needed(np.linspace(0, 1, 10_001))
-    share = negative_share(needed, np.array([0.25, 0.5]), printed=np.array([0.5, 0.6]))
+    share = negative_share(np.linspace(0, 1, 10_001), np.array([0.25, 0.5]), printed=np.array([0.5, 0.6]))
     assert list(share.violated) == [True, False]
     np.testing.assert_allclose(share.value, [0.75, 0.5], atol=1e-3)
     share = exactly(np.array([2.0, 1.0, np.nan]), printed=np.array([1.0, 1.0, 1.0]), name="loss")
