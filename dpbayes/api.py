@@ -36,6 +36,7 @@ from dpbayes.sources.interchange import from_networkx, from_pgmpy, to_pgmpy
 from dpbayes.sources.named_networks import chain, empty, full, load_named, naive_bayes, tree
 from dpbayes.sources.shipped_tables import load_shipped
 from dpbayes.sources.synthetic import sample_dataset
+from dpbayes.sources.table import Table, cuts, declare
 
 __all__ = [
     "MECHANISMS",
@@ -60,12 +61,15 @@ __all__ = [
     "Noise",
     "PosteriorSampler",
     "Release",
+    "Table",
     "audit_adaptive",
     "audit_by_draws",
     "audit_report",
     "chain",
     "compose",
     "count",
+    "cuts",
+    "declare",
     "empty",
     "encode",
     "from_networkx",

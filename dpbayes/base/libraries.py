@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from dpbayes.base.validation import InputError
 
-__all__ = ["arrow_compute", "arrow_csv", "arrow_parquet", "extra", "fft", "nx", "pa", "pd"]
+__all__ = ["arrow_compute", "arrow_csv", "arrow_parquet", "extra", "fft", "nw", "nx", "pa", "pd"]
 
 if TYPE_CHECKING:
+    import narwhals as nw
     import networkx as nx
     import pandas as pd
     import pyarrow as pa
@@ -33,6 +34,7 @@ else:
         def __getattr__(self, name: str) -> Any:
             return getattr(importlib.import_module(self._name), name)
 
+    nw = Library("narwhals")
     nx = Library("networkx")
     pd = Library("pandas")
     pa = Library("pyarrow")

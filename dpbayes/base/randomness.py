@@ -5,6 +5,7 @@ import hashlib
 import numpy as np
 
 from dpbayes.base.parameters import Parameter
+from dpbayes.base.validation import InputError, brief
 
 
 def seed_of(what: str) -> Parameter:
@@ -20,3 +21,12 @@ def stream(seed: int, *labels: str | int | float) -> np.random.Generator:
     text = "\x1f".join(f"{type(label).__name__}:{label!r}" for label in labels)
     words = np.frombuffer(hashlib.sha256(text.encode()).digest(), dtype=np.uint32)
     return np.random.default_rng(np.random.SeedSequence([seed, *(int(word) for word in words)]))
+
+
+def generator(seed: object) -> np.random.Generator:
+    """Return a generator itself, or that of a seed. Errors: InputError for anything else."""
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"The seed must be a generator or a whole number from 0 on, not {brief(seed)}.")
+    return np.random.default_rng(int(seed))

@@ -7,12 +7,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbayes.base.display import html_table, titled_lines
 from dpbayes.base.types import Codes
 from dpbayes.base.validation import InputError, brief, distinct_names
 from dpbayes.model.network import MAX_STATES
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """n records over named columns with public domains, as small-integer codes.
 
@@ -54,6 +55,14 @@ class Dataset:
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "states", tuple(tuple(s) for s in self.states))
         object.__setattr__(self, "codes", codes)
+
+    def __repr__(self) -> str:
+        columns = (f"{name}: {', '.join(states)}" for name, states in zip(self.names, self.states, strict=True))
+        return titled_lines(f"Table of {self.n:,} records", columns, len(self.names))
+
+    def _repr_html_(self) -> str:
+        columns = ((name, ", ".join(states)) for name, states in zip(self.names, self.states, strict=True))
+        return html_table(f"Table of {self.n:,} records", ("column", "values"), list(columns), len(self.names))
 
     @property
     def n(self) -> int:

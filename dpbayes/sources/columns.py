@@ -114,7 +114,8 @@ class Groups:
 class Cuts:
     """A column of numbers cut at k increasing points into k + 1 bins; a point belongs to the bin above it.
 
-    `public` is False when the points were taken from the data: that leaks.
+    `public` is False when the points were taken from the data: that leaks. `limits`, if declared, are the least and the
+    largest number; other values count in the first and the last bin.
     """
 
     name: str
@@ -122,12 +123,14 @@ class Cuts:
     _: KW_ONLY
     public: bool = False
     missing: Missing = field(default_factory=DropRecord)
+    limits: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         points = tuple(_finite(self.name, point) for point in self.points)
         if not points:
             raise InputError(f"Column {brief(self.name)} needs at least one cut point.")
-        for low, high in pairwise(points):
+        limits = self.limits and tuple(_finite(self.name, limit) for limit in self.limits)
+        for low, high in pairwise((limits[0], *points, limits[1]) if limits else points):
             if low >= high:
                 steps = f"{shortest(high)} follows {shortest(low)}"
                 raise InputError(f"The cut points of {brief(self.name)} must increase; {steps}.")

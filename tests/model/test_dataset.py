@@ -111,3 +111,9 @@ def test_what_is_no_table_is_refused_in_one_sentence(build, sentence):
     with pytest.raises(InputError, match=sentence) as caught:
         build()
     assert str(caught.value).endswith(".")
+
+
+def test_a_table_shows_its_columns_and_no_record():
+    table = Dataset(("rain",), (("no", "yes"),), np.array([[0], [1], [1]]))
+    assert repr(table) == "Table of 3 records\n  rain: no, yes"
+    assert "no, yes" in table._repr_html_()

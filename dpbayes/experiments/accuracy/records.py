@@ -94,7 +94,7 @@ class Repeats:
     # A table
 
     @cached_property
-    def _table(self) -> "_Table":
+    def _table(self) -> "_Patterns":
         table, network = self.plan.source, self.plan.network
         assert isinstance(table, Dataset)
         codes = [table.column(name) for name in network.names]
@@ -106,7 +106,7 @@ class Repeats:
         target, pattern = codes[self.blanket.target], pattern.reshape(-1)
         picked = self.blanket.picked([column[firsts][None] for column in codes])
         weights = self._weights(pattern[None], target[None], len(firsts))
-        return _Table(codes, pattern, firsts, picked, weights)
+        return _Patterns(codes, pattern, firsts, picked, weights)
 
     def _split(self, rng: np.random.Generator, repeats: int) -> Batch:
         """Train on a random part of the table; test on the rest, or on some records of the rest."""
@@ -129,7 +129,7 @@ class Repeats:
 
 
 @dataclass(frozen=True, eq=False)
-class _Table:
+class _Patterns:
     """A table's codes and patterns (n,); the patterns' first records, families and weights."""
 
     codes: list[CodeArray]
