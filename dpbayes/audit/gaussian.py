@@ -7,7 +7,7 @@ from dpbayes.audit.noise import noise_audit
 from dpbayes.audit.pictures import gaussian_numbers
 from dpbayes.audit.report import WorstCase, opposites
 from dpbayes.mechanisms import GaussianUpdates, Noise
-from dpbayes.mechanisms.noise.sensitivity import squared_count_sensitivity
+from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 
 
 def _law(mechanism: GaussianUpdates, *, n: int, releases: int) -> GaussianLoss | WholeGaussianLoss:
@@ -17,7 +17,7 @@ def _law(mechanism: GaussianUpdates, *, n: int, releases: int) -> GaussianLoss |
     every column, 2 |I| counts change by one. Fewer changed counts lose less: for real noise by its formula, and for
     integer noise because a part of the numbers is post-processing of all.
     """
-    moved = squared_count_sensitivity(mechanism.prior.network) * releases if n else 0
+    moved = count_sensitivity(mechanism.prior.network) * releases if n else 0
     if mechanism.noise is Noise.WHOLE:
         return WholeGaussianLoss(moved, mechanism.noise_scale)
     return GaussianLoss(math.sqrt(moved) / mechanism.noise_scale if moved else 0.0)
@@ -26,7 +26,7 @@ def _law(mechanism: GaussianUpdates, *, n: int, releases: int) -> GaussianLoss |
 def _shown(mechanism: GaussianUpdates, law: object, n: int) -> tuple[WorstCase, str]:
     network = mechanism.prior.network
     output = "noisy counts far beyond those of the first table, in every cell that differs"
-    moved = squared_count_sensitivity(network)
+    moved = count_sensitivity(network)
     return WorstCase(*opposites(network, n), output), f"The worst pair changes {moved:,} counts by one."
 
 

@@ -64,6 +64,7 @@ class ConsistentLaplace(LaplaceUpdates):
 
     @property
     def claimed(self) -> Guarantee:
+        """The proved guarantee; no paper states it."""
         return self.certified
 
     @property

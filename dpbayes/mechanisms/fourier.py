@@ -11,13 +11,14 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
+from dpbayes.mechanisms.additive import AdditiveNoise
+from dpbayes.mechanisms.base import Prior
 from dpbayes.mechanisms.exact_form import Releasable, ReleaseSpec, Sensitivity, laplace_within
 from dpbayes.mechanisms.noise.exact import DISCRETE_LAPLACE
 from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
 from dpbayes.mechanisms.noise.sensitivity import printed_walsh_sensitivity, walsh_sensitivity
 from dpbayes.mechanisms.parameters import CALIBRATION, EPSILON, NOISE, Calibration, Noise
-from dpbayes.mechanisms.release import Release, ReleasedPosterior
+from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.counts import Counts
 from dpbayes.model.fourier import coefficients, marginals, require_binary
 from dpbayes.model.network import Network
@@ -34,7 +35,7 @@ INCREMENT = Parameter(
 
 
 @dataclass(frozen=True, kw_only=True)
-class LaplaceFourier:
+class LaplaceFourier(AdditiveNoise):
     """Add Laplace noise to the Walsh coefficients of N_I, lift the first one, rebuild every family's table.
 
     The noise scale b of the integer coefficients is 2|N_I|/epsilon as stated in the paper, or 2 O/epsilon as proved,
@@ -64,6 +65,7 @@ class LaplaceFourier:
     name: ClassVar[str] = "Fourier"
     increment: ClassVar[str] = "t"
     colour: ClassVar[str] = GREEN
+    facts: ClassVar[tuple[str, ...]] = ("epsilon", "t", "noise", "noise_scale")
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]
     t: Annotated[float, INCREMENT] = 0.5
@@ -71,7 +73,7 @@ class LaplaceFourier:
     noise: Annotated[Noise, NOISE] = Noise.REAL
 
     def __post_init__(self) -> None:
-        check_mechanism(self)
+        super().__post_init__()
         require_binary(self.prior.network)
 
     @property
@@ -133,21 +135,14 @@ class LaplaceFourier:
         sensitivity = walsh_sensitivity(self.prior.network)
         return Guarantee(sensitivity / self.noise_scale, reference=Reference("dpbayes", "Corollary 2, sharpened"))
 
-    statistic = count_table
-
-    def release(
-        self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
-    ) -> Release[ReleasedPosterior]:
-        """Sample consistent updates (*size, ..., K). Negative updates are rarer for larger t."""
-        require_own_counts(self.prior, statistic)
+    def noisy(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
+        """Return the integer coefficients with noise: (*size, ..., |N_I|)."""
         network = self.prior.network
         exact = coefficients(network, statistic.values)
-        size = (*size, *exact.shape[:-1])
-        noisy = exact + coefficient_noise(network, self.calibration, rng, size, law=self.noise_law)
-        public = public_facts(self, statistic, "epsilon", "t", "noise", "noise_scale")
-        return Release(self.outcome_of(noisy), self.certified, self.label, public)
+        shape = (*size, *exact.shape[:-1])
+        return exact + coefficient_noise(network, self.calibration, rng, shape, law=self.noise_law)
 
-    def outcome_of(self, noisy: FloatArray) -> ReleasedPosterior:
+    def outcome_of(self, noisy: FloatArray, n: int) -> ReleasedPosterior:
         """Return the outcome for noisy integer coefficients (..., |N_I|): tables with the lift."""
         lifted = noisy.copy()
         lifted[..., 0] += self.lift
@@ -192,7 +187,7 @@ FOURIER = Releasable(
     sensitivity=_walsh_sensitivity,
     statistic=lambda network, counts: coefficients(network, counts)[1:],
     length=lambda spec: len(spec.network.closure) - 1,
-    read=lambda mechanism, integers, n: mechanism.outcome_of(np.array((n, *integers), dtype=np.float64)),
+    read=lambda mechanism, integers, n: mechanism.outcome_of(np.array((n, *integers), dtype=np.float64), n),
     stated=lambda mechanism, scale: (
         f"Nine of ten of the coefficients are within {numeral(laplace_within(scale))} of the true ones, so small "
         "groups cannot be told from the noise."

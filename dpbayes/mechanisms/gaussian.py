@@ -5,25 +5,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, ClassVar
 
-import numpy as np
-
 from dpbayes.base.looks import CYAN
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import latex
-from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
+from dpbayes.mechanisms.additive import AdditiveNoise
+from dpbayes.mechanisms.base import Prior
 from dpbayes.mechanisms.exact_form import NINE_OF_TEN, Releasable, ReleaseSpec, Sensitivity, nine_of_ten
 from dpbayes.mechanisms.noise.exact import DISCRETE_GAUSSIAN
 from dpbayes.mechanisms.noise.law import GaussianLaw, gaussian_guarantee, gaussian_shift_of
-from dpbayes.mechanisms.noise.sensitivity import squared_count_sensitivity
+from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.mechanisms.parameters import DELTA, EPSILON, NOISE, Noise
-from dpbayes.mechanisms.release import Release, ReleasedPosterior
-from dpbayes.model.counts import Counts
 from dpbayes.posteriors.noise_model import NoiseModel
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaussianUpdates:
+class GaussianUpdates(AdditiveNoise):
     """Z = counts + N(0, s^2) in every cell, s = sqrt(2|I|)/mu. [Balle18] Theorem 8, [Canonne20] for whole numbers.
 
     One replaced record changes two counts of every node by one. The counts therefore change by a vector of length at
@@ -50,13 +46,11 @@ class GaussianUpdates:
     label: ClassVar[str] = "Gaussian"
     named: ClassVar[str] = "Gaussian"
     colour: ClassVar[str] = CYAN
+    facts: ClassVar[tuple[str, ...]] = ("epsilon", "delta", "noise", "noise_scale")
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]
     delta: Annotated[float, DELTA] = DELTA.typical
     noise: Annotated[Noise, NOISE] = Noise.REAL
-
-    def __post_init__(self) -> None:
-        check_mechanism(self)
 
     @property
     def formula(self) -> str:
@@ -74,16 +68,11 @@ class GaussianUpdates:
     @property
     def noise_scale(self) -> float:
         """s = sqrt(2|I|)/mu, in counts: the standard deviation of real-valued noise, nearly that of integer noise."""
-        return math.sqrt(squared_count_sensitivity(self.prior.network)) / self.shift
+        return math.sqrt(count_sensitivity(self.prior.network)) / self.shift
 
     @property
     def noise_law(self) -> GaussianLaw:
         return GaussianLaw(self.noise, self.noise_scale)
-
-    @property
-    def node_noise_sd(self) -> FloatArray:
-        """Standard deviation of the noise in the cells of every node's table, in counts: (|I|,)."""
-        return np.full(len(self.prior.network.names), self.noise_law.sd)
 
     @property
     def noise_model(self) -> NoiseModel | None:
@@ -91,10 +80,6 @@ class GaussianUpdates:
         if not self.prior.network.has_residuals:
             return None
         return NoiseModel.gaussian_cells(self.prior.network, sd=self.noise_law.sd)
-
-    @property
-    def claimed(self) -> Guarantee:
-        return self.certified
 
     @property
     def certified(self) -> Guarantee:
@@ -106,28 +91,13 @@ class GaussianUpdates:
         """
         return gaussian_guarantee(self.noise, self.epsilon, delta=self.delta, shift=self.shift)
 
-    statistic = count_table
-
-    def release(
-        self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
-    ) -> Release[ReleasedPosterior]:
-        """Sample noisy updates (*size, ..., K), which may be negative or above n."""
-        require_own_counts(self.prior, statistic)
-        noisy = statistic.values + self.noise_law.drawn(rng, (*size, *statistic.values.shape))
-        public = public_facts(self, statistic, "epsilon", "delta", "noise", "noise_scale")
-        return Release(self.outcome_of(noisy), self.certified, self.label, public)
-
-    def outcome_of(self, noisy: FloatArray) -> ReleasedPosterior:
-        """Return the outcome for noisy counts (..., K)."""
-        return ReleasedPosterior(self.prior, noisy, self.noise_model)
-
 
 # The exact form
 
 
 def _squared_sensitivity(spec: ReleaseSpec) -> Sensitivity:
     return Sensitivity(
-        squared_count_sensitivity(spec.network),
+        count_sensitivity(spec.network),
         "the square of all counts together, in L2",
         "Zhang, Rubinstein and Dimitrakakis 2016, Lemma 1: a replaced record changes two counts of every node by one, "
         "so that their squares add up to as many",
@@ -139,6 +109,5 @@ GAUSSIAN = Releasable(
     integers="a noisy count of every cell, in the order of the network's cells",
     noise=DISCRETE_GAUSSIAN,
     sensitivity=_squared_sensitivity,
-    read=lambda mechanism, integers, n: mechanism.outcome_of(integers.astype(np.float64)),
     stated=lambda mechanism, scale: nine_of_ten("counts", NINE_OF_TEN * float(scale)),
 )

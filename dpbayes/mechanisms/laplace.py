@@ -10,19 +10,19 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
+from dpbayes.mechanisms.additive import AdditiveNoise
+from dpbayes.mechanisms.base import Prior
 from dpbayes.mechanisms.exact_form import Releasable, ReleaseSpec, Sensitivity, laplace_within, nine_of_ten
 from dpbayes.mechanisms.noise.exact import DISCRETE_LAPLACE
 from dpbayes.mechanisms.noise.law import NoiseLaw
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.mechanisms.parameters import EPSILON, NOISE, Noise
-from dpbayes.mechanisms.release import Release, ReleasedPosterior
-from dpbayes.model.counts import Counts
+from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.posteriors.noise_model import NoiseModel
 
 
 @dataclass(frozen=True, kw_only=True)
-class LaplaceUpdates:
+class LaplaceUpdates(AdditiveNoise):
     """Z = clip(counts + Lap(2|I|/epsilon), 0, n) in every cell. [Zhang16] Algorithm 1, Lemma 1, Corollary 1.
 
     Step 4 of the algorithm states the indicator of [0, n]. This class clips instead, which gives the distribution with
@@ -51,9 +51,6 @@ class LaplaceUpdates:
     epsilon: Annotated[float, EPSILON]
     noise: Annotated[Noise, NOISE] = Noise.REAL
 
-    def __post_init__(self) -> None:
-        check_mechanism(self)
-
     @property
     def formula(self) -> str:
         return (
@@ -69,11 +66,6 @@ class LaplaceUpdates:
     @property
     def noise_law(self) -> NoiseLaw:
         return NoiseLaw(self.noise, self.noise_scale)
-
-    @property
-    def node_noise_sd(self) -> FloatArray:
-        """Standard deviation of the noise in the cells of every node's table before clipping, in counts: (|I|,)."""
-        return np.full(len(self.prior.network.names), self.noise_law.sd)
 
     @property
     def noise_model(self) -> NoiseModel | None:
@@ -95,17 +87,6 @@ class LaplaceUpdates:
         2|I|/b.
         """
         return Guarantee(self.epsilon, reference=Reference("Zhang16", "Lemma 1"))
-
-    statistic = count_table
-
-    def release(
-        self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
-    ) -> Release[ReleasedPosterior]:
-        """Sample noisy updates (*size, ..., K)."""
-        require_own_counts(self.prior, statistic)
-        noise = self.noise_law.drawn(rng, (*size, *statistic.values.shape))
-        public = public_facts(self, statistic, "epsilon", "noise", "noise_scale")
-        return Release(self.outcome_of(statistic.values + noise, statistic.n), self.certified, self.label, public)
 
     def outcome_of(self, noisy: FloatArray, n: int) -> ReleasedPosterior:
         """Return the outcome for noisy counts (..., K)."""

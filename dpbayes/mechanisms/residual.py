@@ -15,7 +15,8 @@ from dpbayes.base.steps import Work, finished
 from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
+from dpbayes.mechanisms.additive import AdditiveNoise
+from dpbayes.mechanisms.base import Prior
 from dpbayes.mechanisms.exact_form import (
     NINE_OF_TEN,
     Releasable,
@@ -28,7 +29,7 @@ from dpbayes.mechanisms.noise.exact import DISCRETE_GAUSSIAN
 from dpbayes.mechanisms.noise.law import gaussian_guarantee, gaussian_noise, gaussian_shift_of, inverse
 from dpbayes.mechanisms.noise.prices import most_charged, whole_prices
 from dpbayes.mechanisms.parameters import DELTA, EPSILON, NOISE, Noise
-from dpbayes.mechanisms.release import Release, ReleasedPosterior
+from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.model.residual_design import NoiseDesign, gaussian_at
@@ -36,7 +37,7 @@ from dpbayes.posteriors.noise_model import NoiseModel
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaussianResiduals:
+class GaussianResiduals(AdditiveNoise):
     """Add N(0, s_A) to the residual t_A of every set A of nodes within a family, then rebuild the tables. [Xiao23].
 
     The number of records n gets no noise. One record that differs in the nodes d changes t_A by c_A(d) in squared
@@ -66,6 +67,7 @@ class GaussianResiduals:
     label: ClassVar[str] = "Gaussian residuals"
     named: ClassVar[str] = "Gaussian residuals"
     colour: ClassVar[str] = SLATE
+    facts: ClassVar[tuple[str, ...]] = ("epsilon", "delta", "noise")
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]
     delta: Annotated[float, DELTA] = DELTA.typical
@@ -75,7 +77,7 @@ class GaussianResiduals:
     best."""
 
     def __post_init__(self) -> None:
-        check_mechanism(self)
+        super().__post_init__()
         sets = len(self.prior.network.closure) - 1  # refuses families that are too large
         if self.prices and len(self.prices) != sets:
             raise InputError(
@@ -126,10 +128,6 @@ class GaussianResiduals:
         return NoiseModel(self.prior.network, self.variances)
 
     @property
-    def claimed(self) -> Guarantee:
-        return self.certified
-
-    @property
     def certified(self) -> Guarantee:
         """(epsilon, delta), by the exact curve of real noise or the rho of whole noise; rho = mu^2/2 for both.
 
@@ -139,35 +137,24 @@ class GaussianResiduals:
         """
         return gaussian_guarantee(self.noise, self.epsilon, delta=self.delta, shift=self.shift)
 
-    statistic = count_table
-
-    def release(
-        self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
-    ) -> Release[ReleasedPosterior]:
-        """Sample consistent updates (*size, ..., K), which may be negative."""
-        require_own_counts(self.prior, statistic)
-        residuals = self.prior.network.residuals
-        noisy = self.noisy_residuals(residuals.of_tables(statistic.values.astype(np.float64)), rng, size)
-        public = public_facts(self, statistic, "epsilon", "delta", "noise")
-        return Release(self.outcome_of(noisy), self.certified, self.label, public)
-
-    def outcome_of(self, noisy: FloatArray) -> ReleasedPosterior:
-        """Return the outcome for noisy residuals (..., R)."""
-        return ReleasedPosterior(self.prior, self.prior.network.residuals.tables(noisy), self.noise_model)
-
-    def noisy_residuals(self, exact: FloatArray, rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
-        """Return residuals (..., R) plus noise: (*size, ..., R). The empty set's residual, n, gets no noise.
+    def noisy(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
+        """Return residuals plus noise: (*size, ..., R). The empty set's residual, n, gets no noise.
 
         Whole noise is added to whole numbers before the division by their units, because the last digits of a sum of
         fractions could reveal the noise.
         """
         residuals = self.prior.network.residuals
+        exact = residuals.of_tables(statistic.values.astype(np.float64))
         scales = np.sqrt(self.variances)[residuals.set_of_number]
         if self.noise is Noise.REAL:
             return exact + gaussian_noise(self.noise, scales, rng, (*size, *exact.shape))
-        lengths = residuals.lengths
-        whole = np.round(exact * lengths)
-        return np.asarray((whole + gaussian_noise(self.noise, scales * lengths, rng, (*size, *exact.shape))) / lengths)
+        whole = np.round(exact * residuals.lengths)
+        noise = gaussian_noise(self.noise, scales * residuals.lengths, rng, (*size, *exact.shape))
+        return np.asarray((whole + noise) / residuals.lengths)
+
+    def outcome_of(self, noisy: FloatArray, n: int) -> ReleasedPosterior:
+        """Return the consistent tables of noisy residuals (..., R); cells may be negative."""
+        return ReleasedPosterior(self.prior, self.prior.network.residuals.tables(noisy), self.noise_model)
 
 
 # The exact form: on residuals in the units in which they are whole
@@ -210,7 +197,7 @@ def _span(spec: ReleaseSpec, scale: Fraction) -> tuple[int, int]:
 
 def _rebuilt(mechanism: GaussianResiduals, integers: IntArray, n: int) -> ReleasedPosterior:
     lengths = mechanism.prior.network.residuals.lengths
-    return mechanism.outcome_of(np.concatenate(([n], integers / lengths[1:])))
+    return mechanism.outcome_of(np.concatenate(([n], integers / lengths[1:])), n)
 
 
 RESIDUALS = Releasable(

@@ -1,4 +1,8 @@
-"""Laplace or Gaussian noise on integers: real-valued as in the papers, or integer-valued as in a real release."""
+"""Laplace or Gaussian noise on integers: real-valued as in the papers, or integer-valued as in a real release.
+
+One class describes each noise on one number; functions sample noise of many scales. All sampling is for simulations: a
+real release needs another source of randomness.
+"""
 
 import math
 from dataclasses import dataclass
@@ -33,10 +37,8 @@ class NoiseLaw:
         return math.sqrt(2) * math.exp(-0.5 / self.scale) / -math.expm1(-1 / self.scale)
 
     def drawn(self, rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
-        """Draw independent noise (*size), for simulations: a real release needs another source of randomness."""
-        if self.noise is Noise.REAL:
-            return rng.laplace(scale=self.scale, size=size)
-        return whole_noise(rng.standard_exponential((*size, 2)), self.scale)
+        """Sample independent noise (*size)."""
+        return laplace_noise(self.noise, self.scale, rng, size)
 
     @property
     def drawn_once(self) -> "NoiseLaw":
@@ -47,6 +49,13 @@ class NoiseLaw:
 UNIT = NoiseLaw(Noise.REAL, 1.0)
 
 
+def laplace_noise(noise: Noise, scales: ArrayLike, rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
+    """Sample independent Laplace noise (*size) with broadcast scales b; none at b = 0."""
+    if noise is Noise.REAL:
+        return rng.laplace(size=size) * np.asarray(scales, dtype=np.float64)
+    return whole_noise(rng.standard_exponential((*size, 2)), np.asarray(scales, dtype=np.float64))
+
+
 def whole_noise(pairs: FloatArray, scale: float | FloatArray) -> FloatArray:
     """Return integer noise (...) from pairs (..., 2) of standard exponential samples, which all scales (...) share.
 
@@ -54,13 +63,6 @@ def whole_noise(pairs: FloatArray, scale: float | FloatArray) -> FloatArray:
     """
     whole: FloatArray = np.floor(scale * pairs[..., 0]) - np.floor(scale * pairs[..., 1])
     return whole
-
-
-def laplace_noise(noise: Noise, scales: ArrayLike, rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
-    """Sample independent Laplace noise (*size) with broadcast scales b, for simulations; none at b = 0."""
-    if noise is Noise.REAL:
-        return rng.laplace(size=size) * np.asarray(scales, dtype=np.float64)
-    return whole_noise(rng.standard_exponential((*size, 2)), np.asarray(scales, dtype=np.float64))
 
 
 def inverse(scales: FloatArray) -> FloatArray:
@@ -79,8 +81,7 @@ s^4 exp(-2 pi^2 s^2)."""
 class GaussianLaw:
     """Noise of parameter s: N(0, s^2), or whole numbers with P[k] ~ exp(-k^2/(2 s^2)); none at s = 0. [Canonne20].
 
-    If an integer changes by an integer d, the Renyi divergence is alpha d^2/(2 s^2) for real-valued noise and at most
-    this for integer noise. Both are d^2/(2 s^2)-zCDP.
+    If an integer changes by an integer d, both noises are d^2/(2 s^2)-zCDP.
     """
 
     noise: Noise
@@ -89,22 +90,26 @@ class GaussianLaw:
     @property
     def sd(self) -> float:
         """Standard deviation: s, or a little less for whole numbers."""
-        return float(gaussian_sds(self.noise, self.scale))
+        if self.noise is Noise.REAL or self.scale >= _SMOOTH or not self.scale:
+            return self.scale
+        k = np.arange(1, 40)
+        weights = np.exp(-((k / max(self.scale, 1e-3)) ** 2) / 2)
+        return math.sqrt(2 * float(weights @ k**2) / (1 + 2 * float(weights.sum())))
 
     def drawn(self, rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
-        """Draw independent noise (*size), for simulations: a real release needs another source of randomness."""
+        """Sample independent noise (*size)."""
         return gaussian_noise(self.noise, self.scale, rng, size)
 
 
 def gaussian_shift_of(noise: Noise, epsilon: float, *, delta: float) -> float:
     """Return mu, the largest change of a vector in units of s for (epsilon, delta)-privacy, proved for both noises.
 
-    For real-valued noise, mu follows from the exact curve, `gaussian_shift`. For integer noise it follows from rho =
-    mu^2/2, which both have, and which needs slightly more noise.
+    For real-valued noise, mu follows from the exact curve. For integer noise it follows from rho = mu^2/2, which both
+    have, and which needs slightly more noise.
     """
-    return (
-        gaussian_shift(epsilon, delta=delta) if noise is Noise.REAL else math.sqrt(2 * zcdp_rho(epsilon, delta=delta))
-    )
+    if noise is Noise.REAL:
+        return gaussian_shift(epsilon, delta=delta)
+    return math.sqrt(2 * zcdp_rho(epsilon, delta=delta))
 
 
 def gaussian_guarantee(noise: Noise, epsilon: float, *, delta: float, shift: float) -> Guarantee:
@@ -113,20 +118,8 @@ def gaussian_guarantee(noise: Noise, epsilon: float, *, delta: float, shift: flo
     return Guarantee(epsilon, delta, reference=Reference(*place), rho=shift**2 / 2)
 
 
-def gaussian_sds(noise: Noise, scales: ArrayLike) -> FloatArray:
-    """Return the standard deviations of Gaussian noise of parameters s (...): (...)."""
-    s = np.asarray(scales, dtype=np.float64)
-    if noise is Noise.REAL or np.all(s >= _SMOOTH):
-        return s
-    k = np.arange(1, 40)
-    small = np.clip(s, 1e-3, _SMOOTH)[..., None]
-    weights = np.exp(-((k / small) ** 2) / 2)
-    variances = 2 * (weights * k**2).sum(axis=-1) / (1 + 2 * weights.sum(axis=-1))
-    return np.where(s >= _SMOOTH, s, np.where(s > 0, np.sqrt(variances), 0.0))
-
-
 def gaussian_noise(noise: Noise, scales: ArrayLike, rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
-    """Sample independent Gaussian noise (*size) with broadcast parameters s, for simulations.
+    """Sample independent Gaussian noise (*size) with broadcast parameters s.
 
     Integer noise is sampled by rejection from integer Laplace noise of scale t = floor(s) + 1, kept with probability
     exp(-(|k| - s^2/t)^2 / (2 s^2)). [Canonne20] Algorithm 3.

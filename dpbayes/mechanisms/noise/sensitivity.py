@@ -7,17 +7,12 @@ from dpbayes.model.network import Network
 
 
 def count_sensitivity(network: Network) -> int:
-    """Return the L1 sensitivity of all CPT counts: exactly 2|I|. [Zhang16] Lemma 1.
+    """Return the L1 sensitivity of all CPT counts, exactly 2|I|, which is also their squared L2 sensitivity.
 
-    The largest change is reached by two records that differ in every column. A node whose family has a single cell
-    never changes and does not count.
+    The largest change is reached by two records that differ in every column; every changed count changes by one. A node
+    whose family has a single cell does not count. [Zhang16] Lemma 1.
     """
     return 2 * int(np.count_nonzero(np.diff(network.cell_offsets) > 1))
-
-
-def squared_count_sensitivity(network: Network) -> int:
-    """Return the square of the L2 sensitivity of all CPT counts, exactly 2|I|: every changed count changes by one."""
-    return count_sensitivity(network)
 
 
 def printed_walsh_sensitivity(network: Network) -> int:
