@@ -1,9 +1,6 @@
 """The privacy loss of simulated adaptive releases, exactly: ln P[o]/Q[o] of their outputs under two neighbours.
 
-An output o is a course of choices and measurements. Given the earlier results, the probability of a choice is computed
-from its scores, and that of noisy integers from the distribution of the noise, whose scale is the same for both tables.
-So the loss of every simulated output is known. The computation uses only the two random steps of the process, and not
-the proof that its costs add up.
+The computation uses only the two random steps of the process, and not the proof that its costs add up.
 """
 
 import math

@@ -1,8 +1,4 @@
-"""The description of one class of mechanisms for audits: report, losses and picture.
-
-The functions are called for exactly this class, with the sizes of the tables as keywords: `n`, and `features` if
-records have features. `registry` lists the entries.
-"""
+"""The description of one class of mechanisms for audits: report, losses and picture. `registry` lists the entries."""
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field

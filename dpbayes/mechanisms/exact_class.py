@@ -1,8 +1,7 @@
 """Checks that a mechanism has exactly a known class, before any statement about its privacy loss.
 
-Proofs and audits of a class apply only to its own `release`. A subclass may override any part, and a method may be
-replaced on one instance; the same applies to its prior, network and die. Such objects are refused. A class that was
-changed as a whole, or an array that was overwritten, cannot be detected.
+A subclass may override any part, and a method of one instance may be replaced. A class that was changed as a whole, or
+an array that was overwritten, cannot be detected.
 """
 
 import functools

@@ -1,8 +1,7 @@
 """The audit of the exponential mechanisms for one die: every table, every neighbour, every output.
 
-The pairs of a large die are compared in steps. The mechanisms treat sides of equal prior alike, and a
-permutation of such sides maps neighbours to neighbours and leaves their loss as it is, so that one pair of a giving and
-a taking side is enough for each pair of priors.
+A permutation of sides of equal prior leaves the loss of a pair as it is, so one giving and one taking side is enough
+for each pair of priors.
 """
 
 from collections.abc import Callable

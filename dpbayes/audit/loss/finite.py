@@ -1,10 +1,7 @@
 """Exact privacy of a mechanism with finitely many inputs and outputs, from the logarithm of its law.
 
-`log_pmf` (X, R) holds ln P[r | x]; `pairs` (N, 2) the places (x, y) of ordered neighbours, both orders where the
-relation is symmetric. The loss of (x, y) at r is ln P[r | x] - ln P[r | y].
-
-A law may be given before it is normalised: then `log_masses` (X,) are the logarithms of its rows' sums. Losses are
-differences of the one less differences of the other, so that a tiny one of these is not lost in a large one of those.
+`log_pmf` (X, R) holds ln P[r | x]; `pairs` (N, 2) the places (x, y) of ordered neighbours. If the law is not
+normalised, `log_masses` (X,) are the logarithms of its rows' sums, so that tiny differences keep their digits.
 """
 
 import math

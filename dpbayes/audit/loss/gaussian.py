@@ -1,7 +1,6 @@
 """Exact privacy of draws from a Gaussian posterior cut to a ball, for moments that differ in one record.
 
-With ln p(w | D) = -w'Pw/2 + h'w - ln Z for ||w|| <= B, the loss of (D, D') at w is a quadratic, the difference of two
-records' log-likelihoods, less ln Z - ln Z'. Independent draws from the same table add up: N of them lose N times this.
+The loss at w is a quadratic minus ln Z - ln Z'. N independent draws lose N times as much.
 """
 
 import math

@@ -1,28 +1,8 @@
 """Exact privacy of Laplace noise on k values that one record moves by one step each, between two certified bounds.
 
 dp_accounting's distribution of the loss is as tight, but its lower bound on delta is not certified against rounding.
-
-With a = step/scale, one value loses a - min(X, 2a), where X is 0 with probability 1/2 and otherwise exponential with
-rate 1/2; the k losses are independent and add up to k a - S. Hence with x = k a - epsilon
-
-    delta(epsilon) = E[(1 - e^(S - x))_+],    S = sum of k copies of min(X, 2a),
-
-and the pure epsilon is k a, reached with probability 2^-k. S is put on a lattice of step g in two ways:
-
-- below: values of X within a cell of width 2g are not told apart. That is post-processing, and the cell's loss is that
-  of its midpoint exactly: P and Q of (u, v) are as e^(-u/2) - e^(-v/2) to e^(v/2) - e^(u/2), a ratio of e^(-(u+v)/2).
-- above: the mass of a cell of width g is moved to its ends such that both P and Q keep theirs. The true law is
-  post-processing of that one.
-
-Both are laws of mechanisms, so that their k-fold compositions bound the true curve for every epsilon. They are composed
-by Fourier transforms, as they are and tilted by e^(-s S) so that small deltas keep their digits; the error of rounding
-is bounded and taken off below, added above. For k = 1 and 2 there are closed forms in `dpbayes.audit.die.laplace`.
-
-Whole numbers that move by s = 1, 2, ... under noise P[k] ~ q^|k|, q = e^(-1/b), lose s/b less 2/b for each of the m
-steps by which the noisy number falls short of the first table's, s at most. So S is on a lattice of step 2/b as it is,
-and the two bounds differ by rounding alone: one value has
-
-    P[m = 0] = 1/(1 + q),    P[m] = q^m (1 - q)/(1 + q) for 0 < m < s,    P[m = s] = q^s/(1 + q).
+delta(epsilon) = E[(1 - e^(S - x))_+] with x = k a - epsilon, where S is a sum of k copies of min(X, 2a) on a lattice:
+docs/proofs.md has the proof. For k = 1 and 2 there are closed forms in `dpbayes.audit.die.laplace`.
 """
 
 import math

@@ -1,16 +1,7 @@
-"""Exact privacy of Gaussian noise, of real and of whole numbers, and what rho alone says.
+"""Exact privacy of Gaussian noise, of real and of whole numbers, and what rho alone says: see docs/proofs.md.
 
 Every loss has `deltas`, a lower and an upper value of delta at epsilons, and `epsilon`, the same at a delta. No epsilon
-suffices at delta = 0, as no noise here is bounded in its loss.
-
-Whole numbers, k of which move by one under noise P[x] ~ exp(-x^2/(2 s^2)), lose (2 S + k)/(2 s^2), S the sum of k such
-draws, so that
-
-    delta(epsilon) = P[S > epsilon s^2 - k/2] - e^epsilon P[S > epsilon s^2 + k/2].
-
-From s = 3 on S is distributed as one draw of parameter s sqrt(k), but for a share below 1e-30: by Poisson's summation
-formula both are the same but for terms exp(-2 pi^2 s^2 v^2), v in the dual of the lattice of k whole numbers of sum
-zero, whose shortest vectors have v^2 = (k - 1)/k, at least 1/2. Below it is composed by adding.
+suffices at delta = 0.
 """
 
 import math

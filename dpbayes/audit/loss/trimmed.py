@@ -1,14 +1,4 @@
-"""Exact privacy of a draw from one trimmed Beta row.
-
-Let theta follow Beta(a, b), its log-odds z trimmed to [-B, B], and let Z(a, b) be the mass that is left. Records in
-the first state raise a, others b. For neighbouring tables the log density changes by z - ln Z'/Z, so the loss is
-largest at an end, B + |ln Z'/Z|. With c the records that both tables hold, Z(a+1, b)/Z(a, b) = E_c[theta], and
-
-    |ln Z'/Z| = |ln E_c[theta] - ln E_c[1 - theta]|
-
-is largest where all of c are alike: the family of laws is ordered by likelihood ratio, more records in the first state
-raise E_c[theta]. So four masses give the exact pure epsilon for every n.
-"""
+"""Exact privacy of a draw from one trimmed Beta row, whose log-odds are in [-B, B]: see docs/proofs.md."""
 
 import math
 

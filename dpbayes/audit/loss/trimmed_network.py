@@ -1,9 +1,6 @@
 """Privacy of a draw of all CPTs from trimmed posteriors: exact for tiny networks, otherwise between two values.
 
-One replaced record gives a term to every node whose family it changes, and the parameters of different nodes are free
-of each other: the suprema over theta add up. The terms of the masses, as in `dpbayes.audit.loss.trimmed`, are bounded
-node by node, `most`; whether one table reaches all of them at once is another matter, so a search among tables gives
-a value that some pair of tables does reach, `least`, and where all tables can be listed both are the exact one.
+The terms of all nodes add up to `most`; a search among tables gives `least`: see docs/proofs.md.
 """
 
 import math

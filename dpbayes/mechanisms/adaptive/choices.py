@@ -1,12 +1,7 @@
 """The private choices of a graph: the pairs of a forest, and the parents that are added to it.
 
-Every choice selects one of the candidates or the option "nothing", by the exponential mechanism on integer scores. The
-score of a candidate is its pair's score (`dpbayes.mechanisms.adaptive.scores`) minus the expected L1 error from noise,
-an integer that depends on earlier releases only. A pair of the forest gets an addition if one of its columns already
-has several pairs, because pairs of one column inform about more pairs than a chain does. The addition depends on
-earlier choices only. The option "nothing" also has a score, which depends only on the number of candidates. One
-replaced record therefore changes the score of a candidate by at most `SENSITIVITY`, and the score of "nothing" by 0.
-The set of candidates depends on earlier releases only.
+One replaced record changes the score of a candidate by at most `SENSITIVITY`, and that of "nothing" by 0. The
+candidates depend on earlier releases only: see docs/proofs.md.
 """
 
 import math

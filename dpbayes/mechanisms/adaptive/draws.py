@@ -1,9 +1,4 @@
-"""The random steps of an adaptive release: simulated with a generator, or exact from the operating system's randomness.
-
-Both draw the same laws. The cost of a step is an amount: a rho of zero-concentrated privacy, or a pure epsilon. At a
-rho, measurements get discrete Gaussian noise; at an epsilon, discrete Laplace noise. Choices follow the exponential
-mechanism, drawn as the place of the largest score with Gumbel noise.
-"""
+"""The random steps of an adaptive release: simulated with a generator, or exact by OpenDP, with equal laws."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

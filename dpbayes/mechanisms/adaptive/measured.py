@@ -1,30 +1,6 @@
-"""The measurements of a table, each with integer prices: noisy residuals under a rho, noisy tables under an epsilon.
+"""The measurements of a table at integer prices: noisy residuals under a rho, noisy tables under a pure epsilon.
 
-Under a rho, a measurement adds discrete Gaussian noise to the whole residuals of the sets A of a network's closure (see
-`dpbayes.model.residuals`). With the price p_A, the residual t_A has noise of variance s_A = S/(p_A R_A) in each number,
-where S is the common `unit` and R_A = prod_{i in A} r_i. Prices of several measurements of a set add up, and so do the
-inverse variances of their mean weighted by precision.
-
-Privacy. A record that differs in the columns d moves t_A by c_A(d) = 2 (N_A - N_A(d))/R_A in squared length
-(`dpbayes.mechanisms.noise.prices`). One measurement is therefore rho(d)-zCDP for such a pair of tables, with rho(d) =
-sum_A c_A(d)/(2 s_A) = sum_A p_A (N_A - N_A(d))/S. For all stages together, rho(d) has the sums of the prices: see
-`dpbayes.mechanisms.adaptive.process`. The largest rho(d) is found in whole numbers by `largest_charge`.
-
-How a stage shares its budget. The error of the tables is sum_A v_A s_A, with v_A the cells that s_A adds to. A randomly
-replaced record is charged 2 p_A/s_A on average, p_A the share of `Residuals.shares`. At a limit of the average charge,
-the least error is at 1/s_A proportional to sqrt(v_A/p_A). A stage raises every set to this precision times a common
-level, where earlier stages have not reached it, and takes the largest level at which the charge of the worst record is
-within the limit.
-
-Under a pure epsilon, a measurement adds discrete Laplace noise to the counts of families of columns. A family that
-another family contains is not measured. With the price q_F, every cell of the table of F has noise of scale b_F = 2
-S/q_F, where S is the common `unit`. Every table that contains a set A measures its residual
-(`dpbayes.model.residuals`): F with the precision w_F/(2 b_F^2), w_F = prod_{i in F - A} 1/r_i. The precisions of all
-measurements add up.
-
-Privacy. A replaced record takes 1 from one cell of a table and adds 1 to another, if it differs in a column of F. The
-privacy loss of F is at most 2/b_F = q_F/S. The losses of all tables and stages add up to the sum of the prices over S,
-which is the charge of the worst record, a record that differs in every column.
+Prices of several measurements add up, and so do the precisions of their results: see docs/proofs.md.
 """
 
 import math

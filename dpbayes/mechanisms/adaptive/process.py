@@ -1,38 +1,4 @@
-"""The stages of an adaptive release, and why all of them together keep its budget: a rho, or a pure epsilon.
-
-1. Columns: all one-way tables are measured.
-2. Forest: pairs of columns are chosen whose counts are far from the product of the released one-way tables.
-3. Pairs: the columns and the pairs of the forest are measured.
-4. Parents: further parents are chosen where the counts of a pair are far from the model released so far.
-5. Families: the families of the grown graph are measured. Stages 4 and 5 are repeated.
-
-Under a pure epsilon, measuring a table twice costs more than measuring it once as precisely. So stage 3 takes all that
-is left if no candidate of stage 4 can be chosen, which depends on released results only; the release then ends.
-
-Privacy in rho. Neighbours are tables of the same public n that differ in one record. Let the two records differ in the
-columns d. ProcessStep t depends on the output o_<t of the earlier steps, and is one of two:
-
-- A measurement adds discrete Gaussian noise to whole residuals. The divergence of order alpha is at most alpha rho_t,
-  with rho_t = sum_A p_A (N_A - N_A(d))/S at its prices p (`dpbayes.mechanisms.adaptive.measured`).
-- A choice is an exponential mechanism with rho_t = e^2/8, e the range of its loss (`choice_scale`).
-
-Both rho_t depend on o_<t and d only. The stages below take prices and choices such that sum_t rho_t <= rho on every
-path o and for every d: the sum over the measurements is the charge of the sums of their prices, whose maximum over d is
-computed exactly, or bounded. Let P and Q be the laws of the output for the two tables, and P_t and Q_t those of step t
-given o_<t. By induction from the last step, each of which has E_Q[(P_t/Q_t)^alpha | o_<t] <= exp((alpha - 1) alpha
-rho_t),
-
-    E_Q[prod_t (P_t/Q_t)^alpha exp(-(alpha - 1) alpha rho_t)] <= 1.
-
-As sum_t rho_t <= rho, E_Q[(P/Q)^alpha] <= exp((alpha - 1) alpha rho): the release is rho-zCDP. This is the composition
-of [Feldman and Zrnic, "Individual privacy accounting via a Renyi filter", 2021, Theorem 4.3] for two fixed tables. It
-needs the bound on every path, and allows the budget that choices did not use to go to measurements.
-
-Privacy in epsilon. A measurement is one of tables with discrete Laplace noise, and its loss is at most the sum of its
-prices over S (`dpbayes.mechanisms.adaptive.measured`). A choice has P_t/Q_t <= exp(2 s/b) = exp(epsilon_t). The stages
-take prices and choices such that sum_t epsilon_t <= epsilon on every path. So P/Q = prod_t P_t/Q_t <= exp(epsilon) for
-every output.
-"""
+"""The stages of an adaptive release, all within one rho or pure epsilon: docs/proofs.md has the proof."""
 
 import math
 from collections import deque

@@ -1,9 +1,6 @@
-"""The probabilities that a recipient reads from the residuals of an adaptive release. They cost no privacy.
+"""The probabilities that a recipient reads from an adaptive release. They cost no privacy.
 
-First, the noise-aware posterior gives the mean of every row, under a Dirichlet prior. It reads each row by itself. The
-released counts of single columns are more precise than the sums of these rows. So the rows are then raked: the
-probabilities of each column's states are multiplied by common factors until the model has the released distribution of
-the column.
+The noise-aware means of the rows are raked to the released distribution of every column, which is more precise.
 """
 
 import numpy as np

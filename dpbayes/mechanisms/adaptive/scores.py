@@ -1,12 +1,6 @@
 """How far the pairs of columns of a table are from what was released so far: the scores of the private choices.
 
-The score of a pair of columns (i, j) is s_ij = sum_ab |U N_ij(a, b) - E_ij(a, b)|, a whole number. N_ij are the pair's
-counts, and E_ij are whole numbers that depend on earlier releases only: the expected counts in parts of 1/U.
-
-Sensitivity. Neighbours are tables of the same n that differ in one record. Replacing this record takes 1 from at most
-one cell of N_ij and adds 1 to at most one cell. E_ij is the same for both tables. Each summand with a changed count
-changes by at most U, and there are at most two of them, so that s_ij changes by at most 2 U. This bound is attained
-where both changed counts are on the far side of E_ij.
+s_ij = sum_ab |U N_ij(a, b) - E_ij(a, b)| for the counts N_ij and integers E_ij that depend on earlier releases only.
 """
 
 import numpy as np

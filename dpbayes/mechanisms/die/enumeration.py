@@ -1,8 +1,6 @@
 """The largest internal epsilon at which the smooth Hellinger mechanism has a given guarantee, by enumeration.
 
-The number of throws, the prior, epsilon and delta are public, and they determine the list of possible tables. The
-mechanism is a list of distributions, one for each table. The search computes and compares all of them. It uses no data,
-and the comparison is a proof of its result.
+The search uses public numbers only: it compares the distributions of all possible tables.
 """
 
 import math

@@ -1,23 +1,4 @@
-"""The largest change by one record of the posterior mass of a cell of (0, 1), the score of the private MAP estimate.
-
-Every decision of every CPT row (see `dpbayes.posteriors.decisions`) has a Beta posterior, and (0, 1) is cut into G
-equal cells. Let F be the distribution function of Beta(a, b) and D(a) = a^a e^-a / Gamma(a + 1), which falls from 1 to
-0. Then
-
-    F_{a,b}(x) - F_{a+1,b}(x)   = h(x) = x^a (1-x)^b / (a B(a, b))
-    F_{a,b+1}(x) - F_{a+1,b}(x) = (1 + a/b) h(x),
-
-Both functions rise from 0 to their maximum at x = a/(a+b) and fall back to 0. A cell's mass changes by the difference
-of two of their values, hence by at most the maximum. With phi(x) = psi(x) - ln x, which rises to 0:
-
-    one count added:    D(a) D(b) / D(a+b) * b/(a+b) <= D(a). It rises with b, d ln/db = phi(a+b) - phi(b) >= 0, its
-                        limit for b -> infinity is D(a), and that falls in a.
-    one count replaced: D(a) D(b) / D(a+b). It falls in a, as d ln/da = phi(a+b) - phi(a) - b / (a (a+b)), which is at
-                        most 0 because phi(x) + 1/x falls; and by symmetry in b.
-
-So the bounds at the prior's own a and b hold for all counts and every n: D(a), and D(a) D(b) / D(a+b). A uniform prior
-has .3679 and .5. Nothing here depends on G.
-"""
+"""The posterior masses of cells of (0, 1), and how far one record changes them: docs/proofs.md has the proof."""
 
 import numpy as np
 from numpy.typing import ArrayLike

@@ -1,12 +1,7 @@
 """Integers with exact noise, sampled by OpenDP from the operating system's randomness.
 
 Nothing is sampled before OpenDP's own privacy map confirms that the loss at the scale in use is within the guarantee.
-This is an independent check of the calibration. OpenDP is imported where it is used, because the import takes a third
-of a second.
-
-If numbers have different scales, their losses add up. OpenDP's map gives the loss of a change by one at every scale.
-The largest loss per unit of price, times the charge of one record at these prices, bounds the loss of all numbers
-together.
+OpenDP is imported where it is used, because the import takes a third of a second.
 """
 
 import math

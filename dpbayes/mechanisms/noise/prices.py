@@ -1,10 +1,6 @@
 """Integer prices of sets of nodes, which determine the noise scales, and the exact charge of one record.
 
-A record that differs in the nodes d changes the numbers of a set A by 2 (N_A - N_A(d)) / R_A in squared length, with
-N_A = prod_{i in A} (r_i - 1), R_A = prod_{i in A} r_i and N_A(d) = prod_{A and d} -1 prod_{A but d} (r_i - 1), and an
-integer Walsh coefficient by N_A - N_A(d) in absolute value, which is 2 or 0. At integer prices p_A, the charge of one
-record is max_d sum_A p_A (N_A - N_A(d)). This is an integer, computed by eliminating one node after another in integer
-arithmetic.
+The charge of one record is max_d sum_A p_A (N_A - N_A(d)), an integer: see docs/proofs.md.
 """
 
 from collections.abc import Sequence
