@@ -42,5 +42,5 @@ for column, (group, keys) in zip(st.columns(len(GROUPS), gap="medium"), GROUPS.i
 own_story()
 st.caption(
     "Releases on these pages are simulated with a seed, so every visitor sees the same picture. A simulated release "
-    "is not private. Explore makes real releases, and Ledger records them."
+    "is not private. Release makes real releases."
 )

@@ -1,13 +1,10 @@
-"""Pictures of budgets: of datasets, and of an adaptive release."""
+"""The picture of how an adaptive release spends its budget."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from dpbayes.base.looks import GREEN, INVALID, PRIVATE, SLATE
+from dpbayes.base.looks import PRIVATE, SLATE
 from dpbayes.base.text import share_text
-from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
     PERCENT,
     Figure,
@@ -15,7 +12,6 @@ from dpbayes.figures.style import (
     distinct_labels,
     figure_of,
     names_axis,
-    stacked_bars,
     titled,
 )
 
@@ -59,21 +55,3 @@ def payments_figure(payments: Sequence[Payment]) -> Figure:
     return figure_of(
         traces, x=titled("share of the budget", tickformat=PERCENT, range=[0, top]), y=y, height=120 + 34 * len(names)
     )
-
-
-PARTS = (("released", PRIVATE, ""), ("reserved", INVALID, "/"), ("left", GREEN, "."))
-"""The parts of a budget: name, colour, and a pattern for readers who cannot distinguish the colours."""
-
-
-def budget_figure(datasets: Sequence[str], parts: FloatArray, *, symbol: str = "ε") -> Figure:
-    """Draw one bar for each dataset: `parts` (3, datasets) are what was released, reserved and is left, in `symbol`."""
-    bars = [
-        {
-            "x": values,
-            "name": name,
-            "marker": {"color": colour, "pattern": {"shape": pattern, "solidity": 0.3}},
-            "hovertemplate": symbol + " = %{x:,.6~r}<extra>" + name + "</extra>",
-        }
-        for (name, colour, pattern), values in zip(PARTS, np.asarray(parts, dtype=np.float64), strict=True)
-    ]
-    return stacked_bars(distinct_labels(datasets, 40), bars, x=f"budget ({symbol})", height=120)

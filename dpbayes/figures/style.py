@@ -154,18 +154,6 @@ def positive_range(*values: FloatArray, otherwise: tuple[float, float] = (1.0, 1
     return (float(shown.min()), float(shown.max())) if shown.size else otherwise
 
 
-def stacked_bars(names: Sequence[str], bars: Sequence[Trace], *, x: str, height: int) -> Figure:
-    """Draw one horizontal bar for each name, the first on top, whose parts are `bars`."""
-    return figure_of(
-        [{"type": "bar", "orientation": "h", "y": names, **bar} for bar in bars],
-        x=titled(x, rangemode="tozero"),
-        y=names_axis(autorange="reversed"),
-        height=height + 34 * len(names),
-        barmode="stack",
-        legend=FRAME["legend"] | {"traceorder": "normal"},
-    )
-
-
 def upright(x: float, line: Axis) -> dict[str, Any]:
     """Return a line from bottom to top of the picture at `x`, for a layout's `shapes`."""
     return {"type": "line", "x0": x, "x1": x, "xref": "x", "y0": 0, "y1": 1, "yref": "y domain", "line": line}

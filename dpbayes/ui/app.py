@@ -68,7 +68,7 @@ def _pages() -> dict[str, list[StreamlitPage]]:
             st.Page("pages/explore.py", title="Explore", url_path="explore"),
             st.Page("pages/which_epsilon.py", title="Which epsilon", url_path="which_epsilon"),
             st.Page("pages/proofs.py", title="Proofs", url_path="proofs"),
-            st.Page("pages/ledger.py", title="Ledger", url_path="ledger"),
+            st.Page("pages/release.py", title="Release", url_path="release"),
         ],
         "Research": [
             st.Page("pages/lab.py", title="Lab", url_path="lab"),

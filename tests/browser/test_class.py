@@ -28,4 +28,4 @@ def test_every_student_of_a_small_class_is_answered_at_every_move(served: str) -
 
 def test_a_page_without_a_slider_is_not_taken_for_a_fast_one(served: str) -> None:
     with pytest.raises(RuntimeError, match="has no slider"):
-        attended(served, "ledger", sessions=1, moves=1)
+        attended(served, "release", sessions=1, moves=1)

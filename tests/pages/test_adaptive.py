@@ -1,6 +1,5 @@
-"""An adaptive release on Network: simulated for nothing, or made once for one payment and checked like others."""
+"""A simulated adaptive release on Network."""
 
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -8,12 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpbayes as dp
-from dpbayes.base.amounts import Rho
 from dpbayes.base.randomness import stream
 from dpbayes.experiments.table_errors import pair_error
-from dpbayes.releases import ledger
-from dpbayes.releases.document import read_document
-from dpbayes.releases.verify import verify
 from dpbayes.ui.pages.network.adaptive import payments_of, table_costs
 from dpbayes.ui.session.chosen import Chosen
 from tests.pages.conftest import one_sentence, open_page, plain, press, put, settings_of, unfold
@@ -60,30 +55,6 @@ def test_the_graph_becomes_the_drawing(path: Path) -> None:
 @pytest.mark.parametrize(("name", "text"), [("epsilon", "none"), ("delta", "none"), ("delta", "2")])
 def test_a_number_that_cannot_be_is_one_sentence(path: Path, name: str, text: str) -> None:
     one_sentence(put(offered(), f"adaptive.{name}", text), name)
-
-
-def test_a_release_is_made_once_and_shown_again_for_nothing(path: Path) -> None:
-    ledger.open_dataset(path, "asia", Rho(Fraction(1)), reason="for a test")
-    at = offered()
-    label = next(button.label for button in at.button if button.label.startswith("Make adaptive release"))
-    at = press(at, label)
-    (spending,) = ledger.spendings(path, "asia")
-    document = ledger.outcome(path, spending.row)
-    assert verify(document).holds
-    assert spending.cost == read_document(document).request.plan.rho
-    again = offered()
-    assert any("Showing it again costs no budget" in info.value for info in again.info)
-    assert len(ledger.spendings(path, "asia")) == 1
-
-
-def test_without_delta_the_release_is_pure_and_costs_its_epsilon(path: Path) -> None:
-    ledger.open_dataset(path, "asia", Fraction(2), reason="for a test")
-    at = put(offered(), "adaptive.delta", "0")
-    assert "with the drawing as a public graph" in finding(at)
-    at = press(at, next(button.label for button in at.button if button.label.endswith("spend ε = 1")))
-    (spending,) = ledger.spendings(path, "asia")
-    assert spending.cost == 1
-    assert verify(ledger.outcome(path, spending.row)).holds
 
 
 def test_the_recipient_is_offered_none(path: Path) -> None:

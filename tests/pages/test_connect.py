@@ -44,7 +44,6 @@ from tests.pages.conftest import (
     sentences,
     settings_of,
     stop_after_a_step,
-    unfold,
 )
 from tests.releases.made import opened
 
@@ -282,11 +281,10 @@ def test_a_real_release_is_made_of_an_engines_counts(tmp_path: Path, monkeypatch
     path = opened(tmp_path)
     at = counted_page()
     at.session_state["settings"] = settings_of(at).with_parameter("epsilon", 0.5)
-    fine(at.switch_page("pages/explore.py").run())
-    unfold(at, "make")
+    fine(at.switch_page("pages/release.py").run())
+    fine(next(box for box in at.selectbox if box.label == "Dataset to charge").set_value("garden").run())
     assert ledger.RECORDS_ELSEWHERE in everything(at)
-    fine(at.checkbox(key="make.unseen").check().run())
-    press(at, "Make release and spend ε = 0.5")
+    press(at, "Release and spend ε = 0.5")
     (spending,) = ledger.spendings(path, "garden")
     assert read_document(ledger.outcome(path, spending.row)).request.n == 300
 

@@ -12,12 +12,13 @@ from google.protobuf.message import Message
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.figures.style import figure_of
 from dpbayes.releases import ledger, publishing
 from dpbayes.releases.document import read_document
 from dpbayes.releases.ledger import store
 from dpbayes.releases.publishing import publish
 from dpbayes.ui.session.settings import Settings
-from tests.pages.conftest import figures, fine, open_page, sentences, unfold
+from tests.pages.conftest import boards, fine, open_page, press, sentences
 from tests.releases import leaking
 from tests.releases.leaking import TRUE, as_text, betrayed, counts_of
 from tests.releases.made import opened, request_with
@@ -67,8 +68,13 @@ def all_of(messages: list[Message]) -> str:
 
 
 def upload(data: bytes) -> AppTest:
-    at = open_page("pages/ledger.py", seat="recipient")
-    return fine(at.file_uploader(key="ledger.file").set_value(("release.json", data, "application/json")).run())
+    at = open_page("pages/release.py", seat="recipient")
+    return fine(at.file_uploader(key="release.file").set_value(("release.json", data, "application/json")).run())
+
+
+def drawn_in(at: AppTest) -> str:
+    """Return all texts and numbers of the boards on the page."""
+    return json.dumps(boards(at), default=lambda array: array.tolist())
 
 
 def test_a_recipient_is_sent_nothing_of_the_table(
@@ -84,13 +90,12 @@ def test_a_recipient_is_sent_nothing_of_the_table(
     request = request_with(network=leaking.NETWORK, n=counts.n)
     ledger.remember_table(path, "garden", leaking.table_of(TRUE))
     at = upload(publish(path, request, counts).document)
-    assert "file.rows" in figures(at)
-    text = "\n".join([all_of(sent), json.dumps(figures(at)), caplog.text])
+    assert boards(at)
+    text = "\n".join([all_of(sent), drawn_in(at), caplog.text])
     assert "records of the dataset garden" in text
     assert not betrayed(text, counts)
     assert set(offered) == {
-        *("release.json", "release.bif", "release.html", "release.py", "draws.parquet", "records.csv"),
-        "records.parquet",
+        *("release.json", "release.bif", "release.html", "release.py", "records.csv"),
     }
     for file, (label, content) in offered.items():
         assert not betrayed("\n".join([file, label, as_text(file, content)]), counts), file
@@ -115,18 +120,11 @@ def test_a_count_that_were_sent_would_be_seen(
     monkeypatch.setattr(
         "dpbayes.ui.widgets.opened_release.html_report", lambda *_, **__: f"<p>{counts.values[3]} records</p>"
     )
-    monkeypatch.setattr("dpbayes.ui.widgets.opened_release.LEVEL", 6271 / 17890)
-    rows = "dpbayes.ui.widgets.opened_release.rows_figure"
-    monkeypatch.setattr(rows, lambda labels, *_, **__: _broken(labels, counts))
+    drawn = figure_of([{"type": "bar", "x": counts.values.astype(float)}], x={}, y={}, height=300)
+    monkeypatch.setattr("dpbayes.boards.release.rows_figure", lambda *_, **__: drawn)
     at = upload(document)
-    assert betrayed(json.dumps(figures(at)), counts)
+    assert betrayed(drawn_in(at), counts)
     assert betrayed(offered["release.html"][1].decode(), counts)
-
-
-def _broken(labels: list[str], counts: Any) -> Any:
-    import plotly.graph_objects as go
-
-    return go.Figure(go.Bar(x=labels, y=(counts.values / counts.n)[: len(labels)]), layout={"height": 300})
 
 
 # The page that draws
@@ -134,10 +132,7 @@ def _broken(labels: list[str], counts: Any) -> Any:
 
 def make(settings: Settings) -> AppTest:
     """Make a release of the page's own table, as the curator does."""
-    at = open_page("pages/explore.py", settings)
-    unfold(at, "make")
-    fine(at.checkbox(key="make.unseen").check().run())
-    return fine(next(button for button in at.button if button.label.startswith("Make release")).click().run())
+    return press(open_page("pages/release.py", settings), "Release and spend ε = 0.5")
 
 
 def test_a_draw_that_fails_on_the_page_is_one_sentence_without_a_count(
@@ -167,9 +162,9 @@ def test_the_sessions_seed_reaches_no_release(path: Path, monkeypatch: pytest.Mo
     for number, seed in enumerate((5, 5, 6)):
         folder = path.parent / str(number)
         folder.mkdir()
-        monkeypatch.setenv("DPBAYES_LEDGER", str(opened(folder)))
+        monkeypatch.setenv("DPBAYES_LEDGER", str(folder / "ledger.sqlite"))
         make(replace(SETTINGS, seed=seed))
-        (spending,) = ledger.spendings(folder / "ledger.sqlite", "garden")
+        (spending,) = ledger.spendings(folder / "ledger.sqlite", "asia")
         documents.append(ledger.outcome(folder / "ledger.sqlite", spending.row))
     assert given[0] == given[1] == given[2]
     assert len({read_document(data).integers for data in documents}) == 3

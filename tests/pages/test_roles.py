@@ -2,14 +2,12 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from fractions import Fraction
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.base.amounts import Rho
 from dpbayes.releases import ledger
 from dpbayes.ui.session import roles
 from dpbayes.ui.session.connections import DATA_ROOT
@@ -17,8 +15,7 @@ from dpbayes.ui.session.roles import OWNER, REFUSALS, VISITOR, Act, Person
 from tests.pages.conftest import everything, fine, open_page, press, sentences
 from tests.releases.made import COLUMNS, CSV, opened
 
-NO_LEDGER = REFUSALS[Act.READ_LEDGER]
-NO_CHANGES = REFUSALS[Act.RELEASE]
+PAGE = "pages/release.py"
 
 Become = Callable[[Person], None]
 
@@ -42,32 +39,25 @@ def said(at: AppTest) -> str:
 
 def test_a_visitor_checks_files_and_sees_nothing_of_the_ledger(path: Path, become: Become) -> None:
     become(VISITOR)
-    at = open_page("pages/ledger.py")
-    assert NO_LEDGER in said(at)
+    at = open_page(PAGE)
+    assert not said(at), "no locked door"
+    assert "The release is valid" in at.success[0].value, "the example"
     assert "garden" not in everything(at)
     assert str(path) not in everything(at)
-    assert not at.text_input
-    assert [box.key for box in at.get("file_uploader")] == ["ledger.file"]
+    assert [box.key for box in at.get("file_uploader")] == ["release.file"]
 
 
-@pytest.mark.usefixtures("first_look")
-@pytest.mark.parametrize(("page", "part"), [("pages/explore.py", "make"), ("pages/network.py", "adaptive")])
-def test_only_the_curator_makes_real_releases(path: Path, become: Become, page: str, part: str) -> None:
-    ledger.open_dataset(path, "garden-in-rho", Rho(Fraction(3)), reason="for a test")
+@pytest.mark.parametrize("mechanism", ["LaplaceUpdates", "AdaptiveTables"])
+def test_only_the_curator_makes_real_releases(path: Path, become: Become, mechanism: str) -> None:
     become(VISITOR)
-    at = fine(_with_open(open_page(page), part).run())
-    assert NO_CHANGES in said(at)
+    at = open_page(PAGE, mechanism=mechanism)
     assert not [button.label for button in at.button if "spend" in button.label]
-    assert "garden" not in everything(at)
     become(OWNER)
     at = fine(at.run())
-    at.selectbox(key=f"{part}.dataset").set_value("garden-in-rho" if part == "adaptive" else "garden")
-    assert [button.label for button in fine(at.run()).button if "spend" in button.label]
-
-
-def _with_open(at: AppTest, part: str) -> AppTest:
-    at.session_state[part] = True
-    return at
+    make = next(button for button in at.button if "spend" in button.label)
+    become(VISITOR)
+    fine(make.click().run())
+    assert [event.kind for event in ledger.events(path)] == [ledger.EventKind.BEGUN, ledger.EventKind.OPENED]
 
 
 def test_a_visitor_without_the_right_has_no_upload(become: Become) -> None:
@@ -105,34 +95,27 @@ def test_the_ledger_has_each_act_on_a_budget_with_its_time_and_no_record(
     monkeypatch.setenv(DATA_ROOT, str(tmp_path / "tables"))
     become(OWNER)
     before = datetime.now(UTC).replace(microsecond=0)
-    at = open_page("pages/ledger.py")
-    for key, text in (("name", "votes"), ("budget", "1"), ("reason", "a try")):
-        at.text_input(key=f"ledger.{key}").set_value(text)
-    press(at, "Create dataset")
-    fine(at.selectbox(key="ledger.raised").set_value(1).run())
-    at.text_input(key="ledger.new").set_value("4")
+    at = open_page(PAGE)
+    fine(next(box for box in at.selectbox if box.label == "Dataset to charge").set_value("garden").run())
+    at.selectbox(key="ledger.raised").set_value("garden")
+    next(box for box in at.text_input if box.label == "New total budget ε").set_value("4")
     at.text_input(key="ledger.why").set_value("more")
     press(at, "Raise budget")
-    assert ledger.account_of(path, "votes").budget == 4
-    at = press(open_page("pages/data.py", data="connected:files"), "Open")
-    assert secret[0] in everything(at)
-    adaptive = fine(_with_open(open_page("pages/network.py"), "adaptive").run())
-    fine(adaptive.text_input(key="adaptive.delta").set_value("0").run())
-    fine(adaptive.selectbox(key="adaptive.dataset").set_value("garden").run())
-    press(
-        adaptive, next(button.label for button in adaptive.button if button.label.startswith("Make adaptive release"))
-    )
+    assert ledger.account_of(path, "garden").budget == 4
+    opened_table = press(open_page("pages/data.py", data="connected:files"), "Open")
+    assert secret[0] in everything(opened_table)
+    press(open_page(PAGE), "Release and spend ε = 1")
     rows = ledger.events(path)[-5:]
     assert [(row.kind, row.dataset) for row in rows] == [
-        (ledger.EventKind.OPENED, "votes"),
-        (ledger.EventKind.RAISED, "votes"),
-        (ledger.EventKind.TABLE, "garden"),
-        (ledger.EventKind.RESERVED, "garden"),
-        (ledger.EventKind.RELEASED, "garden"),
+        (ledger.EventKind.RAISED, "garden"),
+        (ledger.EventKind.OPENED, "asia"),
+        (ledger.EventKind.TABLE, "asia"),
+        (ledger.EventKind.RESERVED, "asia"),
+        (ledger.EventKind.RELEASED, "asia"),
     ]
     times = [datetime.fromisoformat(row.time) for row in rows]
     assert times == sorted(times)
     assert before <= times[0] <= times[-1] <= datetime.now(UTC)
     kept = b"".join(file.read_bytes() for file in path.parent.glob("ledger.sqlite*"))
-    assert b"a try" in kept, "the rows are in these files"
+    assert b"more" in kept, "the rows are in these files"
     assert not [text for text in ("stripes", *secret) if text.encode() in kept]

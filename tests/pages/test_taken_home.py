@@ -25,11 +25,11 @@ SMALL = {
 READ_BACK = {"story.toml", "domains.json", "dpbayes.bib"}
 """What the code beside it reads by this name, and what is the same at all settings."""
 
-WITHOUT_FILES = {"home", "ledger"}
+WITHOUT_FILES = {"home", "release"}
 """Pages that have a file of their own only once something is opened there."""
 
 
-WITHOUT_FACTS = {"home", "ledger", "explore", "proofs", "lab"}
+WITHOUT_FACTS = {"home", "release", "explore", "proofs", "lab"}
 """Pages whose pictures, if there are any, depend on nothing that is set elsewhere."""
 
 

@@ -34,11 +34,13 @@ from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.synthetic import sample_dataset
+from dpbayes.ui.pages.release import history
 from dpbayes.ui.session import chosen
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.host import host, use_host
 from dpbayes.ui.session.settings import Seat, Settings
 from dpbayes.ui.widgets import frames, show
+from tests.releases.made_adaptive import drawn_with_a_generator
 
 ROOT = Path(__file__).parents[2]
 FIRST, OTHER = "first", "other"
@@ -107,13 +109,14 @@ def unfolded(title: str, *, key: str) -> Iterator[bool]:
 def main(*words: str) -> None:
     release_of_the_third()
     show.folded, frames.is_wanted = unfolded, lambda: True  # before the pages are imported
+    history.example = drawn_with_a_generator  # on each server another one
     # Every message is sent: none replaces, and no new run discards, one that has not left yet.
     forward_msg_queue._maybe_compose_delta_msgs = lambda *_: None
     AppSession._clear_queue = lambda *_, **__: None  # type: ignore[method-assign]
     Chosen.has_public_records = False  # type: ignore[assignment]  # of public ones, a page may show everything
     frames.AT_ONCE = math.inf
     use_host(replace(host(), first_s=math.inf))  # all work is done in one run: how far it gets depends on the time
-    for module in ("data.page", "explore.page", "ledger"):
+    for module in ("data.page", "explore.page", "release.page"):
         importlib.import_module(f"dpbayes.ui.pages.{module}")
     servers = [server(*word.split(":")) for word in words]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())

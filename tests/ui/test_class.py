@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from websockets.sync.client import ClientConnection
 
 from dpbayes.releases import ledger
-from dpbayes.ui.pages.explore.make import UNSEEN
 from dpbayes.ui.server import serve
 from dpbayes.ui.session.connections import DATA_ROOT
 from dpbayes.ui.session.roles import REFUSALS, UPLOADS, Act, cookie_name
@@ -58,13 +56,12 @@ def school(tmp_path_factory: pytest.TempPathFactory) -> Iterator[School]:
 
 
 def test_a_visitor_of_the_class_has_no_ledger_and_no_connection(school: School) -> None:
-    assert DATASET in texts(received(school.curators_url, "ledger", headers=school.curator))
+    assert DATASET in texts(received(school.curators_url, "release", headers=school.curator))
     assert "animals.parquet" in texts(
         received(school.curators_url, "data", {"data": "connected:files"}, headers=school.curator)
     )
     for url in (school.url, school.curators_url):  # the cookie makes the curator, not the address
-        sent = texts(received(url, "ledger"))
-        assert REFUSALS[Act.READ_LEDGER] in sent
+        sent = texts(received(url, "release"))
         assert DATASET not in sent
         for link in ("connected:files", "connected"):
             sent = texts(received(url, "data", {"data": link}))
@@ -72,29 +69,17 @@ def test_a_visitor_of_the_class_has_no_ledger_and_no_connection(school: School) 
         assert REFUSALS[Act.CONNECT] in sent
 
 
-def making(wire: ClientConnection) -> tuple[list[str], str]:
-    """Open the part of Explore that makes a release, and return what is open and what it shows."""
-    opened = [widget(run(wire, "explore"), "Make this release")]
-    return opened, texts(run(wire, "explore", checked=opened))
-
-
 def test_a_visitor_of_the_class_makes_no_release_even_by_the_curators_own_button(school: School) -> None:
     with connected(school.curators_url, school.curator) as wire:
-        opened, sent = making(wire)
-        assert DATASET in sent
-        opened.append(widget(run(wire, "explore", checked=opened), UNSEEN))
-        make = button(run(wire, "explore", checked=opened), "Make release and spend ε = 1")
+        make = button(run(wire, "release"), "Release and spend ε = 1")
     with connected(school.url) as wire:
-        assert making(wire)[0] == opened[:1]
-        said = texts(run(wire, "explore", checked=opened, pressed=make))
-    assert REFUSALS[Act.RELEASE] in said
-    assert DATASET not in said
-    assert ledger.spendings(school.ledger, DATASET) == ()
+        run(wire, "release")
+        assert DATASET not in texts(run(wire, "release", pressed=make))
+    assert [account.dataset for account in ledger.accounts(school.ledger)] == [DATASET]
     with connected(school.curators_url, school.curator) as wire:
-        making(wire)
-        run(wire, "explore", checked=opened)
-        assert "The release is valid" in texts(run(wire, "explore", checked=opened, pressed=make))
-    assert len(ledger.spendings(school.ledger, DATASET)) == 1, "the same messages of the curator make one"
+        run(wire, "release")
+        assert "The release is valid" in texts(run(wire, "release", pressed=make))
+    assert len(ledger.spendings(school.ledger, "asia")) == 1, "the same messages of the curator make one"
 
 
 def test_a_visitor_of_the_class_sees_no_upload_of_another_one(school: School) -> None:

@@ -92,7 +92,7 @@ CASES = thorough(
         ("", {}),
         ("data", {}),
         ("data", VOTES),
-        ("ledger", {}),
+        ("release", {}),
         ("explore", {}),
         ADAPTIVE[0],
         STEPS[-1],

@@ -20,6 +20,7 @@ from tests.browser.serving import CURATORS, ROOT, dashboard_process, free_port, 
 from tests.wire import received, texts
 
 REFUSED = REFUSALS[Act.READ_LEDGER]
+OFFER = "Release and spend"
 
 
 # What a person may do
@@ -178,12 +179,12 @@ def cookie_of(url: str, token: str = CURATORS) -> dict[str, str]:
 
 
 def test_the_ledger_is_sent_to_whoever_has_the_token(url: str) -> None:
-    assert "No dataset has a privacy budget yet." in texts(received(url, "ledger", headers=cookie_of(url)))
+    assert OFFER in texts(received(url, "release", headers=cookie_of(url)))
     for headers in ({}, cookie_of(url, "wrong"), {"Authorization": CURATORS}, {"Cookie": f"dpbayes={CURATORS}"}):
-        sent = texts(received(url, "ledger", headers=headers))
-        assert REFUSED in sent
-        assert "privacy budget" not in sent
-        assert "New dataset" not in sent
+        sent = texts(received(url, "release", headers=headers))
+        assert "Check a release" in sent
+        assert OFFER not in sent
+        assert "Total budget" not in sent
 
 
 def test_connections_are_offered_to_whoever_has_the_token(url: str) -> None:
@@ -197,19 +198,19 @@ def test_connections_are_offered_to_whoever_has_the_token(url: str) -> None:
 
 def test_an_address_with_the_token_makes_a_curator_of_whoever_opens_it(url: str) -> None:
     wire = http.client.HTTPConnection(url.removeprefix("http://"))
-    wire.request("GET", f"/ledger?token={CURATORS}")
+    wire.request("GET", f"/release?token={CURATORS}")
     answer = wire.getresponse()
     wire.close()
     assert answer.status == 303
     cookie = answer.headers["Set-Cookie"].partition(";")[0]
-    assert REFUSED not in texts(received(url, "ledger", headers={"Cookie": cookie}))
+    assert OFFER in texts(received(url, "release", headers={"Cookie": cookie}))
 
 
 def test_a_server_that_is_started_without_a_token_has_visitors_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.browser.serving.CURATORS", "")
     with streamlit_process(ROOT / "app.py") as (url, _):
         for headers in ({}, cookie_of(url, ""), cookie_of(url)):
-            assert REFUSED in texts(received(url, "ledger", headers=headers))
+            assert OFFER not in texts(received(url, "release", headers=headers))
 
 
 def test_the_command_prints_a_new_token_at_each_start(
@@ -257,7 +258,7 @@ def test_no_page_finds_the_ledger_or_a_connection_beside_the_roles() -> None:
     takes = {
         path.relative_to(ROOT / "dpbayes" / "ui").as_posix() for path, text in sources.items() if TAKES.search(text)
     }
-    assert takes == {"pages/ledger.py", "widgets/charging.py"}
+    assert takes == {"pages/release/page.py"}
     unchecked = {path.name for path, text in sources.items() if "named_connections" in text}
     assert unchecked == {"connections.py", "serve.py"}
 

@@ -79,7 +79,7 @@ def caption(page: str, *, simulates: bool = False, **fields: Any) -> str:
 def test_at_the_defaults_too_a_picture_says_mechanism_epsilon_table_and_n() -> None:
     facts = "mechanism = Laplace, epsilon = 1, table = 1,000 synthetic records from Asia, n = 1,000"
     assert caption("explore", simulates=True) == f"dpbayes, page explore: {facts}. A simulation, not a release."
-    assert caption("ledger") == "dpbayes, page ledger. A picture, not a release."
+    assert caption("release") == "dpbayes, page release. A picture, not a release."
 
 
 def test_what_one_page_says_of_its_pictures_is_not_said_of_those_of_another() -> None:

@@ -119,7 +119,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "page is no text": (HEAD + STEP.replace('"explore"', "[]"), "there is no page called"),
     "unknown place": (HEAD + STEP + 'at = "cellar"', 'the page explore has no part called "cellar"'),
     "a place on a page without any": (
-        HEAD + STEP.replace("explore", "ledger") + 'at = "picture"',
+        HEAD + STEP.replace("explore", "release") + 'at = "picture"',
         "leave `at` out",
     ),
     "unknown setting": (HEAD + STEP + "[steps.settings]\nepsylon = 1", 'no setting called "epsylon"'),

@@ -167,7 +167,7 @@ NEVER_COVERED = (
 
 def _not_covered(request: ReleaseRequest) -> list[str]:
     return [
-        "The choice of the graph: the curator states that it was chosen without looking at the records.",
+        "The choice of the graph and the prior: made after looking at the records, it may reveal them.",
         f"The states of the nodes: they were declared {request.domains.value}, as the curator states.",
         f"The number of records, {request.n:,}, is public, and so {_public(request)}.",
         *NEVER_COVERED,

@@ -103,7 +103,7 @@ def _request_key(kind: str) -> str:
 
 KIND = "connected"
 
-PAGES_OF_COUNTS = frozenset({"network", "explore", "proofs", "lab"})
+PAGES_OF_COUNTS = frozenset({"network", "explore", "release", "proofs", "lab"})
 """Pages that show counts of the table. Data shows them in its own part."""
 
 

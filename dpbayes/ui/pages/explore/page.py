@@ -23,6 +23,7 @@ from dpbayes.ui.pages.explore.controls import ask, picked, question_line, rail
 from dpbayes.ui.pages.explore.person import one_person
 from dpbayes.ui.session.chosen import Chosen, kind_called, target_and_evidence, telling_target
 from dpbayes.ui.session.kept import kept
+from dpbayes.ui.session.looked import EXACT_POSTERIORS, note_looked
 from dpbayes.ui.widgets.board import offer_document, show
 from dpbayes.ui.widgets.chart.saving import public_records_text
 from dpbayes.ui.widgets.numbers import show_number
@@ -51,15 +52,14 @@ def explore_page(chosen: Chosen) -> None:
                 _question(chosen)
     one_person(chosen)
     if chosen.is_curator:
-        from dpbayes.ui.pages.explore.make import make_release  # the board is sent before this is imported
-
-        make_release(chosen)
+        st.page_link("pages/release.py", label="Make a release", icon=":material/arrow_forward:")
     next_page("Which epsilon", "pages/which_epsilon.py")
 
 
 def _board(chosen: Chosen) -> None:
     """Show the board of this seat, and keep the numbers that a guess can be about. Errors: those of `view_of`."""
     view, value = view_of(chosen), shortest(chosen.epsilon)
+    note_looked(chosen, EXACT_POSTERIORS)
     with st.container(key="main"), st.container(key="picture"):
         board = show("explore", inputs_of(chosen), lambda: view, value, is_public=chosen.has_public_records)
     for name, number in NUMBERS_SHOWN.items():

@@ -1,4 +1,4 @@
-"""An adaptive release, graph and tables under one budget: simulated, or made once and charged to a dataset."""
+"""A simulated adaptive release: a graph and its tables under one budget."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 import streamlit as st
 
-from dpbayes.base.amounts import PrivacyMeasure, amount_with_symbol, number_of
+from dpbayes.base.amounts import number_of
 from dpbayes.base.libraries import pd
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import many, numeral
@@ -24,22 +24,14 @@ from dpbayes.mechanisms.residual import GaussianResiduals
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.releases.document.request import AdaptiveRequest, parsed_budget
-from dpbayes.releases.publishing import Published, publish_adaptive
+from dpbayes.releases.document.request import parsed_budget
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.drawings import replace_drawing
 from dpbayes.ui.session.graphs import Graph, code_of, drawable
 from dpbayes.ui.session.kept import is_kept, kept
-from dpbayes.ui.widgets.charging import Charge, chosen_charge, domain_choice, ledger_link
 from dpbayes.ui.widgets.chart import chart
-from dpbayes.ui.widgets.opened_release import opened_release
 from dpbayes.ui.widgets.running import WITHOUT_BUTTON
 from dpbayes.ui.widgets.show import folded, sentence_instead
-
-EXPLANATION = (
-    "**Real adaptive release.** The noise is sampled once, from this computer’s randomness. The cost is charged to the "
-    "dataset’s budget"
-)
 
 MOST_CELLS = 100_000
 """Cells of the drawing's tables up to which its error is compared."""
@@ -77,8 +69,7 @@ def _offer(chosen: Chosen) -> None:
     simulated = _simulated(chosen, plan, data)
     if simulated is not None:
         _show_simulated(chosen, simulated, data)
-    st.divider()
-    _really(chosen, plan, data)
+    st.page_link("pages/release.py", label="Make a release", icon=":material/arrow_forward:")
 
 
 def _plan(chosen: Chosen) -> AdaptivePlan:
@@ -185,35 +176,6 @@ def table_costs(release: AdaptiveRelease, data: Dataset) -> "pd.DataFrame":
             }
         )
     return pd.DataFrame(lines)
-
-
-# Real
-
-
-def _really(chosen: Chosen, plan: AdaptivePlan, data: Dataset) -> None:
-    """Make the release once, by the operating system's randomness, after one confirmation."""
-    measure = ", which must be tracked in ρ" if plan.measure is PrivacyMeasure.RHO else ""
-    charge = chosen_charge(chosen, f"{EXPLANATION}{measure}.", key="adaptive.dataset")
-    if charge is None:
-        return
-    request = AdaptiveRequest.of(charge.dataset, data, plan, domain_choice(chosen))
-    published = charge.released(
-        request, lambda: _once_confirmed(charge, request, data), exists="This release was made before"
-    )
-    if published is not None:
-        opened_release(published.document, key="adaptive.made")
-        ledger_link()
-
-
-def _once_confirmed(charge: Charge, request: AdaptiveRequest, data: Dataset) -> Published | None:
-    st.caption(
-        "By making the release you state that the columns, ε and δ were chosen without looking at these records."
-    )
-    label = f"Make adaptive release and spend {amount_with_symbol(request.plan.budget)}"
-    if not charge.is_confirmed(label=label):
-        return None
-    with st.spinner("Releasing …"):
-        return publish_adaptive(charge.path, request, data)
 
 
 def _drawn_columns(chosen: Chosen) -> list[str]:

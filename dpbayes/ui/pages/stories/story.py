@@ -74,7 +74,7 @@ PARTS: dict[str, dict[str, str]] = {
         "question": "question",
     },
     "proofs": TOP,
-    "ledger": {},
+    "release": {},
     "lab": TOP | {"game": "game"},
 }
 """By page, what its parts are called in a story, and the key of each in the page; "" is the page's top."""
@@ -83,7 +83,7 @@ ALONE: dict[str, dict[str, str]] = {
     "data": {"": "column-chart", "column": "column-chart"},
     "network": {"sizes": ""},
     "proofs": {"": "proofs-board"},
-    "ledger": {"": "ledger-shown"},
+    "release": {"": "release-shown"},
     "lab": {"game": "game"},
 }
 """By page, the parts that are presented by another key than their own; "" is the page's main slider and picture.

@@ -1,0 +1,74 @@
+"""The board of a release: the probabilities in the first rows of its tables, as a reader computes them.
+
+It follows from the document of the release alone.
+"""
+
+import numpy as np
+
+from dpbayes.base.amounts import amount_text, measure_of, number_of
+from dpbayes.base.text import many, numeral
+from dpbayes.boards.board import Board, Frame, Panel, View
+from dpbayes.figures.posterior import rows_figure
+from dpbayes.mechanisms.adaptive.mechanism import AdaptiveTables
+from dpbayes.mechanisms.release import ReleasedPosterior
+from dpbayes.posteriors.dirichlet import LEVEL
+from dpbayes.posteriors.noise_aware import roughness
+from dpbayes.posteriors.noise_model import Reading
+from dpbayes.releases.document import Document, ReleaseDocument
+from dpbayes.releases.views.reading import INTERVALS, has_joint, reading_of
+
+ROWS_SHOWN = 40
+
+BY_ROW = "The chart is of the row-wise posterior; answers and files are of the joint posterior."
+
+
+def released_rows(document: Document, reading: Reading) -> View:
+    """Return the board of a document: one state of each of its first rows, with the interval if there is a posterior.
+
+    Args:
+        document: The document.
+        reading: The reading of the noise; a release that does not state its noise is read as it is.
+
+    Returns:
+        A view of one stop.
+    """
+    panel = Panel("rows", "What does the release say?", "One state of each row, with its 95% interval.", large=True)
+    board = Board("release", "The released probabilities", (panel,), {}, facts=_facts(document))
+    return View(board, lambda _: (_frame(document, reading_of(document.tables, reading)),))
+
+
+def _facts(document: Document) -> dict[str, str]:
+    request = document.request
+    loss = {measure_of(request.cost).symbol: amount_text(number_of(request.cost))}
+    return {"table": request.dataset, "n": f"{request.n:,}", **loss}
+
+
+def _frame(document: Document, reading: Reading) -> Frame:
+    network, release = document.network, document.tables
+    rows = np.arange(min(network.row_count, ROWS_SHOWN))
+    telling = np.array([network.telling_state(int(node)) for node in network.node_of_row[rows]], dtype=np.int64)
+    cells = network.row_starts[rows] + telling
+    mean = release.outcome.probabilities[cells]
+    shown, naive, notes = (mean, mean, mean), None, list[str]()
+    if isinstance(release.outcome, ReleasedPosterior):
+        shown = mean, *release.posterior.interval(LEVEL, cells=cells)
+        notes.append(INTERVALS[reading])
+    if reading is Reading.NOISE_AWARE:
+        aware = release.noise_aware_cells(cells)
+        shown, naive = (aware.mean, *aware.interval(LEVEL)), shown
+        notes += filter(None, [BY_ROW if has_joint(release) else "", roughness(aware)])
+    if network.row_count > len(rows):
+        notes.insert(0, f"The chart shows {len(rows)} of {network.row_count:,} rows; the BIF file has all rows.")
+    labels = [network.cell_label(int(cell)) for cell in cells]
+    figure = rows_figure(labels, shown, None, own=_colour(document), as_real=naive)
+    width = float(np.mean(shown[2] - shown[1]))
+    finding = f"The 95% intervals of {many(len(rows), 'row')} are {numeral(width, 2)} wide on average."
+    if not isinstance(release.outcome, ReleasedPosterior):
+        finding = f"The release has {many(network.row_count, 'row')}, and no intervals."
+    return Frame(finding, {"rows": figure}, captions={"rows": " ".join(notes)})
+
+
+def _colour(document: Document) -> str:
+    if isinstance(document, ReleaseDocument):
+        return str(document.request.entry.kind.colour)
+    return AdaptiveTables.colour

@@ -1,0 +1,187 @@
+"""The ledger's budgets and releases, and the check of a release that somebody has."""
+
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+
+import streamlit as st
+
+from dpbayes.base.amounts import Amount, PrivacyMeasure, Rho, amount_text, measure_of, number_of
+from dpbayes.base.libraries import pd
+from dpbayes.base.steps import finished
+from dpbayes.base.text import escaped, numeral, numeral_above
+from dpbayes.base.validation import InputError
+from dpbayes.base.zcdp import zcdp_epsilon
+from dpbayes.mechanisms.noise.exact import opendp
+from dpbayes.model.counts import count
+from dpbayes.releases import ledger
+from dpbayes.releases.document.canonical import decimal
+from dpbayes.releases.document.certificate import Composed
+from dpbayes.releases.document.request import DomainChoice, ReleaseRequest, parsed_promise
+from dpbayes.releases.ledger import Account, Spending
+from dpbayes.releases.publishing import drawing
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.kept import server_cache
+from dpbayes.ui.session.roles import Act, person
+from dpbayes.ui.session.settings import Settings
+from dpbayes.ui.session.uploads import document_place
+from dpbayes.ui.widgets.opened_release import opened_release
+from dpbayes.ui.widgets.show import data_and_download, sentence_instead
+
+DELTA = 1e-6
+"""The delta at which a budget in rho, and all releases together, are stated as an epsilon."""
+
+BUDGET_DELTA = "0 is a budget in pure ε, which pays for Laplace noise. Above 0, the budget is tracked in ρ (zCDP)."
+
+
+# Budgets as typed
+
+
+def budget_boxes(label: str, epsilon: str, delta: str) -> tuple[str, str]:
+    """Let the person type a budget; return its epsilon and delta as texts."""
+    left, right = st.columns(2)
+    return left.text_input(label, epsilon, placeholder="1.0"), right.text_input("its δ", delta, help=BUDGET_DELTA)
+
+
+def budget_of(epsilon: str, delta: str) -> Amount:
+    """Return a typed budget: a pure epsilon, or the rho that gives (epsilon, delta). Errors: InputError."""
+    if delta.strip() in ("", "0"):
+        return decimal("The budget", epsilon)
+    return Rho(parsed_promise(epsilon, delta).rho)
+
+
+# The ledger
+
+
+def history(path: Path) -> None:
+    """Show the budgets and the releases of the ledger, if there is one. Errors: LedgerError."""
+    accounts = ledger.accounts(path) if path.exists() else ()
+    if not accounts:
+        return
+    st.subheader("Ledger")
+    spendings = {account.dataset: ledger.spendings(path, account.dataset) for account in accounts}
+    st.dataframe(pd.DataFrame.from_records([_budget_line(account) for account in accounts]), hide_index=True)
+    every = [spending for own in spendings.values() for spending in own]
+    if every:
+        frame = pd.DataFrame.from_records([_release_line(spending) for spending in every])
+        st.dataframe(frame, hide_index=True)
+        data_and_download(lambda: frame, name="ledger", curator_only=True)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        rows = [spending.row for spending in every if spending.release]
+        row = st.selectbox("Open a release", rows[::-1], None, placeholder="Row", key="ledger.row", width=200)
+        with st.popover("Raise a budget"):
+            _raise(path, accounts)
+        with st.popover("Total privacy loss", on_change="rerun", key="ledger.together") as part:
+            if part.open:
+                with sentence_instead():
+                    amounts = {name: [spending.amount for spending in own] for name, own in spendings.items()}
+                    st.markdown("\n\n".join(composed_line(name, own) for name, own in amounts.items()))
+        with st.popover("Check the ledger", on_change="rerun", key="ledger.check") as part:
+            if part.open:
+                with sentence_instead():
+                    _check(path)
+    if row is not None:
+        with sentence_instead():
+            opened_release(ledger.outcome(path, row), key="ledger")
+    st.caption(f"The ledger is {escaped(str(path))}. Not private (curator view).")
+
+
+def _budget_line(account: Account) -> dict[str, str]:
+    symbol = account.measure.symbol
+    return {
+        "dataset": account.dataset,
+        "budget": f"{symbol} = {amount_text(account.budget)}",
+        "spent": f"{symbol} = {amount_text(account.spent)}",
+        "left": f"{symbol} = {amount_text(account.left)}",
+        f"left as ε at δ = {numeral(DELTA)}": left_as_epsilon(account),
+    }
+
+
+def left_as_epsilon(account: Account) -> str:
+    """Return what is left of a budget as an epsilon; of a rho, at DELTA."""
+    if account.measure is PrivacyMeasure.EPSILON or not account.left:
+        return amount_text(account.left)
+    return numeral(zcdp_epsilon(float(account.left), delta=DELTA), 4)
+
+
+def composed_line(dataset: str, amounts: list[Amount]) -> str:
+    """Return a sentence on the privacy loss of releases together, which is less than the sum that is charged."""
+    bound = numeral_above(ledger.composed(amounts, DELTA), 4)
+    return f"{escaped(dataset)}: all releases together lose at most ε = {bound} at δ = {numeral(DELTA)}."
+
+
+def _release_line(spending: Spending) -> dict[str, object]:
+    cost = f"{measure_of(spending.amount).symbol} = {amount_text(number_of(spending.amount))}"
+    return {
+        "row": spending.row,
+        "dataset": spending.reservation.dataset,
+        "privacy loss": cost,
+        "charged": f"{spending.measure.symbol} = {amount_text(spending.cost)}",
+        "status": spending.state,
+        "time (UTC)": spending.reservation.time[:19].replace("T", " "),
+    }
+
+
+def _raise(path: Path, accounts: tuple[Account, ...]) -> None:
+    with st.form("raise", border=False):
+        dataset = st.selectbox("Dataset", [account.dataset for account in accounts], key="ledger.raised")
+        epsilon, delta = budget_boxes("New total budget ε", "", "0")
+        reason = st.text_input("Justification", placeholder="Approved by the board in March", key="ledger.why")
+        if st.form_submit_button("Raise budget"):
+            with sentence_instead():
+                person().require(Act.RELEASE)
+                ledger.raise_budget(path, dataset, budget_of(epsilon, delta), reason=reason)
+                st.rerun()
+
+
+def _check(path: Path) -> None:
+    seen = st.text_input("Stored hash of an earlier row (optional)", key="ledger.seen").strip()
+    checked = ledger.check(path, seen=[seen] if seen else ())
+    st.success(f"{'The only row is' if checked.rows == 1 else f'All {checked.rows:,} rows are'} unchanged.")
+    st.caption(f"Store the hash of the last row separately: {checked.head}")
+    for note in checked.notes:
+        st.info(escaped(note))
+
+
+# A release that somebody has
+
+
+def example_or_file(suspicion: float) -> None:
+    """Let anyone open a release of their own, or the example."""
+    if not check_a_file(suspicion) and st.toggle("Show an example", value=True, key="release.example"):
+        with sentence_instead():
+            opened_release(example(), key="example", suspicion=suspicion)
+
+
+def check_a_file(suspicion: float) -> bool:
+    """Let anyone check a release file and use it; return whether there is one."""
+    st.subheader("Check a release")
+    file = document_place("Release to check (release.json)", type="json", key="release.file")
+    if file is None:
+        st.caption("The check needs no records, and the file is not stored.")
+        return False
+    try:
+        opened_release(file.getvalue(), key="file", suspicion=suspicion)
+    except InputError as error:
+        st.warning(escaped(str(error)))
+    return True
+
+
+@server_cache(1, spinner="Making the example …")
+def example() -> bytes:
+    """Return a real release of a public table, which is made once on each server and charged to no budget.
+
+    Errors: InputError without OpenDP.
+    """
+    opendp()
+    chosen = Chosen(Settings())
+    request = ReleaseRequest(
+        dataset="example of synthetic records",
+        network=chosen.network,
+        mechanism="laplace",
+        epsilon=Fraction(1),
+        n=chosen.dataset.n,
+        domains=DomainChoice.PUBLISHED,
+    )
+    counts = count(chosen.network, chosen.dataset)
+    return finished(drawing(request, counts, Composed(), datetime.now(UTC)))

@@ -1,0 +1,469 @@
+"""The Release page: a release from no ledger at all to a checked file, its history, and files of others."""
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.scriptrunner import RerunData, RerunException
+from streamlit.testing.v1 import AppTest
+
+from dpbayes.base.amounts import PrivacyMeasure, Rho
+from dpbayes.base.zcdp import zcdp_epsilon, zcdp_rho
+from dpbayes.boards.release import ROWS_SHOWN
+from dpbayes.mechanisms.noise.exact import ExactNoise
+from dpbayes.model.counts import Counts
+from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import LEVEL
+from dpbayes.posteriors.noise_model import Reading
+from dpbayes.releases import ledger
+from dpbayes.releases.commands.main import main
+from dpbayes.releases.document import read_document, release_of
+from dpbayes.releases.document.request import parsed_promise
+from dpbayes.releases.ledger import Account
+from dpbayes.releases.publishing import publish
+from dpbayes.releases.verify import verify
+from dpbayes.releases.views.reading import INTERVALS, answer_under, posterior_of, released_bif
+from dpbayes.releases.views.report import html_report
+from dpbayes.sources.bif import read_bif
+from dpbayes.ui.pages.release.history import DELTA, composed_line, example, left_as_epsilon
+from dpbayes.ui.pages.release.page import ADAPTIVE, request_of
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.settings import Settings
+from dpbayes.ui.widgets import opened_release
+from tests.pages.conftest import boards, captions, fine, frame_of, metrics, one_sentence, open_page, plain, sentences
+from tests.pages.numbers import E_NOTATION
+from tests.releases.made import NETWORK, opened, released, request_with
+from tests.releases.made_adaptive import drawn_with_a_generator
+
+pytestmark = pytest.mark.usefixtures("first_look")
+
+PAGE = "pages/release.py"
+
+
+def title(at: AppTest) -> str:
+    """Return the headline of the page, above those of its boards."""
+    return plain(next(m.value for m in at.markdown if m.value.startswith("## "))).removeprefix("## ")
+
+
+def box(at: AppTest, label: str) -> Any:
+    return next(candidate for candidate in at.text_input if candidate.label == label)
+
+
+def typed(at: AppTest, **texts: str) -> AppTest:
+    """Type into boxes by their labels, in which an underscore stands for a space."""
+    for label, text in texts.items():
+        box(at, label.replace("_", " ")).set_value(text)
+    return fine(at.run())
+
+
+def make_button(at: AppTest) -> Any:
+    """Return the button that makes the release, None without it."""
+    return next((candidate for candidate in at.button if candidate.key == "release.make"), None)
+
+
+def make(at: AppTest) -> AppTest:
+    return fine(make_button(at).click().run())
+
+
+def uploaded(data: bytes, **query: str) -> AppTest:
+    at = open_page(PAGE, **{"seat": "recipient", **query})
+    return fine(at.file_uploader(key="release.file").set_value(("release.json", data, "application/json")).run())
+
+
+def rows(at: AppTest) -> list[dict[str, Any]]:
+    """Return the traces of the picture of the last release on the page."""
+    return list(frame_of(boards(at)[-1])["figures"]["rows"]["data"])
+
+
+# Making one
+
+
+@pytest.mark.parametrize(
+    ("query", "name"), [({"data": "house_votes_84"}, "house-votes-84"), ({"source": "sprinkler"}, "sprinkler")]
+)
+def test_one_press_opens_the_dataset_and_makes_the_release(path: Path, query: dict[str, str], name: str) -> None:
+    at = open_page(PAGE, epsilon="0.5", **query)
+    assert not path.exists()
+    assert (box(at, "Dataset name").value, box(at, "Total budget ε").value) == (name, "0.5")
+    assert title(at) == "This release costs ε = 0.5 and leaves ε = 0."
+    at = make(typed(at, Total_budget_ε="1.5"))
+    assert "The release is valid" in at.success[0].value
+    account = ledger.account_of(path, name)
+    assert (account.budget, account.spent) == (Fraction(3, 2), Fraction(1, 2))
+    (spending,) = ledger.spendings(path, name)
+    assert verify(ledger.outcome(path, spending.row)).holds
+
+
+def test_afterwards_the_panel_shows_what_is_left_and_is_not_armed(path: Path, tmp_path: Path) -> None:
+    opened(tmp_path, budget="3")
+    at = open_page(PAGE, epsilon="0.5")
+    at = fine(at.selectbox(key="release.dataset.asia").set_value("garden").run())
+    assert metrics(at) == {"Left of ε = 3": "3", "Cost (ε)": "0.5", "Left after the release": "2.5"}
+    at = make(at)
+    assert title(at) == "garden is released, and ε = 2.5 of its budget is left."
+    assert metrics(at) == {"Left of ε = 3": "2.5"}
+    assert make_button(at) is None
+    assert not at.info
+    again = open_page(PAGE, epsilon="0.5")
+    again = fine(again.selectbox(key="release.dataset.asia").set_value("garden").run())
+    assert "exists already" in again.info[0].value
+    typed(again, Privacy_loss_ε="0.75")
+    assert metrics(again)["Left after the release"] == "1.75"
+    assert make_button(again).label == "Release and spend ε = 0.75"
+    assert ledger.account_of(path, "garden").spent == Fraction(1, 2)
+
+
+def test_a_press_makes_only_the_release_that_was_shown(path: Path) -> None:
+    at = open_page(PAGE, epsilon="0.5")
+    at.session_state["release.pressed"] = b"another request"
+    assert make_button(fine(at.run())) is not None
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("texts", "part"),
+    [
+        ({"Total_budget_ε": "banana"}, "decimal"),
+        ({"its_δ": "2"}, "delta"),
+        ({"Dataset_name": " "}, "name"),
+        ({"Justification": ""}, "justification"),
+        ({"Privacy_loss_ε": "-1"}, "psilon"),
+    ],
+)
+def test_a_wrong_number_is_one_sentence_and_nothing_is_made(path: Path, texts: dict[str, str], part: str) -> None:
+    one_sentence(typed(open_page(PAGE), **texts), part)
+    assert not path.exists()
+
+
+def test_what_was_looked_at_is_stated(path: Path) -> None:
+    at = open_page(PAGE)
+    assert any("shown you nothing" in text.value for text in at.markdown)
+    at = open_page("pages/explore.py")
+    at = fine(at.switch_page(PAGE).run())
+    assert any("You have looked at exact posteriors of this table." in text.value for text in at.markdown)
+    at.session_state["settings"] = replace(at.session_state["settings"], source="sprinkler")
+    assert any("shown you nothing" in text.value for text in fine(at.run()).markdown), "another table"
+
+
+@pytest.mark.parametrize(
+    ("query", "part"),
+    [
+        ({"mechanism": "PosteriorSampler", "epsilon": "20"}, "no exact sampler"),
+        ({"mechanism": "LaplaceFourier", "calibration": "as printed"}, "mechanism with proved noise"),
+        ({"data": "upload"}, "no uploaded table"),
+    ],
+)
+def test_what_cannot_be_released_is_one_sentence(path: Path, query: dict[str, str], part: str) -> None:
+    at = open_page(PAGE, **query)
+    one_sentence(at, part)
+    assert make_button(at) is None
+    assert title(at) == "This table cannot be released yet."
+
+
+def test_more_than_the_budget_cannot_be_spent(path: Path, tmp_path: Path) -> None:
+    opened(tmp_path, budget="0.3")
+    at = open_page(PAGE, epsilon="0.5")
+    fine(at.selectbox(key="release.dataset.asia").set_value("garden").run())
+    assert make_button(at).disabled
+    assert metrics(at)["Left after the release"] == "not enough"
+    assert ledger.account_of(path, "garden").spent == 0
+
+
+def test_the_same_records_under_another_name_are_doubted_before_anything_is_spent(path: Path, tmp_path: Path) -> None:
+    opened(tmp_path)
+    ledger.open_dataset(path, "orchard", Fraction(1), reason="the same people again")
+    ledger.remember_table(path, "orchard", Chosen(Settings()).dataset)
+    at = open_page(PAGE)
+    assert not sentences(at)
+    fine(at.selectbox(key="release.dataset.asia").set_value("garden").run())
+    assert any("used under the name" in sentence for sentence in sentences(at))
+
+
+def test_noisy_counts_that_are_to_be_fitted_are_requested_by_the_page() -> None:
+    chosen = Chosen(Settings(mechanism="ConsistentLaplace"))
+    assert request_of(chosen, "garden").mechanism == "consistent"
+
+
+def test_gaussian_noise_is_charged_to_a_budget_in_rho(path: Path, tmp_path: Path) -> None:
+    opened(tmp_path, budget="1")
+    at = open_page(PAGE, mechanism="GaussianUpdates", epsilon="0.5")
+    fine(at.selectbox(key="release.dataset.asia").set_value("garden").run())
+    assert any("is in pure ε" in sentence for sentence in sentences(at))
+    at = make(open_page(PAGE, mechanism="GaussianUpdates", epsilon="0.5"))
+    assert "The release is valid" in at.success[0].value
+    account = ledger.account_of(path, "asia")
+    assert account.measure is PrivacyMeasure.RHO
+    assert account.left == 0
+    assert 0 <= zcdp_rho(0.5, delta=1e-5) - float(account.spent) < 1e-5 * float(account.spent)
+
+
+def test_an_epsilon_at_a_delta_is_kept_in_a_rho_as_the_command_keeps_it(path: Path, tmp_path: Path) -> None:
+    make(typed(open_page(PAGE, epsilon="0.1"), Total_budget_ε="1", its_δ="0.000001"))
+    words = ["ledger", "--ledger", str(tmp_path / "other.sqlite"), "open", "orchard", "--reason", "the board"]
+    assert main([*words, "--budget", "1", "--delta", "0.000001"]) == 0
+    assert ledger.account_of(path, "asia").budget == ledger.account_of(tmp_path / "other.sqlite", "orchard").budget
+    at = raised(open_page(PAGE), "2", "0.000001")
+    assert not sentences(at)
+    assert ledger.account_of(path, "asia").budget == parsed_promise("2", "0.000001").rho
+
+
+@pytest.mark.parametrize(("delta", "measure"), [("0.00001", PrivacyMeasure.RHO), ("0", PrivacyMeasure.EPSILON)])
+def test_an_adaptive_release_chooses_its_graph(path: Path, delta: str, measure: PrivacyMeasure) -> None:
+    at = make(typed(open_page(PAGE, mechanism=ADAPTIVE), δ=delta))
+    (spending,) = ledger.spendings(path, "asia")
+    document = ledger.outcome(path, spending.row)
+    assert verify(document).holds
+    request = read_document(document).request
+    assert spending.cost == request.plan.total
+    assert ledger.account_of(path, "asia").measure is measure
+    assert "The release is valid" in at.success[0].value
+    assert any(" → " in text.value for text in at.markdown)
+
+
+def shown_shares(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Return a list that fills with the shares that the page's bar shows."""
+    shares: list[float] = []
+    show = DeltaGenerator.progress
+
+    def shown(bar: DeltaGenerator, value: float, text: str | None = None) -> DeltaGenerator:
+        shares.append(value)
+        return show(bar, value, text)
+
+    monkeypatch.setattr(DeltaGenerator, "progress", shown)
+    return shares
+
+
+def test_a_long_draw_shows_how_far_it_is(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpbayes.mechanisms.noise.exact.BLOCK", 9)
+    shares = shown_shares(monkeypatch)
+    at = make(open_page(PAGE))
+    assert shares == [0.25, 0.5, 0.75, 1.0], "36 cells of Asia, nine at a step"
+    assert not at.get("progress"), "the bar goes when the release is there"
+
+
+def test_a_click_during_the_draw_waits_until_the_ledger_has_the_release(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dpbayes.mechanisms.noise.exact.BLOCK", 9)
+    shown: list[float] = []
+
+    def interrupted(bar: DeltaGenerator, value: float, text: str | None = None) -> DeltaGenerator:
+        shown.append(value)
+        raise RerunException(RerunData())
+
+    monkeypatch.setattr(DeltaGenerator, "progress", interrupted)
+    make(open_page(PAGE))
+    (spending,) = ledger.spendings(path, "asia")
+    assert shown == [0.25], "the first step was told, and Streamlit ended the run there"
+    assert spending.state == "released"
+
+
+# The history
+
+
+def raised(at: AppTest, epsilon: str, delta: str = "0") -> AppTest:
+    boxes = [candidate for candidate in at.text_input if candidate.label in ("New total budget ε", "its δ")]
+    boxes[-2].set_value(epsilon)
+    boxes[-1].set_value(delta)
+    at.text_input(key="ledger.why").set_value("a second question")
+    return fine(next(candidate for candidate in at.button if candidate.label == "Raise budget").click().run())
+
+
+def test_a_budget_is_raised_and_never_lowered(path: Path, tmp_path: Path) -> None:
+    opened(tmp_path, budget="1")
+    raised(open_page(PAGE), "2.5")
+    assert ledger.account_of(path, "garden").budget == Fraction(5, 2)
+    at = raised(open_page(PAGE), "2")
+    assert any("can only be raised" in sentence for sentence in sentences(at))
+    assert ledger.account_of(path, "garden").budget == Fraction(5, 2)
+
+
+def test_the_lists_are_what_the_ledger_says_and_a_release_opens_as_it_was_released(path: Path, tmp_path: Path) -> None:
+    published = released(tmp_path)
+    at = open_page(PAGE)
+    budgets, releases = (frame.value for frame in at.dataframe[:2])
+    assert budgets.iloc[0].tolist() == ["garden", "ε = 2", "ε = 0.5", "ε = 1.5", "1.5"]
+    assert releases.iloc[0].tolist()[:5] == [published.row, "garden", "ε = 0.5", "ε = 0.5", "released"]
+    fine(at.selectbox(key="ledger.row").set_value(published.row).run())
+    document = read_document(published.document)
+    assert "60 records of the dataset garden" in "\n".join(text.value for text in at.markdown)
+    assert len(rows(at)[0]["x"]) == document.request.network.row_count
+    assert read_bif(released_bif(document))[0] == document.request.network
+
+
+def test_a_ledger_that_was_edited_is_a_sentence(path: Path, tmp_path: Path) -> None:
+    opened(tmp_path)
+    path.write_bytes(b"no ledger")
+    assert all("is not a ledger" in sentence for sentence in sentences(open_page(PAGE)))
+    assert sentences(open_page(PAGE))
+
+
+def test_a_hash_that_was_kept_is_looked_for(path: Path, tmp_path: Path) -> None:
+    opened(tmp_path)
+    at = open_page(PAGE)
+    at.session_state["ledger.check"] = True
+    fine(at.run())
+    kept = next(caption for caption in captions(at) if "hash of the last row" in caption).rpartition(" ")[2]
+    fine(at.text_input(key="ledger.seen").set_value(kept).run())
+    assert "2 rows are unchanged" in at.success[0].value
+    fine(at.text_input(key="ledger.seen").set_value("0" * 64).run())
+    one_sentence(at, "its last rows were removed")
+    assert not at.success
+
+
+def test_what_is_left_of_a_rho_is_stated_as_an_epsilon() -> None:
+    half = Account(dataset="*x*", budget=Fraction(1), measure=PrivacyMeasure.RHO, released=Fraction(1, 2))
+    assert left_as_epsilon(half) == f"{zcdp_epsilon(0.5, delta=DELTA):.4g}"
+    assert left_as_epsilon(replace(half, reserved=Fraction(1, 2))) == "0"
+
+
+@pytest.mark.parametrize("measure", PrivacyMeasure)
+def test_what_tiny_releases_cost_together_is_rounded_up_and_without_an_e(measure: PrivacyMeasure) -> None:
+    tiny = Fraction(1, 123_457)
+    amount = tiny if measure is PrivacyMeasure.EPSILON else Rho(tiny)
+    said = plain(composed_line("votes", [amount]))
+    assert not E_NOTATION.search(said)
+    match = re.search(r"at most (?:ε = )?([0-9.]+)(?: × 10⁻⁶)? at δ", said)
+    assert match, said
+    bound = float(match[1]) * (1e-6 if "× 10⁻⁶ at" in said else 1)
+    assert ledger.composed([amount], 1e-6) <= bound * (1 + 1e-12)
+
+
+# A release that somebody has
+
+
+def test_without_a_file_there_is_an_example_that_verifies(path: Path) -> None:
+    at = open_page(PAGE, seat="recipient")
+    assert "The release is valid" in at.success[0].value
+    assert verify(example()).holds
+    assert not path.exists(), "public records cost no budget"
+
+
+def test_an_adaptive_release_is_opened_with_its_sentences_arrows_and_report(files: dict[str, Any]) -> None:
+    data = drawn_with_a_generator()
+    at = uploaded(data)
+    assert "The release is valid" in at.success[0].value
+    shown = "\n".join(text.value for text in at.markdown)
+    assert "a graph over 4 columns of the dataset garden" in shown
+    assert " → " in shown
+    assert files["release.html"]() == html_report(read_document(data)).encode()
+
+
+def test_an_opened_release_is_read_with_its_noise_in_mind_and_all_follow_the_choice(
+    path: Path, tmp_path: Path, files: dict[str, Any]
+) -> None:
+    data = released(tmp_path).document
+    document = read_document(data)
+    release = release_of(document)
+    at = uploaded(data)
+    cells = NETWORK.row_starts + [NETWORK.telling_state(int(node)) for node in NETWORK.node_of_row]
+    aware, naive = rows(at)
+    assert aware["x"] == pytest.approx(release.noise_aware().mean[cells])
+    assert naive["x"] == pytest.approx(release.posterior.mean[cells])
+    assert INTERVALS[Reading.NOISE_AWARE] in frame_of(boards(at)[-1])["captions"]["rows"]
+    assert files["release.bif"]() == released_bif(document).encode()
+    target = NETWORK.names[-1]
+    for reading in (Reading.NOISE_AWARE, Reading.AS_REAL):
+        fine(at.segmented_control(key="file.reading").set_value(reading).run())
+        answer = answer_under(posterior_of(release, reading), release.outcome.prior, target, {}, LEVEL)
+        assert at.dataframe[0].value["probability"].tolist() == pytest.approx(answer.mean, rel=1e-6)
+    (alone,) = rows(at)
+    assert alone["x"] == pytest.approx(naive["x"])
+    assert files["release.bif"]() == released_bif(document, Reading.AS_REAL).encode()
+    assert files["release.html"]() == html_report(document, Reading.AS_REAL).encode()
+    assert b"posterior = release.posterior " in files["release.py"]()
+
+
+def test_a_question_has_evidence(path: Path, tmp_path: Path) -> None:
+    release = release_of(read_document(released(tmp_path).document))
+    at = uploaded(released_bytes(path))
+    target, evidence = NETWORK.names[-1], {NETWORK.names[0]: NETWORK.states[0][1]}
+    fine(at.multiselect(key="file.given").set_value([f"{name}={state}" for name, state in evidence.items()]).run())
+    answer = answer_under(posterior_of(release, Reading.NOISE_AWARE), release.outcome.prior, target, evidence, LEVEL)
+    assert at.dataframe[0].value["probability"].tolist() == pytest.approx(answer.mean, rel=1e-6)
+
+
+def released_bytes(path: Path) -> bytes:
+    (spending,) = ledger.spendings(path, "garden")
+    return ledger.outcome(path, spending.row)
+
+
+def test_the_report_tells_of_the_suspicion_that_the_person_set(
+    path: Path, tmp_path: Path, files: dict[str, Any]
+) -> None:
+    uploaded(released(tmp_path).document, **{"release.suspicion": "0.35"})
+    assert b"35% belief can rise to at most" in files["release.html"]()
+
+
+def test_an_opened_estimate_offers_no_choice(path: Path, tmp_path: Path) -> None:
+    at = uploaded(released(tmp_path, mechanism="map").document)
+    assert len(rows(at)) == 1
+    assert "file.reading" not in [control.key for control in at.segmented_control]
+    assert "no intervals" in frame_of(boards(at)[-1])["headline"]
+
+
+@pytest.mark.parametrize("seat", ["curator", "recipient"])
+def test_a_file_is_checked_in_either_seat_and_a_changed_one_is_not_shown(path: Path, tmp_path: Path, seat: str) -> None:
+    data = released(tmp_path).document
+    at = uploaded(data, seat=seat)
+    assert "The release is valid" in at.success[0].value
+    assert len(boards(at)) == 1
+    changed = data.replace(b'"n":60', b'"n":61')
+    fine(at.file_uploader(key="release.file").set_value(("release.json", changed, "application/json")).run())
+    assert not at.success
+    assert "is not a valid release" in at.error[0].value
+    assert not boards(at)
+
+
+def large_release(folder: Path) -> bytes:
+    """Return a release of a node with 15 parents, 65,566 cells: its noise is none, which takes no time to draw."""
+    names = [f"p{k}" for k in range(15)]
+    network = Network.from_edges([*names, "my node"], [(name, "my node") for name in names])
+    values = np.zeros(network.cell_count, dtype=np.int64)
+    values[network.cell_offsets[:-1]] = 60
+    with pytest.MonkeyPatch.context() as patch:
+        real = ExactNoise.measurement
+        patch.setattr(ExactNoise, "measurement", lambda law, scale: Noiseless(real(law, scale)))
+        return publish(opened(folder), request_with(network=network), Counts(network, values, 60)).document
+
+
+class Noiseless:
+    """OpenDP's measurement, which answers what it is given."""
+
+    def __init__(self, real: Any) -> None:
+        self.map = real.map
+
+    def __call__(self, values: list[int]) -> list[int]:
+        return values
+
+
+def test_a_large_release_is_shown_by_a_few_of_its_rows(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, checked = large_release(tmp_path), []
+    monkeypatch.setattr(opened_release, "MOST_CELLS", 60_000)
+    real = opened_release.verify
+    monkeypatch.setattr(opened_release, "verify", lambda data: checked.append(data) or real(data))
+    at = uploaded(data)
+    assert "The release is valid" in at.success[0].value
+    assert len(rows(at)[0]["x"]) == ROWS_SHOWN
+    assert "40 of 32,783 rows" in frame_of(boards(at)[-1])["captions"]["rows"]
+    said = "\n".join(captions(at))
+    assert "more than 20,000 cells" in said
+    assert 'not read "my node" in a BIF file' in said, "a name with a space"
+    assert "Answers and files are naive" in said
+    fine(at.multiselect(key="file.given").set_value(["p0=yes"]).run())
+    assert checked.count(data) == 1, "checked once, not at every move"
+
+
+def test_the_recipient_sees_nothing_of_the_ledger_and_makes_no_release(path: Path, tmp_path: Path) -> None:
+    released(tmp_path)
+    at = open_page(PAGE, seat="recipient")
+    assert "garden" not in "\n".join([*(m.value for m in at.markdown), *captions(at)])
+    assert make_button(at) is None
+    assert not metrics(at)
