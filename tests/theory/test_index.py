@@ -19,7 +19,6 @@ from tests.copies import copied, python
 
 ROOT = Path(__file__).parents[2]
 
-TITLE = "Lemma 99: a claim nobody made"
 PLACE = "[Zhang16] Lemma 99"
 
 ENTRY = """
@@ -47,7 +46,6 @@ def counterexample_lemma_99() -> Counterexample:
 
 
 EXHIBITS["LEMMA_99"] = Exhibit(
-    "Lemma 99: a claim nobody made",
     LEMMA_99,
     made_up,
     lambda subject, at, bound: f"$9 = {float(bound.printed[0]):g}$",
@@ -64,7 +62,6 @@ LEMMA_99 = Claim(
 )
 LEMMA_100 = Claim(Reference("Zhang16", "Lemma 100"), "Another claim", "0", Verdict.HOLDS, "It is made up, too.")
 EXHIBITS["LEMMA_100"] = Exhibit(
-    "Lemma 100: another claim",
     LEMMA_100,
     lambda subject, at: flat(Bound(LEMMA_100, np.asarray(9.0 * at.knobs.marbles), np.asarray(11.0), "records")),
     lambda subject, at, bound: "$9$",
@@ -138,18 +135,18 @@ def answer_of(folder: Path, title: str, place: str, **more: str) -> dict[str, An
 
 
 def test_one_entry_in_one_file_is_a_claim_an_exhibit_and_what_the_proofs_page_shows(tmp_path: Path) -> None:
-    after = answer_of(with_entry(copied(tmp_path), ENTRY), TITLE, PLACE)
+    after = answer_of(with_entry(copied(tmp_path), ENTRY), PLACE, PLACE)
     for name, value, before in (
         ("claims", PLACE, [str(claim.reference) for claim in CLAIMS]),
         ("exhibits", "LEMMA_99", list(EXHIBITS)),
-        ("options", TITLE, [claim.value for claim in BoundClaim]),
+        ("options", PLACE, [claim.value for claim in BoundClaim]),
         ("listed", "AAAI 2016, Lemma 99", [place_of(claim) for claim in CLAIMS]),
     ):
         assert value not in before
         assert sorted(after[name]) == sorted([*before, value])
     assert after["chosen"] == "LEMMA_99"
     assert not after["problems"]
-    assert settings_from({"proofs.bound": TITLE})[1], "which is refused as it is"
+    assert settings_from({"proofs.bound": PLACE})[1], "which is refused as it is"
     said = (
         "Lemma 99 fails and is exceeded with the constant 99, which the paper leaves open: it states that one record "
         "moves 9 marbles, but the exact number is 10."
@@ -173,13 +170,13 @@ def test_a_claim_on_a_new_axis_is_one_member_and_one_knob_more_and_one_without_a
         head, marked, tail = text.partition(before)
         text = head + line + marked + tail
     setting.write_text(text, encoding="utf-8")
-    after = answer_of(tmp_path, "Lemma 100: another claim", "[Zhang16] Lemma 100", **{"bounds.marbles": "5"})
+    after = answer_of(tmp_path, "[Zhang16] Lemma 100", "[Zhang16] Lemma 100", **{"bounds.marbles": "5"})
     assert "it states that one record moves 45 records" in after["headline"]
     assert "it states that one record moves 27 records" in after["at work"]
     assert after["titles"][0] == "mb, marbles in the jar"
     assert after["points"] == 5
     assert after["rows"]["[Zhang16] Lemma 100"]["statement"] == "Another claim"
-    assert answer_of(tmp_path, "Lemma 100: another claim", PLACE)["links"].count("Open Explore") == 1
+    assert answer_of(tmp_path, "[Zhang16] Lemma 100", PLACE)["links"].count("Open Explore") == 1
 
 
 def test_the_page_opens_on_theorem_1_and_the_papers_follow_each_other() -> None:

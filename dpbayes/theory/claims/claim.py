@@ -28,8 +28,7 @@ class Claim:
     """One claim: its place in a paper, its statement in words and as a formula (LaTeX), the verdict, and the finding.
 
     `ours` names what this project uses where the paper leaves something open, such as a constant. `page` is the title
-    of the dashboard's page about the claim, if the claim has no `Exhibit`. `mechanism` is the class of the claim's
-    mechanism, or "" for none or several.
+    of the dashboard's page about the claim, if the claim has no `Exhibit`.
     """
 
     reference: Reference
@@ -39,7 +38,6 @@ class Claim:
     finding: str
     ours: str = ""
     page: str = ""
-    mechanism: str = ""
 
 
 def number(value: float) -> str:

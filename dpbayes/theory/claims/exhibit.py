@@ -119,16 +119,15 @@ class Uses(enum.Enum):
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A claim on the page, under its `title`, which is also its name in a link.
+    """A claim on the page.
 
     `axes` are the possible horizontal axes, the default first. `amount` completes the sentence "it states ...", and
     `unit` is the title of the vertical axis. `also` are controls of parameters that have no axis, and `trials` is the
     name of the simulated trials. `defaults` are default values of knobs for this claim. `part` names the part of
     the network for which the claim is shown, if it is not the whole network. `limit` is a fast check that raises an
-    InputError for a setting that is too large.
+    InputError for a setting that is too large. `variant` distinguishes two exhibits of one claim.
     """
 
-    title: str
     claim: Claim
     bound: Evaluate
     formula: Fill
@@ -144,6 +143,12 @@ class Exhibit:
     defaults: tuple[tuple[str, float], ...] = ()
     part: Callable[[Subject], str] = lambda subject: ""
     limit: Callable[[Subject, EvaluationPoint], object] = lambda subject, at: None
+    variant: str = ""
+
+    @property
+    def title(self) -> str:
+        """Its name in a link and among several exhibits of a claim: the claim's place, and its variant."""
+        return f"{self.claim.reference}{', ' if self.variant else ''}{self.variant}"
 
     @property
     def knobs(self) -> tuple[str, ...]:

@@ -41,7 +41,6 @@ EXAMPLE_1 = Claim(
     r"\Psi = \mathcal Y",
     Verdict.AMENDED,
     "An expectation lies in the convex hull of the values: for Y = {0, 1} it can be any number between 0 and 1.",
-    mechanism="PosteriorSampler",
 )
 
 
@@ -55,7 +54,6 @@ THEOREM_3 = Claim(
     "L bounds the divergence from above only, so such a condition can at best be necessary. Between ln(1/(4 d "
     "(1 - d)))/(2 b) and ln(1/(2 d))/b answers are needed, where b = -ln BC and BC is the Bhattacharyya coefficient of "
     "the posteriors.",
-    mechanism="PosteriorSampler",
 )
 
 
@@ -160,7 +158,6 @@ THEOREM_3_TAIL = Claim(
     r"\rho(x, y) \ge \tfrac{3 c}{2 \kappa n} \ln \tfrac{1}{\delta}",
     Verdict.FALSE,
     "The proof relies on Theorem 1(ii). Like the proof of (4.3), it uses an upper bound as a lower bound.",
-    mechanism="PosteriorSampler",
 )
 
 
@@ -230,7 +227,6 @@ def theorem_3_tail_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
 
 EXHIBITS: dict[str, Exhibit] = {
     "ALT_THEOREM_3": Exhibit(
-        "ALT-14 Theorem 3 (4.3): answers an adversary needs",
         THEOREM_3,
         _theorem_3_here,
         theorem_3_text,
@@ -241,7 +237,6 @@ EXHIBITS: dict[str, Exhibit] = {
         measure=exact_value("least that any attacker needs", least_needed),
     ),
     "ALT_THEOREM_3_TAIL": Exhibit(
-        "ALT-14 Theorem 3 (4.4): answers under a concentrated prior",
         THEOREM_3_TAIL,
         _theorem_3_tail_here,
         theorem_3_tail_text,

@@ -37,7 +37,6 @@ ASSUMPTION_1 = Claim(
     Verdict.HOLDS,
     "This is a definition. A factor of the likelihood without the parameter cancels in the posterior and may "
     "be left out.",
-    mechanism="PosteriorSampler",
 )
 
 
@@ -49,7 +48,6 @@ LEMMA_1 = Claim(
     r"L \to L n, \quad c \to c/n",
     Verdict.LOOSE,
     "With summed distances, L and c do not change. The stated constants are n times too weak.",
-    mechanism="PosteriorSampler",
 )
 
 
@@ -84,7 +82,6 @@ DISPLAY = Claim(
     r"|T(x) - T(y)| / \rho(x, y) \le L / \eta_\theta",
     Verdict.AMENDED,
     "The natural parameter may be negative: the condition needs |eta|.",
-    mechanism="PosteriorSampler",
 )
 
 
@@ -112,7 +109,6 @@ LEMMA_7 = Claim(
     r"L = \ln(1/\epsilon), \quad \rho = \sum_k 1\{x_k \ne y_k\}",
     Verdict.FALSE,
     "A changed value also enters the terms of its children. Its weight must therefore be 1 + the number of children.",
-    mechanism="PosteriorSampler",
 )
 
 
@@ -180,7 +176,6 @@ def lemma_7_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 
 EXHIBITS: dict[str, Exhibit] = {
     "ALT_LEMMA_1": Exhibit(
-        "ALT-14 Lemma 1: constant of several records",
         LEMMA_1,
         lambda subject, at: flat(lemma_1(at.knobs.level, records=at.knobs.size)),
         lemma_1_text,
@@ -190,7 +185,6 @@ EXHIBITS: dict[str, Exhibit] = {
         measure=certified_as_exact("exact constant"),
     ),
     "ALT_LEMMA_7": Exhibit(
-        "ALT-14 Lemma 7: discrete networks",
         LEMMA_7,
         _lemma_7_here,
         lemma_7_text,

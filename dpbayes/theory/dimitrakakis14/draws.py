@@ -43,7 +43,6 @@ THEOREM_2_I = Claim(
     r"\xi(B \mid x) \le e^{2 L \rho(x, y)} \xi(B \mid y)",
     Verdict.HOLDS,
     "The factor 2 cannot be improved: at a parameter with little prior mass, the loss is almost 2 L rho.",
-    mechanism="PosteriorSampler",
 )
 
 
@@ -93,7 +92,6 @@ THEOREM_2_II = Claim(
     Verdict.FALSE,
     "The proof relies on Theorem 1(ii). The bound sqrt(rho (E_x l + E_y l))/2 holds. For a uniform coin the stated "
     "bound is above 1.",
-    mechanism="PosteriorSampler",
 )
 
 
@@ -153,7 +151,6 @@ ALGORITHM_1 = Claim(
     Verdict.AMENDED,
     "Theorem 2 covers one sample, but the algorithm releases k samples and does not compose their losses. The loss of "
     "k answers is k times as large; in zCDP, the loss is k (L rho)^2/2.",
-    mechanism="PosteriorSampler",
 )
 
 
@@ -204,7 +201,6 @@ def algorithm_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str
 
 EXHIBITS: dict[str, Exhibit] = {
     "ALT_THEOREM_2_I": Exhibit(
-        "ALT-14 Theorem 2(i): privacy of a draw",
         THEOREM_2_I,
         lambda subject, at: given(theorem_2_i(at.knobs.log_ratio), SUPPOSED),
         theorem_2_i_text,
@@ -215,7 +211,6 @@ EXHIBITS: dict[str, Exhibit] = {
         ),
     ),
     "ALT_THEOREM_2_II": Exhibit(
-        "ALT-14 Theorem 2(ii): a draw under a concentrated prior",
         THEOREM_2_II,
         lambda subject, at: given(
             theorem_2_ii(exponential_pair(at), concentration=C, distance=at.knobs.apart), EXPONENTIAL
@@ -227,7 +222,6 @@ EXHIBITS: dict[str, Exhibit] = {
         measure=exact_value("exact distance", lambda subject, at: gamma_variation(exponential_pair(at))),
     ),
     "ALT_ALGORITHM_1": Exhibit(
-        "ALT-14 Algorithm 1: privacy of several answers",
         ALGORITHM_1,
         lambda subject, at: given(algorithm_1(at.knobs.log_ratio, answers=at.knobs.answers), SUPPOSED),
         algorithm_1_text,

@@ -31,7 +31,6 @@ LEMMA_2 = Claim(
     Verdict.LOOSE,
     "With two cells the lemma needs delta <= 1/16. The bound sqrt(2 ln((2^m - 2)/delta)/n) holds for any m and delta. "
     "Under the condition of the lemma, this bound is also smaller.",
-    mechanism="PosteriorSampler",
 )
 
 
@@ -130,7 +129,6 @@ def _checked(samples: int, cells: int) -> tuple[int, int]:
 
 EXHIBITS: dict[str, Exhibit] = {
     "ALT_LEMMA_2": Exhibit(
-        "ALT-14 Lemma 2: error of an empirical law",
         LEMMA_2,
         lambda subject, at: flat(lemma_2(at.knobs.samples, delta=at.knobs.delta, cells=at.knobs.cells)),
         lemma_2_text,

@@ -30,7 +30,6 @@ ASSUMPTION_2 = Claim(
     Verdict.AMENDED,
     "Requiring the condition for all L >= 0 excludes the paper's own binomial example. Requiring it for L >= L0 is "
     "enough.",
-    mechanism="PosteriorSampler",
 )
 
 
@@ -42,7 +41,6 @@ LEMMA_3 = Claim(
     r"\theta \sim \mathrm{Exp}(\lambda): \; c = \lambda, \quad \rho = |x - y|",
     Verdict.HOLDS,
     "The bound holds with equality, with the same c for any number of records.",
-    mechanism="PosteriorSampler",
 )
 
 
@@ -74,7 +72,6 @@ LEMMA_4 = Claim(
     Verdict.AMENDED,
     "The correct set is s >= 1/L. The prior is exponential in 1/s with any prior of mu; it is neither Laplace nor "
     "conjugate.",
-    mechanism="PosteriorSampler",
 )
 
 
@@ -121,7 +118,6 @@ LEMMA_5 = Claim(
     Verdict.FALSE,
     "With the binomial coefficient, every Lipschitz constant is at least ln n, so no c exists for n >= 2. Without the "
     "coefficient, the best c for all L grows like the square root of a.",
-    mechanism="PosteriorSampler",
 )
 
 
@@ -203,7 +199,6 @@ LEMMA_6 = Claim(
     Verdict.FALSE,
     "The prior gives small variances too much mass: the mass with a Lipschitz constant above L falls only like 1/L. "
     "With the precision ~ Exp(lambda) and a bounded mean, c = 2 lambda / max(M, 1).",
-    mechanism="PosteriorSampler",
 )
 
 
@@ -276,9 +271,8 @@ def _checked_trials(trials: int) -> int:
     return whole_number("n", trials, low=1, high=10**12)
 
 
-def _mass_exhibit(title: str, claim: Claim, bound: Callable[[ClaimParameters], Bound], formula: Fill) -> Exhibit:
+def _mass_exhibit(claim: Claim, bound: Callable[[ClaimParameters], Bound], formula: Fill) -> Exhibit:
     return Exhibit(
-        title,
         claim,
         lambda subject, at: flat(bound(at.knobs)),
         formula,
@@ -291,15 +285,10 @@ def _mass_exhibit(title: str, claim: Claim, bound: Callable[[ClaimParameters], B
 
 
 EXHIBITS: dict[str, Exhibit] = {
-    "ALT_LEMMA_3": _mass_exhibit(
-        "ALT-14 Lemma 3: exponential records", LEMMA_3, lambda knobs: lemma_3(knobs.rate, at=knobs.level), lemma_3_text
-    ),
-    "ALT_LEMMA_4": _mass_exhibit(
-        "ALT-14 Lemma 4: Laplace records", LEMMA_4, lambda knobs: lemma_4(knobs.rate, at=knobs.level), lemma_4_text
-    ),
+    "ALT_LEMMA_3": _mass_exhibit(LEMMA_3, lambda knobs: lemma_3(knobs.rate, at=knobs.level), lemma_3_text),
+    "ALT_LEMMA_4": _mass_exhibit(LEMMA_4, lambda knobs: lemma_4(knobs.rate, at=knobs.level), lemma_4_text),
     "ALT_LEMMA_5": replace(
         _mass_exhibit(
-            "ALT-14 Lemma 5: binomial records",
             LEMMA_5,
             lambda knobs: lemma_5(knobs.shape, at=knobs.level, trials=knobs.size),
             lemma_5_text,
@@ -307,7 +296,5 @@ EXHIBITS: dict[str, Exhibit] = {
         axes=(Axis.LEVEL,),
         also=("bounds.shape", "bounds.size"),
     ),
-    "ALT_LEMMA_6": _mass_exhibit(
-        "ALT-14 Lemma 6: normal records", LEMMA_6, lambda knobs: lemma_6(knobs.rate, at=knobs.level), lemma_6_text
-    ),
+    "ALT_LEMMA_6": _mass_exhibit(LEMMA_6, lambda knobs: lemma_6(knobs.rate, at=knobs.level), lemma_6_text),
 }

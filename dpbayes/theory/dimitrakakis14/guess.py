@@ -17,7 +17,6 @@ LEMMA_8 = Claim(
     r"\sup_x E[\rho(\psi, x)] \ge \delta \sup \|\xi_1 \wedge \xi_2\|, \quad \rho(S_1, S_2) \ge 2\delta",
     Verdict.HOLDS,
     "The lemma covers one sample. For N samples, the overlap of the product distributions must be used.",
-    mechanism="PosteriorSampler",
 )
 
 
@@ -81,7 +80,6 @@ def lemma_8_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 
 EXHIBITS: dict[str, Exhibit] = {
     "ALT_LEMMA_8": Exhibit(
-        "ALT-14 Lemma 8: total variation after several answers",
         LEMMA_8,
         lambda subject, at: flat(lemma_8(_normal_pair(at), answers=at.knobs.answers)),
         lemma_8_text,

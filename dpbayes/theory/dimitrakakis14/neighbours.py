@@ -90,7 +90,6 @@ def remark_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 
 EXHIBITS: dict[str, Exhibit] = {
     "ALT_REMARK_1": Exhibit(
-        "ALT-14 Remark 1: tables several records apart",
         REMARK_1,
         _remark_1_here,
         remark_1_text,

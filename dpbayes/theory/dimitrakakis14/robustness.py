@@ -46,7 +46,6 @@ THEOREM_1_I = Claim(
     Verdict.LOOSE,
     "The largest divergence for a log ratio of range 2 L rho is known. For small L rho the divergence is about (L "
     "rho)^2/2.",
-    mechanism="PosteriorSampler",
 )
 
 
@@ -80,7 +79,6 @@ THEOREM_1_II = Claim(
     Verdict.FALSE,
     "The proof weights the parameters with a Lipschitz constant above L by the prior instead of the posterior. The "
     "bound rho (E_x l + E_y l) holds, even for the sum of both divergences.",
-    mechanism="PosteriorSampler",
 )
 
 
@@ -169,7 +167,6 @@ KAPPA_CLAIM = Claim(
     r"\kappa = \min_\omega 2\omega / (1 - e^{-\omega})^2 \approx 4.91081",
     Verdict.LOOSE,
     "The minimum is computed correctly, at omega = 1.2564312. For the integral in the proof, the constant 2 suffices.",
-    mechanism="PosteriorSampler",
 )
 
 
@@ -184,7 +181,6 @@ def kappa(omega: ArrayLike) -> FloatArray:
 
 EXHIBITS: dict[str, Exhibit] = {
     "ALT_THEOREM_1_I": Exhibit(
-        "ALT-14 Theorem 1(i): KL of two posteriors",
         THEOREM_1_I,
         lambda subject, at: given(theorem_1_i(at.knobs.log_ratio), SUPPOSED),
         theorem_1_i_text,
@@ -193,7 +189,6 @@ EXHIBITS: dict[str, Exhibit] = {
         measure=certified_as_exact("largest divergence"),
     ),
     "ALT_THEOREM_1_II": Exhibit(
-        "ALT-14 Theorem 1(ii): KL under a concentrated prior",
         THEOREM_1_II,
         lambda subject, at: given(
             theorem_1_ii(exponential_pair(at), concentration=C, distance=at.knobs.apart), EXPONENTIAL

@@ -184,7 +184,6 @@ BASELINE = Claim(
 
 EXHIBITS: dict[str, Exhibit] = {
     "NOTES_LEMMA_2_1": Exhibit(
-        "Notes, Lemma 2.1: sliding",
         SLIDING,
         _sliding_here,
         sliding_text,
@@ -195,7 +194,6 @@ EXHIBITS: dict[str, Exhibit] = {
         measure=certified_as_exact("exact ratio of weights"),
     ),
     "NOTES_LEMMA_2_2": Exhibit(
-        "Notes, Lemma 2.2: dilation",
         DILATION,
         _dilation_here,
         dilation_text,

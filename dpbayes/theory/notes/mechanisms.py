@@ -213,13 +213,10 @@ def _at_every_epsilon(bound: Callable[[Die, EvaluationPoint, float], Bound]) -> 
     return evaluate
 
 
-def _loss_exhibit(
-    title: str, claim: Claim, bound: Callable[[Die, EvaluationPoint, float], Bound], formula: Fill, amount: str
-) -> Exhibit:
+def _loss_exhibit(claim: Claim, bound: Callable[..., Bound], formula: Fill, amount: str) -> Exhibit:
     return Exhibit(
-        title,
         claim,
-        _at_every_epsilon(bound),
+        _at_every_epsilon(lambda die, at, epsilon: bound(die, epsilon=epsilon)),
         formula,
         (Axis.EPSILON, Axis.PRIOR),
         amount,
@@ -231,22 +228,11 @@ def _loss_exhibit(
 
 
 EXHIBITS: dict[str, Exhibit] = {
-    "NOTES_GLOBAL": _loss_exhibit(
-        "Notes, Section 2.1: privacy with global sensitivity",
-        GLOBAL,
-        lambda die, at, epsilon: global_mechanism(die, epsilon=epsilon),
-        global_mechanism_text,
-        "a privacy loss of at most {} nats",
-    ),
+    "NOTES_GLOBAL": _loss_exhibit(GLOBAL, global_mechanism, global_mechanism_text, "a privacy loss of at most {} nats"),
     "NOTES_LOCAL": _loss_exhibit(
-        "Notes, Section 2.2: privacy with local sensitivity",
-        LOCAL,
-        lambda die, at, epsilon: local_mechanism(die, epsilon=epsilon),
-        local_mechanism_text,
-        "no guarantee at a target loss of {} nats",
+        LOCAL, local_mechanism, local_mechanism_text, "no guarantee at a target loss of {} nats"
     ),
     "NOTES_SMOOTH": Exhibit(
-        "Notes, Section 2.3.1: privacy with smooth sensitivity",
         SMOOTH,
         _at_every_epsilon(lambda die, at, epsilon: smooth_mechanism(die, epsilon=epsilon, delta=at.knobs.delta)),
         smooth_mechanism_text,

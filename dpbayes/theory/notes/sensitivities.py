@@ -213,7 +213,6 @@ def where_largest(die: Die, *, counts: ArrayLike) -> FloatArray:
 
 EXHIBITS: dict[str, Exhibit] = {
     "NOTES_CANDIDATES": Exhibit(
-        "Notes, Section 2.1: number of candidates",
         CANDIDATES,
         lambda subject, at: flat(candidates(plain_die(at))),
         candidate_count_text,
@@ -224,7 +223,6 @@ EXHIBITS: dict[str, Exhibit] = {
         measure=certified_as_exact("exact number"),
     ),
     "NOTES_REDUCTION": Exhibit(
-        "Notes, Section 3.1: local sensitivity by its neighbours",
         REDUCTION,
         lambda subject, at: flat(reduction(die_of(subject, at), counts=even_counts(die_of(subject, at)))),
         reduction_text,
@@ -235,7 +233,6 @@ EXHIBITS: dict[str, Exhibit] = {
         measure=enumerated,
     ),
     "NOTES_BETA": Exhibit(
-        "Notes, Section 2.3.1: smoothing parameter",
         BETA,
         lambda subject, at: evaluate_over_epsilons(
             at, lambda epsilon: smoothing(plain_die(at), epsilon=epsilon, delta=at.knobs.delta)

@@ -127,7 +127,6 @@ LEMMA_1 = Claim(
     r"\|\Delta\omega - \Delta\tilde\omega\|_1 \le 2|\mathcal I|",
     Verdict.HOLDS,
     "Two records that differ in every column reach this bound on every graph.",
-    mechanism="LaplaceUpdates",
 )
 COROLLARY_1 = Claim(
     Reference("Zhang16", "Corollary 1"),
@@ -135,12 +134,10 @@ COROLLARY_1 = Claim(
     r"b = 2|\mathcal I| / \epsilon",
     Verdict.HOLDS,
     "Lemma 1 holds with equality, so this noise gives no smaller epsilon.",
-    mechanism="LaplaceUpdates",
 )
 
 EXHIBITS: dict[str, Exhibit] = {
     "LEMMA_1": Exhibit(
-        "Lemma 1: sensitivity of the counts",
         LEMMA_1,
         lambda subject, at: flat(lemma_1(subject.network)),
         lemma_1_formula,
@@ -150,7 +147,6 @@ EXHIBITS: dict[str, Exhibit] = {
         measure=largest_move,
     ),
     "COROLLARY_1": Exhibit(
-        "Corollary 1: privacy of noisy counts",
         COROLLARY_1,
         lambda subject, at: corollary_1(subject.network, epsilon=at.epsilons),
         corollary_1_formula,
@@ -159,4 +155,3 @@ EXHIBITS: dict[str, Exhibit] = {
         measure=exact_value("exact loss of one pair", laplace_loss),
     ),
 }
-"""The claims as they are shown."""

@@ -25,7 +25,6 @@ THEOREM_2 = Claim(
     Verdict.AMENDED,
     "The theorem holds. Equation (1), which its proof uses, needs a correction: the marginal must sum over the cells "
     "eta with eta AND j = gamma, component by component.",
-    mechanism="LaplaceFourier",
 )
 COROLLARY_2 = Claim(
     Reference("Zhang16", "Corollary 2"),
@@ -34,7 +33,6 @@ COROLLARY_2 = Claim(
     Verdict.LOOSE,
     "One record flips at most O < |N_I| coefficients, and the coefficient of the empty set is public. The noise can "
     "therefore be |N_I|/O times smaller.",
-    mechanism="LaplaceFourier",
 )
 REMARK_SCALE = Claim(
     Reference("Zhang16", "Remark 1, scale"),
@@ -43,7 +41,6 @@ REMARK_SCALE = Claim(
     Verdict.HOLDS,
     "The size of the closure is right, and so is the noise scale that follows from it.",
     page="Lab: Mechanisms compared",
-    mechanism="LaplaceFourier",
 )
 REMARK_COMPARISON = Claim(
     Reference("Zhang16", "Remark 1, comparison"),
@@ -53,7 +50,6 @@ REMARK_COMPARISON = Claim(
     "The remark compares scales of coefficients. Rebuilding the tables cancels the factor 2^(-|I|/2): "
     "measured in records per cell, denser networks have more noise.",
     page="Lab: Mechanisms compared",
-    mechanism="LaplaceFourier",
 )
 
 
@@ -193,7 +189,6 @@ def _ratio(setting: str, truth: float, printed: float) -> Counterexample:
 
 EXHIBITS: dict[str, Exhibit] = {
     "COROLLARY_2": Exhibit(
-        "Corollary 2: noise of Fourier coefficients",
         COROLLARY_2,
         lambda subject, at: scale_bound(subject.network, at.epsilons),
         corollary_2_formula,
@@ -202,4 +197,3 @@ EXHIBITS: dict[str, Exhibit] = {
         "noise scale of a coefficient, records",
     )
 }
-"""The claims as they are shown."""

@@ -155,7 +155,6 @@ PROPOSITION_1 = Claim(
     Verdict.LOOSE,
     "The noise is independent, so its exact quantile is known. The exact quantile is slightly smaller than the union "
     "bound.",
-    mechanism="LaplaceUpdates",
 )
 CLIPPED = Claim(
     Reference("Zhang16", "Proposition 1, for the clipped updates"),
@@ -163,12 +162,10 @@ CLIPPED = Claim(
     r"\|\Delta\omega - Z\|_\infty \le \frac{2|\mathcal I|}{\epsilon} \ln\frac{2m}{\delta}",
     Verdict.LOOSE,
     "Clipping also keeps every error within n. The stated bound exceeds n when the noise is large.",
-    mechanism="LaplaceUpdates",
 )
 
 EXHIBITS: dict[str, Exhibit] = {
     "PROPOSITION_1": Exhibit(
-        "Proposition 1: largest noise",
         PROPOSITION_1,
         lambda subject, at: proposition_1(subject.network, epsilon=at.epsilons, delta=at.knobs.delta),
         proposition_1_formula,
@@ -179,7 +176,6 @@ EXHIBITS: dict[str, Exhibit] = {
         measure=measured_noise,
     ),
     "CLIPPED": Exhibit(
-        "Proposition 1 (clipped): largest change of a count",
         CLIPPED,
         lambda subject, at: clipped_proposition_1(
             subject.network, subject.records, epsilon=at.epsilons, delta=at.knobs.delta
@@ -193,4 +189,3 @@ EXHIBITS: dict[str, Exhibit] = {
         uses=Uses.SIMULATION,
     ),
 }
-"""The claims as they are shown."""

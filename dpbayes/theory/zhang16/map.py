@@ -280,7 +280,6 @@ ALGORITHM_3 = Claim(
     Verdict.FALSE,
     "sqrt(L r) bounds the change of the probability of a set; tanh(L r / 2) is a smaller bound. The stated score is a "
     "density. The change of a density grows with the number of records and depends on the parametrisation.",
-    mechanism="MapExponential",
 )
 FOOTNOTE_4 = Claim(
     Reference("Zhang16", "Section 4.2, footnote 4"),
@@ -289,7 +288,6 @@ FOOTNOTE_4 = Claim(
     Verdict.AMENDED,
     "The score must be bounded. If a parameter is below 1, the posterior density is unbounded and the "
     "integral is infinite.",
-    mechanism="MapExponential",
 )
 COROLLARY_4 = Claim(
     Reference("Zhang16", "Corollary 4"),
@@ -298,7 +296,6 @@ COROLLARY_4 = Claim(
     Verdict.FALSE,
     "With the density as score, the privacy loss is several times epsilon. With the masses of cells as score, the "
     "loss is epsilon.",
-    mechanism="MapExponential",
 )
 LEMMA_4 = Claim(
     Reference("Zhang16", "Lemma 4"),
@@ -306,12 +303,10 @@ LEMMA_4 = Claim(
     r"P(S_{2t}^c) \le e^{-\epsilon t} / \xi(S_t)",
     Verdict.FALSE,
     "The exponent lacks a factor 1/(2 Delta), so the lemma holds only for Delta up to 1/2.",
-    mechanism="MapExponential",
 )
 
 EXHIBITS: dict[str, Exhibit] = {
     "COROLLARY_4": Exhibit(
-        "Corollary 4: privacy of the printed MAP",
         COROLLARY_4,
         lambda subject, at: corollary_4(trimmed_row(subject, at), epsilon=at.epsilons),
         corollary_4_formula,
@@ -325,7 +320,6 @@ EXHIBITS: dict[str, Exhibit] = {
         limit=trimmed_row,
     ),
     "LEMMA_4": Exhibit(
-        "Lemma 4: utility of the private MAP",
         LEMMA_4,
         lemma_4_of_root,
         lemma_4_formula,
@@ -339,7 +333,6 @@ EXHIBITS: dict[str, Exhibit] = {
         part=row_of_root,
     ),
     "ALGORITHM_3": Exhibit(
-        "Algorithm 3: sensitivity of the MAP’s score",
         ALGORITHM_3,
         lambda subject, at: flat(algorithm_3(_row_of_algorithm_3(subject, at))),
         algorithm_3_formula,
@@ -351,4 +344,3 @@ EXHIBITS: dict[str, Exhibit] = {
         limit=_row_of_algorithm_3,
     ),
 }
-"""The claims as they are shown."""

@@ -31,7 +31,6 @@ CONSISTENCY = Claim(
     "Rebuilt tables agree on shared nodes. Their cells are not whole numbers, and their totals are n plus the counts "
     "that t adds.",
     page="Explore",
-    mechanism="LaplaceFourier",
 )
 ALGORITHM_2 = Claim(
     Reference("Zhang16", "Algorithm 2"),
@@ -41,7 +40,6 @@ ALGORITHM_2 = Claim(
     "The posterior is post-processing of the release of Corollary 2, because t does not depend on the data. The "
     "parameters of the posterior can be negative.",
     page="Explore",
-    mechanism="LaplaceFourier",
 )
 THEOREM_3 = Claim(
     Reference("Zhang16", "Theorem 3"),
@@ -51,7 +49,6 @@ THEOREM_3 = Claim(
     Verdict.LOOSE,
     "The bound holds for all tables at once. A single table has a smaller bound, because only its own coefficients "
     "count and the squares of their errors add up.",
-    mechanism="LaplaceFourier",
 )
 
 
@@ -173,7 +170,6 @@ def theorem_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> st
 
 EXHIBITS: dict[str, Exhibit] = {
     "THEOREM_3": Exhibit(
-        "Theorem 3: error of a Fourier table",
         THEOREM_3,
         theorem_3,
         theorem_3_formula,
@@ -184,4 +180,3 @@ EXHIBITS: dict[str, Exhibit] = {
         measure=measured_error,
     )
 }
-"""The claims as they are shown."""

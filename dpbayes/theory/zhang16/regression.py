@@ -306,7 +306,6 @@ LEMMA_D1 = Claim(
 
 EXHIBITS: dict[str, Exhibit] = {
     "APPENDIX_D": Exhibit(
-        "Appendix D: privacy of a regression draw",
         APPENDIX_D,
         lambda subject, at: flat(
             appendix_d(
@@ -324,7 +323,6 @@ EXHIBITS: dict[str, Exhibit] = {
         measure=exact_value("exact loss of one pair", regression_loss),
     ),
     "GRADIENT": Exhibit(
-        "Appendix D: norm of the gradient",
         NORM,
         lambda subject, at: flat(
             gradient_norm(at.knobs.norm_bound, features=at.knobs.features, noise_variance=at.knobs.noise_variance)
@@ -337,7 +335,6 @@ EXHIBITS: dict[str, Exhibit] = {
         measure=exact_value("largest exact norm", steepest),
     ),
     "PROPORTIONAL": Exhibit(
-        "Section 5.2: loss in proportion to the norm bound",
         PROPORTIONAL,
         lambda subject, at: flat(proportionality(at.knobs.norm_bound, noise_variance=at.knobs.noise_variance)),
         proportionality_formula,
@@ -347,4 +344,3 @@ EXHIBITS: dict[str, Exhibit] = {
         measure=exact_value("exact loss of one pair", planar_loss),
     ),
 }
-"""The claims as they are shown."""

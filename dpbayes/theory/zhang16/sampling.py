@@ -251,7 +251,6 @@ THEOREM_4_1 = Claim(
     Verdict.AMENDED,
     "The claim holds for one sample, with distances between the joint values of a node and its parents. One record may "
     "change these values at every node, so the loss is 2 sum_i L_i times the number of samples.",
-    mechanism="PosteriorSampler",
 )
 THEOREM_4_2 = Claim(
     Reference("Zhang16", "Theorem 4(2)"),
@@ -260,7 +259,6 @@ THEOREM_4_2 = Claim(
     Verdict.VACUOUS,
     "No two probabilities differ by more than 1, and sqrt(M/2) is at least 1.66 for two or more nodes under any prior. "
     "For one binary node it is at least 0.833, and for the prior Beta(a, a) below 1 only from a = 3,020 on.",
-    mechanism="PosteriorSampler",
 )
 APPENDIX_C1 = Claim(
     Reference("Zhang16", "Appendix C.1"),
@@ -268,7 +266,6 @@ APPENDIX_C1 = Claim(
     r"P(y) = \alpha^y \beta^{1-y} / (\alpha + \beta)",
     Verdict.HOLDS,
     "The formula is the posterior mean of the cell.",
-    mechanism="PosteriorSampler",
 )
 APPENDIX_C2 = Claim(
     Reference("Zhang16", "Appendix C.2"),
@@ -277,12 +274,10 @@ APPENDIX_C2 = Claim(
     Verdict.FALSE,
     "A replaced record changes a term of every node in every sample, so the loss is 2 |I| N ln((1 - "
     "omega)/omega). Up to epsilon = 2 ln 2 the stated omega leaves no interval to sample from.",
-    mechanism="PosteriorSampler",
 )
 
 EXHIBITS: dict[str, Exhibit] = {
     "THEOREM_4_1": Exhibit(
-        "Theorem 4(1): privacy of trimmed draws",
         THEOREM_4_1,
         lambda subject, at: flat(theorem_4_1(subject.network, omega=at.knobs.omega, draws=at.draws)),
         theorem_4_1_formula,
@@ -291,7 +286,6 @@ EXHIBITS: dict[str, Exhibit] = {
         also=("draws",),
     ),
     "THEOREM_4_2": Exhibit(
-        "Theorem 4(2): privacy under a concentrated prior",
         THEOREM_4_2,
         lambda subject, at: flat(theorem_4_2(subject.network, prior=subject.concentration, start=at.knobs.start)),
         theorem_4_2_formula,
@@ -301,7 +295,6 @@ EXHIBITS: dict[str, Exhibit] = {
         also=("bounds.start",),
     ),
     "APPENDIX_C2": Exhibit(
-        "Appendix C.2: trimming for epsilon",
         APPENDIX_C2,
         lambda subject, at: appendix_c_2(subject.network, epsilon=at.epsilons, draws=at.draws),
         appendix_c_2_formula,
@@ -310,4 +303,3 @@ EXHIBITS: dict[str, Exhibit] = {
         also=("draws",),
     ),
 }
-"""The claims as they are shown."""

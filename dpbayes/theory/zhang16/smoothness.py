@@ -178,7 +178,6 @@ ASSUMPTION_1 = Claim(
     Verdict.HOLDS,
     "This is a definition. A factor of the likelihood without the parameter cancels in the posterior and may "
     "be left out.",
-    mechanism="PosteriorSampler",
 )
 LEMMA_2 = Claim(
     Reference("Zhang16", "Lemma 2"),
@@ -187,7 +186,6 @@ LEMMA_2 = Claim(
     Verdict.VACUOUS,
     "Equal values under different parents have distance 0, so no node with parents satisfies the condition. "
     "With distances between the joint values of a node and its parents, the sharper bound sum_i L_i rho_i holds.",
-    mechanism="PosteriorSampler",
 )
 EXPONENTIAL = Claim(
     Reference("Zhang16", "Section 4.1, the exponential distribution"),
@@ -195,7 +193,6 @@ EXPONENTIAL = Claim(
     r"\sup_\theta |\ln p_\theta(x) - \ln p_\theta(y)| \le L |x - y|",
     Verdict.FALSE,
     "The Lipschitz constant is the rate itself, so the claim needs bounded rates or Assumption 2.",
-    mechanism="PosteriorSampler",
 )
 ASSUMPTION_2 = Claim(
     Reference("Zhang16", "Assumption 2"),
@@ -204,7 +201,6 @@ ASSUMPTION_2 = Claim(
     Verdict.HOLDS,
     "This is a definition. A uniform row satisfies the assumption with c = ln((1 + exp(L0))/2)/L0, which is below 1 "
     "for every L0.",
-    mechanism="PosteriorSampler",
 )
 LEMMA_3 = Claim(
     Reference("Zhang16", "Lemma 3"),
@@ -213,7 +209,6 @@ LEMMA_3 = Claim(
     Verdict.AMENDED,
     "The lemma holds for |I| < exp(L0 min c) with distances between the joint values of a node and its parents. With "
     "the stated distances, a node with parents has no finite Lipschitz constant under a continuous prior.",
-    mechanism="PosteriorSampler",
 )
 APPENDIX_B2 = Claim(
     Reference("Zhang16", "Appendix B.2"),
@@ -222,12 +217,10 @@ APPENDIX_B2 = Claim(
     Verdict.FALSE,
     "The c' of the proof grows with the number of nodes, but a valid c' must decrease. The c' of the "
     "lemma itself is right.",
-    mechanism="PosteriorSampler",
 )
 
 EXHIBITS: dict[str, Exhibit] = {
     "LEMMA_2": Exhibit(
-        "Lemma 2: smoothness of a network",
         LEMMA_2,
         lambda subject, at: flat(lemma_2(node_constants(subject, at), distances=np.ones(len(subject.network.names)))),
         lemma_2_formula,
@@ -237,7 +230,6 @@ EXHIBITS: dict[str, Exhibit] = {
         measure=exact_value("largest exact change", log_likelihood_move),
     ),
     "LEMMA_3": Exhibit(
-        "Lemma 3: concentration of a network’s prior",
         LEMMA_3,
         lambda subject, at: lemma_3(
             np.full(len(subject.network.names), at.knobs.concentration),

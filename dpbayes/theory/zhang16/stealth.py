@@ -36,7 +36,6 @@ COROLLARY_3 = Claim(
     Verdict.FALSE,
     "The stated probability is too small for small t and far too large for large t. The table of all nodes, rebuilt "
     "from N_I, can have negative cells for every t.",
-    mechanism="LaplaceFourier",
 )
 SMALL_INCREMENTS = Claim(
     Reference("Zhang16", "Section 3.2, Non-negativity"),
@@ -45,7 +44,6 @@ SMALL_INCREMENTS = Claim(
     Verdict.FALSE,
     "At the stated t, the added records often outnumber the real records many times.",
     page="Explore",
-    mechanism="LaplaceFourier",
 )
 RERUNS = Claim(
     Reference("Zhang16", "Section 3.2, Re-running"),
@@ -53,7 +51,6 @@ RERUNS = Claim(
     r"R\ \text{runs cost}\ R\,\varepsilon",
     Verdict.LOOSE,
     "Releasing only the first success costs 2 epsilon for any number of runs, if this number is kept secret.",
-    mechanism="LaplaceFourier",
 )
 
 # Probabilities
@@ -395,7 +392,6 @@ def reruns_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 
 EXHIBITS: dict[str, Exhibit] = {
     "COROLLARY_3": Exhibit(
-        "Corollary 3: negative Fourier tables",
         COROLLARY_3,
         lambda subject, at: negative_marginal_bound(
             subject.network, noise=printed_noise(subject.network), t=np.array([at.knobs.t])
@@ -408,7 +404,6 @@ EXHIBITS: dict[str, Exhibit] = {
         measure=measured_share,
     ),
     "RERUNS": Exhibit(
-        "Section 3.2: privacy of trying again",
         RERUNS,
         lambda subject, at: rerun_bound(at.epsilons, at.knobs.runs),
         reruns_formula,
@@ -417,4 +412,3 @@ EXHIBITS: dict[str, Exhibit] = {
         measure=exact_value("exact loss of an example", rerun_loss),
     ),
 }
-"""The claims as they are shown."""

@@ -169,7 +169,6 @@ LAPLACE = Claim(
     Verdict.UNCLEAR,
     "The privacy guarantee holds. The bound on the divergence has the errors of Theorem 1 and grows with epsilon. Its "
     "constants are not stated.",
-    mechanism="LaplaceUpdates",
 )
 FOURIER = Claim(
     Reference("Zhang16", "Table 1, Fourier"),
@@ -178,7 +177,6 @@ FOURIER = Claim(
     r" (2^{|\pi_i|} \ln\tfrac{|\mathcal N|}{\delta} + t|\mathcal N|)",
     Verdict.LOOSE,
     "Theorem 3 holds. Both the guarantee and the error bound can be sharpened.",
-    mechanism="LaplaceFourier",
 )
 SAMPLER = Claim(
     Reference("Zhang16", "Table 1, Sampler"),
@@ -188,7 +186,6 @@ SAMPLER = Claim(
     "2 L is the loss for one sample and records at distance 1. For N samples and distances up to |I|, the loss is up "
     "to 2 L N |I|. sqrt(M/2) is at least 1.66 for two or more nodes, and at least 0.833 for one binary node. "
     "It is below 1 only for one binary node, and for the prior Beta(a, a) only from a = 3,020 on.",
-    mechanism="PosteriorSampler",
 )
 MAP = Claim(
     Reference("Zhang16", "Table 1, MAP"),
@@ -196,7 +193,6 @@ MAP = Claim(
     r"(\epsilon, 0), \quad P(S_{2t}^c) \le e^{-\epsilon t} / \xi(S_t)",
     Verdict.FALSE,
     "Neither Corollary 4 nor Lemma 4 holds as stated.",
-    mechanism="MapExponential",
 )
 # [Zhang16] Figure 1 is drawn by dpbayes/experiments/accuracy, Figure 2 by dpbayes/experiments/regression.
 

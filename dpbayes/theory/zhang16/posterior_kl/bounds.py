@@ -188,7 +188,6 @@ THEOREM_1 = Claim(
     Verdict.FALSE,
     "McDiarmid's inequality needs the sum of c squared. The theorem uses the sum of c, which makes the "
     "deviation too small.",
-    mechanism="LaplaceUpdates",
 )
 CLOSED_FORM = Claim(
     Reference("Zhang16", "Theorem 1, with U"),
@@ -197,7 +196,6 @@ CLOSED_FORM = Claim(
     Verdict.VACUOUS,
     "Where the condition of the theorem holds, U alone exceeded the largest possible KL divergence in every "
     "case tried.",
-    mechanism="LaplaceUpdates",
 )
 EXPECTATION = Claim(
     Reference("Zhang16", "Theorem 1, U"),
@@ -205,7 +203,6 @@ EXPECTATION = Claim(
     r"\mathbb E f_{ij} \le n \ln\bigl((\alpha + \Delta\alpha)(\beta + \Delta\beta)\bigr) = \mathcal U",
     Verdict.FALSE,
     "At a uniform prior and zero counts, U is 0 but the mean KL divergence is positive.",
-    mechanism="LaplaceUpdates",
 )
 REFINED = Claim(
     Reference("Zhang16", "Theorem 1, refined"),
@@ -213,7 +210,6 @@ REFINED = Claim(
     r"\mathbb E f_{ij} \le \tfrac n2 e^{-n\epsilon/2|\mathcal I|} \ln[(\alpha + n + 1)(\beta + n + 1)]",
     Verdict.FALSE,
     "For small noise the mean is about b² {ψ₁(a) + ψ₁(b) - 2ψ₁(a+b)}, which falls as a power of epsilon only.",
-    mechanism="LaplaceUpdates",
 )
 ORDER = Claim(
     Reference("Zhang16", "Theorem 1, last display"),
@@ -223,7 +219,6 @@ ORDER = Claim(
     "The constants are not given. The first term grows with epsilon, which contradicts the refined bound of "
     "the same theorem.",
     ours="the constant 1",
-    mechanism="LaplaceUpdates",
 )
 LEMMA_A1 = Claim(
     Reference("Zhang16", "Lemma A.1"),
@@ -231,7 +226,6 @@ LEMMA_A1 = Claim(
     r"\Pr[f - \mathbb E f \ge t] \le \exp\bigl(-2t^2 / \textstyle\sum_k c_k^2\bigr)",
     Verdict.HOLDS,
     "The inequality is known and quoted correctly. Theorem 1 then drops the square.",
-    mechanism="LaplaceUpdates",
 )
 LEMMA_A2 = Claim(
     Reference("Zhang16", "Lemma A.2"),
@@ -239,7 +233,6 @@ LEMMA_A2 = Claim(
     r"(a+t)\ln(a+t) - a \ln a \le t \ln(a+t) + t",
     Verdict.HOLDS,
     "The bound follows from the mean value theorem for non-negative a and t.",
-    mechanism="LaplaceUpdates",
 )
 LEMMA_A3 = Claim(
     Reference("Zhang16", "Lemma A.3"),
@@ -249,7 +242,6 @@ LEMMA_A3 = Claim(
     Verdict.FALSE,
     "The proof inverts a ratio of Gamma functions and loses a factor of 2. At zero counts and alpha = beta = "
     "2 the stated bound is 0.",
-    mechanism="LaplaceUpdates",
 )
 LEMMA_A4 = Claim(
     Reference("Zhang16", "Lemma A.4"),
@@ -260,7 +252,6 @@ LEMMA_A4 = Claim(
     "constants hold where every prior parameter is at least 2, the condition of the paper. For equal prior parameters "
     "below 2, the constant of the lemma fails below 0.116, the constant of its proof fails below 0.210, and the "
     "constant of Theorem 1 fails below 0.266.",
-    mechanism="LaplaceUpdates",
 )
 MEAN_OF_Z = Claim(
     Reference("Zhang16", "Appendix A.2, E Z"),
@@ -268,7 +259,6 @@ MEAN_OF_Z = Claim(
     r"\mathbb E Z = \Delta\alpha + \tfrac b2 e^{-\Delta\alpha/b} + \tfrac{n-b}2 e^{(\Delta\alpha - n)/b}",
     Verdict.FALSE,
     "The atom at n is counted twice, so the stated mean can exceed n.",
-    mechanism="LaplaceUpdates",
 )
 TRUNCATION = Claim(
     Reference("Zhang16", "Section 3.1, truncation"),
@@ -276,5 +266,4 @@ TRUNCATION = Claim(
     r"Z = \min(\max(\Delta + \mathrm{Lap}(b), 0), n)",
     Verdict.FALSE,
     "Clipping never increases the error of a single count. Clipping one of two counts can increase the KL divergence.",
-    mechanism="LaplaceUpdates",
 )

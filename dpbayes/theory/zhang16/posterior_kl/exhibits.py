@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,8 +16,8 @@ from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import kl
-from dpbayes.theory.claims.claim import Bound, Claim, number
-from dpbayes.theory.claims.exhibit import BoundKind, Evaluate, Exhibit, Fill, Measured, Uses, exactly, mean_alone
+from dpbayes.theory.claims.claim import Bound, number
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, Uses, exactly, mean_alone
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.simulation import MOST_RELEASES, Simulation, mean_beside, quantile_beside
 from dpbayes.theory.zhang16.counts import checked_epsilons, noise_scale, scale_in_words
@@ -84,7 +85,6 @@ def _stable_kl(prior: Dirichlets, counts: Counts, updates: FloatArray) -> FloatA
     return kl(prior.updated(counts), prior.updated(updates))
 
 
-AXES = (Axis.EPSILON, Axis.RECORDS, Axis.DELTA)
 UNIT = "KL(exact || released), nats"
 
 
@@ -225,76 +225,57 @@ def order_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 """
 
 
-def _kl_exhibit(title: str, claim: Claim, bound: Evaluate, formula: Fill) -> Exhibit:
-    return Exhibit(
-        title,
-        claim,
-        bound,
-        formula,
-        AXES,
-        "a KL divergence of at most {} nats",
-        UNIT,
-        also=("bounds.prior",),
-        says=BoundKind.QUANTILE,
-        measure=measured_quantile,
-        uses=Uses.COUNTS,
-    )
-
-
-def _mean_exhibit(title: str, claim: Claim, bound: Evaluate, formula: Fill) -> Exhibit:
-    axes = (Axis.EPSILON, Axis.RECORDS)
-    knobs = ("epsilon", "bounds.prior")
-    return Exhibit(
-        title,
-        claim,
-        bound,
-        formula,
-        axes,
-        "a mean KL divergence of at most {} nats",
-        UNIT,
-        also=knobs,
-        says=BoundKind.MEAN,
-        measure=measured_mean,
-        uses=Uses.COUNTS,
-    )
-
+_kl_exhibit = partial(
+    Exhibit,
+    axes=(Axis.EPSILON, Axis.RECORDS, Axis.DELTA),
+    amount="a KL divergence of at most {} nats",
+    unit=UNIT,
+    also=("bounds.prior",),
+    says=BoundKind.QUANTILE,
+    measure=measured_quantile,
+    uses=Uses.COUNTS,
+)
+_mean_exhibit = partial(
+    Exhibit,
+    axes=(Axis.EPSILON, Axis.RECORDS),
+    amount="a mean KL divergence of at most {} nats",
+    unit=UNIT,
+    also=("epsilon", "bounds.prior"),
+    says=BoundKind.MEAN,
+    measure=measured_mean,
+    uses=Uses.COUNTS,
+)
 
 EXHIBITS: dict[str, Exhibit] = {
     "THEOREM_1": _kl_exhibit(
-        "Theorem 1: KL of the posterior",
         claims.THEOREM_1,
         lambda subject, at: kl_bounds(subject, at).theorem,
         theorem_1_formula,
     ),
     "C_SQUARED": _kl_exhibit(
-        "Theorem 1 (c squared): McDiarmid mended",
         claims.THEOREM_1,
         lambda subject, at: kl_bounds(subject, at).c_squared,
         c_squared_formula,
+        variant="with c squared",
     ),
     "CLOSED_FORM": _kl_exhibit(
-        "Theorem 1 (with U): KL of the posterior",
         claims.CLOSED_FORM,
         lambda subject, at: kl_bounds(subject, at).closed_form,
         closed_form_formula,
     ),
     "EXPECTATION": _mean_exhibit(
-        "Theorem 1 (U): mean KL",
         claims.EXPECTATION,
         lambda subject, at: kl_bounds(subject, at).mean,
         expectation_formula,
     ),
     "REFINED": _mean_exhibit(
-        "Theorem 1 (refined): mean KL",
         claims.REFINED,
         lambda subject, at: kl_bounds(subject, at).refined_mean,
         refined_formula,
     ),
     "ORDER": _kl_exhibit(
-        "Theorem 1 (last display): order of the KL",
         claims.ORDER,
         lambda subject, at: kl_bounds(subject, at).order,
         order_formula,
     ),
 }
-"""The claims of Theorem 1 as they are shown."""

@@ -37,7 +37,7 @@ from dpbayes.theory.dimitrakakis14.robustness import THEOREM_1_II
 from dpbayes.theory.index import CLAIMS, EXHIBITS, OPENING, counterexamples_of
 from dpbayes.theory.paper_map import PaperEntry, paper_map
 from dpbayes.theory.zhang16.summary import Setting, Table1Row, not_computable, table_1
-from dpbayes.ui.session.chosen import Chosen, kind_called
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.kept import server_cache
@@ -55,7 +55,7 @@ from dpbayes.ui.widgets.from_python import (
     same_from_python,
     value_in_python,
 )
-from dpbayes.ui.widgets.show import assumption, folded, inside, refusals_said_once, sentence_instead, source
+from dpbayes.ui.widgets.show import assumption, folded, refusals_said_once, sentence_instead, source
 
 OF_RECORDS = (THEOREM_1_II, THEOREM_2_II, THEOREM_3_TAIL, ASSUMPTION_2, LEMMA_3, LEMMA_5, LEMMA_6)
 """The claims that the board of one replaced record is about."""
@@ -102,7 +102,7 @@ def claims_part(chosen: Chosen) -> None:
     with left:
         _list(claim)
     with main.container(key="proofs-board"):
-        _about(chosen, claim)
+        _about(claim)
         with sentence_instead():
             if bound is not None:
                 _bound_board(chosen, claim, bound)
@@ -210,13 +210,10 @@ def _paper(claim: Claim) -> str:
 # One claim
 
 
-def _about(chosen: Chosen, claim: Claim) -> None:
+def _about(claim: Claim) -> None:
     """Show what the claim states, its verdict and its finding, and where else it is shown."""
     verdict = claim.verdict.value.capitalize()
     st.markdown(f"**{claim.title}**  \n:{COLOURS[claim.verdict]}[**{verdict}.**] {claim.finding}")
-    if claim.mechanism and claim.mechanism != chosen.settings.mechanism:
-        about, other = (inside(kind_called(name).label) for name in (claim.mechanism, chosen.settings.mechanism))
-        st.caption(f"This claim is about {about}; the mechanism chosen is {other}.")
     opens = f"Open {claim.page}"
     if claim.page and st.button(opens, key="proofs.page", type="tertiary", icon=":material/arrow_forward:"):
         _turn_to_page(claim.page)

@@ -26,7 +26,7 @@ ClaimShown = enum.Enum(  # type: ignore[misc]  # the members come from the claim
 """One claim, by its place in a paper; the members are in the order of `CLAIMS`."""
 
 BoundClaim = enum.Enum("BoundClaim", {name: exhibit.title for name, exhibit in EXHIBITS.items()})  # type: ignore[misc]
-"""The bounds of claims, by the names and titles that they have themselves."""
+"""The bounds of claims, by the places of the claims."""
 
 
 @dataclass(frozen=True, kw_only=True)
