@@ -16,43 +16,29 @@ from dpbayes.theory.notes import mechanisms, sensitivities
 from dpbayes.ui.session.settings import Settings
 
 ASIA, _ = load_named("asia")
+THREE = Die((1.0, 1.0, 1.0), 200)
 
 
-def shown(name: str, **knobs: float) -> Bound:
+@pytest.mark.parametrize(
+    ("name", "bound", "knobs"),
+    [
+        ("ALT_LEMMA_5", families.lemma_5(2.0, at=2.0, trials=20), {}),
+        ("ALT_LEMMA_6", families.lemma_6(1.0, at=2.0), {}),
+        ("ALT_LEMMA_7", constants.lemma_7(ASIA, least=0.1), {}),
+        ("NOTES_LOCAL", mechanisms.local_mechanism(Die((1.0, 1.0), 20), epsilon=1.0), {}),
+        ("NOTES_REDUCTION", sensitivities.reduction(Die((1.0, 1.0), 20), counts=[10, 10]), {"size": 20, "sides": 2}),
+        (
+            "NOTES_REDUCTION",
+            sensitivities.reduction(Die((1.0,) * 3, 200), counts=[67, 67, 66]),
+            {"size": 200, "sides": 3},
+        ),
+    ],
+)
+def test_an_exhibit_is_the_bound_of_its_claim(name: str, bound: Bound, knobs: dict[str, int]) -> None:
+    """[Dimitrakakis14] Lemma 5, Lemma 6, Lemma 7. [Notes] Section 2.2, Section 3.1."""
     options: Any = Settings().options("bounds")
     at = EvaluationPoint((1.0,), 1, replace(options, **knobs))
-    return EXHIBITS[name].bound(Subject(ASIA, 1.0, None, None, 1), at)
-
-
-def same(name: str, bound: Bound, **knobs: float) -> None:
-    exhibited = shown(name, **knobs)
-    assert float(exhibited.certified[0]) == pytest.approx(float(np.ravel(bound.certified)[0]), rel=1e-12)
+    exhibited = EXHIBITS[name].bound(Subject(ASIA, 1.0, None, None, 1), at)
     assert exhibited.assumptions == bound.assumptions
-    assert float(exhibited.printed[0]) == pytest.approx(float(np.ravel(bound.printed)[0]), rel=1e-12)
-
-
-def test_lemma_5() -> None:
-    """[Dimitrakakis14] Lemma 5."""
-    same("ALT_LEMMA_5", families.lemma_5(2.0, at=2.0, trials=20))
-
-
-def test_lemma_6() -> None:
-    """[Dimitrakakis14] Lemma 6."""
-    same("ALT_LEMMA_6", families.lemma_6(1.0, at=2.0))
-
-
-def test_lemma_7() -> None:
-    """[Dimitrakakis14] Lemma 7."""
-    same("ALT_LEMMA_7", constants.lemma_7(ASIA, least=0.1))
-
-
-def test_notes_section_2_2() -> None:
-    """[Notes] Section 2.2."""
-    same("NOTES_LOCAL", mechanisms.local_mechanism(Die((1.0, 1.0), 20), epsilon=1.0))
-
-
-@pytest.mark.parametrize(("sides", "throws", "counts"), [(2, 20, [10, 10]), (3, 200, [67, 67, 66])])
-def test_notes_section_3_1(sides: int, throws: int, counts: list[int]) -> None:
-    """[Notes] Section 3.1, where all candidates are enumerated and where they are too many."""
-    die = Die((1.0,) * sides, throws)
-    same("NOTES_REDUCTION", sensitivities.reduction(die, counts=counts), size=throws, sides=sides)
+    for one, other in ((exhibited.certified, bound.certified), (exhibited.printed, bound.printed)):
+        assert float(one[0]) == pytest.approx(float(np.ravel(other)[0]), rel=1e-12)

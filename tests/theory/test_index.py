@@ -4,17 +4,13 @@ import ast
 import importlib
 import json
 from pathlib import Path
-from types import ModuleType
 from typing import Any
-
-import pytest
 
 from dpbayes.theory.claims.claim import Claim
 from dpbayes.theory.index import CLAIMS, EXHIBITS, MODULES
 from dpbayes.ui.pages.proofs.claims import place_of
 from dpbayes.ui.session.link import settings_from
 from dpbayes.ui.session.options.research import BoundClaim
-from tests.conftest import IS_THOROUGH
 from tests.copies import copied, python
 
 ROOT = Path(__file__).parents[2]
@@ -55,24 +51,6 @@ EXHIBITS["LEMMA_99"] = Exhibit(
     measure=lambda subject, at, bound: exactly(bound.certified - 1, printed=bound.printed, name="exact number"),
 )
 """
-
-ON_AN_AXIS = """
-LEMMA_99 = Claim(
-    Reference("Zhang16", "Lemma 99"), "A claim nobody made", "0", Verdict.HOLDS, "It is made up.", page="Explore"
-)
-LEMMA_100 = Claim(Reference("Zhang16", "Lemma 100"), "Another claim", "0", Verdict.HOLDS, "It is made up, too.")
-EXHIBITS["LEMMA_100"] = Exhibit(
-    LEMMA_100,
-    lambda subject, at: flat(Bound(LEMMA_100, np.asarray(9.0 * at.knobs.marbles), np.asarray(11.0), "records")),
-    lambda subject, at, bound: "$9$",
-    (Axis.MARBLES,),
-    "that one record moves {} records",
-    "records",
-)
-"""
-
-AXIS = '    MARBLES = "marbles", "mb, marbles in the jar", (1.0, 50.0, 5)\n'
-KNOB = '    marbles: Annotated[int, Parameter("mb", low=1, high=50, typical=3, whole=True, title="marbles")]\n'
 
 QUESTION = """
 import json
@@ -160,25 +138,6 @@ def test_one_entry_in_one_file_is_a_claim_an_exhibit_and_what_the_proofs_page_sh
     assert said in after["papers"]
 
 
-@pytest.mark.skipif(not IS_THOROUGH, reason="a claim on a known axis is tried in the same way")
-def test_a_claim_on_a_new_axis_is_one_member_and_one_knob_more_and_one_without_an_exhibit_names_its_page(
-    tmp_path: Path,
-) -> None:
-    setting = with_entry(copied(tmp_path), ON_AN_AXIS) / "dpbayes" / "theory" / "claims" / "setting.py"
-    text = setting.read_text(encoding="utf-8")
-    for before, line in (("\n    title: str\n    span:", AXIS), ("\n    @classmethod\n    def usual", KNOB)):
-        head, marked, tail = text.partition(before)
-        text = head + line + marked + tail
-    setting.write_text(text, encoding="utf-8")
-    after = answer_of(tmp_path, "[Zhang16] Lemma 100", "[Zhang16] Lemma 100", **{"bounds.marbles": "5"})
-    assert "it states that one record moves 45 records" in after["headline"]
-    assert "it states that one record moves 27 records" in after["at work"]
-    assert after["titles"][0] == "mb, marbles in the jar"
-    assert after["points"] == 5
-    assert after["rows"]["[Zhang16] Lemma 100"]["statement"] == "Another claim"
-    assert answer_of(tmp_path, "[Zhang16] Lemma 100", PLACE)["links"].count("Open Explore") == 1
-
-
 def test_the_page_opens_on_theorem_1_and_the_papers_follow_each_other() -> None:
     assert next(iter(EXHIBITS)) == "THEOREM_1"
     papers = [exhibit.claim.reference.paper for exhibit in EXHIBITS.values()]
@@ -200,69 +159,13 @@ def test_every_exhibit_is_of_a_claim_that_is_listed() -> None:
 
 # No page knows a claim by name
 
-PAPERS_OF_CLAIMS = {claim.reference.paper for claim in CLAIMS}
-CALLED = {*EXHIBITS, *(exhibit.title for exhibit in EXHIBITS.values()), *(str(claim.reference) for claim in CLAIMS)}
 
-ABOUT = {
-    "pages/proofs/claims.py": "the board of one replaced record is about the two theorems of robustness",
-}
-"""The modules of the user interface that are about certain claims, and why they name them."""
-
-
-def _of_theory(tree: ast.AST) -> dict[str, Any]:
-    """What a module imports from the theory, by the name that it has there."""
-    return {
-        alias.asname or alias.name: getattr(importlib.import_module(node.module), alias.name, None)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module is not None and node.module.startswith("dpbayes.theory")
-        for alias in node.names
-    }
-
-
-def claims_named_in(code: str) -> set[str]:
-    """The claims that code names: imported, taken from a topic's module or from an enum of claims, or in a string.
-
-    A citation, `Reference(paper, place)`, names a paper, and decides nothing.
-    """
-    tree = ast.parse(code)
-    imported = _of_theory(tree)
-    names = {name for name, value in imported.items() if isinstance(value, Claim)}
-    cited = {
-        id(word)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Reference"
-        for word in node.args
-    }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            of = imported.get(node.value.id)
-            if isinstance(of, ModuleType) and isinstance(getattr(of, node.attr, None), Claim):
-                names.add(node.attr)
-            if node.value.id == "BoundClaim" and node.attr in EXHIBITS:
-                names.add(node.attr)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in cited:
-            names |= {node.value} & (CALLED | PAPERS_OF_CLAIMS)
-    return names
-
-
-def test_no_module_of_the_user_interface_names_a_claim_but_those_that_are_about_it() -> None:
-    folder = ROOT / "dpbayes" / "ui"
-    named = {path.relative_to(folder).as_posix(): claims_named_in(path.read_text()) for path in folder.rglob("*.py")}
-    assert {name: claims for name, claims in named.items() if claims and name not in ABOUT} == {}
-    assert [name for name in ABOUT if not named[name]] == [], "what is no longer so is taken off the list"
-
-
-@pytest.mark.parametrize(
-    ("code", "named"),
-    [
-        ("from dpbayes.theory.zhang16.posterior_kl.bounds import ORDER as LAST", {"LAST"}),
-        ("from dpbayes.theory.zhang16 import stealth\nstealth.SMALL_INCREMENTS", {"SMALL_INCREMENTS"}),
-        ("claim is BoundClaim.ORDER", {"ORDER"}),
-        ("BoundClaim['ORDER']", {"ORDER"}),
-        ("paper == 'Notes'", {"Notes"}),
-        ("source(Reference('Notes', 'Section 2'))", set()),
-        ("from dpbayes.theory.zhang16.stealth import certified_increment", set()),
-    ],
-)
-def test_a_claim_that_is_named_is_seen(code: str, named: set[str]) -> None:
-    assert claims_named_in(code) == named
+def test_the_user_interface_names_no_claim_but_on_the_board_of_one_replaced_record() -> None:
+    folder, naming = ROOT / "dpbayes" / "ui", set()
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dpbayes.theory"):
+                module = importlib.import_module(str(node.module))
+                if any(isinstance(getattr(module, alias.name, None), Claim) for alias in node.names):
+                    naming.add(path.relative_to(folder).as_posix())
+    assert naming == {"pages/proofs/claims.py"}

@@ -1,6 +1,5 @@
 """The map from claims to code and tests: complete, and never stale, for it is read off the docstrings."""
 
-import ast
 import functools
 import re
 from pathlib import Path
@@ -98,25 +97,15 @@ def claim(place: str) -> Claim:
     ("text", "place", "is_named"),
     [
         ("[Zhang16] Theorem 1.", "Theorem 1", True),
-        ("[Zhang16] Theorem 1, sharpened.", "Theorem 1", True),
         ("[Zhang16] Theorem 1.", "Theorem 1, refined", False),
         ("[Zhang16] Theorem 1, refined.", "Theorem 1, refined", True),
         ("[Zhang16] Theorem 1, refined.", "Theorem 1", False),
         ("[Zhang16] Theorem 1, with U.", "Theorem 1, U", False),
-        ("[Zhang16] Theorem 1, Ultimately.", "Theorem 1, U", False),
         ("[Zhang16] Theorem 10.", "Theorem 1", False),
         ("[Zhang16] Theorem 4(1)", "Theorem 4(1)", True),
         ("[Zhang16] Theorem 4(1)", "Theorem 4", False),
-        ("[Zhang16] Theorem 4.1", "Theorem 4", False),
         ("[Zhang16] Theorem 1, Lemma 3 and Theorem 4(2).", "Theorem 4(2)", True),
-        ("[Zhang16] Theorem 1 with n = 2", "Theorem 2", False),
-        ("[Zhang16] Theorem 1, 3 records", "Theorem 3", False),
-        ("[Zhang16] Corollary 4 at n = 3", "Corollary 3", False),
-        ("[Zhang16] Algorithm 3", "Algorithm 2", False),
-        ("[Zhang16] Section 3.2", "Section 3.2, Consistency", False),
         ("[Zhang16] Section 3.2, Non-negativity", "Section 3.2, Consistency", False),
-        ("[Zhang16] Theorem 2, section 3.2, Consistency", "Section 3.2, Consistency", True),
-        ("[Zhang16] Corollary 1, Lemma 1", "Lemma 1", True),
         ("[Notes] Theorem 1", "Theorem 1", False),
         ("[Zhang16] Lemma 2, [Notes] Theorem 1", "Theorem 1", False),
         ("[Zhang16] Appendix C.1", "Appendix C.2", False),
@@ -137,33 +126,6 @@ def test_an_equation_of_a_theorem_is_a_claim_of_its_own(tmp_path):
 def test_what_is_not_in_the_paper_is_found_nowhere(place):
     assert not sources("dpbayes").of(claim(place))
     assert not sources("tests").of(claim(place))
-
-
-@pytest.mark.parametrize(
-    ("name", "places"),
-    [
-        ("test_corollary_4_is_violated_by_the_printed_score", ["[Zhang16] Corollary 4"]),
-        ("test_lemma_2_is_a_sum_and_vacuous_for_distances_of_a_node_alone", ["[Zhang16] Lemma 2"]),
-        ("test_algorithm_3_density_moves_further_than_printed", ["[Zhang16] Algorithm 3"]),
-        (
-            "test_theorem_4_2_concentration_is_the_mass_of_smooth_networks",
-            ["[Zhang16] Lemma 3", "[Zhang16] Theorem 4(2)"],
-        ),
-        ("test_theorem_1_is_violated_on_the_papers_own_network", ["[Zhang16] Theorem 1"]),
-        ("test_lemma_4_printed_set_lets_in_rough_scales", ["[Dimitrakakis14] Lemma 4"]),
-    ],
-)
-def test_a_test_is_found_under_the_claims_it_checks_alone(name, places):
-    assert [str(entry.claim.reference) for entry in whole_map() if name in {m.name for m in entry.tests}] == places
-
-
-def test_only_a_file_that_names_a_paper_is_parsed(tmp_path, monkeypatch):
-    parsed, parse = [], ast.parse
-    monkeypatch.setattr(ast, "parse", lambda text: parsed.append(text) or parse(text))
-    (tmp_path / "b.py").write_text('"""Of no paper [see there] at all."""\n', encoding="utf-8")
-    text = '"""[Zhang16] Theorem 1."""\n'
-    assert len(folder(tmp_path, text).mentions) == 1
-    assert parsed == [text]
 
 
 @pytest.mark.parametrize(

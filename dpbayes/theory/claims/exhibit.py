@@ -36,12 +36,6 @@ class Measured:
     releases: int = 0
     note: str = ""
 
-    @property
-    def exceeded_error(self) -> FloatArray:
-        """The standard error of `exceeded` (E,), as in `Simulation.exceedance`: never zero."""
-        share = (self.exceeded * self.releases + 0.5) / (self.releases + 1)
-        return np.sqrt(share * (1 - share) / max(self.releases, 1))
-
 
 def not_measured(size: int, note: str = "") -> Measured:
     """Return the result for `size` settings without an exact value and without a simulation."""

@@ -52,12 +52,12 @@ class Simulation:
         return Estimates(self.values.mean(axis=-1), spread / np.sqrt(self.releases))
 
     def exceedance(self, bound: ArrayLike) -> Estimates:
-        """Return the share of releases whose value is at least `bound` (..., E), for each setting: (..., E).
+        """Return the share of releases whose value is above `bound` (..., E), for each setting: (..., E).
 
         The standard error is that of a binomial share after adding half a success and half a failure, so that it is
         never zero.
         """
-        above = (self.values >= np.asarray(bound, dtype=np.float64)[..., None]).sum(axis=-1)
+        above = (self.values > np.asarray(bound, dtype=np.float64)[..., None]).sum(axis=-1)
         share = (above + 0.5) / (self.releases + 1)
         return Estimates(above / self.releases, np.sqrt(share * (1 - share) / self.releases))
 
@@ -97,39 +97,18 @@ def mean_beside(study: Simulation, expected: FloatArray, *, printed: FloatArray)
 
 def quantile_beside(study: Simulation, expected: FloatArray, *, printed: FloatArray, delta: float) -> Measured:
     """Return the 1 - delta quantile, the exact mean, and how often `printed` (E,) is exceeded."""
-    return _by_quantile(
-        study.quantile(1 - delta), study.exceedance(printed), delta=delta, exact=expected, releases=study.releases
-    )
-
-
-def beside_scaled(
-    unit: FloatArray, scale: FloatArray, mean: FloatArray, *, printed: FloatArray, delta: float
-) -> Measured:
-    """Return the measured values at every noise scale (E,), from samples (draws,) in units of the noise scale."""
-    study = Simulation(np.sort(unit)[None])
-    one = study.quantile(1 - delta)
-    quantile = QuantileInterval(one.value * scale, one.low * scale, one.high * scale)
-    # Without noise, which is the case if all columns are constant, no value exceeds a bound.
-    units = np.divide(printed, scale, out=np.full(len(scale), np.inf), where=scale > 0)
-    exceeded = study.exceedance(units[:, None])
-    exceedance = Estimates(exceeded.value[:, 0], exceeded.error[:, 0])
-    return _by_quantile(quantile, exceedance, delta=delta, exact=mean, releases=len(unit))
-
-
-def _by_quantile(
-    quantile: QuantileInterval, exceeded: Estimates, *, delta: float, exact: FloatArray, releases: int
-) -> Measured:
+    quantile, exceeded = study.quantile(1 - delta), study.exceedance(printed)
     # Without an upper end, there are too few releases to estimate the quantile.
     finite = np.isfinite(quantile.high) & np.isfinite(quantile.low)
     value, low, high = (np.where(finite, part, np.nan) for part in (quantile.value, quantile.low, quantile.high))
     return Measured(
-        exact,
+        expected,
         value,
         low,
         high,
         exceeded.value,
         exceeded.value - DOUBT * exceeded.error > delta,
-        "exact mean" if np.any(np.isfinite(exact)) else "",
+        "exact mean" if np.any(np.isfinite(expected)) else "",
         f"{numeral(1 - delta, 6)} quantile of simulated releases",
-        releases,
+        study.releases,
     )

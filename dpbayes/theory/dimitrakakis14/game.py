@@ -22,7 +22,7 @@ from dpbayes.posteriors.smoothness import kl_bound_sharp
 from dpbayes.posteriors.trimmed import log_odds_quantile
 
 KAPPA = 4.910814964568256
-"""2 w / (1 - exp(-w))^2 at its stationary w = 1.2564312: the constant of [Dimitrakakis14] Theorem 1(ii)."""
+"""2 w / (1 - exp(-w))^2 at its stationary w = 1.2564312, its least value over w > 0."""
 
 
 class Pair(Protocol):
@@ -247,7 +247,11 @@ def adversary_ceiling(epsilon: float, answers: ArrayLike) -> FloatArray:
 
 
 def printed_divergence(concentration: ArrayLike, distance: float) -> FloatArray:
-    """Return kappa rho / c in nats (...), c = `concentration` (...). [Dimitrakakis14] Theorem 1(ii), as printed."""
+    """Return kappa rho / c in nats (...), c = `concentration` (...). [Dimitrakakis14] Theorem 1(ii), as printed.
+
+    [Dimitrakakis14] Appendix A, kappa: the sum in the proof bounds an integral of l, which is at most 1/c, so that the
+    constant 2 suffices there.
+    """
     return KAPPA * distance / np.asarray(concentration, dtype=np.float64)
 
 

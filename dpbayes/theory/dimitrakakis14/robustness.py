@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from dpbayes.base.references import Reference
-from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.posteriors.divergence import bregman_loggamma
 from dpbayes.posteriors.smoothness import (
@@ -168,15 +167,6 @@ KAPPA_CLAIM = Claim(
     Verdict.LOOSE,
     "The minimum is computed correctly, at omega = 1.2564312. For the integral in the proof, the constant 2 suffices.",
 )
-
-
-def kappa(omega: ArrayLike) -> FloatArray:
-    """Return 2 w/(1 - e^-w)^2, whose smallest value over w > 0 is KAPPA. [Dimitrakakis14] Appendix A, kappa.
-
-    The sum in the proof bounds an integral of l, which is at most 1/c, so the constant 2 suffices.
-    """
-    w = np.asarray(omega, dtype=np.float64)
-    return 2 * w / np.expm1(-w) ** 2
 
 
 EXHIBITS: dict[str, Exhibit] = {

@@ -8,11 +8,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.audit.loss.finite import exact_epsilon
+from dpbayes.audit.loss.finite import exact_epsilon, exact_pure_epsilon
 from dpbayes.audit.loss.neighbours import die_neighbours
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.model.compositions import moves
 from dpbayes.posteriors.hellinger import (
     Die,
     all_distances,
@@ -43,18 +42,11 @@ MOST_EXACT = 1000
 """The largest number of candidates for exact losses."""
 
 
-def largest_log_ratio(die: Die, law: FloatArray) -> float:
-    """Return the largest |ln P_x[r] - ln P_y[r]| over neighbours and candidates, from ln P (R, R).
-
-    Errors: InputError for more than MOST_EXACT candidates.
-    """
+def exact_die_loss(die: Die, *, epsilon: float, sensitivity: FloatArray) -> float:
+    """Return the exact pure loss over all tables, for sensitivities (R,). Errors: InputError for too many tables."""
     die.require_listable(MOST_EXACT)
-    worst = 0.0
-    for giver in range(die.sides):
-        for taker in range(giver):
-            before, after = moves(die.candidates, giver=giver, taker=taker)
-            worst = max(worst, float(np.abs(law[before] - law[after]).max(initial=0.0)))
-    return worst
+    law = log_pmf(all_distances(die), epsilon=checked_epsilon(epsilon), sensitivity=sensitivity)
+    return exact_pure_epsilon(law, pairs=die_neighbours(die)).epsilon
 
 
 def _loss_bound(claim: Claim, epsilon: float, exact: float, *assumptions: Assumption) -> Bound:
@@ -75,10 +67,8 @@ GLOBAL = Claim(
 
 def global_mechanism(die: Die, *, epsilon: float) -> Bound:
     """Return the loss with global sensitivity: epsilon, and the exact loss. [Notes] Section 2.1, the mechanism."""
-    die.require_listable(MOST_EXACT)
-    e = checked_epsilon(epsilon)
-    law = log_pmf(all_distances(die), epsilon=e, sensitivity=np.full(die.size, global_sensitivity(die)))
-    return _loss_bound(GLOBAL, e, largest_log_ratio(die, law))
+    largest = np.full(die.size, global_sensitivity(die))
+    return _loss_bound(GLOBAL, epsilon, exact_die_loss(die, epsilon=epsilon, sensitivity=largest))
 
 
 def global_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
@@ -110,12 +100,9 @@ def local_mechanism(die: Die, *, epsilon: float) -> Bound:
     Certified is the exact loss, which is valid for this n and prior only. It can be below epsilon. Epsilon is proved if
     all tables have the same sensitivity.
     """
-    die.require_listable(MOST_EXACT)
-    e = checked_epsilon(epsilon)
-    law = log_pmf(all_distances(die), epsilon=e, sensitivity=die.local_sensitivities)
     local = die.local_sensitivities
     one = Assumption("The sensitivity is the same for all tables", bool(np.ptp(local) <= 1e-12 * local.max()))
-    return _loss_bound(LOCAL, e, largest_log_ratio(die, law), one)
+    return _loss_bound(LOCAL, epsilon, exact_die_loss(die, epsilon=epsilon, sensitivity=local), one)
 
 
 def counterexample_local(n: int = 200, *, prior: float = 0.1, epsilon: float = 1.0) -> Counterexample:
@@ -161,11 +148,8 @@ def smooth_mechanism(die: Die, *, epsilon: float, delta: float) -> Bound:
 
 def smooth_loss(die: Die, *, epsilon: float, delta: float) -> float:
     """Return the exact pure loss of the mechanism for this n and prior. [Notes] Section 2.3.1."""
-    die.require_listable(MOST_EXACT)
-    smooth = smooth_sensitivities(
-        die, beta=smoothing_rate(die, epsilon=checked_epsilon(epsilon), delta=checked_delta(delta))
-    )
-    return largest_log_ratio(die, log_pmf(all_distances(die), epsilon=epsilon, sensitivity=smooth))
+    beta = smoothing_rate(die, epsilon=checked_epsilon(epsilon), delta=checked_delta(delta))
+    return exact_die_loss(die, epsilon=epsilon, sensitivity=smooth_sensitivities(die, beta=beta))
 
 
 def smooth_loss_at_delta(subject: Subject, at: EvaluationPoint) -> ArrayLike:

@@ -154,11 +154,11 @@ def reduction(die: Die, *, counts: ArrayLike) -> Bound:
 
 def largest_change(die: Die, *, counts: ArrayLike) -> float:
     """Return max_y max_r |H(x, r) - H(y, r)| at `counts` (m,), enumerating all candidates r. [Notes] Section 3.1."""
-    return float(_changes(die, die.checked(counts)).max(initial=0.0))
+    return float(score_changes(die, die.checked(counts)).max(initial=0.0))
 
 
-def _changes(die: Die, here: IntArray) -> FloatArray:
-    """Return the change of each candidate's score for each neighbour: (neighbours, R)."""
+def score_changes(die: Die, here: IntArray) -> FloatArray:
+    """Return the change of each candidate's score for each neighbour of a table: (neighbours, R). [Notes] Figure 1."""
     listed, own = die.candidates, distances(die, counts=here)
     near = listed[np.abs(listed - here).sum(axis=1) == 2]
     return np.array([np.abs(distances(die, counts=y) - own) for y in near]).reshape(-1, len(listed))
@@ -200,15 +200,6 @@ FIGURE_1 = Claim(
     Verdict.HOLDS,
     "The maximum is also reached at the most distant neighbour.",
 )
-
-
-def where_largest(die: Die, *, counts: ArrayLike) -> FloatArray:
-    """Return the candidates r (ties, m) whose score changes most for some neighbour y. [Notes] Figure 1.
-
-    They include the posterior itself and the most distant neighbour y.
-    """
-    steps = _changes(die, die.checked(counts)).max(axis=0)
-    return die.candidates[steps >= steps.max() * (1 - 1e-12)].astype(np.float64)
 
 
 EXHIBITS: dict[str, Exhibit] = {

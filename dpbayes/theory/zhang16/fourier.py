@@ -72,7 +72,10 @@ class CoefficientNoise:
 
 
 def printed_noise(network: Network) -> CoefficientNoise:
-    """Return noise of scale 2|N_I|/epsilon on all of N_I. [Zhang16] Corollary 2. Errors: InputError if not binary."""
+    """Return noise of scale 2|N_I|/epsilon on all of N_I. [Zhang16] Corollary 2, Remark 1, scale.
+
+    Errors: InputError if a node is not binary.
+    """
     return CoefficientNoise(printed_walsh_sensitivity(network), 0)
 
 
@@ -134,13 +137,6 @@ def noise_ratio(network: Network, *, noise: CoefficientNoise) -> FloatArray:
     """
     cells = 2.0 * network.rows_per_node
     return noise.sensitivity / count_sensitivity(network) * np.sqrt(cells - noise.public) / cells
-
-
-def closure_bound(network: Network) -> Bound:
-    """Bound |N_I| by |I| 2^(1 + largest in-degree); certified is |N_I| itself. [Zhang16] Remark 1, scale."""
-    printed = np.asarray(2.0 * len(network.names) * network.rows_per_node.max())
-    certified = np.asarray(float(len(network.closure)))
-    return Bound(REMARK_SCALE, printed, certified, "coefficients")
 
 
 def comparison_bound(network: Network) -> Bound:

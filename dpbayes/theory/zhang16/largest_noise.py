@@ -15,7 +15,7 @@ from dpbayes.model.network import Network
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, number
 from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, Uses, mean_alone, not_measured
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.claims.simulation import Simulation, beside_scaled, quantile_beside
+from dpbayes.theory.claims.simulation import Simulation, quantile_beside
 from dpbayes.theory.zhang16.counts import checked_delta, noise_scale, scale_in_words
 
 MOST_RECORDS = 10**9
@@ -64,8 +64,8 @@ def largest_noise(
         np.abs(rng.laplace(size=(part.stop - part.start, network.cell_count))).max(axis=-1)
         for part in slices(releases, _BLOCK // network.cell_count)
     ]
-    scale, mean = noise_scale(network, epsilon), mean_of_largest(network, epsilon)
-    return beside_scaled(np.concatenate(parts), scale, mean, printed=printed, delta=delta)
+    study = Simulation(np.outer(noise_scale(network, epsilon), np.sort(np.concatenate(parts))))
+    return quantile_beside(study, mean_of_largest(network, epsilon), printed=printed, delta=delta)
 
 
 def mean_of_largest(network: Network, epsilon: FloatArray) -> FloatArray:

@@ -19,7 +19,7 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR
 from dpbayes.posteriors.trimmed import log_odds_bound
 from dpbayes.theory.claims.claim import LOSS_TEXT, Bound, Claim, Counterexample, Verdict, flat, joined, number
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, Uses, exact_value, exactly
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Uses, certified_as_exact, exact_value
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.zhang16.counts import checked_epsilons
 from dpbayes.theory.zhang16.trimmed_row import MOST_RECORDS, TrimmedRow, printed_loss
@@ -64,11 +64,6 @@ def _row_of_algorithm_3(subject: Subject, at: EvaluationPoint) -> TrimmedRow:
     omega = float(special.expit(-at.knobs.log_ratio))
     turned = replace(at, knobs=replace(at.knobs, omega=omega))
     return trimmed_row(replace(subject, n=at.knobs.size), turned)
-
-
-def density_move(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Certified is exact here."""
-    return exactly(bound.certified, printed=bound.printed, name="exact change of the density")
 
 
 def algorithm_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
@@ -207,21 +202,20 @@ def binary_root(network: Network) -> int | None:
     return next(roots, None)
 
 
-def shortfall_of_root(subject: Subject) -> Shortfall:
+def shortfall_of_root(subject: Subject, *, sensitivity: float = 1.0) -> Shortfall:
     """Return the mechanism, scored by masses, for the row of the binary root. Errors: InputError without one."""
     network, counts, root = subject.network, subject.required_counts, binary_root(subject.network)
     if root is None:
         raise InputError("Lemma 4 is computed for a binary node without parents, and this network has no such node.")
     first, second = (int(value) for value in network.table(counts.values, root).ravel())
     prior = subject.concentration
-    return shortfall(prior, prior, counts=(first, second), cells=CELLS, sensitivity=1.0)
+    return shortfall(prior, prior, counts=(first, second), cells=CELLS, sensitivity=sensitivity)
 
 
 def lemma_4_of_root(subject: Subject, at: EvaluationPoint) -> Bound:
     """[Zhang16] Lemma 4, with scores that are masses. Errors: InputError without a binary root."""
     mechanism, t = shortfall_of_root(subject), np.array([at.knobs.gap / 2])
-    every = [lemma_4(mechanism, epsilon=epsilon, t=t) for epsilon in at.epsilon]
-    return joined(every)
+    return joined([lemma_4(mechanism, epsilon=epsilon, t=t) for epsilon in at.epsilon])
 
 
 def measured_shortfall(subject: Subject, at: EvaluationPoint) -> ArrayLike:
@@ -340,7 +334,7 @@ EXHIBITS: dict[str, Exhibit] = {
         "that one record changes the score by at most {}",
         "change of the score by one record, posterior density",
         also=("bounds.size", "bounds.prior"),
-        measure=density_move,
+        measure=certified_as_exact("exact change of the density"),
         limit=_row_of_algorithm_3,
     ),
 }

@@ -17,7 +17,7 @@ from dpbayes.model.network import Network
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, number
 from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, not_measured
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.claims.simulation import beside_scaled
+from dpbayes.theory.claims.simulation import Simulation, quantile_beside
 from dpbayes.theory.zhang16.fourier import CoefficientNoise, invented_records, printed_noise
 
 _DRAWN_AT_ONCE = 1 << 20
@@ -130,8 +130,8 @@ def simulated_table_error(
     for part in slices(releases, _DRAWN_AT_ONCE // cells):
         drawn = rng.laplace(size=(part.stop - part.start, *(2,) * table.nodes))
         parts.append(np.abs(walsh(drawn, table.nodes).reshape(len(drawn), cells) + table.lift).mean(axis=-1))
-    scale = table.scale
-    return beside_scaled(np.concatenate(parts), scale, np.full(len(scale), np.nan), printed=printed, delta=delta)
+    study = Simulation(np.outer(table.scale, np.sort(np.concatenate(parts))))
+    return quantile_beside(study, np.full(len(table.scale), np.nan), printed=printed, delta=delta)
 
 
 def measured_error(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:

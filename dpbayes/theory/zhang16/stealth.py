@@ -7,8 +7,6 @@ Real counts can only help the released tables.
 
 import math
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -114,14 +112,12 @@ def maximal_families(network: Network) -> tuple[frozenset[int], ...]:
     return tuple(map(frozenset, maximal_sets(network.families)))
 
 
-def negative_table_bound(network: Network, *, noise: CoefficientNoise, t: ArrayLike) -> Bound:
-    """Bound how often the table on all of I has a negative cell: exp(-t) printed. [Zhang16] Corollary 3."""
-    return _negative_bound(t, negative_table_probability(network, noise=noise, t=t))
-
-
 def negative_marginal_bound(network: Network, *, noise: CoefficientNoise, t: ArrayLike) -> Bound:
     """Bound how often a released table has a negative cell: exp(-t) printed. [Zhang16] Corollary 3."""
-    return _negative_bound(t, negative_marginal_probability(network, noise=noise, t=t))
+    increments, certified = np.asarray(t, dtype=np.float64), negative_marginal_probability(network, noise=noise, t=t)
+    positive = Assumption("t is above zero, as the corollary requires.", bool(np.all(increments > 0)))
+    unit = "probability of a negative cell"
+    return Bound(COROLLARY_3, np.exp(-increments), certified, unit, assumptions=(positive,))
 
 
 def printed_noise_increments(subject: Subject) -> FloatArray:
@@ -166,43 +162,16 @@ def corollary_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
 """
 
 
-def _negative_bound(t: ArrayLike, certified: FloatArray) -> Bound:
-    increments = np.asarray(t, dtype=np.float64)
-    positive = Assumption("t is above zero, as the corollary requires.", bool(np.all(increments > 0)))
-    printed = np.exp(-increments)
-    return Bound(COROLLARY_3, printed, certified, "probability of a negative cell", assumptions=(positive,))
-
-
-def is_printed_proved(network: Network, *, t: float) -> bool:
-    """Return whether t is so large that the printed 1 - exp(-t) follows: |N_I| (2t - 1 - ln 2t) >= t and t > 1/2.
-
-    The corollary does not ask for it. [Zhang16] Corollary 3, corrected.
-    """
-    return t > 0.5 and len(network.closure) * (2 * t - 1 - np.log(2 * t)) >= t
-
-
 def certified_increment(network: Network, probability: float, *, noise: CoefficientNoise) -> float:
     """Return a t proved, without simulation, to keep all released tables non-negative with this probability.
 
     Errors: InputError for a probability outside [0, 1 - 1e-12]. [Zhang16] Corollary 3, corrected.
     """
     sizes, closure = _maximal_sizes(network), len(network.closure)
-    return _least_increment(lambda t: _negative_marginals(sizes, closure, noise, t), probability)
-
-
-def certified_table_increment(network: Network, probability: float, *, noise: CoefficientNoise) -> float:
-    """Return a t proved, without simulation, to keep the table on all of I non-negative at zero counts.
-
-    Errors: InputError for a probability outside [0, 1 - 1e-12]. [Zhang16] Corollary 3, corrected.
-    """
-    return _least_increment(lambda t: negative_table_probability(network, noise=noise, t=t), probability)
-
-
-def _least_increment(negative: Callable[[ArrayLike], FloatArray], probability: float) -> float:
     target = finite_number("The target probability", probability, low=0.0, high=1 - 1e-12)
 
     def is_too_often(t: ArrayLike) -> BoolArray:
-        return np.asarray(negative(t) > 1 - target)
+        return np.asarray(_negative_marginals(sizes, closure, noise, t) > 1 - target)
 
     if not is_too_often(0.0):
         return 0.0
@@ -212,51 +181,21 @@ def _least_increment(negative: Callable[[ArrayLike], FloatArray], probability: f
     return float(turning_point(is_too_often, 0.0, high)[1])
 
 
-@dataclass(frozen=True)
-class SmallIncrement:
-    """How often releases of zero counts were non-negative, an upper limit (doubt 1e-9), and what is printed."""
+def counterexample_corollary_3(t: float = 0.1, *, draws: int = 40_000) -> Counterexample:
+    """Return a lower limit of how often a small t leaves a negative cell. [Zhang16] Corollary 3.
 
-    t: float
-    printed: float
-    simulated: float
-    limit: float
-    draws: int
-
-
-def counterexample_small_increment(rng: np.random.Generator, *, t: float = 0.1, draws: int = 40_000) -> SmallIncrement:
-    """Simulate the complete graph of four nodes, whose one family is the whole table, with printed noise.
-
-    [Zhang16] Corollary 3 fails in every reading of it where `limit` is below `printed`.
+    The one family of the complete graph of four nodes is the whole table, so the claim fails in every reading of it.
     """
+    network, rng = full(4), stream(1, "stealth", "small increment")
     cells = walsh(rng.laplace(size=(draws, 2, 2, 2, 2)), 4).reshape(draws, 16)
-    kept = int(np.count_nonzero(cells.min(axis=-1) >= -2 * t * 16))
-    limit = float(special.betaincinv(kept + 1, draws - kept, 1 - 1e-9)) if kept < draws else 1.0
-    return SmallIncrement(t, float(printed_probability(t)), kept / draws, limit, draws)
-
-
-def counterexample_rebuilt_table(n: int = 1000, *, epsilon: float = 10.0, t: float = 3.0) -> FloatArray:
-    """Rebuild the table (4,) of two unconnected nodes from N_I, after the lift and without any noise.
-
-    All n records are (0, 0). Its last cell is (-n + lift)/4: as a statement on the table rebuilt from N_I alone,
-    [Zhang16] Corollary 3 fails with certainty, whatever the noise, where the lift is below n.
-    """
-    network = empty(2)
-    lift = float(invented_records(network, noise=printed_noise(network), epsilon=epsilon, t=t))
-    rebuilt: FloatArray = walsh(np.array([[n + lift, n], [n, 0.0]]), 2).ravel() / 4
-    return rebuilt
-
-
-def counterexample_corollary_3() -> Counterexample:
-    """Return a lower limit of how often a small t leaves a negative cell. [Zhang16] Corollary 3."""
-    limit = counterexample_small_increment(stream(1, "stealth", "small increment"))
-    network = full(4)
+    negative = int(np.count_nonzero(cells.min(axis=-1) < -2 * t * len(network.closure)))
     return Counterexample(
         COROLLARY_3,
-        f"The complete graph of four nodes, no records, t = {limit.t:g}; the true value is replaced "
-        f"by a lower confidence limit (error probability one in a billion) from {limit.draws:,} simulated releases",
-        truth=1 - limit.limit,
-        printed=1 - limit.printed,
-        certified=float(negative_table_probability(network, noise=printed_noise(network), t=limit.t)),
+        f"The complete graph of four nodes, no records, t = {t:g}; the true value is replaced "
+        f"by a lower confidence limit (error probability one in a billion) from {draws:,} simulated releases",
+        truth=float(special.betaincinv(negative, draws - negative + 1, 1e-9)),
+        printed=math.exp(-t),
+        certified=float(negative_table_probability(network, noise=printed_noise(network), t=t)),
         unit="probability of a negative cell",
     )
 
@@ -264,10 +203,11 @@ def counterexample_corollary_3() -> Counterexample:
 def counterexample_corollary_3_rebuilt(n: int = 1000, *, epsilon: float = 10.0, t: float = 3.0) -> Counterexample:
     """Return how often the last cell of the table rebuilt from N_I is negative, exactly. [Zhang16] Corollary 3.
 
-    Its noise is a signed sum of three draws, on top of the cell of `counterexample_rebuilt_table`.
+    Without noise, this cell is (lift - n)/4 if all n records are (0, 0). Its noise is a signed sum of three draws.
     """
-    short_of = -4 * float(counterexample_rebuilt_table(n, epsilon=epsilon, t=t)[-1])
-    tail = float(signed_sum_tail(3, abs(short_of) / printed_noise(empty(2)).scale(epsilon)))
+    noise = printed_noise(empty(2))
+    short_of = n - float(invented_records(empty(2), noise=noise, epsilon=epsilon, t=t))
+    tail = float(signed_sum_tail(3, abs(short_of) / noise.scale(epsilon)))
     return Counterexample(
         COROLLARY_3,
         f"The table of two nodes without an arrow, rebuilt from N_I; {n:,} records (0, 0), epsilon = {epsilon:g}, "

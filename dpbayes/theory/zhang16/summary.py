@@ -6,40 +6,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpbayes.base.references import Reference
-from dpbayes.base.validation import finite_number, whole_number
-from dpbayes.model.counts import Counts
+from dpbayes.base.validation import whole_number
 from dpbayes.model.network import Network
-from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict
 from dpbayes.theory.claims.exhibit import Uses
+from dpbayes.theory.claims.setting import EvaluationPoint, Subject
 from dpbayes.theory.zhang16 import map as map_claims
 from dpbayes.theory.zhang16.counts import checked_delta, corollary_1
 from dpbayes.theory.zhang16.fourier import epsilon_of_printed_noise
-from dpbayes.theory.zhang16.map import binary_root, corollary_4, lemma_4, shortfall
+from dpbayes.theory.zhang16.map import binary_root, corollary_4, lemma_4, shortfall_of_root, trimmed_row
 from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
-from dpbayes.theory.zhang16.rebuilt_tables import table_error_bound
+from dpbayes.theory.zhang16.rebuilt_tables import theorem_3
 from dpbayes.theory.zhang16.sampling import theorem_4_1, theorem_4_2
-from dpbayes.theory.zhang16.trimmed_row import MOST_RECORDS, TrimmedRow
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What the table is evaluated at.
-
-    `epsilon` and `delta` as in the table; `t` lifts the Fourier tables; CPT entries of `draws` posterior draws lie in
-    [omega, 1 - omega], and so does the row whose mode is released, on `cells` cells, with scores `gap` below the best.
-    `prior` and `start` are the a and L0 of the sampler's second promise, Theorem 4(2).
-    """
-
-    epsilon: float = 1.0
-    delta: float = 0.05
-    t: float = 1.0
-    omega: float = 0.1
-    draws: int = 1
-    cells: int = 20
-    gap: float = 0.2
-    prior: float = 1.0
-    start: float = 1.0
+from dpbayes.theory.zhang16.trimmed_row import MOST_RECORDS
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,69 +32,60 @@ class Table1Row:
     uses: Uses = Uses.PUBLIC
 
 
-def table_1(prior: Dirichlets, counts: Counts, setting: Setting | None = None) -> tuple[Table1Row, ...]:
-    """Return the rows of [Zhang16] Table 1 for a posterior, without those that are `not_computable` for it.
+def table_1(subject: Subject, at: EvaluationPoint) -> tuple[Table1Row, ...]:
+    """Return the rows of [Zhang16] Table 1 at a setting, without those that are `not_computable` there.
 
     The utilities of Laplace and of MAP depend on the counts and are the curator's to see.
     """
-    setting = setting or Setting()
-    network = prior.network
-    rows, missing = [laplace_row(prior, counts, setting)], not_computable(network, counts.n)
-    if "Fourier" not in missing:
-        rows.append(fourier_row(network, setting))
-    rows.append(sampler_row(network, setting))
-    root = binary_root(network)
-    if root is not None and "MAP" not in missing:
-        rows.append(map_row(prior, counts, setting, root=root))
-    return tuple(rows)
+    rows = {"Laplace": laplace_row, "Fourier": fourier_row, "Sampler": sampler_row, "MAP": map_row}
+    missing = not_computable(subject.network, subject.records)
+    return tuple(row(subject, at) for mechanism, row in rows.items() if mechanism not in missing)
 
 
 def not_computable(network: Network, n: int) -> dict[str, str]:
     """Return the mechanisms that `table_1` leaves out for so many records, and why."""
-    missing = {}
+    missing = {} if n else dict.fromkeys(("Laplace", "MAP"), "there are no records")
     if not network.is_binary:
         missing["Fourier"] = "it needs a network of binary nodes"
     if binary_root(network) is None:
         missing["MAP"] = "its bounds are computed for a binary node without parents, and there is no such node"
-    elif n == 0:
-        missing["MAP"] = "there are no records"
     elif n > MOST_RECORDS:
         missing["MAP"] = f"its sensitivity is computed over all tables of a row, for at most {MOST_RECORDS:,} records"
     return missing
 
 
-def laplace_row(prior: Dirichlets, counts: Counts, setting: Setting) -> Table1Row:
+def laplace_row(subject: Subject, at: EvaluationPoint) -> Table1Row:
     """Return Algorithm 1: (epsilon, 0), and the KL divergence of Theorem 1. [Zhang16] Table 1, Laplace.
 
     Printed with constant 1 for the O() terms; certified is the sharpest proved quantile.
     """
-    divergence = posterior_kl(prior, counts, epsilon=setting.epsilon, delta=setting.delta).order
+    bounds = posterior_kl(subject.prior, subject.required_counts, epsilon=at.epsilons, delta=at.knobs.delta)
     return Table1Row(
         "Laplace",
-        (corollary_1(prior.network, epsilon=setting.epsilon),),
+        (corollary_1(subject.network, epsilon=at.epsilons),),
         "closeness of the posterior",
-        replace(divergence, claim=LAPLACE),
+        replace(bounds.order, claim=LAPLACE),
         Uses.COUNTS,
     )
 
 
-def fourier_row(network: Network, setting: Setting) -> Table1Row:
-    """Return Algorithm 2: (epsilon, 0), and Theorem 3 for every node (|I|,). [Zhang16] Table 1, Fourier."""
-    epsilon = np.asarray(setting.epsilon)
-    error = table_error_bound(network, epsilon=epsilon, t=np.asarray(setting.t), delta=setting.delta)
-    promise = Bound(FOURIER, epsilon, epsilon_of_printed_noise(network, epsilon), "nats of privacy loss")
-    return Table1Row("Fourier", (promise,), "closeness of the posterior's parameters", replace(error, claim=FOURIER))
+def fourier_row(subject: Subject, at: EvaluationPoint) -> Table1Row:
+    """Return Algorithm 2: (epsilon, 0), and Theorem 3 for the largest table. [Zhang16] Table 1, Fourier."""
+    certified = epsilon_of_printed_noise(subject.network, at.epsilons)
+    promise = Bound(FOURIER, at.epsilons, certified, "nats of privacy loss")
+    error = replace(theorem_3(subject, at), claim=FOURIER)
+    return Table1Row("Fourier", (promise,), "closeness of the posterior's parameters", error)
 
 
-def sampler_row(network: Network, setting: Setting) -> Table1Row:
+def sampler_row(subject: Subject, at: EvaluationPoint) -> Table1Row:
     """Return posterior sampling: (2 L, 0) or (0, sqrt(M/2)), and the mean of N draws. [Zhang16] Table 1, Sampler.
 
     Utility is the distance of the mean of a function with values in [0, 1] over N draws from its posterior mean:
     printed sqrt(ln(1/delta)/N), constant 1 and eta = 0; certified sqrt(ln(2/delta)/(2 N)), by Hoeffding's inequality,
     from the mean under the trimmed posterior, which differs from the posterior's by what the table calls eta.
     """
-    delta = checked_delta(setting.delta)
-    draws = whole_number("draws", setting.draws, low=1, high=10**9)
+    delta, network = checked_delta(at.knobs.delta), subject.network
+    draws = whole_number("draws", at.draws, low=1, high=10**9)
     utility = Bound(
         SAMPLER,
         np.asarray(math.sqrt(-math.log(delta) / draws)),
@@ -125,28 +95,25 @@ def sampler_row(network: Network, setting: Setting) -> Table1Row:
         assumptions=(Assumption("The error from trimming, eta, is omitted", holds=True),),
     )
     # The printed promises say nothing of the distance between records: at rho = 1 they are 2 L and sqrt(M/2).
-    lipschitz = theorem_4_1(network, omega=setting.omega, draws=draws)
+    lipschitz = theorem_4_1(network, omega=at.knobs.omega, draws=draws)
     per_distance = replace(lipschitz, claim=SAMPLER, printed=lipschitz.printed / len(network.names))
-    stochastic = theorem_4_2(network, prior=setting.prior, start=setting.start)
+    stochastic = theorem_4_2(network, prior=subject.concentration, start=at.knobs.start)
     return Table1Row("Sampler", (per_distance, stochastic), "expected utility under the posterior", utility)
 
 
-def map_row(prior: Dirichlets, counts: Counts, setting: Setting, *, root: int) -> Table1Row:
+def map_row(subject: Subject, at: EvaluationPoint) -> Table1Row:
     """Return Algorithm 3 for the row of one binary root: (epsilon, 0), and Lemma 4. [Zhang16] Table 1, MAP.
 
     Privacy is that of the printed score, a density; utility that of masses of cells with Delta = sqrt(L).
     """
-    network = prior.network
-    a, b = (float(value) for value in network.table(prior.alpha, root).ravel())
-    first, second = (int(value) for value in network.table(counts.values, root).ravel())
-    row = TrimmedRow(a, b, setting.omega, counts.n)
-    mechanism = shortfall(a, b, counts=(first, second), cells=setting.cells, sensitivity=math.sqrt(row.constant))
-    t = finite_number("The gap", setting.gap, low=1e-9, high=1.0) / 2
+    row = trimmed_row(subject, at)
+    mechanism = shortfall_of_root(subject, sensitivity=math.sqrt(row.constant))
+    utility = lemma_4(mechanism, epsilon=at.epsilon[0], t=at.knobs.gap / 2)
     return Table1Row(
         "MAP",
-        (corollary_4(row, epsilon=setting.epsilon),),
+        (corollary_4(row, epsilon=at.epsilons),),
         "closeness of the MAP estimate",
-        replace(lemma_4(mechanism, epsilon=setting.epsilon, t=t), claim=MAP),
+        replace(utility, claim=MAP),
         Uses.COUNTS,
     )
 

@@ -183,12 +183,6 @@ def test_gains_have_the_mean_and_the_moments_of_their_law(name):
     assert gains.max() <= high + 1e-9
 
 
-def test_gains_of_the_wrong_table_would_be_noticed():
-    pair = PAIRS["binomial"]
-    wrong = -pair.swapped().gains(rng(), (DRAWS,))
-    assert abs(wrong.mean() - float(pair.kl)) > FAR * wrong.std() / math.sqrt(DRAWS)
-
-
 @pytest.mark.parametrize(("n", "w", "exact"), [(20, 0.3, 1.5404), (20, 0.1, 3.9890), (100, 0.1, 4.2991)])
 def test_the_largest_gain_over_all_tables_is_the_exact_epsilon(n, w, exact):
     """Known values of the trimmed Bernoulli sampler: below 2 ln((1 - w)/w)."""
@@ -209,14 +203,6 @@ def test_no_gain_is_beyond_twice_the_bound_in_every_column(n, bound, columns, da
 
 
 # Answers needed
-
-
-def test_the_bracket_of_a_known_pair():
-    """[Dimitrakakis14] Theorem 3, corrected: Beta(51, 51) against Beta(52, 50) at d = .05."""
-    pair = BetaPair(np.float64(51.0), np.float64(51.0), -1)
-    least, most = needed_answers_bracket(pair, error=0.05)
-    assert least == pytest.approx(167.72, abs=0.01)
-    assert most == pytest.approx(math.log(10) / float(pair.affinity))
 
 
 @given(st.floats(0.01, 3), st.floats(1e-4, 0.4))

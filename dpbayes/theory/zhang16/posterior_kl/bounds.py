@@ -1,6 +1,7 @@
-"""The KL divergence between the exact and the released posterior: [Zhang16] Theorem 1, Lemma A.1 to Lemma A.4.
+"""The KL divergence between the exact and the released posterior: [Zhang16] Theorem 1.
 
-The paper does not state the direction. The appendix evaluates psi at the exact posterior, hence KL(exact || released).
+[Zhang16] Lemma A.1, Lemma A.2, Lemma A.3, Lemma A.4. The paper does not state the direction. The appendix evaluates psi
+at the exact posterior, hence KL(exact || released).
 All bounds depend on the counts, so they are for the curator only and must not be published.
 """
 

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from dpbayes.base.libraries import pd
 from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
@@ -80,28 +79,10 @@ def distinct_rows(prior: Dirichlets, counts: Counts) -> tuple[Rows, ...]:
     by_cards = []
     for card in np.unique(cards[cards > 1]):
         cells = network.row_starts[cards == card][:, None] + np.arange(card)
-        few, often = _alike(np.concatenate([counts.values[cells], prior.alpha[cells]], axis=-1))
-        pairs = np.sort(few[:, :card] + 1j * few[:, card:], axis=-1)
-        rows, place = np.unique(np.concatenate([pairs.imag, pairs.real], axis=-1), axis=0, return_inverse=True)
-        times = np.zeros(len(rows), dtype=np.int64)
-        np.add.at(times, place.ravel(), often)
+        pairs = np.sort(counts.values[cells] + 1j * prior.alpha[cells], axis=-1)
+        rows, times = np.unique(np.concatenate([pairs.imag, pairs.real], axis=-1), axis=0, return_counts=True)
         by_cards.append(Rows(rows[:, :card], rows[:, card:], times, float(counts.n)))
     return tuple(by_cards)
-
-
-def _alike(rows: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Return the distinct ones of rows (m, c), in order of appearance, and how often each is there.
-
-    By hashing: of a wide table nearly all rows are alike, and sorting them takes a hundred times as long.
-    """
-    place = np.zeros(len(rows), dtype=np.int64)
-    for column in rows.T:
-        code, values = pd.factorize(column)
-        place, _ = pd.factorize(place * len(values) + code)
-    times = np.bincount(place)
-    first = np.zeros(len(times), dtype=np.int64)
-    first[place[::-1]] = np.arange(len(rows))[::-1]
-    return rows[first], times
 
 
 def kl_at(rows: Rows, updates: FloatArray) -> FloatArray:

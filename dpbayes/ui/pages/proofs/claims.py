@@ -26,7 +26,6 @@ from dpbayes.boards.proofs import (
     shown_as,
 )
 from dpbayes.experiments.robustness import NeighbourTables, RecordFamily
-from dpbayes.posteriors.prior_rules import PriorRule
 from dpbayes.theory.claims.claim import Claim, Counterexample, Verdict
 from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject, place
@@ -36,7 +35,7 @@ from dpbayes.theory.dimitrakakis14.families import ASSUMPTION_2, LEMMA_3, LEMMA_
 from dpbayes.theory.dimitrakakis14.robustness import THEOREM_1_II
 from dpbayes.theory.index import CLAIMS, EXHIBITS, OPENING, counterexamples_of
 from dpbayes.theory.paper_map import PaperEntry, paper_map
-from dpbayes.theory.zhang16.summary import Setting, Table1Row, not_computable, table_1
+from dpbayes.theory.zhang16.summary import Table1Row, not_computable, table_1
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.downloads import download_button
@@ -482,18 +481,9 @@ def _table_1_live(chosen: Chosen) -> None:
 
 
 def _table_1(chosen: Chosen) -> tuple[Table1Row, ...]:
-    options = chosen.options("bounds")
-    setting = Setting(
-        epsilon=chosen.epsilon,
-        delta=options.delta,
-        t=options.t,
-        omega=options.omega,
-        draws=chosen.parameter("draws"),
-        gap=options.gap,
-        prior=float(chosen.parameter("bounds.prior", chosen.settings.prior.pseudo_count)),
-        start=options.start,
-    )
-    return table_1(PriorRule.symmetric(setting.prior).on(chosen.network), chosen.counts, setting)
+    prior = float(chosen.parameter("bounds.prior", chosen.settings.prior.pseudo_count))
+    subject = Subject(chosen.network, prior, chosen.counts.n, chosen.counts, chosen.seed, _memo())
+    return table_1(subject, EvaluationPoint((chosen.epsilon,), chosen.parameter("draws"), chosen.options("bounds")))
 
 
 def _as_row(row: Table1Row, chosen: Chosen) -> dict[str, str]:
