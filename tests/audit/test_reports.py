@@ -202,8 +202,7 @@ def test_nothing_promised_and_nothing_kept():
 def test_rescaled_counts_lose_something_in_between():
     report = audit(LaplaceCells(die=coin(40), epsilon=1.0), n=40, epsilons=GRID)
     assert report.exactness.value == "upper bound"
-    assert 0.99 <= report.at_least < report.exact == 1
-    assert "the first two counts as" in report.worst.output
+    assert 0.97 <= report.at_least < report.exact == 1
     many = audit(LaplaceCells(die=Die((1.0, 1.0, 1.0), 40), epsilon=1.0), n=40, epsilons=GRID)
     assert many.at_least == report.at_least, "the ratio of two counts is the same law beside a third"
 

@@ -4,6 +4,7 @@ With scale b, replacing a record moves two counts by one (every side released), 
 each the loss is 1/b at most, reached with an atom, and exponentially distributed below.
 """
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -11,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from dpbayes.audit.die.base import TABLES, throws
 from dpbayes.audit.entry import Audit
-from dpbayes.audit.loss.rescaled import rescaled_loss
 from dpbayes.audit.pictures import noisy_number
 from dpbayes.audit.report import (
     AuditReport,
@@ -23,13 +23,16 @@ from dpbayes.audit.report import (
     pure_report,
     require_size,
 )
-from dpbayes.base.text import many, numeral
+from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.mechanisms import Noise
 from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.noise.law import NoiseLaw
+
+_PAIRS = 64
+"""The number of compared tables."""
 
 
 def audit_laplace_one(mechanism: LaplaceOne, *, n: int, epsilons: ArrayLike) -> AuditReport:
@@ -49,19 +52,19 @@ def audit_laplace_one(mechanism: LaplaceOne, *, n: int, epsilons: ArrayLike) -> 
 def audit_laplace_cells(mechanism: LaplaceCells, *, n: int, epsilons: ArrayLike) -> AuditReport:
     """Return the audit of noise on every count: exact for the clipped counts, an upper value once they are rescaled.
 
-    What they lose at least is found in the law of the ratio of two counts, which rescaling keeps; see `rescaled`.
+    What they lose at least is in the law of the ratio of two counts, which rescaling keeps; see `rescaled_loss`.
     """
     require_exact_class(mechanism, LaplaceCells)
     require_size(mechanism.die.n, n)
     grid, b = checked_grid(epsilons), mechanism.noise_scale
     if n == 0:
         return nothing_to_lose(mechanism, grid)
-    least, first, share = rescaled_loss(n=n, scale=b)
+    least, first, output = rescaled_loss(n=n, scale=b)
     rest = (0,) * (mechanism.die.sides - 2)
     worst = WorstCase(
         counts_text((first, n - first, *rest)),
         counts_text((first - 1, n - first + 1, *rest)),
-        f"the first two counts as {numeral(share, 4)} to {numeral(1 - share, 4)}",
+        output,
     )
     return pure_report(
         mechanism,
@@ -71,6 +74,25 @@ def audit_laplace_cells(mechanism: LaplaceCells, *, n: int, epsilons: ArrayLike)
         worst=worst,
         scope=f"{_scope(n)}, before the counts are rescaled. Rescaling can only lower the loss.",
     )
+
+
+def rescaled_loss(*, n: int, scale: float) -> tuple[float, int, str]:
+    """Return a loss of rescaled counts: of (a, n - a) against (a - 1, n - a + 1), with this a and where it is met.
+
+    Rescaling keeps the share t of the first of two counts. Its density f is known in closed form next to t = 1, where f
+    is proportional to e^(a/b) (2a + b (e^(-a/b) - e^(-(n - a)/b))), and next to t = 1/2 for 2a <= n, where f is
+    proportional to (n - 2a + b) e^(2a/b) + b. More than two sides show the share of the first two as well.
+    """
+    at_end = 1 / scale + math.log(2 + scale * (math.exp(-1 / scale) - math.exp((1 - n) / scale)))
+    at_end -= math.log(-scale * math.expm1(-n / scale))
+    best = (at_end, 1, "a second count next to 0")
+    if n >= 2:
+        a = np.unique(np.geomspace(1, n // 2, _PAIRS).astype(np.int64))
+        logs = [np.logaddexp(np.log(n - 2 * k + scale) + 2 * k / scale, math.log(scale)) for k in (a, a - 1)]
+        place = int(np.argmax(logs[0] - logs[1]))
+        even = float((logs[0] - logs[1])[place])
+        best = max(best, (even, int(a[place]), "first two counts that are nearly equal"))
+    return best
 
 
 def _scope(n: int) -> str:
