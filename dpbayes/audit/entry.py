@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpbayes.audit.loss.law import Losses
+from dpbayes.audit.loss.law import LossLaw
 from dpbayes.audit.pictures import Picture
 from dpbayes.audit.report import AuditReport
 from dpbayes.base.privacy import Guarantee
@@ -58,8 +58,8 @@ class Audit:
     report(mechanism, n, epsilons) -> AuditReport, its curve at `epsilons` (E,). picture(mechanism, worst, n) -> the
     picture of the worst pair, or None if it has too many outputs.
 
-    losses(mechanism, n, releases) -> the privacy losses of several releases from one table; without it, the curve of
-    one release and the guarantee of several are used.
+    losses(mechanism, n, releases) -> the privacy loss of several releases from one table; without it, the curve of one
+    release and the guarantee of several are used.
 
     outputs(mechanism, first, second, rng, draws) -> the exact losses of simulated releases of two tables, in steps; for
     a mechanism without a report, which would have to enumerate too many outputs.
@@ -74,7 +74,7 @@ class Audit:
     kind: type[Any]
     report: Callable[..., AuditReport] = _refused
     claimed: Callable[..., Guarantee] = lambda mechanism, n: mechanism.claimed
-    losses: Callable[..., Losses] | None = None
+    losses: Callable[..., LossLaw] | None = None
     outputs: Callable[..., Work[Any]] | None = None
     picture: Callable[..., Picture | None] = lambda mechanism, worst, n: None
     tables: str = "The two tables differ in one record."

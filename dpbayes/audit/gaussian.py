@@ -35,5 +35,4 @@ AUDIT = noise_audit(
     law=_law,
     shown=_shown,
     picture=lambda mechanism: gaussian_numbers(mechanism.shift),
-    step=2,
 )

@@ -22,7 +22,6 @@ def audit_of_counts(kind: type[LaplaceUpdates]) -> Audit:
         law=_law,
         shown=_shown,
         picture=lambda mechanism: noisy_number(mechanism.noise_law, step=1.0, what="counts"),
-        step=2,
     )
 
 

@@ -1,17 +1,9 @@
 """The meaning of a guarantee for one person: the success of guessing their record, and the limit of a belief.
 
 The attacker knows all other records, and has prior odds of two values of the remaining one. Several releases of the
-same table have independent noise. The results also hold for records that are independent of this one; if j records are
-linked, the loss is j times epsilon.
-
-- The limit of a belief after several releases follows from their guarantee alone: `ceiling`.
-- A guess is right with probability 1 - q + q delta(ln((1 - q)/q)), q being the smaller of the two prior probabilities:
-  at even odds (1 + TV)/2, with TV = delta(0) the total variation. `best_guess` computes it from the audit's curve of
-  the mechanism, composed exactly if its losses are known, and `promised_guess` from the guarantee.
-- A belief p exceeds a level if the loss is above the difference of their log-odds: `chance_of_passing`.
+same table have independent noise. If j records are linked, the loss is j times epsilon.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,15 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.audit.loss.law import (
-    MOST_PAIRS,
-    Losses,
-    LossLaw,
-    PromisedLoss,
-    chance_above,
-    chance_above_at_most,
-    loss_rarely_passed,
-)
+from dpbayes.audit.loss.law import LossLaw, PromisedLoss, loss_rarely_passed
 from dpbayes.audit.registry import audit, audit_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import in_hundred, percent
@@ -64,9 +48,8 @@ class Risk:
     """The risk of one person from several releases of one mechanism.
 
     `guess` is the success of the best guesser at even odds, `promised` the largest success that the guarantee allows.
-    `ceiling` is the limit of the belief `suspicion`, which is certain if delta is 0; with a delta, `beyond` is the
-    probability that the belief exceeds it. `passing` is the probability that the belief exceeds `level`, and `rare` a
-    loss that is exceeded with probability at most RARE.
+    `ceiling` is the limit of the belief `suspicion`, which is certain if delta is 0. `rare` is a loss that is exceeded
+    with probability at most RARE, for all neighbours.
     """
 
     guarantee: Guarantee
@@ -75,10 +58,7 @@ class Risk:
     promised: float
     suspicion: float
     ceiling: float
-    level: float
-    passing: Between
-    beyond: Between = Between(0.0, 0.0)
-    rare: float = math.inf
+    rare: float
 
     def raised(self, beliefs: ArrayLike) -> FloatArray:
         """Return the limits of beliefs (...) by epsilon alone: (...)."""
@@ -89,37 +69,25 @@ class Risk:
         return _raised(beliefs, self.rare)
 
 
-def risk(mechanism: Any, *, n: int, releases: int = 1, suspicion: float = SUSPICION, level: float = 0.2) -> Risk:
+def risk(mechanism: Any, *, n: int, releases: int = 1, suspicion: float = SUSPICION) -> Risk:
     """Return the risk of one person from several releases of one table of n records.
 
-    Errors: InputError for a mechanism without a guarantee or an audit, for probabilities outside of (0, 1), for a level
-    that is not above the suspicion, and for more than MOST_RELEASES releases.
+    Errors: InputError for a mechanism without a guarantee or an audit, for a suspicion outside of (0, 1), and for more
+    than MOST_RELEASES releases.
     """
     promise: Guarantee = mechanism.certified
-    losses = losses_of(mechanism, n=n, releases=releases)
+    law = losses_of(mechanism, n=n, releases=releases)
     most = releases * promise.epsilon
+    rare = loss_rarely_passed(law, RARE, most) if most else 0.0
     return Risk(
         guarantee=promise,
         releases=releases,
-        guess=best_guess(losses.curve),
+        guess=best_guess(law),
         promised=promised_guess(promise, releases=releases),
         suspicion=suspicion,
         ceiling=ceiling(suspicion, promise, releases=releases),
-        level=level,
-        passing=chance_of_passing(losses, suspicion=suspicion, level=level),
-        beyond=_chance(losses, most) if promise.delta and most else Between(0.0, 0.0),
-        rare=_rare(losses, most, promise.delta),
+        rare=rare if promise.delta else min(rare, most),
     )
-
-
-def _rare(losses: Losses, most: float, delta: float) -> float:
-    rare = loss_rarely_passed(losses, RARE, most) if most else 0.0
-    return rare if delta else min(rare, most)
-
-
-def level_above(suspicion: float) -> float:
-    """Return a suitable level for a belief: twice a small belief, or halfway to certainty for a larger one."""
-    return min(2 * suspicion, (1 + suspicion) / 2)
 
 
 def _raised(beliefs: ArrayLike, loss: float) -> FloatArray:
@@ -151,8 +119,8 @@ def promised_guess(promise: Guarantee, *, releases: int = 1, belief: float = 0.5
 # From the audit
 
 
-def losses_of(mechanism: Any, *, n: int, releases: int = 1) -> Losses:
-    """Return the privacy losses of several releases of one table of n records, over all neighbours.
+def losses_of(mechanism: Any, *, n: int, releases: int = 1) -> LossLaw:
+    """Return the privacy loss of several releases of one table of n records, the largest of all neighbours.
 
     Errors: InputError for a mechanism without a guarantee or an audit, and for more than MOST_RELEASES releases.
     """
@@ -160,12 +128,12 @@ def losses_of(mechanism: Any, *, n: int, releases: int = 1) -> Losses:
     if not promise.is_private:
         raise InputError(f"{mechanism.label} has no guarantee, so a release may reveal every record.")
     if entry.losses is None:
-        return Losses(_LossesOfCurve(mechanism, n, times))
+        return _LossOfCurve(mechanism, n, times)
     return entry.losses(mechanism, n=n, releases=times)
 
 
 @dataclass(frozen=True, eq=False)
-class _LossesOfCurve:
+class _LossOfCurve:
     """The loss of releases by the audit's curve and the guarantee; several releases lose no less than one."""
 
     mechanism: Any
@@ -190,30 +158,6 @@ def best_guess(law: LossLaw, belief: float = 0.5) -> Between:
     odds = _log_odds("belief", belief)
     smaller = float(special.expit(-abs(odds)))
     return Between(*(1 - smaller + smaller * float(delta) for delta in law.deltas(abs(odds))))
-
-
-def chance_of_passing(losses: Losses, *, suspicion: float, level: float) -> Between:
-    """Return the probability that a true belief exceeds a level, for the worst neighbours.
-
-    A false belief exceeds it more rarely. The worst neighbours reach the lower value; the upper value holds for all.
-    Errors: InputError for a belief outside of (0, 1), and for a level that is not above it.
-    """
-    before, after = (_log_odds(name, value) for name, value in (("belief", suspicion), ("level", level)))
-    if not after > before:
-        raise InputError(f"The level must be above the initial belief; {level:g} is not above {suspicion:g}.")
-    return _chance(losses, after - before)
-
-
-def _chance(losses: Losses, loss: float) -> Between:
-    # The mechanism's curve bounds the tail of every pair, but less tightly than the pair's own curve.
-    bound = chance_above_at_most(losses.curve, loss)
-    if not losses.pairs:
-        return Between(float(losses.curve.deltas(loss)[0]), bound)
-    least, most = chance_above(losses.pairs[0], loss)
-    if len(losses.pairs) > MOST_PAIRS:
-        return Between(least, bound)
-    others = [chance_above(law, loss)[1] for law in losses.pairs[1:]]
-    return Between(least, min(bound, max([most, *others])))
 
 
 def _checked_releases(releases: int) -> int:
@@ -263,23 +207,9 @@ def _them(risk: Risk) -> str:
 
 
 def _belief(risk: Risk) -> str:
-    """Return the ceiling, unless a delta or rounding leaves none, and how often the belief exceeds a level."""
-    belief, most = f"The attacker’s {percent(risk.suspicion)} belief", in_hundred(risk.ceiling)
-    passing = f"{_share(risk.passing.high, percent(risk.level))}, even if it is true"
-    if most == "100":
-        return f"{belief} {passing}."
-    if risk.guarantee.delta:
-        beyond = _share(risk.beyond.high, f"{most}% (the limit of ε alone)")
-        return f"{belief} {passing}. It {beyond}." if risk.level < risk.ceiling else f"{belief} {beyond}."
-    return f"{belief} can rise to at most {most}%" + (f", and {passing}." if risk.level < risk.ceiling else ".")
-
-
-def _share(probability: float, level: str) -> str:
-    """Return how often a level is exceeded, rounded up to one or two digits."""
-    if not probability:
-        return f"never rises above {level}"
-    if probability < 1e-12:
-        return f"rises above {level} with probability below 10⁻¹²"
-    power = max(2, math.ceil(-math.log10(probability)))
-    cases = math.ceil(probability * 10**power - 1e-9)
-    return f"rises above {level} in at most {cases:,} of {10**power:,} cases"
+    """Return the ceiling of the belief, and the limit that it rarely exceeds."""
+    most, usual = in_hundred(risk.ceiling), in_hundred(float(risk.usual(risk.suspicion)))
+    apart = ", apart from rare cases (δ)" if risk.guarantee.delta else ""
+    limit = "near certainty" if most == "100" else f"at most {most}%{apart}"
+    often = "" if usual == most else f"; in {1 - RARE:.0%} of cases it rises to at most {usual}%, even if it is true"
+    return f"The attacker’s {percent(risk.suspicion)} belief can rise to {limit}{often}."

@@ -1,13 +1,4 @@
-"""The distribution of a loss from its privacy curve: its tails, and the worst distribution for a guarantee.
-
-For one pair of neighbours with loss L = ln P/Q, drawn under P, delta(l) = E[(1 - e^(l - L))_+]. As a function h of
-y = e^l it is convex, and its slope from the right is -E[e^-L; L > l]. Hence P[L > l] = h(y) - y h'(y), and with s > 0
-
-    h(y) + (h(y) - h(y e^s)) / (e^s - 1)  <=  P[L > l]  <=  h(y) + (h(y e^-s) - h(y)) / (1 - e^-s).
-
-So a curve between two certified values has its tails between two certified values. For another pair, of which only
-h' <= h is known, the right side still holds with 0 for h(y): P'[L' > l] <= h(y e^-s) / (1 - e^-s).
-"""
+"""The loss of a pair of neighbours as a privacy curve, and the worst one for a guarantee: see docs/proofs.md."""
 
 import math
 from dataclasses import dataclass
@@ -27,15 +18,7 @@ MOST_REPEATS = 10_000
 MOST_LOSS = 1e6
 """The largest level of a tail probability."""
 
-_BESIDE = 10.0 ** np.arange(-6, 0)
-"""Distances from a level at which slopes are taken; small ones are sharp if the curve has no rounding errors."""
-
 _PARTS = np.linspace(0, 1, 257)[1:]
-
-_REFINEMENTS = 2
-
-MOST_PAIRS = 64
-"""The largest number of kinds of neighbours that are evaluated one by one; for more, the worst curve bounds all."""
 
 
 class LossLaw(Protocol):
@@ -44,78 +27,20 @@ class LossLaw(Protocol):
     def deltas(self, epsilons: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
 
 
-@dataclass(frozen=True, eq=False)
-class Losses:
-    """The loss of a mechanism: its `curve`, the largest of all pairs, and the losses of its `pairs`, if they are known.
+def loss_rarely_passed(law: LossLaw, share: float, most: float) -> float:
+    """Return a loss in [0, `most`] that no pair below a curve passes in more than a `share` of cases.
 
-    The first pair exists, and its curve is that of the mechanism; every other pair has the loss of one of `pairs`.
-    """
-
-    curve: LossLaw
-    pairs: tuple[LossLaw, ...] = ()
-
-
-def chance_above(law: LossLaw, loss: float) -> tuple[float, float]:
-    """Return a lower and an upper value of P[L > `loss`], L being the loss of one pair under its first table.
-
-    Errors: InputError for a level that is not positive.
-    """
-    level = _checked(loss)
-    steps = np.minimum(_BESIDE, level / 2)
-    low, high = law.deltas(np.concatenate([[level], level - steps, level + steps]))
-    before, after = np.split(high[1:], 2)
-    least = low[0] + (low[0] - after) / np.expm1(steps)
-    most = low[0] + (before - low[0]) / -np.expm1(-steps)
-    return float(max(least.max(), low[0])), float(min(most.min(), 1.0))
-
-
-def chance_above_at_most(law: LossLaw, loss: float) -> float:
-    """Return a value that P[L > `loss`] exceeds for no pair whose delta is nowhere above this curve.
-
-    Errors: InputError for a level that is not positive.
-    """
-    steps = _PARTS * _checked(loss)
-    _, before = law.deltas(np.maximum(loss - steps, 0.0))
-    return float(min((before / -np.expm1(-steps)).min(), 1.0))
-
-
-def loss_rarely_passed(losses: "Losses", share: float, most: float) -> float:
-    """Return a loss in [0, `most`] that no pair's passes in more than a `share` of cases, near the least such one.
-
-    Infinity where that is not known of `most` either. Errors: InputError for a share out of (0, 1), and for a level
-    that is not positive.
+    P[L > l] <= delta(l - s) / (1 - e^-s) for every s > 0; infinity if this is not small enough at `most`. Errors:
+    InputError for a share out of (0, 1), and for a level that is not positive.
     """
     allowed = finite_number("The share", share, low=1e-12, high=1 - 1e-12)
-    low, high = 0.0, _checked(most)
-    for _ in range(_REFINEMENTS):
-        levels = low + (high - low) * _PARTS
-        is_rare = _chances_above(losses, levels) <= allowed
-        if not is_rare.any():
-            return high if low else math.inf
-        first = int(np.argmax(is_rare))
-        low, high = (float(levels[first - 1]) if first else low), float(levels[first])
-    return high
-
-
-def _chances_above(losses: "Losses", levels: FloatArray) -> FloatArray:
-    """An upper value of P[L > level] of every pair at rising levels (S,): (S,)."""
-    if not losses.pairs or len(losses.pairs) > MOST_PAIRS:
-        _, curve = losses.curve.deltas(levels)
-        return _from_before(curve, np.zeros(len(levels)), levels)
-    brackets = [law.deltas(levels) for law in losses.pairs]
-    return np.max([_from_before(most, least, levels) for least, most in brackets], axis=0)
-
-
-def _from_before(most: FloatArray, least: FloatArray, levels: FloatArray) -> FloatArray:
-    """What the slopes from all earlier levels allow; nothing is known at the first one, which has none."""
+    levels = finite_number("The level of a loss", most, low=1e-9, high=MOST_LOSS) * _PARTS
+    _, deltas = law.deltas(levels)
     steps = levels[None, :] - levels[:, None]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        slopes = least[None, :] + (most[:, None] - least[None, :]) / -np.expm1(-steps)
-    return np.asarray(np.minimum(np.where(steps > 0, slopes, 1.0).min(axis=0), 1.0))
-
-
-def _checked(loss: float) -> float:
-    return finite_number("The level of a loss", loss, low=1e-9, high=MOST_LOSS)
+        chances = np.where(steps > 0, deltas[:, None] / -np.expm1(-steps), 1.0).min(axis=0)
+    is_rare = chances <= allowed
+    return float(levels[int(np.argmax(is_rare))]) if is_rare.any() else math.inf
 
 
 @dataclass(frozen=True)

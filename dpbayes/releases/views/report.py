@@ -8,7 +8,7 @@ from itertools import islice
 
 import numpy as np
 
-from dpbayes.audit.risk import LINKED, SUSPICION, ceiling, level_above, risk, sentences
+from dpbayes.audit.risk import LINKED, SUSPICION, ceiling, risk, sentences
 from dpbayes.base.amounts import Amount, Rho, amount_text, amount_with_symbol, measure_of, number_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import in_hundred, many, numeral, percent
@@ -242,7 +242,7 @@ def _after_this(document: Document, suspicion: float) -> str:
         return f"An attacker's {percent(suspicion)} belief about one person {raised} after this release."
     request = document.request
     try:
-        own = risk(request.entry.simulated(request), n=request.n, suspicion=suspicion, level=level_above(suspicion))
+        own = risk(request.entry.simulated(request), n=request.n, suspicion=suspicion)
     except InputError as error:
         return str(error)
     return sentences([own])

@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from dpbayes.audit.registry import audit_of
-from dpbayes.audit.risk import LINKED, RARE, Between, Risk, belief_sentence, level_above, risk, sentences
+from dpbayes.audit.risk import LINKED, RARE, Between, Risk, belief_sentence, risk, sentences
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, in_hundred, percent
 from dpbayes.figures.explore import RaisedBeliefs, risk_figure
@@ -112,4 +112,4 @@ def _risk_of(chosen: Chosen) -> Risk:
 
 @session_cache(16, spinner="Composing losses …")
 def _risk(key: Hashable, n: int, releases: int, suspicion: float, _mechanism: Any) -> Risk:
-    return risk(_mechanism, n=n, releases=releases, suspicion=suspicion, level=level_above(suspicion))
+    return risk(_mechanism, n=n, releases=releases, suspicion=suspicion)
