@@ -10,7 +10,7 @@ import numpy as np
 
 from dpbayes.audit.report import AuditReport
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.validation import InputError, brief
+from dpbayes.base.validation import InputError, brief, require_type
 from dpbayes.experiments.accuracy.methods import methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, epsilon_grid
 from dpbayes.experiments.accuracy.study import accuracy_study
@@ -63,6 +63,7 @@ def posteriors(
         >>> [trace.name for trace in figure.data]
         ['private, noise-aware', 'private, naive']
     """
+    require_type("release", release, Release, "Pass what a mechanism returns.")
     outcome = release.outcome
     if isinstance(outcome, SampledCpts):
         return _samples(outcome, cell, exact, zoom=zoom)
@@ -102,6 +103,7 @@ def network(net: Network) -> PlotlyFigure:
         >>> len(figure.layout.annotations)
         2
     """
+    require_type("net", net, Network, "Make one with dp.network or dp.load_named.")
     return dag_figure(layered_positions(net.names, net.edges), net.edges).to_plotly()
 
 
@@ -139,6 +141,7 @@ def accuracy(
         >>> figure.layout.xaxis.title.text
         'ε, nats of privacy loss'
     """
+    require_type("data", data, Dataset, "Read a data frame with dp.Table.from_frame.")
     plan = AccuracyPlan(
         network=net,
         target=target,

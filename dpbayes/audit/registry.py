@@ -5,6 +5,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit import adaptive, regression
@@ -13,6 +14,7 @@ from dpbayes.audit.die import laplace as laplace_die
 from dpbayes.audit.entry import Audit
 from dpbayes.audit.map import printed as map_printed
 from dpbayes.audit.report import AuditReport
+from dpbayes.base.validation import require_type
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.mechanisms.exact_class import oddity
 
@@ -71,5 +73,6 @@ def audit(mechanism: Any, *, n: int, epsilons: ArrayLike, features: int | None =
         >>> report.verdict.value, round(report.exact, 9)
         ('holds and is tight', 1.0)
     """
+    require_type("n", n, (int, np.integer), "Write the number of records, such as 1000.")
     sizes = {"n": n} if features is None else {"n": n, "features": features}
     return audit_of(mechanism).report(mechanism, epsilons=epsilons, **sizes)

@@ -24,6 +24,13 @@ def brief(value: object, limit: int = 40) -> str:
     return f'"{text}"' if len(text) <= limit else f'"{text[: limit - 1]}…"'
 
 
+def require_type(name: str, value: object, kind: type | tuple[type, ...], cure: str) -> None:
+    """Refuse a value of another type. Errors: InputError with the argument, the type that it has, and the cure."""
+    if not isinstance(value, kind):
+        kinds = " or ".join(one.__name__ for one in (kind if isinstance(kind, tuple) else (kind,)))
+        raise InputError(f"{name} must be a {kinds}, not {brief(type(value).__name__)}. {cure}")
+
+
 def is_writable(text: str) -> bool:
     """Return whether a text has no unpaired surrogate; JSON may contain one, but pages and files cannot."""
     return text == text.encode(errors="ignore").decode()
@@ -47,7 +54,7 @@ def finite_number(name: str, value: object, *, low: float, high: float) -> float
 
     Errors: InputError with a sentence for text, NaN, infinities and values out of range.
     """
-    if isinstance(value, bool) or value is None:
+    if isinstance(value, bool | str | bytes) or value is None:
         raise InputError(f"{name} must be a number, not {brief(value)}.")
     try:
         number = float(value)  # type: ignore[arg-type]
@@ -74,6 +81,8 @@ def whole_number(name: str, value: object, *, low: int, high: int) -> int:
 
 def distinct_names(kind: str, names: Iterable[object]) -> tuple[str, ...]:
     """Return `names` as a tuple of distinct, non-empty texts, or say which one is wrong."""
+    if isinstance(names, str):
+        raise InputError(f"Every {kind} is a text of a list, not a letter of {brief(names)}: write [{brief(names)}].")
     seen: dict[str, None] = {}
     for name in names:
         if not isinstance(name, str) or not name.strip():

@@ -8,7 +8,7 @@ import numpy as np
 from dpbayes.base.parameters import check_parameters
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.steps import Work
-from dpbayes.base.validation import InputError, finite_number
+from dpbayes.base.validation import InputError, finite_number, require_type
 from dpbayes.mechanisms.release import OutcomeT_co, Release
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
@@ -71,6 +71,7 @@ def check_mechanism(mechanism: Any) -> None:
 
 def require_own_counts(prior: Dirichlets, statistic: Counts) -> None:
     """Refuse counts of another network: the noise would have the wrong scale, and the guarantee would not hold."""
+    require_type("statistic", statistic, Counts, "Count the table: dp.count(network, table).")
     if statistic.network != prior.network:
         raise InputError("The counts and the prior have different networks. Count the table again.")
 

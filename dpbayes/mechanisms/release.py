@@ -170,7 +170,7 @@ class Release(Generic[OutcomeT_co]):
             >>> network = dp.chain(2)
             >>> counts = dp.Counts(network, np.array([70, 30, 60, 10, 10, 20]), 100)
             >>> release = dp.LaplaceUpdates(prior=network, epsilon=1).release(counts, np.random.default_rng(1))
-            >>> release.joint_noise_aware().query("v1", interval=0.95).low.shape
+            >>> release.joint_noise_aware().query("x2", interval=0.95).low.shape
             (2,)
         """
         from dpbayes.posteriors.joint.posterior import (

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpbayes.base.display import html_table, titled_lines
 from dpbayes.base.text import many
 from dpbayes.base.types import Codes, IntArray
-from dpbayes.base.validation import InputError, brief
+from dpbayes.base.validation import InputError, brief, require_type
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 
@@ -48,6 +48,7 @@ class Counts:
     n: int
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "values", np.asarray(self.values))
         if self.values.shape[-1:] != (self.network.cell_count,):
             raise InputError(
                 f"Counts need one value for each of the network's {self.network.cell_count} cells; "
@@ -118,7 +119,11 @@ def count(network: Network, data: Dataset | Source) -> Counts:
         >>> dp.count(network, table).values
         array([1, 2, 1, 0, 1, 1])
     """
-    require_columns(network, data)
+    require_type("network", network, Network, "Make one with dp.network or dp.load_named.")
+    if isinstance(data, Dataset) or hasattr(data, "counts"):
+        require_columns(network, data)
+    else:
+        require_type("data", data, Dataset, "Read a data frame with dp.Table.from_frame.")
     return _counts(network, data) if isinstance(data, Dataset) else data.counts(network)
 
 

@@ -26,7 +26,11 @@ def checked_cpts(network: Network, probabilities: ArrayLike) -> FloatArray:
 
     A row whose sum is off by less than TOLERANCE is divided by it; one within ROUNDING is left bit for bit.
     """
-    values = np.array(probabilities, dtype=np.float64)
+    try:
+        values = np.array(probabilities, dtype=np.float64)
+    except (TypeError, ValueError):
+        kind = brief(type(probabilities).__name__)
+        raise InputError(f"probabilities must be an array of numbers, not {kind}. Pass posterior.mean.") from None
     if values.shape != (network.cell_count,):
         raise InputError(
             f"The network needs {network.cell_count} probabilities, one for each cell; "

@@ -93,7 +93,14 @@ class Dataset:
 
     def take(self, records: Sequence[int] | NDArray[np.integer] | slice) -> "Dataset":
         """Return the table with these records only."""
-        return Dataset(self.names, self.states, self.codes[records])
+        return Dataset(self.names, self.states, self.codes_of(records))
+
+    def codes_of(self, records: Sequence[int] | NDArray[np.integer] | slice) -> Codes:
+        """Return the codes of some records. Errors: InputError for a record that the table does not have."""
+        try:
+            return self.codes[records]
+        except IndexError:
+            raise InputError(f"records must be indices below {self.n:,}, not {brief(records)}.") from None
 
     def replace(self, k: int, record: Sequence[int]) -> "Dataset":
         """Return the neighbour in which record k has the codes `record` instead."""

@@ -8,7 +8,7 @@ import opt_einsum
 
 from dpbayes.base.libraries import nx
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, brief
+from dpbayes.base.validation import InputError, brief, require_type
 from dpbayes.model.network import Network
 
 MOST_ENTRIES = 2**24
@@ -38,6 +38,14 @@ def query(network: Network, probabilities: FloatArray, target: str, evidence: Ma
         >>> dp.query(network, probabilities, "dysp", {"smoke": "yes"}).round(3)
         array([0.553, 0.447])
     """
+    require_type("network", network, Network, "Make one with dp.network or dp.load_named.")
+    require_type("evidence", evidence, Mapping, 'Write the states by node, for example {"smoke": "yes"}.')
+    require_type("probabilities", probabilities, np.ndarray, "Pass an array of CPTs, such as posterior.mean.")
+    if probabilities.shape[-1:] != (network.cell_count,):
+        raise InputError(
+            f"The network needs {network.cell_count} probabilities, one for each cell; got an array of shape "
+            f"{probabilities.shape}."
+        )
     observed = {network.index(name): _state(network, name, state) for name, state in evidence.items()}
     aim = network.index(target)
     if aim in observed:

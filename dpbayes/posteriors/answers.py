@@ -10,9 +10,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
+from dpbayes.base.display import html_table, titled_lines
+from dpbayes.base.libraries import pd
 from dpbayes.base.steps import slices
+from dpbayes.base.text import interval_texts, whole_percent
 from dpbayes.base.types import BoolArray, FloatArray
-from dpbayes.base.validation import finite_number
+from dpbayes.base.validation import InputError, finite_number
+from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
 
@@ -29,7 +33,7 @@ _AT_ONCE = 64
 _SEED = 1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class QueryAnswer:
     """P(target | evidence) for every state of the target, with a central credible interval.
 
@@ -44,13 +48,16 @@ class QueryAnswer:
             `dpbayes.posteriors.influence`; None for the prior's own answer.
         assumes: The independence that the answer assumes without an interval, as a sentence; "" if there is an
             interval. Without an interval, `low`, `high` and `sd` are NaN.
+        question: The question, such as "P(dysp | smoke=yes)".
+        states: The target's states.
 
     Example:
         >>> network = dp.chain(2)
         >>> posterior = dp.Dirichlets.symmetric(network).updated([70, 30, 60, 10, 10, 20])
-        >>> answer = posterior.query("v1", interval=0.95)
-        >>> bool(answer.low[0] < answer.mean[0] < answer.high[0])
-        True
+        >>> posterior.query("x2", {"x1": "yes"}, interval=0.95)
+        P(x2 | x1=yes), 95% intervals
+          no: 0.342, 0.2 to 0.505
+          yes: 0.658, 0.495 to 0.8
     """
 
     mean: FloatArray
@@ -61,6 +68,50 @@ class QueryAnswer:
     prior: "QueryAnswer | None" = None
     vague_coverage: FloatArray | None = None
     assumes: str = ""
+    question: str = ""
+    states: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return titled_lines(
+            self._title, (f"{state}: {', '.join(texts)}" for state, *texts in self._rows), len(self.states)
+        )
+
+    def _repr_html_(self) -> str:
+        return html_table(self._title, ("state", "probability", "interval"), self._rows, len(self._rows))
+
+    @property
+    def _title(self) -> str:
+        if self.assumes:
+            return f"{self.question}, without intervals. {self.assumes}"
+        return f"{self.question}, {whole_percent(self.level)} intervals"
+
+    @property
+    def _rows(self) -> list[tuple[str, ...]]:
+        """The state, its probability and its interval, as texts. Errors: InputError for a batch of answers."""
+        frame = self.to_frame()
+        intervals = [
+            " to ".join(interval_texts(low, high)) for low, high in zip(frame["low"], frame["high"], strict=True)
+        ]
+        rows = zip(frame["state"], (f"{mean:.3f}" for mean in frame["probability"]), intervals, strict=True)
+        return [(state, mean, *([] if self.assumes else [interval])) for state, mean, interval in rows]
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the answer as a data frame with a row for each state of the target.
+
+        Returns:
+            The columns "state", "probability", "low" and "high".
+
+        Raises:
+            InputError: The answer is that of a batch of releases.
+
+        Example:
+            >>> posterior = dp.Dirichlets.symmetric(dp.chain(2)).updated([70, 30, 60, 10, 10, 20])
+            >>> posterior.query("x2", interval=0.95).to_frame().columns.tolist()
+            ['state', 'probability', 'low', 'high']
+        """
+        if self.mean.ndim != 1:
+            raise InputError("This answer is of a batch of releases. Ask one release: release.part(0).")
+        return pd.DataFrame({"state": self.states, "probability": self.mean, "low": self.low, "high": self.high})
 
     @property
     def is_of_prior(self) -> BoolArray:
@@ -113,7 +164,9 @@ def answer_of(
     # Order statistics outside of the sample quantiles contain a new sample at least as often as stated.
     beyond = np.floor((len(answers) + 1) * tail) / (len(answers) + 1)
     low, high = np.quantile(answers, (beyond, 1 - beyond), axis=0, method="weibull")
-    return QueryAnswer(answers.mean(axis=0), low, high, answers.std(axis=0), level)
+    question = f"P({target}{' | ' if evidence else ''}{', '.join(assignment(*pair) for pair in evidence.items())})"
+    states = network.states[network.index(target)]
+    return QueryAnswer(answers.mean(axis=0), low, high, answers.std(axis=0), level, question=question, states=states)
 
 
 def even_scores(shape: tuple[int, ...], purpose: int) -> FloatArray:

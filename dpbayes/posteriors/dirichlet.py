@@ -13,7 +13,7 @@ from dpbayes.base.display import distribution_bar, html_table, titled_lines
 from dpbayes.base.memo import Memo
 from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.base.validation import InputError, finite_number, leading
+from dpbayes.base.validation import InputError, brief, finite_number, leading
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
@@ -151,7 +151,13 @@ class Dirichlets:
 
     def updated(self, counts: Counts | ArrayLike) -> "Dirichlets":
         """Return the posterior for these counts (..., K), which conjugacy adds to alpha."""
-        values = counts.values if isinstance(counts, Counts) else np.asarray(counts, dtype=np.float64)
+        try:
+            values = counts.values if isinstance(counts, Counts) else np.asarray(counts, dtype=np.float64)
+        except (TypeError, ValueError):
+            kind = brief(type(counts).__name__)
+            raise InputError(f"counts must be a Counts or an array, not {kind}. Use dp.count.") from None
+        if values.shape[-1:] != (cells := self.alpha.shape[-1:]):
+            raise InputError(f"counts needs the shape (..., {cells[0]}), not {values.shape}. Use dp.count.")
         return replace(self, alpha=self.alpha + values)
 
     @cached_property

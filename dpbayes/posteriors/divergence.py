@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from dpbayes.base.types import BoolArray, FloatArray
+from dpbayes.base.validation import InputError, require_type
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 
@@ -143,11 +144,15 @@ def kl(p: Dirichlets, q: Dirichlets) -> FloatArray:
     Returns:
         The divergences (...,), in nats.
 
+    Raises:
+        InputError: They are not posteriors of one network.
+
     Example:
         >>> prior = dp.Dirichlets.symmetric(dp.chain(2))
         >>> round(float(dp.kl(prior.updated([7, 3, 6, 1, 1, 2]), prior)), 3)
         1.572
     """
+    _require_one_network(p, q)
     total: FloatArray = kl_rows(p, q).sum(axis=-1)
     return total
 
@@ -168,13 +173,24 @@ def hellinger(p: Dirichlets, q: Dirichlets) -> FloatArray:
     Returns:
         The distances (...,), from 0 to 1.
 
+    Raises:
+        InputError: They are not posteriors of one network.
+
     Example:
         >>> prior = dp.Dirichlets.symmetric(dp.chain(2))
         >>> float(dp.hellinger(prior, prior))
         0.0
     """
+    _require_one_network(p, q)
     log_bc = log_bhattacharyya_rows(p, q).sum(axis=-1)
     return np.sqrt(np.abs(np.expm1(log_bc)))  # the logarithm is never positive
+
+
+def _require_one_network(p: Dirichlets, q: Dirichlets) -> None:
+    for name, posterior in (("p", p), ("q", q)):
+        require_type(name, posterior, Dirichlets, "Pass the posterior of a release: release.posterior.")
+    if p.network is not q.network and p.network != q.network:
+        raise InputError("p and q are posteriors of different networks. Compare posteriors of one network.")
 
 
 # Rows

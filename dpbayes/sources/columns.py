@@ -183,6 +183,10 @@ def encode(
         >>> dp.encode(frame, [dp.Categories("rain", ("no", "yes"))]).codes.ravel()
         array([0, 1], dtype=uint8)
     """
+    if not isinstance(frame, pd.DataFrame):
+        kind = brief(type(frame).__name__)
+        raise InputError(f"frame must be a pandas DataFrame of texts, not {kind}. Use Table.from_frame.")
+    columns = (columns,) if isinstance(columns, Column) else columns
     names = distinct_names("column", (column.name for column in columns))
     if not names:
         raise InputError("Choose at least one column.")

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from dpbayes.base.validation import InputError, brief
+from dpbayes.base.validation import InputError, brief, require_type
 from dpbayes.model.network import Network
 
 MAX_CHARACTERS = 1_000_000
@@ -69,6 +69,7 @@ def network(arrows: str, states: Mapping[str, Sequence[str]] | None = None) -> N
         >>> dp.network("rain -> grass; sun -> grass").parents
         ((), ('rain', 'sun'), ())
     """
+    require_type("arrows", arrows, str, 'Write, for example, dp.network("rain -> grass; sun -> grass").')
     lines = _QUOTED_OR_SEMICOLON.sub(lambda match: match[1] or "\n", arrows)
     names, edges = read_edges(lines)
     return Network.from_edges(names, edges, states or {})

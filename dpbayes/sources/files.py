@@ -9,9 +9,10 @@ import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from dpbayes.base.libraries import pd
-from dpbayes.base.validation import brief
+from dpbayes.base.validation import InputError, brief, require_type
 from dpbayes.sources.columns import is_missing
 from dpbayes.sources.spreadsheets import Progress, is_workbook, read_workbook
 from dpbayes.sources.tables import SEPARATORS, read_csv, read_parquet
@@ -49,14 +50,16 @@ class TableFile:
     said: str
 
 
-def read_table(name: str, data: bytes, dialect: Dialect | None = None, progress: Progress | None = None) -> TableFile:
+def read_table(
+    name: str, data: bytes | None = None, dialect: Dialect | None = None, progress: Progress | None = None
+) -> TableFile:
     r"""Return the table of a file. The name identifies Parquet, the content a workbook; other files are CSV.
 
     In columns with a decimal comma, numbers such as 1.234,56 are returned with a decimal point.
 
     Args:
         name: The file's name.
-        data: The file's content.
+        data: The file's content, if it is not on this computer under this name.
         dialect: The format of a CSV file, instead of the detected one.
         progress: Called with the finished share of the work for large files.
 
@@ -71,6 +74,12 @@ def read_table(name: str, data: bytes, dialect: Dialect | None = None, progress:
         (1, 2)
     """
     dialect = dialect or Dialect()
+    if data is None:
+        try:
+            data = Path(name).read_bytes()
+        except OSError as error:
+            raise InputError(f"The file {brief(name)} cannot be read: {error.strerror}.") from None
+    require_type("data", data, bytes, "Pass the bytes of a file, or its name alone.")
     if name.lower().endswith((".parquet", ".pq")):
         return _as_chosen(TableFile(read_parquet(data, progress=progress), "Read as Parquet."), dialect)
     if is_workbook(data):

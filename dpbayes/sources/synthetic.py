@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.base.bisection import last_reached
+from dpbayes.base.randomness import generator
 from dpbayes.base.types import Codes, FloatArray, IntArray
-from dpbayes.base.validation import whole_number
+from dpbayes.base.validation import require_type, whole_number
 from dpbayes.model.cpts import checked_cpts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -22,7 +23,7 @@ def sample_dataset(
     network: Network,
     probabilities: ArrayLike,
     n: int,
-    rng: np.random.Generator,
+    rng: np.random.Generator | int,
     *,
     progress: Callable[[float], object] | None = None,
 ) -> Dataset:
@@ -34,7 +35,7 @@ def sample_dataset(
         network: The network.
         probabilities: Its CPTs (K,).
         n: The number of records, 0 to MAX_RECORDS.
-        rng: Source of randomness.
+        rng: A generator or a seed.
         progress: Called with the share of records done after every block.
 
     Returns:
@@ -48,7 +49,8 @@ def sample_dataset(
         >>> dp.sample_dataset(network, probabilities, 1000, np.random.default_rng(1)).codes.shape
         (1000, 8)
     """
-    n = whole_number("The number of records", n, low=0, high=MAX_RECORDS)
+    require_type("network", network, Network, "Make one with dp.network or dp.load_named.")
+    n, rng = whole_number("The number of records", n, low=0, high=MAX_RECORDS), generator(rng)
     checked = checked_cpts(network, probabilities)
     starts = [_starts(network, checked, i) for i in range(len(network.names))]
     codes: Codes = np.zeros((n, len(network.names)), dtype=np.uint8, order="F")

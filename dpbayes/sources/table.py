@@ -206,7 +206,7 @@ class Table(Dataset):
 
     def take(self, records: Any) -> "Table":
         """Return the table with these records only."""
-        return self.with_codes(self.codes[records])
+        return self.with_codes(self.codes_of(records))
 
     def select(self, names: Iterable[str]) -> "Table":
         """Return the table with these columns only, in this order."""

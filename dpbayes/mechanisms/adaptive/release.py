@@ -8,8 +8,10 @@ import numpy as np
 
 from dpbayes.base.display import html_table, titled_lines
 from dpbayes.base.privacy import Guarantee
+from dpbayes.base.randomness import generator
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import require_type
 from dpbayes.mechanisms.adaptive.draws import OpenDPDraws, SimulatedDraws
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, ProcessStep, plan_for
 from dpbayes.mechanisms.adaptive.process import Process, carried_out, require_feasible
@@ -124,7 +126,11 @@ class AdaptiveRelease:
 
 
 def simulate_adaptive(
-    table: Dataset, *, epsilon: float | Fraction | str, delta: float | Fraction | str = 0, rng: np.random.Generator
+    table: Dataset,
+    *,
+    epsilon: float | Fraction | str,
+    delta: float | Fraction | str = 0,
+    rng: np.random.Generator | int,
 ) -> AdaptiveRelease:
     """Simulate an adaptive release with a generator. It shows what a release does, and must not be published.
 
@@ -134,7 +140,7 @@ def simulate_adaptive(
         table: The table, with public domains.
         epsilon: The epsilon of the guarantee; a float means the decimal that it is written as.
         delta: The delta of the guarantee; 0 for pure privacy, whose error is larger.
-        rng: Source of randomness.
+        rng: A generator or a seed.
 
     Returns:
         The simulated release.
@@ -148,8 +154,9 @@ def simulate_adaptive(
         >>> print(simulated.guarantee)
         ε = 1, δ = 0.00001
     """
+    require_type("table", table, Dataset, "Read a data frame with dp.Table.from_frame.")
     plan = plan_for(epsilon, delta)
-    return AdaptiveRelease(plan, carried_out(plan, table, SimulatedDraws(rng)), is_simulated=True)
+    return AdaptiveRelease(plan, carried_out(plan, table, SimulatedDraws(generator(rng))), is_simulated=True)
 
 
 def release(table: Dataset, *, epsilon: float | Fraction | str, delta: float | Fraction | str = 0) -> AdaptiveRelease:
@@ -175,6 +182,7 @@ def release(table: Dataset, *, epsilon: float | Fraction | str, delta: float | F
         >>> print(released.guarantee)
         ε = 1, δ = 0.00001
     """
+    require_type("table", table, Dataset, "Read a data frame with dp.Table.from_frame.")
     plan = plan_for(epsilon, delta)
     require_feasible(table.states, table.n)
     opendp()  # before anything is drawn
