@@ -21,8 +21,6 @@ REFUSES_NOTHING = {
     "InputError",
     "Noise",
     "Release",
-    "hellinger",
-    "kl",
     "write_domains",
     "write_edges",
 }

@@ -118,4 +118,7 @@ def check_parameters(instance: Any) -> None:
     Errors: InputError with one sentence that names the parameter and its range.
     """
     for name, parameter in parameters_of(type(instance)).items():
-        object.__setattr__(instance, name, parameter.checked(name, getattr(instance, name)))
+        value = getattr(instance, name)
+        if isinstance(parameter, Parameter) and isinstance(value, str):
+            raise InputError(f"{name} must be a number, not a text: write {value} without quotation marks.")
+        object.__setattr__(instance, name, parameter.checked(name, value))

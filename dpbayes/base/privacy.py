@@ -46,7 +46,7 @@ class Guarantee:
 
     def __post_init__(self) -> None:
         for name in ("epsilon", "delta", "rho"):
-            require_type(name, getattr(self, name), (int, float, np.number), "Write a number, such as 1.0.")
+            require_type(name, getattr(self, name), (float, int, np.number), "Write a number, such as 1.0.")
         if not self.epsilon >= 0 or not 0 <= self.delta <= 1:
             raise InputError(f"({numeral(self.epsilon, 6)}, {numeral(self.delta, 6)}) is not a privacy guarantee.")
         if not self.rho >= 0:

@@ -1,6 +1,7 @@
 """Independent random streams by name, so that adding one experiment never changes another's numbers."""
 
 import hashlib
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +24,9 @@ def stream(seed: int, *labels: str | int | float) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence([seed, *(int(word) for word in words)]))
 
 
-def generator(seed: object) -> np.random.Generator:
+def generator(seed: Any) -> np.random.Generator:
     """Return a generator itself, or that of a seed. Errors: InputError for anything else."""
-    if isinstance(seed, np.random.Generator):
+    if hasattr(seed, "random"):
         return seed
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InputError(f"The seed must be a generator or a whole number from 0 on, not {brief(seed)}.")

@@ -54,7 +54,7 @@ def finite_number(name: str, value: object, *, low: float, high: float) -> float
 
     Errors: InputError with a sentence for text, NaN, infinities and values out of range.
     """
-    if isinstance(value, bool | str | bytes) or value is None:
+    if isinstance(value, bool) or value is None:
         raise InputError(f"{name} must be a number, not {brief(value)}.")
     try:
         number = float(value)  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpbayes.base.privacy import Guarantee
+from dpbayes.base.randomness import generator
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.base import check_mechanism, count_table, public_facts, require_own_counts
 from dpbayes.mechanisms.release import Release, ReleasedPosterior
@@ -38,7 +39,7 @@ class AdditiveNoise:
     ) -> Release[ReleasedPosterior]:
         """Sample updates (*size, ..., K)."""
         require_own_counts(self.prior, statistic)
-        outcome = self.outcome_of(self.noisy(statistic, rng, size), statistic.n)
+        outcome = self.outcome_of(self.noisy(statistic, generator(rng), size), statistic.n)
         return Release(outcome, self.certified, self.label, public_facts(self, statistic, *self.facts))
 
     def noisy(self: Any, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:

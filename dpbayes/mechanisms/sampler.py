@@ -11,6 +11,7 @@ from scipy import special
 
 from dpbayes.base.looks import PURPLE
 from dpbayes.base.privacy import Guarantee
+from dpbayes.base.randomness import generator
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray
@@ -134,7 +135,7 @@ class PosteriorSampler:
     ) -> Release[SampledCpts]:
         require_own_counts(self.prior, statistic)
         posterior = self.prior.updated(statistic)
-        drawn = draw(posterior, self.log_odds_bound, rng, (*size, self.draws))
+        drawn = draw(posterior, self.log_odds_bound, generator(rng), (*size, self.draws))
         outcome = SampledCpts(np.moveaxis(drawn, len(size), -2))
         public = public_facts(self, statistic, "epsilon", "draws", "omega")
         return Release(outcome, self.certified, self.label, public)

@@ -36,7 +36,7 @@ class Counts:
         n: The public number of records.
 
     Raises:
-        InputError: `values` does not have one number for each of the network's K cells.
+        InputError: `values` does not have one whole number for each of the network's K cells.
 
     Example:
         >>> dp.Counts(dp.chain(2), np.array([7, 3, 6, 1, 1, 2]), 10).n
@@ -54,6 +54,8 @@ class Counts:
                 f"Counts need one value for each of the network's {self.network.cell_count} cells; "
                 f"got an array of shape {self.values.shape}."
             )
+        if self.values.dtype.kind not in "iu" or (self.values.size and self.values.min() < 0):
+            raise InputError("Counts must be whole numbers from 0 on. Use dp.count for those of a table.")
 
     def __repr__(self) -> str:
         return f"<{self._title}>"

@@ -93,9 +93,6 @@ class Network:
                 raise InputError(f"An arrow ends at {brief(child)}, which is not a node.")
             into[child].append(parent)
         declared = states or {}
-        for name, own in declared.items():
-            if isinstance(own, str):
-                raise InputError(f"The states of {brief(name)} must be a list, not {brief(own)}: write [{brief(own)}].")
         return cls(
             names,
             tuple(tuple(declared.get(name, BINARY)) for name in names),

@@ -11,7 +11,7 @@ import numpy as np
 from dpbayes.base.libraries import pd
 from dpbayes.base.text import shortest
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
-from dpbayes.base.validation import InputError, brief, distinct_names
+from dpbayes.base.validation import InputError, brief, distinct_names, require_type
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import MAX_STATES
 
@@ -183,9 +183,7 @@ def encode(
         >>> dp.encode(frame, [dp.Categories("rain", ("no", "yes"))]).codes.ravel()
         array([0, 1], dtype=uint8)
     """
-    if not isinstance(frame, pd.DataFrame):
-        kind = brief(type(frame).__name__)
-        raise InputError(f"frame must be a pandas DataFrame of texts, not {kind}. Use Table.from_frame.")
+    require_type("frame", frame, pd.DataFrame, "Read other frames with dp.Table.from_frame.")
     columns = (columns,) if isinstance(columns, Column) else columns
     names = distinct_names("column", (column.name for column in columns))
     if not names:

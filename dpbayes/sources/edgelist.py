@@ -70,6 +70,9 @@ def network(arrows: str, states: Mapping[str, Sequence[str]] | None = None) -> N
         ((), ('rain', 'sun'), ())
     """
     require_type("arrows", arrows, str, 'Write, for example, dp.network("rain -> grass; sun -> grass").')
+    for name, own in (states or {}).items():
+        if isinstance(own, str):
+            raise InputError(f"The states of {brief(name)} must be a list, not {brief(own)}: write [{brief(own)}].")
     lines = _QUOTED_OR_SEMICOLON.sub(lambda match: match[1] or "\n", arrows)
     names, edges = read_edges(lines)
     return Network.from_edges(names, edges, states or {})

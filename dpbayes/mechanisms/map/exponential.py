@@ -15,6 +15,7 @@ from dpbayes.base.bisection import last_reached
 from dpbayes.base.looks import BROWN
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.privacy import Guarantee
+from dpbayes.base.randomness import generator
 from dpbayes.base.references import Reference
 from dpbayes.base.steps import slices
 from dpbayes.base.text import latex, numeral
@@ -206,7 +207,7 @@ class MapExponential:
     ) -> Release[MapEstimate]:
         network = self.prior.network
         shape = (*statistic.values.shape[:-1], network.cell_count - network.row_count)
-        levels = rng.random((*size, *shape)).reshape(math.prod(size), math.prod(shape))
+        levels = generator(rng).random((*size, *shape)).reshape(math.prod(size), math.prod(shape))
         places = self._draw(levels, *laws).reshape(*size, *shape)
         public = public_facts(self, statistic, "epsilon", "cells", "sensitivity")
         return Release(MapEstimate(network, places, self.cells), self.certified, self.label, public)

@@ -1,0 +1,81 @@
+"""A mistake in Python gets one sentence that names the argument, the value and the cure."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import dpbayes as dp
+
+ASIA, CPTS = dp.load_named("asia")
+DATA = dp.sample_dataset(ASIA, CPTS, 100, 1)
+COUNTS = dp.count(ASIA, DATA)
+FRAME = pd.DataFrame({"smoke": ["yes", "no"]})
+LAPLACE = dp.LaplaceUpdates(prior=ASIA, epsilon=1)
+POSTERIOR = LAPLACE.prior.updated(COUNTS)
+RAIN = dp.Categories("rain", ("no", "yes"))
+
+MISTAKES = {
+    "a frame is counted": (lambda: dp.count(ASIA, FRAME), "DataFrame", "from_frame"),
+    "a frame is a network": (lambda: dp.count(FRAME, DATA), "DataFrame", "dp.network"),
+    "a frame is released": (lambda: dp.release(FRAME, epsilon=1), "DataFrame", "from_frame"),
+    "a simulation of a frame": (lambda: dp.simulate_adaptive(FRAME, epsilon=1, rng=1), "DataFrame", "from_frame"),
+    "records instead of counts": (lambda: LAPLACE.release(DATA, 1), "Dataset", "dp.count"),
+    "a text as a seed": (lambda: LAPLACE.release(COUNTS, "1"), "seed", "1"),
+    "a negative seed": (lambda: dp.sample_dataset(ASIA, CPTS, 10, -1), "seed", "-1"),
+    "a text as a file": (lambda: dp.read_table("a.csv", "a,b\n1,2\n"), "str", "bytes"),
+    "a file that does not exist": (lambda: dp.read_table("nowhere.csv"), "nowhere.csv", "No such file"),
+    "a pyarrow table is encoded": (lambda: dp.encode(pa.table({"rain": ["no"]}), [RAIN]), "Table", "from_frame"),
+    "a dictionary is encoded": (lambda: dp.encode({"rain": ["no"]}, [RAIN]), "dict", "from_frame"),
+    "one text as states": (lambda: dp.Categories("smoke", "yes"), "smoke", '["yes"]'),
+    "one text as a node's states": (lambda: dp.network("a -> b", {"a": "yes"}), '"a"', '["yes"]'),
+    "a list of arrows": (lambda: dp.network([("a", "b")]), "list", "->"),
+    "two networks": (lambda: dp.kl(POSTERIOR, dp.Dirichlets.symmetric(dp.chain(3))), "different networks", "one"),
+    "two networks' distance": (lambda: dp.hellinger(dp.Dirichlets.symmetric(dp.chain(3)), POSTERIOR), "different", ""),
+    "a release as a posterior": (lambda: dp.kl(LAPLACE.release(COUNTS, 1), POSTERIOR), "Release", "posterior"),
+    "negative counts": (lambda: dp.Counts(dp.chain(1), np.array([-1, 2]), 1), "whole numbers", "dp.count"),
+    "parts of counts": (lambda: dp.Counts(dp.chain(1), np.array([0.5, 0.5]), 1), "whole numbers", "dp.count"),
+    "epsilon as text": (lambda: dp.LaplaceUpdates(prior=ASIA, epsilon="1"), "epsilon", "quotation marks"),
+    "a guarantee as text": (lambda: dp.Guarantee("1"), "epsilon", "str"),
+    "too few counts": (lambda: LAPLACE.prior.updated(np.ones(3)), "36", "(3,)"),
+    "records update a prior": (lambda: LAPLACE.prior.updated(DATA), "Dataset", "dp.count"),
+    "a frame updates a prior": (lambda: LAPLACE.prior.updated(FRAME), "DataFrame", "dp.count"),
+    "evidence as text": (lambda: POSTERIOR.query("dysp", "smoke=yes"), "str", '{"smoke": "yes"}'),
+    "evidence as a list": (lambda: POSTERIOR.query("dysp", ["smoke"]), "list", '{"smoke": "yes"}'),
+    "an unknown state": (lambda: POSTERIOR.query("dysp", {"smoke": "maybe"}), "maybe", '"yes", "no"'),
+    "too few probabilities": (lambda: dp.query(ASIA, CPTS[:3], "dysp", {}), "36", "(3,)"),
+    "a posterior as probabilities": (lambda: dp.query(ASIA, POSTERIOR, "dysp", {}), "Dirichlets", "posterior.mean"),
+    "text as probabilities": (lambda: dp.sample_dataset(ASIA, "x", 10, 1), "str", "posterior.mean"),
+    "a name instead of a mechanism": (lambda: dp.audit_report("laplace", n=10, epsilons=[1]), "audit", ""),
+    "a text as n": (lambda: dp.audit_report(LAPLACE, n="10", epsilons=[1]), "n must", "1000"),
+    "a record that is not there": (lambda: DATA.take([1000]), "1000", "100"),
+    "a mechanism is drawn": (lambda: dp.plot.posteriors(LAPLACE, "smoke=yes"), "LaplaceUpdates", "returns"),
+    "a name is drawn": (lambda: dp.plot.network("asia"), "str", "load_named"),
+    "a frame is predicted": (lambda: dp.plot.accuracy(ASIA, FRAME, "dysp"), "DataFrame", "from_frame"),
+}
+
+
+@pytest.mark.parametrize(("mistake", "value", "cure"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_has_one_sentence(mistake, value, cure):
+    with pytest.raises(dp.InputError) as refusal:
+        mistake()
+    assert value in str(refusal.value)
+    assert cure in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_an_integer_is_a_seed():
+    released = [LAPLACE.release(COUNTS, seed).numbers for seed in (1, np.random.default_rng(1))]
+    np.testing.assert_array_equal(*released)
+    np.testing.assert_array_equal(DATA.codes, dp.sample_dataset(ASIA, CPTS, 100, np.random.default_rng(1)).codes)
+
+
+def test_an_answer_has_labels():
+    answer = POSTERIOR.query("dysp", {"smoke": "yes"}, interval=0.9)
+    assert answer.question == "P(dysp | smoke=yes)"
+    frame = answer.to_frame()
+    assert frame["state"].tolist() == ["yes", "no"]
+    np.testing.assert_allclose(frame["probability"].sum(), 1)
+    assert repr(answer).splitlines()[0] == "P(dysp | smoke=yes), 90% intervals"
+    with pytest.raises(dp.InputError):
+        LAPLACE.release(COUNTS, 1, (2,)).posterior.query("dysp", interval=0.9).to_frame()
