@@ -5,7 +5,7 @@ cost no more privacy. The number of records is public.
 """
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -19,6 +19,7 @@ from dpbayes.base.amounts import EpsilonDelta, PrivacyMeasure, Rho, amount_text
 from dpbayes.base.libraries import extra
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.steps import finished
+from dpbayes.base.text import numeral
 from dpbayes.base.types import Codes, FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.mechanisms import releasable
@@ -35,12 +36,13 @@ from dpbayes.releases.document.request import DomainChoice, ReleaseRequest
 from dpbayes.releases.publishing import drawing
 from dpbayes.releases.views.reading import probabilities_and_warning
 from dpbayes.sources.named_networks import naive_bayes_over
+from dpbayes.sources.table import Declaration, Table, declare
 
 with extra("sklearn", "A classifier for scikit-learn"):
     from sklearn.base import BaseEstimator, ClassifierMixin
     from sklearn.utils import check_random_state
     from sklearn.utils.multiclass import check_classification_targets
-    from sklearn.utils.validation import check_is_fitted, validate_data
+    from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 __all__ = ["DPBayesNetClassifier", "DPNaiveBayes", "PrivacyLeakWarning"]
 
@@ -58,7 +60,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Return P(class | features) (n, classes): the tables of the class and of its children decide."""
         check_is_fitted(self)
-        codes = _bins_of(self, validate_data(self, X, dtype=np.float64, reset=False))
+        codes = _codes_of(self, X, reset=False)
         network: Network = self.network_
         target = network.index(getattr(self, "target", "class"))
         place = {j: k for k, j in enumerate(j for j in range(len(network.names)) if j != target)}
@@ -91,12 +93,15 @@ class DPNaiveBayes(_Classifier):
         bounds: The range (low, high) of every feature: two numbers, or two sequences with one number for each feature.
             Values outside count as the nearest bin.
         bins: The number of equal bins of a feature within its bounds, or a sequence with one number for each feature.
+        columns: Declarations of the features by name, as `dp.declare` takes them, in place of `bounds` and `bins`. X is
+            then a data frame that may contain texts.
         classes: All classes that y may contain.
         prior: The Dirichlet parameter of every cell.
         random_state: None for exact noise of OpenDP from the operating system's randomness. A seed or a generator
             simulates the same noise, for tests; whoever knows the seed can remove the noise.
 
-    Without `bounds` or `classes`, `fit` reads them from the records and gives a `PrivacyLeakWarning`.
+    Without `bounds` and `columns`, or without `classes`, `fit` reads them from the records, and gives a
+    `PrivacyLeakWarning`.
 
     After `fit`: `classes_`; `network_` and `probabilities_`, the released network and its CPTs (K,); `guarantee_`, the
     proved guarantee, which is none if bounds or classes were read from the records; `is_simulated_`, whether a
@@ -122,6 +127,7 @@ class DPNaiveBayes(_Classifier):
         delta: float = 0.0,
         bounds: tuple[Any, Any] | None = None,
         bins: int | Sequence[int] = 5,
+        columns: Mapping[str, Declaration] | None = None,
         classes: Sequence[Any] | None = None,
         prior: float = 1.0,
         random_state: Any = None,
@@ -130,6 +136,7 @@ class DPNaiveBayes(_Classifier):
         self.delta = delta
         self.bounds = bounds
         self.bins = bins
+        self.columns = columns
         self.classes = classes
         self.prior = prior
         self.random_state = random_state
@@ -153,6 +160,7 @@ class DPBayesNetClassifier(_Classifier):
         target: The name of the class in the graph.
         bounds: As for `DPNaiveBayes`, like all that follow.
         bins: The number of equal bins of a feature, or a sequence with one number for each feature.
+        columns: Declarations of the features.
         classes: All classes that y may contain.
         prior: The Dirichlet parameter of every cell; an adaptive release has its own.
         random_state: None for exact noise of OpenDP; a seed or a generator simulates the same noise.
@@ -181,6 +189,7 @@ class DPBayesNetClassifier(_Classifier):
         target: str = "class",
         bounds: tuple[Any, Any] | None = None,
         bins: int | Sequence[int] = 5,
+        columns: Mapping[str, Declaration] | None = None,
         classes: Sequence[Any] | None = None,
         prior: float = 1.0,
         random_state: Any = None,
@@ -191,6 +200,7 @@ class DPBayesNetClassifier(_Classifier):
         self.target = target
         self.bounds = bounds
         self.bins = bins
+        self.columns = columns
         self.classes = classes
         self.prior = prior
         self.random_state = random_state
@@ -219,13 +229,23 @@ def _arrows(graph: object) -> list[tuple[str, str]]:
 
 def _encoded(model: Any, X: ArrayLike, y: ArrayLike) -> Dataset:
     """Check the records, keep the public domains in the model, and return the table. The class is the first column."""
-    features, labels = validate_data(model, X, y, dtype=np.float64)
+    if model.columns is None:
+        features, labels = validate_data(model, X, y, dtype=np.float64)
+    else:
+        labels = column_or_1d(y, warn=True)
+        model.n_features_in_, model.feature_names_in_ = len(model.columns), np.array(list(model.columns), dtype=object)
+        features = X
+        check_consistent_length(features, labels)
     check_classification_targets(labels)
-    if len(features) < 2:
+    if len(labels) < 2:
         raise InputError("A release needs at least two records; n_samples=1.")
     leaks: list[str] = []
     model.classes_ = _classes(model.classes, labels, leaks)
-    model.edges_ = _edges(model, features, leaks)
+    if model.columns is None:
+        model.edges_ = _edges(model, features, leaks)
+        states = tuple(map(_bin_names, model.edges_))
+    else:
+        states = tuple(column.domain for column in declare(model.columns))
     model.leaks_ = tuple(leaks)
     if leaks:
         warnings.warn(
@@ -234,11 +254,18 @@ def _encoded(model: Any, X: ArrayLike, y: ArrayLike) -> Dataset:
             PrivacyLeakWarning,
             stacklevel=3,
         )
-    unnamed = [f"x{j}" for j in range(features.shape[1])]
+    unnamed = [f"x{j}" for j in range(len(states))]
     names = [str(name) for name in getattr(model, "feature_names_in_", unnamed)]
-    codes = np.column_stack([np.searchsorted(model.classes_, labels), _bins_of(model, features)])
-    texts = [tuple(map(str, model.classes_.tolist())), *map(_bin_names, model.edges_)]
+    codes = np.column_stack([np.searchsorted(model.classes_, labels), _codes_of(model, features, reset=None)])
+    texts = [tuple(map(str, model.classes_.tolist())), *states]
     return Dataset((getattr(model, "target", "class"), *names), tuple(texts), codes.astype(np.uint8))
+
+
+def _codes_of(model: Any, X: Any, *, reset: bool | None) -> Codes:
+    """Return the bin or the state of every value (n, d). `reset` None means that X was checked."""
+    if model.columns is not None:
+        return Table.from_frame(X, model.columns).codes
+    return _bins_of(model, X if reset is None else validate_data(model, X, dtype=np.float64, reset=reset))
 
 
 def _classes(declared: Sequence[Any] | None, labels: Any, leaks: list[str]) -> Any:
@@ -284,7 +311,9 @@ def _bins_of(model: Any, features: FloatArray) -> Codes:
 
 
 def _bin_names(points: FloatArray) -> tuple[str, ...]:
-    texts = [repr(point) for point in points.tolist()]
+    texts = [numeral(point, 6) for point in points.tolist()]
+    if len(set(texts)) < len(texts):
+        texts = [repr(point) for point in points.tolist()]
     if not texts:
         return ("all",)
     return (f"< {texts[0]}", *(f"{low} to < {high}" for low, high in pairwise(texts)), f">= {texts[-1]}")
@@ -317,6 +346,8 @@ def _generator(model: Any) -> np.random.Generator:
 
 
 def _exact(name: str, value: Any) -> Fraction:
+    if isinstance(value, str):
+        raise InputError(f"{name} must be a number, not a text: write {value} without quotation marks.")
     return Fraction(str(finite_number(name, value, low=0.0, high=1000.0)))
 
 

@@ -4,6 +4,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dpbayes as dp
@@ -100,7 +101,8 @@ def test_no_document_states_that_domains_read_from_the_records_are_public() -> N
     ("parameters", "sentence"),
     [
         ({"epsilon": 0}, "epsilon"),
-        ({"epsilon": "x"}, "epsilon"),
+        ({"epsilon": "1"}, "quotation marks"),
+        ({"columns": {"x0": "no"}}, "list of its values"),
         ({"delta": 2}, "delta"),
         ({"bounds": (1, 1)}, "lower bound"),
         ({"bounds": (0, np.inf)}, "finite"),
@@ -157,3 +159,40 @@ def test_the_example_of_a_docstring_runs(name: str) -> None:
     assert set(inspect.signature(value).parameters) == {
         line.split(":")[0].strip() for line in described.splitlines() if line.startswith("    ") and line[4] != " "
     }
+
+
+CLINIC = {"smoker": ["no", "yes"], "age": dp.cuts(0, 40, 60, 120), "ward": ["A", "B", None]}
+
+
+def clinic(n: int) -> tuple[pd.DataFrame, list[str]]:
+    rng = np.random.default_rng(3)
+    smoker, age = rng.random(n) < 0.4, rng.integers(20, 90, n)
+    ill = rng.random(n) < 0.1 + 0.4 * smoker + 0.4 * (age >= 60)
+    ward = np.where(rng.random(n) < 0.1, None, np.where(ill, "A", "B"))
+    frame = pd.DataFrame({"smoker": np.where(smoker, "yes", "no"), "age": age, "ward": ward})
+    return frame, np.where(ill, "ill", "well").tolist()
+
+
+@pytest.mark.parametrize("kind", ["naive Bayes", "adaptive"])
+def test_texts_are_features_and_classes(kind: str) -> None:
+    from dpbayes.estimators import DPBayesNetClassifier, DPNaiveBayes
+
+    frame, ill = clinic(4000)
+    public: dict[str, Any] = {"epsilon": 4, "columns": CLINIC, "classes": ["ill", "well"]}
+    model = (DPNaiveBayes if kind == "naive Bayes" else DPBayesNetClassifier)(**public)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(frame, ill)
+    assert model.score(frame, ill) > 0.8
+    assert set(model.predict(frame.head(50))) <= {"ill", "well"}
+    assert model.network_.states[model.network_.index("ward")] == ("A", "B", "missing")
+    assert model.guarantee_.epsilon == 4
+    with pytest.raises(dp.InputError, match="not a declared state"):
+        model.predict(frame.assign(smoker="maybe"))
+
+
+def test_the_names_of_bins_have_few_digits() -> None:
+    from dpbayes.estimators import DPNaiveBayes
+
+    model = DPNaiveBayes(bounds=(0, 3), bins=5, classes=[0, 1, 2], random_state=1).fit(X, Y)
+    assert model.network_.states[1] == ("< 0.6", "0.6 to < 1.2", "1.2 to < 1.8", "1.8 to < 2.4", ">= 2.4")
