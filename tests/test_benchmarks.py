@@ -12,6 +12,7 @@ from benchmarks import (
     accuracy,
     classroom,
     engines,
+    journey,
     noise_aware,
     own,
     record,
@@ -38,6 +39,11 @@ def test_a_script_starts_within_twice_the_time_of_numpy_and_scipy_stats():
     records = startup(repeats=2)
     assert all(r.value > 0 and r.ratio_of_least is not None and r.ratio_of_least < 2 for r in records)
     assert records[0].value < records[1].value
+
+
+def test_the_journey_of_a_release_is_counted():
+    calls = journey.counted_release()
+    assert {"publish", "spend", "draw"} <= {name for _, _, name in calls}
 
 
 def test_every_benchmark_of_the_core_gives_sane_records():
