@@ -7,7 +7,6 @@ cost no more privacy. The number of records is public.
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Self
@@ -18,7 +17,6 @@ from numpy.typing import ArrayLike
 from dpbayes.base.amounts import EpsilonDelta, PrivacyMeasure, Rho, amount_text
 from dpbayes.base.libraries import extra
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
-from dpbayes.base.steps import finished
 from dpbayes.base.text import numeral
 from dpbayes.base.types import Codes, FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
@@ -33,7 +31,7 @@ from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import read_document
 from dpbayes.releases.document.certificate import Composed
 from dpbayes.releases.document.request import DomainChoice, ReleaseRequest
-from dpbayes.releases.publishing import drawing
+from dpbayes.releases.publishing import drawn_document
 from dpbayes.releases.views.reading import probabilities_and_warning
 from dpbayes.sources.named_networks import naive_bayes_over
 from dpbayes.sources.table import Declaration, Table, declare
@@ -386,7 +384,7 @@ def _released(model: Any, counts: Counts, epsilon: Fraction) -> _Fitted:
     answer: Release[Outcome]
     if model.random_state is None:
         none = Composed(0, Rho(Fraction(0)) if delta else Fraction(0))
-        data = finished(drawing(request, counts, none, datetime.now(UTC)))
+        data = drawn_document(request, counts, none)
         answer = read_document(data).tables
     else:
         answer = request.entry.simulated(request).release(counts, _generator(model))

@@ -14,7 +14,7 @@ from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_aware import roughness
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.releases.document import Document, ReleaseDocument
+from dpbayes.releases.document import Document, SampledTables
 from dpbayes.releases.views.reading import INTERVALS, has_joint, reading_of
 
 ROWS_SHOWN = 40
@@ -69,6 +69,6 @@ def _frame(document: Document, reading: Reading) -> Frame:
 
 
 def _colour(document: Document) -> str:
-    if isinstance(document, ReleaseDocument):
-        return str(document.request.entry.kind.colour)
+    if isinstance(document.sampled, SampledTables):
+        return str(document.sampled.request.entry.kind.colour)
     return AdaptiveTables.colour

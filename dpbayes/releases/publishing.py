@@ -1,19 +1,20 @@
 """A release: its epsilon is reserved, its noise is sampled, the ledger stores it, and then it is shown.
 
 If the ledger names a signing key, a release is signed before the ledger stores it.
-
-`drawing` is the only function here that reads a table's counts, and it returns only integers.
 """
 
 import platform
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import numpy as np
+
 from dpbayes.base.amounts import amount_in
-from dpbayes.base.steps import Work, finished, part_of
+from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms.adaptive.draws import OpenDPDraws
 from dpbayes.mechanisms.adaptive.process import carried_out
@@ -22,8 +23,9 @@ from dpbayes.model.counts import Counts
 from dpbayes.model.dataset import Dataset
 from dpbayes.releases import ledger
 from dpbayes.releases.document.certificate import Composed, Provenance, time_text
-from dpbayes.releases.document.release import document_bytes, written_adaptive
-from dpbayes.releases.document.request import AdaptiveRequest, Chargeable, ReleaseRequest
+from dpbayes.releases.document.document import document_bytes
+from dpbayes.releases.document.request import AdaptiveRequest, Chargeable, ReleaseRequest, question_of
+from dpbayes.releases.document.sampled import SampledSteps, SampledTables
 from dpbayes.releases.signing import signed, signing_key
 from dpbayes.sources.columns import DropRecord
 from dpbayes.sources.domains import DeclaredColumn
@@ -68,7 +70,7 @@ def _columns(names: Sequence[str]) -> str:
 
 def shown_again(path: Path, request: Chargeable) -> Published | None:
     """Return the newest release of this request, which has no further cost; None if there is none."""
-    spending = ledger.find(path, request.dataset, request.question)
+    spending = ledger.find(path, request.dataset, question_of(request))
     return None if spending is None else Published(spending.row, ledger.outcome(path, spending.row))
 
 
@@ -86,12 +88,8 @@ def publish(
     is spent; `ledger.EpsilonLostError` if epsilon was spent and there is no release.
     """
     require_counts_of(request, counts)
-
-    def draw() -> bytes:
-        return finished(drawing(request, counts, _composed_before(path, request), datetime.now(UTC)), progress)
-
     _ = request.calibrated  # an error here costs nothing
-    return _charged(path, request, draw, after=after)
+    return _charged(path, request, partial(drawn_document, request, counts, progress=progress), after=after)
 
 
 def publish_adaptive(path: Path, request: AdaptiveRequest, data: Dataset, *, after: int = 0) -> Published:
@@ -101,20 +99,22 @@ def publish_adaptive(path: Path, request: AdaptiveRequest, data: Dataset, *, aft
     """
     require_drawable(request, data)
 
-    def draw() -> bytes:
-        composed, drawn = _composed_before(path, request), provenance_at(datetime.now(UTC))
-        return written_adaptive(request, carried_out(request.plan, data, OpenDPDraws()), composed, drawn)
+    def draw(composed: Composed) -> bytes:
+        drawn = provenance_at(datetime.now(UTC))
+        sampled = SampledSteps(request, carried_out(request.plan, data, OpenDPDraws()))
+        return document_bytes(sampled, composed, drawn)
 
     return _charged(path, request, draw, after=after)
 
 
-def _charged(path: Path, request: Chargeable, draw: Callable[[], bytes], *, after: int) -> Published:
+def _charged(path: Path, request: Chargeable, draw: Callable[[Composed], bytes], *, after: int) -> Published:
     key = signing_key(path)  # an error here costs nothing
 
     def drawn() -> bytes:
-        return draw() if key is None else signed(draw(), key)
+        document = draw(_composed_before(path, request))
+        return document if key is None else signed(document, key)
 
-    ledger.spend(path, request.dataset, request.cost, request.question, drawn, after=after)
+    ledger.spend(path, request.dataset, request.cost, question_of(request), drawn, after=after)
     published = shown_again(path, request)
     assert published is not None, "it was released above, and no row is ever taken back"
     return published
@@ -130,40 +130,33 @@ def _composed_before(path: Path, request: Chargeable) -> Composed:
     return Composed(len(spendings) - 1, amount_in(account.measure, before))
 
 
-# Drawing
+# Sampling
 
 
-def drawing(request: ReleaseRequest, counts: Counts, composed_so_far: Composed, time: datetime) -> Work[bytes]:
-    """Sample a release in steps and return its document, the bytes of `release.json`. Each call samples new noise.
+def drawn_document(
+    request: ReleaseRequest,
+    counts: Counts,
+    composed: Composed,
+    *,
+    time: datetime | None = None,
+    progress: Callable[[float], object] = lambda share: None,
+) -> bytes:
+    """Sample a release and return its document, the bytes of `release.json`. Each call samples new noise.
 
-    It yields the completed shares, and never a part of the sample.
-    Errors: InputError, without information about the counts, if they do not match the request, if OpenDP is not
-    installed, or if it does not confirm the calibration; then nothing was sampled.
+    `progress` is called with completed shares, and never with a part of the sample. The time is the present one by
+    default. Errors: InputError, without information about the counts, if they do not match the request, if OpenDP is
+    not installed, or if it does not confirm the calibration; then nothing was sampled.
     """
     require_counts_of(request, counts)
-    drawn = provenance_at(time)
+    drawn = provenance_at(time or datetime.now(UTC))
     calibration = request.calibrated
-    integers = yield from part_of(request.entry.draw(request, counts.values, calibration.scale), 0, 1)
-    return document_bytes(request, calibration, integers, composed_so_far, drawn)
+    integers = finished(request.entry.draw(request, counts.values, calibration.scale), progress)
+    return document_bytes(SampledTables(request, calibration, integers), composed, drawn)
 
 
 def provenance_at(time: datetime) -> Provenance:
     """Return the time of sampling and the versions. Errors: InputError for a time without a time zone."""
     return Provenance(time_text(time), _version("dpbayes"), _version("opendp"), platform.python_version())
-
-
-def require_counts_of(request: ReleaseRequest, counts: Counts) -> None:
-    """Refuse counts that are not of the request's network and number of records. Errors: InputError without a count."""
-    network = request.network
-    if counts.network != network:
-        raise InputError("The counts and the request have different networks. Count the table again.")
-    if counts.values.ndim != 1 or counts.values.dtype.kind != "i":
-        raise InputError("A release needs the counts of one table, as integers.")
-    tables = [
-        counts.values[first:end] for first, end in zip(network.cell_offsets, network.cell_offsets[1:], strict=False)
-    ]
-    if counts.n != request.n or any(table.sum() != request.n or table.min() < 0 for table in tables):
-        raise InputError("The number of records differs from the request. Count the table again.")
 
 
 def _version(package: str) -> str:
@@ -173,8 +166,23 @@ def _version(package: str) -> str:
         return "of a checkout"
 
 
+# What is refused before anything is spent
+
+
+def require_counts_of(request: ReleaseRequest, counts: Counts) -> None:
+    """Refuse counts that are not of the request's network and number of records. Errors: InputError without a count."""
+    network = request.network
+    if counts.network != network:
+        raise InputError("The counts and the request have different networks. Count the table again.")
+    if counts.values.ndim != 1 or counts.values.dtype.kind != "i":
+        raise InputError("A release needs the counts of one table, as integers.")
+    tables = np.add.reduceat(counts.values, network.cell_offsets[:-1])
+    if counts.n != request.n or (tables != request.n).any() or counts.values.min() < 0:
+        raise InputError("The number of records differs from the request. Count the table again.")
+
+
 def require_drawable(request: AdaptiveRequest, data: Dataset) -> None:
-    """Refuse, before anything is spent, a table that does not match the request, and a computer without OpenDP.
+    """Refuse a table that does not match the request, and a computer without OpenDP.
 
     Errors: InputError, without information about the records.
     """

@@ -4,10 +4,9 @@ The checks compare the document with itself and with the mathematics. Only the c
 integers, the time and the earlier releases, because anyone can write a document with other integers and their hashes.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -25,15 +24,9 @@ from dpbayes.mechanisms.adaptive.scores import SENSITIVITY
 from dpbayes.mechanisms.exact_form import REACH
 from dpbayes.mechanisms.noise.exact import opendp
 from dpbayes.releases.document.canonical import hash_of
-from dpbayes.releases.document.certificate import adaptive_sentences, certificate_of, sentences_of
-from dpbayes.releases.document.release import (
-    AdaptiveDocument,
-    Document,
-    ReleaseDocument,
-    loss_of,
-    noise_content,
-    read_document,
-)
+from dpbayes.releases.document.document import Document, content_of, read_document
+from dpbayes.releases.document.request import ReleaseRequest
+from dpbayes.releases.document.sampled import SampledSteps, SampledTables
 from dpbayes.releases.document.signature import NOT_SIGNED, PublicKey, signature_error, signer_from
 
 MOST_AUDITED = 20_000
@@ -110,19 +103,12 @@ def _signature(content: Mapping[str, Any], key: PublicKey | None) -> Check | str
 
 def _checked(document: Document) -> Iterator[Check | str]:
     """Yield each check, or a sentence if it cannot be made here."""
-    if isinstance(document, AdaptiveDocument):
-        yield from _checked_adaptive(document)
-    elif isinstance(document, ReleaseDocument):
-        yield from _checked_release(document)
-
-
-def _checked_release(document: ReleaseDocument) -> Iterator[Check | str]:
-    yield _sensitivity(document)
-    yield _loss(document)
-    yield _integers(document)
-    yield _map(document)
-    yield _audit(document)
-    yield _certificate(document)
+    sampled = document.sampled
+    if isinstance(sampled, SampledSteps):
+        yield from _checked_steps(sampled)
+    else:
+        yield from _checked_tables(sampled, document)
+    yield _texts(document)
 
 
 def _hash(content: Mapping[str, Any]) -> Check:
@@ -131,53 +117,38 @@ def _hash(content: Mapping[str, Any]) -> Check:
     return _holds("hash", "The hash matches the content.")
 
 
-def _sentences(content: Mapping[str, Any], recomputed: Sequence[str]) -> Check:
-    if content["sentences"] != recomputed:
-        return _fails("sentences", "The sentences do not match the numbers.")
-    return _holds("sentences", "The sentences match the numbers.")
+def _texts(document: Document) -> Check:
+    """Compare every field that follows from the request and from what was sampled."""
+    again = content_of(document.sampled, document.composed, document.drawn)
+    wrong = [name for name, value in again.items() if document.content[name] != value]
+    if wrong:
+        return _fails("certificate", f"The field {wrong[0]} does not match the numbers.")
+    return _holds("certificate", "The certificate and its four sentences match the numbers.")
 
 
-def _confirmed(confirmations: Iterable[Callable[[], object]], confirmed: str, refused: str) -> Check | str:
-    """Check that OpenDP confirms each of several steps."""
-    try:
-        opendp()
-    except InputError:
-        return NO_OPENDP
-    try:
-        for confirm in confirmations:
-            confirm()
-    except InputError:
-        return _fails("OpenDP", refused)
-    return _holds("OpenDP", confirmed)
+def _holds(name: str, sentence: str) -> Check:
+    return Check(name, holds=True, sentence=sentence)
+
+
+def _fails(name: str, sentence: str) -> Check:
+    return Check(name, holds=False, sentence=sentence)
 
 
 # An adaptive release
 
 
-def _checked_adaptive(document: AdaptiveDocument) -> Iterator[Check | str]:
-    request, process = document.request, document.process
-    measurements = _measurements(document)
-    yield _steps(document)
+def _checked_steps(sampled: SampledSteps) -> Iterator[Check | str]:
+    measurements = _measurements(sampled)
+    yield _course(sampled)
     yield _step_integers(measurements)
-    yield _cost_of_all(document)
-    name = request.plan.measure.value
-    noise = {cost for costs, _, _ in measurements for cost in costs}
-    choices = {event.chosen.cost for event in process.events if isinstance(event, PairChoice)}
-    yield _confirmed(
-        [
-            *(partial(confirmed_noise, cost) for cost in noise),
-            *(partial(confirmed_choice, SENSITIVITY, cost) for cost in choices),
-        ],
-        f"OpenDP's privacy map, recomputed, confirms the {name} of each step.",
-        f"OpenDP's privacy map returns more than the stated {name} of a step.",
-    )
-    yield _sentences(document.content, adaptive_sentences(request, process, document.composed, document.drawn))
+    yield _cost_of_all(sampled)
+    yield _steps_by_opendp(sampled, {cost for costs, _, _ in measurements for cost in costs})
 
 
-def _steps(document: AdaptiveDocument) -> Check:
-    request = document.request
+def _course(sampled: SampledSteps) -> Check:
+    request = sampled.request
     try:
-        require_course(request.plan, Process.start(request.plan, request.columns, request.n), document.process.events)
+        require_course(request.plan, Process.start(request.plan, request.columns, request.n), sampled.process.events)
     except InputError as error:
         return _fails("steps", str(error))
     return _holds(
@@ -191,10 +162,10 @@ _Measured = tuple[list[Amount], FloatArray, FloatArray]
 """Of one measurement: the cost of a change by one of each number, the number's largest value, and the integers."""
 
 
-def _measurements(document: AdaptiveDocument) -> list[_Measured]:
-    request = document.request
+def _measurements(sampled: SampledSteps) -> list[_Measured]:
+    request = sampled.request
     process, parts = Process.start(request.plan, request.columns, request.n), list[_Measured]()
-    for event in document.process.events:
+    for event in sampled.process.events:
         if isinstance(event, Measurement):
             before, prices = process.measured_over(event.parents), np.array(event.prices, dtype=np.int64)
             parts.append((before.moves(prices), before.largest(prices), np.array(event.integers, dtype=np.float64)))
@@ -212,37 +183,54 @@ def _step_integers(measurements: Sequence[_Measured]) -> Check:
     return _fails("integers", "An integer is outside the possible range for noise of its scale.")
 
 
-def _cost_of_all(document: AdaptiveDocument) -> Check:
-    plan = document.request.plan
+def _cost_of_all(sampled: SampledSteps) -> Check:
+    plan = sampled.request.plan
     name = plan.measure.value
-    if document.process.cost > plan.total:
+    if sampled.process.cost > plan.total:
         return _fails(name, f"All prices and choices together cost more than the stated {name}.")
     stated = f"{name} of {amount_text(plan.total)}"
     return _holds(name, f"All prices and choices together, recomputed, cost at most the stated {stated}.")
 
 
-# A release
+def _steps_by_opendp(sampled: SampledSteps, noise: Iterable[Amount]) -> Check | str:
+    """Check that OpenDP confirms the cost of each choice and of each number's noise."""
+    name = sampled.request.plan.measure.value
+    try:
+        opendp()
+    except InputError:
+        return NO_OPENDP
+    try:
+        for cost in noise:
+            confirmed_noise(cost)
+        for cost in {event.chosen.cost for event in sampled.process.events if isinstance(event, PairChoice)}:
+            confirmed_choice(SENSITIVITY, cost)
+    except InputError:
+        return _fails("OpenDP", f"OpenDP's privacy map returns more than the stated {name} of a step.")
+    return _holds("OpenDP", f"OpenDP's privacy map, recomputed, confirms the {name} of each step.")
 
 
-def _holds(name: str, sentence: str) -> Check:
-    return Check(name, holds=True, sentence=sentence)
+# A release of tables
 
 
-def _fails(name: str, sentence: str) -> Check:
-    return Check(name, holds=False, sentence=sentence)
+def _checked_tables(sampled: SampledTables, document: Document) -> Iterator[Check | str]:
+    request, stated = sampled.request, document.content["noise"]["sensitivity"]
+    yield _sensitivity(request, stated)
+    yield _loss(request, request.entry.noise.loss(stated, sampled.calibration.scale))
+    yield _integers(sampled)
+    yield _map(sampled, document.drawn.opendp)
+    yield _audit(request)
 
 
-def _sensitivity(document: ReleaseDocument) -> Check:
-    stated, proved = document.content["noise"]["sensitivity"], document.request.sensitivity
+def _sensitivity(request: ReleaseRequest, stated: int) -> Check:
+    proved = request.sensitivity
     if stated != proved.value:
         return _fails("sensitivity", f"The stated sensitivity is {stated:,}; that of the network is {proved.value:,}.")
-    where = "the network and the prices" if document.request.prices else "the network"
+    where = "the network and the prices" if request.prices else "the network"
     return _holds("sensitivity", f"The sensitivity of {proved.of} is {stated:,}, recomputed from {where}.")
 
 
-def _loss(document: ReleaseDocument) -> Check:
-    loss, promised = loss_of(document), number_of(document.request.cost)
-    name = measure_of(document.request.cost).value
+def _loss(request: ReleaseRequest, loss: Fraction) -> Check:
+    promised, name = number_of(request.cost), measure_of(request.cost).value
     if loss > promised:
         sentence = f"At this scale and sensitivity {name} is {numeral(float(loss), 12)}, more than stated."
         return _fails(name, sentence)
@@ -252,12 +240,12 @@ def _loss(document: ReleaseDocument) -> Check:
     return _holds(name, sentence)
 
 
-def _integers(document: ReleaseDocument) -> Check:
-    request, integers = document.request, document.integers
+def _integers(sampled: SampledTables) -> Check:
+    request, integers = sampled.request, sampled.integers
     number = request.entry.length(request)
     if len(integers) != number:
         return _fails("integers", f"The file has {len(integers):,} integers; the network needs {number:,}.")
-    low, high = request.entry.span(request, document.calibration.scale)
+    low, high = request.entry.span(request, sampled.calibration.scale)
     if min(integers) < low or max(integers) > high:
         return _fails("integers", f"An integer is outside [{low:,}, {high:,}], the range for noise of this scale.")
     return _holds(
@@ -265,8 +253,8 @@ def _integers(document: ReleaseDocument) -> Check:
     )
 
 
-def _map(document: ReleaseDocument) -> Check | str:
-    request, said = document.request, document.calibration
+def _map(sampled: SampledTables, opendp_named: str) -> Check | str:
+    request, said = sampled.request, sampled.calibration
     allowed, name = request.entry.noise.allowed(number_of(request.cost)), measure_of(request.cost).value
     if said.answer > allowed:
         return _fails("OpenDP", f"The recorded result of OpenDP's privacy map is more than the stated {name}.")
@@ -277,13 +265,12 @@ def _map(document: ReleaseDocument) -> Check | str:
     if answer > allowed:
         return _fails("OpenDP", f"OpenDP's privacy map returns more than the stated {name}.")
     if answer != said.answer:  # for any version: a result that cannot be confirmed is not accepted
-        versions = f"OpenDP {version('opendp')} gives, and the file names OpenDP {document.drawn.opendp}"
+        versions = f"OpenDP {version('opendp')} gives, and the file names OpenDP {opendp_named}"
         return _fails("OpenDP", f"The recorded result of OpenDP's privacy map is not the one that {versions}.")
     return _holds("OpenDP", f"OpenDP's privacy map, recomputed, confirms the stated {name}.")
 
 
-def _audit(document: ReleaseDocument) -> Check | str:
-    request = document.request
+def _audit(request: ReleaseRequest) -> Check | str:
     if request.network.cell_count > MOST_AUDITED:
         return f"There was no audit: the network has more than {MOST_AUDITED:,} cells."
     try:
@@ -307,16 +294,3 @@ def _audited_at_delta(report: AuditReport) -> Check:
     if report.needed > promised.epsilon * (1 + SLACK):
         return _fails("audit", f"The audit finds a loss of {needed} {at_delta}, more than the stated rho allows.")
     return _holds("audit", f"The worst-case privacy loss by the audit is {needed} {at_delta}, within the stated rho.")
-
-
-def _certificate(document: ReleaseDocument) -> Check:
-    request, noise, content = document.request, document.calibration, document.content
-    again = {
-        "noise": noise_content(request, noise),
-        "certificate": certificate_of(request, noise, document.composed, document.drawn),
-        "sentences": list(sentences_of(request, noise, document.composed)),
-    }
-    wrong = [name for name, value in again.items() if content[name] != value]
-    if wrong:
-        return _fails("certificate", f"The field {wrong[0]} does not match the numbers.")
-    return _holds("certificate", "The certificate and its four sentences match the numbers.")

@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 from dpbayes.figures.style import figure_of
 from dpbayes.releases import ledger, publishing
 from dpbayes.releases.document import read_document
+from dpbayes.releases.document.request import question_of
 from dpbayes.releases.ledger import store
 from dpbayes.releases.publishing import publish
 from dpbayes.ui.session.settings import Settings
@@ -95,7 +96,7 @@ def test_a_recipient_is_sent_nothing_of_the_table(
     assert "records of the dataset garden" in text
     assert not betrayed(text, counts)
     assert set(offered) == {
-        *("release.json", "release.bif", "release.html", "release.py", "records.csv"),
+        *("release.json", "release.bif", "release.html", "records.csv"),
     }
     for file, (label, content) in offered.items():
         assert not betrayed("\n".join([file, label, as_text(file, content)]), counts), file
@@ -149,15 +150,14 @@ def test_a_draw_that_fails_on_the_page_is_one_sentence_without_a_count(
 def test_the_sessions_seed_reaches_no_release(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is asked of OpenDP is the same whatever the seed, and the same seed does not give the same release."""
     given: list[tuple[bytes, list[int]]] = []
-    real = publishing.drawing
+    real = publishing.drawn_document
 
-    def watched(request: Any, counts: Any, *other: Any) -> Any:
-        given.append((request.question, counts.values.tolist()))
+    def watched(request: Any, counts: Any, *other: Any, **more: Any) -> bytes:
+        given.append((question_of(request), counts.values.tolist()))
         with leaking.no_other_randomness(monkeypatch):
-            step = yield from real(request, counts, *other)
-        return step
+            return real(request, counts, *other, **more)
 
-    monkeypatch.setattr(publishing, "drawing", watched)
+    monkeypatch.setattr(publishing, "drawn_document", watched)
     documents = []
     for number, seed in enumerate((5, 5, 6)):
         folder = path.parent / str(number)
@@ -167,4 +167,4 @@ def test_the_sessions_seed_reaches_no_release(path: Path, monkeypatch: pytest.Mo
         (spending,) = ledger.spendings(folder / "ledger.sqlite", "asia")
         documents.append(ledger.outcome(folder / "ledger.sqlite", spending.row))
     assert given[0] == given[1] == given[2]
-    assert len({read_document(data).integers for data in documents}) == 3
+    assert len({read_document(data).sampled.integers for data in documents}) == 3

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpbayes.base.amounts import PrivacyMeasure, Rho
-from dpbayes.base.steps import Work, finished
+from dpbayes.base.steps import Work
 from dpbayes.base.types import IntArray
 from dpbayes.mechanisms import RELEASABLE, exact_form
 from dpbayes.model.counts import Counts, count
@@ -17,7 +17,7 @@ from dpbayes.model.network import Network
 from dpbayes.releases.document.canonical import canonical, hash_of
 from dpbayes.releases.document.certificate import Composed
 from dpbayes.releases.document.request import DomainChoice, ReleaseRequest
-from dpbayes.releases.publishing import drawing
+from dpbayes.releases.publishing import drawn_document
 from dpbayes.releases.verify import verify
 from dpbayes.sources.synthetic import sample_dataset
 from tests.strategies import ASIA
@@ -68,13 +68,9 @@ def before(request: ReleaseRequest) -> Composed:
     return BEFORE_IN_RHO if request.entry.measure is PrivacyMeasure.RHO else BEFORE
 
 
-def draw_document(request: ReleaseRequest, counts: Counts, composed: Composed, time: datetime) -> bytes:
-    """Return the document of a release that is drawn at once."""
-    return finished(drawing(request, counts, composed, time))
-
-
 def drawn(request: ReleaseRequest, counts: Counts | None = None) -> bytes:
-    return draw_document(request, counts or counted(request.network, n=request.n), before(request), TIME)
+    counts = counts or counted(request.network, n=request.n)
+    return drawn_document(request, counts, before(request), time=TIME)
 
 
 def replace_draw(patch: pytest.MonkeyPatch, draw: Callable[..., Any], own: Callable[..., Any] | None = None) -> None:

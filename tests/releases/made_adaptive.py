@@ -10,8 +10,9 @@ from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import carried_out
 from dpbayes.model.dataset import Dataset
 from dpbayes.releases.document.certificate import Composed, Provenance
-from dpbayes.releases.document.release import written_adaptive
+from dpbayes.releases.document.document import document_bytes
 from dpbayes.releases.document.request import AdaptiveRequest, DomainChoice
+from dpbayes.releases.document.sampled import SampledSteps
 
 PLAN = AdaptivePlan(epsilon=Fraction(5), delta=Fraction(1, 10**5))
 PURE = plan_for(Fraction(5), Fraction(0))
@@ -36,10 +37,10 @@ PURE_REQUEST = AdaptiveRequest.of("garden", DATA, PURE, DomainChoice.CURATOR)
 def drawn_with_a_generator() -> bytes:
     """Return a document like a real one."""
     process = carried_out(PLAN, DATA, SimulatedDraws(np.random.default_rng(2)))
-    return written_adaptive(REQUEST, process, Composed(0, Rho(Fraction(0))), DRAWN)
+    return document_bytes(SampledSteps(REQUEST, process), Composed(0, Rho(Fraction(0))), DRAWN)
 
 
 def drawn_under_pure_privacy() -> bytes:
     """Return a document like a real one, of a dataset with a budget in epsilon."""
     process = carried_out(PURE, DATA, SimulatedDraws(np.random.default_rng(2)))
-    return written_adaptive(PURE_REQUEST, process, Composed(), DRAWN)
+    return document_bytes(SampledSteps(PURE_REQUEST, process), Composed(), DRAWN)

@@ -15,7 +15,7 @@ from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
 from dpbayes.releases import ledger, publishing
 from dpbayes.releases import verify as verification
 from dpbayes.releases.document.canonical import canonical
-from dpbayes.releases.document.release import AdaptiveDocument, read_document, written_adaptive
+from dpbayes.releases.document.document import document_bytes, read_document
 from dpbayes.releases.document.request import AdaptiveRequest, DomainChoice
 from dpbayes.releases.document.signature import NOT_SIGNED
 from dpbayes.releases.publishing import publish_adaptive, shown_again
@@ -33,7 +33,7 @@ from tests.releases.made_adaptive import (
     table,
 )
 
-FIRST, LAST = ("form", "hash", "steps", "integers"), ("OpenDP", "sentences")
+FIRST, LAST = ("form", "hash", "steps", "integers"), ("OpenDP", "certificate")
 """The checks before and after that of the budget."""
 
 
@@ -49,15 +49,14 @@ def pure() -> bytes:
 
 def test_a_document_is_read_back_as_it_was_written(document: bytes) -> None:
     read = read_document(document)
-    assert isinstance(read, AdaptiveDocument)
     process = carried_out(PLAN, DATA, SimulatedDraws(np.random.default_rng(2)))
     assert read.request == REQUEST
-    assert read.process.events == process.events
-    assert read.process.steps == process.steps
+    assert read.sampled.process.events == process.events
+    assert read.sampled.process.steps == process.steps
     drawn = AdaptiveRelease(PLAN, process, is_simulated=True)
-    np.testing.assert_array_equal(read.release.probabilities, drawn.probabilities)
-    np.testing.assert_array_equal(read.process.measured.numbers, process.measured.numbers)
-    assert written_adaptive(read.request, read.process, read.composed, read.drawn) == document
+    np.testing.assert_array_equal(read.sampled.release.probabilities, drawn.probabilities)
+    np.testing.assert_array_equal(read.sampled.process.measured.numbers, process.measured.numbers)
+    assert document_bytes(read.sampled, read.composed, read.drawn) == document
     assert any(event.stage == "parents" for event in process.events)
 
 
@@ -77,7 +76,7 @@ def test_a_release_is_charged_before_it_is_drawn_and_shown_again_for_nothing(tmp
     assert spending.cost == plan.rho
     assert shown_again(path, request) == published
     assert verify(published.document).holds
-    release = read_document(published.document).release
+    release = read_document(published.document).sampled.release
     assert release.guarantee.rho >= float(plan.rho) >= float(release.spent)
     with pytest.raises(InputError):
         publish_adaptive(path, request, DATA)
@@ -89,16 +88,16 @@ def test_a_release_is_charged_before_it_is_drawn_and_shown_again_for_nothing(tmp
 def test_a_pure_document_is_read_back_and_verified(pure: bytes) -> None:
     read = read_document(pure)
     assert read.request == PURE_REQUEST
-    assert read.process.events == carried_out(PURE, DATA, SimulatedDraws(np.random.default_rng(2))).events
-    assert written_adaptive(read.request, read.process, read.composed, read.drawn) == pure
+    assert read.sampled.process.events == carried_out(PURE, DATA, SimulatedDraws(np.random.default_rng(2))).events
+    assert document_bytes(read.sampled, read.composed, read.drawn) == pure
     checked = verify(pure)
     assert checked.holds, checked
     assert [check.name for check in checked.checks] == [*FIRST, "epsilon", *LAST]
     content = json.loads(pure)
     assert content["version"] == 1
     assert "rho" not in pure.decode()
-    assert "The guarantee is pure, with epsilon 5." in content["sentences"][2]
-    assert "discrete Laplace" in content["sentences"][4]
+    assert content["certificate"]["epsilon"] == "5/1"
+    assert "Laplace" in content["certificate"]["noise"]
 
 
 @pytest.mark.parametrize("in_rho", [False, True])
@@ -111,7 +110,7 @@ def test_a_pure_release_is_charged_to_either_budget(tmp_path, in_rho: bool) -> N
     assert spending.cost == (rho_of(plan.total) if in_rho else plan.total)
     assert verify(published.document).holds
     assert shown_again(path, request) == published
-    assert read_document(published.document).release.guarantee.epsilon == 0.5
+    assert read_document(published.document).sampled.release.guarantee.epsilon == 0.5
 
 
 def test_nothing_is_drawn_where_it_cannot_be_paid(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,7 +204,7 @@ CHANGES = [
     (without_last_step, {"steps"}),
     (with_forest_twice, {"steps", "measure"}),
     (with_impossible_integers, {"integers"}),
-    (with_another_sentence, {"sentences"}),
+    (with_another_sentence, {"certificate"}),
 ]
 """What a change makes fail; "measure" stands for the check of rho or epsilon."""
 
@@ -222,7 +221,7 @@ def test_a_changed_document_fails_where_it_was_changed(
     content = json.loads(request.getfixturevalue(kind))
     change(content)
     expected = {measure if name == "measure" else name for name in fails}
-    assert expected <= failed(hashed(content)) <= expected | {"sentences"}
+    assert expected <= failed(hashed(content)) <= expected | {"certificate"}
     assert "hash" in failed(canonical(content))
 
 

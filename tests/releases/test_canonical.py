@@ -57,7 +57,7 @@ def test_the_canonical_form_is_read():
         (b'{"b":1,"a":1}', "form"),
         (b'{"a":"\\u00fc"}', "form"),
         (b'{"a":-0}', "form"),
-        (b'{"a":1,"a":1}', "twice"),
+        (b'{"a":1,"a":1}', "form"),
         (b'{"a":NaN}', "integers"),
         (b'{"a":-Infinity}', "integers"),
         (b'{"a":1.0}', "integers"),

@@ -1,11 +1,11 @@
 """The document holds what was drawn and what it promises, and nothing else of the table."""
 
-import gc
 import json
 import math
 import re
 import sys
 import traceback
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -18,11 +18,19 @@ from dpbayes.mechanisms.noise.exact import ExactNoise
 from dpbayes.model.counts import Counts
 from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network
+from dpbayes.releases.document import read_document
 from dpbayes.releases.document.canonical import canonical
-from dpbayes.releases.document.certificate import Composed, Provenance, certificate_of, sentences_of, time_text
-from dpbayes.releases.document.release import read_document, release_of
-from dpbayes.releases.document.request import request_from
-from dpbayes.releases.publishing import drawing
+from dpbayes.releases.document.certificate import (
+    NEVER_COVERED,
+    Composed,
+    Provenance,
+    certificate_of,
+    sentences_of,
+    time_text,
+)
+from dpbayes.releases.document.request import DomainChoice, request_from
+from dpbayes.releases.document.sampled import SampledTables
+from dpbayes.releases.publishing import drawn_document
 from tests.releases.asking import (
     BEFORE,
     BEFORE_IN_RHO,
@@ -30,7 +38,6 @@ from tests.releases.asking import (
     N,
     before,
     counted,
-    draw_document,
     drawn,
     no_noise,
     replace_draw,
@@ -39,16 +46,21 @@ from tests.releases.asking import (
 )
 from tests.strategies import ASIA, V_STRUCTURE
 
+GAUSSIAN = request_of(mechanism="gaussian", rho=Fraction(1, 100))
+
+IMPLIED = Fraction(3, 10) + rho_of(Fraction(1, 2))
+"""A rho of 0.3, and the rho that a pure epsilon of 0.5 implies."""
+
 
 @pytest.mark.parametrize("mechanism", RELEASABLE)
 def test_a_document_is_read_as_it_was_written(mechanism):
     request = request_of(mechanism=mechanism)
     document = read_document(drawn(request))
     assert document.request == request
-    assert len(document.integers) == request.entry.length(request)
+    assert len(document.sampled.integers) == request.entry.length(request)
     assert document.composed == before(request)
     assert document.drawn.time == "2026-03-31T12:00:00Z"
-    assert document.content["integers"] == list(document.integers)
+    assert document.content["integers"] == list(document.sampled.integers)
 
 
 # What a recipient makes of it
@@ -63,19 +75,19 @@ def without_noise(monkeypatch):
 def test_the_posterior_of_counts_is_clipped_and_added_to_the_prior(without_noise):
     request, counts = request_of(prior=("0.5",)), counted()
     document = read_document(drawn(request, counts))
-    assert document.integers == tuple(counts.values.tolist())
-    np.testing.assert_array_equal(release_of(document).posterior.alpha, 0.5 + counts.values)
-    spoiled = canonical(dict(document.content) | {"integers": [-5, 10**6, *document.integers[2:]]})
-    np.testing.assert_array_equal(release_of(read_document(spoiled)).posterior.alpha[:2], [0.5, 0.5 + N])
+    assert document.sampled.integers == tuple(counts.values.tolist())
+    np.testing.assert_array_equal(document.tables.posterior.alpha, 0.5 + counts.values)
+    spoiled = canonical(dict(document.content) | {"integers": [-5, 10**6, *document.sampled.integers[2:]]})
+    np.testing.assert_array_equal(read_document(spoiled).tables.posterior.alpha[:2], [0.5, 0.5 + N])
 
 
 def test_the_posterior_of_coefficients_has_their_tables_and_the_lift(without_noise):
     request, counts = request_of(mechanism="fourier", settings={"t": "0"}), counted()
     document = read_document(drawn(request, counts))
-    assert document.integers == tuple(coefficients(ASIA, counts.values)[1:].tolist())
-    np.testing.assert_allclose(release_of(document).posterior.alpha, 1 + counts.values, atol=1e-9)
+    assert document.sampled.integers == tuple(coefficients(ASIA, counts.values)[1:].tolist())
+    np.testing.assert_allclose(document.tables.posterior.alpha, 1 + counts.values, atol=1e-9)
     lifted = request_of(mechanism="fourier", settings={"t": "0.5"})
-    alpha = release_of(read_document(drawn(lifted, counts))).posterior.alpha
+    alpha = read_document(drawn(lifted, counts)).tables.posterior.alpha
     np.testing.assert_allclose(ASIA.row_sums(alpha)[0] - 2 - N, lifted.entry.simulated(lifted).lift)
 
 
@@ -83,10 +95,10 @@ def test_consistent_counts_are_fitted_to_the_integers_that_leave(without_noise):
     """Without noise the fit changes nothing; with numbers that disagree, tables agree and the integers stay."""
     request, counts = request_of(mechanism="consistent"), counted()
     document = read_document(drawn(request, counts))
-    assert document.integers == tuple(counts.values.tolist())
-    np.testing.assert_allclose(release_of(document).posterior.alpha, 1 + counts.values, atol=1e-9)
-    integers = [-5, *document.integers[1:]]
-    outcome = release_of(read_document(canonical(dict(document.content) | {"integers": integers}))).outcome
+    assert document.sampled.integers == tuple(counts.values.tolist())
+    np.testing.assert_allclose(document.tables.posterior.alpha, 1 + counts.values, atol=1e-9)
+    integers = [-5, *document.sampled.integers[1:]]
+    outcome = read_document(canonical(dict(document.content) | {"integers": integers})).tables.outcome
     assert outcome.noisy.tolist() == integers
     np.testing.assert_allclose(ASIA.residuals.consistent(outcome.updates, float(N)), outcome.updates, atol=1e-9)
     assert outcome.updates[0] > -5
@@ -94,8 +106,8 @@ def test_consistent_counts_are_fitted_to_the_integers_that_leave(without_noise):
 
 def test_a_map_estimate_has_probabilities_and_no_posterior():
     document = read_document(drawn(request_of(mechanism="map", settings={"cells": "4"})))
-    release = release_of(document)
-    assert set(document.integers) <= {0, 1, 2, 3}
+    release = document.tables
+    assert set(document.sampled.integers) <= {0, 1, 2, 3}
     np.testing.assert_allclose(ASIA.row_sums(release.outcome.probabilities), 1)
     assert release.guarantee.epsilon == 0.5
     with pytest.raises(InputError, match="not a posterior"):
@@ -105,21 +117,10 @@ def test_a_map_estimate_has_probabilities_and_no_posterior():
 def test_too_few_integers_make_no_release():
     document = read_document(canonical(dict(read_document(drawn(request_of())).content) | {"integers": [1]}))
     with pytest.raises(InputError, match="has 1 integers; its network needs 36"):
-        release_of(document)
+        _ = document.tables
 
 
 # Drawing
-
-
-def test_steps_yield_shares_alone():
-    work, steps = drawing(request_of(), counted(), BEFORE, TIME), []
-
-    def kept():
-        steps.append((yield from work))
-
-    shares = list(kept())
-    assert shares == [1.0]
-    assert isinstance(steps[0], bytes)
 
 
 def test_two_draws_differ_in_their_integers_alone():
@@ -140,7 +141,7 @@ def test_two_draws_differ_in_their_integers_alone():
 def test_counts_that_are_not_the_requests_are_not_drawn_from(monkeypatch, spoil, said):
     replace_draw(monkeypatch, lambda *_: pytest.fail("it was drawn"))
     with pytest.raises(InputError, match=said):
-        draw_document(request_of(), spoil(counted()), BEFORE, TIME)
+        drawn_document(request_of(), spoil(counted()), BEFORE)
 
 
 def test_nothing_is_drawn_where_opendp_does_not_confirm(monkeypatch):
@@ -175,7 +176,7 @@ def test_nothing_computed_from_the_table_but_noisy_integers_leaves(mechanism):
     other = Counts(network, np.array([100_000_000, 0, 0, 100_000_000, 0, 0]), counts.n)
     texts = []
     for table in (counts, other):
-        content = json.loads(draw_document(request, table, before(request), TIME))
+        content = json.loads(drawn_document(request, table, before(request), time=TIME))
         public = {key: value for key, value in content.items() if key not in ("integers", "hash")}
         texts.append(canonical(public))
     assert texts[0] == texts[1]
@@ -211,7 +212,7 @@ def test_no_count_is_within_reach_of_a_release(monkeypatch, mechanism):
     network, counts = canary_table()
     data = drawn(request_of(network, mechanism=mechanism, n=counts.n), counts)
     document = read_document(data)
-    release = release_of(document)
+    release = document.tables
     reached = (document, document.request, vars(document.request), release, vars(release.outcome), release.public)
     with np.printoptions(threshold=sys.maxsize, suppress=True, precision=17):
         assert not digits_of(repr(reached) + data.decode()) & secrets_of(counts)
@@ -220,21 +221,10 @@ def test_no_count_is_within_reach_of_a_release(monkeypatch, mechanism):
 def test_a_count_in_a_document_would_be_seen(without_noise):
     """What the test above looks for is there when the noise is not."""
     network, counts = canary_table()
-    data = draw_document(request_of(network, n=counts.n), counts, BEFORE, TIME)
+    data = drawn_document(request_of(network, n=counts.n), counts, BEFORE, time=TIME)
     assert secrets_of(counts) <= digits_of(data.decode())
     with np.printoptions(suppress=True):
-        assert secrets_of(counts) <= digits_of(repr(vars(release_of(read_document(data)).outcome)))
-
-
-def test_the_counts_live_no_longer_than_the_draw():
-    network, counts = canary_table()
-    request = request_of(network, mechanism="laplace", n=counts.n)
-    size = len(gc.get_referrers(counts.values))
-    data = draw_document(request, counts, BEFORE, TIME)
-    gc.collect()
-    assert data
-    assert len(gc.get_referrers(counts.values)) == size
-    assert not {"values", "counts"} & set(vars(request))
+        assert secrets_of(counts) <= digits_of(repr(vars(read_document(data).tables.outcome)))
 
 
 @pytest.mark.parametrize("spoil", [lambda v: v + 1, lambda v: -v, lambda v: v[None], lambda v: v.astype(float)])
@@ -243,7 +233,7 @@ def test_no_error_tells_a_count(spoil):
     request = request_of(network, n=counts.n)
     for n in (counts.n, 99_999_999):
         with pytest.raises(InputError) as refusal:
-            draw_document(request, Counts(network, spoil(counts.values), n), BEFORE, TIME)
+            drawn_document(request, Counts(network, spoil(counts.values), n), BEFORE, time=TIME)
         said = "".join(traceback.format_exception(refusal.value)) + repr(refusal.value)
         assert not (secrets_of(counts) | {"99999999", "99,999,999"}) & digits_of(said)
 
@@ -252,69 +242,50 @@ def test_no_error_tells_a_count(spoil):
 
 
 def said(request, composed=BEFORE):
-    calibration = request.calibrated
+    sampled = SampledTables(request, request.calibrated, ())
     facts = Provenance("2026-03-31T12:00:00Z", "0.1.0", "0.16.0", "3.11.7")
-    return certificate_of(request, calibration, composed, facts), sentences_of(request, calibration, composed)
+    return certificate_of(sampled, composed, facts), sentences_of(sampled, composed)
 
 
-def test_the_certificate_states_what_a_promise_must():
-    certificate, sentences = said(request_of())
-    assert certificate["epsilon"] == "1/2"
-    assert certificate["delta"] == "0/1"
-    assert "Replace one" in certificate["neighbours"]
-    assert "2 releases before this one, of epsilon 0.3 together; with this one it is 0.8" in certificate["composed"]
-    assert "OpenDP 0.16.0" in certificate["drawn"]
-    assert '"contrib"' in certificate["drawn"]
-    for word in ("graph", "states", "number of records", "How long", "floating point", "published of the same"):
-        assert any(word in sentence for sentence in certificate["not_covered"]), word
+LOSS = 0.01 + 2 * math.sqrt(0.01 * math.log(1e6))
+"""What a rho of 0.01 exceeds once in a million at most."""
+
+
+@pytest.mark.parametrize(
+    ("request_", "composed", "stated", "total", "factor"),
+    [
+        (request_of(), BEFORE, {"epsilon": "1/2", "delta": "0/1"}, "epsilon 0.8", "1.65."),
+        (request_of(), BEFORE_IN_RHO, {"epsilon": "1/2", "delta": "0/1"}, f"rho {amount_text(IMPLIED)}", "1.65."),
+        (GAUSSIAN, BEFORE_IN_RHO, {"rho": "1/100"}, "rho 0.31", f"{math.exp(LOSS):.3g}, except in one"),
+        (request_of(epsilon=Fraction(1000)), Composed(), {"epsilon": "1000/1", "delta": "0/1"}, "epsilon 1000", ""),
+        (replace(GAUSSIAN, rho=Fraction(100)), BEFORE_IN_RHO, {"rho": "100/1"}, "rho 100.3", ""),
+    ],
+)
+def test_the_certificate_states_the_guarantee_the_sum_and_what_a_reader_can_learn(
+    request_, composed, stated, total, factor
+):
+    certificate, sentences = said(request_, composed)
+    assert {name: certificate[name] for name in ("epsilon", "delta", "rho") if name in certificate} == stated
+    assert f"{composed.releases} release" in certificate["composed"]
+    assert f"with this one it is {total.split()[1]}, the exact sum" in certificate["composed"]
+    assert f"have spent {total}." in sentences[2]
+    assert (f"factor of at most {factor}" if factor else "next to nothing") in sentences[1]
     assert len(sentences) == 4
-    assert all(sentence.endswith(".") for sentence in sentences)
-    assert "factor of at most 1.65" in sentences[1]
-    assert "3 releases of this dataset, this one included, have spent epsilon 0.8" in sentences[2]
 
 
-@pytest.mark.parametrize("mechanism", ["residuals"])
-def test_the_certificate_says_that_prices_are_public_and_whose_word_that_is(mechanism):
-    certificate, _ = said(request_of(mechanism=mechanism), BEFORE_IN_RHO)
-    assert any("so are the prior and the prices" in sentence for sentence in certificate["not_covered"])
-    assert "over" in certificate["noise"]
-    assert not any("prices" in sentence for sentence in said(request_of())[0]["not_covered"])
-
-
-def test_the_certificate_of_a_rho_states_it_and_what_follows():
-    certificate, sentences = said(request_of(mechanism="gaussian", rho=Fraction(1, 100)), BEFORE_IN_RHO)
-    assert certificate["rho"] == "1/100"
-    assert not {"epsilon", "delta"} & set(certificate)
-    assert "divergence of every order alpha above 1 is at most 0.01 alpha" in certificate["promise"]
-    assert "2 releases before this one, of rho 0.3 together; with this one it is 0.31" in certificate["composed"]
-    loss = 0.01 + 2 * math.sqrt(0.01 * math.log(1e6))
-    assert f"factor of at most {math.exp(loss):.3g}, but for one release in a million" in sentences[1]
-    assert "have spent rho 0.31" in sentences[2]
-
-
-def test_a_pure_release_of_a_budget_in_rho_adds_the_rho_that_it_implies():
-    certificate, sentences = said(request_of(), BEFORE_IN_RHO)
-    together = Fraction(3, 10) + rho_of(Fraction(1, 2))
-    assert certificate["epsilon"] == "1/2"
-    assert f"with this one it is {amount_text(together)}, the exact sum, to which pure" in certificate["composed"]
-    assert f"have spent rho {amount_text(together)}" in sentences[2]
-    assert "factor of at most 1.65." in sentences[1]
+def test_the_certificate_names_what_the_guarantee_does_not_cover():
+    certificate, _ = said(request_of())
+    priced, _ = said(request_of(mechanism="residuals"), BEFORE_IN_RHO)
+    assert certificate["not_covered"][-len(NEVER_COVERED) :] == list(NEVER_COVERED)
+    for word in ("graph", DomainChoice.CURATOR.value, f"{N:,}", "prior"):
+        assert any(word in sentence for sentence in certificate["not_covered"]), word
+    for stated, has_prices in ((certificate, False), (priced, True)):
+        assert any("prices" in sentence for sentence in stated["not_covered"]) is has_prices
 
 
 def test_a_rho_is_not_added_to_pure_epsilons():
     with pytest.raises(InputError, match="a dataset with a budget in rho"):
         said(request_of(mechanism="gaussian"), BEFORE)
-
-
-def test_a_weak_rho_is_said_to_be_one():
-    _, sentences = said(request_of(mechanism="gaussian", rho=Fraction(100)), BEFORE_IN_RHO)
-    assert "hides next to nothing" in sentences[1]
-
-
-def test_a_weak_promise_is_said_to_be_one():
-    _, sentences = said(request_of(epsilon=Fraction(1000)), Composed())
-    assert "hides next to nothing" in sentences[1]
-    assert sentences[2].startswith("1 release of this dataset")
 
 
 @pytest.mark.parametrize("composed", [(1, Fraction(0)), (0, Fraction(1)), (-1, Fraction(1)), (1, 0.5)])
@@ -358,7 +329,7 @@ def test_what_is_no_release_of_this_version_is_refused(data, said):
         ({"integers": ["1"]}, "wrong type"),
         ({"integers": 1}, "must be a list"),
         ({"more": 1}, "exactly these fields"),
-        ({"certificate": []}, "must be an object"),
+        ({"certificate": []}, "wrong type"),
         ({"composed": {"releases": 0, "epsilon": "1/2"}}, "all earlier releases"),
         ({"drawn": {"time": "2026-02-30T12:00:00Z", "dpbayes": "", "opendp": "", "python": ""}}, "time"),
     ],
@@ -416,7 +387,7 @@ def test_a_scale_is_a_double_above_nothing(scale):
 @pytest.mark.parametrize("mechanism", [name for name in RELEASABLE if name != "map"])
 def test_an_opened_release_tells_its_noise_as_the_simulated_mechanism_does(mechanism):
     request = request_of(mechanism=mechanism)
-    release = release_of(read_document(drawn(request)))
+    release = read_document(drawn(request)).tables
     simulated = request.entry.simulated(request).noise_model
     assert release.tells_noise
     np.testing.assert_array_equal(release.outcome.noise_model.variances, simulated.variances)
@@ -428,12 +399,12 @@ def test_an_opened_release_tells_its_noise_as_the_simulated_mechanism_does(mecha
 
 def test_at_a_large_epsilon_it_is_read_as_the_exact_counts_are():
     request, counts = request_of(epsilon=Fraction(1000)), counted()
-    aware = release_of(read_document(drawn(request, counts))).noise_aware(points=64)
+    aware = read_document(drawn(request, counts)).tables.noise_aware(points=64)
     np.testing.assert_allclose(aware.mean, request.dirichlets.updated(counts).mean, atol=1e-3)
 
 
 def test_an_opened_estimate_tells_no_noise():
-    release = release_of(read_document(drawn(request_of(mechanism="map", settings={"cells": "4"}))))
+    release = read_document(drawn(request_of(mechanism="map", settings={"cells": "4"}))).tables
     assert not release.tells_noise
     with pytest.raises(InputError, match="does not state which noise was added"):
         release.noise_aware()
@@ -441,5 +412,5 @@ def test_an_opened_estimate_tells_no_noise():
 
 def test_nodes_of_one_state_are_known_for_certain():
     network = Network.from_edges(["a", "b"], [("a", "b")], {"a": ("only",), "b": ("no", "yes")})
-    release = release_of(read_document(drawn(request_of(network))))
+    release = read_document(drawn(request_of(network))).tables
     assert release.noise_aware(points=64).mean[0] == 1.0

@@ -5,7 +5,6 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,13 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpbayes.base.command import HOLDS, REFUSED
-from dpbayes.base.steps import finished
 from dpbayes.releases.commands.main import main
 from dpbayes.releases.document.canonical import canonical
 from dpbayes.releases.document.certificate import Composed
-from dpbayes.releases.publishing import drawing
+from dpbayes.releases.publishing import drawn_document
 from dpbayes.releases.verify import verify
-from tests.releases.asking import hashed
+from tests.releases.asking import TIME, hashed
 from tests.releases.made import counts, request_with
 from tests.releases.made_adaptive import drawn_under_pure_privacy, drawn_with_a_generator
 
@@ -52,7 +50,7 @@ VALUES: list[Any] = [
 
 
 def written(mechanism: str) -> bytes:
-    return finished(drawing(request_with(mechanism=mechanism), counts(), Composed(), datetime(2026, 3, 31, tzinfo=UTC)))
+    return drawn_document(request_with(mechanism=mechanism), counts(), Composed(), time=TIME)
 
 
 DOCUMENTS = {

@@ -53,7 +53,7 @@ def test_beyond_the_budget_nothing_is_drawn(tmp_path, monkeypatch):
     def never(*_: object) -> None:
         raise AssertionError("noise was drawn without a budget")
 
-    monkeypatch.setattr(publishing, "drawing", never)
+    monkeypatch.setattr(publishing, "drawn_document", never)
     with pytest.raises(ledger.OverBudgetError):
         publish(path, request_with(), counts())
     assert ledger.account_of(path, "garden").spent == 0

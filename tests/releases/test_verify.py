@@ -17,7 +17,8 @@ from dpbayes.model.network import Network
 from dpbayes.releases import verify as module
 from dpbayes.releases.document.canonical import canonical, hash_of
 from dpbayes.releases.document.certificate import Composed, Provenance
-from dpbayes.releases.document.release import VERSION, document_bytes, read_document
+from dpbayes.releases.document.document import VERSION, document_bytes, read_document
+from dpbayes.releases.document.sampled import SampledTables
 from dpbayes.releases.document.signature import NOT_SIGNED
 from dpbayes.releases.verify import verify
 from tests.conftest import thorough
@@ -188,14 +189,9 @@ def test_no_field_can_be_added_or_taken_away(place):
 def forged(content: dict | None = None, **changes) -> bytes:
     """A document that somebody wrote with this program: all its texts and hashes agree with its numbers."""
     document = read_document(hashed(content) if content else REAL["laplace"])
-    parts = {
-        "request": document.request,
-        "calibration": document.calibration,
-        "integers": document.integers,
-        "composed": document.composed,
-        "drawn": document.drawn,
-    }
-    return document_bytes(**(parts | changes))
+    own = {name: changes.get(name, getattr(document.sampled, name)) for name in ("request", "calibration", "integers")}
+    composed, drawn = (changes.get(name, getattr(document, name)) for name in ("composed", "drawn"))
+    return document_bytes(SampledTables(**own), composed, drawn)
 
 
 @pytest.mark.parametrize(
@@ -209,7 +205,7 @@ def forged(content: dict | None = None, **changes) -> bytes:
 )
 def test_too_little_or_too_much_noise_and_an_answer_that_opendp_did_not_give_are_caught(scale, answer, caught):
     """Of the real scale and the real answer, so many times."""
-    real = read_document(REAL["laplace"]).calibration
+    real = read_document(REAL["laplace"]).sampled.calibration
     assert failed(forged(calibration=Calibrated(real.scale * scale, real.answer * answer))) == caught
 
 
@@ -221,7 +217,7 @@ def test_a_promise_that_is_too_small_is_caught():
 def test_what_a_forged_document_of_a_rho_promises_too_much_is_caught():
     content = content_of("gaussian")
     document = read_document(REAL["gaussian"])
-    real, request = document.calibration, document.request
+    real, request = document.sampled.calibration, document.request
     assert failed(forged(content, calibration=Calibrated(real.scale / 2, real.answer))) == {"rho", "OpenDP"}
     assert failed(forged(content, calibration=Calibrated(real.scale * 2, real.answer))) == {"rho", "OpenDP"}
     assert failed(forged(content, request=dataclasses.replace(request, rho=request.rho / 2))) == {"rho", "OpenDP"}
@@ -234,7 +230,7 @@ def test_a_stated_epsilon_and_delta_is_verified_and_a_smaller_one_is_caught(mech
     data = drawn(request_of(V_STRUCTURE, mechanism=mechanism, stated=stated, rho=Fraction(0)))
     content = copy.deepcopy(dict(read_document(data).content))
     assert not failed(data)
-    assert "asked for as epsilon 0.5 at delta 0.00001, which this rho gives" in content["certificate"]["promise"]
+    assert "epsilon 0.5 at delta 0.00001, which this rho implies" in content["certificate"]["promise"]
     assert failed(hashed(put(content, ("request", "stated", "epsilon"), "49/100"))) == {"form"}
     assert failed(hashed(put(content, ("request", "stated", "delta"), "1/1000000"))) == {"form"}
     assert failed(hashed(put(content, ("request", "stated", "epsilon"), "51/100"))) == {"certificate"}
@@ -291,18 +287,18 @@ def test_a_wrong_sensitivity_is_caught():
 
 @pytest.mark.parametrize("value", [10**6, -(10**6), 2**63 - 1])
 def test_an_integer_that_no_noise_brings_is_caught(value):
-    integers = (value, *read_document(REAL["laplace"]).integers[1:])
+    integers = (value, *read_document(REAL["laplace"]).sampled.integers[1:])
     assert failed(forged(integers=integers)) == {"integers"}
 
 
 def test_a_cell_that_is_none_is_caught():
-    integers = (20, *read_document(REAL["map"]).integers[1:])
+    integers = (20, *read_document(REAL["map"]).sampled.integers[1:])
     assert failed(forged(content_of("map"), integers=integers)) == {"integers"}
 
 
 @pytest.mark.parametrize("number", [0, 1, 11, 13])
 def test_another_number_of_integers_is_caught(number):
-    integers = (*read_document(REAL["laplace"]).integers, 5)[:number]
+    integers = (*read_document(REAL["laplace"]).sampled.integers, 5)[:number]
     assert "integers" in failed(forged(integers=integers))
 
 
@@ -310,7 +306,7 @@ def test_an_answer_of_a_version_that_is_not_here_is_not_taken_on_trust():
     """99.0 is no version; its answer, which is smaller, could not be confirmed by anyone."""
     document = read_document(REAL["laplace"])
     drawn = dataclasses.replace(document.drawn, opendp="99.0")
-    answer = Calibrated(document.calibration.scale, Fraction(1, 1024))
+    answer = Calibrated(document.sampled.calibration.scale, Fraction(1, 1024))
     assert failed(forged(drawn=drawn, calibration=answer)) == {"OpenDP"}
     assert failed(forged(drawn=drawn)) == set(), "the same answer as here is confirmed, whatever drew it"
 

@@ -29,6 +29,7 @@ from dpbayes.releases.document.request import (
     ReleaseRequest,
     parsed_budget,
     parsed_promise,
+    question_of,
 )
 from dpbayes.releases.publishing import (
     Published,
@@ -221,7 +222,7 @@ def _charged(path: Path, request: Chargeable, make: Callable[..., Published], *,
     if before is not None and not again:
         warn("This release exists already. The same release is written again at no cost.")
         return before
-    past = ledger.spendings_on(path, request.dataset, request.question) if again else ()
+    past = ledger.spendings_on(path, request.dataset, question_of(request)) if again else ()
     return make(after=past[-1].row if past else 0)
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from dpbayes.audit.risk import SUSPICION
-from dpbayes.base.command import FAILS, HOLDS, say, warn
+from dpbayes.base.command import FAILS, HOLDS, say
 from dpbayes.base.output import require_output, write_output
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases import ledger
 from dpbayes.releases.commands.tables import add_out
-from dpbayes.releases.document import AdaptiveDocument, Document, ReleaseDocument, read_document
+from dpbayes.releases.document import Document, SampledSteps, read_document
 from dpbayes.releases.document.signature import read_public_key, signature_line
 from dpbayes.releases.ledger import Spending
 from dpbayes.releases.signing import is_signed, signer_of, unsigned
@@ -64,11 +64,9 @@ def make_view(args: argparse.Namespace) -> int:
         raise InputError(f"A view needs a file name that ends in {', '.join(VIEWS)}; {brief(args.out.name)} does not.")
     require_output(args.out, [args.file], force=args.force)
     document = verified(args.file)
-    if isinstance(document, AdaptiveDocument) and (args.out.suffix == ".py" or args.draws is not None or args.one_draw):
-        raise InputError("An adaptive release has no script and no posterior samples. Choose another view.")
+    if isinstance(document.sampled, SampledSteps) and (args.draws is not None or args.one_draw):
+        raise InputError("An adaptive release has no posterior samples. Choose another view.")
     write_output(args.out, VIEWS[args.out.suffix](document, args), force=args.force)
-    if args.out.suffix == ".bif" and (doubt := reading.unread_elsewhere(document.network)):
-        warn(doubt)
     say(f"Written to {args.out}. {signature_line(document.content)}")
     return HOLDS
 
@@ -104,11 +102,6 @@ def _report(document: Document, args: argparse.Namespace) -> bytes:
     return html_report(document, args.reading, suspicion=suspicion).encode()
 
 
-def _script(document: Document, args: argparse.Namespace) -> bytes:
-    assert isinstance(document, ReleaseDocument), "make_view refuses others"
-    return reading.python_script(document, args.file.name, args.reading).encode()
-
-
 def _generator(args: argparse.Namespace) -> np.random.Generator:
     seed = secrets.randbits(128) if args.seed is None else whole_number("The seed", args.seed, low=0, high=2**128)
     return np.random.default_rng(seed)
@@ -119,7 +112,6 @@ VIEWS: dict[str, Callable[[Document, argparse.Namespace], bytes]] = {
     ".html": _report,
     ".csv": _records,
     ".parquet": _parquet,
-    ".py": _script,
 }
 """The views of a release, by the ending of the file."""
 

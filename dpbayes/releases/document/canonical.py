@@ -5,11 +5,10 @@ A content has exactly one canonical form: sorted keys, no spaces, UTF-8, and int
 
 import hashlib
 import json
-import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
-from itertools import pairwise
+from typing import Any
 
 from dpbayes.base.validation import InputError, brief
 
@@ -19,7 +18,7 @@ MAX_BYTES = 40_000_000
 _MOST_PLACES = 3_000_000
 """The largest number of commas, and of brackets: the memory of parsed JSON depends on its elements."""
 
-_MOST_DIGITS = 19
+_MOST_DIGITS, _MOST_LETTERS = 19, 2000
 
 _DECIMAL = re.compile(r"([0-9]{1,20})(?:\.([0-9]{1,20}))?", re.ASCII)
 _FRACTION = re.compile(r"(0|[1-9][0-9]{0,59})/([1-9][0-9]{0,59})", re.ASCII)
@@ -72,81 +71,63 @@ def fraction(name: str, text: object) -> Fraction:
 def read_canonical(data: bytes) -> object:
     """Return the content of bytes in canonical form.
 
-    Errors: InputError if the bytes are too many, are not JSON, have a field twice, have a number that is no integer or
-    too long, or are not in canonical form. So not even a space can be changed without an error.
+    Errors: InputError if the bytes are too many, are not JSON, have a number that is no integer or too long, or are not
+    in canonical form. The content is written again and compared, so not even a space or a second field of the same name
+    can be added without an error.
     """
-    content = _read(data, _not_whole)
-    if _written(content, canonical) != data:
-        raise InputError("The file is not in the canonical form of a release. It was changed or rewritten.")
-    return content
-
-
-def read_json(data: bytes) -> object:
-    """Return the content of bytes that a person may have edited.
-
-    Errors: InputError if the bytes are too many, are not JSON, have a field twice, or have a number that is not finite.
-    """
-    content = _read(data, _finite)
-    _written(content, lambda content: json.dumps(content, ensure_ascii=False).encode())
-    return content
-
-
-def _written(content: object, write: Callable[[object], bytes]) -> bytes:
-    """Return the bytes that a function writes for a content that was read. Errors: InputError if it cannot."""
-    try:
-        return write(content)
-    except UnicodeEncodeError:
-        raise InputError("A text in the file contains an unpaired surrogate character. Remove it.") from None
-    except RecursionError:
-        raise InputError(_TOO_DEEP) from None
-
-
-_TOO_DEEP = "The file is not readable JSON: its lists are nested too deeply."
-
-
-def _read(data: bytes, parse_float: Callable[[str], object]) -> object:
-    """Return the content of JSON. Errors: InputError."""
     if len(data) > MAX_BYTES:
         raise InputError(f"The file has {len(data):,} bytes; the limit is {MAX_BYTES:,}.")
     if max(data.count(b","), data.count(b"[") + data.count(b"{")) > _MOST_PLACES:
         raise InputError(f"The file has more than {_MOST_PLACES:,} JSON elements, which is the limit for a release.")
     try:
-        return json.loads(
-            data.decode(),
-            object_pairs_hook=_object,
-            parse_constant=_not_whole,
-            parse_float=parse_float,
-            parse_int=_short_integer,
+        content: object = json.loads(
+            data.decode(), parse_constant=_not_whole, parse_float=_not_whole, parse_int=_short_integer
         )
+        written = canonical(content)
     except UnicodeDecodeError:
         raise InputError("The file is not UTF-8 text.") from None
+    except UnicodeEncodeError:
+        raise InputError("A text in the file contains an unpaired surrogate character. Remove it.") from None
     except json.JSONDecodeError as error:
         raise InputError(f"The file is not JSON: {error.msg}, at character {error.pos + 1:,}.") from None
     except RecursionError:
-        raise InputError(_TOO_DEEP) from None
-
-
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        keys = sorted(key for key, _ in pairs)
-        twice = next(key for key, following in pairwise(keys) if key == following)
-        raise InputError(f"The file has the field {brief(twice)} twice in one object. Remove one of them.")
-    return fields
+        raise InputError("The file is not readable JSON: its lists are nested too deeply.") from None
+    if written != data:
+        raise InputError("The file is not in the canonical form of a release. It was changed or rewritten.")
+    return content
 
 
 def _not_whole(token: str) -> object:
     raise InputError(f"The file contains the number {brief(token)}; all numbers must be integers.")
 
 
-def _finite(token: str) -> object:
-    number = float(token)
-    if not math.isfinite(number):
-        raise InputError(f"The file contains the number {brief(token)}, which is too large.")
-    return number
-
-
 def _short_integer(token: str) -> int:
     if len(token.lstrip("-")) > _MOST_DIGITS:
         raise InputError(f"The file contains a number of {len(token):,} digits; the limit is {_MOST_DIGITS}.")
     return int(token)
+
+
+# Shapes: which fields an object has, and their types
+
+
+def require_shape(what: str, content: object, shape: Any) -> None:
+    """Check fields and types; fields of a shape with a question mark may be missing.
+
+    Errors: InputError that names the place with other fields or another type.
+    """
+    if isinstance(shape, dict):
+        present = content if isinstance(content, dict) else {}
+        shape = {name.rstrip("?"): inner for name, inner in shape.items() if name[-1] != "?" or name[:-1] in present}
+        if not isinstance(content, dict) or set(content) != set(shape):
+            raise InputError(f"{what} must be an object with exactly these fields: {', '.join(shape)}.")
+        for name, inner in shape.items():
+            require_shape(f'{what}\'s "{name}"', content[name], inner)
+    elif isinstance(shape, list):
+        if not isinstance(content, list):
+            raise InputError(f"{what} must be a list.")
+        for item in content:
+            require_shape(what, item, shape[0])
+    elif type(content) is not shape:  # a bool is an int to `isinstance`
+        raise InputError(f"{what} has {brief(content)}, which has the wrong type.")
+    elif isinstance(content, str) and len(content) > _MOST_LETTERS:
+        raise InputError(f"{what} has a text of {len(content):,} letters; the limit is {_MOST_LETTERS:,}.")

@@ -1,4 +1,4 @@
-"""The certificate of a release: the guarantee, its conditions and its limits; and four sentences for a board.
+"""The certificate of a release of either kind: the guarantee, its conditions and its limits; and four sentences.
 
 It answers the questions of NIST SP 800-226 (March 2025) about a guarantee of differential privacy. All texts follow
 from the other fields of the document, so each reader can compute and compare them.
@@ -9,15 +9,23 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 
-from dpbayes.base.amounts import Amount, PrivacyMeasure, Rho, amount_in, amount_text, cost_in, measure_of, number_of
+from dpbayes.base.amounts import (
+    Amount,
+    EpsilonDelta,
+    PrivacyMeasure,
+    Rho,
+    amount_in,
+    amount_text,
+    cost_in,
+    measure_of,
+    number_of,
+)
 from dpbayes.base.privacy import Neighbours
 from dpbayes.base.text import many, numeral
 from dpbayes.base.validation import InputError, whole_number
-from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
-from dpbayes.mechanisms.adaptive.process import PairChoice, Process
-from dpbayes.mechanisms.noise.exact import Calibrated
 from dpbayes.releases.document.canonical import fraction_text
-from dpbayes.releases.document.request import AdaptiveRequest, ReleaseRequest
+from dpbayes.releases.document.request import AdaptiveRequest, Chargeable
+from dpbayes.releases.document.sampled import Sampled
 
 MOST_RELEASES = 10**9
 
@@ -27,8 +35,8 @@ _WEAK = 10
 UNIT = "One record: all that the table says of one person, or of one unit that a row stands for."
 NEIGHBOURS = f"Replace one: {Neighbours.REPLACE_ONE.value}."
 TRUST = (
-    "Central model: the curator holds the records and is trusted with them, and with drawing once. Nobody who reads "
-    "this file needs to be trusted."
+    "Central model: the curator holds the records, and is trusted with them and with sampling once. No reader of this "
+    "file needs to be trusted."
 )
 """Sentences of the certificates of all releases."""
 
@@ -88,151 +96,101 @@ def time_text(time: datetime) -> str:
     return time.astimezone(UTC).strftime(_TIME)
 
 
-def certificate_of(
-    request: ReleaseRequest, calibration: Calibrated, composed: Composed, drawn: Provenance
-) -> dict[str, object]:
+def certificate_of(sampled: Sampled, composed: Composed, drawn: Provenance) -> dict[str, object]:
     """Return the certificate as names and texts; `not_covered` is a list of sentences."""
     return {
         "unit": UNIT,
         "neighbours": NEIGHBOURS,
-        **_promise(request),
-        "composed": _composed(request, composed),
+        **_promise(sampled.request),
+        "composed": _composed(sampled.request, composed),
         "trust": TRUST,
-        "noise": (
-            f"{request.entry.law}; scale {fraction_text(calibration.scale)}, sensitivity {request.sensitivity.value} "
-            f"({request.sensitivity.of})."
-        ),
+        "noise": sampled.noise,
         "drawn": (
-            f"OpenDP {drawn.opendp} drew the noise from the operating system's randomness, and its own privacy map "
-            'was asked before. Its constructors are of its feature "contrib": contributed, and not all of them have '
-            "been vetted in OpenDP's own process."
+            f"OpenDP {drawn.opendp} sampled the noise from the operating system's randomness, after its privacy map "
+            'had confirmed the privacy loss. Its constructors belong to its feature "contrib": contributed, and not '
+            "all of them have been vetted in OpenDP's own process."
         ),
         "made_with": f"dpbayes {drawn.dpbayes}, OpenDP {drawn.opendp}, Python {drawn.python}; {drawn.time}.",
-        "not_covered": _not_covered(request),
+        "not_covered": [*_choices_of(sampled.request), *NEVER_COVERED],
     }
 
 
-def _promise(request: ReleaseRequest) -> dict[str, object]:
-    if isinstance(request.cost, Rho):
-        rho = amount_text(request.rho)
+def _promise(request: Chargeable) -> dict[str, object]:
+    cost = request.cost
+    if isinstance(cost, Rho):
         return {
-            "rho": fraction_text(request.rho),
+            "rho": fraction_text(cost.value),
             "promise": (
-                f"Zero-concentrated: whatever is known besides, the Rényi divergence of every order alpha above 1 is "
-                f"at most {rho} alpha when one record is replaced by any other that the declared states allow; so no "
-                f"event becomes more than {_factor_text(request.rho)} times as likely, but for a part of it that has a "
-                f"probability of at most one in a million.{_stated(request)}"
+                f"Zero-concentrated: whatever else is known, the Rényi divergence of every order alpha above 1 is at "
+                f"most {amount_text(cost.value)} alpha when one record is replaced by any other that the declared "
+                f"states allow. No event becomes more than {_factor_text(likely_loss(cost))} times as likely, except "
+                f"for a part of it with a probability of at most one in a million.{_stated(request.stated)}"
             ),
         }
     return {
-        "epsilon": fraction_text(request.epsilon),
+        "epsilon": fraction_text(cost),
         "delta": "0/1",
         "promise": (
-            f"Whatever is known besides, no event becomes more than exp({amount_text(request.epsilon)}) times as "
-            "likely because one record is replaced by any other that the declared states allow."
+            f"Whatever else is known, no event becomes more than exp({amount_text(cost)}) times as likely because one "
+            "record is replaced by any other that the declared states allow."
         ),
     }
 
 
-def _stated(request: ReleaseRequest) -> str:
-    if request.stated is None:
+def _stated(stated: EpsilonDelta | None) -> str:
+    if stated is None:
         return ""
-    epsilon, delta = amount_text(request.stated.epsilon), amount_text(request.stated.delta)
+    epsilon, delta = amount_text(stated.epsilon), amount_text(stated.delta)
     return (
-        f" It was asked for as epsilon {epsilon} at delta {delta}, which this rho gives: no event becomes more than "
-        f"exp({epsilon}) times as likely, but for an addition of {delta}. Charged is the rho."
+        f" The request states epsilon {epsilon} at delta {delta}, which this rho implies: no event becomes more than "
+        f"exp({epsilon}) times as likely, except for an addition of {delta}. The rho is charged."
     )
 
 
-def _composed(request: ReleaseRequest, composed: Composed) -> str:
+def _composed(request: Chargeable, composed: Composed) -> str:
     measure, total = measure_of(composed.spent), composed.after(request.cost)
     kept = ", to which pure releases add the rho that they imply" if measure is PrivacyMeasure.RHO else ""
-    before = many(composed.releases, "release")
     return (
-        f"Of the dataset {request.dataset} the curator's ledger has {before} before this one, of "
-        f"{_total_text(composed.spent)} together; with this one it is {amount_text(number_of(total))}, the exact "
-        f"sum{kept}."
+        f"The curator's ledger has {many(composed.releases, 'release')} of the dataset {request.dataset} before this "
+        f"one, with {_total_text(composed.spent)} together; with this one it is {amount_text(number_of(total))}, the "
+        f"exact sum{kept}."
     )
 
 
 NEVER_COVERED = (
-    "How long drawing took, which an onlooker of the curator's machine might measure.",
-    "The floating point of whatever is computed from the whole numbers: it can be done again, and tells no more.",
-    "A person with several records in the table: what is promised is of one record.",
-    "What else is published of the same people: by themselves, by others, or from another dataset.",
-    "What is true of the population: it may be learnt, and used, of people who are in no table.",
+    "The time that sampling took, which somebody with access to the curator's machine might measure.",
+    "The floating point of whatever is computed from the integers: it can be repeated, and reveals no more.",
+    "A person with several records in the table: the guarantee is for one record.",
+    "What else is published about the same people: by themselves, by others, or from another dataset.",
+    "What is true of the population: it may be learnt, and used, about people who are in no table.",
 )
 """What the guarantee of no release covers."""
 
 
-def _not_covered(request: ReleaseRequest) -> list[str]:
+def _choices_of(request: Chargeable) -> list[str]:
+    """Return sentences on the curator's choices, which the guarantee does not cover."""
+    domains, n = request.domains.value, f"The number of records, {request.n:,}, is public"
+    if isinstance(request, AdaptiveRequest):
+        return [f"The columns and their states: the curator states that they were declared {domains}.", f"{n}."]
+    public = "so are the prior and the prices of the noise" if request.prices else "so is the prior"
     return [
         "The choice of the graph and the prior: made after looking at the records, it may reveal them.",
-        f"The states of the nodes: they were declared {request.domains.value}, as the curator states.",
-        f"The number of records, {request.n:,}, is public, and so {_public(request)}.",
-        *NEVER_COVERED,
+        f"The states of the nodes: the curator states that they were declared {domains}.",
+        f"{n}, and {public}.",
     ]
 
 
-def _public(request: ReleaseRequest) -> str:
-    if not request.prices:
-        return "is the prior"
-    return (
-        "are the prior and the prices by which the noise is shared out: that these were chosen without looking at the "
-        "records, only the curator knows"
-    )
-
-
-# For a board
-
-
-def sentences_of(request: ReleaseRequest, calibration: Calibrated, composed: Composed) -> tuple[str, str, str, str]:
+def sentences_of(sampled: Sampled, composed: Composed) -> list[str]:
     """Return sentences on the content, the guarantee, the spent budget, and the accuracy."""
-    columns = many(len(request.network.names), "column")
-    total = composed.after(request.cost)
-    number = composed.releases + 1
-    return (
-        f"This file describes {request.n:,} records of the dataset {request.dataset} in {columns} by "
-        f"{request.entry.length(request):,} whole numbers with noise, and holds no record.",
-        f"Whoever reads it, and whatever they know besides, {_odds(request.cost)}.",
-        f"{many(number, 'release')} of this dataset, this one included, have spent "
-        f"{_total_text(total)}; from all of them together, a reader {_odds(total)}.",
-        request.entry.accuracy(request, calibration.scale),
-    )
-
-
-def adaptive_sentences(request: AdaptiveRequest, process: Process, composed: Composed, drawn: Provenance) -> list[str]:
-    """Return sentences on the content, the guarantee, the spent budget, the sampling, and what is not covered."""
+    request = sampled.request
     total, number = composed.after(request.cost), composed.releases + 1
-    choices = [event for event in process.events if isinstance(event, PairChoice)]
-    network = process.measured.network
-    noise = "discrete Gaussian" if measure_of(request.cost) is PrivacyMeasure.RHO else "discrete Laplace"
     return [
-        f"This file has a graph over {many(len(network.names), 'column')} of the dataset {request.dataset}, chosen "
-        f"privately from {request.n:,} records, and its tables with noise. It holds no record.",
-        f"Neighbours are tables of the same number of records of which one is replaced: whoever reads the file, and "
-        f"whatever they know, {_odds(request.cost)}.",
-        f"{_guarantee_text(request.plan)}. It covers all choices and measurements together.",
-        f"{many(number, 'release')} of this dataset, this one included, have spent {_total_text(total)}; from all of "
+        sampled.described,
+        f"A reader of this file, whatever they know, {_odds(request.cost)}.",
+        f"{many(number, 'release')} of this dataset, this one included, have spent {_total_text(total)}. From all of "
         f"them together, a reader {_odds(total)}.",
-        f"{many(len(choices), 'choice')} by the exponential mechanism on whole scores and "
-        f"{many(len(process.events) - len(choices), 'measurement')} with {noise} noise were made.",
-        f"OpenDP {drawn.opendp} drew all of them from the operating system's randomness, with dpbayes "
-        f"{drawn.dpbayes}, on Python {drawn.python}; {drawn.time}.",
-        "Not covered: which columns were taken, and their states, declared "
-        f"{request.domains.value}, as the curator states.",
+        sampled.accuracy,
     ]
-
-
-def _guarantee_text(plan: AdaptivePlan) -> str:
-    epsilon = amount_text(Fraction(plan.epsilon))
-    if not plan.delta:
-        return f"The guarantee is pure, with epsilon {epsilon}"
-    delta = amount_text(Fraction(plan.delta))
-    return (
-        f"The guarantee is zero-concentrated, with rho {amount_text(plan.rho)}, which gives epsilon {epsilon} at delta "
-        f"{delta}"
-    )
 
 
 def _total_text(amount: Amount) -> str:
@@ -242,38 +200,27 @@ def _total_text(amount: Amount) -> str:
 
 def _odds(amount: Amount) -> str:
     """Return what a reader can learn at an epsilon or a rho, as the rest of a sentence."""
-    if isinstance(amount, Rho):
-        return _odds_of_rho(amount.value)
-    epsilon = amount
-    if epsilon >= _WEAK:
-        return f"may learn nearly all of any one record: an epsilon of {amount_text(epsilon)} hides next to nothing"
-    factor = numeral(math.exp(float(epsilon)))
-    return f"can change their odds on what any one record says by a factor of at most {factor}"
+    loss = likely_loss(amount)
+    if loss >= _WEAK:
+        return f"may learn nearly all of any one record, because {_total_text(amount)} hides next to nothing"
+    rarely = ", except in one release in a million" if isinstance(amount, Rho) else ""
+    return f"can change their odds on what any one record says by a factor of at most {_factor_text(loss)}{rarely}"
+
+
+def _factor_text(loss: float) -> str:
+    return f"exp({numeral(loss, 4)})" if loss >= _WEAK else numeral(math.exp(loss))
 
 
 _RARE = 1e-6
 """The probability with which a reader may learn more than a sentence on a rho states."""
 
 
-def _odds_of_rho(rho: Fraction) -> str:
-    if likely_loss(rho) >= _WEAK:
-        return f"may learn nearly all of any one record: a rho of {amount_text(rho)} hides next to nothing"
-    return (
-        f"can change their odds on what any one record says by a factor of at most {_factor_text(rho)}, but for one "
-        "release in a million"
-    )
+def likely_loss(amount: Amount) -> float:
+    """Return the largest loss at an epsilon; at a rho, a loss that is exceeded once in a million at most.
 
-
-def _factor_text(rho: Fraction) -> str:
-    """Return the factor by which odds change at a rho, exceeded with a probability of at most one in a million."""
-    loss = likely_loss(rho)
-    return f"exp({numeral(loss, 4)})" if loss >= _WEAK else numeral(math.exp(loss))
-
-
-def likely_loss(rho: Fraction) -> float:
-    """Return a loss that is exceeded once in a million at most: rho + 2 sqrt(rho ln 1/_RARE). [Bun16] Proposition 1.3.
-
-    It bounds the loss itself. So it holds for each release, also for a reader who knows only a distribution of the
-    other records, because the divergence of mixtures of neighbours is no larger.
+    The latter is rho + 2 sqrt(rho ln 1/_RARE), [Bun16] Proposition 1.3. It bounds the loss itself. So it holds for each
+    release, also for a reader who knows only a distribution of the other records, because the divergence of mixtures of
+    neighbours is no larger.
     """
-    return float(rho) + 2 * math.sqrt(float(rho) * -math.log(_RARE))
+    number = float(number_of(amount))
+    return number + 2 * math.sqrt(number * -math.log(_RARE)) if isinstance(amount, Rho) else number

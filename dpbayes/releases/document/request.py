@@ -1,7 +1,6 @@
 """The curator's request for a release of either kind. It is public, and it does not depend on the records."""
 
 import enum
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -44,48 +43,12 @@ class DomainChoice(enum.Enum):
     PUBLISHED = "from a published description of the data"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Chargeable(ABC):
-    """A request of either kind; two requests with the same `question` are the same.
-
-    `dataset` is the id that the curator gives the table. Errors: InputError.
-    """
-
-    dataset: str
-    n: int
-    domains: DomainChoice
-
-    def _require_valid(self, nodes: Network) -> None:
-        """Check the common fields, and the nodes or columns. Errors: InputError."""
-        _require_id(self.dataset)
-        object.__setattr__(self, "n", whole_number("The number of records", self.n, low=1, high=MOST_RECORDS))
-        _require_few(nodes.names)
-        _require_writable(nodes)
-        if not isinstance(self.domains, DomainChoice):
-            raise InputError("A release must state how its domains were declared.")
-
-    @property
-    @abstractmethod
-    def cost(self) -> Amount:
-        """The cost, which is the epsilon or the rho of the guarantee."""
-
-    @property
-    @abstractmethod
-    def content(self) -> Mapping[str, object]:
-        """The request as JSON has it."""
-
-    @property
-    def question(self) -> bytes:
-        """The request in canonical form: equal bytes request the same release."""
-        return canonical(self.content)
-
-
 # Tables of a given graph
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReleaseRequest(Chargeable):
-    """A request for the tables of a given graph.
+class ReleaseRequest:
+    """A request for the tables of a given graph. `dataset` is the id that the curator gives the table.
 
     The guarantee is an `epsilon`, or a `rho` if the mechanism has one; the other is 0. If (epsilon, delta) is `stated`
     instead of a rho, the rho implies it. `prior` has decimals as typed, one for every cell or one for all; 1 is
@@ -95,6 +58,9 @@ class ReleaseRequest(Chargeable):
     The graph must have been chosen without looking at the records. Errors: InputError.
     """
 
+    dataset: str
+    n: int
+    domains: DomainChoice
     network: Network
     mechanism: str
     epsilon: Fraction = Fraction(0)
@@ -106,7 +72,7 @@ class ReleaseRequest(Chargeable):
 
     def __post_init__(self) -> None:
         entry = releasable(self.mechanism)
-        self._require_valid(self.network)
+        _require_valid(self, self.network)
         entry.require(self.network)
         for name, value in {
             **self._checked_loss(entry),
@@ -208,17 +174,20 @@ SIZES = ("batches", "most_parents", "most_cells")
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdaptiveRequest(Chargeable):
+class AdaptiveRequest:
     """A request for an adaptive release.
 
     `columns` is the network without arrows over the declared columns. Errors: InputError.
     """
 
+    dataset: str
+    n: int
+    domains: DomainChoice
     columns: Network
     plan: AdaptivePlan
 
     def __post_init__(self) -> None:
-        self._require_valid(self.columns)
+        _require_valid(self, self.columns)
         _require_budget(Fraction(self.plan.epsilon), Fraction(self.plan.delta))
         if self.columns.edges:
             raise InputError("A request for an adaptive release starts without arrows.")
@@ -241,7 +210,7 @@ class AdaptiveRequest(Chargeable):
         return {
             "dataset": self.dataset,
             "columns": [{"name": node["name"], "states": node["states"]} for node in _nodes(self.columns)],
-            **self._stated,
+            **self._guarantee,
             "shares": {name: fraction_text(Fraction(getattr(self.plan, name))) for name in SHARES},
             "sizes": {name: getattr(self.plan, name) for name in SIZES},
             "n": self.n,
@@ -249,8 +218,13 @@ class AdaptiveRequest(Chargeable):
         }
 
     @property
-    def _stated(self) -> dict[str, str]:
-        """The guarantee: an epsilon, or an epsilon with its delta and rho."""
+    def stated(self) -> EpsilonDelta | None:
+        """The stated epsilon and delta, which imply the rho; None for a pure epsilon."""
+        plan = self.plan
+        return EpsilonDelta(Fraction(plan.epsilon), Fraction(plan.delta)) if plan.delta else None
+
+    @property
+    def _guarantee(self) -> dict[str, str]:
         epsilon = {"epsilon": fraction_text(Fraction(self.plan.epsilon))}
         if not self.plan.delta:
             return epsilon
@@ -269,6 +243,17 @@ def adaptive_request_from(content: Mapping[str, Any]) -> AdaptiveRequest:
         n=content["n"],
         domains=_domains_called(content["domains"]),
     )
+
+
+# Both kinds
+
+Chargeable = ReleaseRequest | AdaptiveRequest
+"""A request of either kind, which a dataset's budget pays."""
+
+
+def question_of(request: Chargeable) -> bytes:
+    """Return a request in canonical form: equal bytes request the same release."""
+    return canonical(request.content)
 
 
 # The guarantee, exactly as a person types it
@@ -348,6 +333,16 @@ def _network_of(nodes: Sequence[Mapping[str, Any]]) -> Network:
 
 
 # Checks
+
+
+def _require_valid(request: Chargeable, nodes: Network) -> None:
+    """Check the fields that requests of both kinds have, and the nodes or columns. Errors: InputError."""
+    _require_id(request.dataset)
+    object.__setattr__(request, "n", whole_number("The number of records", request.n, low=1, high=MOST_RECORDS))
+    _require_few(nodes.names)
+    _require_writable(nodes)
+    if not isinstance(request.domains, DomainChoice):
+        raise InputError("A release must state how its domains were declared.")
 
 
 def _domains_called(text: str) -> DomainChoice:

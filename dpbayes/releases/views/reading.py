@@ -1,10 +1,9 @@
 """The noise-aware and the naive reading of a release, and the files that other programs read. None costs privacy.
 
-The files are a network, synthetic records, posterior samples, and a Python script.
+The files are a network, synthetic records, and posterior samples.
 """
 
 import io
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 
@@ -15,17 +14,16 @@ from dpbayes.base.spreadsheet import safe_csv
 from dpbayes.base.steps import slices
 from dpbayes.base.text import interval_texts, whole_percent
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, brief, whole_number
-from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior
+from dpbayes.base.validation import InputError, whole_number
+from dpbayes.mechanisms.release import Outcome, Release
 from dpbayes.model.dataset import Dataset
-from dpbayes.model.network import Network
 from dpbayes.posteriors.answers import QueryAnswer
-from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
+from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_aware import roughness
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.releases.document import AdaptiveDocument, Document, ReleaseDocument
-from dpbayes.sources.bif import KEYWORDS, write_bif
+from dpbayes.releases.document import Document, SampledSteps
+from dpbayes.sources.bif import write_bif
 from dpbayes.sources.synthetic import sample_dataset
 
 INTERVALS = {
@@ -128,37 +126,18 @@ def roughness_of(law: Dirichlets | DirichletMixtures) -> str:
 # BIF, which pgmpy, pyAgrum, bnlearn and GeNIe read
 
 
-_READ_BY_ALL = re.compile(r"[A-Za-z0-9_-]+")
-
-
 def released_bif(document: Document, reading: Reading = Reading.NOISE_AWARE) -> str:
     """Return the network with the CPTs of a release: the posterior's mean, or the released estimate.
 
     Those of an adaptive release are the ones of its synthetic records.
 
-    If rows have few importance points, a comment in the first line states this. Errors: those of `release_of` and of
-    `probabilities_and_warning`.
+    If rows have few importance points, a comment in the first line states this. Errors: those of `Document.tables` and
+    of `probabilities_and_warning`.
     """
-    if isinstance(document, AdaptiveDocument):
-        return write_bif(document.network, document.release.probabilities)
+    if isinstance(document.sampled, SampledSteps):
+        return write_bif(document.network, document.sampled.release.probabilities)
     probabilities, remark = probabilities_and_warning(document.tables, reading)
     return (f"// {remark}\n" if remark else "") + write_bif(document.network, probabilities)
-
-
-def unread_elsewhere(network: Network) -> str:
-    """Return a sentence about the first name or state that other readers of BIF may refuse, "" without one.
-
-    This program reads all names, because they are quoted in the file. pyAgrum 3.3 reads neither quotes nor numbers with
-    a point.
-    """
-    words = (*network.names, *(state for states in network.states for state in states))
-    odd = next((word for word in words if not _READ_BY_ALL.fullmatch(word) or word in KEYWORDS), None)
-    if odd is None:
-        return ""
-    return (
-        f"Other programs may not read {brief(odd)} in a BIF file: many accept only letters, digits, _ and - in names. "
-        "This program reads it."
-    )
 
 
 # Synthetic records: a table of any length, for those who want records
@@ -177,8 +156,8 @@ def records_of(
     One draw per record would give the same distribution as the mean, because nodes and rows are independent. Those of
     an adaptive release have little sampling error. Errors: InputError for one draw of a release without a posterior.
     """
-    if isinstance(document, AdaptiveDocument):
-        return document.release.synthetic(n, rng)
+    if isinstance(document.sampled, SampledSteps):
+        return document.sampled.release.synthetic(n, rng)
     release = document.tables
     cpts = posterior_of(release, reading).sample(rng) if one_draw else probabilities_and_warning(release, reading)[0]
     return sample_dataset(document.network, cpts, n, rng)
@@ -238,46 +217,3 @@ def draws_parquet(posterior: Dirichlets | DirichletMixtures, draws: int, rng: np
     metadata = {"remark": remark} if remark else None
     arrow_parquet.write_table(pa.table([pa.array(column) for column in values.T], names=names, metadata=metadata), out)
     return out.getvalue()
-
-
-# A script of a few lines that checks a release and asks it one question
-
-
-_JOINT = "posterior = release.joint_noise_aware()  # noise_aware() treats rows separately; release.posterior is naive"
-
-_POSTERIORS = {
-    Reading.NOISE_AWARE: "posterior = release.noise_aware()  # release.posterior is naive",
-    Reading.AS_REAL: "posterior = release.posterior  # naive; release.noise_aware() includes the noise",
-}
-
-
-_INTERVAL = f"{LEVEL:.0%} interval:"
-
-
-def python_script(document: ReleaseDocument, file: str = "release.json", reading: Reading = Reading.NOISE_AWARE) -> str:
-    """Return the script; it reads `file`. Errors: those of `release_of`."""
-    network, release = document.network, document.tables
-    is_posterior = isinstance(release.outcome, ReleasedPosterior)
-    used = reading_of(release, reading)
-    query = [
-        _JOINT if used is Reading.NOISE_AWARE and has_joint(release) else _POSTERIORS[used],
-        f"answer = posterior.query({network.names[-1]!r}, interval={LEVEL})",
-        f"print(answer.mean, {_INTERVAL!r}, answer.low, answer.high)",
-    ]
-    return "\n".join(
-        [
-            '"""Verify a release and query it. Needs: pip install dpbayes."""',
-            "from pathlib import Path",
-            "",
-            "from dpbayes.releases.document import read_document",
-            "from dpbayes.releases.verify import verify",
-            "",
-            f"data = Path({file!r}).read_bytes()",
-            "for check in verify(data).checks:",
-            '    print("holds" if check.holds else "FAILS", check.sentence)',
-            "release = read_document(data).tables",
-            "print(release.guarantee)",
-            *(query if is_posterior else ["print(release.outcome.probabilities)"]),
-            "",
-        ]
-    )

@@ -1,15 +1,14 @@
 """A release as one HTML file for a board, a class or an archive, without external content, printable on one page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from html import escape
 from itertools import islice
 
 import numpy as np
 
 from dpbayes.audit.risk import LINKED, SUSPICION, ceiling, risk, sentences
-from dpbayes.base.amounts import Amount, Rho, amount_text, amount_with_symbol, measure_of, number_of
+from dpbayes.base.amounts import Amount, EpsilonDelta, Rho, amount_text, amount_with_symbol, measure_of, number_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import in_hundred, many, numeral, percent
 from dpbayes.base.types import FloatArray
@@ -23,11 +22,10 @@ from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.posteriors.prior_rules import rule_of
-from dpbayes.releases.document import AdaptiveDocument, Document, ReleaseDocument
-from dpbayes.releases.document.certificate import NEIGHBOURS, NEVER_COVERED, TRUST, UNIT, Composed, likely_loss
-from dpbayes.releases.document.request import ReleaseRequest
+from dpbayes.releases.document import Document, SampledSteps, SampledTables
+from dpbayes.releases.document.certificate import Composed, likely_loss
+from dpbayes.releases.document.request import Chargeable, ReleaseRequest
 from dpbayes.releases.document.signature import signature_line
-from dpbayes.releases.views.paper import items, nested, paper, probability_bar
 from dpbayes.releases.views.reading import (
     INTERVALS,
     answer_under,
@@ -40,9 +38,6 @@ from dpbayes.releases.views.reading import (
 
 MOST_BARS = 24
 """The largest number of nodes with a bar on the page."""
-
-MOST_NAMED = 2
-"""The largest number of answers that are named as depending on the prior; of more, their number is stated."""
 
 DRAWS, MOST_DRAWN = 400, 1 << 22
 """Samples of all CPTs for the intervals, and their largest total size; a larger network has no intervals."""
@@ -67,81 +62,80 @@ NOT_OF_A_CERTIFICATE = {
 }
 """Answers that are the same for all releases."""
 
+_STYLE = """
+@page { size: A4; margin: 8mm 12mm }
+body { font: 10pt/1.25 system-ui, sans-serif; color: #1b1f24; max-width: 186mm; margin: 8mm auto }
+@media print { body { max-width: none; margin: 0 } }
+h1 { font-size: 16pt; margin: 0 0 2mm; overflow-wrap: anywhere } h2 { font-size: 11pt; margin: 2mm 0 .5mm }
+h2 { break-after: avoid } p { margin: 1mm 0 0 }
+ol { margin: 0; padding-left: 5mm; font-size: 10pt; overflow-wrap: anywhere } ol li { margin-bottom: .8mm }
+.person { font-size: 8pt }
+.bars { columns: 2; column-gap: 8mm; font-size: 8.4pt }
+.bars div { break-inside: avoid; display: flex; gap: 2mm; align-items: center }
+.bars span { flex: 1; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+.bars i { flex: none; position: relative; width: 21mm; height: 2.4mm; background: #e4e7eb; print-color-adjust: exact }
+.bars b { display: block; height: 100%; background: #b45309; print-color-adjust: exact }
+.bars u { position: absolute; top: .9mm; height: .6mm; background: #1b1f24; print-color-adjust: exact }
+.bars small { flex: none; width: 14mm; font-size: 7.5pt; font-variant-numeric: tabular-nums }
+.bars em { flex: none; width: 12mm; text-align: right; font-style: normal; font-variant-numeric: tabular-nums }
+dl { display: grid; grid-template-columns: 30mm 1fr; gap: .2mm 3mm; margin: 0; font-size: 8pt }
+dt { font-weight: 600 } dd { margin: 0; overflow-wrap: anywhere } ul { margin: 0; padding-left: 4mm; font-size: 8pt }
+code { font-size: 8pt; overflow-wrap: anywhere }
+"""
+
 
 def html_report(document: Document, reading: Reading = Reading.NOISE_AWARE, *, suspicion: float = SUSPICION) -> str:
     """Return the report: sentences, a probability of each node, the certificate and its meaning, the verification.
 
     `suspicion` is an attacker's prior belief about one person. Equal files give equal reports. Errors: those of
-    `release_of`, of `probabilities_and_warning`, and InputError for a suspicion out of (0, 1).
+    `Document.tables`, of `probabilities_and_warning`, and InputError for a suspicion out of (0, 1).
     """
     finite_number("The suspicion", suspicion, low=1e-9, high=1 - 1e-9)
-    first, answers, not_covered = _parts(document)
-    bars = _bars(_ReleasedNetwork.of(document, reading))
+    title, certificate = escape(f"Release of {document.request.dataset}"), document.content["certificate"]
+    answers = {name: str(certificate[key]) for key, name in _TERMS.items()}
+    answers |= {"Parameters": _parameters(document.request), **NOT_OF_A_CERTIFICATE}
     terms = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in answers.items())
-    return paper(
-        f"Release of {document.request.dataset}",
-        f"<ol>{items(first)}</ol>\n"
-        f"<h2>Results</h2>\n{bars}\n"
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        f'<meta name="viewport" content="width=device-width"><title>{title}</title><style>{_STYLE}</style></head>\n'
+        f"<body><h1>{title}</h1>\n"
+        f"<ol>{_items(document.content['sentences'])}</ol>\n"
+        f"<h2>Results</h2>\n{_bars(_ReleasedNetwork.of(document, reading))}\n"
         f"<h2>Privacy guarantee, by the questions of NIST SP 800-226</h2>\n<dl>{terms}</dl>\n"
-        f'<h2>Meaning for one person</h2>\n<p class="person">{escape(_person(document, suspicion))}</p>'
-        f"{_beliefs(document, suspicion)}\n"
-        f"<h2>Not covered by the guarantee</h2>\n<ul>{items(not_covered)}</ul>\n"
+        f'<h2>Meaning for one person</h2>\n<p class="person">{escape(_person(document, suspicion))}</p>\n'
+        f"<h2>Not covered by the guarantee</h2>\n<ul>{_items(certificate['not_covered'])}</ul>\n"
         "<h2>Verification</h2>\n<p>This command checks the release without the records: <code>python -m "
         "dpbayes verify release.json</code>. "
         f"SHA-256 of the content: <code>{escape(str(document.content['hash']))}</code> "
-        f"{escape(signature_line(document.content))}</p>\n",
+        f"{escape(signature_line(document.content))}</p>\n</body></html>\n"
     )
 
 
-_Parts = tuple[Sequence[str], Mapping[str, str], Sequence[str]]
-"""The first sentences of a report, the answers to the questions of NIST SP 800-226, and what is not covered."""
+def _items(texts: Iterable[str]) -> str:
+    return "".join(f"<li>{escape(text)}</li>" for text in texts)
 
 
-def _parts(document: Document) -> _Parts:
-    if isinstance(document, ReleaseDocument):
-        return _of_a_release(document)
-    assert isinstance(document, AdaptiveDocument), "there are two kinds"
-    return _of_an_adaptive_release(document)
-
-
-def _of_a_release(document: ReleaseDocument) -> _Parts:
-    certificate, request = document.content["certificate"], document.request
-    amount = amount_with_symbol(request.cost)
-    delta = "" if isinstance(request.cost, Rho) else ", δ = 0"
-    answers = {name: str(certificate[key]) for key, name in _TERMS.items()} | {
-        "Parameters": (
-            f"{amount}{delta}; {request.entry.label}; n = {request.n:,}. The graph, prior and states are public too. "
-            f"The prior is {_prior_title(request)}."
-        ),
-        **NOT_OF_A_CERTIFICATE,
-    }
-    return document.content["sentences"], answers, certificate["not_covered"]
-
-
-def _of_an_adaptive_release(document: AdaptiveDocument) -> _Parts:
-    described, neighbours, guarantee, spent, noise, drawn, declared = document.content["sentences"]
-    request = document.request
-    rho = f"ρ = {amount_text(request.plan.rho)}, " if isinstance(request.cost, Rho) else ""
-    epsilon, delta = (amount_text(Fraction(value)) for value in (request.plan.epsilon, request.plan.delta))
-    answers = {
-        "Unit of privacy": UNIT,
-        "Neighbours": NEIGHBOURS,
-        "Guarantee": guarantee,
-        "Composition": spent,
-        "Trust model": TRUST,
-        "Noise": noise,
-        "Sampling of the noise": drawn,
-        "Parameters": (
-            f"{rho}ε = {epsilon}, δ = {delta}; n = {request.n:,}. The plan, columns and states are public too."
-        ),
-        **NOT_OF_A_CERTIFICATE,
-    }
-    return [described, neighbours], answers, [declared, *NEVER_COVERED]
-
-
-def _prior_title(request: ReleaseRequest) -> str:
+def _parameters(request: Chargeable) -> str:
+    """Return a sentence on the public settings."""
+    loss = f"{amount_with_symbol(request.cost)}{_at_delta(request.cost, request.stated)}"
+    if not isinstance(request, ReleaseRequest):
+        return f"{loss}; Adaptive; n = {request.n:,}. The plan, columns and states are public too."
     rule = rule_of(request.dirichlets)
-    return "a parameter for each cell, in the request" if rule is None else rule.title
+    prior = "a parameter for each cell, in the request" if rule is None else rule.title
+    return (
+        f"{loss}; {request.entry.label}; n = {request.n:,}. The graph, prior and states are public too. The prior is "
+        f"{prior}."
+    )
+
+
+def _at_delta(cost: Amount, stated: EpsilonDelta | None) -> str:
+    if stated is not None:
+        return f", ε = {amount_text(stated.epsilon)}, δ = {amount_text(stated.delta)}"
+    return "" if isinstance(cost, Rho) else ", δ = 0"
+
+
+# The results
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,8 +155,8 @@ class _ReleasedNetwork:
 
     @classmethod
     def of(cls, document: Document, reading: Reading) -> "_ReleasedNetwork":
-        if isinstance(document, AdaptiveDocument):
-            return cls(document.network, document.release.probabilities, _ADAPTIVE)
+        if isinstance(document.sampled, SampledSteps):
+            return cls(document.network, document.sampled.release.probabilities, _ADAPTIVE)
         network, release = document.network, document.tables
         if not isinstance(release.outcome, ReleasedPosterior) or DRAWS * network.cell_count > MOST_DRAWN:
             return cls(network, *probabilities_and_warning(release, reading))
@@ -196,31 +190,28 @@ def _bars(estimate: _ReleasedNetwork) -> str:
     if estimate.law is not None:
         said = (
             f"<p>Marks and small numbers show {LEVEL:.0%} intervals of the {posterior_name(estimate.law)}. "
-            f"{escape(estimate.intervals)}{escape(_decided(network, answers))}</p>"
+            f"{escape(estimate.intervals)}{_decided([answer for _, answer in answers])}</p>"
         )
     remark = f"<p>{escape(estimate.remark)}</p>" if estimate.remark else ""
     return f'<div class="bars">{bars}</div>{rest}{said}{remark}'
 
 
 def _bar(estimate: _ReleasedNetwork, node: int, answer: QueryAnswer) -> str:
-    network = estimate.network
-    state = network.telling_state(node)
+    network, state = estimate.network, estimate.network.telling_state(node)
     share, low, high = (float(np.clip(ends[state], 0.0, 1.0)) for ends in (answer.mean, answer.low, answer.high))
-    return probability_bar(_label(network, node), share, None if estimate.law is None else (low, high))
+    name = escape(f"P({assignment(network.names[node], network.states[node][state])})")
+    mark = small = ""
+    if estimate.law is not None:
+        mark = f'<u style="left:{100 * low:.1f}%;width:{100 * (high - low):.1f}%"></u>'
+        small = f"<small>{low:.2f}–{high:.2f}</small>"
+    drawn = f'<i><b style="width:{100 * share:.1f}%"></b>{mark}</i>'
+    return f'<div><span title="{name}">{name}</span>{drawn}<em>{escape(numeral(share, 2))}</em>{small}</div>'
 
 
-def _label(network: Network, node: int) -> str:
-    return f"P({assignment(network.names[node], network.states[node][network.telling_state(node)])})"
-
-
-def _decided(network: Network, answers: list[tuple[int, QueryAnswer]]) -> str:
-    """Return a sentence on the answers that depend mainly on the prior."""
-    names = [_label(network, node) for node, answer in answers if answer.is_prior_decisive]
-    if not names:
-        return ""
-    if len(names) > MOST_NAMED:
-        return f" {len(names)} of these answers depend mainly on the prior."
-    return f" {' and '.join(names)} {'depends' if len(names) == 1 else 'depend'} mainly on the prior."
+def _decided(answers: Sequence[QueryAnswer]) -> str:
+    """Return a sentence on the number of answers that depend mainly on the prior."""
+    decided = sum(answer.is_prior_decisive for answer in answers)
+    return f" {decided} of these {many(len(answers), 'answer')} mainly depend on the prior." if decided else ""
 
 
 # The meaning of the guarantee for one person
@@ -237,37 +228,15 @@ def _after_this(document: Document, suspicion: float) -> str:
 
     The audit is of the mechanism with integer noise, which was used.
     """
-    if not isinstance(document, ReleaseDocument):
+    if not isinstance(document.sampled, SampledTables):
         raised = _raised(document.request.cost, suspicion)
         return f"An attacker's {percent(suspicion)} belief about one person {raised} after this release."
-    request = document.request
+    request = document.sampled.request
     try:
         own = risk(request.entry.simulated(request), n=request.n, suspicion=suspicion)
     except InputError as error:
         return str(error)
     return sentences([own])
-
-
-def _beliefs(document: Document, suspicion: float) -> str:
-    """Draw the suspicion, and its limits after this release and after all releases."""
-    cost, composed = document.request.cost, document.composed
-    shares = [
-        (f"belief before the release: {percent(suspicion)}", suspicion),
-        _belief_after("after this release", cost, suspicion),
-    ]
-    if composed.releases:
-        shares.append(_belief_after("after all releases", composed.after(cost), suspicion))
-    return nested(shares, "; ".join(label for label, _ in shares))
-
-
-def _raised(total: Amount, suspicion: float) -> str:
-    """Return the limit of a suspicion after releases of this total cost, as the rest of a sentence."""
-    most = in_hundred(_most(total, suspicion))
-    if most == "100":
-        return "can rise to almost 100%"
-    if isinstance(total, Rho):
-        return f"can rise above {most}% with probability at most 10⁻⁶"
-    return f"can rise to at most {most}%"
 
 
 def _together(composed: Composed, cost: Amount, suspicion: float) -> str:
@@ -282,13 +251,11 @@ def _together(composed: Composed, cost: Amount, suspicion: float) -> str:
     )
 
 
-def _belief_after(when: str, total: Amount, suspicion: float) -> tuple[str, float]:
-    """Return the limit of a suspicion after releases of this total cost, with its description, for the same drawing."""
-    most, seldom = _most(total, suspicion), " (p = 1 − 10⁻⁶)" if isinstance(total, Rho) else ""
-    return f"{when}: at most {in_hundred(most)}%{seldom}", most
-
-
-def _most(total: Amount, suspicion: float) -> float:
-    """Return the limit of a suspicion: certain for an epsilon, rarely exceeded for a rho."""
-    loss = likely_loss(total.value) if isinstance(total, Rho) else float(total)
-    return ceiling(suspicion, Guarantee(loss))
+def _raised(total: Amount, suspicion: float) -> str:
+    """Return the limit of a suspicion after releases of this total cost, as the rest of a sentence."""
+    most = in_hundred(ceiling(suspicion, Guarantee(likely_loss(total))))
+    if most == "100":
+        return "can rise to almost 100%"
+    if isinstance(total, Rho):
+        return f"can rise above {most}% with probability at most 10⁻⁶"
+    return f"can rise to at most {most}%"

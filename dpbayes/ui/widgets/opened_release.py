@@ -17,7 +17,7 @@ from dpbayes.model.query import query
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_aware import MOST_CELLS
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.releases.document import Document, ReleaseDocument, read_document
+from dpbayes.releases.document import Document, SampledSteps, read_document
 from dpbayes.releases.document.signature import signature_line
 from dpbayes.releases.verify import Verification, verify
 from dpbayes.releases.views.reading import (
@@ -26,11 +26,9 @@ from dpbayes.releases.views.reading import (
     posterior_name,
     posterior_of,
     prior_warning,
-    python_script,
     records_csv,
     records_of,
     released_bif,
-    unread_elsewhere,
 )
 from dpbayes.releases.views.report import html_report
 from dpbayes.ui.session.downloads import download_button
@@ -58,7 +56,7 @@ def opened_release(data: bytes, *, key: str, suspicion: float = SUSPICION) -> No
         for sentence in document.content["sentences"]:
             st.markdown(f"- {escaped(sentence)}")
         st.markdown(f"- {escaped(signature_line(document.content))}")
-        if not isinstance(document, ReleaseDocument):
+        if isinstance(document.sampled, SampledSteps):
             arrow_list(document.network)
         reading = _reading(document.tables, key=key)
         with sentence_instead():
@@ -66,11 +64,10 @@ def opened_release(data: bytes, *, key: str, suspicion: float = SUSPICION) -> No
     with right:
         show(f"{key}.rows", (data, reading), lambda: released_rows(document, reading))
     _files(document, reading, data, key=key, suspicion=suspicion)
-    if isinstance(document, ReleaseDocument):
-        with st.expander("Certificate"):
-            for name, text in document.content["certificate"].items():
-                lines = "\n".join(f"- {escaped(line)}" for line in text) if isinstance(text, list) else escaped(text)
-                st.markdown(f"**{escaped(name.replace('_', ' ').capitalize())}**\n\n{lines}")
+    with st.expander("Certificate"):
+        for name, text in document.content["certificate"].items():
+            lines = "\n".join(f"- {escaped(line)}" for line in text) if isinstance(text, list) else escaped(text)
+            st.markdown(f"**{escaped(name.replace('_', ' ').capitalize())}**\n\n{lines}")
 
 
 def arrow_list(network: Network) -> None:
@@ -171,19 +168,9 @@ def _files(document: Document, requested: Reading, data: bytes, *, key: str, sus
             "text/html",
         )
         offer("Network (BIF)", "release.bif", lambda: released_bif(document, reading).encode(), "text/plain")
-        if isinstance(document, ReleaseDocument):
-            script = document
-            offer(
-                "Script (Python)",
-                "release.py",
-                lambda: python_script(script, reading=reading).encode(),
-                "text/x-python",
-            )
         offer(
             "Synthetic records (CSV)",
             "records.csv",
             lambda: records_csv(records_of(document, n, np.random.default_rng(secrets.randbits(128)), reading)),
             "text/csv",
         )
-    if remark := unread_elsewhere(network):
-        st.caption(escaped(remark))

@@ -28,7 +28,7 @@ from dpbayes.model import residual_design
 from dpbayes.model.charges import Charges
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
-from dpbayes.releases.document import read_document, release_of
+from dpbayes.releases.document import read_document
 from dpbayes.releases.document.request import ReleaseRequest, request_from
 from dpbayes.releases.document.signature import NOT_SIGNED
 from dpbayes.releases.verify import verify
@@ -186,7 +186,7 @@ def test_without_noise_the_tables_are_the_true_ones(monkeypatch, mechanism, netw
     replace_draw(monkeypatch, no_noise)
     request, counts = request_of(network, mechanism=mechanism), counted(network)
     document = read_document(drawn(request, counts))
-    np.testing.assert_allclose(release_of(document).outcome.updates, counts.values, atol=1e-9)
+    np.testing.assert_allclose(document.tables.outcome.updates, counts.values, atol=1e-9)
 
 
 def test_whole_residuals_are_exact_where_doubles_are_not():
@@ -204,7 +204,7 @@ def test_whole_residuals_are_exact_where_doubles_are_not():
 @pytest.mark.parametrize("mechanism", ["residuals"])
 def test_the_stated_variances_are_those_of_the_scales_that_are_drawn(mechanism):
     request = request_of(ASIA, mechanism=mechanism)
-    stated = release_of(read_document(drawn(request))).outcome.noise_model.variances[1:]
+    stated = read_document(drawn(request)).tables.outcome.noise_model.variances[1:]
     scales = np.array(request.entry.own_scales(request, request.calibrated.scale))
     sizes = np.array([member.bit_count() for member in ASIA.closure.members[1:]])
     variances = noise_variances(mechanism, scales) / 2.0**sizes
@@ -245,7 +245,7 @@ def test_a_release_of_records_that_are_all_in_the_last_of_several_states_is_veri
     """Its last residual is -3 n, farther from zero than any count is."""
     n, network = 10**6, Network.from_edges("a", [], {"a": "wxyz"})
     document = drawn(request_of(network, mechanism="residuals", n=n), Counts(network, np.array([0, 0, 0, n]), n))
-    assert min(read_document(document).integers) < -2 * n
+    assert min(read_document(document).sampled.integers) < -2 * n
     assert verify(document).holds
 
 

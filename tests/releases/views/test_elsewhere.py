@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from dpbayes.model.network import Network
-from dpbayes.releases.document import ReleaseDocument, read_document, release_of
-from dpbayes.releases.views.reading import released_bif, unread_elsewhere
+from dpbayes.releases.document import Document, read_document
+from dpbayes.releases.views.reading import released_bif
 from tests.conftest import IS_THOROUGH
 from tests.releases.asking import counted, drawn, request_of
 from tests.strategies import ASIA
@@ -32,7 +32,7 @@ for name in network.names():
 json.dump(rows, sys.stdout)
 """
 
-Reading = Callable[[ReleaseDocument], Any]
+Reading = Callable[[Document], Any]
 
 
 def network_of(*words: str) -> Network:
@@ -47,26 +47,6 @@ PLAIN = {
     "capitals": network_of("A", "a", "Yes", "no_answer"),
 }
 
-ODD = {
-    "space": network_of("my node", "b", "no", "yes"),
-    "quote": network_of('a"b', "b", "no", "yes"),
-    "comma": network_of("a", "b", "no, never", "yes"),
-    "letters of other tongues": network_of("Größe", "b", "no", "yes"),
-    "sign": network_of("a", "b", "<5", ">=5"),
-    "number with a point": network_of("a", "b", "1.5", "2.5"),
-    "word of the format": network_of("table", "b", "no", "yes"),
-}
-
-
-@pytest.mark.parametrize("name", PLAIN)
-def test_of_plain_names_nothing_is_said(name):
-    assert not unread_elsewhere(PLAIN[name])
-
-
-@pytest.mark.parametrize("name", ODD)
-def test_of_other_names_it_is_said_that_other_programs_may_refuse_them(name):
-    assert "may not read" in unread_elsewhere(ODD[name])
-
 
 @pytest.fixture(scope="module")
 def read(tmp_path_factory: pytest.TempPathFactory) -> Reading:
@@ -76,7 +56,7 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Reading:
     python = str(folder / "env" / ("Scripts" if sys.platform == "win32" else "bin") / "python")
     subprocess.run([python, "-m", "pip", "install", "-q", "pyagrum==3.3.1"], check=True)
 
-    def reading(document: ReleaseDocument) -> Any:
+    def reading(document: Document) -> Any:
         file: Path = folder / "release.bif"
         file.write_text(released_bif(document), encoding="utf-8")
         ran = subprocess.run([python, "-c", READER, str(file)], capture_output=True, text=True)
@@ -85,7 +65,7 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Reading:
     return reading
 
 
-def document_of(network: Network) -> ReleaseDocument:
+def document_of(network: Network) -> Document:
     return read_document(drawn(request_of(network), counted(network)))
 
 
@@ -93,7 +73,7 @@ def document_of(network: Network) -> ReleaseDocument:
 @pytest.mark.parametrize("name", PLAIN)
 def test_another_program_reads_every_released_probability(name, read: Reading):
     network, document = PLAIN[name], document_of(PLAIN[name])
-    probabilities, rows = release_of(document).joint_noise_aware().mean, read(document)
+    probabilities, rows = document.tables.joint_noise_aware().mean, read(document)
     assert len(rows) == network.row_count
     for node, given, law in rows:
         i = network.position[node]
@@ -101,10 +81,3 @@ def test_another_program_reads_every_released_probability(name, read: Reading):
         at = tuple(network.states[j].index(given[network.names[j]]) for j in network.families[i][:-1])
         expected = np.asarray(network.table(probabilities, i))[at]
         np.testing.assert_allclose([law[state] for state in network.states[i]], expected, rtol=1e-6)
-
-
-@pytest.mark.skipif(not IS_THOROUGH, reason="it installs another program")
-@pytest.mark.parametrize("name", ODD)
-def test_what_is_said_of_other_names_is_so(name, read: Reading):
-    """Once another program reads them, the sentence may go."""
-    assert read(document_of(ODD[name])) is None

@@ -51,6 +51,7 @@ class Opened:
 
     tables: Release
     network: Network = NETWORK
+    sampled: object = None
 
 
 def synthetic_records(n: int, rng: np.random.Generator, *, one_draw: bool = False) -> Dataset:

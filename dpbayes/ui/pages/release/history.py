@@ -1,6 +1,5 @@
 """The ledger's budgets and releases, and the check of a release that somebody has."""
 
-from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
@@ -8,7 +7,6 @@ import streamlit as st
 
 from dpbayes.base.amounts import Amount, PrivacyMeasure, Rho, amount_text, measure_of, number_of
 from dpbayes.base.libraries import pd
-from dpbayes.base.steps import finished
 from dpbayes.base.text import escaped, numeral, numeral_above
 from dpbayes.base.validation import InputError
 from dpbayes.base.zcdp import zcdp_epsilon
@@ -19,7 +17,7 @@ from dpbayes.releases.document.canonical import decimal
 from dpbayes.releases.document.certificate import Composed
 from dpbayes.releases.document.request import DomainChoice, ReleaseRequest, parsed_promise
 from dpbayes.releases.ledger import Account, Spending
-from dpbayes.releases.publishing import drawing
+from dpbayes.releases.publishing import drawn_document
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.kept import server_cache
 from dpbayes.ui.session.roles import Act, person
@@ -184,4 +182,4 @@ def example() -> bytes:
         domains=DomainChoice.PUBLISHED,
     )
     counts = count(chosen.network, chosen.dataset)
-    return finished(drawing(request, counts, Composed(), datetime.now(UTC)))
+    return drawn_document(request, counts, Composed())

@@ -27,6 +27,7 @@ from dpbayes.releases.document.request import (
     ReleaseRequest,
     parsed_budget,
     parsed_promise,
+    question_of,
 )
 from dpbayes.releases.ledger import Account
 from dpbayes.releases.publishing import Published, publish, publish_adaptive, require_declared, shown_again
@@ -396,9 +397,9 @@ def _offer(chosen: Chosen, path: Path, charged: ChargedAccount, request: Chargea
         type="primary",
         disabled=not is_enough,
         key="release.make",
-        on_click=lambda: st.session_state.update({_PRESSED: request.question}),
+        on_click=lambda: st.session_state.update({_PRESSED: question_of(request)}),
     )
-    if st.session_state.pop(_PRESSED, None) == request.question:  # what was shown, and nothing else
+    if st.session_state.pop(_PRESSED, None) == question_of(request):  # what was shown, and nothing else
         published = _publish(chosen, path, charged, request)
         st.session_state.update({_CHARGED: account.dataset, _RELEASED: published.row})
         st.rerun()
