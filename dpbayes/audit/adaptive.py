@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -154,16 +155,6 @@ def audit_adaptive(
     return finished(_losses(plan_for(epsilon, delta), first, second, rng=rng, draws=draws))
 
 
-def losses_of_outputs(
-    mechanism: AdaptiveTables, first: Dataset, second: Dataset, *, rng: np.random.Generator, draws: int
-) -> Work[AdaptiveAudit]:
-    """Return the same for a mechanism, in steps of one release of each table; from LEAST_DRAWS on with those so far."""
-    return _losses(mechanism.plan, first, second, rng=rng, draws=draws)
-
-
-AUDIT = Audit(kind=AdaptiveTables, outputs=losses_of_outputs)
-
-
 def _losses(
     plan: AdaptivePlan, first: Dataset, second: Dataset, *, rng: np.random.Generator, draws: int
 ) -> Work[AdaptiveAudit]:
@@ -236,3 +227,10 @@ class _Replayed:
     def chosen(self, scores: IntArray, sensitivity: int, cost: Amount) -> int:
         """Return the recorded place."""
         return int(next(self.results))
+
+
+def _outputs(mechanism: AdaptiveTables, first: Dataset, second: Dataset, **more: Any) -> Work[AdaptiveAudit]:
+    return _losses(mechanism.plan, first, second, **more)
+
+
+AUDIT = Audit(kind=AdaptiveTables, outputs=_outputs)

@@ -15,11 +15,7 @@ Law = LaplaceNoise | BetweenLosses[LaplaceNoise]
 
 
 def _law(mechanism: LaplaceFourier, *, n: int, releases: int) -> Law:
-    """Return the loss of the largest number of coefficients that one record changes by two; none if n = 0.
-
-    The released tables determine all coefficients. If O is a bound, at least half of the coefficients of one family
-    change for some record.
-    """
+    """Return the loss of the largest number of coefficients that one record changes by two; none if n = 0."""
     network = mechanism.prior.network
     moved = walsh_sensitivity(network) // 2 if n else 0
     if moved > MOST_MOVED:

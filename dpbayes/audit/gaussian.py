@@ -11,12 +11,7 @@ from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 
 
 def _law(mechanism: GaussianUpdates, *, n: int, releases: int) -> GaussianLoss | WholeGaussianLoss:
-    """Return the loss of all counts together: none if n = 0. It is exact, as nothing is clipped.
-
-    Independent noise on one count in several releases is noise on several equal changes. If the two records differ in
-    every column, 2 |I| counts change by one. Fewer changed counts lose less: for real noise by its formula, and for
-    integer noise because a part of the numbers is post-processing of all.
-    """
+    """Return the loss of all counts together, of which 2|I| change by one, or none if n = 0. Fewer counts lose less."""
     moved = count_sensitivity(mechanism.prior.network) * releases if n else 0
     if mechanism.noise is Noise.WHOLE:
         return WholeGaussianLoss(moved, mechanism.noise_scale)

@@ -1,7 +1,7 @@
 """The audit of sampled regression weights: the proved bound for all tables, and tables with a loss close to it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,9 +12,9 @@ from dpbayes.audit.pictures import TwoLaws, loss_of_more
 from dpbayes.audit.report import (
     PROVED_FOR_ALL,
     AuditReport,
-    ClaimAndProof,
     WorstCase,
     checked_grid,
+    checked_records,
     pure_report,
     range_only_curve,
 )
@@ -48,18 +48,18 @@ def audit_regression(
         raise InputError("State the number of features: the epsilon as stated in the paper depends on it.")
     grid = checked_grid(epsilons)
     n, d = _sizes(n, features)
-    promise = ClaimAndProof(mechanism.claimed(n, features=d), mechanism.certified)
     most = mechanism.certified.epsilon if n else 0.0
     pair = bad_tables(mechanism, n=n, features=d) if n else None
     output = f"weights of length {numeral(mechanism.norm_bound, 4)}"
-    return pure_report(
-        promise,
+    report = pure_report(
+        mechanism,
         exact=most,
         at_least=min(mechanism.draws * pair.loss, most) if pair else 0.0,
         curve=range_only_curve(grid, width=most, most=most),
         worst=WorstCase(*pair.descriptions, output) if pair else None,
         scope=f"The maximum is over all tables of {n:,} scaled records and all their neighbours. {PROVED_FOR_ALL}",
     )
+    return replace(report, claimed=mechanism.claimed(n, features=d))
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,10 +123,7 @@ def _settings(mechanism: RegressionSampler) -> dict[str, float]:
 
 
 def _sizes(n: int, features: int) -> tuple[int, int]:
-    return (
-        whole_number("The number of records", n, low=0, high=2**53),
-        whole_number("The number of features", features, low=1, high=2**31),
-    )
+    return checked_records(n), whole_number("The number of features", features, low=1, high=2**31)
 
 
 def _attacks(bound: float, d: int) -> list[tuple[Record, Record, Record]]:

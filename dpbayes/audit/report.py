@@ -2,7 +2,7 @@
 
 import enum
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +11,7 @@ from dpbayes.audit.loss.finite import WorstLoss
 from dpbayes.audit.loss.finite import checked_grid as checked_grid
 from dpbayes.audit.loss.trimmed import range_curve
 from dpbayes.base.display import html_table, titled_lines
-from dpbayes.base.privacy import NON_PRIVATE, Guarantee
+from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import many, numeral
 from dpbayes.base.types import AnyArray, BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, whole_number
@@ -137,26 +137,8 @@ class AuditReport:
         return np.asarray(beyond & above)
 
 
-class Promising(Protocol):
-    """Anything with a claim and a proof."""
-
-    @property
-    def claimed(self) -> Guarantee: ...
-
-    @property
-    def certified(self) -> Guarantee: ...
-
-
-@dataclass(frozen=True)
-class ClaimAndProof:
-    """A claim with its proof, which by default is none."""
-
-    claimed: Guarantee
-    certified: Guarantee = NON_PRIVATE
-
-
 def pure_report(
-    mechanism: Promising,
+    mechanism: Any,
     *,
     exact: float,
     at_least: float | None = None,
@@ -212,7 +194,7 @@ def require_size(own: int, n: int) -> None:
         raise InputError(f"This mechanism is for tables of {own:,} records, not of {n:,}; audit it for {own:,}.")
 
 
-def nothing_to_lose(mechanism: Promising, grid: FloatArray) -> AuditReport:
+def nothing_to_lose(mechanism: Any, grid: FloatArray) -> AuditReport:
     """Return the report on tables without records: they have no neighbours."""
     flat = DeltaCurve(grid, np.zeros(len(grid)), np.zeros(len(grid)))
     scope = "A table without records has no neighbouring tables."

@@ -155,17 +155,13 @@ def best_guess(law: LossLaw, belief: float = 0.5) -> Between:
 
     Errors: InputError for a belief out of (0, 1).
     """
-    odds = _log_odds("belief", belief)
+    odds = float(special.logit(finite_number("The belief", belief, low=1e-9, high=1 - 1e-9)))
     smaller = float(special.expit(-abs(odds)))
     return Between(*(1 - smaller + smaller * float(delta) for delta in law.deltas(abs(odds))))
 
 
 def _checked_releases(releases: int) -> int:
     return whole_number("The number of releases", releases, low=1, high=MOST_RELEASES)
-
-
-def _log_odds(name: str, probability: float) -> float:
-    return float(special.logit(finite_number(f"The {name}", probability, low=1e-9, high=1 - 1e-9)))
 
 
 # In words
@@ -176,23 +172,25 @@ def belief_sentence(promise: Guarantee, *, suspicion: float = SUSPICION, release
 
     Errors: those of `ceiling`.
     """
-    belief = f"attacker’s {percent(suspicion)} belief about one person"
-    begun = f"An {belief}" if releases == 1 else f"After {releases:,} releases, an {belief}"
+    begun = "An" if releases == 1 else f"After {releases:,} releases, an"
+    belief = f"{begun} attacker’s {percent(suspicion)} belief about one person can rise to"
     if not promise.is_private:
-        return f"{begun} can rise to certainty: there is no guarantee."
-    most = in_hundred(ceiling(suspicion, promise, releases=releases))
-    if most == "100":
-        return f"{begun} can rise to near certainty."
-    rarely = ", apart from rare cases (δ)" if promise.delta else ""
-    return f"{begun} can rise to at most {most}%{rarely}."
+        return f"{belief} certainty: there is no guarantee."
+    return f"{belief} {_limit(ceiling(suspicion, promise, releases=releases), promise)}."
+
+
+def _limit(most: float, promise: Guarantee) -> str:
+    apart = ", apart from rare cases (δ)" if promise.delta else ""
+    return "near certainty" if in_hundred(most) == "100" else f"at most {in_hundred(most)}%{apart}"
 
 
 def sentences(risks: Sequence[Risk]) -> str:
     """Return the meaning of risks of one mechanism and one suspicion, fewest releases first; "at most" rounds up."""
     first, *more = risks
+    them = "it" if first.releases == 1 else f"{first.releases:,} releases"
     text = (
         "Consider an attacker who knows all other records and finds two values of one record equally likely. Without "
-        f"the release, the attacker guesses right 50 times in 100; with {_them(first)}, at most "
+        f"the release, the attacker guesses right 50 times in 100; with {them}, at most "
         f"{in_hundred(first.guess.high)} times. The guarantee alone allows {in_hundred(first.promised)} times. "
         f"{_belief(first)}"
     )
@@ -202,14 +200,8 @@ def sentences(risks: Sequence[Risk]) -> str:
     return text
 
 
-def _them(risk: Risk) -> str:
-    return "it" if risk.releases == 1 else f"{risk.releases:,} releases"
-
-
 def _belief(risk: Risk) -> str:
     """Return the ceiling of the belief, and the limit that it rarely exceeds."""
     most, usual = in_hundred(risk.ceiling), in_hundred(float(risk.usual(risk.suspicion)))
-    apart = ", apart from rare cases (δ)" if risk.guarantee.delta else ""
-    limit = "near certainty" if most == "100" else f"at most {most}%{apart}"
     often = "" if usual == most else f"; in {1 - RARE:.0%} of cases it rises to at most {usual}%, even if it is true"
-    return f"The attacker’s {percent(risk.suspicion)} belief can rise to {limit}{often}."
+    return f"The attacker’s {percent(risk.suspicion)} belief can rise to {_limit(risk.ceiling, risk.guarantee)}{often}."

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from dpbayes.audit.die.hellinger import audit_die
-from dpbayes.audit.die.laplace import audit_laplace_cells, audit_laplace_one
 from dpbayes.audit.draws import audit_by_draws
 from dpbayes.audit.exact import audit_exact
 from dpbayes.audit.map.exponential import audit_map
@@ -162,8 +161,6 @@ DIRECT = [
     ("PosteriorSampler", lambda m: audit_sampler(m, n=5, epsilons=[1.0])),
     ("MapExponential", lambda m: audit_map(m, n=5, epsilons=[1.0])),
     *((name, lambda m: audit_die(m, epsilons=[1.0])) for name in HELLINGER),
-    ("LaplaceOne", lambda m: audit_laplace_one(m, n=5, epsilons=[1.0])),
-    ("LaplaceCells", lambda m: audit_laplace_cells(m, n=5, epsilons=[1.0])),
     ("RegressionSampler", lambda m: audit_regression(m, n=5, features=2, epsilons=[1.0])),
     ("RegressionSampler", lambda m: bad_tables(m, n=5, features=2)),
     ("PrintedMap", lambda m: audit_printed_map(m, n=5, epsilons=[1.0])),

@@ -9,7 +9,6 @@ from scipy import special
 
 from dpbayes.audit.die import hellinger
 from dpbayes.audit.die.hellinger import audit_die, audit_die_steps
-from dpbayes.audit.die.laplace import laplace_cells_delta
 from dpbayes.audit.loss import finite
 from dpbayes.audit.loss.finite import exact_curve, exact_epsilon, exact_pure_epsilon
 from dpbayes.audit.loss.neighbours import all_tables, die_neighbours
@@ -25,6 +24,7 @@ from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.hellinger import Die, neighbours_up_to_symmetry
+from tests.audit.loss.closed_forms import laplace_cells_delta
 from tests.conftest import crossed
 from tests.stepwise import taken
 from tests.strategies import ASIA, NAIVE_BAYES, V_STRUCTURE, chain, empty

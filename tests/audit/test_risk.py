@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dpbayes.audit.die.laplace import laplace_cells_delta
 from dpbayes.audit.risk import (
     RARE,
     Between,
@@ -33,6 +32,7 @@ from dpbayes.mechanisms import (
 from dpbayes.model.closure import OddOverlap
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import load_named
+from tests.audit.loss.closed_forms import laplace_cells_delta
 from tests.strategies import V_STRUCTURE, chain
 
 ASIA = Dirichlets.symmetric(load_named("asia")[0])

@@ -1,79 +1,43 @@
-"""The audits of Laplace noise on the counts of one die, in closed form; clipping and rounding can only lower the loss.
-
-With scale b, replacing a record moves two counts by one (every side released), or one (the first of two sides). In
-each the loss is 1/b at most, reached with an atom, and exponentially distributed below.
-"""
+"""The audits of Laplace noise on the counts of one die; clipping and rounding can only lower the loss."""
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.die.base import TABLES, throws
 from dpbayes.audit.entry import Audit
+from dpbayes.audit.loss.noise import LaplaceNoise
+from dpbayes.audit.loss.normal import Loss
+from dpbayes.audit.noise import noise_audit
 from dpbayes.audit.pictures import noisy_number
-from dpbayes.audit.report import (
-    AuditReport,
-    DeltaCurve,
-    WorstCase,
-    checked_grid,
-    counts_text,
-    nothing_to_lose,
-    pure_report,
-    require_size,
-)
-from dpbayes.base.text import many
+from dpbayes.audit.report import WorstCase, counts_text, require_size
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, finite_number
 from dpbayes.mechanisms import Noise
 from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
-from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.noise.law import NoiseLaw
 
 _PAIRS = 64
 """The number of compared tables."""
 
 
-def audit_laplace_one(mechanism: LaplaceOne, *, n: int, epsilons: ArrayLike) -> AuditReport:
-    """Return the audit of one noisy count, in closed form: exact, as clipping to [0, n] hides nothing."""
-    require_exact_class(mechanism, LaplaceOne)
-    require_size(mechanism.die.n, n)
-    grid, b = checked_grid(epsilons), mechanism.noise_scale
-    if n == 0:
-        return nothing_to_lose(mechanism, grid)
-    deltas = laplace_one_delta(grid, scale=b) + 0.0  # no negative zeros
-    worst = WorstCase(counts_text((1, n - 1)), counts_text((0, n)), "a first count of 1 or more")
-    return pure_report(
-        mechanism, exact=1 / b, curve=DeltaCurve(grid, deltas, deltas), worst=worst, scope=f"{_scope(n)}."
-    )
+@dataclass(frozen=True)
+class RescaledLoss:
+    """The loss of counts that are rescaled: at most that of `noisy` counts, and at least `least` as a pure epsilon."""
 
+    noisy: LaplaceNoise
+    least: float
 
-def audit_laplace_cells(mechanism: LaplaceCells, *, n: int, epsilons: ArrayLike) -> AuditReport:
-    """Return the audit of noise on every count: exact for the clipped counts, an upper value once they are rescaled.
+    def deltas(self, epsilons: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return 0 and the delta of the noisy counts, at epsilons (...)."""
+        _, most = self.noisy.deltas(epsilons)
+        return np.zeros(most.shape), most
 
-    What they lose at least is in the law of the ratio of two counts, which rescaling keeps; see `rescaled_loss`.
-    """
-    require_exact_class(mechanism, LaplaceCells)
-    require_size(mechanism.die.n, n)
-    grid, b = checked_grid(epsilons), mechanism.noise_scale
-    if n == 0:
-        return nothing_to_lose(mechanism, grid)
-    least, first, output = rescaled_loss(n=n, scale=b)
-    rest = (0,) * (mechanism.die.sides - 2)
-    worst = WorstCase(
-        counts_text((first, n - first, *rest)),
-        counts_text((first - 1, n - first + 1, *rest)),
-        output,
-    )
-    return pure_report(
-        mechanism,
-        exact=2 / b,
-        at_least=min(least, 2 / b),
-        curve=DeltaCurve(grid, laplace_cells_delta(grid, scale=b) + 0.0, np.zeros(len(grid))),  # no negative zeros
-        worst=worst,
-        scope=f"{_scope(n)}, before the counts are rescaled. Rescaling can only lower the loss.",
-    )
+    def epsilon(self, delta: float) -> tuple[float, float]:
+        """Return a lower and an upper value of the least epsilon at which delta suffices."""
+        return 0.0 if delta else self.least, self.noisy.epsilon(delta)[1]
 
 
 def rescaled_loss(*, n: int, scale: float) -> tuple[float, int, str]:
@@ -95,42 +59,35 @@ def rescaled_loss(*, n: int, scale: float) -> tuple[float, int, str]:
     return best
 
 
-def _scope(n: int) -> str:
-    return f"The maximum is over all tables of {many(n, 'throw')} and all their neighbours"
+def _law(mechanism: LaplaceOne | LaplaceCells, *, n: int, releases: int) -> Loss:
+    require_size(mechanism.die.n, n)
+    noisy = LaplaceNoise(mechanism.changed * releases if n else 0, 1 / mechanism.noise_scale)
+    if not n or isinstance(mechanism, LaplaceOne):
+        return noisy
+    least, _, _ = rescaled_loss(n=n, scale=mechanism.noise_scale)
+    return RescaledLoss(noisy, min(least, noisy.pure_epsilon))
 
 
-def laplace_one_delta(epsilon: ArrayLike, *, scale: float) -> FloatArray:
-    """Return delta(epsilon) = 1 - e^(-x/2), x = 1/b - epsilon, and 0 from epsilon = 1/b on: one noisy count."""
-    return -np.expm1(-_short_of(epsilon, 1, scale) / 2)
+def _one_shown(mechanism: LaplaceOne, law: object, n: int) -> tuple[WorstCase, str]:
+    worst = WorstCase(counts_text((1, n - 1)), counts_text((0, n)), "a first count of 1 or more")
+    return worst, "The worst pair changes the first count by one."
 
 
-def laplace_cells_delta(epsilon: ArrayLike, *, scale: float) -> FloatArray:
-    """Return delta(epsilon) = 1 - e^(-x/2) (1 + x/4), x = 2/b - epsilon, 0 from epsilon = 2/b on: m noisy counts."""
-    missing = _short_of(epsilon, 2, scale)
-    return -np.expm1(np.log1p(missing / 4) - missing / 2)
+def _cells_shown(mechanism: LaplaceCells, law: object, n: int) -> tuple[WorstCase, str]:
+    _, first, output = rescaled_loss(n=n, scale=mechanism.noise_scale)
+    rest = (0,) * (mechanism.die.sides - 2)
+    one, other = (counts_text((a, n - a, *rest)) for a in (first, first - 1))
+    return WorstCase(one, other, output), "The loss is that before the counts are rescaled, which can only lower it."
 
 
-def _short_of(epsilon: ArrayLike, moved: int, scale: float) -> FloatArray:
-    value = np.asarray(epsilon, dtype=np.float64)
-    if not np.all(value >= 0):
-        raise InputError("epsilon must not be negative.")
-    return np.maximum(moved / _checked(scale) - value, 0.0)
-
-
-def _checked(scale: float) -> float:
-    return finite_number("The noise scale", scale, low=1e-9, high=1e9)
-
-
-def _audit(kind: type[LaplaceOne | LaplaceCells], report: Callable[..., AuditReport]) -> Audit:
-    return Audit(
-        kind=kind,
-        report=report,
-        picture=lambda mechanism, worst, n: noisy_number(
-            NoiseLaw(Noise.REAL, mechanism.noise_scale), step=1.0, what="counts"
-        ),
-        tables=TABLES,
-        hypothetical=throws(kind, are_listed=False),
+def _audit(kind: type[LaplaceOne | LaplaceCells], shown: Callable[..., tuple[WorstCase, str]]) -> Audit:
+    audit = noise_audit(
+        kind,
+        law=_law,
+        shown=shown,
+        picture=lambda mechanism: noisy_number(NoiseLaw(Noise.REAL, mechanism.noise_scale), step=1.0, what="counts"),
     )
+    return replace(audit, tables=TABLES, hypothetical=throws(kind, are_listed=False))
 
 
-AUDITS = (_audit(LaplaceCells, audit_laplace_cells), _audit(LaplaceOne, audit_laplace_one))
+AUDITS = (_audit(LaplaceCells, _cells_shown), _audit(LaplaceOne, _one_shown))

@@ -98,10 +98,7 @@ def exact_epsilon(log_pmf: FloatArray, *, pairs: IntArray, delta: float, log_mas
 def _blocks(
     log_pmf: FloatArray, pairs: IntArray, log_masses: FloatArray | None
 ) -> Iterator[tuple[IntArray, FloatArray, FloatArray, FloatArray]]:
-    """Yield some pairs, gaps (pairs, R) and shifts (pairs, 1) whose difference is their loss, and their ln P[r | x].
-
-    Where x excludes r the loss is -infinity.
-    """
+    """Yield some pairs, gaps (pairs, R) and shifts (pairs, 1) whose difference is their loss, and their ln P[r | x]."""
     masses = np.zeros(len(log_pmf)) if log_masses is None else log_masses
     _check(log_pmf, pairs, masses)
     step = max(1, _BLOCK // log_pmf.shape[1])

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpbayes.base.types import Codes, IntArray
+from dpbayes.base.types import IntArray
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.model.compositions import compositions, is_listable, neighbour_pairs
 from dpbayes.model.counts import count
@@ -16,23 +16,10 @@ from dpbayes.posteriors.hellinger import MOST_PAIRED, Die
 
 @dataclass(frozen=True, eq=False)
 class AllTables:
-    """All tables of n records, up to their order.
+    """All tables of n records, up to their order: the CPT `counts` (T, K), and the places of ordered `pairs` (N, 2)."""
 
-    `records` (J, nodes) are the possible records, `copies` (T, J) how often each table holds them, `counts` (T, K)
-    the CPT counts, `pairs` (N, 2) the places of all ordered pairs that differ in one replaced record.
-    """
-
-    network: Network
-    n: int
-    records: Codes
-    copies: IntArray
     counts: IntArray
     pairs: IntArray
-
-    def table(self, place: int) -> Dataset:
-        """Return one of the tables, its records in lexicographic order."""
-        codes = np.repeat(self.records, self.copies[place], axis=0)
-        return Dataset(self.network.names, self.network.states, codes)
 
 
 def die_neighbours(die: Die) -> IntArray:
@@ -55,5 +42,4 @@ def all_tables(network: Network, *, n: int) -> AllTables:
         )
     records = np.stack(np.unravel_index(np.arange(sides), tuple(network.cards)), axis=-1).astype(np.uint8)
     single = [count(network, Dataset(network.names, network.states, record[None])).values for record in records]
-    copies = compositions(n, sides=sides)
-    return AllTables(network, n, records, copies, copies @ np.array(single), neighbour_pairs(n, sides=sides))
+    return AllTables(compositions(n, sides=sides) @ np.array(single), neighbour_pairs(n, sides=sides))

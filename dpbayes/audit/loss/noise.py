@@ -160,10 +160,7 @@ def _whole(ratio: float, step: int) -> tuple[FloatArray, float]:
 
 @dataclass(frozen=True, eq=False)
 class _LatticeLaw:
-    """The law of S on a lattice of step g: its distribution function, delta, and how far both may be off: (points,).
-
-    Points end where a tilt no longer helps.
-    """
+    """The law of S on a lattice of step g, delta, and how far both may be off: (points,), up to where a tilt helps."""
 
     step: float
     whole: bool

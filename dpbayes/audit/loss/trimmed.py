@@ -40,10 +40,7 @@ def row_curve(a: float, b: float, *, n: int, bound: float, epsilons: ArrayLike) 
 
 
 def _excess(a: FloatArray, b: FloatArray, *, log_mass: FloatArray, start: FloatArray, end: float) -> FloatArray:
-    """The integral of exp(a ln s(z) + b ln s(-z) - log_mass) (1 - e^(start - z)) over [start, end]: (E, R).
-
-    The integrand is log-concave; Gauss-Legendre panels cover the part within e^-40 of its largest value on either side.
-    """
+    """The integral of exp(a ln s(z) + b ln s(-z) - log_mass) (1 - e^(start - z)) over [start, end]: (E, R)."""
     excess = np.zeros(start.shape)
     low = np.maximum(start, -end)
     alive = start < end

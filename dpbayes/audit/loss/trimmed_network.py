@@ -89,10 +89,7 @@ def _distinct_log_mass(a: FloatArray, b: FloatArray, bound: float) -> FloatArray
 
 
 def _worst_pair(prior: Dirichlets, tables: IntArray, pairs: IntArray, bound: float) -> tuple[float, IntArray]:
-    """The most that a pair among the tables (T, K) loses, ln p(theta | x) - ln p(theta | y), and that pair: (2, K).
-
-    That is monotone in the log-odds of every decision, as no decision is on both records' ways to the same half.
-    """
+    """The most that a pair among the tables (T, K) loses, ln p(theta | x) - ln p(theta | y), and that pair: (2, K)."""
     decisions, masses = Decisions(prior.network), log_masses(prior, tables, bound=bound)
     best, place = -math.inf, 0
     for start in range(0, len(pairs), _PAIRS):
@@ -228,11 +225,7 @@ def _nodewise_most(prior: Dirichlets, n: int, bound: float) -> float:
 
 
 def _binary_most(alpha: FloatArray, n: int, bound: float) -> tuple[float, float]:
-    """The most that a change within one row of a binary node loses, and between two; `alpha` (R, 2) their priors.
-
-    Within one row the n - 1 others all agree with the new record. Between two, s of them disagree with the odd record
-    in its row, and the rest agree with the new one in the other row.
-    """
+    """The most that a change within one row of a binary node loses, and between two; `alpha` (R, 2) are the priors."""
     own, other = np.concatenate([alpha, alpha[:, ::-1]]).T[..., None]
     s = np.arange(n) if n <= _MOST_SPLITS else np.array([n - 1])
     parts = [np.broadcast_arrays(*pair) for pair in ((own, other + s), (own + 1, other + s))]

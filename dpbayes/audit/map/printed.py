@@ -8,7 +8,6 @@ from dpbayes.audit.loss.finite import exact_curve, exact_pure_epsilon
 from dpbayes.audit.pictures import TwoLaws
 from dpbayes.audit.report import (
     AuditReport,
-    ClaimAndProof,
     DeltaCurve,
     WorstCase,
     checked_grid,
@@ -39,7 +38,7 @@ def audit_printed_map(mechanism: PrintedMap, *, n: int, epsilons: ArrayLike) -> 
     grid, loss = checked_grid(epsilons), exact_pure_epsilon(table, pairs=pairs)
     deltas = exact_curve(table, pairs=pairs, epsilons=grid)
     return pure_report(
-        ClaimAndProof(mechanism.claimed),
+        mechanism,
         exact=loss.epsilon,
         curve=DeltaCurve(grid, deltas, deltas),
         worst=worst_case(table, loss, inputs, outputs),

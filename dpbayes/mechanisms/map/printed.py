@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import special
 
-from dpbayes.base.privacy import Guarantee
+from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
@@ -70,6 +70,10 @@ class PrintedMap:
     def claimed(self) -> Guarantee:
         """epsilon, as [Zhang16] Corollary 4 states."""
         return Guarantee(self.epsilon, reference=Reference("Zhang16", "Corollary 4"))
+
+    @property
+    def certified(self) -> Guarantee:
+        return NON_PRIVATE
 
     @property
     def theta(self) -> FloatArray:

@@ -1,8 +1,21 @@
-"""The closed forms of the epsilon at a delta for one and for two noisy counts: the inverses of `laplace_..._delta`."""
+"""The closed forms of one and of two noisy counts: delta at epsilons, and epsilon at a delta, by another route."""
 
 import math
 
+import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
+
+
+def laplace_one_delta(epsilon: ArrayLike, *, scale: float) -> np.ndarray:
+    """1 - e^(-x/2), x = 1/b - epsilon, and 0 from epsilon = 1/b on: one noisy count."""
+    return -np.expm1(-np.maximum(1 / scale - np.asarray(epsilon), 0.0) / 2)
+
+
+def laplace_cells_delta(epsilon: ArrayLike, *, scale: float) -> np.ndarray:
+    """1 - e^(-x/2) (1 + x/4), x = 2/b - epsilon, and 0 from epsilon = 2/b on: two noisy counts."""
+    missing = np.maximum(2 / scale - np.asarray(epsilon), 0.0)
+    return -np.expm1(np.log1p(missing / 4) - missing / 2)
 
 
 def laplace_one_epsilon(delta: float, *, scale: float) -> float:

@@ -8,13 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import fft
 
-from dpbayes.audit.die.laplace import laplace_cells_delta, laplace_one_delta
 from dpbayes.audit.loss import noise as composition
 from dpbayes.audit.loss.neighbours import all_tables
 from dpbayes.audit.loss.noise import LaplaceNoise
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
-from tests.audit.loss.closed_forms import laplace_cells_epsilon, laplace_one_epsilon
+from tests.audit.loss.closed_forms import (
+    laplace_cells_delta,
+    laplace_cells_epsilon,
+    laplace_one_delta,
+    laplace_one_epsilon,
+)
 from tests.strategies import V_STRUCTURE, chain, empty
 
 CLOSED = {1: (laplace_one_delta, laplace_one_epsilon), 2: (laplace_cells_delta, laplace_cells_epsilon)}
