@@ -7,10 +7,8 @@ import numpy as np
 from benchmarks.core import slope, span
 from benchmarks.record import Record, median_ms
 from dpbayes.base.randomness import stream
-from dpbayes.base.steps import finished
-from dpbayes.experiments.regression.design import RegressionStudy, precision_grid
-from dpbayes.experiments.regression.scenario import RegressionScenario, records_of
-from dpbayes.experiments.regression.study import SplitTable, regression_curves
+from dpbayes.experiments.regression.scenario import RegressionScenario
+from dpbayes.experiments.regression.study import SplitTable, records_of, regression_study
 from dpbayes.model.regression import ScaledRegression
 
 RECORDS, FEATURES, PRECISIONS, REPEATS = 370_000, 14, 20, 100
@@ -25,8 +23,8 @@ def made_up(n: int, features: int) -> SplitTable:
 
 
 def run(table: SplitTable, *, repeats: int, precisions: int = PRECISIONS) -> None:
-    study = RegressionStudy(precisions=precision_grid(1e-2, 1e6, precisions), repeats=repeats)
-    finished(regression_curves(table, study, stream(1, "benchmark")))
+    scenario = RegressionScenario(precisions=tuple(np.geomspace(1e-2, 1e6, precisions).tolist()), repeats=repeats)
+    regression_study(table, scenario, stream(1, "benchmark"))
 
 
 def products(table: SplitTable, *, repeats: int) -> None:

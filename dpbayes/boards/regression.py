@@ -7,25 +7,13 @@ from functools import cached_property
 import numpy as np
 
 from dpbayes.base.randomness import stream
-from dpbayes.base.steps import finished
 from dpbayes.base.text import many, numeral, rough
 from dpbayes.boards.board import Board, Frame, Panel, Slider, View, stop_text
-from dpbayes.experiments.regression.design import RegressionStudy
-from dpbayes.experiments.regression.result import RegressionResult
-from dpbayes.experiments.regression.scenario import (
-    Records,
-    RegressionScenario,
-    TargetUnits,
-    records_of,
-    study_of,
-)
-from dpbayes.experiments.regression.study import regression_curves
+from dpbayes.experiments.regression.scenario import PRECISIONS, Records, RegressionScenario
+from dpbayes.experiments.regression.study import RegressionResult, StudyRecords, records_of, regression_study
 from dpbayes.figures.regression import epsilon_figure, regression_errors_figure
 from dpbayes.figures.style import Figure
 from dpbayes.mechanisms.regression import PRIOR_PRECISION, RegressionSampler
-
-PRECISIONS = tuple(float(f"{10 ** (k / 3):.2g}") for k in range(-6, 19))
-"""The prior precisions of both pictures, 0.01 to 1,000,000."""
 
 SLIDER = Slider(
     "regression.precision",
@@ -60,11 +48,10 @@ class RegressionInputs:
         return self.scenario.records is not Records.SYNTHETIC
 
     @cached_property
-    def measured(self) -> tuple[RegressionResult, TargetUnits]:
-        """The errors of all repeats, which are the same at every stop, and the units of the target."""
+    def measured(self) -> tuple[RegressionResult, StudyRecords]:
+        """The errors of all repeats, which are the same at every stop, and the records."""
         records = records_of(self.scenario, seed=self.data_seed)
-        work = regression_curves(records.table, design_of(self.scenario), stream(self.seed, "regression"))
-        return finished(work), records.target
+        return regression_study(records.table, self.scenario, stream(self.seed, "regression")), records
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,11 +69,6 @@ class RegressionPrice:
     n: int
     features: int
     facts: Mapping[str, str] = field(default_factory=dict)
-
-
-def design_of(scenario: RegressionScenario) -> RegressionStudy:
-    """Return the design of the experiment at all precisions of the board."""
-    return replace(study_of(scenario), precisions=PRECISIONS)
 
 
 ERRORS = Panel(
@@ -127,7 +109,7 @@ def regression_price(inputs: RegressionPrice, *, value: str = "100") -> View:
     Returns:
         A view whose stops are prior precisions.
     """
-    study = design_of(inputs.scenario)
+    study = inputs.scenario
     size = study.training_records(inputs.n), inputs.features
     board = Board("regression", "Regression", (replace(EPSILONS, large=True),), {}, value, SLIDER, inputs.facts)
 
@@ -146,21 +128,21 @@ def precision_place(precision: float) -> int:
 
 
 def _frame(inputs: RegressionInputs, k: int) -> Frame:
-    result, target = inputs.measured
+    result, records = inputs.measured
     study, size = result.study, (result.train, result.features)
     figures = {
         "errors": regression_errors_figure(np.array(PRECISIONS), result.curves, marked=PRECISIONS[k]),
         "epsilons": _epsilons(study, size, k),
     }
-    captions = {"errors": _root_error(result, target, k), "epsilons": epsilons_sentence(study, size, k)}
+    captions = {"errors": _root_error(result, records, k), "epsilons": epsilons_sentence(study, size, k)}
     numbers = {
         name: float(errors.mean[k])
         for name, errors in (("private", result.several), ("exact", result.exact), ("mean", result.baseline))
     }
-    return Frame(regression_headline(numbers, study, target.name), figures, (_about(result),), captions, numbers)
+    return Frame(regression_headline(numbers, study, records.target), figures, (_about(result),), captions, numbers)
 
 
-def regression_headline(numbers: Mapping[str, float], study: RegressionStudy, target: str) -> str:
+def regression_headline(numbers: Mapping[str, float], study: RegressionScenario, target: str) -> str:
     """Return the error of private samples, beside that without privacy or without features."""
     first = f"{_samples(study)} predicts {target} with a mean squared error of {numeral(numbers['private'])}"
     if numbers["private"] >= numbers["mean"]:
@@ -168,17 +150,17 @@ def regression_headline(numbers: Mapping[str, float], study: RegressionStudy, ta
     return f"{first}; without privacy it is {numeral(numbers['exact'])}."
 
 
-def _price(study: RegressionStudy, k: int) -> str:
+def _price(study: RegressionScenario, k: int) -> str:
     verb = "has" if study.draws == 1 else "have"
     samples = "One private sample" if study.draws == 1 else f"{study.draws:,} private samples"
     return f"{samples} of the weights {verb} a proved ε of {numeral(study.certified[k])}."
 
 
-def _samples(study: RegressionStudy) -> str:
+def _samples(study: RegressionScenario) -> str:
     return "One private sample" if study.draws == 1 else f"The mean of {study.draws:,} private samples"
 
 
-def epsilons_sentence(study: RegressionStudy, size: tuple[int, int], k: int) -> str:
+def epsilons_sentence(study: RegressionScenario, size: tuple[int, int], k: int) -> str:
     """Return the proved epsilon and that of the paper's formula; `size` is training records and features."""
     train, features = size
     stated = rough(study.claimed(train, features=features)[k])
@@ -187,20 +169,19 @@ def epsilons_sentence(study: RegressionStudy, size: tuple[int, int], k: int) -> 
     return f"At b = {numeral(PRECISIONS[k], 4)}, ε = {proved} is proved; the paper states {stated}{per_sample}."
 
 
-def _root_error(result: RegressionResult, target: TargetUnits, k: int) -> str:
-    root, unit = target.root(float(result.several.mean[k])), f" {target.unit}" if target.unit else ""
-    return f"The root of the error is {numeral(root)}{unit}."
+def _root_error(result: RegressionResult, records: StudyRecords, k: int) -> str:
+    return f"The root of the error is {numeral(records.root(float(result.several.mean[k])))} US dollars."
 
 
 def _about(result: RegressionResult) -> str:
     return (
         f"{many(result.train, 'training record')}, {result.test:,} test records, "
-        f"{many(result.features, 'feature')}, {many(result.repeats, 'repeat')} with new splits. Bands show one "
+        f"{many(result.features, 'feature')}, {many(result.study.repeats, 'repeat')} with new splits. Bands show one "
         "standard error. Predictors without an ε are not private."
     )
 
 
-def _epsilons(study: RegressionStudy, size: tuple[int, int], k: int) -> Figure:
+def _epsilons(study: RegressionScenario, size: tuple[int, int], k: int) -> Figure:
     train, features = size
     return epsilon_figure(
         np.array(PRECISIONS),

@@ -25,12 +25,10 @@ def regression_errors_figure(precisions: FloatArray, curves: Sequence[Curve], *,
             traces.append(_band(curve))
         traces.append(line_of(curve.look, curve.x, curve.y, hovertemplate="b = %{x:,.4~r}: %{y:,.4~r}"))
     shown = [curve.y for curve in curves]
-    low, high = min(map(np.nanmin, shown)), max(map(np.nanmax, shown))
-    traces = _with_mark(traces, precisions, marked, (float(low), float(high)))
-    # On an axis from zero, the dots of a single precision would overlap.
-    span = {"range": [0, 1.06 * float(high)]} if len(precisions) > 1 and high > 0 else {"rangemode": "normal"}
-    axis = titled("mean squared error, scaled units²", automargin=True, exponentformat="none", **span)
-    return figure_of(traces, x=_precision_axis(precisions), y=axis, height=420)
+    low, high = float(min(map(np.nanmin, shown))), float(max(map(np.nanmax, shown)))
+    axis = titled("mean squared error, scaled units²", automargin=True, exponentformat="none", range=[0, 1.06 * high])
+    mark = _mark(marked, (low, high))
+    return figure_of([*traces, mark], x=_precision_axis(precisions), y=axis, height=420)
 
 
 def epsilon_figure(
@@ -61,28 +59,15 @@ def epsilon_figure(
     everything = np.concatenate([certified, printed, certified if several is None else several])
     for trace in traces:
         trace["hovertemplate"] = "b = %{x:,.4~r}: ε = %{y:,.4~r}"
-    traces = _with_mark(traces, precisions, marked, (float(everything.min()), float(everything.max())))
+    traces.append(_mark(marked, (float(everything.min()), float(everything.max()))))
     axis = titled("ε of the release, nats", type="log", automargin=True, exponentformat="power", dtick=2)
     return figure_of(traces, x=_precision_axis(precisions), y=axis, height=360)
 
 
-def _with_mark(traces: list[Trace], precisions: FloatArray, x: float, y: tuple[float, float]) -> list[Trace]:
-    """Mark the chosen precision. A single precision has no mark, and dots with error bars instead of lines."""
-    if len(precisions) > 1:
-        line = {"color": BOUND, "width": 1.5}
-        return [*traces, LINES | {"x": [x, x], "y": y, "line": line, "name": "chosen", "hoverinfo": "skip"}]
-    bands = {band["name"]: band["y"] for band in traces if "fill" in band}
-    dots = [trace | {"mode": "markers", "marker": _dot(trace)} for trace in traces if "fill" not in trace]
-    for dot in dots:
-        if (band := bands.get(f"{dot['name']}{_BAND}")) is not None:
-            dot["error_y"] = {"array": [(band[0] - band[1]) / 2], "color": dot["line"]["color"]}
-    return dots
-
-
-def _dot(trace: Trace) -> Trace:
-    """Return the dot of a line; it is open for a dashed line, so that it covers no other dot."""
-    open_one = trace["line"].get("dash", "solid") != "solid"
-    return {"color": trace["line"]["color"], "size": 14 if open_one else 8, "symbol": f"circle{'-open' * open_one}"}
+def _mark(x: float, y: tuple[float, float]) -> Trace:
+    """Mark the chosen precision."""
+    line = {"color": BOUND, "width": 1.5}
+    return LINES | {"x": [x, x], "y": y, "line": line, "name": "chosen", "hoverinfo": "skip"}
 
 
 def _band(curve: Curve) -> Trace:
@@ -105,6 +90,4 @@ def _band(curve: Curve) -> Trace:
 
 
 def _precision_axis(precisions: FloatArray) -> Axis:
-    many = len(precisions) == 1 or precisions[-1] / precisions[0] >= 100
-    ticks: Axis = {"dtick": 1 if precisions[-1] / precisions[0] < 1e5 else 2} if many else {}
-    return titled(PRECISION, type="log", exponentformat="power", **ticks)
+    return titled(PRECISION, type="log", exponentformat="power", dtick=1 if precisions[-1] < 1e5 * precisions[0] else 2)

@@ -1,15 +1,15 @@
 """The pictures of regression hold the arrays they are given, in the colours of exact, private and bounds."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from dpbayes.base.looks import BOUND, EXACT, INVALID, RUST, Curve
-from dpbayes.experiments.regression.result import CUT_NAME, EXACT_NAME, MEAN_NAME, ONE_NAME, Errors, RegressionResult
+from dpbayes.experiments.regression.study import LOOKS, Errors
 from dpbayes.figures.regression import epsilon_figure, regression_errors_figure
 
 B = np.array([0.1, 1.0, 10.0, 100.0])
+EXACT_NAME, CUT_NAME, ONE_NAME, MEAN_NAME = (LOOKS[field].name for field in ("exact", "cut", "one", "baseline"))
+NONE = np.full(4, np.nan)
 
 
 def errors(level: float, repeats: int = 5) -> Errors:
@@ -17,10 +17,12 @@ def errors(level: float, repeats: int = 5) -> Errors:
     return Errors.of(level + rng.normal(0, 0.1, (repeats, 4)))
 
 
-def drawn(errors: dict[str, Errors], precisions: np.ndarray = B) -> list[Curve]:
+def drawn(errors: dict[str, Errors]) -> list[Curve]:
     """Return errors as the curves that a result with them has."""
-    study = SimpleNamespace(precisions=tuple(precisions), draws=1)
-    return RegressionResult.curves.fget(SimpleNamespace(study=study, errors=errors))
+    looks = {look.name: look for look in LOOKS.values()}
+    return [
+        Curve(looks[name], B, of.mean, NONE if name == MEAN_NAME else of.standard_error) for name, of in errors.items()
+    ]
 
 
 def test_errors_have_lines_bands_and_the_precision_looked_at() -> None:
@@ -64,30 +66,12 @@ def test_epsilons_are_certified_and_printed_and_too_low_a_promise_is_red() -> No
     assert figure.layout.yaxis.type == "log"
 
 
-def test_several_draws_have_a_line_of_their_own_and_one_precision_a_dot() -> None:
+def test_several_draws_have_a_line_of_their_own() -> None:
     figure = epsilon_figure(
         B, np.ones(4), np.full(4, 9.0), several=np.full(4, 3.0), marked=1.0, colour=RUST
     ).to_plotly()
     lines = {trace.name: trace for trace in figure.data}
     assert lines["proved, all samples"].y == pytest.approx(np.full(4, 3.0))
-    alone = epsilon_figure(B[:1], np.ones(1), np.full(1, 9.0), several=None, marked=0.1, colour=RUST).to_plotly()
-    assert [(trace.mode, trace.name) for trace in alone.data] == [
-        ("markers", "proved"),
-        ("markers", "paper: 2L(w), one sample"),
-    ]
-
-
-def test_a_single_precision_has_a_dot_and_a_bar_for_each_curve_and_none_hides_another() -> None:
-    names = (EXACT_NAME, CUT_NAME, ONE_NAME, MEAN_NAME)
-    curves = {name: Errors.of(errors(1).mean[None, :1] + np.array([[0.1], [-0.1]])) for name in names}
-    figure = regression_errors_figure(B[:1], drawn(curves, B[:1]), marked=0.1).to_plotly()
-    assert [trace.name for trace in figure.data] == list(names), "no mark of what is looked at, no bands"
-    assert [trace.mode for trace in figure.data] == ["markers"] * 4
-    assert [trace.error_y.array is None for trace in figure.data] == [False, False, False, True]
-    assert figure.data[0].error_y.array == pytest.approx(curves[EXACT_NAME].standard_error)
-    exact, cut, *_ = (trace.marker for trace in figure.data)
-    assert (exact.symbol, cut.symbol) == ("circle", "circle-open")
-    assert cut.size > exact.size
 
 
 def test_what_is_not_known_is_a_gap_in_line_and_band_and_a_curve_of_nothing_else_is_left_out() -> None:

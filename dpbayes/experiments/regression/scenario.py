@@ -1,30 +1,36 @@
-"""The settings of Figure 2 of [Zhang16].
-
-scenario = RegressionScenario(records=Records.FULTON, repeats=100)
-result = finished(experiment(scenario, records_of(scenario, seed=1), seed=1))
-frame = result.frame()
-"""
+"""The settings of Figure 2 of [Zhang16], and what they guarantee at every prior precision."""
 
 import enum
+import itertools
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated
 
+import numpy as np
+
 from dpbayes.base.parameters import Choice, Parameter, check_parameters
-from dpbayes.base.randomness import stream
-from dpbayes.base.steps import Work
-from dpbayes.experiments.regression.design import (
-    MOST_PRECISIONS,
-    MOST_REPEATS,
-    RegressionStudy,
-    precision_grid,
-)
-from dpbayes.experiments.regression.records import CENSUS_BOUNDS, CENSUS_FEATURES, MOST_RECORDS, census_like
-from dpbayes.experiments.regression.result import RegressionResult
-from dpbayes.experiments.regression.study import SplitTable, regression_curves
+from dpbayes.base.text import many, numeral
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError
+from dpbayes.experiments.regression.records import CENSUS_FEATURES, MOST_RECORDS
 from dpbayes.mechanisms.parameters import EPSILON, MOST_DRAWS
-from dpbayes.mechanisms.regression import DRAWS, NOISE_VARIANCE, PRIOR_PRECISION
-from dpbayes.model.regression import PublicBounds, RegressionData, scaled
-from dpbayes.sources.shipped_tables import regression_bounds, shipped_regression
+from dpbayes.mechanisms.regression import (
+    DRAWS,
+    NOISE_VARIANCE,
+    PRIOR_PRECISION,
+    RegressionSampler,
+    norm_bound_for,
+    printed_norm_bound,
+)
+
+PRECISIONS = tuple(float(f"{10 ** (k / 3):.2g}") for k in range(-6, 19))
+"""The usual prior precisions, 0.01 to 1,000,000."""
+
+MOST_SAMPLES = 1_000_000
+"""Most samples from the posterior at one precision, which take a few minutes."""
+
+_LEAST_DRAWS, _ENOUGH_DRAWS, _DRAWS_TIMES_RECORDS = 2, 50, 20_000
+"""Least draws: the error of the truncated posterior's mean needs two, and more if there are few records."""
 
 
 class Records(enum.Enum):
@@ -41,17 +47,12 @@ class NormBound(enum.Enum):
     EPSILON = "from a certified ε"
 
 
-def _precision(title: str, typical: float) -> Parameter:
-    return Parameter("b", PRIOR_PRECISION.low, PRIOR_PRECISION.high, typical, log=True, title=title)
-
-
 def _whole(symbol: str, title: str, description: str = "", *, low: int, high: int, typical: int) -> Parameter:
     return Parameter(symbol, low, high, typical, log=high > 1000, whole=True, title=title, description=description)
 
 
 _SOURCE = "The source of the records."
 _FEATURES = "The number of features from which the target is predicted."
-_POINTS = "The number of prior precisions, from the lowest to the highest, evenly spaced on a logarithmic scale."
 _REPEATS = "Each repeat uses a new split into training and test records, and new samples."
 _SAMPLES = "The number of posterior samples of the weights in one release."
 _TRAINING = "The share of the records that each repeat trains on."
@@ -61,10 +62,11 @@ _EPSILON = "Used only if the norm bound follows from this epsilon."
 
 @dataclass(frozen=True, kw_only=True)
 class RegressionScenario:
-    """Records and all settings of the experiment except its seed. Errors: InputError for values out of range.
+    """Records and all settings of the experiment except its seed.
 
-    `study_of` checks that the lowest precision is below the highest, so that a page can still show its controls. A
-    single point is the chosen precision.
+    B is the largest norm bound whose proved epsilon, for all draws, is `epsilon`; or it is 10/sqrt(b), as in [Zhang16]
+    Figure 2. Both depend on public numbers only. The errors are those at all `precisions` b (P,), and `precision` is
+    the chosen one. Errors: InputError for values out of range, and for precisions in another than increasing order.
     """
 
     records: Annotated[Records, Choice(Records, title="records", description=_SOURCE)] = Records.SYNTHETIC
@@ -72,15 +74,14 @@ class RegressionScenario:
     features: Annotated[
         int, _whole("d", "features", _FEATURES, low=1, high=len(CENSUS_FEATURES), typical=len(CENSUS_FEATURES))
     ] = len(CENSUS_FEATURES)
-    precision: Annotated[float, _precision("prior precision", 100.0)] = 100.0
-    lowest: Annotated[float, _precision("lowest prior precision", 0.01)] = 0.01
-    highest: Annotated[float, _precision("highest prior precision", 1e6)] = 1e6
-    points: Annotated[int, _whole("", "prior precisions", _POINTS, low=1, high=MOST_PRECISIONS, typical=25)] = 25
+    precision: Annotated[
+        float, Parameter("b", PRIOR_PRECISION.low, PRIOR_PRECISION.high, 100.0, log=True, title="prior precision")
+    ] = 100.0
     noise_variance: Annotated[float, NOISE_VARIANCE] = 1.0
     train_share: Annotated[
         float, Parameter("", low=0.001, high=0.999, typical=0.1, title="training share", description=_TRAINING)
     ] = 0.1
-    repeats: Annotated[int, _whole("", "repeats", _REPEATS, low=1, high=MOST_REPEATS, typical=20)] = 20
+    repeats: Annotated[int, _whole("", "repeats", _REPEATS, low=1, high=10_000, typical=20)] = 20
     draws: Annotated[
         int, _whole("N", "posterior samples", _SAMPLES, low=int(DRAWS.low), high=MOST_DRAWS, typical=1)
     ] = 1
@@ -105,67 +106,71 @@ class RegressionScenario:
             description=_EPSILON,
         ),
     ] = 4.0
+    precisions: tuple[float, ...] = PRECISIONS
 
     def __post_init__(self) -> None:
         check_parameters(self)
+        precisions = tuple(PRIOR_PRECISION.checked("Prior precision", b) for b in self.precisions)
+        if not precisions or any(a >= b for a, b in itertools.pairwise(precisions)):
+            raise InputError("The prior precisions must be one or more values in increasing order.")
+        object.__setattr__(self, "precisions", precisions)
 
+    @cached_property
+    def samplers(self) -> tuple[RegressionSampler, ...]:
+        """The sampler at every precision, which states the guarantees."""
+        return tuple(
+            RegressionSampler(
+                prior_precision=b,
+                noise_variance=self.noise_variance,
+                norm_bound=self._norm_bound(b),
+                draws=self.draws,
+            )
+            for b in self.precisions
+        )
 
-@dataclass(frozen=True, eq=False)
-class TargetUnits:
-    """The conversion of a scaled error to the target's units: `half_width` per scaled unit."""
-
-    name: str
-    half_width: float
-    unit: str = ""
-
-    def root(self, error: float) -> float:
-        """Return the root of a mean squared error, in the target's units."""
-        return float(max(error, 0.0) ** 0.5) * self.half_width
-
-
-@dataclass(frozen=True, eq=False)
-class StudyRecords:
-    """Records ready for the experiment. `clipped` of `values` were outside the bounds; not private."""
-
-    table: SplitTable
-    bounds: PublicBounds
-    target: TargetUnits
-    clipped: int
+    def _norm_bound(self, precision: float) -> float:
+        if self.norm_bound is NormBound.PRINTED:
+            return printed_norm_bound(precision)
+        return norm_bound_for(self.epsilon, noise_variance=self.noise_variance, draws=self.draws)
 
     @property
-    def values(self) -> int:
-        """The number of values, including the target's."""
-        return self.table.n * (self.table.features + 1)
+    def norm_bounds(self) -> FloatArray:
+        """B at every precision: (P,)."""
+        return np.array([sampler.norm_bound for sampler in self.samplers])
 
+    @property
+    def certified(self) -> FloatArray:
+        """The certified epsilon of all N draws at every precision: (P,)."""
+        return np.array([sampler.certified.epsilon for sampler in self.samplers])
 
-def study_records(data: RegressionData, bounds: PublicBounds, *, unit: str = "") -> StudyRecords:
-    """Scale records by their public bounds. Errors: InputError for a constant target, a column without bounds."""
-    unit_ball, target = scaled(data, bounds), data.names[-1]
-    units = TargetUnits(target, bounds.half_width(target), unit)
-    return StudyRecords(SplitTable.of(unit_ball), bounds, units, unit_ball.clipped)
+    def claimed(self, n: int, *, features: int) -> FloatArray:
+        """The printed 2 L(w) of one draw from n training records at every precision: (P,). [Zhang16] Appendix D."""
+        return np.array([sampler.claimed(n, features=features).epsilon for sampler in self.samplers])
 
+    def training_records(self, n: int) -> int:
+        """Return how many of n records are training records."""
+        return round(self.train_share * n)
 
-def records_of(scenario: RegressionScenario, *, seed: int) -> StudyRecords:
-    """Return the records that a scenario names."""
-    if scenario.records is Records.FULTON:
-        return study_records(shipped_regression("fulton"), regression_bounds("fulton"), unit="US dollars")
-    census = census_like(scenario.n, features=scenario.features, rng=stream(seed, "regression", "records"))
-    return study_records(census, CENSUS_BOUNDS, unit="US dollars")
+    def draws_made(self, train: int) -> int:
+        """Return the number of samples from a posterior: N or more, and more if there are fewer records."""
+        return max(self.draws, _LEAST_DRAWS, min(_ENOUGH_DRAWS, _DRAWS_TIMES_RECORDS // max(train, 1)))
 
-
-def study_of(scenario: RegressionScenario) -> RegressionStudy:
-    """Return the study of a scenario. Errors: InputError for a reversed range of precisions."""
-    ends = (scenario.precision,) * 2 if scenario.points == 1 else (scenario.lowest, scenario.highest)
-    return RegressionStudy(
-        precisions=precision_grid(*ends, scenario.points),
-        noise_variance=scenario.noise_variance,
-        train_share=scenario.train_share,
-        repeats=scenario.repeats,
-        draws=scenario.draws,
-        epsilon=None if scenario.norm_bound is NormBound.PRINTED else scenario.epsilon,
-    )
-
-
-def experiment(scenario: RegressionScenario, records: StudyRecords, *, seed: int) -> Work[RegressionResult]:
-    """Run the repeats, each with a new split, in steps. Errors, before any work: InputError."""
-    return regression_curves(records.table, study_of(scenario), stream(seed, "regression"))
+    def checked_training(self, n: int, *, features: int) -> int:
+        """Return how many of n records are training records. Errors: InputError if the study cannot be run."""
+        train = self.training_records(n)
+        if not 0 < train < n:
+            raise InputError(
+                f"A share of {numeral(self.train_share)} of {many(n, 'record')} leaves no training or no test records. "
+                "Use more records or another share."
+            )
+        if train < features:
+            raise InputError(
+                f"There are more features ({features:,}) than training records ({train:,}); take more records, a "
+                "larger share or fewer features."
+            )
+        if self.repeats * self.draws_made(train) > MOST_SAMPLES:
+            raise InputError(
+                f"{self.repeats:,} repeats of {self.draws_made(train):,} posterior samples are too many. Use fewer "
+                "repeats or fewer samples."
+            )
+        return train

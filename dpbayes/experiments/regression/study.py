@@ -2,26 +2,45 @@
 
 Every repeat samples a new training set. The posterior at every precision and every error on the rest follow from the
 moments of all records and of the training set, so no record is read again. Errors are in squared scaled units.
+
+    scenario = RegressionScenario(records=Records.FULTON, repeats=100)
+    regression_study(records_of(scenario, seed=1).table, scenario, stream(1)).exact.mean
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from dpbayes.base.steps import Partial, Work
+from dpbayes.base.looks import BOUND, EXACT, Curve, Look
+from dpbayes.base.randomness import stream
+from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.regression.design import RegressionStudy
-from dpbayes.experiments.regression.result import Errors, RegressionResult
-from dpbayes.model.regression import Moments, ScaledRegression, mean_squared_error
+from dpbayes.experiments.regression.records import CENSUS_BOUNDS, census_like
+from dpbayes.experiments.regression.scenario import Records, RegressionScenario
+from dpbayes.mechanisms.regression import RegressionSampler
+from dpbayes.model.regression import Moments, PublicBounds, RegressionData, ScaledRegression, mean_squared_error, scaled
 from dpbayes.posteriors.gaussian import sample_in_ball, weights_posterior
+from dpbayes.sources.shipped_tables import regression_bounds, shipped_regression
 
 _ENTRIES = 1 << 20
 """Numbers of training sets, or of samples, in memory at a time."""
 
 _REPEATS_AT_ONCE = 25
+
+LOOKS = {
+    "exact": Look("exact", EXACT, width=3),
+    "cut": Look("exact, truncated", EXACT, "dot", width=2),
+    "one": Look("one private sample", RegressionSampler.colour, width=3),
+    "several": Look("mean of private samples", RegressionSampler.colour, "dot", width=3),
+    "baseline": Look("training mean", BOUND, "dash", width=2),
+}
+"""The predictors, by the fields of a result."""
+
+
+# Records
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,15 +85,13 @@ class SplitTable:
         """
         width = self.joint.shape[1]
         products = np.empty((splits, width, width))
-        at_once = max(1, _ENTRIES // (train * width))
-        for start in range(0, splits, at_once):
-            stop = min(splits, start + at_once)
-            rows = [rng.choice(self.n, train, replace=False, shuffle=False) for _ in range(start, stop)]
-            chosen = self.joint.take(np.concatenate(rows), axis=0).reshape(stop - start, train, width)
-            if stop - start == 1:  # the same array twice: half the work, by symmetry
-                products[start] = chosen[0].T @ chosen[0]
+        for part in slices(splits, _ENTRIES // (train * width)):
+            rows = [rng.choice(self.n, train, replace=False, shuffle=False) for _ in range(part.start, part.stop)]
+            chosen = self.joint.take(np.concatenate(rows), axis=0).reshape(len(rows), train, width)
+            if len(rows) == 1:  # the same array twice: half the work, by symmetry
+                products[part] = chosen[0].T @ chosen[0]
             else:
-                np.matmul(chosen.swapaxes(-1, -2), chosen, out=products[start:stop])
+                np.matmul(chosen.swapaxes(-1, -2), chosen, out=products[part])
         return products
 
 
@@ -86,50 +103,116 @@ def _aligned(shape: tuple[int, int]) -> FloatArray:
     return memory[start : start + size].view(np.float64).reshape(shape)
 
 
-def regression_curves(table: SplitTable, study: RegressionStudy, rng: np.random.Generator) -> Work[RegressionResult]:
-    """Run the repeats in steps.
+@dataclass(frozen=True, eq=False)
+class StudyRecords:
+    """Records ready for the experiment; their target is called `target`, and a scaled error of 1 is `half_width`."""
+
+    table: SplitTable
+    target: str
+    half_width: float
+
+    def root(self, error: float) -> float:
+        """Return the root of a mean squared error, in the target's units."""
+        return float(max(error, 0.0) ** 0.5) * self.half_width
+
+
+def study_records(data: RegressionData, bounds: PublicBounds) -> StudyRecords:
+    """Scale records by their public bounds. Errors: InputError for a constant target, a column without bounds."""
+    target = data.names[-1]
+    return StudyRecords(SplitTable.of(scaled(data, bounds)), target, bounds.half_width(target))
+
+
+def records_of(scenario: RegressionScenario, *, seed: int) -> StudyRecords:
+    """Return the records that a scenario names, whose target is in US dollars."""
+    if scenario.records is Records.FULTON:
+        return study_records(shipped_regression("fulton"), regression_bounds("fulton"))
+    census = census_like(scenario.n, features=scenario.features, rng=stream(seed, "regression", "records"))
+    return study_records(census, CENSUS_BOUNDS)
+
+
+# Errors
+
+
+@dataclass(frozen=True, eq=False)
+class Errors:
+    """The mean of errors over repeats and its standard error: (P,) each.
+
+    Test sets overlap, so the standard error only describes the variation between runs on the same records.
+    """
+
+    mean: FloatArray
+    standard_error: FloatArray
+
+    @classmethod
+    def of(cls, errors: FloatArray) -> "Errors":
+        """Summarise the errors of repeats: (R, P). A single repeat has no standard error."""
+        spread = errors.std(axis=0, ddof=1) if len(errors) > 1 else np.full(errors.shape[1], np.nan)
+        return cls(errors.mean(axis=0), spread / math.sqrt(len(errors)))
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionResult:
+    """Mean squared errors on the test records at every precision; curator only on real data.
+
+    `exact`: ridge regression, the mean of the whole posterior. `cut`: the mean of the posterior inside the ball; its
+    estimate is unbiased and can therefore be negative, see `shown_cut`. `one`: one sample. `several`: the mean of N
+    samples. Both are averages over all samples. `baseline`: the training mean for every record.
+    """
+
+    study: RegressionScenario
+    train: int
+    test: int
+    features: int
+    exact: Errors
+    cut: Errors
+    one: Errors
+    several: Errors
+    baseline: Errors
+
+    @property
+    def shown_cut(self) -> Errors:
+        """`cut`, NaN if at most twice its standard error, because it is then very uncertain and can be negative."""
+        # The correction for the variance of the samples, as an error: a single repeat has no other error.
+        drawn = self.study.draws_made(self.train) * math.sqrt(self.study.repeats)
+        doubt = np.fmax(self.cut.standard_error, (self.one.mean - self.cut.mean) / drawn)
+        return replace(self.cut, mean=np.where(self.cut.mean > 2 * doubt, self.cut.mean, np.nan))
+
+    @property
+    def curves(self) -> list[Curve]:
+        """The errors as curves over the prior precisions; the baseline has no band, which would cover other curves."""
+        precisions, nowhere = np.array(self.study.precisions), np.full(len(self.study.precisions), np.nan)
+        shown = {"exact": self.exact, "cut": self.shown_cut, "one": self.one, "several": self.several}
+        if self.study.draws == 1:
+            del shown["several"]
+        curves = [Curve(LOOKS[name], precisions, errors.mean, errors.standard_error) for name, errors in shown.items()]
+        return [*curves, Curve(LOOKS["baseline"], precisions, self.baseline.mean, nowhere)]
+
+
+def regression_study(table: SplitTable, scenario: RegressionScenario, rng: np.random.Generator) -> RegressionResult:
+    """Run the repeats, each with a new split.
 
     The exact curve of a repeat depends only on `rng` and the training share, and not on the number of repeats. Errors,
-    before any work: InputError for too few records, and for more work than MOST_SECONDS.
+    before any work: InputError for too few records, and for too many samples.
     """
-    train = study.checked_training(table.n, features=table.features)
+    train = scenario.checked_training(table.n, features=table.features)
     splits, draws = rng.spawn(2)
-    return _blocks(table, study, train, (splits, draws))
-
-
-def _blocks(
-    table: SplitTable, study: RegressionStudy, train: int, rngs: tuple[np.random.Generator, np.random.Generator]
-) -> Work[RegressionResult]:
-    size = _repeats_at_once(study, train, table.features)
-
-    def block(start: int) -> RegressionResult:
-        products = table.split_products(train, rngs[0], min(size, study.repeats - start))
-        return _evaluated(study, products, table.products - products, rngs[1])
-
-    result = block(0)
-    for start in range(size, study.repeats, size):
-        yield Partial(start / study.repeats, result)
-        result = result + block(start)
-    return result
-
-
-def _repeats_at_once(study: RegressionStudy, train: int, features: int) -> int:
-    entries_per_repeat = len(study.precisions) * study.draws_made(train) * features
-    return max(1, min(_REPEATS_AT_ONCE, _ENTRIES // entries_per_repeat))
+    entries = len(scenario.precisions) * scenario.draws_made(train) * table.features
+    parts = []
+    for part in slices(scenario.repeats, min(_REPEATS_AT_ONCE, _ENTRIES // entries)):
+        products = table.split_products(train, splits, part.stop - part.start)
+        parts.append(_evaluated(scenario, products, table.products - products, draws))
+    errors = map(Errors.of, np.concatenate(parts, axis=-1).swapaxes(-1, -2))
+    return RegressionResult(scenario, train, table.n - train, table.features, *errors)
 
 
 def _evaluated(
-    study: RegressionStudy, products: FloatArray, rest: FloatArray, rng: np.random.Generator
-) -> RegressionResult:
-    """Return the errors, on records with products `rest`, of training sets with `products`: (R, d + 2, d + 2) each."""
-    train, features = round(float(products[0, -1, -1])), products.shape[-1] - 2
-    test_records = round(float(rest[0, -1, -1]))
-    test = _moments(rest, test_records)
+    study: RegressionScenario, products: FloatArray, rest: FloatArray, rng: np.random.Generator
+) -> FloatArray:
+    """Return all errors (5, P, R), on records with products `rest`, of training sets with `products` (R, d+2, d+2)."""
+    train, test = (_moments(part) for part in (products, rest))
     precisions = np.array(study.precisions)[:, None]
-    posterior = weights_posterior(
-        _moments(products, train), prior_precision=precisions, noise_variance=study.noise_variance
-    )
-    draws, n = study.draws_made(train), study.draws
+    posterior = weights_posterior(train, prior_precision=precisions, noise_variance=study.noise_variance)
+    draws, n = study.draws_made(train.n), study.draws
     drawn = sample_in_ball(posterior, study.norm_bounds[:, None], rng, (draws,))
     exact = mean_squared_error(test, posterior.mean)
     single = mean_squared_error(test, drawn).mean(axis=0)
@@ -139,12 +222,12 @@ def _evaluated(
     # The same for the mean of N draws, averaged over every choice of N: `single` for N = 1, `together` for N = M.
     share = (draws - n) / (n * (draws - 1))
     several = share * single + (1 - share) * together
-    baseline = np.repeat(_mean_baseline(products, rest)[None], len(precisions), axis=0)
-    sums = [Errors.of(errors.T) for errors in (exact, cut, single, several, baseline)]
-    return RegressionResult(study, train, test_records, features, *sums)
+    baseline = np.broadcast_to(_mean_baseline(products, rest), exact.shape)
+    return np.stack([exact, cut, single, several, baseline])
 
 
-def _moments(products: FloatArray, n: int) -> Moments:
+def _moments(products: FloatArray) -> Moments:
+    n = round(float(products[0, -1, -1]))
     return Moments(products[..., :-2, :-2], products[..., :-2, -2], products[..., -2, -2], n)
 
 
