@@ -13,8 +13,8 @@ import numpy as np
 
 from benchmarks.core import slope, span
 from benchmarks.record import Record, as_table, median_ms
-from dpbayes.experiments.accuracy.methods import AWARE, METHODS, Method
-from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic, epsilon_grid
+from dpbayes.experiments.accuracy.methods import AWARE, METHODS
+from dpbayes.experiments.accuracy.plan import AccuracyPlan, Method, Synthetic, epsilon_grid
 from dpbayes.experiments.accuracy.study import accuracy_study
 from dpbayes.sources.named_networks import naive_bayes
 

@@ -132,9 +132,9 @@ def _about(study: AccuracyStudy) -> str:
     plan, is_table = study.plan, isinstance(study.plan.source, Dataset)
     model = "a new split of the table" if is_table else "a new random model and new records"
     fewest = min(len(measures.accuracy) for measures in study.measures.values())
-    fewer = f" Noise-aware curves use the first {fewest:,}." if fewest < study.repeats else ""
+    fewer = f" Noise-aware curves use the first {fewest:,}." if fewest < plan.repeats else ""
     return (
-        f"{many(study.repeats, 'repeat')}, each with {model}: {many(plan.training, 'training record')}, "
+        f"{many(plan.repeats, 'repeat')}, each with {model}: {many(plan.training, 'training record')}, "
         f"{many(plan.testing, 'test record')}. Bands show two standard errors.{fewer}"
     )
 

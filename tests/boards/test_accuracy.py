@@ -7,14 +7,14 @@ import pytest
 
 import dpbayes as dp
 from dpbayes.boards.accuracy import GRID, AccuracyInputs, accuracy_headline, curve_guarantees, prediction_accuracy
-from dpbayes.experiments.accuracy.methods import ALL_METHODS, EXACT, methods_for
+from dpbayes.experiments.accuracy.methods import ALL_METHODS, EXACT, METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
 from dpbayes.experiments.accuracy.study import accuracy_study
 from dpbayes.mechanisms import Calibration
 from dpbayes.sources.named_networks import naive_bayes
 
 FIGURE_1 = AccuracyPlan(
-    network=naive_bayes(16), target="class", source=Synthetic(), epsilons=GRID, training=50, repeats=10
+    network=naive_bayes(16), target="class", epsilons=GRID, methods=tuple(METHODS.values()), repeats=10
 )
 INPUTS = AccuracyInputs(FIGURE_1)
 

@@ -18,6 +18,7 @@ def study() -> AccuracyStudy:
             target="class",
             source=Synthetic(records=200),
             epsilons=(0.5, 2.0, 8.0),
+            methods=tuple(METHODS.values()),
             repeats=20,
             draws=7,
         )
@@ -64,15 +65,6 @@ def test_log_losses_are_drawn_with_positive_bands(study):
     assert "nats" in figure.layout.yaxis.title.text
 
 
-def test_one_epsilon_is_drawn():
-    plan = AccuracyPlan(network=naive_bayes(1), target="class", epsilons=(3.0,), repeats=2)
-    study = accuracy_study(plan)
-    low, high = accuracy_figure(study.curves, study.plan.grid).to_plotly().layout.xaxis.range
-    assert low < np.log10(3) < high
-    assert certified_figure(study.certified_curves()).to_plotly().data
-    assert log_loss_figure(study.loss_curves(), study.plan.grid).to_plotly().data
-
-
 def draw_accuracy(study: AccuracyStudy):
     return accuracy_figure(study.curves, study.plan.grid).to_plotly()
 
@@ -114,12 +106,3 @@ def test_a_curve_of_one_point_is_a_dot_with_its_band_as_a_bar(draw):
 def test_curves_of_several_points_are_lines(study, draw):
     for trace in lines(draw(study)).values():
         assert trace.mode == "lines"
-
-
-def test_one_point_left_of_a_proved_curve_is_a_dot():
-    """At epsilon = 1 the printed sampler is a coin, which has no place on a logarithmic axis: one point is left."""
-    plan = AccuracyPlan(network=naive_bayes(2), target="class", epsilons=(1.0, 3.0), repeats=4)
-    drawn = lines(certified_figure(accuracy_study(plan).certified_curves()).to_plotly())
-    assert drawn["sampling (paper, 1 sample)"].mode == "markers"
-    assert len(drawn["sampling (paper, 1 sample)"].x) == 1
-    assert drawn["Laplace"].mode == "lines"

@@ -1,20 +1,32 @@
 """The plan of an accuracy experiment: network and target, records, methods and the grid of epsilons."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated
+from functools import cached_property
+from typing import Annotated, Any
 
 import numpy as np
 
-from dpbayes.base.parameters import Parameter, check_parameters
-from dpbayes.base.text import numeral
+from dpbayes.base.looks import Look
+from dpbayes.base.parameters import Parameter, check_parameters, parameters_of
+from dpbayes.base.randomness import seed_of, stream
+from dpbayes.base.text import many, numeral
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
-from dpbayes.experiments.accuracy.methods import AWARE_REPEATS, METHODS, Method, refusal
-from dpbayes.experiments.accuracy.setting import PredictionSetting
-from dpbayes.mechanisms.parameters import EPSILON
+from dpbayes.experiments.accuracy.blanket import Blanket
+from dpbayes.mechanisms.base import NetworkMechanism, rule_for
+from dpbayes.mechanisms.fourier import LaplaceFourier
+from dpbayes.mechanisms.map.exponential import CELLS
+from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
+from dpbayes.mechanisms.parameters import EPSILON, MOST_DRAWS, NOISE, Calibration, Noise
+from dpbayes.mechanisms.release import Outcome
+from dpbayes.mechanisms.stealth import increment_for, needed_increments
+from dpbayes.model.counts import Counts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.prior_rules import PRIOR, PriorRule
 from dpbayes.sources.synthetic import MAX_RECORDS
 
 MOST_EPSILONS = 200
@@ -22,8 +34,63 @@ MOST_EPSILONS = 200
 MOST_DECISIONS, MOST_DRAWN, MOST_SCORED, MOST_RESULTS = 150_000, 50_000_000, 1 << 25, 1 << 23
 """What fits in memory: decisions of the CPTs, values of one repeat's records, patterns times states, and results."""
 
+AWARE_REPEATS = 50
+"""The number of repeats of noise-aware curves, whose posteriors take a thousand times as long as the releases."""
+
+MOST_SETS = 4096
+"""The search for the best noise on so many sets of nodes takes at most ten seconds; on 16,000, half a minute."""
+
 _TOGETHER, _NUMBERS, _COLUMNS = 256, 1 << 21, 32
 """Most repeats of a block, most numbers of one kind in it, and numbers of a curve for each column of the design."""
+
+TRAINING = Parameter(
+    "n",
+    low=1,
+    high=MAX_RECORDS,
+    typical=50,
+    log=True,
+    whole=True,
+    title="training records",
+    description="The number of records from which each release is made.",
+)
+REPEATS = Parameter(
+    "",
+    low=2,
+    high=10_000,
+    typical=100,
+    log=True,
+    whole=True,
+    title="repeats",
+    description="Every repeat uses a new split and, for synthetic records, a new random model.",
+)
+TESTING = Parameter(
+    "",
+    low=1,
+    high=MAX_RECORDS,
+    typical=100_000,
+    log=True,
+    whole=True,
+    title="test records (at most)",
+    description="If fewer records are left after training, all of them are test records.",
+)
+STEALTH = Parameter(
+    "",
+    low=0.5,
+    high=0.99,
+    typical=0.9,
+    title="share of non-negative releases",
+    description="The share of Fourier releases without a negative count; it sets the increment t.",
+)
+DRAWS = Parameter(
+    "N",
+    low=1,
+    high=MOST_DRAWS,
+    typical=100,
+    log=True,
+    whole=True,
+    title="samples of the paper's sampler",
+    description="The number of posterior samples in one release. Predictions use their average.",
+)
 
 RECORDS = Parameter("", low=2, high=MAX_RECORDS, typical=1000, log=True, whole=True, title="synthetic records")
 STRENGTH = Parameter(
@@ -35,19 +102,89 @@ STRENGTH = Parameter(
     description="At 1, every probability is uniform on (0, 1). At 0.4, it is uniform on (0.3, 0.7). At 0, all are 0.5.",
 )
 
+AnyMechanism = NetworkMechanism[Outcome]
 
-LOW = Parameter("", EPSILON.low, EPSILON.high, typical=0.1, log=True, title="smallest epsilon")
-HIGH = Parameter("", EPSILON.low, EPSILON.high, typical=100, log=True, title="largest epsilon")
-POINTS = Parameter(
-    "",
-    low=1,
-    high=MOST_EPSILONS,
-    typical=19,
-    log=True,
-    whole=True,
-    title="values of epsilon",
-    description="The number of values from the smallest to the largest epsilon, evenly spaced on a logarithmic scale.",
-)
+
+def typical(kind: type[AnyMechanism], *, prior: Dirichlets, **chosen: object) -> AnyMechanism:
+    """Return a mechanism with the `chosen` values of its parameters, and typical values of all others.
+
+    Args:
+        kind: The class of the mechanism.
+        prior: The prior over the rows of a network.
+        chosen: Values by parameter; those of parameters that the mechanism does not have are left out.
+
+    Returns:
+        The mechanism.
+
+    Raises:
+        InputError: The mechanism does not fit the network.
+    """
+    usual = {
+        name: parameter.typical if isinstance(parameter, Parameter) else next(iter(parameter.options))
+        for name, parameter in parameters_of(kind).items()
+    }
+    return kind(prior=prior, **{name: chosen.get(name, value) for name, value in usual.items()})
+
+
+Means = Callable[["AccuracyPlan", float, Counts, np.random.Generator], FloatArray]
+"""Takes the counts of R tables, and returns the CPTs (R, all) that a recipient concludes at an epsilon."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """A curve: its `name`, and its look and title, in which "N samples" becomes the plan's number.
+
+    `kind` is the class of its mechanism; None for a baseline, which has no epsilon. `option` is the option of the page
+    that leaves the curve out: its name in the link, and its title. `certified` returns the proved epsilon, and `note` a
+    remark on what is proved. `noises` are the kinds of noise that it can sample. The curve of an `is_aware` recipient
+    is measured only in the first AWARE_REPEATS repeats of a study.
+    """
+
+    name: str
+    titled: Look = field(compare=False)
+    means: Means = field(compare=False)
+    certified: Callable[["AccuracyPlan", float], float] = field(compare=False, default=lambda plan, epsilon: epsilon)
+    note: Callable[["AccuracyPlan"], str] = field(compare=False, default=lambda plan: "")
+    kind: type[AnyMechanism] | None = field(compare=False, default=None)
+    option: tuple[str, str] = field(compare=False, default=("", ""))
+    calibrations: tuple[Calibration, ...] = field(compare=False, default=tuple(Calibration))
+    noises: tuple[Noise, ...] = field(compare=False, default=tuple(Noise))
+    is_aware: bool = field(compare=False, default=False)
+
+    @property
+    def title(self) -> str:
+        """Its name in a legend."""
+        return self.titled.name
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether it has no epsilon."""
+        return self.kind is None
+
+    def called(self, draws: int) -> str:
+        """Return its title with the number of samples."""
+        return self.title.replace("N samples", many(draws, "sample"))
+
+    def look(self, draws: int) -> Look:
+        """Return how its curve looks."""
+        return self.titled.called(self.called(draws))
+
+    def refusal(self, network: Network) -> str:
+        """Return why it does not fit a network, as a sentence; an empty text if it fits."""
+        if self.kind is None:
+            return ""
+        is_searched = hasattr(self.kind, "design")
+        try:
+            sets = len(network.closure) if is_searched or self.is_aware else 0  # refuses families of too many nodes
+            if is_searched and sets > MOST_SETS:
+                return (
+                    f"This network has {sets:,} sets of nodes within its families, but the optimal noise is computed "
+                    f"for at most {MOST_SETS:,} here. Remove some parents, or leave out the mechanisms that need it."
+                )
+            typical(self.kind, prior=Dirichlets.symmetric(network), epsilon=1.0)
+        except InputError as error:
+            return str(error)
+        return ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +203,7 @@ class Synthetic:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AccuracyPlan(PredictionSetting):
+class AccuracyPlan:
     """P(target | all other nodes) learnt from `training` records, scored on the rest. [Zhang16] Section 5.1, Figure 1.
 
     `source` is synthetic, with a new model in every repeat, or a table, with a new split in every repeat. At most
@@ -78,26 +215,36 @@ class AccuracyPlan(PredictionSetting):
     that do not fit the network, and experiments that do not fit in memory.
     """
 
+    network: Network
+    target: str
+    epsilons: tuple[float, ...]
+    methods: tuple[Method, ...]
     source: Synthetic | Dataset = field(default_factory=Synthetic)
-    methods: tuple[Method, ...] = tuple(METHODS.values())
+    training: Annotated[int, TRAINING] = 50
+    testing: Annotated[int, TESTING] = MAX_RECORDS
+    repeats: Annotated[int, REPEATS] = 100
+    prior: Annotated[PriorRule, PRIOR] = PriorRule()
+    stealth: Annotated[float, STEALTH] = 0.9
+    draws: Annotated[int, DRAWS] = 100
+    cells: Annotated[int, CELLS] = 20
+    noise: Annotated[Noise, NOISE] = Noise.REAL
+    seed: Annotated[int, seed_of("all random numbers")] = 1
 
     def __post_init__(self) -> None:
         check_parameters(self)
         object.__setattr__(self, "epsilons", checked_epsilons(self.epsilons))
         if self.states < 2:
             raise InputError(f"The target {brief(self.target)} has only one state, so there is nothing to predict.")
+        if not self.methods:
+            raise InputError("There is no method to compare. Name at least one.")
         for method in self.methods:
-            why = refusal(method, self.network)
-            if why:
+            if why := method.refusal(self.network):
                 raise InputError(why)
-        for method in self.methods:
             if self.noise not in method.noises:
                 raise InputError(
                     f'"{method.title}" adds only {method.noises[0].value}. Leave it out when mechanisms add '
                     f"{self.noise.value}."
                 )
-        if not self.methods:
-            raise InputError("There is no method to compare. Name at least one.")
         if self.training >= self.records:
             raise InputError(
                 f"With {self.training:,} training records of {self.records:,} records, no test record is left. Use "
@@ -107,6 +254,54 @@ class AccuracyPlan(PredictionSetting):
         if isinstance(self.source, Dataset):
             self._refuse_other_tables(self.source)
         self._refuse_too_much()
+
+    def _refuse_too_much(self) -> None:
+        """Refuse what does not fit in memory."""
+        decisions = self.network.cell_count - self.network.row_count
+        results = self.repeats * len(self.epsilons) * len(self.methods)
+        for size, most, what, less in (
+            (decisions, MOST_DECISIONS, "decisions within the cells of the network", "a smaller network"),
+            (self._drawn, MOST_DRAWN, "values in the records of one repeat", "fewer records, or a smaller network"),
+            (self.states * self.patterns, MOST_SCORED, "test records times states of the target", "fewer test records"),
+            (results, MOST_RESULTS, "results", "fewer repeats or epsilons"),
+        ):
+            if size > most:
+                raise InputError(f"{size:,} {what} do not fit in memory; the limit is {most:,}. Use {less}.")
+
+    @cached_property
+    def grid(self) -> FloatArray:
+        """The epsilons: (E,)."""
+        return np.array(self.epsilons)
+
+    @cached_property
+    def blanket(self) -> Blanket:
+        """The families that contain the target, which alone matter to a prediction."""
+        return Blanket(self.network, self.network.index(self.target))
+
+    @property
+    def states(self) -> int:
+        """How many states the target has."""
+        return self.blanket.states
+
+    def mechanism(self, kind: type[Any], epsilon: float, **chosen: object) -> Any:
+        """Return a mechanism at an epsilon, with the plan's prior, noise and cells."""
+        prior = rule_for(kind, self.prior).on(self.network)
+        shared = {"epsilon": epsilon, "noise": self.noise, "cells": self.cells}
+        return typical(kind, prior=prior, **(shared | chosen))
+
+    @cached_property
+    def increments(self) -> Mapping[float, float]:
+        """The certified Fourier increment t by epsilon; with real-valued noise, t is the same for all of them."""
+        laws = {epsilon: UNIT for epsilon in self.epsilons}
+        if self.noise is not Noise.REAL:
+            laws = {epsilon: self.mechanism(LaplaceFourier, epsilon).noise_law for epsilon in self.epsilons}
+        simulated = {law: self._increment(law) for law in dict.fromkeys(laws.values())}
+        return {epsilon: simulated[law] for epsilon, law in laws.items()}
+
+    def _increment(self, law: NoiseLaw) -> float:
+        draws, rng = 10_000 if self.network.cell_count < 1000 else 2_000, stream(0, "stealth")
+        needed = needed_increments(self.network, Calibration.CERTIFIED, rng, draws=draws, law=law)
+        return increment_for(self.stealth, needed)
 
     @property
     def records(self) -> int:
@@ -143,29 +338,6 @@ class AccuracyPlan(PredictionSetting):
             stop = AWARE_REPEATS if start < AWARE_REPEATS < end else end
             yield slice(start, stop)
             start, size = stop, 2 * size
-
-    def _refuse_too_much(self) -> None:
-        """Refuse what does not fit in memory."""
-        if self.network.cell_count - self.network.row_count > MOST_DECISIONS:
-            raise InputError(
-                f"The network has {self.network.cell_count:,} cells, too many for releases of many repeats. Use a "
-                "smaller network."
-            )
-        if self._drawn > MOST_DRAWN:
-            raise InputError(
-                f"The records of one repeat have {self._drawn:,} values; the limit is {MOST_DRAWN:,}. Use fewer "
-                "training and test records, or a smaller network."
-            )
-        if self.states * self.patterns > MOST_SCORED:
-            raise InputError(
-                f"{self.patterns:,} test records with {self.states:,} states of the target do not fit in memory. Use "
-                "fewer test records."
-            )
-        if self.repeats * len(self.epsilons) * len(self.methods) > MOST_RESULTS:
-            raise InputError(
-                f"The results of {self.repeats:,} repeats at {len(self.epsilons):,} epsilons do not fit in memory. Use "
-                "fewer repeats or epsilons."
-            )
 
     def _refuse_other_tables(self, table: Dataset) -> None:
         for name, states in zip(self.network.names, self.network.states, strict=True):

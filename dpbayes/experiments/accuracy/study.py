@@ -1,13 +1,12 @@
 """Accuracy of private predictions against epsilon: Figure 1 of [Zhang16] on any network, target and table.
 
-    plan = AccuracyPlan(network=naive_bayes(16), target="class", epsilons=epsilon_grid(0.1, 100, points=20))
-    study = accuracy_study(plan)
-    study.frame()
+    methods = tuple(METHODS.values())
+    plan = AccuracyPlan(network=naive_bayes(16), target="class", epsilons=(0.1, 1, 10, 100), methods=methods)
+    accuracy_study(plan).mean(METHODS["laplace"])
 
 All results are computed from true records. Results of a table are not private; they are for the curator only.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,16 +14,13 @@ from functools import cached_property
 import numpy as np
 
 from dpbayes.base.estimates import Estimate, standard_error
-from dpbayes.base.libraries import pd
 from dpbayes.base.looks import Curve, Look
 from dpbayes.base.randomness import stream
-from dpbayes.base.steps import Partial, Work, finished, part_of
 from dpbayes.base.types import FloatArray, SingleArray
 from dpbayes.experiments.accuracy.blanket import score, score_records
-from dpbayes.experiments.accuracy.methods import BASELINES, EXACT, MAJORITY, Method
-from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
+from dpbayes.experiments.accuracy.methods import BASELINES, EXACT, MAJORITY
+from dpbayes.experiments.accuracy.plan import AWARE_REPEATS, AccuracyPlan, Method
 from dpbayes.experiments.accuracy.records import Batch, Repeats
-from dpbayes.mechanisms.base import searched
 from dpbayes.model.counts import Counts
 from dpbayes.posteriors.prior_rules import PriorRule
 
@@ -45,17 +41,12 @@ class Measures:
 
 @dataclass(frozen=True, eq=False)
 class AccuracyStudy:
-    """The measured results of the repeats so far. For the curator only if the plan's source is a table."""
+    """The measured results of all repeats. For the curator only if the plan's source is a table."""
 
     plan: AccuracyPlan
     measures: Mapping[Method, Measures]
     certified: Mapping[Method, FloatArray]
     """The epsilon proved for every epsilon of the grid: (E,)."""
-
-    @property
-    def repeats(self) -> int:
-        """How many repeats are done."""
-        return len(next(iter(self.measures.values())).accuracy)
 
     @property
     def methods(self) -> tuple[Method, ...]:
@@ -124,91 +115,34 @@ class AccuracyStudy:
     def _wide(self, values: FloatArray) -> FloatArray:
         return np.broadcast_to(values, self.plan.grid.shape)
 
-    def frame(self) -> "pd.DataFrame":
-        """Return the results in tidy form: one row for every method and epsilon, with the settings in columns."""
-        parts = [
-            pd.DataFrame(
-                {
-                    "method": method.title,
-                    "epsilon": np.nan if method.is_baseline else self.plan.grid,
-                    "certified epsilon": self.certified[method],
-                    "accuracy": self.mean(method),
-                    "accuracy standard error": self.error(method),
-                    "log loss": self.log_loss(method),
-                    "log loss standard error": self.log_loss_error(method),
-                }
-            )
-            for method in self.methods
-        ]
-        parts = [part.head(1) if method.is_baseline else part for method, part in zip(self.methods, parts, strict=True)]
-        frame = pd.concat(parts, ignore_index=True)
-        repeats = np.concatenate(
-            [np.full(len(p), len(self.measures[m].accuracy)) for m, p in zip(self.methods, parts, strict=True)]
-        )
-        return frame.assign(**{"repeats": repeats, **settings_of(self.plan)})
-
-
-def settings_of(plan: AccuracyPlan) -> dict[str, str | int | float]:
-    """Return the settings of a plan as plain values: a network by its arrows, and a table by its size."""
-    synthetic = isinstance(plan.source, Synthetic)
-    return {
-        "target": plan.target,
-        "nodes": len(plan.network.names),
-        "arrows": "; ".join(f"{parent} -> {child}" for parent, child in plan.network.edges),
-        "source": "synthetic" if synthetic else "table",
-        "strength": plan.source.strength if isinstance(plan.source, Synthetic) else math.nan,
-        "records": plan.records,
-        "training": plan.training,
-        "testing": plan.testing,
-        "prior": plan.prior.value,
-        "stealth": plan.stealth,
-        "draws": plan.draws,
-        "cells": plan.cells,
-        "seed": plan.seed,
-    }
-
 
 def accuracy_study(plan: AccuracyPlan) -> AccuracyStudy:
-    """Run all repeats."""
-    return finished(accuracy_steps(plan))
-
-
-def accuracy_steps(plan: AccuracyPlan) -> Work[AccuracyStudy]:
-    """Run a study in steps of a fraction of a second, so that progress is visible and the study can be stopped.
+    """Run all repeats.
 
     Every method has its own random stream in every block of repeats. Methods and epsilons can therefore be added
     without a change of the other results.
     """
     repeats, methods = Repeats(plan), (*BASELINES, *plan.private)
-    for method in plan.private:
-        if hasattr(method.kind, "design_steps"):
-            yield from part_of(searched(plan.mechanism(method.kind, plan.epsilons[0])), 0.0, 0.0)  # type: ignore[arg-type]
     certified = {m: np.array([m.certified(plan, epsilon) for epsilon in plan.epsilons]) for m in methods}
     scores: dict[Method, list[FloatArray]] = {method: [] for method in methods}
     for block in plan.blocks():
-        share, end = block.start / plan.repeats, block.stop / plan.repeats
         batch = repeats.draw(block)
-        yield share
         scores[MAJORITY].append(np.stack(_majority(batch, plan.prior)))
-        going = [method for method in (EXACT, *plan.private) if method.most_repeats > block.start]
-        for k, method in enumerate(going):
-            part = share + k / len(going) * (end - share), share + (k + 1) / len(going) * (end - share)
-            logs = yield from part_of(_log_cpts(method, plan, batch, block.start), *part)
-            scores[method].append(score_records(batch.test, plan.blanket.differences(logs)))
-        measures = {method: Measures(*np.concatenate(parts, axis=1)) for method, parts in scores.items()}
-        study = AccuracyStudy(plan, measures, certified)
-        yield Partial(end, study)
-    return study
+        for method in (EXACT, *plan.private):
+            if not method.is_aware or block.start < AWARE_REPEATS:
+                differences = plan.blanket.differences(_log_cpts(method, plan, batch, block.start))
+                scores[method].append(score_records(batch.test, differences))
+    measures = {method: Measures(*np.concatenate(parts, axis=1)) for method, parts in scores.items()}
+    return AccuracyStudy(plan, measures, certified)
 
 
-def _log_cpts(method: Method, plan: AccuracyPlan, batch: Batch, start: int) -> Work[FloatArray]:
+def _log_cpts(method: Method, plan: AccuracyPlan, batch: Batch, start: int) -> FloatArray:
     """Return ln CPTs (R, E, all) of one release of every table at every epsilon, (R, 1, all) of a baseline."""
     epsilons = (1.0,) if method.is_baseline else plan.epsilons
-    tables, means = Counts(plan.network, batch.counts.astype(np.int64), plan.training), []
-    for k, epsilon in enumerate(epsilons):
-        rng = stream(plan.seed, "accuracy", method.name, start)
-        means.append(method.means(plan, epsilon, tables, rng))
-        yield (k + 1) / len(epsilons)
+    tables = Counts(plan.network, batch.counts.astype(np.int64), plan.training)
+    means = [
+        method.means(plan, epsilon, tables, stream(plan.seed, "accuracy", method.name, start)) for epsilon in epsilons
+    ]
     return np.log(np.maximum(np.stack(means, axis=1), _LEAST))
 
 

@@ -6,15 +6,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpbayes.base.randomness import stream
-from dpbayes.base.steps import Partial
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy import blanket as accuracy_blanket
 from dpbayes.experiments.accuracy.blanket import Blanket, TestRecords, score
-from dpbayes.experiments.accuracy.methods import AWARE_REPEATS, METHODS, Method, methods_for
-from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic, default_target, epsilon_grid
+from dpbayes.experiments.accuracy.methods import METHODS, methods_for
+from dpbayes.experiments.accuracy.plan import (
+    AWARE_REPEATS,
+    AccuracyPlan,
+    Method,
+    Synthetic,
+    default_target,
+    epsilon_grid,
+    typical,
+)
 from dpbayes.experiments.accuracy.records import Repeats, _counted, _random_cpts, _sample, node_cells
-from dpbayes.experiments.accuracy.setting import typical
-from dpbayes.experiments.accuracy.study import AccuracyStudy, Measures, accuracy_steps, accuracy_study
+from dpbayes.experiments.accuracy.study import AccuracyStudy, Measures, accuracy_study
 from dpbayes.experiments.accuracy.trimmed import TrimmedTable, trimmed_means
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, Noise, PosteriorSampler
 from dpbayes.mechanisms.base import rule_for
@@ -37,7 +43,8 @@ MIXED = Network.from_edges(
 
 def plan_of(**more) -> AccuracyPlan:
     given = {"network": SMALL, "target": "class", "epsilons": (0.5, 2.0, 20.0), "repeats": 40}
-    return AccuracyPlan(**(given | {"source": Synthetic(records=200), "draws": 10} | more))
+    usual = {"source": Synthetic(records=200), "draws": 10, "methods": tuple(METHODS.values())}
+    return AccuracyPlan(**(given | usual | more))
 
 
 def random_logs(network: Network, shape: tuple[int, ...], seed: int = 1) -> np.ndarray:
@@ -327,7 +334,7 @@ def law_of_mechanism(plan: AccuracyPlan, *, factor: float = 1.0) -> np.ndarray:
 @pytest.mark.parametrize("network", [SMALL, MIXED])
 def test_releases_have_the_mechanisms_law_and_another_epsilon_is_another_law(method, network, noise, monkeypatch):
     """Alarm at p < 1e-9 a number. Without a lift, many Fourier releases of the paper are negative."""
-    monkeypatch.setattr("dpbayes.experiments.accuracy.methods.printed_increment", lambda share: 0.0)
+    monkeypatch.setattr("dpbayes.experiments.accuracy.methods.increment_in_the_plot", lambda plan: 0.0)
     if method not in methods_for(network, tuple(Calibration), noise):
         pytest.skip("Fourier needs binary nodes, and the paper's plot real numbers")
     plan = law_plan(method, network, noise=noise)
@@ -357,17 +364,6 @@ def test_methods_and_epsilons_do_not_change_one_another():
     for method in few.methods:
         ours, theirs = few.measures[method].accuracy, many.measures[method].accuracy
         assert np.array_equal(ours, theirs if method.is_baseline else theirs[:, [1, 3, 4]])
-
-
-def test_every_step_keeps_the_repeats_before_it():
-    steps = list(accuracy_steps(plan_of()))
-    shares = [step.share if isinstance(step, Partial) else step for step in steps]
-    assert shares == sorted(shares)
-    assert (shares[0], shares[-1]) == (0, 1)
-    done = [step.result for step in steps if isinstance(step, Partial)]
-    assert [study.repeats for study in done] == [block.stop for block in plan_of().blocks()]
-    last = done[-1].measures[METHODS["laplace"]].accuracy
-    assert np.array_equal(done[0].measures[METHODS["laplace"]].accuracy, last[:2])
 
 
 @given(st.integers(2, 400))
@@ -409,11 +405,6 @@ def test_the_best_proved_curve_is_the_most_accurate_in_the_same_repeats():
     assert (lost.value, lost.error) == (pytest.approx(0.05), pytest.approx(0.0, abs=1e-12))
 
 
-def whole_plan(**more) -> AccuracyPlan:
-    methods = methods_for(SMALL, tuple(Calibration), Noise.WHOLE)
-    return plan_of(methods=methods, noise=Noise.WHOLE, stealth=0.5, **more)
-
-
 def test_fewer_records_are_tested_on():
     table, network = load_shipped("house_votes_84"), default_network("house_votes_84")
     plan = plan_of(network=network, target="party", source=table, repeats=40, testing=10, methods=(METHODS["exact"],))
@@ -424,12 +415,6 @@ def test_fewer_records_are_tested_on():
     assert plan_of(testing=10**6).testing == 150
 
 
-def test_a_seed_is_a_study_and_another_seed_another():
-    first, again, other = (accuracy_study(plan_of(seed=seed)).mean(METHODS["laplace"]) for seed in (1, 1, 2))
-    assert np.array_equal(first, again)
-    assert not np.array_equal(first, other)
-
-
 def test_everything_tends_to_the_exact_posterior_or_to_chance():
     study = accuracy_study(plan_of(epsilons=(1e-3, 1e3), repeats=100))
     exact = study.mean(METHODS["exact"])[0]
@@ -437,17 +422,6 @@ def test_everything_tends_to_the_exact_posterior_or_to_chance():
         assert abs(study.mean(method)[1] - exact) < 0.02
     for method in study.plan.private:
         assert abs(study.mean(method)[0] - 0.5) < max(FAR * study.error(method)[0], 1e-9)
-
-
-def test_the_frame_is_tidy_and_carries_the_settings():
-    study = accuracy_study(plan_of())
-    frame = study.frame()
-    assert len(frame) == 2 + 3 * len(study.plan.private)
-    row = frame[(frame["method"] == "Laplace") & (frame["epsilon"] == 2.0)].iloc[0]
-    assert row["accuracy"] == study.mean(METHODS["laplace"])[1]
-    assert row["log loss standard error"] == study.log_loss_error(METHODS["laplace"])[1]
-    assert (row["target"], row["training"], row["repeats"], row["records"]) == ("class", 50, 40, 200)
-    assert (row["seed"], row["nodes"], row["draws"]) == (1, 5, 10)
 
 
 # Bad input

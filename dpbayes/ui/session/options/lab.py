@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from dpbayes.base.parameters import Choice, Parameter, parameters_of
-from dpbayes.experiments.accuracy import setting
+from dpbayes.experiments.accuracy import plan
 from dpbayes.experiments.hellinger import scenario
 from dpbayes.experiments.regression.scenario import NormBound, Records, RegressionScenario
 from dpbayes.experiments.sampling import Family
@@ -61,8 +61,8 @@ class AccuracyOptions:
 
     scene: Annotated[Scene, SCENE]
     curves: Annotated[CalibrationsShown, CALIBRATIONS]
-    training: Annotated[int, setting.TRAINING]
-    repeats: Annotated[int, setting.REPEATS]
+    training: Annotated[int, plan.TRAINING]
+    repeats: Annotated[int, plan.REPEATS]
 
 
 # Regression
