@@ -29,4 +29,4 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     names: list[str] = import_module("dpbayes.api").__all__
-    return names
+    return sorted([*names, "estimators", "plot"])

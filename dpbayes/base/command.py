@@ -4,6 +4,7 @@ import argparse
 import sys
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from dpbayes.base.validation import InputError
@@ -56,6 +57,11 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """End the program with a refusal."""
         super().error(terminal_text(message))
+
+
+def program() -> str:
+    """Return how the program was started: by its name, or as a module of Python."""
+    return "dpbayes" if Path(sys.argv[0]).stem == "dpbayes" else "python -m dpbayes"
 
 
 def add_parser(named: "argparse._SubParsersAction[Any]", name: str, about: str) -> argparse.ArgumentParser:
