@@ -408,7 +408,7 @@ def test_the_installed_dashboard_runs_its_pages(dashboard, page):
 
 
 def test_the_installed_dashboard_says_what_its_ledger_needs(dashboard):
-    alerts = [element.alert.body for element in shown(dashboard, "ledger")[1] if element.HasField("alert")]
+    alerts = [element.alert.body for element in shown(dashboard, "release")[1] if element.HasField("alert")]
     assert [markdown.replace("\\", "") for markdown in alerts] == [LEDGER]
 
 
