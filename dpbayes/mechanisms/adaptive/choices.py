@@ -13,6 +13,7 @@ import numpy as np
 from dpbayes.base.amounts import Amount, Rho
 from dpbayes.base.types import AnyArray, BoolArray, FloatArray, IntArray
 from dpbayes.mechanisms.adaptive.draws import Draws, choice_scale
+from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
 from dpbayes.mechanisms.adaptive.scores import SENSITIVITY, UNIT
 from dpbayes.model.elimination import elimination_plan
 from dpbayes.model.pair_marginals import clique_cells
@@ -29,9 +30,6 @@ each other in n records."""
 
 _KEPT = 0.8
 """The share of the expected noise that is subtracted, because the noise-aware estimates remove a part of the noise."""
-
-MOST_ROUNDS = 128
-"""The largest number of rounds that add parents."""
 
 MOST_CLIQUE, _MOST_CARRIED = 20_000, 1 << 23
 """Limits for the cells of a clique of the model, and for the numbers in memory for its pair marginals."""
@@ -76,31 +74,21 @@ def drawn_by_scores(scores: IntArray, draws: Draws) -> Choose:
     return choose
 
 
-@dataclass(frozen=True, kw_only=True)
-class ForestRounds:
-    """The public settings of the choice of a forest among `allowed` pairs (d, d) of n records, each round at a cost."""
-
-    allowed: BoolArray
-    n: int
-    cost: Amount
-
-
-def forest_pairs(setting: ForestRounds) -> tuple[IntArray, IntArray]:
-    """Return the candidate pairs of columns for a forest; none if the stage is omitted (`is_hopeless`)."""
-    first, second = np.nonzero(np.triu(setting.allowed, 1))
-    if not first.size or is_hopeless(_score_of_nothing(_LEAST_FOREST, len(first), setting.cost), setting.n):
+def forest_pairs(allowed: BoolArray, *, n: int, cost: Amount) -> tuple[IntArray, IntArray]:
+    """Return the candidate pairs (d, d) for a forest over n records; none if the stage is omitted (`is_hopeless`)."""
+    first, second = np.nonzero(np.triu(allowed, 1))
+    if not first.size or is_hopeless(_score_of_nothing(_LEAST_FOREST, len(first), cost), n):
         return first[:0], second[:0]
     return first, second
 
 
-def chosen_forest(setting: ForestRounds, choose: Choose) -> Iterator[ChosenPair]:
-    """Yield the pairs of a forest until "nothing" is selected or the forest is a tree; no pair if it is hopeless.
+def chosen_forest(allowed: BoolArray, choose: Choose, *, n: int, cost: Amount) -> Iterator[ChosenPair]:
+    """Yield allowed pairs (d, d), each at a cost, until "nothing" is selected or the forest is a tree.
 
-    Pairs of a column that has several are preferred.
+    Pairs of a column that has several are preferred. No pair is chosen if that is hopeless.
     """
-    cost = setting.cost
-    first, second = forest_pairs(setting)
-    tree, pairs_of = np.arange(len(setting.allowed)), np.zeros(len(setting.allowed), dtype=np.int64)
+    first, second = forest_pairs(allowed, n=n, cost=cost)
+    tree, pairs_of = np.arange(len(allowed)), np.zeros(len(allowed), dtype=np.int64)
     addition = round(_PREFERENCE * float(choice_scale(SENSITIVITY, cost)))
     while (free := np.flatnonzero(tree[first] != tree[second])).size:
         least = _score_of_nothing(_LEAST_FOREST, len(free), cost)
@@ -237,44 +225,34 @@ class GrowingGraph:
         return np.array([factors[[*own, child]].prod() for child, own in enumerate(self.parents)])
 
 
-@dataclass(frozen=True, kw_only=True)
-class ParentRounds:
-    """The public settings of rounds that add parents, each at a cost."""
-
-    rounds: int
-    n: int
-    most_parents: int
-    most_cells: int
-    cost: Amount
-
-
-def open_pairs(graph: GrowingGraph, setting: ParentRounds, is_open: BoolArray) -> tuple[IntArray, IntArray]:
+def open_pairs(graph: GrowingGraph, plan: AdaptivePlan, is_open: BoolArray, *, n: int) -> tuple[IntArray, IntArray]:
     """Return the candidates of a round, parents and children that are open (d,); none if the round is hopeless."""
-    allowed = graph.candidates(most_parents=setting.most_parents, most_cells=setting.most_cells)
+    allowed = graph.candidates(most_parents=plan.most_parents, most_cells=plan.most_cells)
     parent, child = np.nonzero(allowed & is_open)
-    if not parent.size or is_hopeless(_score_of_nothing(_LEAST_PARENTS, len(parent), setting.cost), setting.n):
+    cost = plan.parent_cost(len(graph.cards))
+    if not parent.size or is_hopeless(_score_of_nothing(_LEAST_PARENTS, len(parent), cost), n):
         return parent[:0], child[:0]
     return parent, child
 
 
 def chosen_parents(
-    graph: GrowingGraph, setting: ParentRounds, choose: Choose
+    graph: GrowingGraph, plan: AdaptivePlan, choose: Choose, *, n: int
 ) -> Iterator[tuple[GrowingGraph, ChosenPair]]:
-    """Yield the graph and the selected pair after each round, until "nothing" is selected.
+    """Yield the graph and the selected pair after each round of a batch, until "nothing" is selected.
 
-    A node gets at most one more parent. An arrow that would make the cliques too large is not added, but its round has
-    its cost.
+    A node gets at most one more parent. An arrow that would make the cliques too large is not added, but is paid for.
     """
-    is_open = np.ones(len(graph.cards), dtype=bool)
-    for _ in range(setting.rounds):
-        parent, child = open_pairs(graph, setting, is_open)
+    columns = len(graph.cards)
+    is_open, cost = np.ones(columns, dtype=bool), plan.parent_cost(columns)
+    for _ in range(plan.rounds(columns)):
+        parent, child = open_pairs(graph, plan, is_open, n=n)
         if not parent.size:
             return
-        least = _score_of_nothing(_LEAST_PARENTS, len(parent), setting.cost)
-        pair = choose(Candidates(parent, child, np.zeros_like(parent), least, setting.cost))
+        least = _score_of_nothing(_LEAST_PARENTS, len(parent), cost)
+        pair = choose(Candidates(parent, child, np.zeros_like(parent), least, cost))
         if pair is None:
-            yield graph, ChosenPair(None, len(parent), setting.cost)
+            yield graph, ChosenPair(None, len(parent), cost)
             return
         graph, is_taken = graph.taking(*pair)
         is_open[pair[1]] = not is_taken
-        yield graph, ChosenPair(pair, len(parent), setting.cost, is_taken)
+        yield graph, ChosenPair(pair, len(parent), cost, is_taken)

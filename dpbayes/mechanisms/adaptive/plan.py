@@ -5,11 +5,14 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from dpbayes.base.amounts import Amount, EpsilonDelta, PrivacyMeasure, Rho, measure_of, number_of, rho_of
+from dpbayes.base.amounts import Amount, EpsilonDelta, PrivacyMeasure, Rho, amount_in, measure_of, number_of, rho_of
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError, brief, whole_number
 
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 1000), 1000
+
+_MOST_ROUNDS = 128
+"""The largest number of rounds that add parents."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +90,23 @@ class AdaptivePlan:
     def rho(self) -> Fraction:
         """The rho of zero-concentrated privacy that the whole release satisfies: of a pure epsilon, what it implies."""
         return self.total if self.delta else rho_of(self.total)
+
+    @property
+    def of_tables(self) -> Amount:
+        """What the choices leave for the tables."""
+        return amount_in(self.measure, self.total * (1 - self.forest - self.parents))
+
+    def forest_cost(self, columns: int) -> Amount:
+        """Return the cost of every choice of a pair."""
+        return amount_in(self.measure, self.forest * self.total / max(columns - 1, 1))
+
+    def rounds(self, columns: int) -> int:
+        """Return the most choices of parents in a batch."""
+        return -(-min(columns, _MOST_ROUNDS) // self.batches)
+
+    def parent_cost(self, columns: int) -> Amount:
+        """Return the cost of every choice of a parent."""
+        return amount_in(self.measure, self.parents * self.total / (self.rounds(columns) * self.batches))
 
 
 def plan_for(epsilon: float | Fraction | str, delta: float | Fraction | str) -> AdaptivePlan:

@@ -10,17 +10,14 @@ from typing import Protocol
 
 import numpy as np
 
-from dpbayes.base.amounts import Amount, PrivacyMeasure, amount_in, number_of
+from dpbayes.base.amounts import PrivacyMeasure, number_of
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.adaptive.choices import (
-    MOST_ROUNDS,
     Candidates,
     Choose,
     ChosenPair,
-    ForestRounds,
     GrowingGraph,
-    ParentRounds,
     chosen_forest,
     chosen_parents,
     drawn_by_scores,
@@ -193,47 +190,17 @@ def _prices(measured: Measured, limit: Fraction) -> IntArray:
     return new_prices(measured, wanted_precisions(measured.network), limit)
 
 
-def _forest_rounds(plan: AdaptivePlan, cards: IntArray, n: int) -> ForestRounds:
-    """Return the settings of the choice of a forest."""
-    allowed = (np.outer(cards, cards) <= plan.most_cells) & np.outer(cards > 1, cards > 1)
-    cost = amount_in(plan.measure, plan.forest * plan.total / max(len(cards) - 1, 1))
-    return ForestRounds(allowed=allowed, n=n, cost=cost)
-
-
-def _rounds_per_batch(plan: AdaptivePlan, columns: int) -> int:
-    """Return the most choices of parents in a batch."""
-    return -(-min(columns, MOST_ROUNDS) // plan.batches)
-
-
 def most_steps(plan: AdaptivePlan, columns: int) -> int:
     """Return the most choices and measurements of a release."""
-    return columns + 2 + plan.batches * (_rounds_per_batch(plan, columns) + 1)
-
-
-def _parent_rounds(plan: AdaptivePlan, columns: int, n: int) -> ParentRounds:
-    """Return the settings of the choices of parents in a batch."""
-    rounds = _rounds_per_batch(plan, columns)
-    return ParentRounds(
-        rounds=rounds,
-        n=n,
-        most_parents=plan.most_parents,
-        most_cells=plan.most_cells,
-        cost=amount_in(plan.measure, plan.parents * plan.total / (rounds * plan.batches)),
-    )
+    return columns + 2 + plan.batches * (plan.rounds(columns) + 1)
 
 
 def _ends_with_pairs(plan: AdaptivePlan, graph: GrowingGraph, n: int) -> bool:
     """Return whether a release under a pure epsilon ends after the forest: no parent can be chosen."""
     if plan.measure is PrivacyMeasure.RHO:
         return False
-    columns = len(graph.cards)
-    parents, _ = open_pairs(graph, _parent_rounds(plan, columns, n), np.ones(columns, dtype=bool))
+    parents, _ = open_pairs(graph, plan, np.ones(len(graph.cards), dtype=bool), n=n)
     return not parents.size
-
-
-def _of_tables(plan: AdaptivePlan) -> Amount:
-    """Return what the choices leave for the tables."""
-    return amount_in(plan.measure, plan.total * (1 - plan.forest - plan.parents))
 
 
 def require_feasible(domains: Sequence[Sequence[str]], n: int) -> None:
@@ -255,11 +222,12 @@ def _with_forest(plan: AdaptivePlan, process: Process, source: StepSource) -> tu
 
     def expected() -> tuple[FloatArray, IntArray]:
         margins = column_distributions(measured)
-        return np.outer(margins, margins), pair_noise(cards, tables=len(cards), cost=_of_tables(plan))
+        return np.outer(margins, margins), pair_noise(cards, tables=len(cards), cost=plan.of_tables)
 
     pairs = []
     choose = source.choosing("forest", expected)
-    for chosen in chosen_forest(_forest_rounds(plan, cards, measured.n), choose):
+    allowed = (np.outer(cards, cards) <= plan.most_cells) & np.outer(cards > 1, cards > 1)
+    for chosen in chosen_forest(allowed, choose, n=measured.n, cost=plan.forest_cost(len(cards))):
         process = process.after(PairChoice("forest", chosen))
         pairs += [chosen.pair] if chosen.pair else []
     return process, GrowingGraph.of(rooted(pairs, len(cards)), cards)
@@ -267,12 +235,11 @@ def _with_forest(plan: AdaptivePlan, process: Process, source: StepSource) -> tu
 
 def _with_parents(plan: AdaptivePlan, process: Process, graph: GrowingGraph, source: StepSource) -> Process:
     """Add parents and measure the families, batch after batch; the last measurement takes what is left."""
-    setting = _parent_rounds(plan, len(graph.cards), process.measured.n)
     start = plan.pairs * plan.total
     for batch in range(plan.batches):
         before, is_last = graph, batch == plan.batches - 1
         choose = source.choosing("parents", partial(_expected_by_model, plan, process.measured, graph))
-        for grown, chosen in chosen_parents(graph, setting, choose):
+        for grown, chosen in chosen_parents(graph, plan, choose, n=process.measured.n):
             graph, process = grown, process.after(PairChoice("parents", chosen))
             is_last |= chosen.pair is None
         is_last |= graph.parents == before.parents
@@ -285,7 +252,7 @@ def _with_parents(plan: AdaptivePlan, process: Process, graph: GrowingGraph, sou
 
 
 def _expected_by_model(plan: AdaptivePlan, measured: Measured, graph: GrowingGraph) -> tuple[FloatArray, IntArray]:
-    return pair_marginals(measured.network, model_probabilities(measured)), graph.noise(_of_tables(plan))
+    return pair_marginals(measured.network, model_probabilities(measured)), graph.noise(plan.of_tables)
 
 
 def _network(columns: Network, parents: Sequence[tuple[int, ...]]) -> Network:

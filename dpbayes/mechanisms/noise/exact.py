@@ -199,10 +199,7 @@ def shared_answer(noise: ExactNoise, prices: Collection[Fraction], charge: int, 
 
 def with_noise(noise: ExactNoise, values: IntArray, scale: Fraction) -> Work[tuple[int, ...]]:
     """Add noise to integers (N,), one block at a time; yields the completed share."""
-    _require_words(values)
-    draw = noise.measurement(float(scale))
-    blocks = list(slices(len(values), BLOCK))
-    return _in_blocks(lambda k: draw(values[blocks[k]].tolist()), len(blocks))
+    return with_own_noise(noise, values, [float(scale)] * len(values))
 
 
 def with_own_noise(noise: ExactNoise, values: IntArray, scales: Sequence[float]) -> Work[tuple[int, ...]]:

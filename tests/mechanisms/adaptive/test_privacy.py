@@ -12,7 +12,7 @@ from scipy import special
 
 from dpbayes.base.amounts import Rho, number_of
 from dpbayes.mechanisms.adaptive import choices, process
-from dpbayes.mechanisms.adaptive.choices import ForestRounds, chosen_forest, drawn_by_scores
+from dpbayes.mechanisms.adaptive.choices import chosen_forest, drawn_by_scores
 from dpbayes.mechanisms.adaptive.draws import choice_scale
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
 from dpbayes.mechanisms.adaptive.process import carried_out
@@ -113,8 +113,8 @@ def test_the_loss_of_a_choice_has_the_range_of_its_rho() -> None:
 
 def test_the_addition_for_a_column_with_several_pairs_depends_on_earlier_choices_only() -> None:
     """A column with k >= 2 pairs adds k - 1 halves of the scale to the score of its pairs, for all tables alike."""
-    setting = ForestRounds(allowed=np.ones((4, 4), dtype=bool), n=100_000, cost=Rho(Fraction(1, 50)))
-    scale = float(choice_scale(SENSITIVITY, setting.cost))
+    allowed, cost = np.ones((4, 4), dtype=bool), Rho(Fraction(1, 50))
+    scale = float(choice_scale(SENSITIVITY, cost))
     half = round(scale / 2)
     star = [(0, 1), (0, 2), (0, 3)]  # the first candidates; the last one is chosen where column 0 has two pairs
     candidates = [[(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)], [(0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]]
@@ -122,7 +122,8 @@ def test_the_addition_for_a_column_with_several_pairs_depends_on_earlier_choices
     additions = [[0] * 6, [0] * 5, [half, 0, 0]]
     for scores in np.random.default_rng(6).integers(-9000, 9000, (3, 4, 4)):
         draws = Scripted()
-        assert [chosen.pair for chosen in chosen_forest(setting, drawn_by_scores(scores, draws))] == star
+        choose = drawn_by_scores(scores, draws)
+        assert [chosen.pair for chosen in chosen_forest(allowed, choose, n=100_000, cost=cost)] == star
         for passed, pairs, addition in zip(draws.options, candidates, additions, strict=True):
             *own, nothing = passed
             np.testing.assert_array_equal(own - scores[tuple(np.transpose(pairs))], addition)

@@ -174,7 +174,7 @@ def test_only_a_mechanism_of_many_scales_has_prices():
     with pytest.raises(InputError, match="no prices"):
         request_of(ASIA, prices=(1,) * 20)
     stated = request_of(ASIA, mechanism="residuals", prices=(1,) * 20)
-    assert stated.question != request_of(ASIA, mechanism="residuals").question
+    assert stated.content != request_of(ASIA, mechanism="residuals").content
 
 
 # What a recipient makes of it
