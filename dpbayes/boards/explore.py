@@ -190,7 +190,23 @@ def explore(inputs: CuratorInputs, *, value: str = "1") -> View:
     panels = (POSTERIOR, DIVERGENCE, SIGNS, *((ACCURACY,) if inputs.table is not None else ()))
     board = Board("explore", inputs.question.title, panels, {}, value, SLIDER, inputs.facts, private=True)
     pictures = _Pictures(inputs)
-    return View(board, lambda stop: _frames(inputs, pictures, float(stop)))
+    return View(board, lambda stop: _frames(inputs, float(stop), pictures.at(float(stop))))
+
+
+def one_answer(inputs: CuratorInputs, *, value: str = "1") -> View:
+    """Return the large picture of Explore alone: the answer in the table and in releases.
+
+    Args:
+        inputs: The table's counts and the mechanism.
+        value: The epsilon that is shown first.
+
+    Returns:
+        A view whose stops are the epsilons of the slider, without its explanation. It contains exact values, which
+        are not private.
+    """
+    slider = replace(SLIDER, help="")
+    board = Board("answer", inputs.question.title, (POSTERIOR,), {}, value, slider, inputs.facts, private=True)
+    return View(board, lambda stop: _frames(inputs, float(stop), ({}, {})))
 
 
 def explore_release(inputs: RecipientInputs, *, value: str = "1") -> View:
@@ -255,7 +271,10 @@ def _likely(read: _Read) -> str:
     return f", and the table's answer lies between {low} and {high} with 95 % probability"
 
 
-def _frames(inputs: CuratorInputs, pictures: "_Pictures", epsilon: float) -> tuple[Frame, ...]:
+def _frames(
+    inputs: CuratorInputs, epsilon: float, beside: tuple[Mapping[str, Figure], Mapping[str, str]]
+) -> tuple[Frame, ...]:
+    """Return the frames of the answer at an epsilon, with the figures and captions of the pictures beside it."""
     mechanism, exact = inputs.mechanism_at(epsilon), float(inputs.exact.mean[inputs.question.cell])
     rng = stream(inputs.seed, "explore", type(mechanism).__name__)
     release = simulated(mechanism, inputs.counts, rng, (_releases(inputs, MOST_VALUES),))
@@ -275,14 +294,14 @@ def _frames(inputs: CuratorInputs, pictures: "_Pictures", epsilon: float) -> tup
     )
     if is_prior:
         caption = f"With so much noise, every reader falls back to the prior. {caption}"
-    figures, captions = pictures.at(epsilon)
+    figures, captions = beside
     numbers = {"exact": exact, "low": low, "high": high, "near": float(near), "error": error}
     return tuple(
         Frame(
             headline,
-            {"posterior": _answer_figure(inputs, read, k, is_prior=is_prior)} | figures,
+            {"posterior": _answer_figure(inputs, read, k, is_prior=is_prior), **figures},
             (belief_sentence(mechanism.certified),),
-            {"posterior": f"This release answers {numeral(float(shown[k]), 2)}. {caption}"} | captions,
+            {"posterior": f"This release answers {numeral(float(shown[k]), 2)}. {caption}", **captions},
             numbers | {"released": float(shown[k])},
         )
         for k in range(min(DRAWN, len(shown)))

@@ -1,5 +1,6 @@
 """The pages with their navigation, and the run of one page below the bar and the banner of a story."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -7,11 +8,12 @@ from streamlit.navigation.page import StreamlitPage
 
 from dpbayes.base.text import escaped
 from dpbayes.ui.bar import top_bar
-from dpbayes.ui.pages.stories.banner import banner
+from dpbayes.ui.pages.stories.banner import banner, nothing
 from dpbayes.ui.pages.stories.opened import story_page
 from dpbayes.ui.session.current import link_problems, show_place
 from dpbayes.ui.session.drawings import remember
 from dpbayes.ui.widgets.address import begin_with_address, turn_to, write_in_place, write_link
+from dpbayes.ui.widgets.board import forget_numbers
 from dpbayes.ui.widgets.guard import delivering
 from dpbayes.ui.widgets.page import live
 from dpbayes.ui.widgets.scanning import PAGES_OF_COUNTS, count_connected
@@ -19,6 +21,9 @@ from dpbayes.ui.widgets.show import guarded
 from dpbayes.ui.widgets.turns import TURNS
 
 STYLE = Path(__file__).with_name("style.css")
+
+WITH_SEAT = ("Explore", "Release")
+"""The pages on which a person chooses between the curator's and the recipient's view."""
 
 ABOUT = "dpbayes: differentially private Bayesian networks, their accuracy and their privacy loss."
 
@@ -45,32 +50,31 @@ def _shown() -> None:
     if replaced and page.title != "Network":  # that page says it itself, for as long as it is so
         st.toast(f"{replaced}; Undo on the Network page restores it.")
     with st.container():  # whatever is said here, the page keeps its place: elsewhere it would be built anew
-        top_bar("dpbayes" if page.title == "Home" else page.title)
+        top_bar("dpbayes" if page.title == "Home" else page.title, has_seat=page.title in WITH_SEAT)
         write_in_place(page.url_path)
         for problem in link_problems():
             st.warning(escaped(problem))
+    compare_guess: Callable[[], None] = nothing
     with st.container(key="over"), guarded():  # the same place whether a story is open or none
-        banner(page.url_path or "home")
+        compare_guess = banner(page.url_path or "home")
     if page.url_path in PAGES_OF_COUNTS:
         live(count_connected, key="count")
-    with guarded():
+    forget_numbers()
+    with st.container(key="page"), guarded():
         page.run()
+    compare_guess()
     write_link()
 
 
-def _pages() -> dict[str, list[StreamlitPage]]:
-    """Return the pages by their sections of the navigation; a run makes its own."""
-    return {
-        "": [st.Page("pages/home.py", title="Home", default=True)],
-        "Workflow": [
-            st.Page("pages/data.py", title="Data", url_path="data"),
-            st.Page("pages/network.py", title="Network", url_path="network"),
-            st.Page("pages/explore.py", title="Explore", url_path="explore"),
-            st.Page("pages/which_epsilon.py", title="Which epsilon", url_path="which_epsilon"),
-            st.Page("pages/proofs.py", title="Proofs", url_path="proofs"),
-            st.Page("pages/release.py", title="Release", url_path="release"),
-        ],
-        "Research": [
-            st.Page("pages/lab.py", title="Lab", url_path="lab"),
-        ],
-    }
+def _pages() -> list[StreamlitPage]:
+    """Return the pages in the order of the navigation; a run makes its own."""
+    return [
+        st.Page("pages/home.py", title="Home", default=True),
+        st.Page("pages/data.py", title="Data", url_path="data"),
+        st.Page("pages/network.py", title="Network", url_path="network"),
+        st.Page("pages/explore.py", title="Explore", url_path="explore"),
+        st.Page("pages/which_epsilon.py", title="Which epsilon", url_path="which_epsilon"),
+        st.Page("pages/release.py", title="Release", url_path="release"),
+        st.Page("pages/proofs.py", title="Proofs", url_path="proofs"),
+        st.Page("pages/lab.py", title="Lab", url_path="lab"),
+    ]

@@ -1,4 +1,4 @@
-"""The bar of all pages: title, seat, story and the link to share."""
+"""The bar of all pages: title, seat where a page offers it, and the link to share."""
 
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -6,7 +6,6 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
-from dpbayes.ui.pages.stories.opened import TITLES, open_step
 from dpbayes.ui.server.program import start_command
 from dpbayes.ui.session.current import current
 from dpbayes.ui.session.link import left_out, query_of
@@ -14,29 +13,19 @@ from dpbayes.ui.session.settings import Seat
 from dpbayes.ui.widgets.controls import segments
 
 
-def top_bar(title: str) -> None:
-    """Title, seat, story and link: the same on every page, in one line where the screen is wide."""
+def top_bar(title: str, *, has_seat: bool) -> None:
+    """Title, seat and link, in one line where the screen is wide."""
     missing = _missing_from_link()
     with st.container(horizontal=True, vertical_alignment="center", key="bar"):
         st.title(title, width="content")
-        segments(
-            "View as",
-            "seat",
-            list(Seat),
-            format_func=lambda seat: seat.value.capitalize(),
-            label_visibility="collapsed",
-        )
-        st.selectbox(
-            "Story",
-            list(TITLES),
-            index=None,
-            placeholder="Guided stories",
-            format_func=TITLES.__getitem__,
-            key=_story_list(),
-            on_change=_open_chosen,
-            label_visibility="collapsed",
-            width=220,
-        )
+        if has_seat:
+            segments(
+                "View as",
+                "seat",
+                list(Seat),
+                format_func=lambda seat: seat.value.capitalize(),
+                label_visibility="collapsed",
+            )
         # Opening it reruns all: a page's fragment moves on without the bar, and the link must not be yesterday's.
         with st.popover("Share this view", key="share", on_change="rerun"):
             if missing:
@@ -52,23 +41,10 @@ def top_bar(title: str) -> None:
     if current().seat is Seat.RECIPIENT:
         st.caption(
             "Recipient view: only what a release contains. This choice changes what is shown; it does not restrict "
-            "access."
+            "access." + ("" if has_seat else " Explore changes it.")
         )
     if missing:
         st.caption(missing)
-
-
-def _open_chosen() -> None:
-    """Open the story that was picked; a new list takes its place, so that the same one can be picked again."""
-    key = st.session_state[_story_list()]
-    st.session_state["story.listed"] = st.session_state.get("story.listed", 0) + 1
-    if key:
-        open_step(key)
-
-
-def _story_list() -> str:
-    """Return the key of the list of stories: a new one after each story, for a browser may keep what it shows."""
-    return f"story.{st.session_state.get('story.listed', 0)}"
 
 
 def _missing_from_link() -> str:

@@ -11,7 +11,7 @@ from tests.browser.dag_editor_screen import Screen
 from tests.browser.serving import ROOT, SLOW_MS, chromium, usual_window
 
 APP = ROOT / "app.py"
-TITLES = {"": "Home", "compare": "Compare mechanisms", "sampling": "Posterior sampling", "hellinger": "Hellinger"}
+TITLES = {"": "Home"}
 """The titles of pages by their place in the address, where the place does not say it."""
 
 
@@ -71,24 +71,9 @@ class AppScreen(Screen):
             raise AssertionError(f"the page never came to rest: {changes} changes in two seconds at {self.page.url}")
 
     def go(self, title: str) -> None:
-        """Turn to a page by its name in the navigation: from the list that opens under its section, if it is in one."""
-        alone = self.page.get_by_test_id("stTopNavLink").filter(has_text=title)
-        if alone.count():
-            alone.click()
-        else:
-            self._from_a_list(title)
+        """Turn to a page by its name in the navigation."""
+        self.page.get_by_test_id("stTopNavLink").get_by_text(title, exact=True).click()
         self.arrived(title)
-
-    def _from_a_list(self, title: str) -> None:
-        link = self.page.get_by_test_id("stTopNavDropdownLink").get_by_text(title, exact=True)
-        for section in self.page.get_by_test_id("stTopNavSection").all():
-            section.click()
-            expect(self.page.get_by_test_id("stTopNavDropdownLink").first).to_be_visible()
-            if link.count():
-                return link.click()
-            section.click()
-            expect(self.page.get_by_test_id("stTopNavDropdownLink")).to_have_count(0)
-        raise AssertionError(f"There is no {title} in the navigation.")
 
     def arrived(self, title: str) -> None:
         """Wait for a page to be there in full."""
@@ -154,14 +139,10 @@ class AppScreen(Screen):
     def epsilon_box(self) -> Locator:
         return self.page.get_by_role("textbox", name=re.compile("^(epsilon|Privacy loss ε) as a number$"))
 
-    @property
-    def story(self) -> Locator:
-        return self.page.get_by_role("combobox", name="Story")
-
     def choose_story(self, title: str) -> None:
-        """Open a ready example from the bar."""
-        self.story.click()
-        self.page.get_by_role("option", name=title, exact=True).click()
+        """Open a story from Home."""
+        self.go("Home")
+        self.main.get_by_role("button", name=title, exact=True).click()
 
     def type_epsilon(self, text: str) -> None:
         self.epsilon_box.fill(text)

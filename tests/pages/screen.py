@@ -15,7 +15,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.ui.session.host import Host, host, use_host
-from dpbayes.ui.session.settings import Settings
+from dpbayes.ui.session.settings import Seat, Settings
 from tests.conftest import IS_THOROUGH
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -148,9 +148,10 @@ def press(at: AppTest, label: str) -> AppTest:
     return fine(next(button for button in at.button if button.label == label).click().run())
 
 
-def story_list(at: AppTest) -> Any:
-    """Return the list of ready examples, None where the page has none."""
-    return next((box for box in at.selectbox if box.label == "Story"), None)
+def take_seat(at: AppTest, seat: Seat) -> AppTest:
+    """Choose the curator's or the recipient's view, which only some pages offer."""
+    at.session_state["settings"] = replace(settings_of(at), seat=seat)
+    return fine(at.run())
 
 
 def settings_of(at: AppTest) -> Settings:
@@ -166,7 +167,7 @@ def plain(text: str) -> str:
 
 def banners(at: AppTest) -> list[str]:
     """Return what the banner of a story says, with its marks: a step's number, or the summary, follows its title."""
-    return [m.value for m in at.markdown if re.match(r"\*\*.+\*\* · (\d+ of \d+|summary)\n", m.value)]
+    return [m.value for m in at.markdown if re.match(r"\*\*.+\*\* · (\d+ of \d+|summary): ", m.value)]
 
 
 def banner(at: AppTest) -> str:

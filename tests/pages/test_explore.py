@@ -99,7 +99,7 @@ def test_a_recipient_sees_the_release_alone() -> None:
     assert exact == 200
     assert [panel["key"] for panel in board(at)["panels"]] == ["posterior"]
     assert not any("exact" in text.lower() for text in board_texts(at))
-    assert set(at.session_state["page.numbers"]) == {"released probability"}
+    assert set(at.session_state["board.numbers"]) == {"released"}
 
 
 def test_a_naive_reader_gets_another_density() -> None:

@@ -19,7 +19,7 @@ from dpbayes.ui.session.graphs import MAX_CODE, Graph, code_of
 from dpbayes.ui.session.link import left_out, query_of, settings_from
 from dpbayes.ui.session.settings import EXPLORED_NAMES, PARAMETERS, Cpts, Seat, Settings
 from tests.conftest import crossed, thorough
-from tests.pages.conftest import PAGES, fine, headline, open_page, plain, sentences, settings_of, slide
+from tests.pages.conftest import PAGES, headline, open_page, plain, sentences, settings_of, slide, take_seat
 
 words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
 nodes = words.filter(str.strip)  # a name of blanks alone is refused
@@ -67,43 +67,26 @@ def test_what_is_the_default_is_not_in_the_link() -> None:
     assert query_of(Settings()) == {}
 
 
-ONES = PriorRule.symmetric()
-"""1 in every cell, the default of former versions."""
-
-
 @pytest.mark.parametrize(
-    ("query", "prior"),
+    ("text", "prior"),
     [
-        ({}, PriorRule()),
-        ({"epsilon": "2"}, ONES),
-        ({"epsilon": "1"}, ONES),  # former versions wrote an option that was set, also to its default
-        ({"target": "dysp", "prior": "0.5"}, PriorRule.symmetric(0.5)),
-        ({"prior": "0.5"}, PriorRule.symmetric(0.5)),
-        ({"epsilon": "2", "prior": "capped"}, PriorRule()),
-        ({"epsilon": "2", "prior": "capped:8"}, PriorRule(size=8)),
-        ({"prior": "bdeu"}, PriorRule(PriorKind.BDEU, 1)),
-        ({"embed": "true"}, PriorRule()),  # not one of our settings
+        ("0.5", PriorRule.symmetric(0.5)),
+        ("capped", PriorRule()),
+        ("capped:8", PriorRule(size=8)),
+        ("bdeu", PriorRule(PriorKind.BDEU, 1)),
     ],
 )
-def test_a_link_without_a_prior_keeps_its_meaning(query: dict[str, str], prior: PriorRule) -> None:
-    settings, problems = settings_from(query)
+def test_a_link_states_a_prior(text: str, prior: PriorRule) -> None:
+    settings, problems = settings_from({"epsilon": "2", "prior": text})
     assert (settings.prior, problems) == (prior, ())
     assert settings_from(query_of(settings)) == (settings, ())
 
 
-def test_a_link_with_any_setting_states_the_prior() -> None:
-    assert query_of(Settings().with_parameter("epsilon", 2)) == {"epsilon": "2", "prior": "capped"}
-    assert query_of(Settings(prior=ONES)) == {"prior": "1"}
-    assert query_of(Settings(prior=ONES, target="dysp")) == {"target": "dysp", "prior": "1"}
-    assert query_of(Settings(prior=PriorRule(size=8), target="dysp")) == {"target": "dysp", "prior": "capped:8"}
-
-
-def test_a_bad_prior_in_a_link_is_as_none() -> None:
-    for rest, prior in (({}, PriorRule()), ({"epsilon": "2"}, ONES)):
-        settings, problems = settings_from({**rest, "prior": "uniform"})
-        assert settings.prior == prior
-        assert len(problems) == 1
-        assert "State a pseudo-count such as 1, or capped or bdeu" in problems[0]
+def test_a_link_without_a_prior_and_one_with_a_bad_prior_have_the_default() -> None:
+    assert settings_from({"epsilon": "2"})[0].prior == PriorRule()
+    settings, (problem,) = settings_from({"epsilon": "2", "prior": "uniform"})
+    assert settings.prior == PriorRule()
+    assert "State a pseudo-count such as 1, or capped or bdeu" in problem
 
 
 def long_graph() -> str:
@@ -222,7 +205,7 @@ def test_a_hostile_value_of_any_option_gives_one_sentence_and_the_rest_is_kept(n
         assert len(problems) == 1, text
         assert name in problems[0]
         assert len(problems[0]) < 400
-        assert settings == Settings(data_seed=7, prior=ONES)
+        assert settings == Settings(data_seed=7)
 
 
 @pytest.mark.parametrize("name", ["100 kB", "epsilon 1e99", "unknown source", "seat"])
@@ -232,7 +215,7 @@ def test_the_page_says_what_it_ignored_and_opens(name: str) -> None:
     assert "was ignored" in sentences(at)[0]
     assert settings_of(at).data_seed == 7
     assert "was ignored" in sentences(at.run())[0], "until something changes"
-    fine(at.segmented_control(key="segments.seat").set_value(Seat.RECIPIENT).run())
+    take_seat(at, Seat.RECIPIENT)
     assert not sentences(at)
 
 

@@ -45,16 +45,16 @@ def run(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 
 def test_back_brings_the_settings_of_its_address(run: SimpleNamespace) -> None:
-    run.query.update(epsilon="2", data_seed="7", prior="capped")
+    run.query.update(epsilon="2", data_seed="7")
     address.begin_with_address()
     set_parameter("epsilon", 5.0)
     address.write_link()
-    assert run.query == {"epsilon": "5", "data_seed": "7", "prior": "capped"}
-    run.query.update(epsilon="2", prior="capped")
+    assert run.query == {"epsilon": "5", "data_seed": "7"}
+    run.query.update(epsilon="2")
     address.begin_with_address()
     assert current().parameter("epsilon") == 5, "only Back and Forward are followed"
     run.is_history_navigation = True
-    for query in ({"epsilon": "2", "data_seed": "7", "prior": "capped"}, {}):
+    for query in ({"epsilon": "2", "data_seed": "7"}, {}):
         run.query.clear()
         run.query.update(query)
         address.begin_with_address()
@@ -62,12 +62,12 @@ def test_back_brings_the_settings_of_its_address(run: SimpleNamespace) -> None:
 
 
 def test_a_click_in_the_navigation_keeps_the_settings(run: SimpleNamespace) -> None:
-    run.query.update(epsilon="2", prior="capped")
+    run.query.update(epsilon="2")
     address.begin_with_address()
     run.query.clear()
     run.page_script_hash = "there"
     address.begin_with_address()
-    assert run.query == {"epsilon": "2", "prior": "capped"}
+    assert run.query == {"epsilon": "2"}
     assert not run.mounted
 
 
@@ -75,10 +75,10 @@ def test_what_no_address_carries_is_kept_and_what_is_wrong_is_said(run: SimpleNa
     long = code_of(Graph(tuple(sha256(bytes([number])).hexdigest() for number in range(200)), ()))
     assert len(long) > MAX_CODE
     change(graph=long, data_seed=3)
-    follow_address({"epsilon": "2", "seed": "banana", "prior": "capped"})
+    follow_address({"epsilon": "2", "seed": "banana"})
     assert current() == Settings(graph=long).with_parameter("epsilon", 2.0)
     assert len(link_problems()) == 1
-    follow_address({"graph": "chain:3", "prior": "capped"})
+    follow_address({"graph": "chain:3"})
     assert current() == Settings(graph="chain:3")
 
 
@@ -99,7 +99,7 @@ def test_a_drag_is_written_when_the_hand_rests(run: SimpleNamespace) -> None:
     address.release_link()
     address.write_link()
     address.write_link()
-    assert run.query == {"epsilon": "4", "prior": "capped"}
+    assert run.query == {"epsilon": "4"}
     assert run.query.written == 1
 
 
@@ -121,18 +121,18 @@ def test_a_page_turned_to_with_other_settings_is_written_in_place_once(
 ) -> None:
     switched: list[dict[str, str]] = []
     monkeypatch.setattr(st, "switch_page", lambda page, query_params: switched.append(query_params))
-    run.query.update(epsilon="2", prior="capped")
+    run.query.update(epsilon="2")
     address.begin_with_address()
     set_parameter("epsilon", 5.0)
     address.turn_to("pages/proofs.py")
-    assert switched == [{"epsilon": "2", "prior": "capped"}]
+    assert switched == [{"epsilon": "2"}]
     run.page_script_hash = "there"
     address.begin_with_address()
     address.write_in_place("proofs")
     address.write_link()
     assert run.query.written == 0
     assert [(component["data"]["page"], component["data"]["query"]) for component in run.mounted] == [
-        ("proofs", "epsilon=5&prior=capped")
+        ("proofs", "epsilon=5")
     ]
     if end == "written":
         run.mounted[0]["on_written_change"]()
@@ -157,7 +157,7 @@ def test_a_page_left_before_the_browser_has_written_leaves_the_next_one_its_sett
         address.begin_with_address()
         address.write_in_place(page)
     assert [component["data"]["page"] for component in run.mounted] == ["there", "elsewhere"]
-    assert {component["data"]["query"] for component in run.mounted} == {"seed=2&prior=capped"}
+    assert {component["data"]["query"] for component in run.mounted} == {"seed=2"}
     assert len({component["data"]["order"] for component in run.mounted}) == 2
 
 
@@ -169,7 +169,7 @@ def test_a_story_on_its_own_page_is_a_step_like_any_other(
     change(seed=2)
     address.turn_to("pages/network.py")
     address.begin_with_address()
-    assert run.query == {"seed": "2", "prior": "capped"}
+    assert run.query == {"seed": "2"}
 
 
 def test_a_first_link_that_is_written_otherwise_is_put_right_in_place(run: SimpleNamespace) -> None:
@@ -177,7 +177,7 @@ def test_a_first_link_that_is_written_otherwise_is_put_right_in_place(run: Simpl
     address.begin_with_address()
     address.write_in_place("explore")
     assert run.query.written == 0
-    assert run.mounted[0]["data"]["query"] == "epsilon=2&prior=capped"
+    assert run.mounted[0]["data"]["query"] == "epsilon=2"
 
 
 def test_back_goes_over_a_drawing_as_undo_does(run: SimpleNamespace) -> None:
@@ -223,11 +223,3 @@ def test_a_run_that_back_began_shows_the_page_and_the_settings_of_its_address(mo
             lambda **given: RerunData(**given, is_history_navigation=True),
         )
         assert at.run().text[0].value == "2.0"
-
-
-def test_a_link_of_a_former_version_is_put_right_in_place(run: SimpleNamespace) -> None:
-    run.query.update(epsilon="2")
-    address.begin_with_address()
-    address.write_in_place("explore")
-    assert run.query.written == 0, "the browser's history has no other entry"
-    assert run.mounted[0]["data"]["query"] == "prior=1&epsilon=2"

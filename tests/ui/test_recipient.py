@@ -10,7 +10,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from dpbayes.base.parameters import Choice, parameters_of
 from dpbayes.mechanisms import MECHANISMS
-from dpbayes.ui.pages.stories.opened import STORIES
+from dpbayes.ui.pages.stories.story import STORIES
 from dpbayes.ui.session.options import OPTIONS, groups_of
 from tests.browser.serving import ROOT, free_port, server_process, wait_for
 from tests.conftest import thorough

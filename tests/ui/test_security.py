@@ -131,7 +131,7 @@ def test_a_visitor_without_the_right_to_upload_sends_no_file(url: str) -> None:
     with connected(url, visitor) as wire:
         run(wire, "data")
         assert sent_file(url, wire, COUNTS, visitor)[0] == 403
-        run(wire, "ledger")
+        run(wire, "release")
         assert sent_file(url, wire, COUNTS, visitor)[0] == 204, "a release to check is a small file"
         assert sent_file(url, wire, bytes(uploads.MOST_DOCUMENT + 1), visitor)[0] == 403
     curator = {"Cookie": f"{visitor['Cookie']}; {cookie_name(url)}={CURATORS}"}

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from dpbayes.base.command import HOLDS, warn
 from dpbayes.base.libraries import pd
+from dpbayes.base.output import require_output, write_output
 from dpbayes.base.spreadsheet import safe_csv
 from dpbayes.base.text import done
 from dpbayes.base.validation import InputError, brief, utf8_text
 from dpbayes.model.counts import Counts, Source, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.releases.commands.output import require_output, write_output
 from dpbayes.sources.bif import read_bif
 from dpbayes.sources.columns import Column, encode
 from dpbayes.sources.domains import read_domains

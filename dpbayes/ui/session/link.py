@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from dpbayes.base.parameters import Choice
 from dpbayes.base.text import shortest
 from dpbayes.base.validation import InputError, brief, whole_number
-from dpbayes.posteriors.prior_rules import PriorRule, prior_rule
+from dpbayes.posteriors.prior_rules import prior_rule
 from dpbayes.sources.synthetic import MAX_RECORDS
 from dpbayes.ui.session.connections import connection_names
 from dpbayes.ui.session.graphs import MAX_CODE, drawable, graph_of
@@ -132,40 +132,21 @@ def read_parameter(name: str, text: str) -> Any:
 
 
 def settings_from(query: Mapping[str, str]) -> tuple[Settings, tuple[str, ...]]:
-    """Return the settings of a link, and one sentence for each ignored part.
-
-    An empty link has the default prior. A link with settings but without a prior is from a former version, or typed,
-    and has 1 in every cell, which was the default then.
-    """
-    settings, problems, read = Settings(), [], set[str]()
+    """Return the settings of a link, and one sentence for each ignored part."""
+    settings, problems = Settings(), []
     for key, text in query.items():
         try:
             if key in PARAMETERS:
                 settings = settings.with_parameter(key, read_parameter(key, text))
             elif key in READERS:
                 settings = dataclasses.replace(settings, **{key: READERS[key](text)})
-            else:
-                continue
-            read.add(key)
         except InputError as error:
             problems.append(f"This part of the link was ignored: {key}. {error}")
-    if read and "prior" not in read:
-        settings = dataclasses.replace(settings, prior=PriorRule.symmetric())
     return settings, tuple(problems)
 
 
 def query_of(settings: Settings) -> dict[str, str]:
-    """Return the query of a link: all choices that differ from the defaults and are short enough for it.
-
-    A link with any setting also states the prior: `settings_from` reads a link without a prior as that of a former
-    version.
-    """
-    changed = changed_settings(settings)
-    return changed | ({"prior": _text(settings.prior)} if changed else {})
-
-
-def changed_settings(settings: Settings) -> dict[str, str]:
-    """Return the texts of all choices that differ from the defaults and are short enough for a link."""
+    """Return the query of a link: all choices that differ from the defaults and are short enough for it."""
     short = {name: text for name, text in _texts(settings).items() if len(text) <= MAX_CODE}
     return short | {name: _text(value) for name, value in settings.parameters}
 

@@ -93,7 +93,22 @@ def show(name: str, inputs: Hashable, view: Callable[[], View], value: str = "",
         on_rest_change=lambda: _rest(name, board),
         on_wanted_change=lambda: st.session_state.update({wanted: inputs}),
     )
+    st.session_state.setdefault(_NUMBERS, {}).update(board.frame.numbers)
     return board
+
+
+_NUMBERS = "board.numbers"
+
+
+def number_shown(name: str) -> float | None:
+    """Return a number of the boards of this page by its name; None if they do not show it."""
+    number: float | None = st.session_state.get(_NUMBERS, {}).get(name)
+    return number
+
+
+def forget_numbers() -> None:
+    """Forget the numbers of the former run, as a page begins."""
+    st.session_state.pop(_NUMBERS, None)
 
 
 def _shared_view(name: str, inputs: Hashable, view: Callable[[], View]) -> _Computed:

@@ -24,7 +24,6 @@ from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.address import shown_page, turn_to, write_link
 from dpbayes.ui.widgets.controls import parameter_control
 from dpbayes.ui.widgets.frames import Frames, PageFrame, charts_of, offer_frames, recording
-from dpbayes.ui.widgets.numbers import forget_numbers
 from dpbayes.ui.widgets.running import run_again
 from dpbayes.ui.widgets.show import guarded, headline, is_guarded
 from dpbayes.ui.widgets.turns import TURNS
@@ -152,7 +151,6 @@ class Places:
                     mark.html(MOVING)
                 try:
                     now = Chosen.now() if is_alone else chosen
-                    forget_numbers()
                     charts_of(now, frames)
                     results[:] = [part(self, now)]  # only the last result: a drag has hundreds
                 except InputError as error:

@@ -26,12 +26,8 @@ from dpbayes.ui.session.kept import kept
 from dpbayes.ui.session.looked import EXACT_POSTERIORS, note_looked
 from dpbayes.ui.widgets.board import offer_document, show
 from dpbayes.ui.widgets.chart.saving import public_records_text
-from dpbayes.ui.widgets.numbers import show_number
 from dpbayes.ui.widgets.page import next_page
 from dpbayes.ui.widgets.show import folded, numbers, sentence_instead
-
-NUMBERS_SHOWN = {"released probability": "released", "exact probability": "exact", "error": "error"}
-"""The numbers of the board that a guess can be about, by their names in stories."""
 
 OF_RECORDS = 3
 """Simulated releases at each stop of a mechanism that reads the records, which takes long."""
@@ -57,14 +53,11 @@ def explore_page(chosen: Chosen) -> None:
 
 
 def _board(chosen: Chosen) -> None:
-    """Show the board of this seat, and keep the numbers that a guess can be about. Errors: those of `view_of`."""
+    """Show the board of this seat. Errors: those of `view_of`."""
     view, value = view_of(chosen), shortest(chosen.epsilon)
     note_looked(chosen, EXACT_POSTERIORS)
     with st.container(key="main"), st.container(key="picture"):
-        board = show("explore", inputs_of(chosen), lambda: view, value, is_public=chosen.has_public_records)
-    for name, number in NUMBERS_SHOWN.items():
-        if number in board.frame.numbers:
-            show_number(name, board.frame.numbers[number])
+        show("explore", inputs_of(chosen), lambda: view, value, is_public=chosen.has_public_records)
     offer_document(view, value)
 
 

@@ -41,7 +41,6 @@ from dpbayes.ui.widgets.chart.saving import EPSILON, TABLE, Facts, N, pictures_t
 from dpbayes.ui.widgets.controls import parameter_control
 from dpbayes.ui.widgets.frames import Frames, network_of
 from dpbayes.ui.widgets.from_python import same_from_python
-from dpbayes.ui.widgets.numbers import show_number
 from dpbayes.ui.widgets.page import Places, next_page, places, settle
 from dpbayes.ui.widgets.running import Running
 from dpbayes.ui.widgets.show import inside, noise_is_not_error, sentence_instead, source
@@ -220,7 +219,6 @@ def costs(net: Network, *, epsilon: float) -> None:
     cost = structure_cost(net, epsilon, t=_t_for(net))
     top, bottom = st.columns(3), st.columns(2)
     top[0].metric("Rows m", f"{cost.rows:,}", help=terms.ROW)
-    show_number("cells", cost.cells)
     top[1].metric("Cells K", f"{cost.cells:,}", help=terms.CELL)
     closure = "—" if cost.closure is None else f"{cost.closure:,}"
     top[2].metric("|N_I|", closure, help="Fourier coefficients to release: the downward closure of all families.")

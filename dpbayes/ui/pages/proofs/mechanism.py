@@ -35,7 +35,6 @@ from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.board import offer_document, show
 from dpbayes.ui.widgets.controls import prior_control
 from dpbayes.ui.widgets.from_python import FACE, mechanism_in_python, network_in_python, program, same_from_python
-from dpbayes.ui.widgets.numbers import forget_numbers, show_number
 from dpbayes.ui.widgets.show import assumption, folded, refusals_said_once, sentence_instead, show_refusal, source
 
 SIZES = ("n", "features")
@@ -71,7 +70,6 @@ REFUTED_CASES: dict[str, dict[str, object]] = {
 @refusals_said_once()
 def mechanism_part(chosen: Chosen) -> None:
     """Show the board of the mechanism with its controls, and the proofs in full below."""
-    forget_numbers()
     kind = audited_kind(chosen.settings)
     left, main = st.columns([2, 9], gap="medium")
     has_slider = False
@@ -191,11 +189,7 @@ def _audit(chosen: Chosen, kind: type[Any]) -> bool:
         at = lambda epsilon: audited_at(chosen, epsilon)  # noqa: E731 - as an argument
         return audit_view(kind, at, report_of, value=value, is_varied=is_varied, facts=facts)
 
-    board = show(
-        "audit", inputs, view, value, is_public=chosen.has_public_records or not is_of_network(chosen.settings)
-    )
-    if (loss := board.frame.numbers.get("exact loss")) is not None:
-        show_number("exact loss", loss)
+    show("audit", inputs, view, value, is_public=chosen.has_public_records or not is_of_network(chosen.settings))
     offer_document(view(), value)
     return is_varied
 

@@ -1,16 +1,19 @@
-"""What a story is: a question of a field, steps that lead to its answer over the pages, and the parts of a page."""
+"""What a story is: a question, and steps that lead to its answer over the pages. The stories are files in `data`."""
 
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
-from dpbayes.ui.session.settings import Seat, Settings
-
-OWN = "own"
-"""The key of the person's own story."""
+from dpbayes.sources.data_files import read_data
+from dpbayes.ui.session.link import settings_from
+from dpbayes.ui.session.settings import Settings
 
 
 @dataclass(frozen=True)
 class Guess:
-    """What a person guesses before she sees it: a question, and the name of the number of the page that answers it."""
+    """What a person guesses before she sees it: a question, and the number of the board that answers it."""
 
     ask: str
     number: str
@@ -18,37 +21,29 @@ class Guess:
 
 @dataclass(frozen=True)
 class Step:
-    """A sentence, an action, an observation; the page, its settings, and the part to which the browser scrolls.
-
-    `at` is "" for the top of the page. The settings are complete: unnamed ones have defaults. `seat` is None if the
-    person's own seat stays.
-    """
+    """A sentence, an action, and the page with the settings of a link, in which unnamed ones have their defaults."""
 
     say: str
     do: str
-    watch: str
     page: str
-    settings: Settings
-    at: str = ""
-    guess: Guess | None = None
-    seat: Seat | None = None
+    query: Mapping[str, str]
+    guess: Guess | None
 
-    @property
-    def file(self) -> str:
-        """The page as Streamlit turns to it."""
-        return f"pages/{self.page}.py"
+    @cached_property
+    def settings(self) -> Settings:
+        """The settings of the step."""
+        return settings_from(self.query)[0]
 
 
 @dataclass(frozen=True)
 class Story:
-    """A question in the words of its field, the steps to its answer, what was learnt, and which story may follow."""
+    """A question, the steps to its answer, what was learnt, and the key of the story that may follow."""
 
     title: str
     question: str
-    field: str
-    steps: tuple[Step, ...]
     learnt: str
-    next: str = ""
+    next: str
+    steps: tuple[Step, ...]
 
     @property
     def places(self) -> int:
@@ -56,55 +51,29 @@ class Story:
         return len(self.steps) + 1
 
 
-# The pages that a story may lead to, and the parts of each that it may scroll to
+def read_story(text: str) -> Story:
+    """Return a story from TOML; the settings of the story are those of every step that does not set them itself."""
+    whole = tomllib.loads(text)
+    shared, steps = whole.pop("settings", {}), whole.pop("steps")
+    return Story(**whole, steps=tuple(_step(step, shared) for step in steps))
 
-TOP = {"sentence": "", "slider": "", "picture": ""}
-"""What is seen without scrolling: nothing is to be scrolled for it."""
 
-PARTS: dict[str, dict[str, str]] = {
-    "home": {},
-    "data": {"column": "distribution"},
-    "network": TOP | {"errors": "error-bars", "sizes": "costs", "noise": "noise", "nodes": "bars"},
-    "which_epsilon": TOP,
-    "explore": TOP
-    | {
-        "divergence": "",
-        "signs": "",
-        "accuracy": "",
-        "question": "question",
-    },
-    "proofs": TOP,
-    "release": {},
-    "lab": TOP | {"game": "game"},
+def _step(step: dict[str, Any], shared: Mapping[str, object]) -> Step:
+    query = {name: str(value) for name, value in {**shared, **step.pop("settings", {})}.items()}
+    guess = step.pop("guess", None)
+    return Step(**step, query=query, guess=guess and Guess(**guess))
+
+
+GROUPS: dict[str, list[str]] = {
+    "Learn": ["epsilon", "publish"],
+    "Compare": ["mechanisms", "arrow"],
+    "Examine": ["refuted", "exercise"],
 }
-"""By page, what its parts are called in a story, and the key of each in the page; "" is the page's top."""
+"""The keys of the stories by what they are for, in the order of Home."""
 
-ALONE: dict[str, dict[str, str]] = {
-    "data": {"": "column-chart", "column": "column-chart"},
-    "network": {"sizes": ""},
-    "proofs": {"": "proofs-board"},
-    "release": {"": "release-shown"},
-    "lab": {"game": "game"},
+STORIES: dict[str, Story] = {
+    key: read_data(f"stories/{key}.toml", lambda content: read_story(content.decode()))
+    for keys in GROUPS.values()
+    for key in keys
 }
-"""By page, the parts that are presented by another key than their own; "" is the page's main slider and picture.
-
-The part "" is a page that has no main slider.
-"""
-
-FOR_RECIPIENT = {"data": "domains"}
-"""From a page to the key of the part that is presented to a recipient, who does not see pictures of the table."""
-
-WITHOUT_PICTURE = ("home",)
-"""Pages that are not presented, because they have no picture."""
-
-
-FOLDED = {"question": "question.open"}
-"""By the key of a part that is closed until somebody opens it, the key of what opens it."""
-
-
-def shown_alone(page: str, at: str, seat: Seat) -> str:
-    """Return the key of the presented part of a page; "" for the page's main slider and picture."""
-    if seat is Seat.RECIPIENT and page in FOR_RECIPIENT:
-        return FOR_RECIPIENT[page]
-    others = ALONE.get(page, {})
-    return others.get(at, PARTS[page].get(at) or others.get("", ""))
+"""The stories by their keys in a link."""

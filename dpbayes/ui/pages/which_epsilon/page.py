@@ -58,7 +58,6 @@ from dpbayes.ui.widgets.from_python import (
     same_from_python,
     value_in_python,
 )
-from dpbayes.ui.widgets.numbers import show_number
 from dpbayes.ui.widgets.page import Places, next_page, places
 from dpbayes.ui.widgets.running import Running, progress_if_long, running
 from dpbayes.ui.widgets.scanning import count_connected
@@ -153,8 +152,6 @@ def _moving(page: Places, chosen: Chosen) -> tuple[AccuracyRequirement, Running[
     with page.picture:
         _picture(goal, least, errors.so_far)
     page.lead("which_epsilon.tolerance")
-    if least.done and not isinstance(least.so_far, str):
-        show_number("least epsilon", epsilon_rounded_up(least.so_far.epsilon))
     page.say(verdict(goal, least) if least.done or not hand_moves() else from_curve(goal, errors.so_far))
     return goal, least, errors
 

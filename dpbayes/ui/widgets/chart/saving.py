@@ -9,7 +9,7 @@ from dpbayes.base.text import shortest, typed
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import current, shown_place
-from dpbayes.ui.session.link import changed_settings
+from dpbayes.ui.session.link import query_of
 from dpbayes.ui.session.options import groups_of
 from dpbayes.ui.session.scans import scanned_records
 from dpbayes.ui.session.settings import Seat, Settings
@@ -136,7 +136,7 @@ _KEYS = {
 def _short(page: str, settings: Settings) -> dict[str, str]:
     """Return the settings that differ from the defaults, shortened, with the options that apply to this page."""
     hidden = _OF_THE_VIEW + (_OF_THE_CURATOR if settings.seat is Seat.RECIPIENT else ())
-    changed = {key: _cut(_in_full(value)) for key, value in changed_settings(settings).items() if key not in hidden}
+    changed = {key: _cut(_in_full(value)) for key, value in query_of(settings).items() if key not in hidden}
     return {
         key: value
         for key, value in changed.items()

@@ -1,0 +1,70 @@
+"""Home: what this is, one answer as the public sees it, and the guided stories."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from dpbayes.base.randomness import stream
+from dpbayes.base.text import escaped, shortest
+from dpbayes.boards.board import View
+from dpbayes.boards.explore import CellQuestion, CuratorInputs, one_answer
+from dpbayes.mechanisms import LaplaceUpdates
+from dpbayes.model.counts import count
+from dpbayes.sources.named_networks import load_named
+from dpbayes.sources.synthetic import sample_dataset
+from dpbayes.ui.pages.explore.controls import EXAMPLE
+from dpbayes.ui.pages.stories.opened import open_step
+from dpbayes.ui.pages.stories.story import GROUPS, STORIES
+from dpbayes.ui.session.current import change, current
+from dpbayes.ui.session.settings import Settings
+from dpbayes.ui.widgets.board import show
+from dpbayes.ui.widgets.show import headline
+
+WHAT_IT_IS = (
+    "dpbayes learns the probabilities of a Bayesian network from a table and publishes them with differential privacy."
+)
+EPSILON = (
+    "**Epsilon (ε)** limits what a release can reveal about one record. Small ε: nobody's record shows, and little can "
+    "be learned. Large ε: the reverse."
+)
+
+
+def home_page() -> None:
+    """Show what this is beside a live picture, the two ways in, and the stories below."""
+    with st.container(key="home"):
+        words, picture = st.columns([1, 2], gap="medium", vertical_alignment="center")
+    with words:
+        headline("Share what your data shows without exposing anyone in it.")
+        st.markdown(WHAT_IT_IS)
+        st.markdown(EPSILON)
+        with st.container(horizontal=True):
+            if st.button("Explore", type="primary", key="explore"):
+                st.switch_page("pages/explore.py")
+            if st.button("My own data", key="own.data"):
+                change(data="upload", graph="", row="", target="", evidence=())
+                st.switch_page("pages/data.py")
+    with picture:
+        value = shortest(float(current().parameter("epsilon")))
+        show("answer", "home", lambda: asia_answer(value), value, is_public=True)
+    for column, (group, keys) in zip(st.columns(len(GROUPS), gap="medium"), GROUPS.items(), strict=True):
+        with column, st.container(key=f"stories.{group}", gap="xsmall"):
+            st.markdown(f"### {group}")
+            for key in keys:
+                story = STORIES[key]
+                st.button(escaped(story.title), type="tertiary", key=f"open.{key}", on_click=open_step, args=(key,))
+                st.caption(f"{len(story.steps)} min. {escaped(story.question)}")
+    st.caption("Releases in these pictures are simulated and not private. The Release page makes real ones.")
+
+
+def asia_answer(value: str) -> View:
+    """Return the answer that Explore begins with, from a public table: synthetic records of Asia, Laplace noise."""
+    network, cpts = load_named("asia")
+    counts = count(network, sample_dataset(network, cpts, Settings().records, stream(Settings().data_seed, "records")))
+    row = network.row_called(EXAMPLE)
+    assert row is not None
+    cell = network.cells_of_row(row).start + network.telling_state(network.index("bronc"))
+    question = CellQuestion(cell, "probability of bronchitis if somebody smokes")
+    laplace = LaplaceUpdates(prior=network, epsilon=1)
+    facts = {"table": f"{counts.n:,} synthetic records from Asia"}
+    at = CuratorInputs(lambda epsilon: replace(laplace, epsilon=epsilon), counts, question, facts=facts)
+    return one_answer(at, value=value)

@@ -1,0 +1,178 @@
+"""The banner of the story that is open, above every page: what the step says, its guess, and the way to the next."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from dpbayes.base.text import escaped, numeral
+from dpbayes.base.validation import InputError, brief, finite_number
+from dpbayes.ui.pages.stories.opened import OpenStory, leave, open_step, open_story
+from dpbayes.ui.pages.stories.story import STORIES, Guess
+from dpbayes.ui.session.current import change, current
+from dpbayes.ui.session.settings import Present
+from dpbayes.ui.widgets.board import number_shown
+
+MOST_GUESSED = 1e12
+
+DIGITS = 2
+"""Digits of the comparison of a guess with a number of the board."""
+
+_FOLDER = Path(__file__).parent
+
+_PRESENT = f"<style>{(_FOLDER / 'present.css').read_text(encoding='utf-8')}</style>"
+"""A board shown to a room. On any other page its rules would make each stroke of a chart slower."""
+
+_COVER = f"<style>{(_FOLDER / 'cover.css').read_text(encoding='utf-8')}</style>"
+"""Boards keep their place and show nothing but the slider until a guess, not even to who hears the page."""
+
+_NO_STYLE = "<style></style>"
+
+_mount = st.components.v2.component("dpbayes_story", js=(_FOLDER / "banner.js").read_text(encoding="utf-8"))
+
+
+def banner(page: str) -> Callable[[], None]:
+    """Show where in which story the person is; nothing while none is open. `page` is the one that is shown.
+
+    Returns what compares a guess with the board, once the page has shown it.
+    """
+    compare: Callable[[], None] = nothing
+    story, key = open_story(), current().story
+    is_presented = story is not None and current().present is Present.ON
+    style = _PRESENT if is_presented else ""
+    with st.container(key="present" if is_presented else "story"):
+        if story is not None:
+            _line(story, page, is_presented=is_presented)
+            if (guess := _open_guess(story, page)) is not None:
+                cover, compare = _guess(story, guess)
+                style += cover
+            _keys(story, is_presented=is_presented)
+        elif key:
+            st.caption(f"There is no story called {escaped(brief(key))}. Home lists the stories.")
+            st.button("Leave", key="story.leave", on_click=leave)
+    # Always one style element: the browser keeps a missing element until a run has ended, and a page that works
+    # would stay covered after the guess.
+    st.html(style or _NO_STYLE)
+    return compare
+
+
+def nothing() -> None:
+    """Compare no guess."""
+
+
+def _line(story: OpenStory, page: str, *, is_presented: bool) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key="story-line"):
+        with st.container(key="story-said"):
+            st.markdown(_said(story, is_presented=is_presented))
+        with st.container(horizontal=True, width="content", gap="xxsmall", key="story-turn"):
+            if story.step is not None and story.step.page != page:
+                st.button("Go to the step’s page", key="story.here", on_click=open_step, args=(story.key, story.number))
+            _turns(story)
+            if is_presented:
+                st.button("End", key="story.end", on_click=change, kwargs={"present": Present.OFF}, help="Escape")
+                return
+            st.button(
+                "Present",
+                key="story.present",
+                on_click=change,
+                kwargs={"present": Present.ON},
+                help="Shows only the board, in large type. Press Escape to leave.",
+            )
+            st.button("Leave", key="story.leave", on_click=leave)
+
+
+def _said(story: OpenStory, *, is_presented: bool) -> str:
+    """Return the sentence of the step, and outside a presentation its title and what to do."""
+    step = story.step
+    said = escaped(step.say if step is not None else story.story.learnt)
+    if is_presented:
+        return said
+    place = "summary" if step is None else f"{story.number} of {len(story.story.steps)}"
+    return f"**{escaped(story.story.title)}** · {place}: {said}" + (f" **{escaped(step.do)}**" if step else "")
+
+
+def _turns(story: OpenStory) -> None:
+    """Offer the step before and the next one; at the end the story that may follow."""
+    key, number = story.key, story.number
+    st.button("Back", key="story.back", disabled=number == 1, on_click=open_step, args=(key, number - 1))
+    if number < story.story.places:
+        st.button("Next", key="story.next", type="primary", on_click=open_step, args=(key, number + 1))
+    else:
+        follower = story.story.next
+        label = f"Next: {escaped(STORIES[follower].title)}"
+        st.button(label, key="story.follow", type="primary", on_click=open_step, args=(follower,))
+
+
+def _keys(story: OpenStory, *, is_presented: bool) -> None:
+    """Let keys turn the steps of a presentation, and let each step begin at the top of its page."""
+
+    def turn() -> None:
+        _turn(st.session_state["story.keys"]["key"], story)
+
+    data = {"story": story.key, "presents": is_presented, "step": story.number, "places": story.story.places}
+    _mount(key="story.keys", data=data, on_key_change=turn)
+
+
+def _turn(key: Any, story: OpenStory) -> None:
+    """Open the step whose number a browser sends, or end the presentation."""
+    if key == "Escape":
+        change(present=Present.OFF)
+    if type(key) is int and 1 <= key <= story.story.places and key != current().step:
+        open_step(story.key, key)
+
+
+# The guess
+
+
+def _open_guess(story: OpenStory, page: str) -> Guess | None:
+    """Return the guess of the step, on the page of the step."""
+    return story.step.guess if story.step is not None and story.step.page == page else None
+
+
+@dataclass
+class _Guessed:
+    """What a person guessed, "" after *Show*, and the comparison with the board once that has been made."""
+
+    given: str
+    comparison: str = ""
+
+
+def _guess(story: OpenStory, guess: Guess) -> tuple[str, Callable[[], None]]:
+    """Ask the question of the step; return the style that covers the board, and what compares the guess with it."""
+    place = story.key, story.number
+    guesses: dict[tuple[str, int], _Guessed] = st.session_state.setdefault("story.guesses", {})
+    key = f"story.guess.{story.key}.{story.number}"
+
+    def take() -> None:
+        if given := st.session_state.get(key):
+            guesses[place] = _Guessed(str(given))
+
+    with st.container(horizontal=True, vertical_alignment="center", key="story-guess"):
+        st.markdown(f"**Guess:** {escaped(guess.ask)}", width="content")
+        st.text_input("Your guess", key=key, on_change=take, label_visibility="collapsed", width=120)
+        if place not in guesses:
+            st.button("Show", key="story.show", on_click=guesses.__setitem__, args=(place, _Guessed("")))
+            return _COVER, nothing
+        answer, guessed = st.empty(), guesses[place]
+
+    def compare() -> None:
+        shown = number_shown(guess.number)
+        if guessed.given and not guessed.comparison and shown is not None:
+            guessed.comparison = _judged(guessed.given, shown)
+        answer.markdown(guessed.comparison, width="content")
+
+    return "", compare
+
+
+def _judged(given: str, shown: float) -> str:
+    """Return the comparison of a guess with the number of the board, or the message of an error."""
+    try:
+        number = finite_number("A guess", given.strip().replace(",", ""), low=-MOST_GUESSED, high=MOST_GUESSED)
+    except InputError as error:
+        return escaped(str(error))
+    answer = numeral(shown, DIGITS)
+    if numeral(number, DIGITS) == answer:
+        return f"You guessed {numeral(number)}, which is correct."
+    return f"You guessed {numeral(number)}; the answer is **{answer}**."
