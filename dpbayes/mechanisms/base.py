@@ -27,10 +27,7 @@ def rule_for(kind: Any, rule: PriorRule) -> PriorRule:
 
 
 class Prior:
-    """The prior of a mechanism. A network stands for its capped prior, or for the rule that the mechanism has instead.
-
-    Reading the field always returns a `Dirichlets`.
-    """
+    """The prior of a mechanism, always read as `Dirichlets`; a network stands for its capped or `own_prior`."""
 
     kind = Dirichlets
 
@@ -55,9 +52,8 @@ class Prior:
 def check_mechanism(mechanism: Any) -> None:
     """Check the prior and every annotated field of a mechanism for a network; for use in `__post_init__`.
 
-    A mechanism that passes can be released and audited. Errors: InputError if the prior is neither a network nor a
-    single `Dirichlets`, or if a Dirichlet parameter is outside [LEAST_ALPHA, MOST_PRIOR]; and those of
-    `check_parameters`.
+    Errors: InputError if the prior is neither a network nor a single `Dirichlets`, or if a Dirichlet parameter is
+    outside [LEAST_ALPHA, MOST_PRIOR]; and those of `check_parameters`.
     """
     prior = mechanism.prior
     if not isinstance(prior, Dirichlets) or prior.alpha.ndim != 1:

@@ -127,11 +127,7 @@ class LaplaceFourier(AdditiveNoise):
 
     @property
     def certified(self) -> Guarantee:
-        """2 O/b: never more than claimed, since O < |N_I|.
-
-        The coefficients are integers, and at most O of them change by two. Integer noise of scale b therefore has the
-        same loss as real-valued noise, 2 O/b.
-        """
+        """2 O/b: never more than claimed, since at most O < |N_I| integers change by two, for both kinds of noise."""
         sensitivity = walsh_sensitivity(self.prior.network)
         return Guarantee(sensitivity / self.noise_scale, reference=Reference("dpbayes", "Corollary 2, sharpened"))
 

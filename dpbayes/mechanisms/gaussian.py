@@ -86,8 +86,8 @@ class GaussianUpdates(AdditiveNoise):
         """(epsilon, delta), from the exact curve (real-valued noise) or rho (integer noise); rho = 2|I|/(2 s^2).
 
         The density ratio of two neighbours depends on the projection of the release onto the difference of their
-        counts. This projection is normal, and its mean changes by the length of the difference. For whole noise, every
-        coordinate has at most the Renyi divergence of real noise of the same s.
+        counts, which is normal. For whole noise, every coordinate has at most the Renyi divergence of real noise of the
+        same s.
         """
         return gaussian_guarantee(self.noise, self.epsilon, delta=self.delta, shift=self.shift)
 

@@ -81,11 +81,7 @@ class LaplaceUpdates(AdditiveNoise):
 
     @property
     def certified(self) -> Guarantee:
-        """epsilon: Lemma 1 holds with equality for every DAG, so no smaller epsilon holds.
-
-        Counts are integers, so integer noise of scale b has the same largest loss as real-valued noise, sum |d|/b =
-        2|I|/b.
-        """
+        """epsilon: Lemma 1 holds with equality for every DAG; integer noise of scale b has the same loss, 2|I|/b."""
         return Guarantee(self.epsilon, reference=Reference("Zhang16", "Lemma 1"))
 
     def outcome_of(self, noisy: FloatArray, n: int) -> ReleasedPosterior:

@@ -103,11 +103,9 @@ class RegressionSampler:
         )
 
     def claimed(self, n: int, *, features: int) -> Guarantee:
-        """2 L(w) = (n/sigma^2) (1 + 2 ||w||_1 + d ||w||_2), as [Zhang16] Appendix D states, for one sample.
+        """2 L(w) = (n/sigma^2) (1 + 2 ||w||_1 + d ||w||_2) at the worst w, for one sample. [Zhang16] Appendix D.
 
-        The value is for the worst w in the ball: ||w||_2 = B, ||w||_1 = sqrt(d) B. It grows with n, although the
-        distance between tables already includes n, and is never below n/sigma^2. Its gradient also has misprints.
-        Errors: InputError for bad sizes.
+        It grows with n, although the distance between tables already includes n. Errors: InputError for bad sizes.
         """
         n = whole_number("The number of records", n, low=0, high=2**53)
         d = whole_number("The number of features", features, low=1, high=2**31)

@@ -131,9 +131,8 @@ class GaussianResiduals(AdditiveNoise):
     def certified(self) -> Guarantee:
         """(epsilon, delta), by the exact curve of real noise or the rho of whole noise; rho = mu^2/2 for both.
 
-        Each number is divided by its standard deviation, so all noise is independent with variance 1. The distance of
-        two neighbours is then sqrt(sum_A c_A(d)/s_A), which is at most mu. Whole-number noise of parameter s L is
-        added to numbers times L, which change by whole numbers. Its Renyi divergence is at most that of real noise.
+        In standard deviations, two neighbours have the distance sqrt(sum_A c_A(d)/s_A), at most mu. Whole noise of
+        parameter s L is added to numbers times L, which change by whole numbers.
         """
         return gaussian_guarantee(self.noise, self.epsilon, delta=self.delta, shift=self.shift)
 
@@ -177,10 +176,7 @@ def _charged(spec: ReleaseSpec) -> Sensitivity:
 
 
 def _number_prices(spec: ReleaseSpec) -> Sequence[Fraction]:
-    """What the square of every whole number costs: p_A prod_{i in A} r_i over its squared length.
-
-    A network has a million cells at most, so that both are whole numbers below 10^12, and are rounded to themselves.
-    """
+    """What the square of every whole number costs: p_A prod_{i in A} r_i over its squared length, both integers."""
     residuals = spec.network.residuals
     cells, squares = np.rint(residuals.cells).astype(np.int64), np.rint(residuals.lengths**2).astype(np.int64)
     prices = (0, *spec.prices)

@@ -52,9 +52,9 @@ def needed_increments(
 ) -> FloatArray:
     """Simulate the smallest t that keeps every released cell non-negative if all counts are zero: (draws,).
 
-    Only noise is simulated, and true counts can only lower t. The result is therefore valid for every data set, n and
-    epsilon, and has no privacy cost. Integer noise cannot be rescaled, so its result holds for one scale. This corrects
-    [Zhang16] Corollary 3, whose 1 - exp(-t) fails for small t. `least` replaces the sums of empty tables.
+    Only noise is simulated, and true counts can only lower t, so the result holds for every table and has no privacy
+    cost. Integer noise has a result for each scale. This corrects [Zhang16] Corollary 3. `least` replaces the sums of
+    empty tables.
     """
     least = least or _least_sums(network)
     needed = np.empty(draws)

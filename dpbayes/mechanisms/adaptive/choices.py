@@ -39,7 +39,7 @@ MOST_CLIQUE, _MOST_CARRIED = 20_000, 1 << 23
 class ChosenPair:
     """One choice among `candidates`: (parent, child), or two columns of the forest, or None for "nothing".
 
-    `is_taken` states whether the pair is added to the graph. It is not if the model would become too large.
+    The pair `is_taken` unless the model would become too large.
     """
 
     pair: tuple[int, int] | None
@@ -83,10 +83,7 @@ def forest_pairs(allowed: BoolArray, *, n: int, cost: Amount) -> tuple[IntArray,
 
 
 def chosen_forest(allowed: BoolArray, choose: Choose, *, n: int, cost: Amount) -> Iterator[ChosenPair]:
-    """Yield allowed pairs (d, d), each at a cost, until "nothing" is selected or the forest is a tree.
-
-    Pairs of a column that has several are preferred. No pair is chosen if that is hopeless.
-    """
+    """Yield allowed pairs (d, d), each at a cost, until "nothing" is selected or the forest is a tree."""
     first, second = forest_pairs(allowed, n=n, cost=cost)
     tree, pairs_of = np.arange(len(allowed)), np.zeros(len(allowed), dtype=np.int64)
     addition = round(_PREFERENCE * float(choice_scale(SENSITIVITY, cost)))
@@ -117,10 +114,7 @@ def pair_noise(cards: IntArray, *, tables: int, cost: Amount) -> IntArray:
 
 
 def _variances(shares: FloatArray, tables: int, cost: Amount) -> FloatArray:
-    """Return the variance of residuals with these shares p of a record, if `tables` tables share a cost.
-
-    It is tables * p/rho at a rho. At an epsilon, every cell has Laplace noise of scale 2 tables/epsilon.
-    """
+    """Return tables * p/rho for residuals with the shares p of a record, or the variance of cells at an epsilon."""
     if isinstance(cost, Rho):
         return tables * shares / float(cost.value)
     return np.full(shares.shape, 2 * (2 * tables / float(cost)) ** 2)
@@ -154,10 +148,10 @@ def rooted(pairs: list[tuple[int, int]], columns: int) -> list[tuple[int, ...]]:
 
 @dataclass(frozen=True, eq=False)
 class GrowingGraph:
-    """A graph to which parents are added, and the arrows that can be added.
+    """A graph of column places to which parents are added, and the arrows that can be added.
 
-    `parents` are indices of columns. `reaches` (d, d) states whether a directed path leads from one column to another.
-    `refused` (d, d) marks each (parent, child) that made the cliques of the model too large.
+    `reaches` (d, d) states whether a path leads from one column to another, and `refused` (d, d) which arrows (parent,
+    child) made the cliques too large.
     """
 
     parents: tuple[tuple[int, ...], ...]
@@ -211,10 +205,7 @@ class GrowingGraph:
         return np.asarray(small & varied & ~full & ~self.reaches.T & ~adjacent & ~self.refused)
 
     def noise(self, cost: Amount) -> IntArray:
-        """Return the expected L1 error of every family with one more parent, in units of 1/U: (parent, child).
-
-        The tables share a cost as in `pair_noise`.
-        """
+        """Return the expected L1 error of every family with one more parent, in units of 1/U: (parent, child)."""
         share = np.multiply.outer(1 - 1 / self.cards, self._family_products(1 - 1 / self.cards))
         numbers = np.multiply.outer(self.cards - 1, self._family_products(self.cards - 1))
         cells = np.multiply.outer(self.cards, self._family_products(self.cards))

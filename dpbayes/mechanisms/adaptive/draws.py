@@ -41,10 +41,7 @@ def noise_at(cost: Amount) -> ExactNoise:
 def choice_scale(sensitivity: int, cost: Amount) -> Fraction:
     """Return the scale b of the exponential mechanism, P[c] ~ exp(score_c / b), at this cost, not rounded down.
 
-    Each score changes by at most `sensitivity` = s, so that the logarithm of a probability changes by at most 2 s/b. At
-    a pure epsilon, b = 2 s/epsilon. The privacy loss has a range of e = 2 s/b, so that e^2/8 of zero-concentrated
-    privacy follows, and b = s/sqrt(2 rho) at a rho. [Cesar and Rogers, "Bounding, concentrating, and truncating", 2021,
-    Lemma 3.4]
+    The loss has a range of 2 s/b for scores that change by s: see docs/proofs.md.
     """
     if isinstance(cost, Rho):
         return root_above(Fraction(sensitivity) ** 2 / (2 * cost.value))
@@ -91,19 +88,15 @@ class OpenDPDraws:
 
 
 def confirmed_noise(cost: Amount) -> float:
-    """Return the scale of a measurement's noise at which OpenDP's map confirms the cost of a move by one.
-
-    Errors: InputError where it does not, or without OpenDP.
-    """
+    """Return the scale at which OpenDP's map confirms the cost of a move by one. Errors: InputError if none."""
     noise, most = noise_at(cost), number_of(cost)
     return float(calibrated(lambda scale: noise.answer(1, scale), least=noise.least_scale(1, most), most=most).scale)
 
 
 def confirmed_choice(sensitivity: int, cost: Amount) -> float:
-    """Return the scale of Gumbel noise at which OpenDP's map confirms the cost, for scores of this sensitivity.
+    """Return the scale of Gumbel noise at which OpenDP's map confirms the cost. Errors: InputError where it does not.
 
-    OpenDP's map returns the rho e^2/8 of a range of e; at a pure epsilon, e must be at most epsilon. Errors: InputError
-    where it does not confirm the cost, or without OpenDP.
+    The map returns the rho e^2/8 of a range of e; at a pure epsilon, e must be at most epsilon.
     """
     least = choice_scale(sensitivity, cost)
     most = cost.value if isinstance(cost, Rho) else GUMBEL_MAXIMUM.allowed(cost)

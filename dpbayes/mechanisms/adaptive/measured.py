@@ -38,8 +38,8 @@ _SINGLE = 3.0
 class MeasuredNumbers:
     """The residuals (R,) of a network's sets, as measured so far: under a rho or under an epsilon, read alike.
 
-    `unit` is S. `of_sets` (M,) states how precisely each set was measured, 0 for the empty set and for a set that was
-    not, whose `numbers` mean nothing. The first number is n, which is public.
+    `unit` is S. `of_sets` (M,) states how precisely each set was measured: 0 for a set that was not. The first number
+    is n.
     """
 
     network: Network

@@ -161,10 +161,9 @@ class AdaptiveTables:
 
 
 def conditionals(network: Network, model: Network, cpts: FloatArray) -> FloatArray:
-    """Return P(child | parents) for all rows of a network under another model of the same columns: (K,).
+    """Return P(child | parents) for all rows of a network under another model: (K,), uniform for impossible parents.
 
-    A row whose parents have probability zero gets the uniform distribution. Errors: InputError where the released
-    graph is too dense for exact queries.
+    Errors: InputError where the released graph is too dense for exact queries.
     """
     values = np.empty(network.cell_count)
     families = [tuple(model.index(network.names[member]) for member in family) for family in network.families]

@@ -65,9 +65,8 @@ class PairChoice:
 class Measurement:
     """A measurement in its released form, in a stage "columns", "pairs" or "families".
 
-    `parents` are the places of every column's parents in the network that is measured. In rho, `prices` (M,) has a
-    price for each of its sets, 0 for a set that is not measured; `integers` are the noisy whole residuals of the
-    others. In epsilon, `prices` (d,) has a price for each family, and `integers` are the noisy counts.
+    `parents` are the places of every column's parents. `prices` has one for each set (M,) in rho, or each family (d,)
+    in epsilon; `integers` are the noisy residuals or counts of those with a price.
     """
 
     stage: str
@@ -204,10 +203,7 @@ def _ends_with_pairs(plan: AdaptivePlan, graph: GrowingGraph, n: int) -> bool:
 
 
 def require_feasible(domains: Sequence[Sequence[str]], n: int) -> None:
-    """Refuse a table that is too large, or that has no records or no state to tell from another.
-
-    Errors: InputError, which depends on public facts only.
-    """
+    """Refuse a table that is too large, or has no records or no column of two states. Errors: InputError."""
     states = sum(map(len, domains))
     if states > MOST_STATES:
         raise InputError(f"The columns have {states:,} states together; the limit is {MOST_STATES:,}.")
@@ -269,10 +265,8 @@ _ORDER = "The steps are in an order that the plan does not allow."
 def require_course(plan: AdaptivePlan, start: Process, events: Iterable[Event]) -> None:
     """Refuse steps that the plan does not allow after a `start`. Errors: InputError, which states the first deviation.
 
-    After each step, the released results determine which step comes next, how many candidates it has, and what it
-    may cost. This cannot find out whether the choices were made from certain records. A measurement may cost at
-    most what the plan gives its stage. A choice must have the plan's cost, and the number of candidates that the
-    earlier steps leave.
+    The released results determine which step comes next, its candidates and its cost. This cannot find out whether the
+    choices were made from certain records.
     """
     stated = tuple(events)
     released = _Released(deque(stated))

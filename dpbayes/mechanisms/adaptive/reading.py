@@ -41,11 +41,10 @@ def column_distributions(measured: Measured) -> FloatArray:
 
 
 def column_prior(alone: Measured) -> float:
-    """Return the Dirichlet parameter of the columns' distributions, estimated from all released columns together.
+    """Return the Dirichlet parameter a of the columns' distributions, estimated from all released columns together.
 
-    A column of r states has sum_k (p_k - 1/r)^2 = (1 - 1/r)/(r a + 1) in the mean under Dirichlet(a, .., a). The share
-    of the largest possible value, 1 - 1/r, is estimated by the residuals' squared lengths less their noise. So loud
-    noise shrinks columns to the uniform distribution if they are near to it in general.
+    sum_k (p_k - 1/r)^2 has the mean (1 - 1/r)/(r a + 1) for r states. Its share of 1 - 1/r is estimated by the squared
+    residuals less their noise, so loud noise shrinks columns to the uniform distribution.
     """
     residuals, n = alone.network.residuals, alone.n
     sizes = residuals.sizes[1:]

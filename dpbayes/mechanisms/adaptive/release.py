@@ -92,11 +92,7 @@ class AdaptiveRelease:
 
     @property
     def spent(self) -> Fraction:
-        """The cost of all prices and choices that the release states, at most the `total` of the plan.
-
-        It is a rho, or an epsilon for pure privacy. The guarantee is that of the plan: which path was taken depends on
-        the records.
-        """
+        """The rho or epsilon of all prices and choices that the release states; the guarantee is that of the plan."""
         return self.process.cost
 
     @cached_property

@@ -32,10 +32,7 @@ def state_starts(data: Dataset) -> IntArray:
 
 
 def pair_counts(data: Dataset) -> IntArray:
-    """Return how many records have every two states of all columns: (R, R), R the number of all states.
-
-    A diagonal block has a column's own counts on its diagonal.
-    """
+    """Return how many records have every two states of all columns: (R, R), a column's own counts on its diagonal."""
     starts = state_starts(data)
     counts = np.zeros((starts[-1], starts[-1]), dtype=np.int64)
     for first in range(0, data.n, _BLOCK):

@@ -50,11 +50,9 @@ def neighbour_count(die: Die) -> int:
 def enumerated_epsilon(die: Die, *, epsilon: float, delta: float) -> float:
     """Return the largest internal epsilon found at which every pair of neighbours has delta(`epsilon`) <= `delta`.
 
-    For each internal epsilon, the search computes the distribution of every table over all candidates. For every pair
-    of neighbours it computes sum_r (P[r | x] - e^epsilon P[r | y])_+, the smallest delta for this epsilon. The returned
-    value was itself tested, with an allowance for rounding. The sum does not always grow with the internal epsilon: the
-    guarantee can hold again one or two percent above its first failure, and the search covers this range. Errors:
-    InputError for more than MOST_ENUMERATED candidates.
+    The returned value was itself tested, with an allowance for rounding. The guarantee can hold again one or two
+    percent above its first failure, and the search covers this range. Errors: InputError for more than MOST_ENUMERATED
+    candidates.
     """
     die.require_listable(MOST_ENUMERATED)
     if die.size == 1:
@@ -80,11 +78,7 @@ def enumerated_epsilon(die: Die, *, epsilon: float, delta: float) -> float:
 
 
 def _promise(die: Die, epsilon: float, delta: float) -> Callable[[float], bool]:
-    """Return whether the mechanism at an internal epsilon is (epsilon, delta)-private.
-
-    Distances are computed once. A pair that violated the guarantee before is tested first, because one violation is
-    enough. All pairs are tested before the mechanism counts as private.
-    """
+    """Return whether the mechanism at an internal epsilon is private; a pair that violated it is tested first."""
     distance, pairs = all_distances(die), neighbours_up_to_symmetry(die)
     loss, most = epsilon - _LOSS_ROUNDING * (1 + epsilon), delta * (1 - _DELTA_ROUNDING)
     broke: list[int] = []
@@ -111,8 +105,7 @@ def _promise(die: Die, epsilon: float, delta: float) -> Callable[[float], bool]:
 def largest_delta(weights: FloatArray, *, pairs: IntArray, epsilon: float) -> tuple[float, int]:
     """Return max over pairs (N, 2) of sum_r (P[r | x] - e^epsilon P[r | y])_+, and the index of a pair that attains it.
 
-    `weights` (X, R) are ln P[r | x] up to a constant of x; their maximum is 0. A term is P[r | x] (1 - e^(epsilon -
-    loss)), which has no cancellation. Outputs with a loss below epsilon have no term.
+    `weights` (X, R) are ln P[r | x] up to a constant of x; their maximum is 0.
     """
     chances = np.exp(weights)
     masses = chances.sum(axis=1)

@@ -83,9 +83,8 @@ class Hellinger(DieMechanism):
 class HellingerGlobal(Hellinger):
     """P[r] ~ exp(-epsilon H(x, r) / (2 GS)), GS the global sensitivity. [Notes] Section 2.1.
 
-    The exact privacy loss is at least epsilon/2: the most distant pair of tables has this loss in one of its two
-    orders. With the uniform prior, no audit found more than .68 epsilon. With a strong prior the loss is closer to
-    epsilon, .883 epsilon at Die((100, 100), 10) and epsilon = 0.001. The median error tends to 1 as n grows.
+    The exact privacy loss is at least epsilon/2. With the uniform prior, no audit found more than .68 epsilon; with a
+    strong prior it is .883 epsilon at Die((100, 100), 10) and epsilon = 0.001. The median error tends to 1 as n grows.
     """
 
     label: ClassVar[str] = "Hellinger, global sensitivity"
@@ -118,9 +117,8 @@ class HellingerGlobal(Hellinger):
 class HellingerLocal(Hellinger):
     """P[r] ~ exp(-epsilon H(x, r) / (2 LS(x))), LS the local sensitivity at the data. [Notes] Section 2.2.
 
-    There is no guarantee, because the noise scale depends on the data. For one n and prior, an audit over all x
-    computes the privacy loss. With the prior 1, no audit has found a loss above epsilon; with the prior 0.1 and n = 200
-    the loss exceeds epsilon.
+    There is no guarantee, because the noise scale depends on the data. With the prior 1, no audit has found a loss
+    above epsilon; with the prior 0.1 and n = 200 the loss exceeds epsilon.
     """
 
     label: ClassVar[str] = "Hellinger, local sensitivity (not private)"
@@ -194,12 +192,9 @@ class HellingerSmooth(Hellinger):
 class HellingerEnumerated(HellingerSmooth):
     """`HellingerSmooth` at the largest epsilon found at which it is (epsilon, delta)-private by enumeration.
 
-    P[r] ~ exp(-epsilon_0 H(x, r) / (2 S_beta(x))), with beta for epsilon_0 and delta; `inner_epsilon` is epsilon_0. The
-    enumeration is a proof: a guarantee concerns all pairs of neighbouring tables and all sets of outputs. Here both are
-    finite lists that depend on n and the prior only. For each pair the worst set is known, so the comparison of all
-    pairs decides whether the guarantee holds for this n, prior, epsilon and delta. It decides nothing for other values.
-    epsilon_0 does not depend on the throws, so its choice has no privacy cost. Errors: InputError for more than
-    MOST_ENUMERATED candidates.
+    P[r] ~ exp(-epsilon_0 H(x, r) / (2 S_beta(x))) with `inner_epsilon` epsilon_0. All pairs of neighbours and the worst
+    set of outputs of each are compared, which proves the guarantee for this n and prior only. The throws are not used.
+    Errors: InputError for more than MOST_ENUMERATED candidates.
     """
 
     label: ClassVar[str] = "Hellinger, smooth sensitivity by enumeration"

@@ -182,10 +182,7 @@ class MapExponential:
         return self._released(statistic, rng, size, (a, b, kinds, np.arange(a.size)))
 
     def simulate(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release[MapEstimate]:
-        """Return the same numbers as `release`, faster. The run time depends on the data: use it for simulations.
-
-        Most rows of a wide table have few records or none, and share one distribution.
-        """
+        """Return the same numbers as `release`, faster: equal rows share a law. The run time depends on the data."""
         a, b, kinds = self._decided(statistic)
         first, second, pairs = distinct_pairs(a, b)
         pair, kind, laws = distinct_pairs(pairs.astype(np.float64), kinds.astype(np.float64))
@@ -236,8 +233,7 @@ class MapExponential:
 def choose_by_law(uniforms: FloatArray, *, log_weights: FloatArray, laws: IntArray) -> IntArray:
     """Return the cell that contains each level in [0, 1): (draws, rows), from weights exp(.) of (L, G).
 
-    `laws` (rows,) are the indices of the rows' weights. The inverse distribution function is evaluated by bisection.
-    Cells of weight zero are never returned.
+    `laws` (rows,) are the indices of the rows' weights. Cells of weight zero are never returned.
     """
     cumulative = np.cumsum(np.exp(log_weights - log_weights.max(axis=-1, keepdims=True)), axis=-1)
     cumulative /= cumulative[:, -1:].copy()
@@ -281,8 +277,7 @@ def _decisions(spec: ReleaseSpec) -> int:
 def cell_scores(spec: ReleaseSpec, counts: IntArray, scale: Fraction) -> Callable[[slice], Scores]:
     """Return a function that returns the cells of positive prior mass of some decisions, and their integer scores.
 
-    A score is the sum of the posterior mass in units and scale times ln prior mass, which is the same for every table.
-    With P[g] ~ exp(score_g / scale), a cell has the probability of `MapExponential`, up to the rounding to units.
+    A score is the posterior mass in units plus scale times ln prior mass, so that P[g] ~ exp(score_g / scale).
     """
     decisions, cells = Decisions(spec.network), _cells(spec)
     prior = decisions.parameters(spec.dirichlets.alpha)

@@ -23,11 +23,9 @@ class PrintedMap:
     """[Zhang16] Algorithm 3 exactly as stated, for one binary root node, on a grid; not private at the stated epsilon.
 
     The posterior is Beta(prior + counts of n records), trimmed to [omega, 1 - omega] so that Assumption 1 holds with L
-    = ln((1 - omega)/omega); records are at distance r = 1, and Delta = sqrt(L r). The score is the posterior density,
-    and the base measure has the prior's density. The outputs are `points` Chebyshev points of the interval, including
-    its ends, weighted by the trapezoidal rule. This distribution is finite, so an exact audit can use it, and it
-    converges to the stated distribution as the number of points grows. Errors: InputError for numbers outside their
-    ranges and tables that are too large.
+    = ln((1 - omega)/omega); records are at distance r = 1. The score is the posterior density, and the base measure has
+    the prior's density. The outputs are `points` Chebyshev points, weighted by the trapezoidal rule, so that an exact
+    audit can list them. Errors: InputError for numbers outside their ranges and tables that are too large.
     """
 
     named: ClassVar[str] = "the density-scored MAP"

@@ -39,10 +39,7 @@ def cell_masses(a: ArrayLike, b: ArrayLike, *, cells: int) -> FloatArray:
 
 
 def added_bound(a: ArrayLike) -> FloatArray:
-    """Return D(a) = a^a e^-a / Gamma(a + 1): the largest change of a cell's mass if a parameter >= `a` grows by 1.
-
-    D(a) is the limit of the total variation distance between Beta(a, b) and Beta(a + 1, b) for large b.
-    """
+    """Return D(a) = a^a e^-a / Gamma(a + 1): the largest change of a cell's mass if a parameter >= `a` grows by 1."""
     a = np.asarray(a, dtype=np.float64)
     small, large = np.minimum(a, _SHIFT), np.maximum(a, _SHIFT)
     near = special.xlogy(small, small) - small - special.gammaln(small + 1)
@@ -51,22 +48,16 @@ def added_bound(a: ArrayLike) -> FloatArray:
 
 
 def replaced_bound(a: ArrayLike, b: ArrayLike) -> FloatArray:
-    """Return D(a) D(b) / D(a + b), the total variation distance between Beta(a + 1, b) and Beta(a, b + 1).
-
-    The distance decreases in a and in b. At the prior's parameters it therefore bounds the change of any mass by a
-    replacement within one row.
-    """
+    """Return D(a) D(b) / D(a + b), the total variation between Beta(a + 1, b) and Beta(a, b + 1); it falls in both."""
     return added_bound(a) * added_bound(b) / added_bound(np.add(a, b))
 
 
 def node_sensitivities(prior: Dirichlets) -> FloatArray:
     """Return the largest change of the sum of all decisions' masses by one replaced record, at every node: (|I|,).
 
-    The record moves from one state to another. If the states are in two rows, all decisions that lead to either state
-    lose or gain one count. If they are in one row, the decisions common to both paths do not change, the decision where
-    the paths separate has one replaced count, and the later decisions lose or gain one count. The function returns the
-    largest sum over all pairs of states. For a batch of priors, (..., K), it uses the smallest values, which give a
-    bound for all of them.
+    The record moves from one state to another. Decisions on one of their paths only lose or gain one count, and the
+    decision where the paths separate has one replaced count. A batch of priors (..., K) has one bound, by the smallest
+    values.
     """
     network = prior.network
     decisions = Decisions(network)
@@ -93,10 +84,7 @@ def node_sensitivities(prior: Dirichlets) -> FloatArray:
 
 
 def children(spans: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the decision that splits each decision's first and second half; the number of decisions if there is none.
-
-    A row's decisions are in preorder, and s states have s - 1 decisions.
-    """
+    """Return the decision that splits each decision's first and second half, or their number if there is none."""
     start, middle, end = spans.T
     here = np.arange(len(spans))
     left = np.where(middle - start > 1, here + 1, len(spans))

@@ -70,7 +70,7 @@ def opendp() -> SimpleNamespace:
 def calibrated(answered: Callable[[float], float], *, least: Fraction, most: Fraction) -> Calibrated:
     """Return the first double from `least` on at which the map, a function of the scale, returns at most `most`.
 
-    Errors: InputError if the map returns more even slightly above `least`, because then the calibration is wrong.
+    Errors: InputError if the map returns more even slightly above `least`.
     """
     scale = rounded_up(least)
     for _ in range(_MOST_ULPS):
@@ -184,10 +184,7 @@ its map returns rho = epsilon^2 / 8 for this range. For pure privacy, and under 
 
 
 def shared_answer(noise: ExactNoise, prices: Collection[Fraction], charge: int, scale: float) -> float:
-    """Return the total privacy loss of numbers with these prices, from the largest loss per unit of price.
-
-    The result is rounded up; `charge` is the charge of one record at these prices.
-    """
+    """Return the loss of numbers with these prices for a `charge`, by the largest loss per price, rounded up."""
     answers = {price: noise.answer(1, noise.own_scale(Fraction(scale), price)) for price in set(prices)}
     if not all(map(math.isfinite, answers.values())):
         return math.inf
@@ -198,15 +195,12 @@ def shared_answer(noise: ExactNoise, prices: Collection[Fraction], charge: int, 
 
 
 def with_noise(noise: ExactNoise, values: IntArray, scale: Fraction) -> Work[tuple[int, ...]]:
-    """Add noise to integers (N,), one block at a time; yields the completed share."""
+    """Add noise of one scale to integers (N,); yields the completed share."""
     return with_own_noise(noise, values, [float(scale)] * len(values))
 
 
 def with_own_noise(noise: ExactNoise, values: IntArray, scales: Sequence[float]) -> Work[tuple[int, ...]]:
-    """Add noise to integers (N,) with different scales; yields the completed share.
-
-    Numbers with the same scale are processed together, one block at a time, and returned in their original order.
-    """
+    """Add noise to integers (N,) with different scales, equal ones together in blocks; yields the completed share."""
     _require_words(values)
     own = np.asarray(scales)
     order = np.argsort(own, kind="stable")

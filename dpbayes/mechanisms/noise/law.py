@@ -22,8 +22,7 @@ from dpbayes.mechanisms.parameters import Noise
 class NoiseLaw:
     """Noise of scale b: density exp(-|x|/b)/(2b), or whole numbers with P[k] = tanh(1/(2b)) exp(-|k|/b); none at b = 0.
 
-    If an integer changes by an integer d, the loss is at most |d|/b under both distributions: ln P[k - d] - ln P[k] is
-    (|k| - |k - d|)/b, and both tables have the same possible values.
+    If an integer changes by an integer d, the loss is at most |d|/b under both distributions.
     """
 
     noise: Noise
@@ -104,8 +103,7 @@ class GaussianLaw:
 def gaussian_shift_of(noise: Noise, epsilon: float, *, delta: float) -> float:
     """Return mu, the largest change of a vector in units of s for (epsilon, delta)-privacy, proved for both noises.
 
-    For real-valued noise, mu follows from the exact curve. For integer noise it follows from rho = mu^2/2, which both
-    have, and which needs slightly more noise.
+    For real-valued noise, mu follows from the exact curve, for integer noise from rho = mu^2/2.
     """
     if noise is Noise.REAL:
         return gaussian_shift(epsilon, delta=delta)

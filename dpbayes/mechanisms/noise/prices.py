@@ -49,8 +49,8 @@ def whole_prices(wanted: FloatArray) -> tuple[int, ...]:
 def checked_prices(network: Network, prices: Sequence[int]) -> tuple[int, ...]:
     """Return checked prices: one for every non-empty set within a family.
 
-    Errors: InputError if the number of prices is wrong, if a price is not positive although its set has numbers, if it
-    is not 0 although its set has none, or if the sum overflows.
+    Errors: InputError if their number is wrong, if a price is not positive exactly where its set has numbers, or if the
+    sum overflows.
     """
     sizes = network.residuals.sizes.tolist()[1:]
     if len(sizes) > MOST_SETS:
