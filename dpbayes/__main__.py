@@ -12,7 +12,7 @@ from dpbayes.base.command import REFUSED, Parser, program, warn
 from dpbayes.base.libraries import extra
 from dpbayes.base.validation import InputError
 
-COMMANDS = ("release", "adaptive", "ledger", "verify", "view", "query", "count")
+COMMANDS = ("release", "adaptive", "ledger", "verify", "view", "query")
 
 
 def main(words: Sequence[str] | None = None) -> int:

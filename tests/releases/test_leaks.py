@@ -16,7 +16,7 @@ from dpbayes.base.command import HOLDS, REFUSED
 from dpbayes.mechanisms import RELEASABLE
 from dpbayes.mechanisms.noise.exact import opendp
 from dpbayes.releases import ledger, publishing
-from dpbayes.releases.commands import tables, view
+from dpbayes.releases.commands import charged, tables, view
 from dpbayes.releases.commands.main import main
 from dpbayes.releases.commands.view import VIEWS
 from dpbayes.releases.document import read_document
@@ -144,7 +144,7 @@ def _in_the_document(patch: pytest.MonkeyPatch) -> None:
 
 
 def _in_what_is_said(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(tables, "share_line", lambda doing: lambda share: print(doing, SEEN[-1].values.max()))
+    patch.setattr(charged, "left_of", lambda *_: SEEN[-1].values.max())
 
 
 def _in_the_report(patch: pytest.MonkeyPatch) -> None:

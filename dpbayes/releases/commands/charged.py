@@ -1,7 +1,6 @@
 """`release` and `adaptive`, which are charged to a dataset's budget."""
 
 import argparse
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -40,6 +39,7 @@ from dpbayes.releases.publishing import (
 )
 from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import read_domains
+from dpbayes.sources.engines.table import DeclaredTable
 
 LONGEST_VALUE = 64
 """The largest number of bytes of a cell in a document: its integer, its prior, and its share of the labels."""
@@ -98,21 +98,11 @@ def release(args: argparse.Namespace) -> int:
         )
     path = _ledger_of(args)
     data = tables.table_of(args, _declared(args))
-    drawn = tables.network_of(args.network, data)
-    counts = tables.counts_of(drawn, data)
-    request = _requested(args, drawn, counts.n)
-    if isinstance(data, Dataset):
-        _remember(path, args.dataset, data)
-    else:
-        warn(ledger.RECORDS_ELSEWHERE)
-
-    def make(*, after: int) -> Published:
-        published = publish(path, request, counts, after=after, progress=tables.share_line("Sampling"))
-        print(file=sys.stderr)
-        return published
-
-    require_output(args.out, [path], force=args.force, room=ROOM + LONGEST_VALUE * drawn.cell_count)
-    return _write(args, path, _charged(path, request, make, again=args.again))
+    counts = tables.counts_of(tables.network_of(args.network, data), data)
+    request = _requested(args, counts.network, counts.n)
+    room = ROOM + LONGEST_VALUE * counts.network.cell_count
+    require_output(args.out, [path], force=args.force, room=room)
+    return _charge(args, path, request, data, partial(publish, path, request, counts))
 
 
 def _ledger_of(args: argparse.Namespace) -> Path:
@@ -164,12 +154,6 @@ def _domain_choice(args: argparse.Namespace) -> DomainChoice:
     return DomainChoice.PUBLISHED if args.domains_published else DomainChoice.CURATOR
 
 
-def _remember(path: Path, dataset: str, data: Dataset) -> None:
-    """Store the hash of the table in the ledger, and print doubts about its name."""
-    for doubt in ledger.remember_table(path, dataset, data):
-        warn(doubt)
-
-
 def _declared(args: argparse.Namespace) -> tuple[Column, ...]:
     """Return the domains of the columns in use. Errors: InputError if they reveal records; OSError."""
     columns = read_domains(args.domains.read_bytes())
@@ -208,22 +192,35 @@ def adaptive(args: argparse.Namespace) -> int:
     data = tables.table_of_file(args.data, _declared(args))
     plan = plan_for(*parsed_budget(args.epsilon, args.delta))
     request = AdaptiveRequest.of(args.dataset, data, plan, _domain_choice(args))
-    _remember(path, args.dataset, data)
-    published = _charged(path, request, partial(publish_adaptive, path, request, data), again=args.again)
-    return _write(args, path, published)
+    return _charge(args, path, request, data, partial(publish_adaptive, path, request, data))
 
 
 # Charging
 
 
-def _charged(path: Path, request: Chargeable, make: Callable[..., Published], *, again: bool) -> Published:
-    """Return the release of this request at no cost; if there is none, or with `again`, make a new one."""
-    before = shown_again(path, request)
-    if before is not None and not again:
+def _charge(
+    args: argparse.Namespace,
+    path: Path,
+    request: Chargeable,
+    data: Dataset | DeclaredTable,
+    make: Callable[..., Published],
+) -> int:
+    """Write the release of this request at no cost; if there is none, or with `--again`, make and charge a new one.
+
+    The hash of the table is stored in the ledger, and doubts about its name are printed.
+    """
+    doubts: tuple[str, ...] = (ledger.RECORDS_ELSEWHERE,)
+    if isinstance(data, Dataset):
+        doubts = ledger.remember_table(path, args.dataset, data)
+    for doubt in doubts:
+        warn(doubt)
+    published = shown_again(path, request)
+    if published is None or args.again:
+        past = ledger.spendings_on(path, request.dataset, question_of(request)) if args.again else ()
+        published = make(after=past[-1].row if past else 0)
+    else:
         warn("This release exists already. The same release is written again at no cost.")
-        return before
-    past = ledger.spendings_on(path, request.dataset, question_of(request)) if again else ()
-    return make(after=past[-1].row if past else 0)
+    return _write(args, path, published)
 
 
 def _write(args: argparse.Namespace, path: Path, published: Published) -> int:

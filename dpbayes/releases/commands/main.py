@@ -1,4 +1,4 @@
-"""Commands of releases: `release`, `adaptive`, `ledger`, `verify`, `view`, `query` and `count`.
+"""Commands of releases: `release`, `adaptive`, `ledger`, `verify`, `view` and `query`.
 
 `python -m dpbayes release --help` describes one of them; each has `--help`.
 """
@@ -14,7 +14,6 @@ from dpbayes.releases.commands.charged import (
     release,
 )
 from dpbayes.releases.commands.query import add_query, print_answer
-from dpbayes.releases.commands.tables import add_count, count_table
 from dpbayes.releases.commands.view import add_check, add_view, check_release, make_view
 
 COMMANDS = {
@@ -26,7 +25,6 @@ COMMANDS = {
     "verify": Command("verify a release without its data", add_check, check_release),
     "view": Command("write a network, records, samples or a report from a release", add_view, make_view),
     "query": Command("print the answer of a release to a question, with intervals", add_query, print_answer),
-    "count": Command("count a connected table exactly, for the curator only", add_count, count_table),
 }
 
 

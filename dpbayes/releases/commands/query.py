@@ -6,12 +6,11 @@ from pathlib import Path
 
 from dpbayes.base.command import HOLDS, say
 from dpbayes.base.text import numeral, percent
-from dpbayes.base.validation import finite_number
+from dpbayes.base.validation import InputError, brief, finite_number
 from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.labels import assignment
 from dpbayes.model.query import query
 from dpbayes.posteriors.dirichlet import LEVEL
-from dpbayes.releases.commands.tables import add_given, evidence_of
 from dpbayes.releases.commands.view import add_as_real, verified
 from dpbayes.releases.views.reading import (
     answer_under,
@@ -27,11 +26,25 @@ def add_query(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `query`."""
     parser.add_argument("file", type=Path, help="the file of the release, such as release.json")
     parser.add_argument("--target", required=True, metavar="NODE", help="the node of the question")
-    add_given(parser)
+    parser.add_argument(
+        "--given", action="append", default=[], metavar="NODE=STATE", help="the state of another node; may be repeated"
+    )
     parser.add_argument(
         "--interval", default=str(LEVEL), metavar="LEVEL", help="the level of the intervals (default: %(default)s)"
     )
     add_as_real(parser)
+
+
+def _evidence(texts: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    """Return the states of nodes, of which both may contain the sign =. Errors: InputError."""
+    evidence = {}
+    for text in texts:
+        places = [k for k, letter in enumerate(text) if letter == "="]
+        place = next((k for k in places if text[:k].strip() in names), None)
+        if place is None:
+            raise InputError(f"--given takes a node and its state, such as smoke=yes. {brief(text)} names no node.")
+        evidence[text[:place].strip()] = text[place + 1 :].strip()
+    return evidence
 
 
 def print_answer(args: argparse.Namespace) -> int:
@@ -39,7 +52,7 @@ def print_answer(args: argparse.Namespace) -> int:
     level = finite_number("--interval", args.interval, low=0, high=1)
     document = verified(args.file)
     network, outcome = document.network, document.tables.outcome
-    evidence = evidence_of(args, network)
+    evidence = _evidence(args.given, network.names)
     states = network.states[network.index(args.target)]
     given = ", ".join(assignment(*pair) for pair in evidence.items())
     question = f"P({args.target} | {given})" if given else f"P({args.target})"
