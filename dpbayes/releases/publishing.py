@@ -27,7 +27,6 @@ from dpbayes.releases.document.document import document_bytes
 from dpbayes.releases.document.request import AdaptiveRequest, Chargeable, ReleaseRequest, question_of
 from dpbayes.releases.document.sampled import SampledSteps, SampledTables
 from dpbayes.releases.signing import signed, signing_key
-from dpbayes.sources.columns import DropRecord
 from dpbayes.sources.domains import DeclaredColumn
 
 MOST_NAMED = 5
@@ -43,7 +42,7 @@ class Published:
 
 
 def require_declared(columns: Iterable[DeclaredColumn]) -> None:
-    """Refuse domains that reveal records: states read from them, or a number of records that depends on them.
+    """Refuse domains that reveal records, because their states were read from them.
 
     Errors: InputError that names the columns in use with the same remedy.
     """
@@ -54,11 +53,6 @@ def require_declared(columns: Iterable[DeclaredColumn]) -> None:
         raise InputError(
             f"The states of {_columns(read_off)} were read from the records, which leaks information. On the Data "
             "page, declare them from public knowledge, and tick public."
-        )
-    if dropped := [name for name, domain in domains.items() if domain and isinstance(domain.missing, DropRecord)]:
-        raise InputError(
-            f"Records without a value of {_columns(dropped)} are dropped, so the public number of records depends on "
-            "the data. On the Data page, count missing values as a state."
         )
 
 

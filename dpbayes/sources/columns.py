@@ -1,8 +1,8 @@
 """From columns of text to public domains (categories, groups, cut points) and to tables of codes."""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from itertools import pairwise
 
@@ -30,18 +30,17 @@ class OwnState:
 
 
 @dataclass(frozen=True)
-class DropRecord:
-    """A record whose value is missing is left out of the table."""
-
-
-@dataclass(frozen=True)
 class CountAs:
     """Missing values count as one of the declared states."""
 
     state: str
 
 
-Missing = OwnState | DropRecord | CountAs
+Missing = OwnState | CountAs | None
+"""The rule for missing values. It looks at one record alone, so neighbouring tables stay neighbouring.
+
+None declares a column without missing values. A value that is missing all the same counts as the first state.
+"""
 
 
 def _domain(column: "Column") -> tuple[str, ...]:
@@ -57,7 +56,8 @@ class Categories:
         name: The column.
         states: Its states, in order.
         public: False if the states were read from the data, which leaks information.
-        missing: The rule for missing values: drop the record, use a separate state, or use one of the states.
+        missing: The rule for missing values: a state of their own, or one of the states; None for a column without
+            missing values, where a value that is missing all the same counts as the first state.
 
     Raises:
         InputError: States are repeated, empty or too many.
@@ -71,7 +71,7 @@ class Categories:
     states: tuple[str, ...]
     _: KW_ONLY
     public: bool = False
-    missing: Missing = field(default_factory=DropRecord)
+    missing: Missing = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "states", distinct_names(f"state of {brief(self.name)}", self.states))
@@ -92,7 +92,7 @@ class Groups:
     groups: tuple[tuple[str, tuple[str, ...]], ...]
     _: KW_ONLY
     public: bool = False
-    missing: Missing = field(default_factory=DropRecord)
+    missing: Missing = None
 
     def __post_init__(self) -> None:
         distinct_names(f"state of {brief(self.name)}", self.states)
@@ -122,7 +122,7 @@ class Cuts:
     points: tuple[float, ...]
     _: KW_ONLY
     public: bool = False
-    missing: Missing = field(default_factory=DropRecord)
+    missing: Missing = None
     limits: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
@@ -164,8 +164,8 @@ def encode(
 ) -> Dataset:
     r"""Turn the named columns of a frame of text into a table of codes over their declared domains.
 
-    A record is dropped only if it lacks a value of a column whose `missing` is DropRecord. The other values of a
-    dropped record are not checked.
+    The code of a record depends on this record and the declarations alone, and no record is left out: tables that
+    differ in one record are encoded as tables that differ in at most one.
 
     Args:
         frame: The records, as text.
@@ -189,45 +189,32 @@ def encode(
     if not names:
         raise InputError("Choose at least one column.")
     codes = np.zeros((len(frame), len(names)), dtype=np.uint8, order="F")
-    keep = np.ones(len(frame), dtype=bool)
-    outside: list[tuple[Column, BoolArray]] = []
     for j, column in enumerate(columns):
         if column.name not in frame.columns:
             raise InputError(f"The file has no column {brief(column.name)}.")
         states = encoded(column, frame[column.name])
-        keep &= states != LEFT_OUT
-        if (wrong := states == OUTSIDE).any():
-            outside.append((column, wrong))
-        codes[:, j] = np.maximum(states, 0)
-        if progress is not None:
-            progress((j + 1) / len(names))
-    for column, wrong in outside:
-        if (records := np.flatnonzero(wrong & keep)).size:
+        if (records := np.flatnonzero(states == OUTSIDE)).size:
             value = brief(str(frame[column.name].iloc[records[0]]))
             raise InputError(f"Column {brief(column.name)} has {value} in record {records[0] + 1}, {_rule(column)}.")
-    kept = codes if keep.all() else codes[keep]
-    return Dataset(names, tuple(column.domain for column in columns), kept)
+        codes[:, j] = states
+        if progress is not None:
+            progress((j + 1) / len(names))
+    return Dataset(names, tuple(column.domain for column in columns), codes)
 
 
-LEFT_OUT, OUTSIDE = -1, -2
-"""In the place of a code: the record is left out, for its value is missing; the value is none that was declared."""
+OUTSIDE = -1
+"""In the place of a code: the value is none that was declared."""
 
 
 def coded(column: Column, texts: "pd.Series") -> IntArray:
-    """Return the code of each of these distinct values, LEFT_OUT or OUTSIDE where it has none."""
+    """Return the code of each of these distinct values, OUTSIDE where it has none."""
     codes = column.codes_of(texts)
     codes[codes < 0] = np.where(is_missing(texts), code_of_missing(column), OUTSIDE)[codes < 0]
     return codes
 
 
-def codes_of_declared(column: Categories | Groups) -> dict[str, int]:
-    """Return the code of every declared value."""
-    values = column.states if isinstance(column, Categories) else tuple(v for _, group in column.groups for v in group)
-    return dict(zip(values, coded(column, pd.Series(values, dtype="str")).tolist(), strict=True))
-
-
 def encoded(column: Column, values: "pd.Series") -> IntArray:
-    """Return the codes (n,) of texts, LEFT_OUT or OUTSIDE where a value has none."""
+    """Return the codes (n,) of texts, OUTSIDE where a value has none."""
     index, distinct = pd.factorize(values, use_na_sentinel=True)
     codes = coded(column, pd.Series(distinct, dtype="str"))
     return np.append(codes, code_of_missing(column))[index]
@@ -240,10 +227,15 @@ def _rule(column: Column) -> str:
 
 
 def code_of_missing(column: Column) -> int:
-    """Return the code of a missing value; LEFT_OUT where the record is left out."""
+    """Return the code of a missing value."""
     if isinstance(column.missing, OwnState):
         return len(column.states)
-    return column.states.index(column.missing.state) if isinstance(column.missing, CountAs) else LEFT_OUT
+    return column.states.index(column.missing.state) if isinstance(column.missing, CountAs) else 0
+
+
+def states_of_missing(columns: Iterable[Column]) -> dict[str, str]:
+    """Return, by column, the state that a missing value counts as."""
+    return {column.name: column.domain[code_of_missing(column)] for column in columns}
 
 
 def _check(column: Column) -> None:

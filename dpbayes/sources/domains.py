@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpbayes.base.validation import InputError, brief, distinct_names
-from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, DropRecord, Groups, Missing, OwnState
+from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, Groups, Missing, OwnState
 
 FORMAT = "dpbayes domain description"
 VERSION = 1
@@ -87,21 +87,22 @@ def _described(column: DeclaredColumn) -> dict[str, object]:
             shape = {"kind": "groups", "groups": [{"state": label, "values": list(v)} for label, v in groups]}
         case Cuts(points=points):
             shape = {"kind": "cut points", "points": [_number(point) for point in points]}
-    return entry | {"public": column.domain.public} | shape | {"missing": _missing(column.domain.missing)}
+    return entry | {"public": column.domain.public} | shape | _missing(column.domain.missing)
 
 
 def _number(point: float) -> float | int:
     return int(point) if point.is_integer() and abs(point) < 1e15 else point
 
 
-def _missing(missing: Missing) -> dict[str, str]:
+def _missing(missing: Missing) -> dict[str, dict[str, str]]:
+    """Return the field of the rule; none for a column without missing values."""
     match missing:
         case OwnState(label=label):
-            return {"rule": "own state", "state": label}
+            return {"missing": {"rule": "own state", "state": label}}
         case CountAs(state=state):
-            return {"rule": "count as", "state": state}
-        case DropRecord():
-            return {"rule": "drop the record"}
+            return {"missing": {"rule": "count as", "state": state}}
+        case None:
+            return {}
 
 
 def _refuse_half_characters(entry: object) -> None:
@@ -182,9 +183,10 @@ def _column(entry: object) -> DeclaredColumn:
     if not isinstance(kind, str) or kind not in _SHAPES:
         raise InputError(f'{what} needs a "kind" that is one of {", ".join(_SHAPES)}; {brief(kind)} is none of them.')
     shape, column, value = _SHAPES[kind]
-    entry = _fields(what, entry, ("name", "use", "public", "kind", shape, "missing"))
+    rule = ("missing",) if "missing" in entry else ()
+    entry = _fields(what, entry, ("name", "use", "public", "kind", shape, *rule))
     values = tuple(value(what, part) for part in _list(f"{what}: {brief(shape)}", entry[shape]))
-    missing = _rule(what, entry["missing"])
+    missing = _rule(what, entry["missing"]) if rule else None
     domain = column(name, values, public=_truth(what, entry, "public"), missing=missing)
     return DeclaredColumn(name, domain, use=_truth(what, entry, "use"))
 
@@ -209,14 +211,8 @@ def _point(what: str, entry: object) -> float:
 
 def _rule(what: str, entry: object) -> Missing:
     rule = entry.get("rule") if isinstance(entry, dict) else None
-    if rule == "drop the record":
-        _fields(f'{what}: "missing"', entry, ("rule",))
-        return DropRecord()
     if rule not in ("own state", "count as"):
-        raise InputError(
-            f'{what}: "missing" needs a "rule" that is one of own state, count as, drop the record; {brief(rule)} is '
-            "none of them."
-        )
+        raise InputError(f'{what}: "missing" needs a "rule" that is own state or count as; {brief(rule)} is neither.')
     state = _text(what, _fields(f'{what}: "missing"', entry, ("rule", "state"))["state"])
     return OwnState(state) if rule == "own state" else CountAs(state)
 

@@ -12,7 +12,7 @@ from dpbayes.base.text import shortest
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief, whole_number
 from dpbayes.model.network import MAX_STATES
-from dpbayes.sources.columns import Categories, Cuts, DropRecord, Missing, OwnState, is_missing, numbers_in
+from dpbayes.sources.columns import Categories, Cuts, Missing, OwnState, is_missing, numbers_in
 
 MOST_NUMBERS = 12
 """A column of numbers with more distinct values than this is proposed as cut points."""
@@ -85,7 +85,7 @@ def _identifies(name: str, index: IntArray, texts: list[str]) -> str:
 
 def _proposed(name: str, index: IntArray, texts: list[str], *, n: int) -> Categories | Cuts:
     distinct = list(dict.fromkeys(texts))
-    missing: Missing = _own_state(distinct) if len(index) < n else DropRecord()
+    missing: Missing = _own_state(distinct) if len(index) < n else None
     numbers = _numbers(texts)
     numeric = bool(np.isfinite(numbers).all())
     if numeric and len(distinct) > MOST_NUMBERS:

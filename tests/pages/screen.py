@@ -22,7 +22,7 @@ APP = Path(__file__).parents[2] / "app.py"
 NAVIGATION = (APP.parent / "dpbayes" / "ui" / "app.py").read_text(encoding="utf-8")
 PAGES = tuple(re.findall(r'st\.Page\("(pages/\w+\.py)"', NAVIGATION))
 
-WITHOUT_DATA = ("pages/home.py", "pages/release.py")
+WITHOUT_DATA = ("pages/home.py",)
 """Pages that need no table."""
 
 NO_LIMIT = 3600.0

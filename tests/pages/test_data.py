@@ -41,7 +41,7 @@ from tests.pages.conftest import (
 from tests.sources.test_spreadsheets import workbook
 
 PAGE = "pages/data.py"
-ABOUT_DATA = [page for page in PAGES if page not in WITHOUT_DATA]
+ABOUT_DATA = [page for page in PAGES if page not in (*WITHOUT_DATA, "pages/release.py")]  # which needs public states
 
 
 def test_every_shipped_table_opens_and_is_what_the_headline_says() -> None:
@@ -168,7 +168,7 @@ def test_declared_domains_stay_while_other_pages_are_looked_at(at: AppTest) -> N
     shown = domain_table(at)
     assert shown["domain"].tolist() == ["30", "no; yes"]
     assert shown["public"].tolist() == [True, True]
-    assert shown["missing values"].tolist() == ["drop the record", "a state of its own"]
+    assert shown["missing values"].tolist() == ["none", "a state of its own"]
     assert headline(go(at, "pages/explore.py")) == release
     assert "age < 30" in everything(at)
     edit(go(at, PAGE), {1: {"use": False}})
@@ -205,16 +205,6 @@ def test_cut_points_read_off_the_data_and_marked_as_public_are_warned_of_until_t
 
 def warned_of_cuts(at: AppTest) -> list[str]:
     return [plain(warning.value) for warning in at.warning if "but were read from the data" in warning.value]
-
-
-def test_missing_values_become_a_state_in_all_columns_at_once(at: AppTest) -> None:
-    load(at, "age,wet\n30,yes\n40,no\n50,yes\n")
-    edit(at, {0: {"domain": "young; old", "kind": "categories", "missing values": "drop the record", "use": False}})
-    edit(at, {1: {"missing values": "drop the record"}})
-    assert "1 column in use would drop records with missing values" in everything(at)
-    press(at, "Count missing values as a state")
-    assert domain_table(at)["missing values"].tolist()[1] == "a state of its own"
-    assert "would drop records" not in everything(at)
 
 
 def test_the_file_in_use_is_named_after_a_visit_to_another_page(at: AppTest) -> None:
@@ -428,15 +418,14 @@ def test_odd_names_are_text_on_every_page_and_a_column_may_be_constant(at: AppTe
                 assert "<i>" not in repr(chart)
 
 
-def test_missing_values_are_a_state_or_dropped_or_counted_as_another(at: AppTest) -> None:
+def test_missing_values_are_a_state_or_count_as_another_and_leave_no_record_out(at: AppTest) -> None:
     load(at, "weather,wet\nsun,no\nrain,yes\n,yes\nsun,no\n")
     assert at.dataframe[0].value["missing values"][0] == "a state of its own"
     assert "4 records" in headline(at)
-    edit(at, {0: {"missing values": "drop the record"}})
-    assert "3 records" in headline(at)
-    edit(at, {0: {"missing values": "count as: rain"}})
-    assert "4 records" in headline(at)
-    for wrong in ("count as: snow", "whatever", None):
+    for rule in ("none", "count as: rain"):
+        edit(at, {0: {"missing values": rule}})
+        assert "4 records" in headline(at)
+    for wrong in ("count as: snow", "whatever"):
         edit(at, {0: {"missing values": wrong}})
         assert len(refusals(at)) == 1
         assert "4 records" in headline(at)

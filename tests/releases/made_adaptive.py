@@ -28,7 +28,7 @@ def table(n: int = 300) -> Dataset:
 
 
 DATA = table()
-REQUEST = AdaptiveRequest.of("garden", DATA, PLAN, DomainChoice.CURATOR)
+REQUEST = AdaptiveRequest.of("garden", DATA, PLAN, DomainChoice.CURATOR, {"c": "low"})
 
 
 PURE_REQUEST = AdaptiveRequest.of("garden", DATA, PURE, DomainChoice.CURATOR)

@@ -31,6 +31,8 @@ from dpbayes.releases.document.certificate import (
 from dpbayes.releases.document.request import DomainChoice, request_from
 from dpbayes.releases.document.sampled import SampledTables
 from dpbayes.releases.publishing import drawn_document
+from dpbayes.releases.verify import verify
+from dpbayes.releases.views.report import html_report
 from tests.releases.asking import (
     BEFORE,
     BEFORE_IN_RHO,
@@ -273,6 +275,20 @@ def test_the_certificate_states_the_guarantee_the_sum_and_what_a_reader_can_lear
     assert len(sentences) == 4
 
 
+@pytest.mark.parametrize("mechanism", RELEASABLE)
+def test_the_document_states_what_missing_values_count_as(mechanism):
+    network = request_of(mechanism=mechanism).network
+    missing = {name: states[-1] for name, states in zip(network.names, network.states, strict=True)}
+    data = drawn(request_of(mechanism=mechanism, missing=missing))
+    document = read_document(data)
+    assert document.request.missing == missing
+    assert document.request != request_of(mechanism=mechanism)
+    name, state = next(iter(missing.items()))
+    assert f"{name}: {state}" in document.content["certificate"]["missing_values"]
+    assert verify(data).holds
+    assert f"{name}: {state}" in html_report(document)
+
+
 def test_the_certificate_names_what_the_guarantee_does_not_cover():
     certificate, _ = said(request_of())
     priced, _ = said(request_of(mechanism="residuals"), BEFORE_IN_RHO)
@@ -357,6 +373,9 @@ def test_fields_of_another_type_are_refused(changes, said):
         ({"network": [{"name": f"{k}", "states": ["x", "y"], "parents": []} for k in range(2001)]}, "2,001 nodes"),
         ({"dataset": "d" * 3000}, "3,000 letters"),
         ({"n": 10**18}, "records"),
+        ({"missing": {}}, "not in canonical form"),
+        ({"missing": {"z": "yes"}}, '"z" cannot count'),
+        ({"missing": {"rain": 1}}, '"rain" cannot count'),
     ],
 )
 def test_a_request_that_cannot_be_is_refused_when_it_is_read(changes, said):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpbayes.base.validation import InputError
-from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, DropRecord, Groups, Missing, OwnState
+from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, Groups, Missing, OwnState
 from dpbayes.sources.domains import MAX_DESCRIPTION, DeclaredColumn, for_table, read_domains, write_domains
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8).filter(str.strip)
@@ -20,7 +20,7 @@ POINTS = st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, 
 
 def missing_rules(states: tuple[str, ...]) -> st.SearchStrategy[Missing]:
     labels = NAMES.filter(lambda name: name not in states)
-    return st.one_of(st.just(DropRecord()), st.builds(OwnState, labels), st.builds(CountAs, st.sampled_from(states)))
+    return st.one_of(st.none(), st.builds(OwnState, labels), st.builds(CountAs, st.sampled_from(states)))
 
 
 @st.composite
@@ -65,8 +65,7 @@ def test_the_file_can_be_read_by_a_person_and_holds_nothing_of_what_was_not_decl
         '  "format": "dpbayes domain description",\n'
         '  "version": 1,\n'
         '  "columns": [\n'
-        '    {"name": "age", "use": true, "public": true, "kind": "cut points", "points": [30, 50.5], '
-        '"missing": {"rule": "drop the record"}},\n'
+        '    {"name": "age", "use": true, "public": true, "kind": "cut points", "points": [30, 50.5]},\n'
         '    {"name": "größe", "use": false, "public": false, "kind": "categories", "states": ["S", "M"], '
         '"missing": {"rule": "own state", "state": "missing"}},\n'
         '    {"name": "vote", "use": true, "public": false, "kind": "groups", "groups": '
@@ -84,7 +83,7 @@ GOOD: dict[str, Any] = {
     "public": True,
     "kind": "categories",
     "states": ["x", "y"],
-    "missing": {"rule": "drop the record"},
+    "missing": {"rule": "own state", "state": "missing"},
 }
 CUTS = {key: value for key, value in GOOD.items() if key != "states"} | {"kind": "cut points", "points": [1, 2]}
 GROUPS = {key: value for key, value in GOOD.items() if key != "states"} | {"kind": "groups"}
@@ -133,11 +132,11 @@ def without(field: str) -> dict[str, object]:
         (described(GOOD | {"states": "xy"}), '"states" must be a list'),
         (described(GOOD | {"states": ["x", 1]}), '"1" must be text'),
         (described(GOOD | {"states": ["x", "x"]}), 'The state of "a" name "x" is used twice'),
-        (described(GOOD | {"states": []}), "has 0 states; it needs 1 to 256"),
+        (described(without("missing") | {"states": []}), "has 0 states; it needs 1 to 256"),
         (described(GOOD | {"states": ["\udfff"]}), "contains an unpaired surrogate"),
         (described(GOOD | {"missing": "drop"}), '"missing" needs a "rule"'),
-        (described(GOOD | {"missing": {"rule": []}}), 'needs a "rule" that is one of'),
-        (described(GOOD | {"missing": {"rule": "drop the record", "state": "x"}}), 'a field "state", which is unknown'),
+        (described(GOOD | {"missing": {"rule": []}}), 'needs a "rule" that is own'),
+        (described(GOOD | {"missing": {"rule": "drop the record"}}), "own state or count as"),
         (described(GOOD | {"missing": {"rule": "count as"}}), 'lacks the field "state"'),
         (described(GOOD | {"missing": {"rule": "count as", "state": "z"}}), 'cannot count as "z"'),
         (described(GOOD | {"missing": {"rule": "own state", "state": 1}}), '"1" must be text'),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpbayes as dp
-from dpbayes.sources.columns import Cuts, DropRecord, OwnState
+from dpbayes.sources.columns import Cuts, OwnState
 from dpbayes.sources.table import declarations_from_toml, value_text
 
 FRAME = pd.DataFrame(
@@ -107,7 +107,7 @@ def test_a_toml_file_declares_what_python_declares():
 
 def test_limits_are_beside_the_cut_points():
     (age,) = dp.declare({"age": dp.cuts(0, 30, 120)})
-    assert age == Cuts("age", (30.0,), limits=(0, 120), public=True, missing=DropRecord())
+    assert age == Cuts("age", (30.0,), limits=(0, 120), public=True)
     assert dp.declare({"age": dp.cuts(0, 30, 120, None)})[0].missing == OwnState("missing")
 
 

@@ -5,6 +5,7 @@ import io
 import re
 from collections.abc import Callable
 from decimal import Decimal
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpbayes.base.validation import InputError
-from dpbayes.sources.columns import Categories, CountAs, Cuts, DropRecord, Groups, OwnState, encode
+from dpbayes.sources.columns import (
+    Categories,
+    CountAs,
+    Cuts,
+    Groups,
+    Missing,
+    OwnState,
+    encode,
+    states_of_missing,
+)
 from dpbayes.sources.proposals import MOST_VALUES, Proposal, counted_proposal, proposal, quantile_cuts
 from dpbayes.sources.tables import read_csv, read_parquet
 
@@ -253,11 +263,34 @@ def test_missing_policies() -> None:
     assert own.column("a").tolist() == [0, 2, 1, 2, 2]
     filled = encode(frame, [Categories("a", ("x", "y"), missing=CountAs("y")), b])
     assert filled.column("a").tolist() == [0, 1, 1, 1, 1]
-    dropped = encode(frame, [Categories("a", ("x", "y"), missing=DropRecord()), b])
-    assert dropped.column("b").tolist() == [0, 1]
+    complete = encode(frame, [Categories("a", ("x", "y")), b])
+    assert complete.states[0] == ("x", "y"), "no state is added to a column without missing values"
+    assert complete.column("a").tolist() == [0, 0, 1, 0, 0]
     declared = encode(frame_of(a=["None", "x", ""]), [Categories("a", ("None", "x"))])
-    assert declared.column("a").tolist() == [0, 1]
-    assert encode(frame_of(a=["", ""]), [Categories("a", ("x",))]).n == 0
+    assert declared.column("a").tolist() == [0, 1, 0]
+
+
+RULES = (None, OwnState("unknown"), CountAs("s1"))
+RECORDS = list(product(["a", "b", "", "NA"], ["1", "5", "?"]))
+
+
+@pytest.mark.parametrize(("first", "second"), list(product(RULES, (None, OwnState("unknown"), CountAs(">= 3")))))
+def test_the_codes_of_a_record_depend_on_this_record_alone(first: Missing, second: Missing) -> None:
+    """All tables of two records, and with them all pairs of tables that differ in one record."""
+    columns = [Groups("g", (("s0", ("a",)), ("s1", ("b",))), missing=first), Cuts("c", (3,), missing=second)]
+
+    def codes(*records: tuple[str, str]) -> list[list[int]]:
+        groups, cuts = zip(*records, strict=True)
+        rows: list[list[int]] = encode(frame_of(g=list(groups), c=list(cuts)), columns).codes.tolist()
+        return rows
+
+    alone = {record: codes(record)[0] for record in RECORDS}
+    for pair in product(RECORDS, repeat=2):
+        assert codes(*pair) == [alone[record] for record in pair]
+    assert states_of_missing(columns) == {
+        name: column.domain[alone[record][place]]
+        for place, (name, column, record) in enumerate(zip("gc", columns, [("", "1"), ("a", "?")], strict=True))
+    }
 
 
 def test_encode_refusals() -> None:

@@ -1,7 +1,7 @@
 """`release` and `adaptive`, which are charged to a dataset's budget."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ from dpbayes.releases.publishing import (
     require_declared,
     shown_again,
 )
-from dpbayes.sources.columns import Column
+from dpbayes.sources.columns import Column, states_of_missing
 from dpbayes.sources.domains import read_domains
 from dpbayes.sources.engines.table import DeclaredTable
 
@@ -97,9 +97,10 @@ def release(args: argparse.Namespace) -> int:
             "was used, or let an adaptive release choose the graph."
         )
     path = _ledger_of(args)
-    data = tables.table_of(args, _declared(args))
+    columns = _declared(args)
+    data = tables.table_of(args, columns)
     counts = tables.counts_of(tables.network_of(args.network, data), data)
-    request = _requested(args, counts.network, counts.n)
+    request = _requested(args, counts.network, counts.n, columns)
     room = ROOM + LONGEST_VALUE * counts.network.cell_count
     require_output(args.out, [path], force=args.force, room=room)
     return _charge(args, path, request, data, partial(publish, path, request, counts))
@@ -113,7 +114,7 @@ def _ledger_of(args: argparse.Namespace) -> Path:
     return path
 
 
-def _requested(args: argparse.Namespace, drawn: Network, n: int) -> ReleaseRequest:
+def _requested(args: argparse.Namespace, drawn: Network, n: int, columns: Sequence[Column]) -> ReleaseRequest:
     """Return the request that the arguments state. Errors: InputError."""
     return ReleaseRequest(
         dataset=args.dataset,
@@ -124,6 +125,7 @@ def _requested(args: argparse.Namespace, drawn: Network, n: int) -> ReleaseReque
         prior=_prior(args, drawn),
         settings={name: getattr(args, name) for name in _settings() if getattr(args, name) is not None},
         domains=_domain_choice(args),
+        missing=states_of_missing(column for column in columns if column.name in drawn.names),
     )
 
 
@@ -189,9 +191,10 @@ def add_adaptive(parser: argparse.ArgumentParser) -> None:
 def adaptive(args: argparse.Namespace) -> int:
     """Make an adaptive release and write its document. Errors: InputError, OSError."""
     path = _ledger_of(args)
-    data = tables.table_of_file(args.data, _declared(args))
+    columns = _declared(args)
+    data = tables.table_of_file(args.data, columns)
     plan = plan_for(*parsed_budget(args.epsilon, args.delta))
-    request = AdaptiveRequest.of(args.dataset, data, plan, _domain_choice(args))
+    request = AdaptiveRequest.of(args.dataset, data, plan, _domain_choice(args), states_of_missing(columns))
     return _charge(args, path, request, data, partial(publish_adaptive, path, request, data))
 
 

@@ -5,6 +5,7 @@ from the other fields of the document, so each reader can compute and compare th
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -111,8 +112,25 @@ def certificate_of(sampled: Sampled, composed: Composed, drawn: Provenance) -> d
             "all of them have been vetted in OpenDP's own process."
         ),
         "made_with": f"dpbayes {drawn.dpbayes}, OpenDP {drawn.opendp}, Python {drawn.python}; {drawn.time}.",
+        "missing_values": _missing_values(sampled.request.missing),
         "not_covered": [*_choices_of(sampled.request), *NEVER_COVERED],
     }
+
+
+MOST_RULES = 5
+"""The number of rules for missing values that a certificate lists; the request has all."""
+
+
+def _missing_values(missing: Mapping[str, str]) -> str:
+    """Return the states that missing values count as, and why the guarantee holds."""
+    if not missing:
+        return "The request states no rule for missing values: the table has none."
+    rules = [f"{column}: {state}" for column, state in list(missing.items())[:MOST_RULES]]
+    more = f", and of {many(len(missing) - MOST_RULES, 'further column')}" if len(missing) > MOST_RULES else ""
+    return (
+        f"A missing value counts as a declared state ({', '.join(rules)}{more}). This rule looks at one record alone, "
+        "so tables that differ in one record still differ in at most one, and the guarantee is the same."
+    )
 
 
 def _promise(request: Chargeable) -> dict[str, object]:

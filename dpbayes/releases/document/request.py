@@ -54,7 +54,7 @@ class ReleaseRequest:
     instead of a rho, the rho implies it. `prior` has decimals as typed, one for every cell or one for all; 1 is
     uniform. `settings` has the mechanism's parameters, decimals as typed; missing ones have their typical value.
     `prices` distribute the noise of a mechanism among the sets of nodes, one for each set but the empty one; without
-    prices, the best ones are used.
+    prices, the best ones are used. `missing` has, by node, the declared state that a missing value counts as.
     The graph must have been chosen without looking at the records. Errors: InputError.
     """
 
@@ -69,6 +69,7 @@ class ReleaseRequest:
     prior: tuple[str, ...] = ("1",)
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
     prices: tuple[int, ...] = ()
+    missing: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         entry = releasable(self.mechanism)
@@ -143,6 +144,7 @@ class ReleaseRequest:
             "n": self.n,
             "prior": list(self.prior),
             "domains": self.domains.value,
+            **({"missing": dict(self.missing)} if self.missing else {}),
         }
 
 
@@ -163,6 +165,7 @@ def request_from(content: Mapping[str, Any]) -> ReleaseRequest:
         settings=content["settings"],
         prices=tuple(content.get("prices", ())),
         domains=_domains_called(content["domains"]),
+        missing=content.get("missing", {}),
     )
 
 
@@ -177,7 +180,8 @@ SIZES = ("batches", "most_parents", "most_cells")
 class AdaptiveRequest:
     """A request for an adaptive release.
 
-    `columns` is the network without arrows over the declared columns. Errors: InputError.
+    `columns` is the network without arrows over the declared columns. `missing` has, by column, the declared state that
+    a missing value counts as. Errors: InputError.
     """
 
     dataset: str
@@ -185,6 +189,7 @@ class AdaptiveRequest:
     domains: DomainChoice
     columns: Network
     plan: AdaptivePlan
+    missing: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         _require_valid(self, self.columns)
@@ -194,10 +199,17 @@ class AdaptiveRequest:
         require_feasible(self.columns.states, self.n)
 
     @classmethod
-    def of(cls, dataset: str, data: Dataset, plan: AdaptivePlan, domains: DomainChoice) -> "AdaptiveRequest":
+    def of(
+        cls,
+        dataset: str,
+        data: Dataset,
+        plan: AdaptivePlan,
+        domains: DomainChoice,
+        missing: Mapping[str, str] = MappingProxyType({}),
+    ) -> "AdaptiveRequest":
         """Return the request for a release of all columns of a table. It uses no record."""
         columns = Network(data.names, data.states, ((),) * len(data.names))
-        return cls(dataset=dataset, columns=columns, plan=plan, n=data.n, domains=domains)
+        return cls(dataset=dataset, columns=columns, plan=plan, n=data.n, domains=domains, missing=missing)
 
     @property
     def cost(self) -> Amount:
@@ -215,6 +227,7 @@ class AdaptiveRequest:
             "sizes": {name: getattr(self.plan, name) for name in SIZES},
             "n": self.n,
             "domains": self.domains.value,
+            **({"missing": dict(self.missing)} if self.missing else {}),
         }
 
     @property
@@ -242,6 +255,7 @@ def adaptive_request_from(content: Mapping[str, Any]) -> AdaptiveRequest:
         plan=AdaptivePlan(epsilon=fraction("epsilon", content["epsilon"]), delta=delta, **settings),
         n=content["n"],
         domains=_domains_called(content["domains"]),
+        missing=content.get("missing", {}),
     )
 
 
@@ -343,6 +357,12 @@ def _require_valid(request: Chargeable, nodes: Network) -> None:
     _require_writable(nodes)
     if not isinstance(request.domains, DomainChoice):
         raise InputError("A release must state how its domains were declared.")
+    states = dict(zip(nodes.names, nodes.states, strict=True))
+    for name, state in request.missing.items():
+        if state not in states.get(name, ()):
+            raise InputError(f"Missing values of {brief(name)} cannot count as {brief(state)}, which is no state.")
+    in_order = {name: request.missing[name] for name in nodes.names if name in request.missing}
+    object.__setattr__(request, "missing", in_order)
 
 
 def _domains_called(text: str) -> DomainChoice:

@@ -51,6 +51,7 @@ _TERMS = {
     "noise": "Noise",
     "drawn": "Sampling of the noise",
     "made_with": "Software",
+    "missing_values": "Missing values",
 }
 """The fields of the certificate that the page shows, by their headings."""
 

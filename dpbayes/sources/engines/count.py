@@ -19,13 +19,10 @@ from dpbayes.base.validation import InputError, brief
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.sources.columns import (
-    LEFT_OUT,
-    MISSING_TEXTS,
     OUTSIDE,
     Column,
     Cuts,
     code_of_missing,
-    codes_of_declared,
     encoded,
 )
 from dpbayes.sources.engines.connect import Backend
@@ -58,19 +55,17 @@ class Group:
         """Return the codes (rows,) of a column."""
         return self.codes[:, self.columns.index(name)]
 
-    def records_where(self, *codes: int) -> dict[str, int]:
-        """Return the number of records with one of these codes, by column, for columns with such records."""
-        is_code = np.isin(self.codes, codes)
-        sums = (self.records[is_code[:, place]].sum() for place in range(len(self.columns)))
+    def undeclared(self) -> dict[str, int]:
+        """Return the number of records with an undeclared value, by column, for columns with such records."""
+        sums = (self.records[self.codes[:, place] == OUTSIDE].sum() for place in range(len(self.columns)))
         return {name: int(records) for name, records in zip(self.columns, sums, strict=True) if records}
 
 
 def counts_in(connection: Backend, table: "ir.Table", network: Network, columns: Sequence[Column]) -> Counts:
     """Count a table for a network over some of its declared columns.
 
-    As for a table in memory, a record is left out if it lacks a value of any column whose rule is to drop the record,
-    and an undeclared value of any column is refused. A second scan leaves out records with a text such as "NA": a test
-    of all texts takes longer than a scan, and most tables have none.
+    As for a table in memory, a missing value counts as the state that its column declares, and an undeclared value of
+    any column is refused.
 
     Errors: InputError for a missing column, a type that cannot be compared, an undeclared value, and a table that
     changes during the count.
@@ -78,9 +73,7 @@ def counts_in(connection: Backend, table: "ir.Table", network: Network, columns:
     by_name = {column.name: column for column in columns}
     require_comparable(connection, table, columns)
     sets = column_sets(network, list(by_name))
-    groups = _groups(connection, _with_values(table, columns, texts=False), sets, by_name)
-    if any(group.records_where(LEFT_OUT) for group in groups):
-        groups = _groups(connection, _with_values(table, columns, texts=True), sets, by_name)
+    groups = _groups(connection, table, sets, by_name)
     _refuse_undeclared(groups)
     _require_one_state(groups)
     values = np.zeros(network.cell_count, dtype=np.int64)
@@ -163,20 +156,6 @@ def _incomparable(name: str, kind: object) -> InputError:
     )
 
 
-def _with_values(table: "ir.Table", columns: Sequence[Column], *, texts: bool) -> "ir.Table":
-    """Return the records with values in all columns whose rule is to drop the record."""
-    present = []
-    for column in columns:
-        if code_of_missing(column) == LEFT_OUT:
-            value, kind = table[column.name], table[column.name].type()
-            present.append(value.notnull())
-            if kind.is_floating() or (kind.is_decimal() and kind.precision is None):
-                present.append(~value.cast("float64").isnan())
-            if texts and kind.is_string() and not isinstance(column, Cuts):
-                present.append(value.strip().notin(sorted(MISSING_TEXTS - set(codes_of_declared(column)))))
-    return table.filter(*present) if present else table
-
-
 def _grouping_key(value: Any, column: Column) -> Any:
     """Return what a column is grouped by: the code of a column with cut points, else the value."""
     import ibis
@@ -257,7 +236,7 @@ def _file_texts(texts: "pa.ChunkedArray", kind: Any) -> "pd.Series":
 def _refuse_undeclared(groups: Sequence[Group]) -> None:
     wrong: dict[str, int] = {}
     for group in groups:
-        wrong |= group.records_where(OUTSIDE, LEFT_OUT)  # left out are texts that only Python's `strip` recognises
+        wrong |= group.undeclared()
     if wrong:
         listed = [f"{brief(name)} in {many(records, 'record')}" for name, records in list(wrong.items())[:3]]
         more = f" and {len(wrong) - 3} other columns" if len(wrong) > 3 else ""

@@ -3,6 +3,7 @@
 import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from dpbayes.releases.document import read_document
 from dpbayes.releases.publishing import publish
 from dpbayes.releases.views.reading import intervals_as_text
 from dpbayes.sources.bif import read_bif, write_bif
+from dpbayes.sources.domains import write_domains
 from dpbayes.sources.engines.table import EngineTable
 from tests.releases import made
 from tests.releases.made import CSV, NETWORK, opened, opened_in_rho, written
@@ -48,6 +50,18 @@ def words(tmp_path: Path) -> list[str]:
 def file(words: list[str], tmp_path: Path) -> Path:
     assert main([*words, "--graph-unseen"]) == HOLDS
     return tmp_path / "release.json"
+
+
+def test_a_column_that_is_declared_without_missing_values_needs_no_rule(words, tmp_path) -> None:
+    """Four of the sixty records lack a value: none is left out, no state is added, and the document says so."""
+    columns = [replace(column, domain=replace(column.domain, missing=None)) for column in made.COLUMNS]
+    (tmp_path / "domains.json").write_text(write_domains(columns), encoding="utf-8")
+    assert "missing" not in (tmp_path / "domains.json").read_text(encoding="utf-8")
+    assert main([*words, "--graph-unseen"]) == HOLDS
+    request = read_document((tmp_path / "release.json").read_bytes()).request
+    assert request.n == 60
+    assert request.network.states == (("no", "yes"), ("dry", "wet"))
+    assert request.missing == {"rain": "no", "grass": "dry"}
 
 
 @pytest.mark.parametrize("name", ["graph.bif", "graph.edges", "graph.txt"])

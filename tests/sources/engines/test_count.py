@@ -19,12 +19,10 @@ import dpbayes as dp
 from dpbayes.base.validation import InputError
 from dpbayes.model.network import Network
 from dpbayes.sources.columns import (
-    MISSING_TEXTS,
     Categories,
     Column,
     CountAs,
     Cuts,
-    DropRecord,
     Groups,
     OwnState,
     encode,
@@ -35,7 +33,7 @@ from dpbayes.sources.engines.table import DeclaredTable, Engine, open_table
 from dpbayes.sources.named_networks import NAMED, load_named
 from dpbayes.sources.tables import read_parquet
 from tests.conftest import IS_THOROUGH
-from tests.sources.engines.tables import as_text, assert_equal_counts, in_duckdb
+from tests.sources.engines.tables import assert_equal_counts, in_duckdb
 
 
 def drawn(n: int = 400) -> pd.DataFrame:
@@ -78,7 +76,7 @@ def counts_of(engine: Engine, columns: Sequence[Column], network: Network | None
 
 
 @pytest.mark.parametrize(("most_cells", "most_sets"), [(1, 2), (64, 24), (4096, 24)])
-@pytest.mark.parametrize("missing", [OwnState("none"), DropRecord()])
+@pytest.mark.parametrize("missing", [OwnState("none"), None])
 def test_a_table_has_the_same_counts_as_in_memory(
     missing: Any, most_cells: int, most_sets: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,14 +88,6 @@ def test_a_table_has_the_same_counts_as_in_memory(
 
 def with_rule(column: Column, missing: Any) -> Column:
     return replace(column, missing=missing) if column.name in ("note", "dose", "weight") else column
-
-
-def test_a_column_that_is_no_node_leaves_records_out_too(tmp_path: Path) -> None:
-    columns = tuple(with_rule(column, DropRecord()) for column in COLUMNS)
-    counted = counts_of(in_duckdb(drawn(), tmp_path), columns, network_over(columns[:3]))
-    memory = dp.count(network_over(columns[:3]), encode(as_text(drawn()), columns))
-    assert memory.n < 400
-    assert (counted.n, counted.values.tolist()) == (memory.n, memory.values.tolist())
 
 
 def test_undeclared_values_are_refused_by_column(tmp_path: Path) -> None:
@@ -166,23 +156,12 @@ def require_counts(
             assert (counts.n, network.table(counts.values, 0).sum()) == (n, n)
 
 
-LEFT_OUT_TOO = pd.DataFrame({"sex": ["f", "x", "m", "y"], "note": ["a", "", "b", "NA"]})
-
-
-@pytest.mark.parametrize("names", [("sex", "note"), ("sex",)])
-def test_other_values_of_a_record_that_is_left_out_are_not_checked(tmp_path: Path, names: tuple[str, ...]) -> None:
-    columns = (Categories("sex", ("f", "m")), Categories("note", ("a", "b"), missing=DropRecord()))
-    network = network_over(tuple(column for column in columns if column.name in names))
-    for frame, n in ((LEFT_OUT_TOO, 2), (LEFT_OUT_TOO.assign(note=["a", "", "b", "b"]), None)):
-        require_counts(network, columns, pa.Table.from_pandas(frame), tmp_path, n=n, refused='"sex"')
-
-
 UNUSED: dict[str, tuple[Column, list[Any], list[Any], int]] = {
-    "text": (Categories("other", ("a", "b")), ["a", " b", "NA", None], ["a", " b", "NA", "z"], 2),
+    "text": (Categories("other", ("a", "b")), ["a", " b", "NA", None], ["a", " b", "NA", "z"], 4),
     "own": (Categories("other", ("a",), missing=OwnState()), ["a", "?", None, "a "], ["a", "?", None, "A"], 4),
-    "whole": (Categories("other", ("0", "1")), [0, 1, None, 1], [0, 1, None, 2], 3),
+    "whole": (Categories("other", ("0", "1")), [0, 1, None, 1], [0, 1, None, 2], 4),
     "cut": (Cuts("other", (1.5,), missing=CountAs("< 1.5")), [0.0, None, 2.0, 1e9], [0.0, None, 2.0, np.inf], 4),
-    "declared": (Categories("other", ("a", "NA")), ["a", "NA", " NA", "?"], ["a", "NA", "b", "?"], 3),
+    "declared": (Categories("other", ("a", "NA")), ["a", "NA", " NA", "?"], ["a", "NA", "b", "?"], 4),
 }
 
 
@@ -196,12 +175,6 @@ def test_a_column_in_use_that_is_no_node_must_keep_to_its_domain(
         require_counts(network_over(columns[:1]), columns, rows, tmp_path, n=records, refused='"other"')
 
 
-def test_a_missing_text_between_spaces_that_only_python_removes_is_refused_not_miscounted(tmp_path: Path) -> None:
-    column = Categories("x", ("a",))
-    with pytest.raises(InputError, match='"x" in 1 record'):
-        counts_of(in_duckdb(pd.DataFrame({"x": ["a", "\u00a0NA"]}), tmp_path), (column,))
-
-
 TEXTS = ("a", "b", " a", "b ", "", "NA", "?", "nan", "A", "'", "a\nb", "ü", "1", "01", "x")
 TABLE = st.integers(0, 12).flatmap(
     lambda n: st.fixed_dictionaries(
@@ -212,7 +185,7 @@ TABLE = st.integers(0, 12).flatmap(
         }
     )
 )
-RULE = st.sampled_from([DropRecord(), OwnState("none"), CountAs("s0")])
+RULE = st.sampled_from([None, OwnState("none"), CountAs("s0")])
 
 
 @settings(max_examples=200 if IS_THOROUGH else 10)
@@ -233,14 +206,12 @@ def test_every_small_table_is_counted_or_refused_as_in_memory(
     columns: tuple[Column, ...] = (
         Groups("text", (("s0", ("a", "A", "'")), ("s1", ("b", "a\nb", "ü")), ("s2", ("1", "01"))), missing=rule),
         Groups("whole", (("s0", ("-3", "-2", "-1")), ("s1", ("0", "1", "2", "3"))), missing=other),
-        Cuts("real", (0.1, 1), missing=rule if isinstance(rule, DropRecord) else OwnState("none")),
+        Cuts("real", (0.1, 1), missing=rule if rule is None else OwnState("none")),
     )
     network = network_over(columns[:nodes], list(pairwise(kinds)))
-    dropping = [column.name for column in columns if isinstance(column.missing, DropRecord)]
-    left_out = texts[dropping].isin(MISSING_TEXTS).any(axis=1)
     engine = in_duckdb(table, tmp_path_factory.mktemp("t"))
     try:
-        memory = dp.count(network, encode(texts[~left_out], columns))
+        memory = dp.count(network, encode(texts, columns))
     except InputError:
         with pytest.raises(InputError, match="undeclared values"):
             counts_of(engine, columns, network)

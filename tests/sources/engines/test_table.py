@@ -55,7 +55,7 @@ def test_a_file_of_duckdb_is_counted_and_left_unchanged(file: Path) -> None:
     tables = tables_of(f"duckdb:{file}")
     assert tables == (f'duckdb:{file}?table="a.b"."say ""hi"""', f"duckdb:{file}?table=main.patients")
     for address in (*tables, f"duckdb:{file}?table=patients"):
-        assert counted(address, *columns) == (2, [1, 1, 1, 0, 0, 0, 1, 0])
+        assert counted(address, *columns) == (3, [2, 1, 2, 0, 0, 0, 1, 0])
         assert open_table(address).title == address
     assert file.read_bytes() == before
     assert [path.name for path in file.parent.iterdir()] == [file.name]
@@ -111,7 +111,7 @@ def test_a_csv_file_is_counted_as_text(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text('x,y\na,01\n"b,""c""",1\n a ,?\n', encoding="utf-8")
     columns = (Categories("x", ("a", 'b,"c"')), Categories("y", ("01", "1")))
-    assert counted(f"csv:{path}", *columns) == (2, [1, 1, 1, 0, 0, 1])
+    assert counted(f"csv:{path}", *columns) == (3, [2, 1, 2, 0, 0, 1])
     for content in (b"x,y\na,1\na,1,2\n", b"x,y\n\xff,1\n"):
         path.write_bytes(content)
         with pytest.raises(InputError, match="is not a table with a header and commas"):

@@ -12,7 +12,7 @@ import streamlit as st
 from dpbayes.base.libraries import pd
 from dpbayes.base.text import escaped, many, shortest
 from dpbayes.base.validation import InputError, brief, whole_number
-from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, DropRecord, Groups, Missing, OwnState, encode
+from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, Groups, Missing, OwnState, encode
 from dpbayes.sources.domains import DeclaredColumn, for_table, read_domains, write_domains
 from dpbayes.sources.proposals import Proposal, quantile_cuts
 from dpbayes.ui.pages.data.upload import require_node_names
@@ -24,7 +24,7 @@ from dpbayes.ui.widgets.from_python import DESCRIPTION
 from dpbayes.ui.widgets.show import sentence_instead, show_refusal, shown_progress
 
 CATEGORIES, CUTS, GROUPS = "categories", "cut points", "groups"
-OWN, DROP, COUNT_AS = "a state of its own", "drop the record", "count as"
+OWN, NONE, COUNT_AS = "a state of its own", "none", "count as"
 
 MAX_TEXT = 100_000
 """Most letters of a domain: 256 states of nearly 400 letters."""
@@ -54,7 +54,7 @@ def missing_text(missing: Missing) -> str:
         return f"{COUNT_AS}: {missing.state}"
     if isinstance(missing, OwnState):
         return OWN if missing == OwnState() else f"{OWN}: {missing.label}"
-    return DROP
+    return NONE
 
 
 def as_typed(column: DeclaredColumn, shown: Column | None, edit: Mapping[str, Any]) -> DeclaredColumn:
@@ -72,7 +72,7 @@ def as_typed(column: DeclaredColumn, shown: Column | None, edit: Mapping[str, An
 
 def _domain(name: str, shown: Column | None, edit: Mapping[str, Any]) -> Column:
     public = edit.get("public", shown.public if shown else False)
-    missing = shown.missing if shown else DropRecord()
+    missing = shown.missing if shown else None
     if "missing values" in edit:
         missing = _missing(name, edit["missing values"])
     if shown and not {"kind", "domain"} & set(edit):
@@ -108,10 +108,10 @@ def _missing(name: str, text: str) -> Missing:
         return CountAs(state)
     if rule == OWN:
         return OwnState(state) if colon else OwnState()
-    if text.strip() == DROP:
-        return DropRecord()
+    if text.strip() in ("", NONE):
+        return None
     raise InputError(
-        f"For missing values of {brief(name)}, type “{OWN}”, “{DROP}”, or “{COUNT_AS}: ” and one of its states."
+        f"For missing values of {brief(name)}, type “{NONE}”, “{OWN}”, or “{COUNT_AS}: ” and one of its states."
     )
 
 
@@ -157,7 +157,7 @@ def declare_columns(
             "use": st.column_config.CheckboxColumn(width="small"),
             "kind": st.column_config.SelectboxColumn(options=[CATEGORIES, CUTS, GROUPS], required=True),
             "domain": st.column_config.TextColumn("categories or cut points", width="large"),
-            "missing values": st.column_config.TextColumn(help=f"“{OWN}”, “{DROP}”, or “{COUNT_AS}: ” and a state."),
+            "missing values": st.column_config.TextColumn(help=f"“{NONE}”, “{OWN}”, or “{COUNT_AS}: ” and a state."),
         },
         key=_key(mine),
     )
@@ -189,7 +189,7 @@ def _line(mine: DescribedTable, place: int) -> dict[str, object]:
         **kind,
         "kind": kind_of(domain),
         "domain": text_of(domain),
-        "missing values": missing_text(domain.missing) if domain else DROP,
+        "missing values": missing_text(domain.missing) if domain else NONE,
         "public": domain.public if domain else False,
     }
 
@@ -198,7 +198,6 @@ def _declare_all(mine: Table, keep: Callable[[Table], None]) -> None:
     """Offer one declaration for all columns in use."""
     domains = [mine.domain(place) for place in range(len(mine.columns))]
     in_use = [place for place, column in enumerate(mine.columns) if column.use and domains[place] is not None]
-    dropped = [place for place in in_use if isinstance(domains[place].missing, DropRecord)]  # type: ignore[union-attr]
 
     def declare(places: Sequence[int], **declared: object) -> None:
         columns = list(mine.columns)
@@ -215,18 +214,6 @@ def _declare_all(mine: Table, keep: Callable[[Table], None]) -> None:
             on_click=declare,
             args=(in_use,),
             kwargs={"public": True},
-        )
-        st.button(
-            "Count missing values as a state",
-            disabled=not dropped,
-            on_click=declare,
-            args=(dropped,),
-            kwargs={"missing": OwnState()},
-        )
-    if dropped:
-        st.caption(
-            f"{many(len(dropped), 'column')} in use would drop records with missing values. The number of records "
-            "would then depend on the data, so a real release is refused until missing values count as a state."
         )
 
 
@@ -319,7 +306,7 @@ def _cut(mine: Upload, place: int, bins: str) -> Upload:
     """Return the upload with a column in use that is proposed to be cut so, and no longer declared otherwise."""
     name, shown = mine.columns[place].name, mine.domain(place)
     cuts = quantile_cuts(name, mine.frame[name], whole_number("The number of bins", bins, low=2, high=64))
-    cuts = replace(cuts, missing=shown.missing if shown else DropRecord())
+    cuts = replace(cuts, missing=shown.missing if shown else None)
     proposals, columns = list(mine.proposals), list(mine.columns)
     proposals[place], columns[place] = Proposal(name, cuts), DeclaredColumn(name)
     return replace(mine, proposals=tuple(proposals)).declared(columns)

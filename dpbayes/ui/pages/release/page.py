@@ -31,8 +31,9 @@ from dpbayes.releases.document.request import (
 )
 from dpbayes.releases.ledger import Account
 from dpbayes.releases.publishing import Published, publish, publish_adaptive, require_declared, shown_again
+from dpbayes.sources.columns import Column, states_of_missing
 from dpbayes.sources.domains import DeclaredColumn
-from dpbayes.sources.shipped_tables import SHIPPED
+from dpbayes.sources.shipped_tables import SHIPPED, shipped_domains
 from dpbayes.ui.pages.release.history import budget_boxes, budget_of, check_a_file, example_or_file, history
 from dpbayes.ui.session.chosen import Chosen, TableMissing, kind_called
 from dpbayes.ui.session.current import change, set_parameter
@@ -253,6 +254,7 @@ def request_of(chosen: Chosen, dataset: str) -> ReleaseRequest:
         prior=rule_for(kind, chosen.settings.prior).decimals(chosen.network),
         settings={name: typed(values[name]) for name in releasable(mechanism).settings},
         domains=_domains(chosen),
+        missing=_missing(chosen, chosen.network.names),
     )
 
 
@@ -274,12 +276,29 @@ def adaptive_request(chosen: Chosen, dataset: str, delta: str) -> AdaptiveReques
             "Fewer than two nodes of the drawing are columns of the table. Add columns as nodes on Network."
         )
     plan = plan_for(*parsed_budget(typed(chosen.epsilon), delta))
-    return AdaptiveRequest.of(dataset, chosen.dataset.select(columns), plan, _domains(chosen))
+    return AdaptiveRequest.of(
+        dataset, chosen.dataset.select(columns), plan, _domains(chosen), _missing(chosen, columns)
+    )
 
 
 def _domains(chosen: Chosen) -> DomainChoice:
     """Return how the table's domains were declared."""
     return DomainChoice.PUBLISHED if chosen.settings.data in SHIPPED else DomainChoice.CURATOR
+
+
+def _declared(chosen: Chosen) -> tuple[Column, ...]:
+    """Return the declared columns of the table; none for synthetic records, which have no missing values."""
+    if chosen.is_connected:
+        return chosen.connected.in_use
+    if chosen.settings.data in SHIPPED:
+        return tuple(column.domain for column in shipped_domains(chosen.settings.data) if column.use and column.domain)
+    mine = upload()
+    return mine.encoded if chosen.settings.data == "upload" and mine is not None else ()
+
+
+def _missing(chosen: Chosen, names: Sequence[str]) -> dict[str, str]:
+    """Return the states that missing values of these columns count as."""
+    return states_of_missing(column for column in _declared(chosen) if column.name in names)
 
 
 # What it costs
