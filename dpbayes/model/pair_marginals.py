@@ -18,7 +18,7 @@ from dpbayes.model.network import Network
 
 @dataclass(frozen=True, eq=False)
 class _Clique:
-    """A node v and the nodes around it: P(v | around), the axis of v last, and the clique that it hangs on."""
+    """A node v and the nodes around it: P(v | around), (..., *around, v), and the clique that it hangs on."""
 
     node: int
     around: tuple[int, ...]
@@ -36,24 +36,23 @@ def clique_cells(plan: Plan, cards: Sequence[int] | IntArray) -> int:
 
 
 def pair_marginals(network: Network, probabilities: FloatArray) -> FloatArray:
-    """Return P(x_i = a, x_j = b) of all pairs of states (R, R), R the number of states of all nodes.
+    """Return P(x_i = a, x_j = b) of all pairs of states (..., R, R), R the number of states of all nodes.
 
-    The diagonal block of a node has its marginal distribution on the diagonal. The CPTs are (K,).
+    The diagonal block of a node has its marginal distribution on the diagonal. The CPTs are (..., K).
     """
     starts = np.concatenate(([0], np.cumsum(network.cards))).astype(np.int64)
     cliques = _cliques(network, probabilities)
     children: dict[int | None, list[int]] = {}
     for node, clique in cliques.items():
         children.setdefault(clique.parent, []).append(node)
-    joint = np.zeros((starts[-1], starts[-1]))
+    joint = np.zeros((*probabilities.shape[:-1], starts[-1], starts[-1]))
     walk = _Walk(network.cards, starts, joint)
     # Trees of their own are independent of each other.
     trees = [walk.through(cliques, children, root) for root in children.get(None, ())]
-    margins = np.diag(joint).copy()
+    margins = np.diagonal(joint, axis1=-2, axis2=-1).copy()
     for rows in trees:
-        others = np.ones(len(margins), dtype=bool)
-        others[rows] = False
-        joint[np.ix_(rows, others)] = np.outer(margins[rows], margins[others])
+        others = np.setdiff1d(np.arange(starts[-1]), rows)
+        joint[..., rows[:, None], others] = margins[..., rows, None] * margins[..., None, others]
     return joint
 
 
@@ -76,7 +75,7 @@ def family_marginals(network: Network, probabilities: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class _Walk:
-    """A walk through the trees of cliques that fills `joint` (R, R); `starts` are the first states of the nodes."""
+    """A walk through the trees of cliques that fills `joint` (..., R, R); `starts` are the nodes' first states."""
 
     cards: IntArray
     starts: IntArray
@@ -100,21 +99,21 @@ class _Walk:
 
     def _root(self, clique: _Clique) -> "_PassedStates":
         own = self._places(clique.node)
-        self.joint[own, own] = clique.conditional
-        return _PassedStates(clique.scope, np.diag(clique.conditional), own, len(own))
+        self.joint[..., own, own] = clique.conditional
+        return _PassedStates(clique.scope, _by_last_state(clique.conditional), own, len(own))
 
     def _down(self, clique: _Clique, above: "_PassedStates") -> "_PassedStates":
         """Go to the clique of v: v is independent of all nodes passed, given those around v."""
         own = self._places(clique.node)
         joint = _summed(above.joint, above.scope, clique.around)[..., None] * clique.conditional
         law = joint[: above.root].sum(axis=0)
-        pairs = joint.sum(axis=tuple(range(1, joint.ndim - 1)))
-        self.joint[np.ix_(above.places, own)] = pairs
-        self.joint[np.ix_(own, above.places)] = pairs.T
-        self.joint[own, own] = law.sum(axis=tuple(range(law.ndim - 1)))
-        alone = np.moveaxis(law[..., None, :] * np.eye(len(own)), -2, 0)
+        batch = self.joint.ndim - 2
+        pairs = np.moveaxis(joint.sum(axis=tuple(range(1 + batch, joint.ndim - 1))), 0, -2)
+        self.joint[..., above.places[:, None], own] = pairs
+        self.joint[..., own[:, None], above.places] = pairs.swapaxes(-1, -2)
+        self.joint[..., own, own] = law.sum(axis=tuple(range(batch, law.ndim - 1)))
         places = np.concatenate((above.places, own))
-        return _PassedStates(clique.scope, np.concatenate((joint, alone)), places, above.root)
+        return _PassedStates(clique.scope, np.concatenate((joint, _by_last_state(law))), places, above.root)
 
     def _up(self, below: "_PassedStates", clique: _Clique, above: "_PassedStates") -> "_PassedStates":
         """Go back, with all nodes passed since: they are independent of the clique above given those around v."""
@@ -123,8 +122,7 @@ class _Walk:
         law = above.joint[: above.root].sum(axis=0)
         around = _summed(law, above.scope, clique.around)
         given = np.divide(ours, around, out=np.zeros_like(ours), where=around > 0)
-        # The states passed go last while the axes of the cliques are matched.
-        joint = law * np.moveaxis(spread(np.moveaxis(given, 0, -1), clique.around, above.scope), -1, 0)
+        joint = law * _over(given, clique.around, above.scope)
         places = np.concatenate((above.places, below.places[before:]))
         return _PassedStates(above.scope, np.concatenate((above.joint, joint)), places, above.root)
 
@@ -134,7 +132,7 @@ class _Walk:
 
 @dataclass(frozen=True, eq=False)
 class _PassedStates:
-    """P(x_i = a, clique) of all states passed, (states, *clique), their `places`, and how many states the first has.
+    """P(x_i = a, clique) of all states passed, (states, ..., *clique), their `places`, and the states of the first.
 
     The first node passed is the `root` of the tree.
     """
@@ -157,7 +155,7 @@ def _cliques(network: Network, probabilities: FloatArray) -> dict[int, _Clique]:
         scope = (*around, node)
         belief = np.ones([int(network.cards[j]) for j in scope])
         for over, table in factors.pop(node, ()):
-            belief = belief * spread(table, over, scope)
+            belief = belief * _over(table, over, scope)
         message = belief.sum(axis=-1)
         conditional = np.divide(belief, message[..., None], out=np.zeros_like(belief), where=message[..., None] > 0)
         parent = min(around, key=when.__getitem__, default=None)
@@ -165,6 +163,18 @@ def _cliques(network: Network, probabilities: FloatArray) -> dict[int, _Clique]:
             factors.setdefault(parent, []).append((around, message))
         cliques[node] = _Clique(node, around, conditional, parent)
     return cliques
+
+
+def _over(table: FloatArray, over: tuple[int, ...], scope: tuple[int, ...]) -> FloatArray:
+    """Return a table (..., over) with the axes of `scope`, of length one where it does not depend on a node."""
+    batch = table.ndim - len(over)
+    last = np.moveaxis(table, range(batch), range(-batch, 0))
+    return np.moveaxis(spread(last, over, scope), range(-batch, 0), range(batch))
+
+
+def _by_last_state(table: FloatArray) -> FloatArray:
+    """Return the part of a table (..., r) in which its last node has each of its states: (r, ..., r)."""
+    return np.moveaxis(table[..., None, :] * np.eye(table.shape[-1]), -2, 0)
 
 
 def _summed(table: FloatArray, scope: tuple[int, ...], kept: tuple[int, ...]) -> FloatArray:

@@ -35,6 +35,14 @@ def test_pairs_and_families_are_sums_over_all_records(network: Network) -> None:
     np.testing.assert_allclose(family_marginals(network, probabilities), families, atol=1e-13)
 
 
+@pytest.mark.parametrize("network", NETWORKS[::3])
+def test_pairs_of_many_tables_are_those_of_each(network: Network) -> None:
+    rng = np.random.default_rng(2)
+    probabilities = np.stack([random_cpts(network, rng) for _ in range(6)]).reshape(2, 3, -1)
+    alone = [[pair_marginals(network, one) for one in row] for row in probabilities]
+    np.testing.assert_allclose(pair_marginals(network, probabilities), alone, atol=1e-15)
+
+
 def test_impossible_states_divide_nothing_by_zero() -> None:
     network = Network.from_edges("abc", ["ab", "bc", "ac"])
     probabilities = np.array([1, 0, 0, 1, 0.5, 0.5, 1, 0, 0, 1, 0.5, 0.5, 0.2, 0.8])
