@@ -1,6 +1,8 @@
-"""Network: draw the DAG; see what the structure costs."""
+"""Network: draw the DAG, and see what each of its arrows is worth."""
 
 from dpbayes.ui.pages.network.page import network_page
-from dpbayes.ui.widgets.page import live
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.widgets.page import within_app
 
-live(network_page)
+within_app()
+network_page(Chosen.now())

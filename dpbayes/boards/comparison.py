@@ -17,7 +17,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.least_epsilon.tables import planned_tables
-from dpbayes.experiments.planned_errors import Plan, errors_of, is_near
+from dpbayes.experiments.planned_errors import is_near, release_errors
 from dpbayes.figures.comparison import errors_figure
 from dpbayes.mechanisms import Mechanism, Outcome
 from dpbayes.model.counts import Counts
@@ -109,10 +109,10 @@ class MechanismErrors:
 
     def errors_at(self, look: Look, epsilon: float) -> FloatArray:
         """Return the mean absolute error of one mechanism's probabilities on each table, at any epsilon: (tables,)."""
-        plan = Plan(self.tables, self.inputs.reading)
+        rng = stream(self.inputs.seed, "comparison", look.name)
         try:
             mechanism = self.inputs.mechanisms[look](epsilon)
-            return errors_of(plan, mechanism, stream(self.inputs.seed, "comparison", look.name)).cells
+            return release_errors(self.tables, mechanism, self.inputs.reading, rng)
         except InputError:
             return np.full(len(self.tables.values), np.nan)
 

@@ -1,11 +1,9 @@
-"""The sizes of a graph and its noise under each mechanism, and the part of each arrow. No data are used."""
+"""The sizes of a graph and its noise under each mechanism. No data are used."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from dpbayes.base.libraries import pd
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
@@ -44,36 +42,6 @@ def structure_cost(network: Network, epsilon: float, *, t: float = 0.0) -> Struc
         fourier_exact=network.closure.odd_overlap.exact,
         fourier_lift=fourier.lift,
     )
-
-
-REMOVED, NONE = "arrow removed", "none"
-"""The column of the removed arrow, and its value for the drawn network."""
-
-
-def arrow_costs(network: Network, epsilon: float, *, only: Sequence[tuple[str, str]]) -> "pd.DataFrame":
-    """Return one row for each arrow in `only`: the costs of the whole network without this arrow."""
-    return pd.DataFrame.from_records(
-        [
-            _record(f"{parent} → {child}", structure_cost(network.without_edge(parent, child), epsilon))
-            for parent, child in only
-        ]
-    )
-
-
-def drawn_cost(network: Network, epsilon: float) -> "pd.DataFrame":
-    """Return the row of the drawn network."""
-    return pd.DataFrame.from_records([_record(NONE, structure_cost(network, epsilon))])
-
-
-def _record(removed: str, cost: StructureCost) -> dict[str, str | float | None]:
-    return {
-        REMOVED: removed,
-        "rows m": cost.rows,
-        "cells K": cost.cells,
-        "|N_I|": cost.closure,
-        "Laplace noise per cell": cost.laplace_noise,
-        "Fourier noise per cell": cost.fourier_noise,
-    }
 
 
 def rms_over_cells(network: Network, node_sd: np.ndarray) -> float:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpbayes.base.types import FloatArray
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms.adaptive.scores import pair_counts, state_starts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -15,8 +15,22 @@ def pair_error(data: Dataset, network: Network, probabilities: FloatArray) -> fl
     The number is computed from the true records: it is not private. With one column, it is that column's total
     variation. A model with large cliques takes long; an adaptive release keeps its cliques small.
     """
-    starts = state_starts(data)
-    away = np.abs(pair_counts(data) / data.n - pair_marginals(network, probabilities))
-    sums = np.add.reduceat(np.add.reduceat(away, starts[:-1], axis=0), starts[:-1], axis=1) / 2
-    first, second = np.triu_indices(len(data.names), 1) if len(data.names) > 1 else ([0], [0])
-    return float(sums[first, second].mean())
+    pairs = pair_marginals(network, probabilities)
+    return float(mean_pair_distance(pair_counts(data) / data.n, pairs, state_starts(data)))
+
+
+def mean_pair_distance(first: FloatArray, second: FloatArray, starts: IntArray) -> FloatArray:
+    """Return the mean total variation over all pairs of columns between two arrays of distributions.
+
+    Args:
+        first: P(x_i = a, x_j = b) of all pairs of states, (..., R, R), as `pair_marginals` returns it.
+        second: The same of another distribution.
+        starts: The place of every column's first state, and the number of states: (d + 1,).
+
+    Returns:
+        The mean total variations (...); of a single column, its total variation.
+    """
+    away = np.abs(first - second)
+    sums = np.add.reduceat(np.add.reduceat(away, starts[:-1], axis=-2), starts[:-1], axis=-1) / 2
+    left, right = np.triu_indices(len(starts) - 1, 1) if len(starts) > 2 else ([0], [0])
+    return np.asarray(sums[..., left, right].mean(axis=-1))

@@ -22,7 +22,6 @@ from streamlit.runtime.scriptrunner_utils import script_run_context
 from streamlit.runtime.state.session_state_proxy import get_session_state
 from streamlit.testing.v1 import app_test, local_script_runner
 
-from dpbayes.ui.pages.network import errors
 from dpbayes.ui.session.host import Host, host, use_host
 from dpbayes.ui.widgets import frames, guard
 from tests.conftest import IS_THOROUGH
@@ -105,14 +104,6 @@ def frames_are_offered(hosted: None, monkeypatch: pytest.MonkeyPatch) -> Iterato
     frames.shared_frames.clear()
     yield
     frames.shared_frames.clear()
-
-
-@pytest.fixture
-def no_errors_are_kept_for_all() -> Iterator[None]:
-    """Compute Network's errors anew, as the sessions of a server do not."""
-    errors.shared_errors.clear()
-    yield
-    errors.shared_errors.clear()
 
 
 @pytest.fixture

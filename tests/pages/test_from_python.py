@@ -13,7 +13,6 @@ import dpbayes as dp
 from dpbayes.audit.registry import AUDITS
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import numeral
-from dpbayes.experiments.structure import NONE, REMOVED
 from dpbayes.mechanisms import OF_RECORDS
 from dpbayes.model.network import Network
 from dpbayes.releases.publishing import publish
@@ -25,7 +24,6 @@ from dpbayes.ui.pages.proofs.mechanism import setting_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.link import settings_from
-from dpbayes.ui.session.options.workflow import ByNode
 from dpbayes.ui.session.settings import Cpts, Settings
 from dpbayes.ui.session.uploads import Upload
 from dpbayes.ui.widgets.from_python import (
@@ -36,7 +34,7 @@ from dpbayes.ui.widgets.from_python import (
     network_in_python,
     program,
 )
-from tests.pages.conftest import boards, figures, fine, frame_of, headline, metrics, open_page, plain
+from tests.pages.conftest import boards, fine, frame_of, headline, open_page, plain
 from tests.releases.made import COLUMNS, counts, opened, request_with, written
 
 DRAWN = code_of(Graph.of(Network.from_edges(["a 'b'", "c"], [("a 'b'", "c")], {"c": ("x", "y")})))
@@ -60,51 +58,6 @@ def run(python: str) -> list[Any]:
 def printed(at: AppTest) -> Any:
     """Run the page's code and return what it prints."""
     return run(code(at))
-
-
-@pytest.mark.parametrize("source", ["sprinkler", DRAWN, "cancer"])
-def test_the_errors_of_the_headline_and_without_each_arrow_on_network(source: str) -> None:
-    at = open_page("pages/network.py", source=source, epsilon="2")
-    errors, without = printed(at)
-    assert f"the lowest mean absolute error ({numeral(min(errors.values()), 2)})" in headline(at)
-    errors_shown = [label.partition(": ")[2] for label in figures(at)["errors"]["data"][0]["y"]]
-    assert sorted(errors_shown) == sorted(numeral(error, 2) for error in errors.values())
-    (frame,) = [table.value.set_index(REMOVED) for table in at.dataframe if REMOVED in table.value.columns]
-    shown = frame.filter(like="error with ").drop(NONE)
-    assert len(shown) == len(without)
-    for (parent, child), of_arrow in without.items():
-        np.testing.assert_array_equal(shown.loc[f"{parent} → {child}"], list(of_arrow.values()))
-
-
-def test_the_errors_by_node_on_network() -> None:
-    at = open_page("pages/network.py", source="cancer", **{"network.by_node": ByNode.ERROR.value})
-    _, nodes, _ = printed(at)
-    shown = {bars["name"].partition(" (")[0]: bars for bars in figures(at)["errors.nodes"]["data"]}
-    assert len(shown) == len(nodes)
-    for name, errors in nodes.items():
-        bars = shown[name.partition(" (")[0]]
-        np.testing.assert_array_equal(bars["y"], list(errors.values()))
-        assert list(bars["x"]) == list(errors)
-
-
-def test_an_increment_that_was_chosen_is_that_of_every_network_on_network() -> None:
-    chosen, suited = (code(open_page("pages/network.py", source="cancer", **more)) for more in ({"t": "2"}, {}))
-    assert "suited" in suited
-    assert "suited" not in chosen
-
-
-def test_a_graph_without_arrows_has_no_errors_without_them_on_network() -> None:
-    (errors,) = printed(open_page("pages/network.py", graph="empty:2"))
-    assert min(errors.values()) > 0
-
-
-def test_the_noise_of_a_network_too_large_for_errors() -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dpbayes.ui.pages.network.errors.MOST_NETWORK", 30)
-        at = open_page("pages/network.py", epsilon="2")
-    laplace, fourier = printed(at)
-    assert metrics(at)["Laplace noise per cell"] == numeral(laplace)
-    assert metrics(at)["Fourier noise per cell"] == numeral(fourier)
 
 
 def in_data(at: AppTest, values: list[Any]) -> None:

@@ -118,7 +118,7 @@ def test_a_callback_of_the_graph_editor_that_fails_is_a_sentence_and_changes_not
         patch.setattr("dpbayes.ui.pages.network.editor.travel", fail)
         at._run(WidgetStates(widgets=[WidgetState(id=editor, json_value=json.dumps(state))]))
     assert not at.exception
-    assert sentences(at) == [WENT_WRONG]
+    assert WENT_WRONG in sentences(at)
     assert settings_of(at) == before
     assert len(nothing_unforeseen) == 1
     nothing_unforeseen.clear()

@@ -6,7 +6,9 @@ import pytest
 import streamlit as st
 from streamlit.elements.widgets.button import ButtonMixin
 
-from tests.pages.conftest import PAGES, charts, fine, open_page
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.widgets.from_python import network_in_python
+from tests.pages.conftest import PAGES, open_page, settings_of
 from tests.pages.numbers import wrong_numbers
 
 SMALL = {
@@ -29,7 +31,7 @@ WITHOUT_FILES = {"home", "release"}
 """Pages that have a file of their own only once something is opened there."""
 
 
-WITHOUT_FACTS = {"home", "release", "explore", "proofs", "lab"}
+WITHOUT_FACTS = {"home", "release", "network", "explore", "proofs", "lab"}
 """Pages whose pictures, if there are any, depend on nothing that is set elsewhere."""
 
 
@@ -71,27 +73,10 @@ def test_every_file_of_a_page_is_named_by_the_page_and_its_settings_and_every_nu
         assert end.isalnum(), name
 
 
-@pytest.mark.parametrize("page", ["explore", "network"])
-@pytest.mark.usefixtures("first_look")
-def test_every_picture_of_a_page_says_where_it_was_drawn_at_which_epsilon_and_of_how_many(page: str) -> None:
-    for chart in charts(open_page(f"pages/{page}.py", seat="recipient", **SMALL | {"epsilon": "2"})):
-        assert chart["caption"].startswith(f"dpbayes, page {page}: "), chart["name"]
-        assert "epsilon = 2," in chart["caption"], chart["name"]
-        assert " n = 200" in chart["caption"], chart["name"]
-        assert chart["file"].startswith(page), chart["name"]
-
-
-@pytest.mark.usefixtures("first_look")
-def test_a_page_that_a_step_of_a_story_turned_to_is_not_taken_for_the_one_before() -> None:
-    at = open_page("pages/explore.py", **SMALL)
-    fine(at.switch_page("pages/network.py").run())
-    assert {chart["caption"].partition(": ")[0] for chart in charts(at)} == {"dpbayes, page network"}
-
-
 @pytest.mark.parametrize(("nodes", "is_read"), [(3, False), (61, True)])
 @pytest.mark.usefixtures("first_look")
 def test_a_file_that_code_reads_keeps_the_name_that_the_code_has(nodes: int, is_read: bool, offered: list[str]) -> None:
     at = open_page("pages/network.py", source=f"chain:{nodes}")
     (name,) = [name for name in offered if name.endswith(".bif")]
     assert (name == "network.bif") == is_read
-    assert any('"network.bif"' in block.value for block in at.code) == is_read
+    assert ("network.bif" in network_in_python(Chosen(settings_of(at)).network)) == is_read

@@ -14,7 +14,7 @@ from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.audit.loss import trimmed_network
-from dpbayes.mechanisms import GaussianResiduals, fourier
+from dpbayes.mechanisms import GaussianResiduals
 from dpbayes.theory.claims import setting as bounds_subject
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.options.research import BoundClaim, ProofsView
@@ -23,13 +23,11 @@ from dpbayes.ui.session.settings import MECHANISM_NAMES
 from tests.conftest import IS_THOROUGH, crossed, thorough
 from tests.pages.conftest import (
     boards,
-    figures,
     fine,
     frame_of,
     freed,
     headline,
     open_page,
-    plain,
     sentences,
     stop_after_a_step,
 )
@@ -74,26 +72,6 @@ def most_options(at: AppTest) -> int:
 
 def no_simulation(*_: object, **__: object) -> NoReturn:
     raise AssertionError("noise of every coefficient was simulated")
-
-
-# Network
-
-
-@pytest.mark.parametrize("graph", WIDE, ids=IDS)
-def test_the_costs_of_a_wide_graph_are_shown_and_take_no_simulation(
-    graph: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fourier, "coefficient_noise", no_simulation)
-    at = open_page("pages/network.py", graph=graph)
-    assert headline(at).startswith("At ε = 1, the noise on a count has an sd of ")
-    assert not sentences(at)
-    assert "noise" in figures(at)
-    costs = at.dataframe[0].value
-    arrows = dict(zip(WIDE, (16, 18, 32), strict=True))
-    assert len(costs) == 1 + arrows[graph], "the network as it is drawn comes first"
-    lift = next(plain(c.value) for c in at.caption if "Fourier adds" in c.value)
-    assert float(lift.split("Fourier adds ")[1].split()[0].replace(",", "")) > 0
-    assert any("Explore shows the errors." in c.value for c in at.caption), "noise is not error"
 
 
 # Release

@@ -148,7 +148,8 @@ class Board {
     this.root.toggleAttribute("data-low", isLow);
     this.root.toggleAttribute("data-phone", isPhone);
     this.tabs.hidden = !isLow;
-    const start = document.fullscreenElement === this.root ? 0 : Math.max(0, this.above());
+    const above = document.fullscreenElement === this.root ? 0 : Math.max(0, this.above());
+    const start = above > innerHeight / 2 ? 0 : above; // somebody scrolls to a board further down
     const room = Math.min(innerHeight - start - top - (isLow ? EDGE_BELOW : GAP), 2 * TALLEST);
     for (const panel of this.panels.values()) panel.fit(room, { isLow, isPhone });
   }

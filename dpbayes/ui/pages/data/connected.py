@@ -10,7 +10,7 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.text import escaped, many, numeral
 from dpbayes.base.types import IntArray
 from dpbayes.base.validation import InputError
-from dpbayes.figures.structure import column_figure
+from dpbayes.figures.columns import column_figure
 from dpbayes.sources.files import TableFile
 from dpbayes.sources.proposals import Proposal
 from dpbayes.ui.pages.data.domains import declare_columns

@@ -1,30 +1,37 @@
 """The editor of the Network page: the drawing, its templates, and columns that are not nodes yet."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
 import streamlit as st
 
-from dpbayes.base.text import escaped
+from dpbayes.base.randomness import stream
+from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError, brief
+from dpbayes.mechanisms.adaptive.process import require_feasible
+from dpbayes.mechanisms.adaptive.release import simulate_adaptive
 from dpbayes.model.network import Network
-from dpbayes.sources.named_networks import NAMED, chain_over, empty_over, naive_bayes_over
-from dpbayes.ui.pages.network.arrows import MANY_ARROWS, costs_without
+from dpbayes.sources.named_networks import NAMED, empty_over, naive_bayes_over
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.drawings import draw, drawings, replace_drawing, travel
-from dpbayes.ui.session.graphs import TEMPLATES, Graph, code_of, drawable, graph_of
+from dpbayes.ui.session.graphs import Graph, code_of, drawable
 from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawingError, DrawnNode, Meaning, dag_editor
 from dpbayes.ui.widgets.show import sentence_instead
 
-CHOICES = ("data", *NAMED, *TEMPLATES)
+CHOICES = ("data", *NAMED)
 
-OVER_COLUMNS: Mapping[str, Callable[[Mapping[str, Sequence[str]], str], Network]] = {
-    "columns.bayes": naive_bayes_over,
-    "columns.chain": lambda states, root: chain_over(states),
-    "columns.empty": lambda states, root: empty_over(states),
-}
-"""Graphs over the states of the table's columns, which look at no record; only naive Bayes has a root."""
+OVER_COLUMNS = ("columns.bayes", "columns.empty")
+"""Graphs over the states of the table's columns, which look at no record."""
+
+ADAPTIVE = "adaptive"
+"""The graph of a simulated adaptive release, which depends on the records."""
+
+DELTA = 1e-5
+"""The delta of a simulated adaptive release."""
+
+MANY_ARROWS = 60
+"""Arrows of the largest graph whose arrows state the sizes of the graph without them."""
 
 
 def editor(chosen: Chosen, *, again: Callable[[], None] = st.rerun) -> None:
@@ -77,9 +84,11 @@ def _arrow_notes(chosen: Chosen) -> dict[tuple[str, str], str]:
         return {}
     if not 0 < len(net.edges) <= MANY_ARROWS:
         return {}
-    frame = costs_without(net, chosen.epsilon, net.edges)
-    sizes = zip(net.edges, frame["rows m"], frame["cells K"], strict=True)
-    return {edge: f"without this arrow: {rows:,} rows, {cells:,} cells" for edge, rows, cells in sizes}
+    without = {arrow: net.without_edge(*arrow) for arrow in net.edges}
+    return {
+        arrow: f"without this arrow: {other.row_count:,} rows, {other.cell_count:,} cells"
+        for arrow, other in without.items()
+    }
 
 
 def _drawing(graph: Graph) -> Drawing:
@@ -103,42 +112,56 @@ def _turn(drawn: Drawing, direction: str, again: Callable[[], None]) -> None:
 
 
 def start_from(chosen: Chosen) -> None:
-    """Offer ready networks, shapes, and the table's own columns joined without a look at its records."""
+    """Offer ready networks, graphs over the table's columns, and for the curator that of a simulated release."""
     choices = (*CHOICES, *OVER_COLUMNS) if chosen.domains else CHOICES
+    if chosen.is_curator and chosen.domains and not chosen.is_connected:
+        choices += (ADAPTIVE,)
     with st.container(horizontal=True, vertical_alignment="bottom", key="start"):
-        kind = st.selectbox("Start from", choices, format_func=_choice_title, key="start.kind")
+        kind = st.selectbox("Start from", choices, format_func=_choice_title, key="start.kind", width=360)
+        root = ""
+        if kind == "columns.bayes":
+            root = st.selectbox("Class column", list(chosen.domains), key="start.class", width=240)
         is_used = st.button("Use", help="Replace the drawing")
-    size, root = "", ""
-    if kind == "columns.bayes":
-        root = st.selectbox("Class column", list(chosen.domains), key="start.class")
-    elif kind in TEMPLATES:
-        size = st.text_input("Size", "8", key="start.size")
+    if kind == ADAPTIVE:
+        st.caption(
+            f"An adaptive release at ε = {numeral(chosen.epsilon)} and δ = {numeral(DELTA)} is simulated. Its graph "
+            "depends on the records: not private (curator view). A release must not use this graph."
+        )
     if is_used:
         with sentence_instead():
-            if kind in OVER_COLUMNS:
-                over = OVER_COLUMNS[kind](chosen.domains, root)
-                replace_drawing("The chosen network", graph=code_of(drawable(Graph.of(over))))
-                st.rerun()
-            spec = "" if kind == "data" else f"{kind}:{size.strip()}" if kind in TEMPLATES else kind
-            if spec:
-                graph_of(spec)
-            replace_drawing("The chosen network" if spec else "The table's own network", graph=spec)
+            _start(chosen, kind, root)
             st.rerun()
 
 
+def _start(chosen: Chosen, kind: str, root: str) -> None:
+    """Draw the network that was chosen. Errors: InputError if it cannot be."""
+    if kind == "data":
+        replace_drawing("The table's own network", graph="")
+    elif kind in NAMED:
+        replace_drawing("The chosen network", graph=kind)
+    else:
+        replace_drawing("The chosen network", graph=code_of(drawable(Graph.of(_over_columns(chosen, kind, root)))))
+
+
+def _over_columns(chosen: Chosen, kind: str, root: str) -> Network:
+    if kind == "columns.bayes":
+        return naive_bayes_over(chosen.domains, root)
+    if kind == "columns.empty":
+        return empty_over(chosen.domains)
+    with st.spinner("Simulating an adaptive release …"):
+        data, rng = chosen.dataset, stream(chosen.seed, "adaptive")
+        require_feasible(data.states, data.n)
+        return simulate_adaptive(data, epsilon=chosen.epsilon, delta=DELTA, rng=rng).network
+
+
 def _choice_title(kind: str) -> str:
-    shapes = {
+    titles = {
         "data": "the data's own network",
-        "bayes": "naive Bayes with … features",
-        "chain": "chain of …",
-        "tree": "tree of …",
-        "full": "complete graph of …",
-        "empty": "no arrows, … nodes",
         "columns.bayes": "naive Bayes over the table’s columns",
-        "columns.chain": "chain of the table’s columns",
         "columns.empty": "the table’s columns, no arrows",
+        ADAPTIVE: "the graph of a simulated adaptive release",
     }
-    return shapes[kind] if kind in shapes else f"{NAMED[kind].title} (published)"
+    return titles[kind] if kind in titles else f"{NAMED[kind].title} (published)"
 
 
 def _add_columns(chosen: Chosen, again: Callable[[], None]) -> None:

@@ -18,13 +18,11 @@ from dpbayes.ui.session.options.research import (
 from dpbayes.ui.session.options.workflow import (
     AuditOptions,
     ExploreOptions,
-    NetworkOptions,
     ReleaseOptions,
     WhichEpsilonOptions,
 )
 
 OPTIONS: dict[str, type[Any]] = {
-    "network": NetworkOptions,
     "explore": ExploreOptions,
     "lab": LabOptions,
     "release": ReleaseOptions,

@@ -1,4 +1,4 @@
-"""The options of the pages in the section Workflow: Network, Explore, Which epsilon and Audit."""
+"""The options of the pages in the section Workflow: Explore, Which epsilon and Audit."""
 
 import enum
 from dataclasses import dataclass
@@ -11,31 +11,6 @@ from dpbayes.mechanisms import OF_RECORDS, PRIVATE
 from dpbayes.mechanisms.regression import DRAWS, NOISE_VARIANCE, NORM_BOUND, PRIOR_PRECISION
 from dpbayes.posteriors.noise_aware import POINTS
 from dpbayes.posteriors.noise_model import Reading
-
-# Network
-
-
-class ByNode(enum.Enum):
-    """What is shown of each node; the first one moves with epsilon, the other one follows when the hand rests."""
-
-    NOISE = "noise in counts"
-    ERROR = "error of probabilities"
-
-
-@dataclass(frozen=True, kw_only=True)
-class NetworkOptions:
-    """The Network page: its bars by node."""
-
-    by_node: Annotated[
-        ByNode,
-        Choice(
-            ByNode,
-            title="quantity by node",
-            description="Noise is what a mechanism adds to the counts of a node’s table. Error is the mean absolute "
-            "error of the node’s probabilities on planned tables. The error is larger in rows with few records.",
-        ),
-    ]
-
 
 # Explore
 

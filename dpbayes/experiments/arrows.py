@@ -1,0 +1,394 @@
+"""The price and the worth of an arrow: the noise that it costs, and what a graph cannot say without it.
+
+The error of a graph is the mean total variation, over all pairs of columns, between the true distribution of the two
+columns and that of the network with the probabilities that a noise-aware reader concludes from a Laplace release
+([Zhang16] Algorithm 1). It consists of noise and of what the graph cannot say. An arrow is worth its noise if the error
+is larger without it.
+
+All graphs are compared on the same tables with the same noise. A graph with one arrow more or less differs in the table
+of one child, so only that table is read again; the other tables are read as with the drawn graph.
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from dpbayes.base.estimates import Estimate
+from dpbayes.base.types import AnyArray, FloatArray, IntArray
+from dpbayes.base.validation import InputError
+from dpbayes.experiments.table_errors import mean_pair_distance
+from dpbayes.mechanisms import LaplaceUpdates, Release
+from dpbayes.mechanisms.adaptive.scores import pair_counts
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
+from dpbayes.model.pair_marginals import clique_cells, pair_marginals
+from dpbayes.posteriors.prior_rules import PriorRule
+from dpbayes.sources.synthetic import sample_dataset
+
+Arrow = tuple[str, str]
+
+TABLES, MOST_VALUES, FEWEST = 40, 4_000, 8
+"""Simulated releases, and fewer, at least the last number, so that their cells are at most so many in all."""
+
+MOST_RECORDS, MOST_JOINT, REFERENCE = 2_000_000, 4_096, 100_000
+"""Records of all simulated tables that are sampled one by one; joint states for which a table is one multinomial
+sample; and records that stand for the distribution of all columns where there are more states."""
+
+MOST_SIZE = 200_000
+"""The largest product of all states and of the largest clique's cells, for pairs within a moment."""
+
+POINTS = 128
+"""Points of every row's noise-aware posterior."""
+
+LEAST_GAIN = 1e-4
+"""The least error that a graph has less, without noise, through an arrow that is offered."""
+
+DIGITS = 9
+"""Decimals of an error that rounding leaves as they are."""
+
+PAIRS = 10
+"""Pairs of columns that the graph describes worst, between which the best further arrows are searched."""
+
+
+@dataclass(frozen=True, eq=False)
+class RecordTables:
+    """Records of `size` tables over the same columns: `codes` (N, d), and each line's table and weight (N,)."""
+
+    names: tuple[str, ...]
+    states: tuple[tuple[str, ...], ...]
+    codes: AnyArray
+    table: IntArray
+    weights: FloatArray
+    size: int
+
+    def counts(self, network: Network, node: int) -> FloatArray:
+        """Return the counts of one node's table under a network over the columns: (size, cells)."""
+        family = network.families[node]
+        columns = [self.names.index(network.names[member]) for member in family]
+        cards = [len(self.states[column]) for column in columns]
+        place = np.ravel_multi_index(tuple(self.codes[:, column] for column in columns), cards)
+        cells = int(np.prod(cards))
+        summed = np.bincount(self.table * cells + place, weights=self.weights, minlength=self.size * cells)
+        return np.asarray(summed, dtype=np.float64).reshape(self.size, cells)
+
+    def all_counts(self, network: Network) -> FloatArray:
+        """Return the counts of all tables under a network over the columns: (size, K)."""
+        return np.concatenate([self.counts(network, node) for node in range(len(network.names))], axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class PairComparison:
+    """The true distributions that releases are compared with, and the tables that are released.
+
+    Attributes:
+        pairs: P(x_i = a, x_j = b) of all pairs of states of the columns: (R, R).
+        whole: One table with the distribution of all columns.
+        tables: The tables of n records.
+        n: Records of each table.
+        releases: Simulated releases, of one table each, or all of the same table.
+    """
+
+    pairs: FloatArray
+    whole: RecordTables
+    tables: RecordTables
+    n: int
+    releases: int
+
+    @property
+    def starts(self) -> IntArray:
+        """The place of every column's first state, and the number of states: (d + 1,)."""
+        return np.concatenate(([0], np.cumsum([len(states) for states in self.whole.states]))).astype(np.int64)
+
+    def probabilities(self, network: Network) -> FloatArray:
+        """Return the true probabilities of every child given its parents in a graph: (K,)."""
+        return np.concatenate([self.table(network, node) for node in range(len(network.names))])
+
+    def table(self, network: Network, node: int) -> FloatArray:
+        """Return the true probabilities of one node given its parents; uniform in rows that never occur: (cells,)."""
+        counts = self.whole.counts(network, node)[0].reshape(-1, network.cards[node])
+        sums = counts.sum(axis=-1, keepdims=True)
+        return np.divide(counts, sums, out=np.full(counts.shape, 1 / counts.shape[-1]), where=sums > 0).ravel()
+
+    def errors(self, network: Network, probabilities: FloatArray) -> FloatArray:
+        """Return the mean total variation over all pairs of columns of CPTs (..., K): (...)."""
+        return mean_pair_distance(self.pairs, pair_marginals(network, probabilities), self.starts)
+
+    def misfits(self, network: Network, probabilities: FloatArray) -> FloatArray:
+        """Return the total variation of every two columns of CPTs (K,): (d, d)."""
+        away = np.abs(self.pairs - pair_marginals(network, probabilities))
+        starts = self.starts[:-1]
+        return np.asarray(np.add.reduceat(np.add.reduceat(away, starts, axis=0), starts, axis=1) / 2)
+
+
+def planned_pairs(
+    source: Network, probabilities: FloatArray, network: Network, n: int, rng: np.random.Generator
+) -> PairComparison:
+    """Return the comparison with a public distribution, of tables that are sampled from it.
+
+    Args:
+        source: The network of the public distribution.
+        probabilities: Its CPTs (K,).
+        network: The graph that is drawn over columns of the source.
+        n: Records of each table.
+        rng: The source of randomness.
+
+    Returns:
+        The comparison, which depends on no record.
+
+    Raises:
+        InputError: The drawn graph is too large.
+    """
+    _require_small(network)
+    releases = _releases(network)
+    columns = [source.index(name) for name in network.names]
+    if np.prod(source.cards.astype(np.float64)) <= MOST_JOINT:
+        codes = np.indices(tuple(source.cards.tolist())).reshape(len(source.names), -1).T
+        joint = np.prod([probabilities[cells] for cells in _cells(source, codes)], axis=0)
+        drawn = rng.multinomial(n, joint / joint.sum(), size=releases).astype(np.float64)
+        table = np.repeat(np.arange(releases), len(codes))
+        whole = _tables(network, codes[:, columns], np.zeros(len(codes), dtype=np.int64), joint, 1)
+        tables = _tables(network, np.tile(codes[:, columns], (releases, 1)), table, drawn.ravel(), releases)
+    else:
+        releases = max(2, min(releases, MOST_RECORDS // max(n, 1)))
+        whole = _sampled(source, probabilities, network, 1, REFERENCE, rng)
+        tables = _sampled(source, probabilities, network, releases, n, rng)
+    every = np.concatenate(([0], np.cumsum(source.cards))).astype(np.int64)
+    states = np.concatenate([np.arange(every[column], every[column + 1]) for column in columns])
+    pairs = pair_marginals(source, probabilities)[np.ix_(states, states)]
+    return PairComparison(pairs, whole, tables, n, releases)
+
+
+def table_pairs(data: Dataset, network: Network) -> PairComparison:
+    """Return the comparison with the records of a table, which is not private.
+
+    Args:
+        data: The table.
+        network: The graph that is drawn over its columns.
+
+    Returns:
+        The comparison.
+
+    Raises:
+        InputError: The drawn graph is too large.
+    """
+    _require_small(network)
+    chosen = data.select(network.names)
+    line = np.zeros(chosen.n, dtype=np.int64)
+    tables = _tables(network, chosen.codes, line, np.ones(chosen.n), 1)
+    return PairComparison(pair_counts(chosen) / max(chosen.n, 1), tables, tables, chosen.n, _releases(network))
+
+
+@dataclass(frozen=True)
+class Change:
+    """An arrow that is removed or added.
+
+    Attributes:
+        arrow: The parent and the child.
+        is_added: Whether the arrow is added; else it is removed.
+        network: The graph after the change.
+        limit: How much lower the error is with the arrow than without it if there is no noise and no limit to the
+            number of records.
+    """
+
+    arrow: Arrow
+    is_added: bool
+    network: Network
+    limit: float
+
+    @property
+    def node(self) -> int:
+        """The child, whose table is another one after the change."""
+        return self.network.index(self.arrow[1])
+
+
+@dataclass(frozen=True, eq=False)
+class ArrowErrors:
+    """The errors of the drawn graph (releases,) and of every changed graph (changes, releases) at one epsilon."""
+
+    changes: tuple[Change, ...]
+    drawn: FloatArray
+    changed: FloatArray
+
+    @property
+    def error(self) -> Estimate:
+        """The error of the drawn graph."""
+        return Estimate.of(self.drawn)
+
+    @property
+    def worths(self) -> tuple[Estimate, ...]:
+        """How much lower the error is with each arrow than without it; negative if the arrow costs more than it says.
+
+        An arrow that is drawn is compared with the graph without it, and one that is added with the drawn graph.
+        """
+        signs = np.array([-1.0 if change.is_added else 1.0 for change in self.changes])
+        return tuple(map(Estimate.of, signs[:, None] * (self.changed - self.drawn)))
+
+
+@dataclass(frozen=True, eq=False)
+class ArrowStudy:
+    """A drawn graph, its changes, and the tables and the noise of all simulated releases, for any epsilon.
+
+    Attributes:
+        comparison: The true distributions.
+        network: The drawn graph.
+        changes: The changes that are compared.
+        counts: The counts of the drawn graph, and of the child's table after each change: (releases, cells) each.
+        noise: Noise of scale 1 in the same cells.
+        prior: The rule of the prior.
+    """
+
+    comparison: PairComparison
+    network: Network
+    changes: tuple[Change, ...]
+    counts: tuple[FloatArray, ...]
+    noise: tuple[FloatArray, ...]
+    prior: PriorRule = PriorRule()
+
+    def at(self, epsilon: float) -> ArrowErrors:
+        """Return the errors of all graphs at an epsilon."""
+        scale = LaplaceUpdates(prior=self.network, epsilon=epsilon).noise_scale  # the same whatever is drawn
+        noisy, *tables = [counts + scale * noise for counts, noise in zip(self.counts, self.noise, strict=True)]
+        drawn = self._read(self.network, noisy, epsilon, slice(0, self.network.cell_count))
+        errors = self.comparison.errors(self.network, drawn)
+        changed = np.empty((len(self.changes), len(errors)))
+        for k, (change, table) in enumerate(zip(self.changes, tables, strict=True)):
+            released = _with_table(self.network, change.node, noisy, table)
+            child = self._read(change.network, released, epsilon, _cells_of(change.network, change.node))
+            probabilities = _with_table(self.network, change.node, drawn, child)
+            changed[k] = self.comparison.errors(change.network, probabilities)
+        return ArrowErrors(self.changes, errors, changed)
+
+    def _read(self, network: Network, noisy: FloatArray, epsilon: float, cells: slice) -> FloatArray:
+        """Return the probabilities of some cells that a reader concludes, noise-aware where the noise can be stated."""
+        mechanism = LaplaceUpdates(prior=self.prior.on(network), epsilon=epsilon)
+        n = self.comparison.n
+        release = Release(mechanism.outcome_of(noisy, n), mechanism.certified, mechanism.label, {"n": n})
+        if not release.tells_noise:
+            return np.asarray(release.outcome.probabilities[..., cells])
+        return release.noise_aware_means(np.arange(cells.start, cells.stop), points=POINTS)
+
+
+def arrow_study(
+    comparison: PairComparison,
+    network: Network,
+    rng: np.random.Generator,
+    *,
+    prior: PriorRule | None = None,
+    most_arrows: int = 16,
+    further: int = 3,
+) -> ArrowStudy:
+    """Return the study of a drawn graph: without each arrow, and with each of the best further arrows.
+
+    Args:
+        comparison: The true distributions and the tables.
+        network: The drawn graph.
+        rng: The source of the noise.
+        prior: The rule of the prior; the recommended one by default.
+        most_arrows: Arrows that are removed at most: of more arrows, those that say most and those that say least.
+        further: Arrows that are added at most.
+
+    Returns:
+        The study, whose `at` returns the errors at an epsilon. The changes are in the order of their limits.
+
+    Example:
+        >>> from dpbayes.sources.named_networks import load_named
+        >>> asia, cpts = load_named("asia")
+        >>> compared = planned_pairs(asia, cpts, asia, 10_000, np.random.default_rng(1))
+        >>> study = arrow_study(compared, asia, np.random.default_rng(2))
+        >>> study.changes[0].arrow, study.at(epsilon=1).worths[0]
+        (('bronc', 'dysp'), Estimate(value=0.0147, error=0.0001))
+    """
+    removed = removals(comparison, network)
+    if len(removed) > most_arrows:
+        removed = removed[: most_arrows // 2] + removed[-(most_arrows - most_arrows // 2) :]
+    changes = (*removed, *additions(comparison, network)[:further])
+    tables = [comparison.tables.all_counts(network)]
+    tables += [comparison.tables.counts(change.network, change.node) for change in changes]
+    counts = tuple(np.broadcast_to(table, (comparison.releases, table.shape[-1])) for table in tables)
+    noise = tuple(rng.laplace(size=table.shape) for table in counts)
+    return ArrowStudy(comparison, network, changes, counts, noise, prior or PriorRule())
+
+
+def removals(comparison: PairComparison, network: Network) -> tuple[Change, ...]:
+    """Return the removal of every arrow of a graph; the arrow that says most is the first."""
+    drawn = comparison.probabilities(network)
+    candidates = [_change(comparison, drawn, arrow, network, network.without_edge(*arrow)) for arrow in network.edges]
+    return tuple(sorted(candidates, key=lambda change: -change.limit))
+
+
+def additions(comparison: PairComparison, network: Network) -> tuple[Change, ...]:
+    """Return the further arrows that lower the error of a graph without noise; the arrow that says most is the first.
+
+    The search is over the better direction between the pairs of columns that the graph describes worst.
+    """
+    drawn = comparison.probabilities(network)
+    misfits = comparison.misfits(network, drawn)
+    pairs = sorted(combinations(range(len(network.names)), 2), key=lambda pair: -misfits[pair])[:PAIRS]
+    candidates = []
+    for pair in pairs:
+        either = [_change(comparison, drawn, arrow, network, larger) for arrow, larger in _either(network, pair)]
+        candidates += sorted(either, key=lambda change: -round(change.limit, DIGITS))[
+            :1
+        ]  # equal ones follow the columns
+    return tuple(sorted((one for one in candidates if one.limit > LEAST_GAIN), key=lambda change: -change.limit))
+
+
+def _change(comparison: PairComparison, drawn: FloatArray, arrow: Arrow, network: Network, changed: Network) -> Change:
+    node, is_added = network.index(arrow[1]), arrow in changed.edges
+    after = _with_table(network, node, drawn, comparison.table(changed, node))
+    lower = comparison.errors(changed, after) - comparison.errors(network, drawn)
+    return Change(arrow, is_added, changed, float(-lower if is_added else lower))
+
+
+def _either(network: Network, pair: tuple[int, int]) -> Iterator[tuple[Arrow, Network]]:
+    """Yield the arrows of both directions between two columns, with their graphs where these are networks."""
+    states = dict(zip(network.names, network.states, strict=True))
+    for parent, child in (pair, pair[::-1]):
+        arrow = (network.names[parent], network.names[child])
+        if arrow in network.edges or arrow[::-1] in network.edges:
+            continue
+        with suppress(InputError):  # a circle, or a table that is too large
+            larger = Network.from_edges(network.names, [*network.edges, arrow], states)
+            _require_small(larger)
+            yield arrow, larger
+
+
+def _with_table(network: Network, node: int, values: FloatArray, table: FloatArray) -> FloatArray:
+    """Return values (..., K) of a graph with another table of one node."""
+    cells = _cells_of(network, node)
+    return np.concatenate((values[..., : cells.start], table, values[..., cells.stop :]), axis=-1)
+
+
+def _releases(network: Network) -> int:
+    return max(FEWEST, min(TABLES, MOST_VALUES // network.cell_count))
+
+
+def _require_small(network: Network) -> None:
+    if int(network.cards.sum()) * clique_cells(network.elimination, network.cards) > MOST_SIZE:
+        raise InputError("This graph is too large for a comparison of its arrows. Draw fewer nodes or arrows.")
+
+
+def _cells_of(network: Network, node: int) -> slice:
+    return slice(int(network.cell_offsets[node]), int(network.cell_offsets[node + 1]))
+
+
+def _cells(network: Network, codes: AnyArray) -> Iterator[IntArray]:
+    """Yield the cell of every node for each record (N, d): (N,)."""
+    for start, family in zip(network.cell_offsets, network.families, strict=False):
+        members = list(family)
+        place = np.ravel_multi_index(tuple(codes[:, member] for member in members), network.cards[members].tolist())
+        yield start + np.asarray(place, dtype=np.int64)
+
+
+def _tables(network: Network, codes: AnyArray, table: IntArray, weights: FloatArray, size: int) -> RecordTables:
+    return RecordTables(network.names, network.states, codes, table, weights, size)
+
+
+def _sampled(
+    source: Network, probabilities: FloatArray, network: Network, size: int, n: int, rng: np.random.Generator
+) -> RecordTables:
+    codes = sample_dataset(source, probabilities, size * n, rng).select(network.names).codes
+    return _tables(network, codes, np.repeat(np.arange(size), n), np.ones(size * n), size)

@@ -1,0 +1,125 @@
+"""What each arrow of a graph is worth: the error that it saves, with and without noise."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpbayes.base.looks import BOUND, EXACT, GREEN, INVALID
+from dpbayes.base.text import numeral
+from dpbayes.figures.style import LINES, Figure, Trace, distinct_labels, faded, figure_of, titled, upright
+
+LETTERS = 30
+"""Letters of an arrow's name beside the picture."""
+
+LEAST_SPAN = 0.002
+"""The least error that is seen as the whole width."""
+
+UNKNOWN, WORTH, COST = BOUND, GREEN, INVALID
+"""The colours of an arrow without a clear difference, of one that is worth its noise, and of one that is not."""
+
+
+@dataclass(frozen=True)
+class ArrowBar:
+    """One arrow in the picture.
+
+    Attributes:
+        name: The arrow: "smoke → bronc".
+        worth: The error that it saves.
+        error: Half the width of the interval around `worth`.
+        limit: The error that it saves without noise.
+        is_clear: Whether `worth` is clearly not zero.
+    """
+
+    name: str
+    worth: float
+    error: float
+    limit: float
+    is_clear: bool
+
+    @property
+    def colour(self) -> str:
+        """The colour of its bar."""
+        if not self.is_clear:
+            return UNKNOWN
+        return WORTH if self.worth > 0 else COST
+
+
+def arrows_figure(bars: Sequence[ArrowBar], *, legend: bool = True) -> Figure:
+    """Draw the error that each arrow saves as a bar, the first on top, and what it saves without noise as a diamond.
+
+    The axis does not depend on epsilon; a bar that leaves it is cut off, and its number stands beside it.
+
+    Args:
+        bars: The arrows.
+        legend: Whether a legend explains the marks.
+    """
+    span = max([LEAST_SPAN, *(abs(bar.limit) for bar in bars)])
+    low, high = -0.9 * span, 1.25 * span
+    rows = np.arange(len(bars), 0.0, -1.0)
+    shown = np.clip([bar.worth for bar in bars], low, high)
+    labels = distinct_labels([bar.name for bar in bars], LETTERS)
+    return figure_of(
+        [
+            *(_bar(bar, end, row) for bar, end, row in zip(bars, shown, rows, strict=True)),
+            *_whiskers(bars, rows, low, high),
+            _limits(bars, rows),
+        ],
+        x=titled("error that the arrow saves (mean total variation)", range=[low, high], zeroline=False),
+        y=titled(
+            "",
+            automargin=True,
+            tickvals=rows,
+            ticktext=labels,
+            range=[0.4, len(bars) + 1.2],
+            showgrid=False,
+            zeroline=False,
+        ),
+        height=110 + 34 * max(len(bars), 1),
+        shapes=[upright(0.0, {"color": BOUND, "width": 1.5})],
+        showlegend=legend,
+        annotations=_halves(len(bars) + 0.85),
+    )
+
+
+def _bar(bar: ArrowBar, end: float, row: float) -> Trace:
+    line = {"color": faded(bar.colour, 0.9 if bar.is_clear else 0.45), "width": 14}
+    hover = f"{numeral(bar.worth, 2)} ± {numeral(bar.error, 1)}<extra></extra>"
+    return (
+        LINES
+        | {"x": np.array([0.0, end]), "y": np.array([row, row]), "line": line, "hovertemplate": hover}
+        | {"showlegend": False}
+    )
+
+
+def _whiskers(bars: Sequence[ArrowBar], rows: "np.ndarray", low: float, high: float) -> list[Trace]:
+    """Return the intervals around the ends of the bars."""
+    return [
+        LINES
+        | {
+            "x": np.clip([bar.worth - bar.error, bar.worth + bar.error], low, high),
+            "y": np.array([row, row]),
+            "line": {"color": BOUND, "width": 1.5},
+            "showlegend": False,
+            "hoverinfo": "skip",
+        }
+        for bar, row in zip(bars, rows, strict=True)
+        if np.isfinite(bar.error)
+    ]
+
+
+def _limits(bars: Sequence[ArrowBar], rows: "np.ndarray") -> Trace:
+    marker = {"color": EXACT, "symbol": "diamond-open", "size": 11, "line": {"width": 2}}
+    limits = np.array([bar.limit for bar in bars])
+    hover = "without noise: %{x:.2~r}<extra></extra>"
+    marks = {"type": "scatter", "mode": "markers", "x": limits, "y": rows, "marker": marker}
+    return marks | {"name": "the same without noise", "hovertemplate": hover}
+
+
+def _halves(y: float) -> list[dict[str, object]]:
+    """Return what the two sides of zero mean, above the bars."""
+    shared = {"x": 0.0, "y": y, "showarrow": False}
+    return [
+        shared | {"xanchor": "right", "xshift": -8, "text": "◂ costs more than it says"},
+        shared | {"xanchor": "left", "xshift": 8, "text": "worth its noise ▸"},
+    ]

@@ -1,0 +1,136 @@
+"""The board of the price and worth of an arrow."""
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+import dpbayes as dp
+from dpbayes.boards.network import (
+    MOST_CELLS,
+    STOPS,
+    CuratorArrows,
+    PublicArrows,
+    arrow_headline,
+    arrow_name,
+    arrow_worth,
+    arrow_worth_in_table,
+    clear_changes,
+    verdicts,
+)
+from dpbayes.experiments.arrows import ArrowErrors, Change
+from dpbayes.sources.named_networks import empty_over, load_named, naive_bayes_over
+
+ASIA, CPTS = load_named("asia")
+STATES = dict(zip(ASIA.names, ASIA.states, strict=True))
+PUBLIC = PublicArrows(ASIA, CPTS, ASIA, 1_000, "the published probabilities of Asia")
+TABLE = CuratorArrows(dp.sample_dataset(ASIA, CPTS, 2_000, np.random.default_rng(3)), ASIA)
+
+
+def test_the_picture_has_the_numbers_of_the_study():
+    errors, frame = PUBLIC.study.at(1.0), arrow_worth(PUBLIC).frames_at("1")[0]
+    traces = frame.figures["worth"].data
+    names = [arrow_name(change) for change in errors.changes]
+    assert [text for text in frame.figures["worth"].layout["yaxis"]["ticktext"]] == names
+    for k, worth in enumerate(errors.worths):
+        assert traces[k]["x"][1] == pytest.approx(worth.value)
+        assert frame.numbers[names[k]] == worth.value
+    diamonds = traces[-1]
+    np.testing.assert_array_equal(diamonds["x"], [change.limit for change in errors.changes])
+    assert frame.numbers["error"] == errors.error.value
+    frame.figures["worth"].to_plotly()  # refuses a property that Plotly does not know
+
+
+def test_the_axis_stays_while_epsilon_moves_and_a_bar_that_leaves_it_is_cut_off():
+    view = arrow_worth(PUBLIC)
+    figures = [view.frames_at(stop)[0].figures["worth"] for stop in ("0.1", "1", "100")]
+    axes = [figure.layout["xaxis"]["range"] for figure in figures]
+    assert axes[0] == axes[1] == axes[2]
+    low, high = axes[0]
+    for figure in figures:
+        assert all(low <= end <= high for trace in figure.data for end in trace["x"])
+    assert min(worth.value for worth in PUBLIC.study.at(0.1).worths) < low
+
+
+def test_every_arrow_is_worth_more_at_large_epsilon_and_noise_hides_it_at_small_epsilon():
+    view = arrow_worth(PUBLIC)
+    assert "no arrow makes a clear difference" in view.frames_at("0.01")[0].headline
+    assert "costs more than it says" in view.frames_at("0.1")[0].headline
+    for stop in ("1", "10"):
+        frame = view.frames_at(stop)[0]
+        assert frame.headline.startswith(f"ε = {stop}: bronc → dysp is worth its noise")
+    assert not clear_changes(PUBLIC.study.at(0.01))
+    assert len(clear_changes(PUBLIC.study.at(10.0))) > len(clear_changes(PUBLIC.study.at(1.0)))
+
+
+def test_the_best_arrow_to_add_to_columns_without_arrows_is_named():
+    empty = arrow_worth(replace(PUBLIC, network=empty_over(STATES))).frames_at("1")[0]
+    assert empty.headline.startswith("ε = 1: adding bronc → dysp would lower the error from ")
+    assert set(empty.numbers) == {"error", *(name for name in empty.numbers if name.startswith("add "))}
+    bayes = arrow_worth(replace(PUBLIC, network=naive_bayes_over(STATES, "dysp"))).frames_at("1")[0]
+    assert "dysp → bronc is worth its noise" in bayes.headline
+    assert "Removing dysp → tub or dysp → asia would lower the error." in bayes.notes[0]
+
+
+def errors_of(*worths: float, added: bool = False) -> ArrowErrors:
+    """The errors of a graph in which each arrow saves so much, exactly."""
+    sign = -1 if added else 1
+    changes = tuple(Change((f"a{k}", f"b{k}"), added, ASIA, 0.0) for k in range(len(worths)))
+    return ArrowErrors(changes, np.full(4, 0.5), np.array([np.full(4, 0.5 + sign * worth) for worth in worths]))
+
+
+@pytest.mark.parametrize(
+    ("errors", "headline", "sentences"),
+    [
+        (errors_of(0.1, -0.2), "a1 → b1 costs more than it says: without it, the error falls from 0.5 to 0.3.", 2),
+        (errors_of(0.2, -0.1), "a0 → b0 is worth its noise: without it, the error rises from 0.5 to 0.7.", 2),
+        (errors_of(0.001), "no arrow makes a clear difference to the error (0.5).", 1),
+        (errors_of(0.1, added=True), "adding a0 → b0 would lower the error from 0.5 to 0.4.", 2),
+        (errors_of(-0.1, added=True), "adding a0 → b0 would raise the error from 0.5 to 0.6.", 1),
+    ],
+)
+def test_the_headline_is_the_largest_clear_difference(errors: ArrowErrors, headline: str, sentences: int):
+    assert arrow_headline(errors, 1.0) == f"ε = 1: {headline}"
+    assert verdicts(errors).count(".") == sentences
+
+
+def test_many_arrows_are_not_all_named():
+    assert "a0 → b0, a1 → b1, a2 → b2 or one of 2 more" in verdicts(errors_of(*[-0.1] * 5))
+
+
+def test_only_the_board_of_a_table_is_private():
+    assert not arrow_worth(PUBLIC).board.private
+    private = arrow_worth_in_table(TABLE)
+    assert private.board.private
+    assert "not private (curator view)" in private.frames_at("1")[0].notes[1]
+    assert "table" not in {field.name for field in fields(PublicArrows)}
+
+
+def test_a_true_arrow_is_worth_it_in_a_table_too():
+    worths = {change.arrow: worth.value for change, worth in zip(*vars_of(TABLE, 10.0), strict=True)}
+    assert worths["bronc", "dysp"] == max(worths.values()) > 0.01
+
+
+def vars_of(inputs: CuratorArrows, epsilon: float):
+    errors = inputs.study.at(epsilon)
+    return errors.changes, errors.worths
+
+
+def test_all_stops_fit_into_a_small_block_and_a_large_network_has_fewer():
+    board = arrow_worth(PUBLIC).complete()
+    assert set(board.frames) == set(STOPS)
+    assert len(board.block()) < 100_000
+    sachs, cpts = load_named("sachs")
+    assert sachs.cell_count > MOST_CELLS
+    view = arrow_worth(PublicArrows(sachs, cpts, sachs, 1_000, "the published probabilities of Sachs"), value="2.5")
+    assert view.board.slider is not None
+    assert view.board.slider.stops == ("0.01", "0.1", "1", "2.5", "10", "100")
+
+
+def test_a_name_with_markup_stays_text():
+    names = ["<b>a</b>", "c"]
+    network = dp.Network.from_edges(names, [("<b>a</b>", "c")])
+    frame = arrow_worth(PublicArrows(network, np.array([0.5, 0.5, 0.9, 0.1, 0.1, 0.9]), network, 1_000, "x")).frames_at(
+        "1"
+    )[0]
+    assert "<" not in frame.figures["worth"].layout["yaxis"]["ticktext"][0]
