@@ -257,7 +257,6 @@ ABOUT = {
     "boards/regression.py": "the board is about the regression sampler",
     "boards/explore.py": "Theorem 1 of the paper bounds the divergence of Laplace noise",
     "ui/pages/explore/page.py": "the signs of counts are compared with those of Fourier, which are lifted",
-    "ui/pages/network/adaptive.py": "the drawing as a public graph is released as an adaptive release measures its own",
     "experiments/accuracy/methods.py": "the curves of the paper's figure, and those of noise-aware recipients",
     "experiments/accuracy/setting.py": "the lift of Fourier releases is simulated once for all of them",
 }

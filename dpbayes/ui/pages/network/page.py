@@ -15,7 +15,6 @@ from dpbayes.releases.document import read_document
 from dpbayes.sources.bif import read_bif, write_bif
 from dpbayes.sources.edgelist import read_edges, write_edges
 from dpbayes.sources.named_networks import NAMED
-from dpbayes.ui.pages.network.adaptive import release_adaptively
 from dpbayes.ui.pages.network.editor import editor, start_from
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.downloads import download_button
@@ -46,7 +45,6 @@ def network_page(chosen: Chosen) -> None:
         editor(chosen)
     with st.container(key="worth"), sentence_instead():
         _worth(chosen)
-    release_adaptively(chosen)
     _exchange(chosen)
     next_page("Explore", "pages/explore.py")
 
