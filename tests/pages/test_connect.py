@@ -192,7 +192,7 @@ def test_which_epsilon_answers_of_a_connected_tables_counts_once_the_curator_ask
 def test_a_changed_graph_is_counted_at_once_after_a_quick_scan_and_on_request_after_a_slow_one() -> None:
     at = counted_page()
     fine(at.switch_page("pages/network.py").run())
-    press_choice(at, "columns.chain")
+    press_choice(at, "columns.bayes")
     assert not asks(at)
     net = at.session_state["network"][1]
     assert net.edges == (("rain", "grass"),)
@@ -422,7 +422,7 @@ def test_a_scan_that_was_expected_to_be_quick_is_dropped_when_it_is_not(
     slow.released.clear()
     fine(at.switch_page("pages/network.py").run())
     monkeypatch.setattr(scans, "PATIENCE", 0.0)
-    press_choice(at, "columns.chain")
+    press_choice(at, "columns.bayes")
     assert asks(at)
 
 

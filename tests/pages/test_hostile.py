@@ -20,7 +20,6 @@ from tests.pages.conftest import (
     PAGES,
     components,
     fine,
-    headline,
     open_page,
     press,
     sentences,
@@ -136,9 +135,9 @@ def test_what_comes_before_the_session_knows_its_controls_is_checked_too() -> No
 
 @pytest.mark.usefixtures("first_look")
 def test_a_message_that_is_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    at = open_page("pages/network.py")
+    at = open_page("pages/data.py")
     monkeypatch.setattr("streamlit.runtime.state.session_state.get_max_widget_state_size_bytes", lambda: 100)
-    name = next(name for name in controls_of(at) if name.endswith("box.epsilon"))
+    name = next(name for name in controls_of(at) if name.endswith("box.records"))
     send(at, (WidgetState(id=name, string_value="2" + 200 * " "),))
     assert sentences(at) == [LEFT_OUT]
     assert settings_of(at) == Settings()
@@ -197,7 +196,7 @@ UNREADABLE = (
 @pytest.mark.usefixtures("first_look")
 def test_what_is_no_state_of_the_editor_is_one_sentence_and_the_network_stays() -> None:
     at = open_page("pages/network.py", graph="chain:5", prior="1")
-    before, said, shown = settings_of(at), sentences(at), headline(at)
+    before, said = settings_of(at), sentences(at)
     editor = next(name for name, kind in controls_of(at).items() if kind == "json_value")
     texts = {name: json.dumps({"graph": drawing}) for name, drawing in drawings().items()}
     unreadable = thorough(UNREADABLE, sample=[UNREADABLE[k] for k in (1, 3, 7, 8, 11, 13)])  # one of each kind
@@ -207,76 +206,8 @@ def test_what_is_no_state_of_the_editor_is_one_sentence_and_the_network_stays() 
         assert len(new) == 1, (name, new)
         assert len(new[0]) < 200, name
         assert settings_of(at) == before, name
-        assert headline(at) == shown, name
         assert components(at, "dpbayes_dag_editor"), name
         assert sentences(send(at, [WidgetState(id=editor, json_value="{}")])) == said, "the next state is read anew"
-
-
-MOVES: dict[str, object] = {
-    "no list": 3,
-    "no move": {"event": "move"},
-    "a number": {"event": "move", "value": {"text": 2, "number": 1}},
-    "no number": {"event": "move", "value": {"text": float("nan"), "number": 1}},
-    "a list": {"event": "move", "value": {"text": ["2"], "number": 1}},
-    "no count": {"event": "move", "value": {"text": "2", "number": "1"}},
-    "a move without end": {"event": "move", "value": {"text": "2", "number": 10**400}},
-    "half a character": {"event": "move", "value": {"text": "\ud800", "number": 1}},
-    "a megabyte": {"event": "move", "value": {"text": "2" * 1_000_000, "number": 1}},
-    "another event": {"event": "turn", "value": {"text": "2", "number": 1}},
-}
-
-
-def slider_of(at: AppTest, name: str) -> str:
-    """Return the id under which the moves of a number's slider and box arrive."""
-    return next(
-        name_of_control for name_of_control in controls_of(at) if name_of_control.endswith(f"-number.{name}__events")
-    )
-
-
-@pytest.mark.usefixtures("numbers_as_in_a_browser")
-def test_what_no_slider_sends_changes_nothing_and_what_cannot_be_is_refused_in_a_sentence() -> None:
-    at = open_page("pages/network.py")
-    shown, moves = headline(at), slider_of(at, "epsilon")
-    for place, move in enumerate(MOVES.values()):
-        wrapped = (move, [move], [[move]])
-        for sent in thorough(wrapped, sample=[wrapped[place % 3]]):
-            send(at, [WidgetState(id=moves, json_trigger_value=json.dumps(sent))])
-            assert settings_of(at) == Settings(), move
-            assert headline(at) == shown
-            assert not [sentence for sentence in sentences(at) if sentence != LEFT_OUT]
-    for number, text in enumerate(("", "\0", "1e999", "NaN", "-1", "1001", "[1]"), start=2):
-        event = {"event": "move", "value": {"text": text, "number": number}}
-        send(at, [WidgetState(id=moves, json_trigger_value=json.dumps([event]))])
-        assert settings_of(at) == Settings()
-        assert ["The value is still 1." in sentence for sentence in sentences(at)] == [True]
-    send(at, [WidgetState(id=moves, json_trigger_value=json.dumps([{**event, "value": {"text": "2", "number": 9}}]))])
-    assert settings_of(at) == Settings().with_parameter("epsilon", 2.0)
-    assert not sentences(at)
-
-
-@pytest.mark.usefixtures("numbers_as_in_a_browser")
-@pytest.mark.parametrize(("times", "calls"), [(20, 20), (1_000, 0)])
-def test_a_message_of_very_many_moves_is_left_out(times: int, calls: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    at = open_page("pages/network.py")
-    heard: list[str] = []
-    monkeypatch.setattr("dpbayes.ui.widgets.slider.read_move", lambda state: (heard.append("a move"), 0))
-    event = {"event": "move", "value": {"text": "2", "number": 1}}
-    send(at, [WidgetState(id=slider_of(at, "epsilon"), json_trigger_value=json.dumps([event] * times))])
-    assert len(heard) == calls
-    assert sentences(at) == [LEFT_OUT] * (calls == 0)
-    assert settings_of(at) == Settings()
-
-
-@pytest.mark.usefixtures("numbers_as_in_a_browser", "first_look")
-@pytest.mark.parametrize("scene", ["pages/network.py", "pages/which_epsilon.py"])
-def test_what_no_slider_can_have_sent_is_left_out_too(scene: str) -> None:
-    at = open_page(scene)
-    before, said = settings_of(at), sentences(at)
-    sliders = {name: kind for name, kind in controls_of(at).items() if "-number." in name}
-    assert set(sliders.values()) == {"json_value", "json_trigger_value"}
-    send(at, (state for name, kind in sliders.items() for state in unfit(name, kind)))
-    assert [sentence for sentence in sentences(at) if sentence not in said] == [LEFT_OUT]
-    assert settings_of(at) == before
 
 
 UNFIT_EDITS = (

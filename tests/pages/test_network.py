@@ -59,7 +59,7 @@ def test_a_table_without_public_probabilities_has_a_board_for_the_curator_alone(
     assert "not private (curator view)" in view.frames_at("1")[0].notes[1]
     other = open_page(PAGE, data="fulton_binary", seat="recipient")
     assert boards(other) == 0
-    one_sentence(other, "Only the curator")
+    assert "for the curator only, from the records" in everything(other)
 
 
 def test_probabilities_that_may_have_been_learnt_from_records_are_not_public(session: dict[str, object]) -> None:

@@ -26,6 +26,7 @@ from dpbayes.ui.session.uploads import document_place, given_cpts
 from dpbayes.ui.widgets.board import offer_document, show
 from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.from_python import NETWORK, is_read_from_file
+from dpbayes.ui.widgets.numbers import show_number
 from dpbayes.ui.widgets.page import next_page
 from dpbayes.ui.widgets.show import sentence_instead
 
@@ -33,6 +34,11 @@ MOST_RECORDS = 10_000_000
 """Records of a planned table at most."""
 
 FILE = "The network of the file"
+
+WITHOUT_RECORDS = (
+    "What an arrow is worth is computed from public probabilities, which this table does not have, or for the curator "
+    "only, from the records."
+)
 
 FEW = 5
 """Names that are listed of those that a file leaves out."""
@@ -54,8 +60,13 @@ def network_page(chosen: Chosen) -> None:
 
 def _worth(chosen: Chosen) -> None:
     """Show the board. Errors: InputError for a drawing that is no network, or has nodes that are no columns."""
+    if chosen.public_source is None and (chosen.is_connected or not chosen.is_curator):
+        _ = chosen.network
+        st.caption(WITHOUT_RECORDS)
+        return
     view, value = arrow_view(chosen), shortest(chosen.epsilon)
     is_public = not view.board.private or chosen.has_public_records
+    show_number("cells", chosen.network.cell_count)
     show("network", arrow_inputs(chosen), lambda: view, value, is_public=is_public)
     offer_document(view, value)
 
@@ -68,10 +79,7 @@ def arrow_view(chosen: Chosen) -> View:
         n = min(USUAL_RECORDS if chosen.n is None else max(chosen.n, 1), MOST_RECORDS)
         return arrow_worth(PublicArrows(*source, network, n, _origin(chosen), prior, seed, facts), value=value)
     if not chosen.is_curator:
-        raise InputError(
-            "What an arrow is worth is computed from public probabilities, which this table does not have. Only the "
-            "curator can compute it from the records."
-        )
+        raise InputError(WITHOUT_RECORDS)
     table = chosen.dataset
     _ = chosen.counts  # refuses a node that is no column
     return arrow_worth_in_table(CuratorArrows(table, network, prior, seed, facts), value=value)
