@@ -26,7 +26,6 @@ from dpbayes.ui.session.uploads import document_place, given_cpts
 from dpbayes.ui.widgets.board import offer_document, show
 from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.from_python import NETWORK, is_read_from_file
-from dpbayes.ui.widgets.numbers import show_number
 from dpbayes.ui.widgets.page import next_page
 from dpbayes.ui.widgets.show import sentence_instead
 
@@ -66,7 +65,6 @@ def _worth(chosen: Chosen) -> None:
         return
     view, value = arrow_view(chosen), shortest(chosen.epsilon)
     is_public = not view.board.private or chosen.has_public_records
-    show_number("cells", chosen.network.cell_count)
     show("network", arrow_inputs(chosen), lambda: view, value, is_public=is_public)
     offer_document(view, value)
 
