@@ -6,12 +6,12 @@ from types import ModuleType
 
 from dpbayes.theory.claims.claim import Claim, Counterexample
 from dpbayes.theory.claims.exhibit import Exhibit
-from dpbayes.theory.dimitrakakis14 import answers, constants, draws, empirical, families, guess, neighbours, robustness
+from dpbayes.theory.dimitrakakis14 import answers, constants, draws, families, robustness
 from dpbayes.theory.notes import lemmas as notes_lemmas
 from dpbayes.theory.notes import mechanisms as notes_mechanisms
-from dpbayes.theory.notes import metric_spaces, sensitivities
+from dpbayes.theory.notes import sensitivities
 from dpbayes.theory.zhang16 import counts as updates
-from dpbayes.theory.zhang16 import fourier, largest_noise, map, rebuilt_tables, regression, sampling, stealth, summary
+from dpbayes.theory.zhang16 import fourier, map, rebuilt_tables, regression, sampling, stealth, summary
 from dpbayes.theory.zhang16 import smoothness as lipschitz
 from dpbayes.theory.zhang16.posterior_kl import bounds as posterior_kl_bounds
 from dpbayes.theory.zhang16.posterior_kl import counterexamples as posterior_kl_counterexamples
@@ -19,7 +19,6 @@ from dpbayes.theory.zhang16.posterior_kl import exhibits as posterior_kl_exhibit
 
 MODULES: tuple[ModuleType, ...] = (
     posterior_kl_exhibits,
-    largest_noise,
     updates,
     posterior_kl_bounds,
     fourier,
@@ -30,17 +29,13 @@ MODULES: tuple[ModuleType, ...] = (
     map,
     regression,
     summary,
-    neighbours,
     robustness,
     draws,
     answers,
-    guess,
     constants,
-    empirical,
     families,
     sensitivities,
     notes_mechanisms,
-    metric_spaces,
     notes_lemmas,
 )
 """The topics, each with claims and EXHIBITS, in the order of the page."""

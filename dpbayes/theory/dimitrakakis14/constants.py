@@ -62,8 +62,7 @@ def lemma_1(constant: ArrayLike, *, records: int) -> Bound:
     return Bound(LEMMA_1, values * n, values, "nats per unit of distance")
 
 
-def lemma_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Dimitrakakis14] Lemma 1."""
+def _lemma_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     n, level = at.knobs.size, at.knobs.level
     return f"""
 - One record has the constant $L = {level:g}$; the table has $n = {n}$.
@@ -155,8 +154,7 @@ def counterexample_lemma_7(least: float = 0.1) -> Counterexample:
     )
 
 
-def lemma_7_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Dimitrakakis14] Lemma 7."""
+def _lemma_7_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     network, least = subject.network, at.knobs.omega
     weights = hamming_weights(network)
     busy = int(np.argmax(weights))
@@ -178,7 +176,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_LEMMA_1": Exhibit(
         LEMMA_1,
         lambda subject, at: flat(lemma_1(at.knobs.level, records=at.knobs.size)),
-        lemma_1_text,
+        _lemma_1_text,
         (Axis.SIZE, Axis.LEVEL),
         "a constant of {} nats per unit of distance",
         "constant of n records, nats per unit of distance",
@@ -187,7 +185,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "ALT_LEMMA_7": Exhibit(
         LEMMA_7,
         _lemma_7_here,
-        lemma_7_text,
+        _lemma_7_text,
         (Axis.OMEGA,),
         "that one changed value changes the log-likelihood by at most {} nats",
         "change of the log-likelihood by one changed value, nats",

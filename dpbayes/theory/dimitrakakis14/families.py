@@ -53,8 +53,7 @@ def lemma_3(rate: float, *, at: ArrayLike) -> Bound:
     return _mass_bound(LEMMA_3, mass, mass)
 
 
-def lemma_3_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Dimitrakakis14] Lemma 3."""
+def _lemma_3_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     return f"""
 - Records $\\mathrm{{Exp}}(\\theta)$ have the Lipschitz constant $\\theta$. This constant exceeds
   $L = {at.knobs.level:g}$ for $\\theta > L$; $\\lambda = {at.knobs.rate:g}$.
@@ -97,8 +96,7 @@ def counterexample_lemma_4(level: float = 0.5) -> Counterexample:
     )
 
 
-def lemma_4_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Dimitrakakis14] Lemma 4."""
+def _lemma_4_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     level, literal = at.knobs.level, number(math.exp(-at.knobs.rate / at.knobs.level))
     return f"""
 - Records of scale $s$ have the Lipschitz constant $1/s$. This constant exceeds $L = {level:g}$ for $s < 1/L$;
@@ -174,8 +172,7 @@ def counterexample_lemma_5(trials: int = 10, *, a: float = 2.0) -> Counterexampl
     )
 
 
-def lemma_5_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Dimitrakakis14] Lemma 5."""
+def _lemma_5_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     a, n, level = at.knobs.shape, at.knobs.size, at.knobs.level
     concentration = number(printed_beta_concentration(a, trials=n))
     smooth = number(float(lemma_5_without_coefficient(a, at=level)))
@@ -231,8 +228,7 @@ def counterexample_lemma_6(level: float = 5.0, *, rate: float = 1.0) -> Countere
     )
 
 
-def lemma_6_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Dimitrakakis14] Lemma 6."""
+def _lemma_6_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     rate, level = at.knobs.rate, at.knobs.level
     mended = number(float(lemma_6_of_precision(rate, at=level)))
     return f"""
@@ -285,16 +281,16 @@ def _mass_exhibit(claim: Claim, bound: Callable[[ClaimParameters], Bound], formu
 
 
 EXHIBITS: dict[str, Exhibit] = {
-    "ALT_LEMMA_3": _mass_exhibit(LEMMA_3, lambda knobs: lemma_3(knobs.rate, at=knobs.level), lemma_3_text),
-    "ALT_LEMMA_4": _mass_exhibit(LEMMA_4, lambda knobs: lemma_4(knobs.rate, at=knobs.level), lemma_4_text),
+    "ALT_LEMMA_3": _mass_exhibit(LEMMA_3, lambda knobs: lemma_3(knobs.rate, at=knobs.level), _lemma_3_text),
+    "ALT_LEMMA_4": _mass_exhibit(LEMMA_4, lambda knobs: lemma_4(knobs.rate, at=knobs.level), _lemma_4_text),
     "ALT_LEMMA_5": replace(
         _mass_exhibit(
             LEMMA_5,
             lambda knobs: lemma_5(knobs.shape, at=knobs.level, trials=knobs.size),
-            lemma_5_text,
+            _lemma_5_text,
         ),
         axes=(Axis.LEVEL,),
         also=("bounds.shape", "bounds.size"),
     ),
-    "ALT_LEMMA_6": _mass_exhibit(LEMMA_6, lambda knobs: lemma_6(knobs.rate, at=knobs.level), lemma_6_text),
+    "ALT_LEMMA_6": _mass_exhibit(LEMMA_6, lambda knobs: lemma_6(knobs.rate, at=knobs.level), _lemma_6_text),
 }

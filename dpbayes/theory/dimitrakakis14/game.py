@@ -7,7 +7,7 @@ posteriors, one record apart, with properties of this gain: its distribution, it
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -18,8 +18,10 @@ from scipy import special
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.posteriors.log_odds import LogOdds, log_odds_rule
-from dpbayes.posteriors.smoothness import kl_bound_sharp
+from dpbayes.posteriors.smoothness import exponential_concentration, kl_bound_sharp
 from dpbayes.posteriors.trimmed import log_odds_quantile
+from dpbayes.theory.claims.claim import Assumption, Bound, flat, number
+from dpbayes.theory.claims.setting import EvaluationPoint
 
 KAPPA = 4.910814964568256
 """2 w / (1 - exp(-w))^2 at its stationary w = 1.2564312, its least value over w > 0."""
@@ -319,3 +321,32 @@ def _checked_error(error: float) -> float:
     if value == 0.5:
         raise InputError("The error must be below 1/2, which is the error of a random guess.")
     return value
+
+
+# Pairs with exact results, as examples for the theorems: exponential records, and a throw of a trimmed coin
+
+
+C = exponential_concentration(1.0)
+SUPPOSED = Assumption("Assumption 1 (assumed here): the log-likelihood changes by at most Lρ", holds=True)
+EXPONENTIAL = Assumption("Assumption 2: exponential records under Exp(1) have c = 1", holds=True)
+TRIMMED = Assumption("Assumption 1: the coin’s log-odds are between −Lρ and Lρ", holds=True)
+
+
+def exponential_pair(at: EvaluationPoint) -> GammaPair:
+    """Return the posteriors of n exponential records, one of which is 0 under x and rho under y."""
+    return GammaPair(np.array([at.knobs.size + 1.0]), np.ones(1), at.knobs.apart)
+
+
+def pair_text(at: EvaluationPoint) -> str:
+    """Return a description of this pair for a formula."""
+    n, apart = at.knobs.size, at.knobs.apart
+    return (
+        f"Exponential records, $n = {n}$, rate $\\theta \\sim \\text{{Exp}}(1)$, so $c = 1$; all are 0 in $x$, and "
+        f"one is $\\rho = {number(apart)}$ in $y$. Posteriors: $\\text{{Gamma}}({n + 1}, 1)$ and "
+        f"$\\text{{Gamma}}({n + 1}, {number(1 + apart)})$"
+    )
+
+
+def given(bound: Bound, assumption: Assumption) -> Bound:
+    """Return a bound with arrays of length 1 and one more assumption, which holds for the chosen pair."""
+    return replace(flat(bound), assumptions=(assumption, *bound.assumptions))

@@ -1,4 +1,4 @@
-"""The distance between the posteriors of similar tables: Theorem 1 of [Dimitrakakis14].
+"""Neighbouring tables, and the distance between their posteriors: section 2 and Theorem 1 of [Dimitrakakis14].
 
 `log_ratio` is L rho, the largest change of ln p between the tables under Assumption 1. `pair` has two posteriors one
 record apart, with D = KL(x || y) and J = D(x || y) + D(y || x).
@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from dpbayes.base.privacy import worst_chain
 from dpbayes.base.references import Reference
-from dpbayes.base.validation import InputError, whole_number
+from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.posteriors.divergence import bregman_loggamma
 from dpbayes.posteriors.smoothness import (
     beta_concentration,
@@ -19,18 +20,98 @@ from dpbayes.posteriors.smoothness import (
     kl_bound_sharp,
     normal_concentration,
 )
-from dpbayes.theory.claims.claim import Bound, Claim, Counterexample, Verdict, number
-from dpbayes.theory.claims.exhibit import Exhibit, certified_as_exact, exact_value
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, number
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, certified_as_exact, exact_value
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.dimitrakakis14.examples import EXPONENTIAL, SUPPOSED, C, exponential_pair, given, pair_text
 from dpbayes.theory.dimitrakakis14.game import (
+    EXPONENTIAL,
     KAPPA,
+    SUPPOSED,
+    C,
     GammaPair,
     Pair,
     checked_positive,
+    exponential_pair,
+    given,
+    pair_text,
     printed_divergence,
     symmetric_kl_bound,
 )
+
+DEFINITION_1 = Claim(
+    Reference("Dimitrakakis14", "Definition 1"),
+    "Differential privacy for neighbouring tables",
+    r"P(B \mid x) \le e^\epsilon P(B \mid y) + \delta",
+    Verdict.HOLDS,
+    "This is the usual definition, for tables of equal size that differ in one record.",
+)
+
+
+# Several records
+
+REMARK_1 = Claim(
+    Reference("Dimitrakakis14", "Remark 1"),
+    "Definitions 1 and 2 are equivalent",
+    r"P(B \mid x) \le e^{\epsilon \rho} P(B \mid y) + \delta \rho",
+    Verdict.AMENDED,
+    "The definitions are equivalent for delta = 0 and for epsilon = 0, as stated. Otherwise Definition 2 is stronger: "
+    "for k records, delta grows by the factor (e^(k epsilon) - 1)/(e^epsilon - 1), not by k.",
+)
+
+
+def remark_1(epsilon: float, *, delta: float, records: ArrayLike) -> Bound:
+    """Return the delta of tables that differ in k = `records` (...) records, at k epsilon. [Dimitrakakis14] Remark 1.
+
+    Printed, by Definition 2, k delta; what (epsilon, delta)-privacy of one record gives is
+    delta (e^(k epsilon) - 1)/(e^epsilon - 1), at most 1. They agree for epsilon = 0 and for delta = 0.
+    """
+    k = np.asarray(records, dtype=np.float64)
+    e, d = finite_number("epsilon", epsilon, low=0.0, high=700.0), finite_number("delta", delta, low=0.0, high=1.0)
+    if not np.all(k >= 1):
+        raise InputError("The tables must differ in at least one record.")
+    with np.errstate(over="ignore"):
+        factor = np.expm1(k * e) / np.expm1(e) if e else k
+    return Bound(
+        REMARK_1,
+        np.minimum(k * d, 1.0),
+        np.minimum(factor * d, 1.0) if d else np.zeros(k.shape),
+        "probability",
+        assumptions=(Assumption("epsilon or delta is 0", e == 0 or d == 0),),
+    )
+
+
+def _remark_1_here(subject: Subject, at: EvaluationPoint) -> Bound:
+    """[Dimitrakakis14] Remark 1, for k records."""
+    return remark_1(at.epsilon[0], delta=at.knobs.delta, records=[at.knobs.changed])
+
+
+def counterexample_definition_2(epsilon: float = 0.5, *, delta: float = 0.1) -> Counterexample:
+    """Return three laws of one set B, neighbours private by Definition 1, the ends not by Definition 2.
+
+    P_0(B) = 0, P_1(B) = delta, P_2(B) = e^epsilon delta + delta. [Dimitrakakis14] Remark 1,
+    [Dimitrakakis14] Definition 1.
+    """
+    bound = remark_1(epsilon, delta=delta, records=2)
+    return Counterexample.of(
+        bound,
+        f"P(B) = 0, {delta:g} and {delta * (1 + math.exp(epsilon)):.4g} on a chain of tables, epsilon = {epsilon:g}",
+        truth=delta * (1 + math.exp(epsilon)),
+    )
+
+
+def _remark_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
+    k, d = at.knobs.changed, number(at.knobs.delta)
+    e, together = number(at.epsilon[0]), number(k * at.epsilon[0])
+    return f"""
+- The mechanism is $(\\epsilon, \\delta)$-private for neighbours, with $\\epsilon = {e}$ and $\\delta = {d}$. The
+  tables here differ in $k = {k}$ records, so $k\\epsilon = {together}$ nats.
+- **As stated**, by Definition 2: $k \\delta = {k} \\cdot {d}$, at most 1: ${bound.stated}$.
+- **Proved**: $\\delta\\,\\frac{{e^{{k\\epsilon}} - 1}}{{e^\\epsilon - 1}}$, at most 1: ${bound.proved}$.
+- **Exactly**, for the worst chain of $k + 1$ tables: an event impossible under the first has probability $p_k$ under
+  the last, $p_0 = 0$, $p_{{j+1}} = \\min\\{{e^\\epsilon p_j + \\delta,\\; 1 - e^{{-\\epsilon}}(1 - \\delta -
+  p_j)\\}}$.
+"""
+
 
 NATS = "nats of KL divergence"
 KL_TEXT = ("a KL divergence of at most {} nats", "KL(posterior of x || posterior of y), nats")
@@ -57,8 +138,7 @@ def theorem_1_i(log_ratio: ArrayLike) -> Bound:
     return Bound(THEOREM_1_I, 2 * moved, kl_bound_sharp(2 * moved), NATS)
 
 
-def theorem_1_i_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Dimitrakakis14] Theorem 1(i)."""
+def _theorem_1_i_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     moved = at.knobs.log_ratio
     ratio = number(2 * moved / math.expm1(2 * moved))
     return f"""
@@ -144,8 +224,7 @@ def _kl_counterexample(setting: str, divergence: float, bound: Bound) -> Counter
     return Counterexample.of(bound, setting, truth=divergence)
 
 
-def theorem_1_ii_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Dimitrakakis14] Theorem 1(ii)."""
+def _theorem_1_ii_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     n, apart = at.knobs.size, at.knobs.apart
     exact = GammaPair(np.asarray(n + 1.0), np.asarray(1.0), apart).kl
     return f"""
@@ -170,10 +249,25 @@ KAPPA_CLAIM = Claim(
 
 
 EXHIBITS: dict[str, Exhibit] = {
+    "ALT_REMARK_1": Exhibit(
+        REMARK_1,
+        _remark_1_here,
+        _remark_1_text,
+        (Axis.CHANGED, Axis.DELTA),
+        "a delta of at most {}",
+        "delta of tables that differ in k records",
+        also=("epsilon",),
+        says=BoundKind.CHANCE,
+        measure=exact_value(
+            "exact delta",
+            lambda subject, at: worst_chain(at.epsilon[0], delta=at.knobs.delta, records=at.knobs.changed),
+        ),
+        limit=_remark_1_here,
+    ),
     "ALT_THEOREM_1_I": Exhibit(
         THEOREM_1_I,
         lambda subject, at: given(theorem_1_i(at.knobs.log_ratio), SUPPOSED),
-        theorem_1_i_text,
+        _theorem_1_i_text,
         (Axis.LOG_RATIO,),
         *KL_TEXT,
         measure=certified_as_exact("largest divergence"),
@@ -183,7 +277,7 @@ EXHIBITS: dict[str, Exhibit] = {
         lambda subject, at: given(
             theorem_1_ii(exponential_pair(at), concentration=C, distance=at.knobs.apart), EXPONENTIAL
         ),
-        theorem_1_ii_text,
+        _theorem_1_ii_text,
         (Axis.APART, Axis.SIZE),
         *KL_TEXT,
         measure=exact_value("exact divergence", lambda subject, at: exponential_pair(at).kl),

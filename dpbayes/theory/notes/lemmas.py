@@ -13,7 +13,7 @@ from dpbayes.posteriors.hellinger import Die, all_distances, distances, log_pmf,
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, number
 from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, certified_as_exact, exact_value
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.notes.dice import (
+from dpbayes.theory.notes.sensitivities import (
     DIE,
     checked_delta,
     checked_epsilon,
@@ -68,8 +68,7 @@ def counterexample_lemma_2_1(epsilon: float = 1.0, *, delta: float = 1e-5) -> Co
     return _no_such_score(SLIDING, "the shifted score", epsilon, delta)
 
 
-def sliding_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Notes] Lemma 2.1."""
+def _sliding_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     epsilon, shift = at.epsilon[0], at.knobs.shift
     return f"""
 - **As stated**: $e^{{\\epsilon/2}} = e^{{{epsilon:g}/2}} = {bound.stated}$, for shifts of up to $S(x)$.
@@ -117,7 +116,7 @@ def _dilation_here(subject: Subject, at: EvaluationPoint) -> Bound:
     return evaluate_over_epsilons(at, lambda epsilon: dilation(die, epsilon=epsilon, rate=np.array([at.knobs.rate])))
 
 
-def too_low(subject: Subject, at: EvaluationPoint) -> ArrayLike:
+def _too_low(subject: Subject, at: EvaluationPoint) -> ArrayLike:
     """Compute the largest probability of the event over all tables, with the sensitivity smoothed at this rate."""
     die, rate = small_die(subject, at), at.knobs.rate
     distance, smooth = all_distances(die), smooth_sensitivities(die, beta=rate)
@@ -135,8 +134,7 @@ def counterexample_lemma_2_2(epsilon: float = 1.0, *, delta: float = 1e-5) -> Co
     return _no_such_score(DILATION, "the dilated score", epsilon, delta)
 
 
-def dilation_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Notes] Lemma 2.2."""
+def _dilation_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     die, epsilon, rate = die_of(subject, at), at.epsilon[0], at.knobs.rate
     tail = f"e^{{-{epsilon:g}/{number(2 * math.expm1(rate))}}}"
     return f"""
@@ -186,7 +184,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "NOTES_LEMMA_2_1": Exhibit(
         SLIDING,
         _sliding_here,
-        sliding_text,
+        _sliding_text,
         (Axis.SHIFT,),
         "that weights of one table differ by at most a factor of {}",
         "ratio of the weights of two scores",
@@ -196,13 +194,13 @@ EXHIBITS: dict[str, Exhibit] = {
     "NOTES_LEMMA_2_2": Exhibit(
         DILATION,
         _dilation_here,
-        dilation_text,
+        _dilation_text,
         (Axis.RATE, Axis.PRIOR),
         "a score too low to be dilated in at most {} of releases",
         "probability of a score too low to be dilated",
         also=("epsilon", *DIE),
         says=BoundKind.CHANCE,
-        measure=exact_value("exact probability", too_low),
+        measure=exact_value("exact probability", _too_low),
         limit=small_die,
     ),
 }

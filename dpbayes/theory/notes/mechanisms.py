@@ -3,14 +3,17 @@
 Losses are maxima over all tables of the die's n throws; nothing depends on the throws themselves.
 """
 
+import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.audit.loss.finite import exact_epsilon, exact_pure_epsilon
+from dpbayes.audit.loss.finite import exact_curve, exact_epsilon, exact_pure_epsilon
 from dpbayes.audit.loss.neighbours import die_neighbours
 from dpbayes.base.references import Reference
+from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.posteriors.hellinger import (
     Die,
@@ -24,7 +27,7 @@ from dpbayes.posteriors.hellinger import (
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, number
 from dpbayes.theory.claims.exhibit import Evaluate, Exhibit, Fill, certified_as_exact, exact_value
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.notes.dice import (
+from dpbayes.theory.notes.sensitivities import (
     DIE,
     NATS,
     checked_delta,
@@ -71,8 +74,7 @@ def global_mechanism(die: Die, *, epsilon: float) -> Bound:
     return _loss_bound(GLOBAL, epsilon, exact_die_loss(die, epsilon=epsilon, sensitivity=largest))
 
 
-def global_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Notes] Section 2.1, the mechanism."""
+def _global_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     die = die_of(subject, at)
     return f"""
 - {die_description(die)}: $|R| = {die.size}$ candidates, $\\Delta_g = {number(global_sensitivity(die))}$.
@@ -112,8 +114,7 @@ def counterexample_local(n: int = 200, *, prior: float = 0.1, epsilon: float = 1
     return Counterexample.of(bound, setting, truth=float(bound.certified))
 
 
-def local_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Notes] Section 2.2."""
+def _local_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     die = die_of(subject, at)
     low, high = (number(float(end)) for end in (die.local_sensitivities.min(), die.local_sensitivities.max()))
     return f"""
@@ -152,7 +153,7 @@ def smooth_loss(die: Die, *, epsilon: float, delta: float) -> float:
     return exact_die_loss(die, epsilon=epsilon, sensitivity=smooth_sensitivities(die, beta=beta))
 
 
-def smooth_loss_at_delta(subject: Subject, at: EvaluationPoint) -> ArrayLike:
+def _smooth_loss_at_delta(subject: Subject, at: EvaluationPoint) -> ArrayLike:
     """Compute the exact epsilon of the mechanism at delta, for this n and prior."""
     die, delta = small_die(subject, at), at.knobs.delta
     distance, pairs = all_distances(die), _distinct_neighbours(die)
@@ -171,8 +172,7 @@ def _distinct_neighbours(die: Die) -> IntArray:
     return pairs[(np.diff(die.candidates[pairs[:, 0]], axis=1) >= 0).all(axis=1)]
 
 
-def smooth_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Notes] Section 2.3.1."""
+def _smooth_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     die, epsilon, delta = die_of(subject, at), at.epsilon[0], at.knobs.delta
     beta = smoothing_rate(die, epsilon=epsilon, delta=delta)
     smooth = smooth_sensitivities(die, beta=beta)
@@ -211,20 +211,113 @@ def _loss_exhibit(claim: Claim, bound: Callable[..., Bound], formula: Fill, amou
     )
 
 
+# In metric spaces, where the claimed guarantee fails
+
+
+METRIC = Claim(
+    Reference("Notes", "Section 2.3.1, in any metric space"),
+    "Smooth sensitivity gives (ε, δ)-privacy in any metric space",
+    r"P[r] \propto e^{-\epsilon d(x, r) / (2 S_\beta(x))}",
+    Verdict.FALSE,
+    "A counterexample is a set of points on a line with many candidates beside one point. (1.5 epsilon, delta/2) "
+    "holds in any metric space. A sharper proof must use properties of the distances between posteriors.",
+)
+
+CROWD, FAR_CROWD, WAY = 50, 300, 21
+"""Candidates beside the one and at the far end, and how many steps of length one lead there."""
+
+_SPACING = 1e-6
+"""Between the candidates of a crowd, which are different points."""
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A sequence of tables, each a neighbour of the next, whose results are points on a line: (R,), from left to right.
+
+    `first` is the index of the table next to the crowd; the next index is its neighbour on the other side.
+    """
+
+    points: FloatArray
+    first: int
+
+    @property
+    def size(self) -> int:
+        """|R|: every point is a candidate."""
+        return len(self.points)
+
+    @property
+    def pairs(self) -> IntArray:
+        """The places of all ordered pairs of neighbours: (N, 2)."""
+        here = np.arange(self.size - 1)
+        return np.concatenate([np.stack([here, here + 1], axis=-1), np.stack([here + 1, here], axis=-1)])
+
+
+def crowded_line(*, beta: float) -> Line:
+    """Return a crowd, a table beside it, its neighbour at distance 1, a step of e^beta, steps of 1, another crowd.
+
+    At the neighbour the local sensitivity is e^beta, beside the crowd it is 1 and no smoother: [Notes] Section 2.3.1
+    allows just that. The crowd moves the normaliser by nearly e^(epsilon/2), the distance to the far crowd moves its
+    score by epsilon/2 and, as it is divided by another sensitivity, by up to epsilon/2 more.
+    """
+    crowd = -_SPACING * np.arange(CROWD, 0, -1)
+    way = 1 + math.exp(beta) + np.arange(WAY)
+    return Line(np.concatenate([crowd, [0.0, 1.0], way, way[-1] + 1 + _SPACING * np.arange(FAR_CROWD)]), CROWD)
+
+
+def law_on_line(line: Line, *, epsilon: float, beta: float) -> FloatArray:
+    """Return ln P[r | x] of the mechanism with smooth sensitivity on a line, by definition: (R, R)."""
+    steps = np.diff(line.points)
+    local = np.maximum(np.append(0.0, steps), np.append(steps, 0.0))
+    replaced = np.abs(np.subtract.outer(np.arange(line.size), np.arange(line.size)))
+    smooth = (local * np.exp(-beta * replaced)).max(axis=1)
+    return log_pmf(np.abs(np.subtract.outer(line.points, line.points)), epsilon=epsilon, sensitivity=smooth)
+
+
+def _proved_in_any_space(size: int, *, epsilon: float, delta: float, beta: float) -> float:
+    """Return the epsilon that is proved with delta/2: `smooth_guarantee` uses the triangle inequality and |R| alone."""
+    q = math.exp(-beta)
+    normaliser = np.logaddexp(epsilon * q / 2, (1 - q) * math.log(size) + q * math.log(delta / 2))
+    return float(max(1.5 * epsilon, epsilon + normaliser))
+
+
+def counterexample_metric(epsilon: float = 1.0, *, delta: float = 1e-5) -> Counterexample:
+    """Return the exact epsilon at delta on a crowded line, above the claimed one.
+
+    [Notes] Section 2.3.1, in any metric space.
+    """
+    e, d = checked_epsilon(epsilon), checked_delta(delta)
+    size = crowded_line(beta=0.0).size
+    beta = math.log1p(e / (2 * math.log(2 * size / d)))
+    line = crowded_line(beta=beta)
+    law = law_on_line(line, epsilon=e, beta=beta)
+    needed = float(exact_curve(law, pairs=line.pairs, epsilons=[e])[0])
+    return Counterexample(
+        METRIC,
+        f"{CROWD} candidates beside one point, {FAR_CROWD} around a second point {WAY + 1} steps "
+        f"away, epsilon = {e:g}, delta = {numeral(d)}; this epsilon needs a delta of {numeral(needed, 2)}",
+        truth=exact_epsilon(law, pairs=line.pairs, delta=d),
+        printed=e,
+        certified=_proved_in_any_space(line.size, epsilon=e, delta=d, beta=beta),
+        unit=NATS,
+    )
+
+
 EXHIBITS: dict[str, Exhibit] = {
-    "NOTES_GLOBAL": _loss_exhibit(GLOBAL, global_mechanism, global_mechanism_text, "a privacy loss of at most {} nats"),
+    "NOTES_GLOBAL": _loss_exhibit(
+        GLOBAL, global_mechanism, _global_mechanism_text, "a privacy loss of at most {} nats"
+    ),
     "NOTES_LOCAL": _loss_exhibit(
-        LOCAL, local_mechanism, local_mechanism_text, "no guarantee at a target loss of {} nats"
+        LOCAL, local_mechanism, _local_mechanism_text, "no guarantee at a target loss of {} nats"
     ),
     "NOTES_SMOOTH": Exhibit(
         SMOOTH,
         _at_every_epsilon(lambda die, at, epsilon: smooth_mechanism(die, epsilon=epsilon, delta=at.knobs.delta)),
-        smooth_mechanism_text,
+        _smooth_mechanism_text,
         (Axis.EPSILON, Axis.DELTA, Axis.PRIOR),
         "a privacy loss, up to δ, of at most {} nats",
         LOSS_UNIT,
         also=DIE,
-        measure=exact_value("exact loss at δ", smooth_loss_at_delta),
+        measure=exact_value("exact loss at δ", _smooth_loss_at_delta),
         limit=small_die,
     ),
 }

@@ -5,6 +5,7 @@ throws. Only functions with the argument `counts` depend on the throws.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.validation import finite_number
 from dpbayes.model.compositions import is_listable
 from dpbayes.posteriors.hellinger import (
     Die,
@@ -21,19 +23,60 @@ from dpbayes.posteriors.hellinger import (
     local_sensitivity,
     smoothing_rate,
 )
-from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat, number
+from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat, joined, number
 from dpbayes.theory.claims.exhibit import Exhibit, Measured, certified_as_exact, exactly
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.notes.dice import (
-    DIE,
-    checked_delta,
-    checked_epsilon,
-    die_description,
-    die_of,
-    evaluate_over_epsilons,
-    even_counts,
-    plain_die,
-)
+
+NATS = "nats of privacy loss"
+DIE = ("bounds.size", "bounds.sides")
+
+
+MOST_LAWS = 300
+"""The largest number of candidates for comparing the distributions of all tables, some 0.03 seconds per epsilon."""
+
+
+def die_of(subject: Subject, at: EvaluationPoint) -> Die:
+    """Return the die: the same prior for every side. Errors: InputError for a prior out of range."""
+    return Die((subject.concentration,) * at.knobs.sides, at.knobs.size)
+
+
+def plain_die(at: EvaluationPoint) -> Die:
+    """Return a die for claims that do not depend on the prior."""
+    return Die((1.0,) * at.knobs.sides, at.knobs.size)
+
+
+def small_die(subject: Subject, at: EvaluationPoint) -> Die:
+    """Return the die. Errors: InputError for too many candidates; it states the largest number of throws."""
+    die = die_of(subject, at)
+    die.require_listable(MOST_LAWS)
+    return die
+
+
+def even_counts(die: Die) -> IntArray:
+    """Return the counts (m,) of the most even table."""
+    return die.n // die.sides + (np.arange(die.sides) < die.n % die.sides).astype(np.int64)
+
+
+def die_description(die: Die) -> str:
+    """Return a description of the die for a formula."""
+    prior = f", prior ${number(die.prior[0])}$ for each,"
+    return f"A die of $m = {die.sides}$ sides{prior} thrown $n = {number(die.n)}$ times"
+
+
+def evaluate_over_epsilons(at: EvaluationPoint, bound: Callable[[float], Bound]) -> Bound:
+    """Return a bound at every epsilon."""
+    return joined([flat(bound(epsilon)) for epsilon in at.epsilon])
+
+
+def checked_epsilon(epsilon: float) -> float:
+    """Return epsilon. Errors: InputError unless it is from 1e-6 to 1000."""
+    return finite_number("epsilon", epsilon, low=1e-6, high=1000.0)
+
+
+def checked_delta(delta: float) -> float:
+    """Return delta. Errors: InputError unless it is from 1e-300 to 1."""
+    return finite_number("delta", delta, low=1e-300, high=1.0)
+
 
 MOST_ENUMERATED = 6_000
 """The largest number of candidates for enumerating the local sensitivity."""
@@ -72,8 +115,7 @@ def candidates(die: Die) -> Bound:
     )
 
 
-def candidate_count_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Notes] Section 2.1, |R|."""
+def _candidate_count_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     n, m = at.knobs.size, at.knobs.sides
     return f"""
 - A die of $m = {m}$ sides thrown $n = {number(n)}$ times.
@@ -109,14 +151,13 @@ def smoothing(die: Die, *, epsilon: float, delta: float) -> Bound:
     )
 
 
-def largest_rate(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
+def _largest_rate(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Return the largest rate for which the proofs hold; a larger printed rate fails."""
     measured = exactly(bound.certified, printed=bound.printed, name="largest that is proved")
     return replace(measured, violated=bound.printed > bound.certified * (1 + 1e-9))
 
 
-def smoothing_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Notes] Section 2.3.1, beta."""
+def _smoothing_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     epsilon, delta, n, size = at.epsilon[0], at.knobs.delta, at.knobs.size, plain_die(at).size
     return f"""
 - **As stated**: $\\ln\\bigl(1 - \\frac{{\\epsilon}}{{2 \\ln(\\delta/(2(n+1)))}}\\bigr) = \\ln\\bigl(1 -
@@ -178,8 +219,7 @@ def enumerated(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     return exactly(exact, printed=bound.printed, name="largest change over all candidates")
 
 
-def reduction_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Notes] Section 3.1, at the most even table and, for comparison, with all throws on one side."""
+def _reduction_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     die = die_of(subject, at)
     even = ", ".join(number(count) for count in even_counts(die))
     one_side = np.array([die.n] + [0] * (die.sides - 1))
@@ -206,7 +246,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "NOTES_CANDIDATES": Exhibit(
         CANDIDATES,
         lambda subject, at: flat(candidates(plain_die(at))),
-        candidate_count_text,
+        _candidate_count_text,
         (Axis.SIZE,),
         "{} candidates",
         "candidates, distinct posteriors",
@@ -216,7 +256,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "NOTES_REDUCTION": Exhibit(
         REDUCTION,
         lambda subject, at: flat(reduction(die_of(subject, at), counts=even_counts(die_of(subject, at)))),
-        reduction_text,
+        _reduction_text,
         (Axis.SIZE, Axis.PRIOR),
         "a local sensitivity of {} at the most even table",
         "local sensitivity, Hellinger distance",
@@ -228,11 +268,11 @@ EXHIBITS: dict[str, Exhibit] = {
         lambda subject, at: evaluate_over_epsilons(
             at, lambda epsilon: smoothing(plain_die(at), epsilon=epsilon, delta=at.knobs.delta)
         ),
-        smoothing_text,
+        _smoothing_text,
         (Axis.EPSILON, Axis.DELTA, Axis.SIZE),
         "a smoothing parameter of {}",
         "smoothing parameter β, per replaced record",
         also=DIE,
-        measure=largest_rate,
+        measure=_largest_rate,
     ),
 }

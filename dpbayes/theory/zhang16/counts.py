@@ -1,19 +1,33 @@
-"""How far one record moves the counts, and what noise on them promises: Lemma 1 and Corollary 1 of [Zhang16]."""
+"""How far one record and noise move the counts: Lemma 1, Corollary 1 and Proposition 1 of [Zhang16]."""
+
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.loss.noise import LaplaceNoise
+from dpbayes.base.randomness import stream
 from dpbayes.base.references import Reference
+from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.base.validation import InputError, finite_number
+from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.theory.claims.claim import LOSS_TEXT, Bound, Claim, Verdict, flat, number
-from dpbayes.theory.claims.exhibit import Exhibit, Measured, exact_value, exactly
+from dpbayes.theory.claims.claim import LOSS_TEXT, Assumption, Bound, Claim, Verdict, flat, number
+from dpbayes.theory.claims.exhibit import (
+    BoundKind,
+    Exhibit,
+    Measured,
+    Uses,
+    exact_value,
+    exactly,
+    mean_alone,
+    not_measured,
+)
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
+from dpbayes.theory.claims.simulation import Simulation, quantile_beside
 
 LEAST_EPSILON, MOST_EPSILON = 1e-4, 1e4
 
@@ -70,14 +84,13 @@ def count_difference(network: Network) -> IntArray:
     return after - before
 
 
-def largest_move(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
+def _largest_move(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Count two records that differ in every column; without records there is none to replace."""
     moved = float(np.abs(count_difference(subject.network)).sum()) if subject.records else 0.0
     return exactly(np.full(bound.printed.shape, moved), printed=bound.printed, name="largest exact change")
 
 
-def lemma_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Zhang16] Lemma 1."""
+def _lemma_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     nodes = len(subject.network.names)
     return f"""
 - A record is in one cell of each of $|I| = {nodes}$ tables. Replacing the record lowers this count by 1 and raises
@@ -100,15 +113,14 @@ def corollary_1(network: Network, *, epsilon: ArrayLike) -> Bound:
     )
 
 
-def laplace_loss(subject: Subject, at: EvaluationPoint) -> ArrayLike:
+def _laplace_loss(subject: Subject, at: EvaluationPoint) -> ArrayLike:
     """Find the exact loss of the printed noise on what two records that differ in every column move."""
     moved = int(np.count_nonzero(count_difference(subject.network)))
     steps = at.epsilons / (2 * len(subject.network.names))
     return np.array([LaplaceNoise(moved, step).pure_epsilon for step in steps])
 
 
-def corollary_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Zhang16] Corollary 1."""
+def _corollary_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     nodes, moved = len(subject.network.names), count_sensitivity(subject.network)
     scale = 2 * nodes / at.epsilon[0]
     return f"""
@@ -136,22 +148,161 @@ COROLLARY_1 = Claim(
     "Lemma 1 holds with equality, so this noise gives no smaller epsilon.",
 )
 
+
+# How far the noise moves a count
+
+
+MOST_RECORDS = 10**9
+
+_BLOCK = 1 << 20
+"""Numbers drawn per pass."""
+
+
+def printed_largest_noise(network: Network, *, epsilon: ArrayLike, delta: float) -> FloatArray:
+    """Return (2|I|/epsilon) ln(2m/delta) in counts, (...). [Zhang16] Proposition 1.
+
+    For nodes of more than two states the 2m Beta parameters are read as the K cells: the union bound is the same.
+    """
+    return noise_scale(network, epsilon) * np.log(network.cell_count / checked_delta(delta))
+
+
+def exact_largest_noise(network: Network, *, epsilon: ArrayLike, delta: float) -> FloatArray:
+    """Return the 1 - delta quantile of the largest of K independent |Laplace| draws in counts, (...).
+
+    z* = -b ln(1 - (1 - delta)^(1/K)) solves (1 - exp(-z/b))^K = 1 - delta. [Zhang16] Proposition 1, sharpened.
+    """
+    share = -np.expm1(np.log1p(-checked_delta(delta)) / network.cell_count)
+    return noise_scale(network, epsilon) * -np.log(share)
+
+
+def proposition_1(network: Network, *, epsilon: ArrayLike, delta: float) -> Bound:
+    """Return the bound on the largest change of any count before clipping, in counts. [Zhang16] Proposition 1."""
+    return Bound(
+        PROPOSITION_1,
+        printed_largest_noise(network, epsilon=epsilon, delta=delta),
+        exact_largest_noise(network, epsilon=epsilon, delta=delta),
+        "counts",
+        confidence=1 - checked_delta(delta),
+        assumptions=(Assumption("Every node is binary, so that 2m is the number of cells", network.is_binary),),
+    )
+
+
+def mean_of_largest(network: Network, epsilon: FloatArray) -> FloatArray:
+    """Return the exact mean of the largest of K Laplace draws at every epsilon, in counts: (E,)."""
+    mean: FloatArray = noise_scale(network, epsilon) * (1 / np.arange(1, network.cell_count + 1)).sum()
+    return mean
+
+
+def _measured_noise(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
+    """Simulate the largest of K Laplace draws; the same draws serve all epsilons."""
+    network, rng = subject.network, stream(subject.seed, "bounds", "largest noise")
+    mean = mean_of_largest(network, at.epsilons)
+    if subject.too_large:
+        return mean_alone(mean, subject.too_large)
+    largest = [
+        np.abs(rng.laplace(size=(part.stop - part.start, network.cell_count))).max(axis=-1)
+        for part in slices(subject.releases, _BLOCK // network.cell_count)
+    ]
+    study = Simulation(np.outer(noise_scale(network, at.epsilons), np.sort(np.concatenate(largest))))
+    return quantile_beside(study, mean, printed=bound.printed, delta=at.knobs.delta)
+
+
+def _proposition_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
+    cells = subject.network.cell_count
+    return f"""
+- {scale_in_words(subject, at)}, on $2m = {cells}$ counts.
+- **As stated**: $b \\ln(2m/\\delta) = b \\ln({cells}/{number(at.knobs.delta)}) = {bound.stated}$.
+- **Proved**: $-b \\ln\\bigl(1 - (1-\\delta)^{{1/2m}}\\bigr) = {bound.proved}$, the exact quantile.
+"""
+
+
+def clipped_proposition_1(network: Network, n: int, *, epsilon: ArrayLike, delta: float) -> Bound:
+    """Return the same after clipping: no count moves by more than n. [Zhang16] Proposition 1, for the clipped updates.
+
+    Certified is min(n, z*). `n` is public. Errors: InputError for an n that is no whole number from 0 to MOST_RECORDS.
+    """
+    n = whole_number("The number of records", n, low=0, high=MOST_RECORDS)
+    bound = proposition_1(network, epsilon=epsilon, delta=delta)
+    return replace(bound, claim=CLIPPED, certified=np.minimum(bound.certified, float(n)))
+
+
+def _measured_change(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
+    """Simulate the largest error of a released count after clipping to [0, n], where the counts may be seen."""
+    if subject.counts is None or subject.too_large:
+        return not_measured(len(at.epsilon), "" if subject.counts is None else subject.too_large)
+    counts, rng = subject.required_counts, stream(subject.seed, "bounds", "largest change")
+    scale, cells = noise_scale(counts.network, at.epsilons), counts.network.cell_count
+    changes = np.empty((len(scale), subject.releases))
+    for part in slices(subject.releases, _BLOCK // (len(scale) * cells)):
+        noise = rng.laplace(size=(part.stop - part.start, cells))
+        moved = np.clip(counts.values + scale[:, None, None] * noise, 0.0, float(counts.n)) - counts.values
+        changes[:, part] = np.abs(moved).max(axis=-1)
+    none = np.full(len(scale), np.nan)
+    return quantile_beside(Simulation(np.sort(changes, axis=-1)), none, printed=bound.printed, delta=at.knobs.delta)
+
+
+def _clipped_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
+    return _proposition_1_formula(subject, at, bound).replace(
+        "the exact quantile", f"or $n = {subject.records}$ if $n$ is smaller, because no count leaves $[0, n]$"
+    )
+
+
+PROPOSITION_1 = Claim(
+    Reference("Zhang16", "Proposition 1"),
+    "The noise on every count is small",
+    r"\|\Delta\omega - \Delta\omega'\|_\infty \le \frac{2|\mathcal I|}{\epsilon} \ln\frac{2m}{\delta}",
+    Verdict.LOOSE,
+    "The noise is independent, so its exact quantile is known. The exact quantile is slightly smaller than the union "
+    "bound.",
+)
+CLIPPED = Claim(
+    Reference("Zhang16", "Proposition 1, for the clipped updates"),
+    "Every released count has a small error",
+    r"\|\Delta\omega - Z\|_\infty \le \frac{2|\mathcal I|}{\epsilon} \ln\frac{2m}{\delta}",
+    Verdict.LOOSE,
+    "Clipping also keeps every error within n. The stated bound exceeds n when the noise is large.",
+)
+
+
 EXHIBITS: dict[str, Exhibit] = {
     "LEMMA_1": Exhibit(
         LEMMA_1,
         lambda subject, at: flat(lemma_1(subject.network)),
-        lemma_1_formula,
+        _lemma_1_formula,
         (Axis.RECORDS,),
         "that one record changes the counts by at most {} in total",
         "L1 distance of the counts, records",
-        measure=largest_move,
+        measure=_largest_move,
     ),
     "COROLLARY_1": Exhibit(
         COROLLARY_1,
         lambda subject, at: corollary_1(subject.network, epsilon=at.epsilons),
-        corollary_1_formula,
+        _corollary_1_formula,
         (Axis.EPSILON,),
         *LOSS_TEXT,
-        measure=exact_value("exact loss of one pair", laplace_loss),
+        measure=exact_value("exact loss of one pair", _laplace_loss),
+    ),
+    "PROPOSITION_1": Exhibit(
+        PROPOSITION_1,
+        lambda subject, at: proposition_1(subject.network, epsilon=at.epsilons, delta=at.knobs.delta),
+        _proposition_1_formula,
+        (Axis.EPSILON, Axis.DELTA),
+        "noise of at most {} records on a count",
+        "largest noise on any count, records",
+        says=BoundKind.QUANTILE,
+        measure=_measured_noise,
+    ),
+    "CLIPPED": Exhibit(
+        CLIPPED,
+        lambda subject, at: clipped_proposition_1(
+            subject.network, subject.records, epsilon=at.epsilons, delta=at.knobs.delta
+        ),
+        _clipped_formula,
+        (Axis.EPSILON, Axis.RECORDS, Axis.DELTA),
+        "an error of at most {} records in a count",
+        "largest change of any released count, records",
+        says=BoundKind.QUANTILE,
+        measure=_measured_change,
+        uses=Uses.SIMULATION,
     ),
 }

@@ -103,8 +103,7 @@ def scale_bound(network: Network, epsilon: ArrayLike) -> Bound:
     )
 
 
-def corollary_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Zhang16] Corollary 2."""
+def _corollary_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     closure = subject.network.closure
     return f"""
 - **As stated**: $2|N_I|/\\epsilon = 2 \\cdot {len(closure)}/{at.epsilon[0]:g} = {bound.stated}$ (in the paper times
@@ -187,7 +186,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "COROLLARY_2": Exhibit(
         COROLLARY_2,
         lambda subject, at: scale_bound(subject.network, at.epsilons),
-        corollary_2_formula,
+        _corollary_2_formula,
         (Axis.EPSILON,),
         "a noise scale of {}",
         "noise scale of a coefficient, records",

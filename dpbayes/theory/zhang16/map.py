@@ -1,28 +1,114 @@
 """The private MAP estimate: Algorithm 3, Corollary 4 and Lemma 4 of [Zhang16], by density as printed and by mass.
 
-Algorithm 3 and Corollary 4 are of one row, trimmed to [omega, 1 - omega] (`dpbayes.theory.zhang16.trimmed_row`).
+Algorithm 3 and Corollary 4 are of one row: it has a Beta(a, b) prior, its probability theta is trimmed to [omega, 1 -
+omega], so that one record moves the log-likelihood by at most L = ln((1 - omega)/omega), and k of n records are in its
+first state. f_k is the density.
 """
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from dpbayes.base.quadrature import panel_rule
 from dpbayes.base.references import Reference
 from dpbayes.base.text import escaped, numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, finite_number
+from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.mechanisms.map.scores import cell_masses
 from dpbayes.model.network import Network
-from dpbayes.posteriors.dirichlet import LEAST_PRIOR
-from dpbayes.posteriors.trimmed import log_odds_bound
+from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
+from dpbayes.posteriors.trimmed import log_mass, log_odds_bound
 from dpbayes.theory.claims.claim import LOSS_TEXT, Bound, Claim, Counterexample, Verdict, flat, joined, number
 from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Uses, certified_as_exact, exact_value
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.zhang16.counts import checked_epsilons
-from dpbayes.theory.zhang16.trimmed_row import MOST_RECORDS, TrimmedRow, printed_loss
+
+MOST_RECORDS = 2000
+"""Most records of a row; the sensitivity of its density goes through all its tables."""
+
+_TABLES = 8
+_SHARES, _WEIGHTS = panel_rule(nodes=16, panels=64)
+
+
+@dataclass(frozen=True)
+class TrimmedRow:
+    """A Beta(a, b) row trimmed to [omega, 1 - omega] with n records. Errors: InputError for numbers out of range."""
+
+    a: float = 1.0
+    b: float = 1.0
+    omega: float = 0.1
+    n: int = 50
+
+    def __post_init__(self) -> None:
+        for prior in (self.a, self.b):
+            finite_number("The prior", prior, low=LEAST_PRIOR, high=MOST_PRIOR)
+        log_odds_bound(self.omega)
+        object.__setattr__(self, "n", whole_number("The number of records", self.n, low=1, high=MOST_RECORDS))
+
+    @property
+    def constant(self) -> float:
+        """L = ln((1 - omega)/omega)."""
+        return log_odds_bound(self.omega)
+
+    def log_masses(self, first: FloatArray) -> FloatArray:
+        """Return ln Z_k, the normaliser of f_k, for k = `first` (...,): (...,)."""
+        return log_mass(self.a + first, self.b + self.n - first, self.omega)
+
+    def log_kernel(self, first: FloatArray, theta: FloatArray) -> FloatArray:
+        """Return ln f_k(theta) + ln Z_k for k = `first` (...,) and theta (..., Q): (..., Q)."""
+        a, b = self.a + first, self.b + self.n - first
+        return (a - 1)[..., None] * np.log(theta) + (b - 1)[..., None] * np.log1p(-theta)
+
+    @cached_property
+    def density_sensitivity(self) -> float:
+        """The most that one replaced record moves the posterior density at any theta, at all tables of n records.
+
+        f_{k+1} - f_k is proportional to theta^(a-1) (1-theta)^(b-2) (theta/Z_{k+1} - (1-theta)/Z_k), a = a_k, b = b_k:
+        its derivative vanishes at the roots of a quadratic, which with both ends are all there is to look at.
+        [Zhang16] Algorithm 3.
+        """
+        # With a = b the tables k and n - k mirror each other.
+        tables = self.n // 2 + 2 if self.a == self.b else self.n + 1
+        every = np.arange(tables, dtype=np.float64)
+        first, masses = every[:-1], self.log_masses(every)
+        a, b = self.a + first, self.b + self.n - first
+        # theta/Z_{k+1} - (1 - theta)/Z_k is s theta - 1 in units of 1/Z_k.
+        s = 1 + np.exp(masses[:-1] - masses[1:])
+        square, linear, constant = -s * (a + b - 2), s * a + a + b - 3, 1 - a
+        with np.errstate(divide="ignore", invalid="ignore"):
+            root = np.sqrt(np.maximum(linear**2 - 4 * square * constant, 0.0))
+            half = -(linear + np.copysign(root, linear)) / 2
+            roots = np.stack([half / square, constant / half], axis=-1)
+        low, high = self.omega, 1 - self.omega
+        sides = np.broadcast_to([low, high], roots.shape)
+        theta = np.concatenate([np.clip(np.nan_to_num(roots, nan=low), low, high), sides], axis=-1)
+        after = np.exp(self.log_kernel(first + 1, theta) - masses[1:, None])
+        return float(np.abs(after - np.exp(self.log_kernel(first, theta) - masses[:-1, None])).max())
+
+
+def printed_loss(row: TrimmedRow, *, epsilon: ArrayLike) -> FloatArray:
+    """Return the exact loss of the printed law, proportional to prior exp(epsilon f / (2 sqrt(L))), at epsilons (...).
+
+    By quadrature: the largest over the first few k, where it is largest, and both orders, at the interval's ends and
+    the quadrature's nodes; every one of them is a true loss. [Zhang16] Corollary 4.
+    """
+    rate = checked_epsilons(epsilon)[..., None, None] / (2 * math.sqrt(row.constant))
+    # theta = omega + (1 - 2 omega) sin(turn)^2 crowds the nodes at both ends, where large n puts its peaks.
+    turn = np.pi / 2 * _SHARES
+    log_weights = np.log(_WEIGHTS * np.sin(2 * turn))
+    theta = row.omega + (1 - 2 * row.omega) * np.sin(np.concatenate([turn, [0.0, np.pi / 2]])) ** 2
+    nodes = theta[: len(turn)]
+    log_weights = log_weights + (row.a - 1) * np.log(nodes) + (row.b - 1) * np.log1p(-nodes)
+    first = np.arange(min(row.n, _TABLES) + 1, dtype=np.float64)
+    scores = rate * np.exp(row.log_kernel(first, theta) - row.log_masses(first)[:, None])
+    log_law = scores - special.logsumexp(scores[..., : len(nodes)] + log_weights, axis=-1)[..., None]
+    loss: FloatArray = np.abs(np.diff(log_law, axis=-2)).max(axis=(-2, -1))
+    return loss
+
 
 CELLS = 20
 """Cells of the MAP estimate in Lemma 4, as the mechanism's default."""
@@ -66,8 +152,7 @@ def _row_of_algorithm_3(subject: Subject, at: EvaluationPoint) -> TrimmedRow:
     return trimmed_row(replace(subject, n=at.knobs.size), turned)
 
 
-def algorithm_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Zhang16] Algorithm 3."""
+def _algorithm_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     ratio = at.knobs.log_ratio
     return f"""
 - One row with prior $\\mathrm{{Beta}}(a, a)$, $a = {number(subject.concentration)}$, $n = {at.knobs.size:g}$ records,
@@ -109,8 +194,7 @@ def counterexample_algorithm_3(row: TrimmedRow | None = None) -> Counterexample:
     return Counterexample.of(bound, _setting(row), truth=row.density_sensitivity)
 
 
-def corollary_4_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Zhang16] Corollary 4."""
+def _corollary_4_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     constant = log_odds_bound(at.knobs.omega)
     moved = float(bound.certified[0] / bound.printed[0]) * math.sqrt(constant)
     return f"""
@@ -212,30 +296,29 @@ def shortfall_of_root(subject: Subject, *, sensitivity: float = 1.0) -> Shortfal
     return shortfall(prior, prior, counts=(first, second), cells=CELLS, sensitivity=sensitivity)
 
 
-def lemma_4_of_root(subject: Subject, at: EvaluationPoint) -> Bound:
+def _lemma_4_of_root(subject: Subject, at: EvaluationPoint) -> Bound:
     """[Zhang16] Lemma 4, with scores that are masses. Errors: InputError without a binary root."""
     mechanism, t = shortfall_of_root(subject), np.array([at.knobs.gap / 2])
     return joined([lemma_4(mechanism, epsilon=epsilon, t=t) for epsilon in at.epsilon])
 
 
-def measured_shortfall(subject: Subject, at: EvaluationPoint) -> ArrayLike:
+def _measured_shortfall(subject: Subject, at: EvaluationPoint) -> ArrayLike:
     """Find the exact probability of a score at least 2t below the best."""
     mechanism = shortfall_of_root(subject)
     return np.array([float(mechanism.outside(epsilon=epsilon, t=at.knobs.gap / 2)) for epsilon in at.epsilon])
 
 
-def row_of_root(subject: Subject) -> str:
+def _row_of_root(subject: Subject) -> str:
     """Return the row that Lemma 4 is shown for, in words."""
     root = binary_root(subject.network)
     return f"for the row of {escaped(subject.network.names[root])}" if root is not None else "for the row of a root"
 
 
-def lemma_4_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Zhang16] Lemma 4."""
+def _lemma_4_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     t = at.knobs.gap / 2
     near = math.exp(-at.epsilon[0] * t) / float(bound.printed[0])
     return f"""
-- Computed {row_of_root(subject)}; scores are posterior masses of cells, $\\Delta = 1$; $t = {t:g}$,
+- Computed {_row_of_root(subject)}; scores are posterior masses of cells, $\\Delta = 1$; $t = {t:g}$,
   $\\xi(S_t) = {number(near)}$.
 - **As stated**: $e^{{-\\epsilon t}}/\\xi(S_t) = {bound.stated}$.
 - **Proved**: $e^{{-\\epsilon t/2\\Delta}}/\\xi(S_t)$, at most 1: ${bound.proved}$.
@@ -299,11 +382,12 @@ LEMMA_4 = Claim(
     "The exponent lacks a factor 1/(2 Delta), so the lemma holds only for Delta up to 1/2.",
 )
 
+
 EXHIBITS: dict[str, Exhibit] = {
     "COROLLARY_4": Exhibit(
         COROLLARY_4,
         lambda subject, at: corollary_4(trimmed_row(subject, at), epsilon=at.epsilons),
-        corollary_4_formula,
+        _corollary_4_formula,
         (Axis.EPSILON,),
         *LOSS_TEXT,
         also=("bounds.omega", "bounds.prior"),
@@ -315,21 +399,21 @@ EXHIBITS: dict[str, Exhibit] = {
     ),
     "LEMMA_4": Exhibit(
         LEMMA_4,
-        lemma_4_of_root,
-        lemma_4_formula,
+        _lemma_4_of_root,
+        _lemma_4_formula,
         (Axis.EPSILON,),
         "a shortfall in at most {} of releases",
         "probability of a score at least 2t below the best",
         also=("bounds.gap", "bounds.prior"),
         says=BoundKind.CHANCE,
-        measure=exact_value("exact probability", measured_shortfall),
+        measure=exact_value("exact probability", _measured_shortfall),
         uses=Uses.COUNTS,
-        part=row_of_root,
+        part=_row_of_root,
     ),
     "ALGORITHM_3": Exhibit(
         ALGORITHM_3,
         lambda subject, at: flat(algorithm_3(_row_of_algorithm_3(subject, at))),
-        algorithm_3_formula,
+        _algorithm_3_formula,
         (Axis.LOG_RATIO,),
         "that one record changes the score by at most {}",
         "change of the score by one record, posterior density",

@@ -1,6 +1,6 @@
 """Tables rebuilt from noisy Fourier coefficients: that they agree, and how far they are off. [Zhang16] section 3.2."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -95,67 +95,36 @@ def table_error_bound(network: Network, *, epsilon: ArrayLike, t: ArrayLike, del
     )
 
 
-def largest_family(network: Network) -> int:
+def _largest_family(network: Network) -> int:
     """Return the node whose table has the most rows; the first of several."""
     return int(np.argmax(network.rows_per_node))
 
 
 def theorem_3(subject: Subject, at: EvaluationPoint) -> Bound:
     """[Zhang16] Theorem 3, for the largest table."""
-    node = largest_family(subject.network)
+    node = _largest_family(subject.network)
     bound = table_error_bound(subject.network, epsilon=at.epsilons, t=at.knobs.t, delta=at.knobs.delta)
     return replace(bound, printed=bound.printed[..., node], certified=bound.certified[..., node])
 
 
-@dataclass(frozen=True, eq=False)
-class NoisyTable:
-    """A table on `nodes` binary nodes, with noise of `scale` (E,) on each of its 2^nodes coefficients.
-
-    The empty set's is lifted by `lift` noise scales. [Zhang16] Section 3.2.
-    """
-
-    nodes: int
-    lift: float
-    scale: FloatArray
-
-
-def simulated_table_error(
-    rng: np.random.Generator, *, table: NoisyTable, printed: FloatArray, delta: float, releases: int
-) -> Measured:
-    """Simulate the L1 error of a table that is rebuilt from noisy coefficients, in records (E,).
-
-    It does not depend on the counts. [Zhang16] Theorem 3.
-    """
-    cells, parts = 2**table.nodes, []
-    for part in slices(releases, _DRAWN_AT_ONCE // cells):
-        drawn = rng.laplace(size=(part.stop - part.start, *(2,) * table.nodes))
-        parts.append(np.abs(walsh(drawn, table.nodes).reshape(len(drawn), cells) + table.lift).mean(axis=-1))
-    study = Simulation(np.outer(table.scale, np.sort(np.concatenate(parts))))
-    return quantile_beside(study, np.full(len(table.scale), np.nan), printed=printed, delta=delta)
-
-
-def measured_error(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Simulate the error of the largest table."""
+def _measured_error(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
+    """Simulate the L1 error of the largest table, which does not depend on the counts."""
     if subject.too_large:
         return not_measured(len(at.epsilon), subject.too_large)
-    network = subject.network
-    return simulated_table_error(
-        stream(subject.seed, "bounds", "table error"),
-        table=NoisyTable(
-            nodes=len(network.families[largest_family(network)]),
-            lift=2 * at.knobs.t * len(network.closure),
-            scale=printed_noise(network).scale(at.epsilons),
-        ),
-        printed=bound.printed,
-        delta=at.knobs.delta,
-        releases=subject.releases,
-    )
+    network, rng = subject.network, stream(subject.seed, "bounds", "table error")
+    nodes, lift = len(network.families[_largest_family(network)]), 2 * at.knobs.t * len(network.closure)
+    cells, errors = 2**nodes, []
+    for part in slices(subject.releases, _DRAWN_AT_ONCE // cells):
+        drawn = walsh(rng.laplace(size=(part.stop - part.start, *(2,) * nodes)), nodes)
+        errors.append(np.abs(drawn.reshape(-1, cells) + lift).mean(axis=-1))
+    scale = printed_noise(network).scale(at.epsilons)
+    study = Simulation(np.outer(scale, np.sort(np.concatenate(errors))))
+    return quantile_beside(study, np.full(len(scale), np.nan), printed=bound.printed, delta=at.knobs.delta)
 
 
-def theorem_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Zhang16] Theorem 3."""
+def _theorem_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     network = subject.network
-    node = largest_family(network)
+    node = _largest_family(network)
     size, rows = len(network.closure), int(network.rows_per_node[node])
     lift = float(invented_records(network, noise=printed_noise(network), epsilon=at.epsilon[0], t=at.knobs.t))
     return f"""
@@ -172,11 +141,11 @@ EXHIBITS: dict[str, Exhibit] = {
     "THEOREM_3": Exhibit(
         THEOREM_3,
         theorem_3,
-        theorem_3_formula,
+        _theorem_3_formula,
         (Axis.EPSILON, Axis.DELTA, Axis.T),
         "an L1 error of at most {} records",
         "L1 error of the largest table, records",
         says=BoundKind.QUANTILE,
-        measure=measured_error,
+        measure=_measured_error,
     )
 }

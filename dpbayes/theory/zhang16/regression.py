@@ -70,14 +70,13 @@ def gradient_norm(norm_bound: ArrayLike, *, features: int, noise_variance: float
     )
 
 
-def steepest(subject: Subject, at: EvaluationPoint) -> ArrayLike:
+def _steepest(subject: Subject, at: EvaluationPoint) -> ArrayLike:
     """Find the gradient at the record and the weights where it is longest."""
     slope = gradient([at.knobs.norm_bound], x=[-1.0], y=1.0, noise_variance=at.knobs.noise_variance)
     return np.linalg.norm(slope)
 
 
-def gradient_norm_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Zhang16] Appendix D, the norm of the gradient."""
+def _gradient_norm_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     knobs = at.knobs
     b, d, variance = f"{knobs.norm_bound:g}", f"{knobs.features:g}", f"{knobs.noise_variance:g}"
     return f"""
@@ -125,13 +124,12 @@ def appendix_d(n: int, *, norm_bound: ArrayLike, features: int, noise_variance: 
     )
 
 
-def regression_loss(subject: Subject, at: EvaluationPoint) -> ArrayLike:
+def _regression_loss(subject: Subject, at: EvaluationPoint) -> ArrayLike:
     """Find the exact loss of a pair of tables under its worst prior; each of several draws loses as much."""
     return at.draws * worst_range(at, features=at.knobs.features)
 
 
-def appendix_d_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Zhang16] Appendix D."""
+def _appendix_d_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     knobs = at.knobs
     b, d, n, variance = (f"{value:g}" for value in (knobs.norm_bound, knobs.features, knobs.size, knobs.noise_variance))
     apart = number(2 * math.sqrt(2) * float(bound.printed[0]))
@@ -181,13 +179,12 @@ def proportionality(norm_bound: ArrayLike, *, noise_variance: float = 1.0) -> Bo
     )
 
 
-def planar_loss(subject: Subject, at: EvaluationPoint) -> ArrayLike:
+def _planar_loss(subject: Subject, at: EvaluationPoint) -> ArrayLike:
     """Find the exact loss of a pair of tables with two features under its worst prior."""
     return worst_range(at, features=2)
 
 
-def proportionality_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Zhang16] Section 5.2."""
+def _proportionality_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     b, variance = f"{at.knobs.norm_bound:g}", f"{at.knobs.noise_variance:g}"
     return f"""
 - The paper states no constant of proportionality. The constant that is right for small $B$ is used here.
@@ -316,31 +313,31 @@ EXHIBITS: dict[str, Exhibit] = {
                 draws=at.draws,
             )
         ),
-        appendix_d_formula,
+        _appendix_d_formula,
         (Axis.NORM_BOUND,),
         *LOSS_TEXT,
         also=("bounds.features", "bounds.noise_variance", "bounds.size", "draws"),
-        measure=exact_value("exact loss of one pair", regression_loss),
+        measure=exact_value("exact loss of one pair", _regression_loss),
     ),
     "GRADIENT": Exhibit(
         NORM,
         lambda subject, at: flat(
             gradient_norm(at.knobs.norm_bound, features=at.knobs.features, noise_variance=at.knobs.noise_variance)
         ),
-        gradient_norm_formula,
+        _gradient_norm_formula,
         (Axis.NORM_BOUND,),
         "a norm of the gradient of at most {}",
         "norm of the gradient, nats per unit of the record",
         also=("bounds.features", "bounds.noise_variance"),
-        measure=exact_value("largest exact norm", steepest),
+        measure=exact_value("largest exact norm", _steepest),
     ),
     "PROPORTIONAL": Exhibit(
         PROPORTIONAL,
         lambda subject, at: flat(proportionality(at.knobs.norm_bound, noise_variance=at.knobs.noise_variance)),
-        proportionality_formula,
+        _proportionality_formula,
         (Axis.NORM_BOUND,),
         *LOSS_TEXT,
         also=("bounds.noise_variance",),
-        measure=exact_value("exact loss of one pair", planar_loss),
+        measure=exact_value("exact loss of one pair", _planar_loss),
     ),
 }

@@ -57,8 +57,7 @@ def theorem_4_1(network: Network, *, omega: float, draws: int = 1) -> Bound:
     )
 
 
-def theorem_4_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Zhang16] Theorem 4(1)."""
+def _theorem_4_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     nodes = len(subject.network.names)
     return f"""
 - $L = \\ln\\frac{{1-\\omega}}{{\\omega}} = \\ln\\frac{{{1 - at.knobs.omega:g}}}{{{at.knobs.omega:g}}} =
@@ -148,8 +147,7 @@ def least_printed_variation(network: Network) -> float:
     return math.sqrt(log_c / 2) * math.exp(min(log_c / 2, 700.0))
 
 
-def theorem_4_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Zhang16] Theorem 4(2)."""
+def _theorem_4_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     least = number(least_printed_variation(subject.network))
     ratio, together = (
         likelihood_ratio(subject.prior),
@@ -199,8 +197,7 @@ def appendix_c_2(network: Network, *, epsilon: ArrayLike, draws: int = 1) -> Bou
     )
 
 
-def appendix_c_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Zhang16] Appendix C.2."""
+def _appendix_c_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     omega, nodes = math.exp(-at.epsilon[0] / 2), len(subject.network.names)
     return f"""
 - $\\omega = e^{{-\\epsilon/2}} = {number(omega)}$, for $|I| = {nodes}$ nodes and $N = {at.draws}$.
@@ -280,7 +277,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "THEOREM_4_1": Exhibit(
         THEOREM_4_1,
         lambda subject, at: flat(theorem_4_1(subject.network, omega=at.knobs.omega, draws=at.draws)),
-        theorem_4_1_formula,
+        _theorem_4_1_formula,
         (Axis.OMEGA,),
         *LOSS_TEXT,
         also=("draws",),
@@ -288,7 +285,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "THEOREM_4_2": Exhibit(
         THEOREM_4_2,
         lambda subject, at: flat(theorem_4_2(subject.network, prior=subject.concentration, start=at.knobs.start)),
-        theorem_4_2_formula,
+        _theorem_4_2_formula,
         (Axis.PRIOR,),
         "a total variation distance of at most {}",
         "total variation distance",
@@ -297,7 +294,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "APPENDIX_C2": Exhibit(
         APPENDIX_C2,
         lambda subject, at: appendix_c_2(subject.network, epsilon=at.epsilons, draws=at.draws),
-        appendix_c_2_formula,
+        _appendix_c_2_formula,
         (Axis.EPSILON,),
         *LOSS_TEXT,
         also=("draws",),

@@ -35,23 +35,22 @@ def lemma_2(constants: ArrayLike, *, distances: ArrayLike) -> Bound:
     return Bound(LEMMA_2, np.asarray(printed), np.asarray(certified), "nats of log-likelihood")
 
 
-def node_constants(subject: Subject, at: EvaluationPoint) -> FloatArray:
+def _node_constants(subject: Subject, at: EvaluationPoint) -> FloatArray:
     """Return the constants L i/|I| of the nodes i = 1 .. |I|: (|I|,). [Zhang16] Lemma 2."""
     nodes = len(subject.network.names)
     return at.knobs.level * np.arange(1, nodes + 1) / nodes
 
 
-def log_likelihood_move(subject: Subject, at: EvaluationPoint) -> ArrayLike:
+def _log_likelihood_move(subject: Subject, at: EvaluationPoint) -> ArrayLike:
     """Find how far ln p moves from the likelier to the rarer state in each of binary nodes that reach their constants.
 
     Such a node has probabilities 1/(1 + exp(-L_i)) and 1/(1 + exp(L_i)).
     """
-    constants = node_constants(subject, at)
+    constants = _node_constants(subject, at)
     return special.log_expit(constants).sum() - special.log_expit(-constants).sum()
 
 
-def lemma_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Zhang16] Lemma 2."""
+def _lemma_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     nodes, level = len(subject.network.names), f"{at.knobs.level:g}"
     return f"""
 - A network of $|I| = {nodes}$ binary nodes, the number of nodes in this network, with constants
@@ -131,8 +130,7 @@ def mass_without(subject: Subject, at: EvaluationPoint) -> ArrayLike:
     return -math.expm1(len(subject.network.names) * math.log1p(-one)) if one < 1 else 1.0
 
 
-def lemma_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Zhang16] Lemma 3."""
+def _lemma_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     nodes, c, start, level = len(subject.network.names), at.knobs.concentration, at.knobs.start, at.knobs.level
     combined = c - math.log(nodes) / start
     if combined <= 0:
@@ -222,12 +220,12 @@ APPENDIX_B2 = Claim(
 EXHIBITS: dict[str, Exhibit] = {
     "LEMMA_2": Exhibit(
         LEMMA_2,
-        lambda subject, at: flat(lemma_2(node_constants(subject, at), distances=np.ones(len(subject.network.names)))),
-        lemma_2_formula,
+        lambda subject, at: flat(lemma_2(_node_constants(subject, at), distances=np.ones(len(subject.network.names)))),
+        _lemma_2_formula,
         (Axis.LEVEL,),
         "that one record changes the log-likelihood by at most {} nats",
         "change of the log-likelihood by one record, nats",
-        measure=exact_value("largest exact change", log_likelihood_move),
+        measure=exact_value("largest exact change", _log_likelihood_move),
     ),
     "LEMMA_3": Exhibit(
         LEMMA_3,
@@ -237,7 +235,7 @@ EXHIBITS: dict[str, Exhibit] = {
             at=np.array([at.knobs.level]),
             valid_from=0.0,
         ),
-        lemma_3_formula,
+        _lemma_3_formula,
         (Axis.LEVEL,),
         "a prior mass of at most {}",
         "prior mass of the parameters with a Lipschitz constant above L",

@@ -54,11 +54,6 @@ RERUNS = Claim(
 # Probabilities
 
 
-def printed_probability(t: ArrayLike) -> FloatArray:
-    """Return 1 - exp(-t), (...). [Zhang16] Corollary 3."""
-    return -np.expm1(-np.asarray(t, dtype=np.float64))
-
-
 def printed_increment(probability: ArrayLike) -> FloatArray:
     """Return the t at which [Zhang16] Corollary 3 promises `probability` (...), infinite at 1."""
     with np.errstate(divide="ignore"):
@@ -120,7 +115,7 @@ def negative_marginal_bound(network: Network, *, noise: CoefficientNoise, t: Arr
     return Bound(COROLLARY_3, np.exp(-increments), certified, unit, assumptions=(positive,))
 
 
-def printed_noise_increments(subject: Subject) -> FloatArray:
+def _printed_noise_increments(subject: Subject) -> FloatArray:
     """Return simulated increments that keep the tables of empty releases non-negative, with the printed noise."""
     return subject.memo.once((subject.network, subject.releases, subject.seed), _needed_increments, subject)
 
@@ -142,16 +137,15 @@ def negative_share(needed: FloatArray, t: FloatArray, *, printed: FloatArray) ->
     return Measured(none, share, low, high, none, violated, "", "share of simulated releases", draws)
 
 
-def measured_share(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
+def _measured_share(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Simulate how often released tables have a negative cell."""
     if subject.too_large:
         return not_measured(1, subject.too_large)
-    needed = printed_noise_increments(subject)
+    needed = _printed_noise_increments(subject)
     return negative_share(needed, np.array([at.knobs.t]), printed=bound.printed)
 
 
-def corollary_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Zhang16] Corollary 3."""
+def _corollary_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     size = len(subject.network.closure)
     return f"""
 - **As stated**: at most $e^{{-t}} = e^{{-{at.knobs.t:g}}} = {bound.stated}$.
@@ -312,13 +306,12 @@ def first_success_loss(epsilon: FloatArray) -> FloatArray:
     return 2 * epsilon + np.log1p(SHARE * np.expm1(-2 * epsilon))
 
 
-def rerun_loss(subject: Subject, at: EvaluationPoint) -> ArrayLike:
+def _rerun_loss(subject: Subject, at: EvaluationPoint) -> ArrayLike:
     """Find the exact loss of a mechanism whose first success gives nearly twice epsilon away; one run loses epsilon."""
     return at.epsilons if at.knobs.runs < 2 else first_success_loss(at.epsilons)
 
 
-def reruns_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Zhang16] Section 3.2, Re-running."""
+def _reruns_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     return f"""
 - Runs go on until the first success, and only this run is released; $\\epsilon = {at.epsilon[0]:g}$.
 - **As stated**: $R\\epsilon = {at.knobs.runs:g} \\cdot {at.epsilon[0]:g} = {bound.stated}$ nats.
@@ -336,19 +329,19 @@ EXHIBITS: dict[str, Exhibit] = {
         lambda subject, at: negative_marginal_bound(
             subject.network, noise=printed_noise(subject.network), t=np.array([at.knobs.t])
         ),
-        corollary_3_formula,
+        _corollary_3_formula,
         (Axis.T,),
         "a negative cell in at most {} of releases",
         "probability of a negative cell",
         says=BoundKind.CHANCE,
-        measure=measured_share,
+        measure=_measured_share,
     ),
     "RERUNS": Exhibit(
         RERUNS,
         lambda subject, at: rerun_bound(at.epsilons, at.knobs.runs),
-        reruns_formula,
+        _reruns_formula,
         (Axis.RUNS, Axis.EPSILON),
         *LOSS_TEXT,
-        measure=exact_value("exact loss of an example", rerun_loss),
+        measure=exact_value("exact loss of an example", _rerun_loss),
     ),
 }

@@ -14,11 +14,10 @@ from dpbayes.theory.claims.setting import EvaluationPoint, Subject
 from dpbayes.theory.zhang16 import map as map_claims
 from dpbayes.theory.zhang16.counts import checked_delta, corollary_1
 from dpbayes.theory.zhang16.fourier import epsilon_of_printed_noise
-from dpbayes.theory.zhang16.map import binary_root, corollary_4, lemma_4, shortfall_of_root, trimmed_row
+from dpbayes.theory.zhang16.map import MOST_RECORDS, binary_root, corollary_4, lemma_4, shortfall_of_root, trimmed_row
 from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
 from dpbayes.theory.zhang16.rebuilt_tables import theorem_3
 from dpbayes.theory.zhang16.sampling import theorem_4_1, theorem_4_2
-from dpbayes.theory.zhang16.trimmed_row import MOST_RECORDS
 
 
 @dataclass(frozen=True, eq=False)

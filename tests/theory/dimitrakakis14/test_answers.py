@@ -15,8 +15,7 @@ from dpbayes.theory.dimitrakakis14.answers import (
     theorem_3,
     theorem_3_tail,
 )
-from dpbayes.theory.dimitrakakis14.draws import algorithm_1, concentrated_cost
-from dpbayes.theory.dimitrakakis14.empirical import lemma_2
+from dpbayes.theory.dimitrakakis14.draws import algorithm_1, concentrated_cost, lemma_2
 from dpbayes.theory.dimitrakakis14.game import BetaPair, GammaPair
 from tests.conftest import FAR
 

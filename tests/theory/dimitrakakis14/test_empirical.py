@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -11,10 +12,13 @@ from scipy import integrate, stats
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
 from dpbayes.model.network import Network
+from dpbayes.theory.claims.setting import ClaimParameters, EvaluationPoint, Subject
+from dpbayes.theory.dimitrakakis14 import draws
+from dpbayes.theory.dimitrakakis14.answers import overlap_at_least
 from dpbayes.theory.dimitrakakis14.constants import largest_log_move, lemma_7
-from dpbayes.theory.dimitrakakis14.empirical import fair_error, fair_errors, lemma_2, mean_fair_error
+from dpbayes.theory.dimitrakakis14.draws import fair_errors, mean_fair_error
 from dpbayes.theory.dimitrakakis14.game import NormalPair, normal_variation
-from dpbayes.theory.dimitrakakis14.guess import overlap_at_least
+from dpbayes.theory.index import EXHIBITS
 from tests.conftest import FAR
 from tests.strategies import DIAMOND, all_records, chain, counts_per_record, empty
 
@@ -29,32 +33,27 @@ def test_the_mean_error_of_a_fair_die_is_that_of_its_definition(n: int, m: int) 
     assert abs(drawn.mean() - direct) <= FAR * drawn.std() / math.sqrt(len(drawn)) + 1e-12
 
 
-def test_the_quantile_of_a_fair_coin_is_a_binomials() -> None:
-    """[Dimitrakakis14] Lemma 2: with two cells the error is 2|X/n - 1/2|."""
-    n, delta = 1000, 0.1
-    exact = 2 * abs(stats.binom.ppf(1 - delta / 2, n, 0.5) / n - 0.5)
-    printed = np.array([exact + 1e-9])
-    error = fair_error(stream(1, "coin"), samples=n, cells=2, printed=printed, delta=delta, draws=50_000)
+def test_a_radius_is_violated_as_often_as_a_fair_coins_law_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """[Dimitrakakis14] Lemma 2: with two cells the error is 2|X/n - 1/2|; within its conditions the lemma holds."""
+    monkeypatch.setattr(draws, "MOST_DRAWS", 50_000)
+    monkeypatch.setattr(draws, "MOST_THROWS", 10**9)
+    exhibit, n = EXHIBITS["ALT_LEMMA_2"], 1000
+    subject = Subject(chain(2), 1.0, None, None, 1)
+
+    def measured(delta: float, cells: int, printed: float | None = None):
+        at = EvaluationPoint((1.0,), 1, ClaimParameters.usual(samples=n, cells=cells, delta=delta))
+        bound = exhibit.bound(subject, at)
+        return exhibit.measure(subject, at, bound if printed is None else replace(bound, printed=np.array([printed])))
+
+    exact = 2 * abs(stats.binom.ppf(0.95, n, 0.5) / n - 0.5)
+    error = measured(0.1, 2, exact)
     assert error.value == pytest.approx([exact], abs=2 / n + 1e-9)
     assert error.low <= error.value <= error.high
-    assert not error.violated.any()
     assert error.exact[0] == mean_fair_error(n, cells=2)
-    assert error.releases == 50_000
-
-
-def test_a_radius_a_tenth_too_small_is_violated_and_the_lemmas_are_not() -> None:
-    """[Dimitrakakis14] Lemma 2, within its conditions and certified."""
-    n, delta, m = 400, 1 / 64, 3
-    bound = lemma_2([n], delta=delta, cells=m)
-    assert bound.applies
-
-    def judged(printed: np.ndarray) -> np.ndarray:
-        return fair_error(stream(2, "die"), samples=n, cells=m, printed=printed, delta=delta, draws=50_000).violated
-
-    value = fair_error(stream(3, "die"), samples=n, cells=m, printed=bound.printed, delta=delta, draws=50_000).value
-    assert not judged(bound.printed).any()
-    assert not judged(bound.certified).any()
-    assert judged(0.9 * value).all()
+    assert (error.releases, error.violated.any()) == (50_000, False)
+    value = float(measured(1 / 64, 3).value[0])
+    assert not measured(1 / 64, 3).violated.any()
+    assert measured(1 / 64, 3, 0.9 * value).violated.all()
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import pytest
 from scipy import integrate, stats
 
 from dpbayes.base.validation import InputError
+from dpbayes.theory.dimitrakakis14.answers import le_cam, lemma_8, overlap_at_least
 from dpbayes.theory.dimitrakakis14.game import NormalPair
-from dpbayes.theory.dimitrakakis14.guess import le_cam, lemma_8, overlap_at_least
 
 
 def test_lemma_8_two_point_equality():

@@ -15,11 +15,12 @@ from dpbayes.theory.dimitrakakis14.draws import (
     theorem_2_ii,
 )
 from dpbayes.theory.dimitrakakis14.game import KAPPA, BetaPair, GammaPair
-from dpbayes.theory.dimitrakakis14.neighbours import counterexample_definition_2, remark_1
 from dpbayes.theory.dimitrakakis14.robustness import (
+    counterexample_definition_2,
     counterexample_theorem_1_ii,
     counterexample_theorem_1_ii_binomial,
     counterexample_theorem_1_ii_normal,
+    remark_1,
     theorem_1_i,
     theorem_1_ii,
     theorem_1_ii_by_likelihood,

@@ -9,7 +9,7 @@ from scipy import integrate, optimize, stats
 from dpbayes.base.privacy import worst_chain
 from dpbayes.sources.named_networks import load_named
 from dpbayes.theory.claims.setting import ClaimParameters, EvaluationPoint, Subject
-from dpbayes.theory.dimitrakakis14 import neighbours
+from dpbayes.theory.dimitrakakis14 import robustness
 from dpbayes.theory.dimitrakakis14.game import GammaPair
 from dpbayes.theory.index import EXHIBITS
 
@@ -36,7 +36,7 @@ def test_the_worst_chain_by_linear_programming(epsilon: float, delta: float, k: 
 
 def test_the_worst_chain_of_three_is_the_counterexample() -> None:
     """[Dimitrakakis14] Remark 1."""
-    counterexample = neighbours.counterexample_definition_2()
+    counterexample = robustness.counterexample_definition_2()
     assert worst_chain(0.5, delta=0.1, records=2) == pytest.approx(counterexample.truth, rel=1e-12)
 
 

@@ -12,13 +12,15 @@ from dpbayes.posteriors.hellinger import Die, all_distances, log_pmf
 from dpbayes.theory.notes.lemmas import counterexample_lemma_2_1, counterexample_lemma_2_2, dilation, sliding
 from dpbayes.theory.notes.mechanisms import (
     counterexample_local,
+    counterexample_metric,
+    crowded_line,
     exact_die_loss,
     global_mechanism,
+    law_on_line,
     local_mechanism,
     smooth_loss,
     smooth_mechanism,
 )
-from dpbayes.theory.notes.metric_spaces import counterexample_metric, crowded_line, law_on_line
 from dpbayes.theory.notes.sensitivities import (
     MOST_ENUMERATED,
     candidates,

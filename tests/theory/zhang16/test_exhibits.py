@@ -19,11 +19,11 @@ from dpbayes.theory.claims.setting import ClaimParameters, EvaluationPoint, Subj
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.theory.zhang16 import counts as updates
 from dpbayes.theory.zhang16 import fourier, map, rebuilt_tables, regression, sampling, stealth
+from dpbayes.theory.zhang16.map import TrimmedRow
 from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
 from dpbayes.theory.zhang16.regression import worst_range
 from dpbayes.theory.zhang16.smoothness import mass_without
 from dpbayes.theory.zhang16.stealth import first_success_loss, rerun_bound
-from dpbayes.theory.zhang16.trimmed_row import TrimmedRow
 
 ASIA, PUBLISHED = load_named("asia")
 NODES, CELLS = 8, 36

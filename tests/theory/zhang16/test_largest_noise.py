@@ -8,10 +8,10 @@ from scipy import stats
 
 from dpbayes.base.validation import InputError
 from dpbayes.model.network import Network
-from dpbayes.theory.zhang16.counts import noise_scale
-from dpbayes.theory.zhang16.largest_noise import (
+from dpbayes.theory.zhang16.counts import (
     clipped_proposition_1,
     exact_largest_noise,
+    noise_scale,
     printed_largest_noise,
     proposition_1,
 )

@@ -8,6 +8,7 @@ from scipy import integrate, special, stats
 
 from dpbayes.base.validation import InputError
 from dpbayes.theory.zhang16.map import (
+    TrimmedRow,
     algorithm_3,
     corollary_4,
     counterexample_algorithm_3,
@@ -19,7 +20,6 @@ from dpbayes.theory.zhang16.map import (
     mass_sensitivity,
     shortfall,
 )
-from dpbayes.theory.zhang16.trimmed_row import TrimmedRow
 
 
 def trimmed_density(theta, a, b, omega):

@@ -118,7 +118,7 @@ class PosteriorKl:
 
     @property
     def closed_form(self) -> Bound:
-        """The same with the printed U in place of the mean: all that a reader can compute. [Zhang16] Theorem 1."""
+        """The same with U for the mean: all that a reader can compute. [Zhang16] Theorem 1, with U."""
         printed = np.full(self.scale.shape, self.printed_expectation + self.deviations[Constants.THEOREM])
         return self._bound(CLOSED_FORM, printed, self.tails.best)
 

@@ -34,7 +34,7 @@ GRID = 1000
 """Quantiles of an update whose pairs stand for all pairs of updates."""
 
 
-def beta_row(prior: tuple[float, float], counts: tuple[float, float], n: float) -> Rows:
+def _beta_row(prior: tuple[float, float], counts: tuple[float, float], n: float) -> Rows:
     """Return the single row of one binary node, counts not above n."""
     return Rows(np.array([prior], dtype=float), np.array([counts], dtype=float), np.ones(1, dtype=np.int64), float(n))
 
@@ -50,7 +50,7 @@ def exceedance(row: Rows, scale: float, threshold: float) -> float:
 
 def counterexample_deviation(which: Constants = Constants.THEOREM) -> Counterexample:
     """Return an example with alpha, beta >= 2 and P[f >= E f + deviation] > delta. [Zhang16] Theorem 1."""
-    row, scale, delta = beta_row((2, 2), (100, 0), 100), 2 / 0.001, 0.2
+    row, scale, delta = _beta_row((2, 2), (100, 0), 100), 2 / 0.001, 0.2
     mean = float(expected_kl((row,), np.array([scale]))[0])
     truth = exceedance(row, scale, mean + printed_deviation((row,), which, delta=delta))
     setting = (
@@ -62,7 +62,7 @@ def counterexample_deviation(which: Constants = Constants.THEOREM) -> Counterexa
 
 def counterexample_expectation() -> Counterexample:
     """Return an example with a uniform prior and zero counts: U is below E f. [Zhang16] Theorem 1, U."""
-    row = beta_row((1, 1), (0, 0), 50)
+    row = _beta_row((1, 1), (0, 0), 50)
     exact = float(expected_kl((row,), np.array([34.0]))[0])
     setting = "Prior Beta(1, 1), counts (0, 0) of n = 50, b = 34."
     return Counterexample(EXPECTATION, setting, exact, printed_expectation((row,)), exact, "nats")
@@ -70,7 +70,7 @@ def counterexample_expectation() -> Counterexample:
 
 def counterexample_refinement() -> Counterexample:
     """Return an example with n >= b and alpha, beta >= 2: the bound is below E f. [Zhang16] Theorem 1, refined."""
-    row, scale = beta_row((2, 2), (25, 25), 50), np.array([2.0])
+    row, scale = _beta_row((2, 2), (25, 25), 50), np.array([2.0])
     exact, printed = float(expected_kl((row,), scale)[0]), float(printed_refinement((row,), scale)[0])
     return Counterexample(REFINED, "Prior Beta(2, 2), counts (25, 25), n = 50, b = 2.", exact, printed, exact, "nats")
 
@@ -84,7 +84,7 @@ def counterexample_order() -> Counterexample:
 
 def counterexample_lemma_a3() -> Counterexample:
     """Return an example: the KL divergence at one release is above the stated bound. [Zhang16] Lemma A.3."""
-    row, updates = beta_row((2, 2), (0, 0), 10), (3.0, 0.0)
+    row, updates = _beta_row((2, 2), (0, 0), 10), (3.0, 0.0)
     exact, printed = float(kl_at(row, np.array([updates]))[0]), printed_lemma_a3(row, updates)
     setting = "Prior Beta(2, 2), counts (0, 0), released (3, 0), n = 10."
     return Counterexample(LEMMA_A3, setting, exact, printed, exact, "nats")
@@ -101,7 +101,7 @@ def counterexample_lemma_a4(which: Constants = Constants.LEMMA) -> Counterexampl
 
     The prior is below the paper's condition; no example within the condition is known.
     """
-    row = beta_row((0.1, 0.1), (1, 0), 1)
+    row = _beta_row((0.1, 0.1), (1, 0), 1)
     exact, printed = float(oscillation(row)[0]), float(printed_constants(row, which)[0])
     setting = "Prior Beta(0.1, 0.1), outside the paper's condition alpha, beta >= 2; counts (1, 0), n = 1."
     return Counterexample(LEMMA_A4, setting, exact, printed, exact, "nats")
@@ -120,7 +120,7 @@ def counterexample_mean_of_z() -> Counterexample:
 
 def counterexample_truncation() -> Counterexample:
     """Return an example: clipping increases the KL divergence. [Zhang16] Section 3.1, truncation."""
-    row = beta_row((1, 1), (10, 0), 10)
+    row = _beta_row((1, 1), (10, 0), 10)
     before, after = (float(kl_at(row, np.array([[z, 2.0]]))[0]) for z in (30.0, 10.0))
     setting = (
         "Prior Beta(1, 1), counts (10, 0), n = 10, noisy counts (30, 2); the KL divergence "

@@ -88,41 +88,41 @@ def _stable_kl(prior: Dirichlets, counts: Counts, updates: FloatArray) -> FloatA
 UNIT = "KL(exact || released), nats"
 
 
-def kl_bounds(subject: Subject, at: EvaluationPoint) -> PosteriorKl:
+def _kl_bounds(subject: Subject, at: EvaluationPoint) -> PosteriorKl:
     """Return Theorem 1 for the curator's counts. Errors: InputError without counts."""
     counts, delta = subject.required_counts, at.knobs.delta
     key = (*subject.key, at.epsilon, delta)
     return subject.memo.once(key, posterior_kl, subject.prior, counts, epsilon=at.epsilons, delta=delta)
 
 
-def kl_study(subject: Subject, at: EvaluationPoint) -> Simulation:
-    """Return simulated releases of the curator's counts. Errors: InputError without counts."""
-    return subject.memo.once((*subject.key, at.epsilon, subject.releases, subject.seed), _kl_study, subject, at)
-
-
 def _kl_study(subject: Subject, at: EvaluationPoint) -> Simulation:
+    """Return simulated releases of the curator's counts. Errors: InputError without counts."""
+    return subject.memo.once((*subject.key, at.epsilon, subject.releases, subject.seed), _simulated_kl, subject, at)
+
+
+def _simulated_kl(subject: Subject, at: EvaluationPoint) -> Simulation:
     rng = stream(subject.seed, "bounds", "posterior KL")
     return simulate_kl(subject.prior, subject.required_counts, epsilon=at.epsilons, releases=subject.releases, rng=rng)
 
 
-def measured_quantile(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
+def _measured_quantile(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Simulate the KL divergence and take its quantile."""
-    expected = kl_bounds(subject, at).expected
+    expected = _kl_bounds(subject, at).expected
     if subject.too_large:
         return mean_alone(expected, subject.too_large)
-    return quantile_beside(kl_study(subject, at), expected, printed=bound.printed, delta=at.knobs.delta)
+    return quantile_beside(_kl_study(subject, at), expected, printed=bound.printed, delta=at.knobs.delta)
 
 
-def measured_mean(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
+def _measured_mean(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
     """Return the exact mean of the KL divergence, and a simulated mean."""
-    expected = kl_bounds(subject, at).expected
+    expected = _kl_bounds(subject, at).expected
     if subject.too_large:
         return replace(exactly(expected, printed=bound.printed, name="exact mean"), note=subject.too_large)
-    return mean_beside(kl_study(subject, at), expected, printed=bound.printed)
+    return mean_beside(_kl_study(subject, at), expected, printed=bound.printed)
 
 
 def _deviation(subject: Subject, at: EvaluationPoint) -> tuple[str, str]:
-    bounds = kl_bounds(subject, at)
+    bounds = _kl_bounds(subject, at)
     deviation = bounds.deviations[Constants.THEOREM]
     total = number(-2 * deviation**2 / math.log(at.knobs.delta))
     return (
@@ -137,10 +137,9 @@ def _table(subject: Subject, at: EvaluationPoint) -> str:
     return f"- {scale}; $n = {subject.records}$, $m = {rows}$ rows."
 
 
-def theorem_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Zhang16] Theorem 1, with the exact mean."""
+def _theorem_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     filled, deviation = _deviation(subject, at)
-    mean = number(float(kl_bounds(subject, at).expected[0]))
+    mean = number(float(_kl_bounds(subject, at).expected[0]))
     return f"""
 {_table(subject, at)}
 - **As stated**: deviation ${filled}$ nats, so $\\mathbb E f + {deviation} = {mean} + {deviation} = {bound.stated}$.
@@ -149,10 +148,9 @@ def theorem_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> st
 """
 
 
-def c_squared_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Zhang16] Theorem 1, with c squared."""
+def _c_squared_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     filled, deviation = _deviation(subject, at)
-    mean = number(float(kl_bounds(subject, at).expected[0]))
+    mean = number(float(_kl_bounds(subject, at).expected[0]))
     return f"""
 {_table(subject, at)}
 - **As stated**: deviation ${filled}$ nats, so ${mean} + {deviation} = {bound.stated}$.
@@ -164,7 +162,7 @@ def c_squared_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> st
 
 def _tails(subject: Subject, at: EvaluationPoint, certified: str) -> str:
     """Return all proved bounds of the tail; the certified bound is the smallest."""
-    tails = kl_bounds(subject, at).tails
+    tails = _kl_bounds(subject, at).tails
     law = (
         "the convolution of a distribution that dominates those of all rows"
         if tails.is_convolved
@@ -180,10 +178,9 @@ def _tails(subject: Subject, at: EvaluationPoint, certified: str) -> str:
     return f"- **Proved**: ${certified}$ nats, the smallest of the proved bounds:\n{lines}"
 
 
-def closed_form_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Zhang16] Theorem 1, with U."""
+def _closed_form_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     filled, deviation = _deviation(subject, at)
-    bounds = kl_bounds(subject, at)
+    bounds = _kl_bounds(subject, at)
     largest = number(float(bounds.oscillation(Constants.THEOREM).certified))
     mean = number(bounds.printed_expectation)
     return f"""
@@ -194,8 +191,7 @@ def closed_form_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
 """
 
 
-def expectation_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Zhang16] Theorem 1, U."""
+def _expectation_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     return f"""
 {_table(subject, at)}
 - **As stated**: $\\mathcal U = \\sum_{{ij}} n \\ln\\bigl((\\alpha + \\Delta\\alpha)(\\beta + \\Delta\\beta)\\bigr) =
@@ -204,8 +200,7 @@ def expectation_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> 
 """
 
 
-def refined_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Zhang16] Theorem 1, refined."""
+def _refined_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     return f"""
 {_table(subject, at)}
 - **As stated**: $\\sum_{{ij}} \\tfrac n2 e^{{-n/b}} \\ln[(\\alpha + n + 1)(\\beta + n + 1)] = {bound.stated}$ nats.
@@ -213,8 +208,7 @@ def refined_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 """
 
 
-def order_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    """[Zhang16] Theorem 1, last display."""
+def _order_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     m, n = subject.network.row_count, subject.records
     size = number(m * n * math.log(max(n, 1)))
     return f"""
@@ -232,7 +226,7 @@ _kl_exhibit = partial(
     unit=UNIT,
     also=("bounds.prior",),
     says=BoundKind.QUANTILE,
-    measure=measured_quantile,
+    measure=_measured_quantile,
     uses=Uses.COUNTS,
 )
 _mean_exhibit = partial(
@@ -242,40 +236,40 @@ _mean_exhibit = partial(
     unit=UNIT,
     also=("epsilon", "bounds.prior"),
     says=BoundKind.MEAN,
-    measure=measured_mean,
+    measure=_measured_mean,
     uses=Uses.COUNTS,
 )
 
 EXHIBITS: dict[str, Exhibit] = {
     "THEOREM_1": _kl_exhibit(
         claims.THEOREM_1,
-        lambda subject, at: kl_bounds(subject, at).theorem,
-        theorem_1_formula,
+        lambda subject, at: _kl_bounds(subject, at).theorem,
+        _theorem_1_formula,
     ),
     "C_SQUARED": _kl_exhibit(
         claims.THEOREM_1,
-        lambda subject, at: kl_bounds(subject, at).c_squared,
-        c_squared_formula,
+        lambda subject, at: _kl_bounds(subject, at).c_squared,
+        _c_squared_formula,
         variant="with c squared",
     ),
     "CLOSED_FORM": _kl_exhibit(
         claims.CLOSED_FORM,
-        lambda subject, at: kl_bounds(subject, at).closed_form,
-        closed_form_formula,
+        lambda subject, at: _kl_bounds(subject, at).closed_form,
+        _closed_form_formula,
     ),
     "EXPECTATION": _mean_exhibit(
         claims.EXPECTATION,
-        lambda subject, at: kl_bounds(subject, at).mean,
-        expectation_formula,
+        lambda subject, at: _kl_bounds(subject, at).mean,
+        _expectation_formula,
     ),
     "REFINED": _mean_exhibit(
         claims.REFINED,
-        lambda subject, at: kl_bounds(subject, at).refined_mean,
-        refined_formula,
+        lambda subject, at: _kl_bounds(subject, at).refined_mean,
+        _refined_formula,
     ),
     "ORDER": _kl_exhibit(
         claims.ORDER,
-        lambda subject, at: kl_bounds(subject, at).order,
-        order_formula,
+        lambda subject, at: _kl_bounds(subject, at).order,
+        _order_formula,
     ),
 }
