@@ -4,18 +4,18 @@ import enum
 import hashlib
 import json
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 
-from dpbayes.base.amounts import Amount, PrivacyMeasure, Rho, cost_in, number_of
+from dpbayes.base.amounts import Amount, PrivacyMeasure, amount_in, cost_in, measure_of, number_of
 from dpbayes.base.validation import InputError, brief, is_writable
 
 NO_HASH = "0" * 64
 """The hash of the previous row in the first row."""
 
-_TYPES = {"row": int, "reservation": int | None} | {name: str | None for name in ("amount", "delta", "content_hash")}
+_TYPES = {"row": int, "reservation": int | None} | {name: str | None for name in ("amount", "content_hash")}
 
 MAX_NAME, MAX_REASON, MAX_DIGITS = 200, 2000, 100
 """The largest numbers of letters of a dataset's name, of a reason, and of a fraction's text."""
@@ -26,18 +26,12 @@ class EventKind(enum.Enum):
 
     BEGUN = "ledger begun"
     OPENED = "dataset opened"
-    OPENED_IN_RHO = "dataset opened in rho"
     RAISED = "budget raised"
     RESERVED = "reserved"
-    RESERVED_IN_RHO = "reserved in rho"
     RELEASED = "released"
     FAILED = "failed"
     TABLE = "table seen"
     KEY = "signing key named"
-
-
-IN_RHO = (EventKind.OPENED_IN_RHO, EventKind.RESERVED_IN_RHO)
-"""The kinds whose amount is a rho. A raised budget has the measure of the opened one; other amounts are epsilons."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +45,7 @@ class Entry:
 
     kind: EventKind
     dataset: str = ""
-    amount: Fraction | None = None
-    delta: Fraction | None = None
+    amount: Amount | None = None
     reason: str = ""
     reservation: int | None = None
     content: bytes | None = None
@@ -65,8 +58,7 @@ class Event:
     row: int
     kind: EventKind
     dataset: str
-    amount: Fraction | None
-    delta: Fraction | None
+    amount: Amount | None
     reason: str
     reservation: int | None
     content_hash: str | None
@@ -74,28 +66,22 @@ class Event:
     previous: str
     hash: str
 
-    @property
-    def spent(self) -> Amount:
-        """The cost of a reservation."""
-        number = self.amount or Fraction(0)
-        return Rho(number) if self.kind in IN_RHO else number
-
 
 def sealed(entry: Entry, *, after: Event | None, time: str) -> Event:
     """Return the event of an entry that follows the last event of a ledger, or None for the first."""
-    values: dict[str, str | int | None] = {
-        "row": after.row + 1 if after else 1,
-        "kind": entry.kind.value,
-        "dataset": entry.dataset,
-        "amount": _written(entry.amount),
-        "delta": _written(entry.delta),
-        "reason": entry.reason,
-        "reservation": entry.reservation,
-        "content_hash": None if entry.content is None else content_hash(entry.content),
-        "time": time,
-        "previous": after.hash if after else NO_HASH,
-    }
-    return event_of({**values, "hash": seal(values)})
+    event = Event(
+        row=after.row + 1 if after else 1,
+        kind=entry.kind,
+        dataset=entry.dataset,
+        amount=entry.amount,
+        reason=entry.reason,
+        reservation=entry.reservation,
+        content_hash=None if entry.content is None else content_hash(entry.content),
+        time=time,
+        previous=after.hash if after else NO_HASH,
+        hash="",
+    )
+    return replace(event, hash=seal(values_of(event)))
 
 
 def seal(values: dict[str, str | int | None]) -> str:
@@ -114,19 +100,28 @@ def event_of(values: dict[str, str | int | None]) -> Event:
     for name, value in values.items():
         if not isinstance(value, _TYPES.get(name, str)):
             raise TypeError(f"{name} is of another type")
-    read = {
-        **values,
-        "kind": EventKind(values["kind"]),
-        "amount": _read(values["amount"]),
-        "delta": _read(values["delta"]),
-    }
+    read = {**values, "kind": EventKind(values["kind"]), "amount": _read(values["amount"])}
     return Event(**read)  # type: ignore[arg-type]
 
 
 def values_of(event: Event) -> dict[str, str | int | None]:
     """Return a row's values as they are written."""
-    texts = {"kind": event.kind.value, "amount": _written(event.amount), "delta": _written(event.delta)}
-    return {**vars(event), **texts}
+    return {**vars(event), "kind": event.kind.value, "amount": _written(event.amount)}
+
+
+def _written(amount: Amount | None) -> str | None:
+    """Return an amount with its measure, "epsilon 1/10"."""
+    return None if amount is None else f"{measure_of(amount).value} {number_of(amount)}"
+
+
+def _read(text: str | int | None) -> Amount | None:
+    if text is None:
+        return None
+    measure, _, number = str(text).partition(" ")
+    amount = amount_in(PrivacyMeasure(measure), Fraction(number))
+    if _written(amount) != text:
+        raise ValueError(f"{text} is not an amount in lowest terms")
+    return amount
 
 
 # What is refused
@@ -163,22 +158,20 @@ class BrokenLedgerError(LedgerError):
 # What a person gives
 
 
-def checked_amount(name: str, amount: object) -> Fraction:
-    """Return an exact amount above 0. Errors: LedgerError for floats, which are not exact, and for other values."""
-    if isinstance(amount, bool) or not isinstance(amount, int | Fraction):
-        raise LedgerError(f"{name} must be an exact fraction, such as 1/10; {brief(amount)} is not.")
-    if amount <= 0:
-        raise LedgerError(f"{name} must be above 0; {brief(amount)} is not.")
+def checked_amount(name: str, amount: Amount) -> Amount:
+    """Return an exact amount above 0, in its own measure.
+
+    Errors: LedgerError for floats, which are not exact, and for other values.
+    """
+    number: object = number_of(amount)
+    if isinstance(number, bool) or not isinstance(number, int | Fraction):
+        raise LedgerError(f"{name} must be an exact fraction, such as 1/10; {brief(number)} is not.")
+    if number <= 0:
+        raise LedgerError(f"{name} must be above 0; {brief(number)} is not.")
     # An upper bound of the digits, since Python refuses to write numbers that are too long.
-    if (amount.numerator.bit_length() + amount.denominator.bit_length()) * 0.302 > MAX_DIGITS:
+    if (number.numerator.bit_length() + number.denominator.bit_length()) * 0.302 > MAX_DIGITS:
         raise LedgerError(f"{name} has too many digits; the limit is {MAX_DIGITS}.")
-    return Fraction(amount)
-
-
-def checked_cost(name: str, amount: Amount) -> Amount:
-    """Return an exact amount above 0, in its own measure. Errors: LedgerError, as of `checked_amount`."""
-    number = checked_amount(name, number_of(amount))
-    return Rho(number) if isinstance(amount, Rho) else number
+    return amount_in(measure_of(amount), Fraction(number))
 
 
 def checked_dataset(dataset: object) -> str:
@@ -209,19 +202,6 @@ def checked_bytes(name: str, content: object) -> bytes:
     if not isinstance(content, bytes) or not content:
         raise LedgerError(f"{name} must be bytes, and not empty.")
     return content
-
-
-def _written(amount: Fraction | None) -> str | None:
-    return None if amount is None else str(amount)
-
-
-def _read(text: str | int | None) -> Fraction | None:
-    if text is None:
-        return None
-    amount = Fraction(str(text))
-    if str(amount) != text:
-        raise ValueError(f"{text} is not a fraction in lowest terms")
-    return amount
 
 
 # The accounts
@@ -271,7 +251,7 @@ class Spending:
     @property
     def amount(self) -> Amount:
         """The cost as stated in the request: an epsilon or a rho."""
-        return self.reservation.spent
+        return self.reservation.amount or Fraction(0)
 
     @property
     def cost(self) -> Fraction:
@@ -297,9 +277,9 @@ class Books:
     """
 
     events: tuple[Event, ...] = ()
-    accounts: Mapping[str, Account] = field(default_factory=dict)
-    spendings: Mapping[int, Spending] = field(default_factory=dict)
-    keys: Mapping[int, int | None] = field(default_factory=dict)
+    accounts: dict[str, Account] = field(default_factory=dict)
+    spendings: dict[int, Spending] = field(default_factory=dict)
+    keys: dict[int, int | None] = field(default_factory=dict)
 
     def of(self, dataset: str) -> tuple[Spending, ...]:
         """Return the spendings of one dataset."""
@@ -312,19 +292,13 @@ class Books:
 
 def books_of(events: Iterable[Event]) -> Books:
     """Return the books of the rows. Errors: BrokenLedgerError that names the first invalid row."""
-    events = tuple(events)
-    accounts: dict[str, Account] = {}
-    spendings: dict[int, Spending] = {}
-    keys: dict[int, int | None] = {}
-    last: Event | None = None
-    for place, event in enumerate(events, start=1):
+    books, last = Books(tuple(events)), None
+    for place, event in enumerate(books.events, start=1):
         _check_link(event, place, last)
-        if event.kind is EventKind.KEY:
-            _name_key(event, keys)
-        else:
-            _ENTERED[event.kind](event, accounts, spendings)
+        if event.kind is not EventKind.BEGUN:  # its content is the key for the hashes of tables
+            _ENTERED[event.kind](event, books)
         last = event
-    return Books(events, accounts, spendings, keys)
+    return books
 
 
 def broken(row: int, why: str) -> BrokenLedgerError:
@@ -353,72 +327,61 @@ def _check_link(event: Event, place: int, last: Event | None) -> None:
         raise broken(place, "the first row, and only the first, must be the start of a ledger")
 
 
-def _name_key(event: Event, keys: dict[int, int | None]) -> None:
-    if event.reservation is not None:
-        if keys.get(event.reservation, event.row) is not None:
-            raise broken(event.row, "it replaces a signing key that is not in use")
-        keys[event.reservation] = event.row
-    keys[event.row] = None
-
-
-def _begun(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
-    pass  # its content is the key for the hashes of tables
-
-
-def _opened(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
-    if event.dataset in accounts or event.amount is None or event.amount <= 0:
+def _opened(event: Event, books: Books) -> None:
+    if event.dataset in books.accounts or event.amount is None or number_of(event.amount) <= 0:
         raise broken(event.row, "it opens a dataset that is already open, or opens it without a budget")
-    measure = PrivacyMeasure.RHO if event.kind in IN_RHO else PrivacyMeasure.EPSILON
-    accounts[event.dataset] = Account(dataset=event.dataset, budget=event.amount, measure=measure)
+    measure, budget = measure_of(event.amount), number_of(event.amount)
+    books.accounts[event.dataset] = Account(dataset=event.dataset, budget=budget, measure=measure)
 
 
-def _raised(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
-    account = _account(event, accounts)
-    if event.amount is None or event.amount <= account.budget:
+def _raised(event: Event, books: Books) -> None:
+    account, raised = _account(event, books), event.amount
+    if raised is None or measure_of(raised) is not account.measure or number_of(raised) <= account.budget:
         raise broken(event.row, "it does not raise the budget")
-    accounts[event.dataset] = replace(account, budget=event.amount)
+    books.accounts[event.dataset] = replace(account, budget=number_of(raised))
 
 
-def _reserved(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
-    account = _account(event, accounts)
-    cost = cost_in(account.measure, event.spent)
-    delta = None if event.kind in IN_RHO else Fraction(0)
-    if not event.amount or cost is None or not 0 < cost <= account.left or event.delta != delta:
+def _reserved(event: Event, books: Books) -> None:
+    account = _account(event, books)
+    cost = None if event.amount is None else cost_in(account.measure, event.amount)
+    if cost is None or not 0 < cost <= account.left:
         raise broken(event.row, "it reserves nothing, or more than the remaining budget")
-    accounts[event.dataset] = replace(account, reserved=account.reserved + cost)
-    spendings[event.row] = Spending(event, measure=account.measure)
+    books.accounts[event.dataset] = replace(account, reserved=account.reserved + cost)
+    books.spendings[event.row] = Spending(event, measure=account.measure)
 
 
-def _closed(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
-    spending = spendings.get(event.reservation or 0)
+def _closed(event: Event, books: Books) -> None:
+    spending = books.spendings.get(event.reservation or 0)
     if spending is None or spending.closing or spending.reservation.dataset != event.dataset:
         raise broken(event.row, "it closes a reservation that is not open")
-    spendings[spending.row] = replace(spending, closing=event)
+    books.spendings[spending.row] = replace(spending, closing=event)
     if event.kind is EventKind.RELEASED:
-        account = _account(event, accounts)
-        accounts[event.dataset] = replace(
-            account, reserved=account.reserved - spending.cost, released=account.released + spending.cost
+        account, cost = _account(event, books), spending.cost
+        books.accounts[event.dataset] = replace(
+            account, reserved=account.reserved - cost, released=account.released + cost
         )
 
 
-def _table(event: Event, accounts: dict[str, Account], spendings: dict[int, Spending]) -> None:
-    _account(event, accounts)
+def _key_named(event: Event, books: Books) -> None:
+    if event.reservation is not None:
+        if books.keys.get(event.reservation, event.row) is not None:
+            raise broken(event.row, "it replaces a signing key that is not in use")
+        books.keys[event.reservation] = event.row
+    books.keys[event.row] = None
 
 
-def _account(event: Event, accounts: dict[str, Account]) -> Account:
-    if event.dataset not in accounts:
+def _account(event: Event, books: Books) -> Account:
+    if event.dataset not in books.accounts:
         raise broken(event.row, "its dataset was not opened")
-    return accounts[event.dataset]
+    return books.accounts[event.dataset]
 
 
-_ENTERED = {
-    EventKind.BEGUN: _begun,
+_ENTERED: Mapping[EventKind, Callable[[Event, Books], object]] = {
     EventKind.OPENED: _opened,
-    EventKind.OPENED_IN_RHO: _opened,
     EventKind.RAISED: _raised,
     EventKind.RESERVED: _reserved,
-    EventKind.RESERVED_IN_RHO: _reserved,
     EventKind.RELEASED: _closed,
     EventKind.FAILED: _closed,
-    EventKind.TABLE: _table,
+    EventKind.TABLE: _account,
+    EventKind.KEY: _key_named,
 }

@@ -10,7 +10,7 @@ from dpbayes.base.libraries import extra
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import finite_number
 from dpbayes.base.zcdp import renyi_epsilon, renyi_of_pure, zcdp_epsilon
-from dpbayes.releases.ledger.books import checked_cost
+from dpbayes.releases.ledger.books import checked_amount
 
 LEAST_DELTA = 1e-10
 """At smaller deltas, rounding errors of the composition would matter."""
@@ -29,7 +29,7 @@ def composed(costs: Iterable[Amount], delta: float) -> float:
     on earlier outcomes. Errors: InputError for a delta outside [1e-10, 1), and for amounts that are not exact.
     """
     delta = finite_number("Delta", delta, low=LEAST_DELTA, high=math.nextafter(1, 0))
-    checked = [checked_cost("Rho" if isinstance(cost, Rho) else "Epsilon", cost) for cost in costs]
+    checked = [checked_amount("Rho" if isinstance(cost, Rho) else "Epsilon", cost) for cost in costs]
     pure = [cost for cost in checked if not isinstance(cost, Rho)]
     rho = float(sum((cost.value for cost in checked if isinstance(cost, Rho)), Fraction(0)))
     if not rho:

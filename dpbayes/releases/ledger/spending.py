@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
 from dpbayes.base.amounts import (
     Amount,
-    PrivacyMeasure,
-    Rho,
     amount_in,
     amount_text,
     amount_with_symbol,
@@ -32,8 +30,8 @@ from dpbayes.releases.ledger.books import (
     OverBudgetError,
     RepeatedRequestError,
     Spending,
+    checked_amount,
     checked_bytes,
-    checked_cost,
     checked_dataset,
     checked_reason,
     clock_notes,
@@ -95,12 +93,6 @@ def cost_of(account: Account, amount: Amount) -> Fraction:
     return cost
 
 
-def cost_text(account: Account, amount: Amount) -> str:
-    """Return the cost of an amount for a budget, in words. Errors: those of `cost_of`."""
-    text = amount_with_symbol(amount_in(account.measure, cost_of(account, amount)))
-    return text if measure_of(amount) is account.measure else f"the {text} that {amount_with_symbol(amount)} costs"
-
-
 def events(path: Path) -> tuple[Event, ...]:
     """Return all events in the order of the rows, without the bytes of their contents."""
     with reading(path) as (_, books):
@@ -131,12 +123,11 @@ def open_dataset(path: Path, dataset: str, budget: Amount, *, reason: str) -> Ev
     Errors: LedgerError.
     """
     entry = Entry(
-        kind=EventKind.OPENED_IN_RHO if isinstance(budget, Rho) else EventKind.OPENED,
+        kind=EventKind.OPENED,
         dataset=checked_dataset(dataset),
-        amount=number_of(checked_cost("The budget", budget)),
+        amount=checked_amount("The budget", budget),
         reason=checked_reason(reason),
     )
-
     begin(path)
     with writing(path) as (rows, books):
         if entry.dataset in books.accounts:
@@ -156,10 +147,9 @@ def raise_budget(path: Path, dataset: str, budget: Amount, *, reason: str) -> Ev
     entry = Entry(
         kind=EventKind.RAISED,
         dataset=checked_dataset(dataset),
-        amount=(raised := number_of(checked_cost("The budget", budget))),
+        amount=checked_amount("The budget", budget),
         reason=checked_reason(reason),
     )
-
     with writing(path) as (rows, books):
         account = account_in(books, entry.dataset)
         present = account.budget
@@ -168,10 +158,10 @@ def raise_budget(path: Path, dataset: str, budget: Amount, *, reason: str) -> Ev
                 f"The budget of {brief(entry.dataset)} is in {account.measure.symbol}. State the new budget in "
                 f"{account.measure.symbol} too."
             )
-        if raised <= present:
+        if number_of(budget) <= present:
             raise LedgerError(
                 f"A budget can only be raised. The budget of {brief(entry.dataset)} is {amount_text(present)}, and "
-                f"{amount_text(raised)} is not larger."
+                f"{amount_text(number_of(budget))} is not larger."
             )
         return rows.add(books, entry)
 
@@ -202,12 +192,10 @@ def spend(
 
 
 def _reservation(dataset: str, cost: Amount, question: bytes) -> Entry:
-    in_rho = isinstance(cost, Rho)
     return Entry(
-        kind=EventKind.RESERVED_IN_RHO if in_rho else EventKind.RESERVED,
+        kind=EventKind.RESERVED,
         dataset=checked_dataset(dataset),
-        amount=number_of(checked_cost("Rho" if in_rho else "Epsilon", cost)),
-        delta=None if in_rho else Fraction(0),
+        amount=checked_amount(measure_of(cost).value.capitalize(), cost),
         content=checked_bytes("A question", question),
     )
 
@@ -225,17 +213,16 @@ def _drawn(path: Path, reservation: Event, draw: Callable[[], bytes]) -> bytes |
 
 def _reserve(path: Path, entry: Entry, *, after: int) -> Event:
     with writing(path) as (rows, books):
-        account = account_in(books, entry.dataset)
-        amount = amount_in(
-            PrivacyMeasure.RHO if entry.kind is EventKind.RESERVED_IN_RHO else PrivacyMeasure.EPSILON,
-            entry.amount or Fraction(0),
-        )
+        account, amount = account_in(books, entry.dataset), entry.amount or Fraction(0)
         _check_newest(books.spendings_on(entry.dataset, content_hash(entry.content or b"")), after=after)
-        if cost_of(account, amount) > account.left:
+        cost = cost_of(account, amount)
+        if cost > account.left:
+            costs = amount_with_symbol(amount_in(account.measure, cost))
+            if measure_of(amount) is not account.measure:
+                costs = f"the {costs} that {amount_with_symbol(amount)} costs"
             raise OverBudgetError(
                 f"The budget of {brief(account.dataset)} has {amount_text(account.left)} left of "
-                f"{amount_text(account.budget)}, less than {cost_text(account, amount)}. Choose a smaller amount, or "
-                "raise the budget."
+                f"{amount_text(account.budget)}, less than {costs}. Choose a smaller amount, or raise the budget."
             )
         return rows.add(books, entry)
 
@@ -267,16 +254,9 @@ def _close(path: Path, reservation: Event, closing: Entry) -> Event:
         present = books.spendings.get(reservation.row)
         # The file may have been replaced, or the row may have been written despite an error.
         if present is None or present.reservation != reservation or present.closing:
-            symbol = measure_of(reservation.spent).symbol
+            symbol = measure_of(reservation.amount or Fraction(0)).symbol
             raise LedgerError(f"The ledger {path} does not contain the open reservation of {symbol}.")
-        entry = Entry(
-            kind=closing.kind,
-            dataset=reservation.dataset,
-            reason=closing.reason,
-            reservation=reservation.row,
-            content=closing.content,
-        )
-        return rows.add(books, entry)
+        return rows.add(books, replace(closing, dataset=reservation.dataset, reservation=reservation.row))
 
 
 def _failure(error: BaseException) -> str:
@@ -286,15 +266,11 @@ def _failure(error: BaseException) -> str:
 def _note_failure(path: Path, reservation: Event, error: BaseException) -> None:
     """Record that sampling failed, if the ledger can be written. The text of the error is not recorded."""
     with suppress(LedgerError):
-        _close(
-            path,
-            reservation,
-            Entry(kind=EventKind.FAILED, reason=f"{_failure(error)}."),
-        )
+        _close(path, reservation, Entry(kind=EventKind.FAILED, reason=f"{_failure(error)}."))
 
 
 def _lost(reservation: Event, why: str) -> EpsilonLostError:
-    cost = amount_with_symbol(reservation.spent)
+    cost = amount_with_symbol(reservation.amount or Fraction(0))
     sentence = f"{why}. Nothing was released, and the {cost} reserved in row {reservation.row} stays charged."
     return EpsilonLostError(sentence, reservation.row)
 
@@ -332,12 +308,7 @@ def name_key(path: Path, signer: Signer, *, reason: str, replaces: int | None = 
     Errors: LedgerError, also for a key that is not in use and cannot be replaced.
     """
     content = canonical(signer.content)
-    entry = Entry(
-        kind=EventKind.KEY,
-        reason=checked_reason(reason),
-        reservation=replaces,
-        content=content,
-    )
+    entry = Entry(kind=EventKind.KEY, reason=checked_reason(reason), reservation=replaces, content=content)
     with writing(path) as (rows, books):
         if replaces is not None and books.keys.get(replaces, replaces) is not None:
             raise LedgerError(f"Row {replaces} of the ledger does not name a signing key that is in use.")

@@ -1,6 +1,5 @@
 """A ledger in a file: one SQLite table of events, to which rows are only added."""
 
-import errno
 import os
 import re
 import secrets
@@ -8,7 +7,7 @@ import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -29,20 +28,7 @@ from dpbayes.releases.ledger.books import (
     values_of,
 )
 
-COLUMNS = (
-    "row",
-    "kind",
-    "dataset",
-    "amount",
-    "delta",
-    "reason",
-    "reservation",
-    "content_hash",
-    "time",
-    "previous",
-    "hash",
-)
-ADDED = (*COLUMNS, "content")
+COLUMNS = tuple(field.name for field in fields(Event))
 
 VERSION = 1
 """The version of the tables, which the file states."""
@@ -57,7 +43,7 @@ APPLICATION = 0x64706C67
 # deletes a row without the trigger on deletes.
 _SCHEMA = {
     "event": "CREATE TABLE event (row INTEGER PRIMARY KEY, kind TEXT NOT NULL, dataset TEXT NOT NULL, amount TEXT,"
-    " delta TEXT, reason TEXT NOT NULL, reservation INTEGER, content_hash TEXT, time TEXT NOT NULL,"
+    " reason TEXT NOT NULL, reservation INTEGER, content_hash TEXT, time TEXT NOT NULL,"
     " previous TEXT NOT NULL, hash TEXT NOT NULL, content BLOB)",
     "never_changed": "CREATE TRIGGER never_changed BEFORE UPDATE ON event"
     " BEGIN SELECT RAISE(ABORT, 'rows are never changed'); END",
@@ -80,9 +66,8 @@ class LedgerRows:
         event = sealed(entry, after=books.events[-1] if books.events else None, time=_now())
         books_of((*books.events, event))  # an invalid row is not written
         values = {**values_of(event), "content": entry.content}
-        marks = ", ".join("?" * len(ADDED))
-        statement = f"INSERT INTO event ({', '.join(ADDED)}) VALUES ({marks})"
-        self.connection.execute(statement, [values[name] for name in ADDED])
+        marks = ", ".join(f":{name}" for name in values)
+        self.connection.execute(f"INSERT INTO event ({', '.join(values)}) VALUES ({marks})", values)
         return event
 
     def content(self, event: Event) -> bytes:
@@ -139,9 +124,9 @@ def _require_file(path: Path) -> None:
 
 
 def begin(path: Path) -> None:
-    """Make a ledger, as a file that does not exist yet, unless the file is a ledger already.
+    """Make a ledger, as a file that does not exist yet; any other file stays unchanged.
 
-    Errors: LedgerError if it cannot be made, BrokenLedgerError for any other file, which stays unchanged.
+    Errors: LedgerError if it cannot be made.
     """
     with refusing(path):
         place = path.resolve()
@@ -149,8 +134,6 @@ def begin(path: Path) -> None:
         if not place.exists() or not place.stat().st_size:  # another program may be making it
             with _only_maker(place.parent) as folder:
                 _make(place, folder)
-        with closing(_connection(path, "rw")) as connection:
-            _require_ledger(connection, path)
 
 
 @contextmanager
@@ -274,20 +257,6 @@ def _pragma(connection: sqlite3.Connection, name: str) -> int:
     return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
 
 
-def _is_empty(connection: sqlite3.Connection) -> bool:
-    marks = _pragma(connection, "application_id"), _pragma(connection, "user_version")
-    return marks == (0, 0) and connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
-
-
-def _require_ledger(connection: sqlite3.Connection, path: Path) -> None:
-    if _is_empty(connection):
-        raise BrokenLedgerError(
-            f"The file {path} is empty and is not a ledger. A new ledger needs the name of a file that does not exist."
-        )
-    if _pragma(connection, "application_id") != APPLICATION:
-        raise BrokenLedgerError(f"The file {path} is a database of another program, not a ledger; name another file.")
-
-
 def _make_tables(connection: sqlite3.Connection) -> None:
     for statement in _SCHEMA.values():
         connection.execute(statement)
@@ -297,14 +266,20 @@ def _make_tables(connection: sqlite3.Connection) -> None:
 
 def _checked(connection: sqlite3.Connection, path: Path) -> Books:
     """Return the books. Errors: BrokenLedgerError for another kind of file or version, and for invalid rows."""
-    _require_ledger(connection, path)
-    version = _pragma(connection, "user_version")
+    tables = dict(connection.execute("SELECT name, sql FROM sqlite_master"))
+    mark, version = _pragma(connection, "application_id"), _pragma(connection, "user_version")
+    if not (mark or version or tables):
+        raise BrokenLedgerError(
+            f"The file {path} is empty and is not a ledger. A new ledger needs the name of a file that does not exist."
+        )
+    if mark != APPLICATION:
+        raise BrokenLedgerError(f"The file {path} is a database of another program, not a ledger; name another file.")
     if version != VERSION:
         raise BrokenLedgerError(
             f"The ledger {path} has version {version}, and this program reads version {VERSION}; use the program that "
             "wrote it."
         )
-    if dict(connection.execute("SELECT name, sql FROM sqlite_master")) != _SCHEMA:
+    if tables != _SCHEMA:
         raise BrokenLedgerError(
             f"The tables or triggers of the ledger {path} were changed. Restore a copy of the file."
         )
@@ -323,12 +298,14 @@ def _events(rows: Iterable[Sequence[object]]) -> Iterator[Event]:
 
 # Errors of SQLite and of the system
 
+_LOCKED = "Another program is writing to the ledger {path}, or its drive has no file locks. Try again later."
+_CLOSED = "The ledger {path} cannot be opened; allow reading and writing the file and its folder."
 _SENTENCES = {
-    sqlite3.SQLITE_BUSY: "Another program is writing to the ledger {path}; try again when it is done.",
-    sqlite3.SQLITE_LOCKED: "Another program is writing to the ledger {path}; try again when it is done.",
+    sqlite3.SQLITE_BUSY: _LOCKED,
+    sqlite3.SQLITE_LOCKED: _LOCKED,
     sqlite3.SQLITE_READONLY: "The ledger {path} cannot be written; allow writing to the file and its folder.",
-    sqlite3.SQLITE_PERM: "The ledger {path} cannot be opened; allow reading and writing the file and its folder.",
-    sqlite3.SQLITE_CANTOPEN: "The ledger {path} cannot be opened; allow reading and writing the file and its folder.",
+    sqlite3.SQLITE_PERM: _CLOSED,
+    sqlite3.SQLITE_CANTOPEN: _CLOSED,
     sqlite3.SQLITE_FULL: "The disk with the ledger {path} is full. Free some space and try again.",
     sqlite3.SQLITE_IOERR: "The disk with the ledger {path} reports an error. Check the disk and try again.",
     sqlite3.SQLITE_TOOBIG: "The data are too large for the ledger {path}. Make a smaller release.",
@@ -350,8 +327,6 @@ def refusing(path: Path) -> Iterator[None]:
         )
         if code in _BROKEN:
             raise BrokenLedgerError(_BROKEN[code].format(path=path)) from error
-        if code == sqlite3.SQLITE_BUSY and not has_locks(path.parent):
-            raise LedgerError(f"The drive of {path} has no file locks. Keep the ledger on another disk.") from error
         sentence = _SENTENCES.get(code, "SQLite refuses the ledger {path}: {error}.")
         raise LedgerError(sentence.format(path=path, error=str(error).rstrip("."))) from error
     except UnicodeDecodeError as error:  # SQLite quotes what it cannot read
@@ -360,7 +335,7 @@ def refusing(path: Path) -> Iterator[None]:
         raise LedgerError(f"The ledger {path} cannot be opened: {error.strerror}.") from error
 
 
-# The drive: on a network drive, or without locks, several programs cannot charge one ledger at the same time
+# The drive: on a network drive, several programs cannot charge one ledger at the same time
 
 MOUNTS = Path("/proc/self/mountinfo")
 """The list of mounted drives on Linux; on other systems, the drive is unknown."""
@@ -388,20 +363,3 @@ def _mount_of(path: Path) -> tuple[Path, str]:
         if own.is_relative_to(mounted) and len(mounted.parts) >= len(place.parts):
             place, kind = mounted, after.split()[0]
     return place, kind
-
-
-def has_locks(folder: Path) -> bool:
-    """Whether files in this folder can be locked. SQLite reports "busy" both for a taken lock and for a missing one.
-
-    A temporary file is locked, because closing the ledger here would release the locks of this process on it.
-    """
-    try:
-        import fcntl
-    except ImportError:  # a system with other locks
-        return True
-    try:
-        with tempfile.TemporaryFile(dir=folder) as file:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        return error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
-    return True

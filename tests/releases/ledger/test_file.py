@@ -1,7 +1,5 @@
 """The file is elsewhere, locked, read-only, of another kind or version, or its disk is full."""
 
-import errno
-import fcntl
 import os
 import shutil
 import sqlite3
@@ -174,21 +172,6 @@ def test_another_version_is_named(path: Path) -> None:
 # Locked
 
 
-def test_a_drive_without_locks_is_distinct_from_a_lock_that_is_taken(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(store, "BUSY_SECONDS", 0.01)
-
-    def lockf(*_: object) -> None:
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    other = sqlite3.connect(path, isolation_level=None)  # SQLite says "busy" of both
-    other.execute("BEGIN IMMEDIATE")
-    monkeypatch.setattr(fcntl, "lockf", lockf)
-    refused(path, "The drive of PATH has no file locks. Keep the ledger on another disk.")
-    other.close()
-
-
 @pytest.mark.parametrize("kind", ["nfs4", "cifs", "fuse.sshfs"])
 def test_a_network_drive_is_refused(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     place = str(path.parent).replace(" ", "\\040")
@@ -223,7 +206,7 @@ def test_a_locked_ledger_is_read_and_not_written(path: Path, monkeypatch: pytest
     monkeypatch.setattr(store, "BUSY_SECONDS", 0.01)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    refused(path, "Another program is writing to the ledger PATH; try again when it is done.")
+    refused(path, "Another program is writing to the ledger PATH, or its drive has no file locks. Try again later.")
     assert ledger.check(path).rows == 2
     other.close()
     ledger.spend(path, "votes", TENTH, b"q", Drawing())
@@ -241,8 +224,8 @@ def test_a_lock_while_drawing_costs_epsilon(path: Path, monkeypatch: pytest.Monk
         ledger.spend(path, "votes", TENTH, b"q", draw)
     other.close()
     assert str(lost.value) == (
-        f"Another program is writing to the ledger {path}; try again when it is done. Nothing was released, and "
-        "the ε = 0.1 reserved in row 3 stays charged."
+        f"Another program is writing to the ledger {path}, or its drive has no file locks. Try again later. Nothing "
+        "was released, and the ε = 0.1 reserved in row 3 stays charged."
     )
     assert ledger.account_of(path, "votes").reserved == TENTH
 
