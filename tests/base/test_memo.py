@@ -1,10 +1,9 @@
 """What is kept by what it was asked under."""
 
 import pickle
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -29,34 +28,6 @@ def test_all_are_forgotten_on_request_and_work_that_goes_on_has_its_result() -> 
     assert memo.once(2, lambda: (memo.clear(), "computed meanwhile")[1]) == "computed meanwhile"
     assert memo.results == {}
     assert memo.once(1, float, 3) == 3
-
-
-@pytest.fixture
-def hasty() -> Iterator[None]:
-    """Threads take turns as often as they can, so that what goes wrong between two steps does."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
-
-
-@pytest.mark.usefixtures("hasty")
-def test_threads_may_share_it() -> None:
-    memo, wrong = Memo(most=3), list[object]()
-
-    def ask() -> None:
-        try:
-            wrong.extend(k for k in range(20_000) if memo.once(k % 7, str, k % 7) != str(k % 7))
-        except Exception as error:  # a thread's own error would be lost
-            wrong.append(error)
-
-    threads = [threading.Thread(target=ask) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
-    assert len(memo.results) == 3
 
 
 def test_work_in_steps_is_done_once_and_continues_where_it_was_left():
@@ -148,22 +119,6 @@ def test_a_copy_keeps_nothing_yet():
     copy = pickle.loads(pickle.dumps(memo))
     assert (copy.most, copy.results) == (2, {})
     assert copy.once("b", str, 2) == "2"
-
-
-def test_work_that_others_have_done_meanwhile_takes_no_further_step():
-    memo, done = Memo(), []
-
-    def work():
-        for step in range(3):
-            done.append(step)
-            yield step / 3
-        return object()
-
-    left, other = memo.once_in_steps("a", work), memo.once_in_steps("a", work)
-    assert next(left) == 0
-    result = finished(other)
-    assert finished(left) is result
-    assert done == [0, 1, 2]
 
 
 def test_what_is_kept_is_listed_without_computing_it():

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from dpbayes.base.privacy import NON_PRIVATE, Guarantee, Neighbours, compose
+from dpbayes.base.privacy import NON_PRIVATE, Guarantee, compose
 from dpbayes.base.validation import InputError
 from dpbayes.base.zcdp import zcdp_epsilon
 
@@ -39,11 +39,6 @@ def test_infinite_epsilon_or_delta_one_promise_nothing(guarantee, private):
 )
 def test_a_guarantee_reads_as_in_a_paper(guarantee, text):
     assert str(guarantee) == text
-
-
-def test_guarantees_are_about_replacing_one_record():
-    assert Guarantee(1).neighbours is Neighbours.REPLACE_ONE
-    assert "same public size n" in Neighbours.REPLACE_ONE.value
 
 
 def test_epsilons_and_deltas_add_up_in_any_order():

@@ -5,10 +5,6 @@ import pytest
 from dpbayes.base.references import PAPERS, Reference
 
 
-def test_a_reference_prints_as_in_the_docstrings():
-    assert str(Reference("Zhang16", "Corollary 2")) == "[Zhang16] Corollary 2"
-
-
 @pytest.mark.parametrize(
     ("paper", "place", "said"),
     [

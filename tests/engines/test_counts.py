@@ -14,7 +14,6 @@ from dpbayes.base.validation import InputError
 from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, OwnState, encode
 from dpbayes.sources.engines import count as module
 from dpbayes.sources.engines.table import DeclaredTable
-from tests.conftest import IS_THOROUGH
 from tests.engines.conftest import ENGINES, TYPED, Loaded
 from tests.sources.engines.tables import assert_equal_counts
 
@@ -178,29 +177,6 @@ def test_a_wide_network_is_counted_in_several_statements_of_one_state(
     monkeypatch.setattr(module, "MOST_SETS", 3)
     engine = loaded(pa.Table.from_pandas(frame))
     assert_equal_counts(engine, frame, network, columns)
-
-
-@pytest.mark.skipif(
-    not IS_THOROUGH, reason="ten million records take minutes to load: make engines HYPOTHESIS_PROFILE=thorough"
-)
-@on_typed_engines
-def test_ten_million_records_have_the_same_counts(loaded: Loaded) -> None:
-    rng, n = np.random.default_rng(7), 10_000_000
-    table = pa.table(
-        {
-            "a": pa.array(rng.integers(0, 4, n), pa.int64()),
-            "b": pa.DictionaryArray.from_arrays(rng.integers(0, 2, n), ["no", "yes"]).cast(pa.string()),
-            "c": pa.array(rng.normal(size=n)),
-        }
-    )
-    columns = (Categories("a", ("0", "1", "2", "3")), Categories("b", ("no", "yes")), Cuts("c", (-1, 0, 1)))
-    network = network_over(columns)
-    a, b = table["a"].to_numpy(), table["b"].to_numpy(zero_copy_only=False) == "yes"
-    c = np.searchsorted([-1, 0, 1], table["c"].to_numpy(), side="right")
-    codes = np.column_stack((a, b, c)).astype(np.uint8)
-    memory = dp.count(network, dp.Dataset(network.names, network.states, codes))
-    counted = dp.count(network, DeclaredTable(loaded(table), columns))
-    assert (counted.n, counted.values.tolist()) == (memory.n, memory.values.tolist())
 
 
 @on_every_engine

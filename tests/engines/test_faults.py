@@ -1,7 +1,5 @@
 """What goes wrong on the way to an engine is one sentence, without a password, a statement or a value."""
 
-import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -139,33 +137,6 @@ def test_a_locked_table_is_reported(server: Postgres, table: Any, monkeypatch: p
     with table.transaction():
         table.execute("lock table patients in access exclusive mode")
         assert "Another program is changing" in refused(lambda: counted(server.address("patients")), server)
-
-
-@pytest.mark.parametrize("stop", ["pg_terminate_backend", "pg_cancel_backend"])
-def test_a_connection_that_ends_during_the_count_is_reported(server: Postgres, table: Any, stop: str) -> None:
-    table.execute(
-        "create or replace view slow as select case when random() < 2 then 'a' end as x, (n + m) % 20 as y "
-        "from generate_series(1, 1000000) n, generate_series(1, 1000000) m"
-    )
-    counting = (
-        "select pid from pg_stat_activity where application_name = 'dpbayes' and state = 'active' "
-        "and now() - query_start > interval '0.5 s'"
-    )
-
-    def end() -> None:
-        with server.connect() as other:
-            for _ in range(400):
-                if rows := other.execute(counting).fetchall():
-                    break
-                time.sleep(0.05)
-            other.execute(f"select {stop}({rows[0][0]})")
-
-    ending = threading.Thread(target=end, daemon=True)
-    ending.start()
-    sentence = refused(lambda: counted(server.address("slow")), server)
-    ending.join()
-    assert ("ended the connection" if "terminate" in stop else "was cancelled") in sentence
-    table.execute("drop view slow")
 
 
 def test_a_stopped_server_is_reported_and_can_come_back(server: Postgres, table: Any) -> None:

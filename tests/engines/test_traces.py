@@ -13,14 +13,9 @@ import pytest
 import dpbayes as dp
 from dpbayes.base.validation import InputError
 from dpbayes.sources.columns import Categories
-from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.engines.address import parsed
 from dpbayes.sources.engines.table import DeclaredTable, open_table
-from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
-from dpbayes.ui.session.link import query_of
 from tests.engines.servers import Postgres, write_table
-from tests.pages.conftest import everything, fine, headline, open_page, press, sentences, settings_of
-from tests.pages.test_connect import values_in
 
 # Spark leaves sockets of its own to the garbage collector, and ibis cursors; both use what pandas and Arrow deprecate.
 pytestmark = [
@@ -75,26 +70,6 @@ def test_a_password_comes_from_a_file_and_stands_nowhere_else(
     texts = [repr(value) for value in (engine, parsed(address))]
     texts += [engine.title, str(wrong.value), str(none.value), caplog.text, *capfd.readouterr()]
     assert not [text for text in texts if server.password in text]
-
-
-def test_a_page_on_a_table_whose_password_is_in_a_file_holds_neither_password_nor_path(
-    server: Postgres, passfile: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setenv(DATA_ROOT, "")
-    monkeypatch.setenv(CONNECT, "clinic=" + server.address("patients").replace("?", f"?passfile={passfile}&"))
-    at = press(open_page("pages/data.py", data="connected:clinic"), "Open")
-    at.session_state["connected"] = at.session_state["connected"].declared((DeclaredColumn("x", X),))
-    press(fine(at.run()), "Count the table")
-    assert "30 records" in headline(at)
-    texts = [everything(at), caplog.text, str(query_of(settings_of(at))), *values_in(at)]
-    passfile.write_text(f"127.0.0.1:{server.port}:*:postgres:hunter2-{server.password}\n")
-    press(at, "Count again")
-    press(at, "Count the table")
-    fine(at.switch_page("pages/explore.py").run())
-    assert "rejects the password" in " ".join(sentences(at))
-    texts += [everything(at), caplog.text, *values_in(at)]
-    for secret in (server.password, str(passfile)):
-        assert not [text for text in texts if secret in text]
 
 
 SPARK = """

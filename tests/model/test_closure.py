@@ -1,5 +1,3 @@
-import itertools
-import sys
 import tracemalloc
 from itertools import combinations
 
@@ -115,16 +113,6 @@ def test_the_size_and_the_odd_overlap_of_a_wide_family_take_no_list_of_its_subse
     assert most < 200_000, "a list of the subsets takes 8 MB at least"
 
 
-def test_representatives_hold_each_member_once():
-    closure = ASIA.closure
-    assert np.array_equal(closure.slots[closure.representatives], np.arange(len(closure)))
-
-
-def test_walsh_twice_is_the_identity_times_the_size():
-    values = np.random.default_rng(1).integers(-9, 9, (3, 2, 2, 2))
-    assert np.array_equal(walsh(walsh(values, 3), 3), 8 * values)
-
-
 def axis_by_axis(values: np.ndarray, bits: int) -> np.ndarray:
     for axis in range(values.ndim - bits, values.ndim):
         zero, one = np.take(values, 0, axis), np.take(values, 1, axis)
@@ -146,15 +134,6 @@ def test_walsh_gives_to_the_last_digit_what_it_gives_axis_by_axis_and_leaves_its
 def test_a_family_that_is_too_wide_is_refused_with_the_limit():
     with pytest.raises(InputError, match="the limit is 18 parents"):
         Closure((tuple(range(21)),))
-
-
-def test_andes_is_handled():
-    networks = pytest.importorskip("dpbayes.sources.named_networks")
-    network, _ = networks.load_named("andes")
-    closure = network.closure
-    assert len(closure) == 1712
-    overlap = closure.odd_overlap
-    assert len(closure) / 2 <= overlap.value < len(closure)
 
 
 FAMILIES = st.lists(
@@ -186,28 +165,3 @@ def test_the_size_is_that_of_all_different_sets(families):
         *({frozenset(c) for size in range(len(f) + 1) for c in combinations(f, size)} for f in families)
     )
     assert len(closure) == len(sets)
-
-
-def windowed(nodes: int) -> Closure:
-    """A node of three parents among the fifty before it, and one that all nodes have for a parent."""
-    rng = np.random.default_rng(1)
-    parents = [sorted(set(rng.integers(max(1, k - 50), k, 3).tolist())) for k in range(2, nodes)]
-    return Closure(((0,), (0, 1), *((0, *before, k + 2) for k, before in enumerate(parents))))
-
-
-def calls_of_size(nodes: int) -> int:
-    """Return how many functions are called for the sets of so many nodes."""
-    closure, calls = windowed(nodes), itertools.count()
-    sys.setprofile(lambda *_: next(calls))
-    try:
-        slots = closure.slots
-    finally:
-        sys.setprofile(None)
-    assert len(closure) == len(set(slots.tolist()))
-    return next(calls)
-
-
-def test_sets_that_families_share_take_steps_as_their_number_not_as_that_of_all_pairs():
-    few, many = (calls_of_size(nodes) for nodes in (1_000, 8_000))
-    # All pairs would be 64 times as many.
-    assert many < 16 * few, (few, many)

@@ -13,7 +13,6 @@ from dpbayes.model.compositions import (
     composition_indices,
     compositions,
     is_listable,
-    moves,
     neighbour_pairs,
 )
 
@@ -57,13 +56,6 @@ def test_neighbours_are_the_ordered_pairs_at_distance_one(n, sides):
         if sum(abs(s - t) for s, t in zip(a, b, strict=True)) == 2
     ]
     assert sorted(map(tuple, neighbour_pairs(n, sides=sides).tolist())) == apart
-
-
-def test_moves_leave_the_list_as_it_was():
-    listed = compositions(3, sides=3)
-    before = listed.copy()
-    moves(listed, giver=0, taker=2)
-    assert np.array_equal(listed, before)
 
 
 @pytest.mark.parametrize(

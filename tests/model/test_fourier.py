@@ -6,7 +6,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.model.counts import count
 from dpbayes.model.fourier import cells_per_family, coefficients, marginals, require_binary
 from dpbayes.model.network import Network
-from tests.strategies import ASIA, chain, networks_with_data, random_networks, random_table
+from tests.strategies import networks_with_data, random_networks
 
 RANDOM = random_networks(15, most_nodes=6)
 
@@ -53,24 +53,6 @@ def onto(network: Network, cells: np.ndarray, node: int, kept: set[int]) -> np.n
     table = table.sum(axis=tuple(1 + a for a, v in enumerate(family) if v not in kept))
     remaining = [v for v in family if v in kept]
     return table.transpose(0, *(1 + remaining.index(v) for v in sorted(remaining)))
-
-
-def test_tables_with_independent_noise_in_every_cell_do_not_agree():
-    network = chain(2)
-    data = random_table(network, np.random.default_rng(0), 50)
-    cells = (count(network, data).values + np.random.default_rng(1).laplace(size=network.cell_count))[None]
-    assert np.all(np.abs(onto(network, cells, 0, {0}) - onto(network, cells, 1, {0})) > 1e-3)
-
-
-def test_batches_are_transformed_one_by_one():
-    batch = np.random.default_rng(0).integers(0, 9, (2, 3, ASIA.cell_count))
-    assert coefficients(ASIA, batch).shape == (2, 3, len(ASIA.closure))
-    assert np.array_equal(coefficients(ASIA, batch)[1, 2], coefficients(ASIA, batch[1, 2]))
-
-
-def test_the_first_coefficient_is_n():
-    data = random_table(ASIA, np.random.default_rng(0), 77)
-    assert coefficients(ASIA, count(ASIA, data).values)[0] == 77
 
 
 def test_every_cell_knows_how_many_cells_its_family_has():

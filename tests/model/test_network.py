@@ -4,7 +4,7 @@ from hypothesis import given
 
 from dpbayes.base.validation import InputError
 from dpbayes.model import network as network_module
-from dpbayes.model.network import BINARY, MAX_STATES, Network
+from dpbayes.model.network import MAX_STATES, Network
 from tests.strategies import ASIA, cell_positions, complete, networks, star
 
 CATEGORICAL = networks(most_nodes=5, states=(1, 3))
@@ -43,13 +43,6 @@ def test_row_sums_add_each_row_for_every_batch(network):
 
 
 @given(CATEGORICAL)
-def test_tables_of_all_nodes_put_together_are_the_whole_axis(network):
-    values = np.arange(2 * network.cell_count).reshape(2, -1)
-    tables = [network.table(values, i).reshape(2, -1) for i in range(len(network.names))]
-    assert np.array_equal(np.concatenate(tables, axis=1), values)
-
-
-@given(CATEGORICAL)
 def test_the_order_puts_parents_before_children(network):
     place = {network.names[i]: k for k, i in enumerate(network.order)}
     assert sorted(place.values()) == list(range(len(network.names)))
@@ -72,15 +65,6 @@ def test_without_edge_removes_that_arrow_and_keeps_everything_else(network):
 
 def test_parents_are_kept_in_network_order_however_they_are_listed():
     assert Network.from_edges("abc", ["bc", "ac"]).parents[2] == ("a", "b")
-
-
-def test_nodes_without_declared_states_are_binary():
-    assert Network.from_edges("a", []).states == (BINARY,)
-
-
-def test_only_networks_of_two_state_nodes_are_binary():
-    assert ASIA.is_binary
-    assert not Network.from_edges("ab", ["ab"], {"a": "xyz"}).is_binary
 
 
 def test_row_labels_read_as_conditions_first_parent_slowest():
@@ -138,10 +122,6 @@ def test_one_label_of_a_wide_node_is_found():
     assert network.row_label(network.row_count - 1) == label
     assert network.row_called(label) == network.row_count - 1
     assert network.cell_label(network.cell_count - 2) == label.replace("c0 |", "c0=no |")
-
-
-def test_asia_has_eighteen_rows_and_thirty_six_cells():
-    assert (ASIA.row_count, ASIA.cell_count) == (18, 36)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from dpbayes.model.regression import (
     moments,
     scaled,
 )
-from tests.model.stacked import stacked
 from tests.strategies import rng
 
 BOUNDS = PublicBounds({"age": (0, 100), "hours": (-40, 40), "income": (0, 50_000)})
@@ -89,23 +88,6 @@ def test_bounds_that_no_number_lies_between_are_refused():
     with pytest.raises(InputError, match="too close together"):
         PublicBounds({"x": (0.0, 5e-324)})
     assert PublicBounds({"x": (0.0, 1e-323)}).half_width("x") > 0
-
-
-def test_a_column_of_ones_serves_as_an_intercept():
-    ones = RegressionData(np.ones((3, 1)), np.array([0.0, 1.0, 2.0]), ("one", "y"))
-    table = scaled(ones, PublicBounds({"one": (-1, 1), "y": (0, 4)}))
-    assert np.array_equal(table.features, np.ones((3, 1)))
-    assert np.array_equal(table.target, [-1, -0.5, 0])
-
-
-def test_bounds_turn_an_error_back_into_the_target_s_units():
-    data = people()
-    table = scaled(data, BOUNDS)
-    weights = np.array([0.3, -0.2])
-    error = mean_squared_error(moments(table), weights) * BOUNDS.half_width("income") ** 2
-    predicted = 25_000 + 25_000 * (table.features @ weights)
-    target = np.minimum(data.target, 50_000)
-    assert error == pytest.approx(np.mean((predicted - target) ** 2))
 
 
 @pytest.mark.parametrize(
@@ -225,19 +207,6 @@ def test_a_perfect_fit_has_no_error_and_never_a_negative_one():
 def test_an_error_needs_records():
     with pytest.raises(InputError, match="no test records"):
         mean_squared_error(moments(simulated(0, 2)), [0, 0])
-
-
-def test_splits_of_equal_size_make_one_batch():
-    table = simulated(30, 2)
-    parts = [moments(table.take(slice(k, k + 10))) for k in range(3)]
-    batch = stacked(parts)
-    assert batch.gram.shape == (3, 2, 2)
-    assert (batch.n, batch.d) == (10, 2)
-    weights = rng().standard_normal((4, 3, 2))
-    error = mean_squared_error(batch, weights)
-    assert error[:, 1] == pytest.approx(mean_squared_error(parts[1], weights[:, 1]))
-    rest = stacked([moments(table)] * 3) - batch
-    assert rest.n == 20
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Residuals against their definition, record by record, and against dense least squares."""
 
 from itertools import product
-from math import prod
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from dpbayes.model.fourier import coefficients
 from dpbayes.model.residuals import contrasts
 from tests.strategies import (
     ASIA,
-    NAIVE_BAYES,
     all_records,
     chain,
     counts_per_record,
@@ -106,18 +104,6 @@ def test_residuals_of_binary_nodes_are_walsh_coefficients(network):
     size = np.array([mask.bit_count() for mask in network.closure.members])
     walsh = coefficients(network, table.values) / 2 ** (size / 2)
     np.testing.assert_allclose(network.residuals.of_tables(table.values.astype(float)), walsh, atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("network", "share"), [(ASIA, 284.4 / 512), (chain(10), 400 / 800), (NAIVE_BAYES, 1156 / 2312)]
-)
-def test_least_squares_keeps_a_known_share_of_the_squared_error(network, share):
-    """The projection's rank over K: its trace is the expected squared error of all cells together."""
-    residuals = network.residuals
-    errors = residuals.cell_variances(residuals.of_unit_cells) @ np.diff(network.cell_offsets)
-    rank = sum(prod(int(network.cards[i]) - 1 for i in nodes) for nodes in sets_of(network)) - 1
-    assert errors == pytest.approx(rank)
-    assert errors / network.cell_count == pytest.approx(share, rel=2e-3)
 
 
 def test_families_that_list_shared_nodes_in_other_orders_agree():

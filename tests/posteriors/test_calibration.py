@@ -14,13 +14,13 @@ from scipy import special, stats
 
 from benchmarks.calibration import LEVELS, row_wise_settings
 from benchmarks.ranks import Ranks, Reader, Trial, as_real, drawn_counts, free_cells, ranks, row_wise
-from dpbayes import Dirichlets, Network, count, sample_dataset
+from dpbayes import Dirichlets, count, sample_dataset
 from dpbayes.base.estimates import Estimate
 from dpbayes.mechanisms import LaplaceUpdates, Noise
 from dpbayes.model.residuals import Residuals
 from dpbayes.posteriors.noise_aware import noise_aware
 from tests.conftest import IS_THOROUGH
-from tests.strategies import ASIA, DIAMOND, V_STRUCTURE, chain
+from tests.strategies import DIAMOND, V_STRUCTURE, chain
 
 SETTINGS = row_wise_settings()
 RELEASES = 1000 if IS_THOROUGH else 100
@@ -163,33 +163,12 @@ def test_counts_are_those_of_drawn_records(network):
         assert (np.abs(one.mean(axis=0) - other.mean(axis=0)) <= 6 * error + 1e-12).all()
 
 
-def test_large_networks_draw_their_records(monkeypatch):
-    monkeypatch.setattr("benchmarks.ranks._JOINT", 1)
-    theta = Dirichlets.symmetric(ASIA).sample(np.random.default_rng(1), (3,))
-    counts = drawn_counts(ASIA, theta, 20, np.random.default_rng(1))
-    assert counts.shape == (3, ASIA.cell_count)
-    assert (counts[:, :2].sum(axis=1) == 20).all()
-
-
-def test_last_cells_of_rows_and_certain_ones_tell_nothing_more():
-    network = Network.from_edges("ab", ["ab"], {"a": "xyz", "b": ("only",)})
-    assert free_cells(network).tolist() == [0, 1]
-    assert free_cells(V_STRUCTURE).tolist() == [0, 2, 4, 6, 8, 10]
-
-
 def test_ranks_by_hand():
     two_by_two = Ranks(np.array([[0.5, 0.01], [0.975, 0.2]]))
     assert two_by_two.coverage(0.95).value == 0.75
     assert two_by_two.coverage(0.95).error == pytest.approx(0.25)
     scores = stats.norm.ppf(two_by_two.values)
     assert two_by_two.spread.value == pytest.approx((scores**2).mean())
-
-
-def test_the_numbers_of_a_setting_do_not_depend_on_other_readers():
-    setting = Trial("asia", LaplaceUpdates(prior=ASIA, epsilon=1.0), 50)
-    (alone,) = ranks(setting, (as_real,), seed=1, releases=30)
-    _, beside = ranks(setting, (row_wise(32), as_real), seed=1, releases=30)
-    np.testing.assert_array_equal(alone.values, beside.values)
 
 
 def test_the_reader_sees_what_was_released_alone():

@@ -5,23 +5,14 @@ import pytest
 from scipy import special, stats
 
 from dpbayes.model.network import Network
-from dpbayes.posteriors import decisions as decisions_module
 from dpbayes.posteriors.decisions import Decisions, log_mass_trimmed, sample_trimmed
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.trimmed import log_odds_bound
 from tests.conftest import thorough
-from tests.strategies import NAIVE_BAYES, random_networks, rng, star
+from tests.strategies import random_networks, rng
 
 ALARM = 1e-9
 DRAWS = 50_000
-
-
-def test_decisions_of_a_binary_network_are_its_rows():
-    decisions = Decisions(NAIVE_BAYES)
-    a, b = decisions.parameters(np.arange(66.0))
-    assert np.array_equal(a, np.arange(0, 66, 2))
-    assert np.array_equal(b, np.arange(1, 66, 2))
-    assert np.array_equal(decisions.depths, np.ones(17))
 
 
 def row_by_row(network: Network) -> np.ndarray:
@@ -51,15 +42,6 @@ def test_decisions_of_all_rows_are_those_of_one_row_after_another(network):
         theta[:, start:middle] *= special.expit(log_odds[:, k, None])
         theta[:, middle:end] *= special.expit(-log_odds[:, k, None])
     assert np.array_equal(decisions.probabilities(log_odds), theta)
-
-
-def test_decisions_of_many_rows_are_not_made_one_by_one(monkeypatch):
-    halved = []
-    halvings = decisions_module._halvings
-    monkeypatch.setattr(decisions_module, "_halvings", lambda states: halved.append(states) or halvings(states))
-    decisions = Decisions(star(12))
-    assert len(decisions.spans) == len(decisions._levels[0][0]) // 2 == 2**12 + 12
-    assert len(halved) == 2 * 13, "once for each node"
 
 
 @pytest.mark.parametrize("states", range(1, 18))

@@ -3,13 +3,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import special
 
 from dpbayes.model.network import Network
 from dpbayes.posteriors import divergence
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import (
-    _bregman_summed,
     bregman_loggamma,
     hellinger,
     kl,
@@ -70,15 +68,6 @@ def exact_hellinger(p, q) -> mpmath.mpf:
     return mpmath.sqrt(-mpmath.expm1(exact_log_beta(middle) - (exact_log_beta(p) + exact_log_beta(q)) / 2))
 
 
-def naive_kl(p, q) -> float:
-    p, q = np.array(p), np.array(q)
-
-    def log_beta(values):
-        return special.gammaln(values).sum() - special.gammaln(values.sum())
-
-    return log_beta(q) - log_beta(p) + (p - q) @ (special.digamma(p) - special.digamma(p.sum()))
-
-
 @pytest.mark.parametrize("u", [-1 + 1e-12, -0.9, -0.3, -1e-8, 0.0, 1e-300, 1e-9, 0.29, 0.31, 5.0, 1e12])
 def test_log1p_excess_is_accurate_everywhere(u):
     exact = mpmath.mpf(u) - mpmath.log1p(mpmath.mpf(u))
@@ -89,23 +78,6 @@ def test_log1p_excess_is_accurate_everywhere(u):
 @pytest.mark.parametrize("y", SIZES)
 def test_the_divergence_of_log_gamma_is_accurate_between_all_sizes(x, y):
     assert float(bregman_loggamma(x, y)) == pytest.approx(float(exact_bregman(x, y)), rel=2e-12, abs=0)
-
-
-@given(st.lists(st.tuples(st.floats(1e-3, 1e6), st.floats(1e-3, 1e6)), min_size=1))
-def test_the_quick_form_of_the_divergence_is_the_sum_of_non_negative_terms(pairs):
-    x, y = np.array(pairs).T
-    assert bregman_loggamma(x, y) == pytest.approx(_bregman_summed(x, y), rel=1e-12, abs=1e-300)
-    assert np.array_equal(bregman_loggamma(x, np.stack([y, x])), [bregman_loggamma(x, y), np.zeros(len(x))])
-
-
-def test_most_of_what_a_noisy_release_needs_is_summed_the_quick_way(monkeypatch):
-    """Counts of a wide table are few, and the noise is large: in one value of fifty the terms cancel, or fewer."""
-    summed = []
-    monkeypatch.setattr(divergence, "_bregman_summed", lambda x, y: summed.append(len(x)) or np.ones(len(x)))
-    x = 1.0 + np.repeat([0, 0, 0, 1, 7], 2_000)
-    y = 1.0 + np.clip(x - 1 + np.random.default_rng(1).laplace(scale=34, size=(10, 10_000)), 0, 1000)
-    bregman_loggamma(x, y)
-    assert sum(summed) < 2_000
 
 
 @pytest.mark.parametrize("x", SIZES)
@@ -172,13 +144,6 @@ def test_doubtful_rows_are_found_in_any_batch_and_of_any_length(monkeypatch):
     assert 0 < np.mean(picked[:-1]) < 1
 
 
-def test_at_a_billion_records_the_textbook_formula_fails_and_ours_does_not():
-    p, q = NEAR_AND_FAR[9]
-    exact = float(exact_kl(p, q))
-    assert abs(naive_kl(p, q) / exact - 1) > 0.01
-    assert float(kl(beta(p), beta(q))) == pytest.approx(exact, rel=1e-9)
-
-
 def test_known_values_of_kl_between_betas():
     # Clipping an update from 31 to 11 raises the divergence: truncation does not always help.
     assert float(kl(beta([11, 1]), beta([31, 3]))) == pytest.approx(0.553, abs=5e-4)
@@ -218,9 +183,3 @@ def test_a_row_with_one_state_is_at_distance_zero():
     p, q = (Dirichlets(network, np.array([value])) for value in (1.0, 5.0))
     assert float(kl(p, q)) == 0
     assert float(hellinger(p, q)) == 0
-
-
-def test_batches_broadcast_against_one_posterior():
-    one, batch = Dirichlets(V_STRUCTURE, np.ones(12)), Dirichlets(V_STRUCTURE, 1 + np.arange(60.0).reshape(5, 12))
-    assert kl(one, batch).shape == hellinger(batch, one).shape == (5,)
-    assert kl(one, batch)[2] == kl(one, Dirichlets(V_STRUCTURE, batch.alpha[2]))

@@ -1,5 +1,4 @@
 import math
-from itertools import pairwise
 
 import mpmath
 import numpy as np
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 from dpbayes.base.validation import InputError
 from dpbayes.model.compositions import neighbour_pairs
 from dpbayes.model.network import Network
-from dpbayes.posteriors import divergence, hellinger
+from dpbayes.posteriors import divergence
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.hellinger import (
     Die,
@@ -130,15 +129,6 @@ def test_smooth_sensitivity_equals_its_definition_by_brute_force(die, beta):
     assert single == pytest.approx(expected.tolist(), rel=1e-12)
 
 
-@pytest.mark.parametrize("die", [Die((0.5, 0.5), 2999), Die((0.1, 2.0), 700), Die((1.0, 0.3, 1.0), 40)])
-@pytest.mark.parametrize("beta", [0.3, 3.0])
-def test_where_no_other_table_is_felt_the_smooth_sensitivity_is_the_local_one_to_the_last_digit(die, beta):
-    smooth = smooth_sensitivities(die, beta=beta)
-    felt = smooth > die.local_sensitivities * (1 + 1e-12)
-    assert not felt.all()
-    assert np.array_equal(smooth[~felt], die.local_sensitivities[~felt])
-
-
 @given(
     st.lists(st.floats(0.01, 20), min_size=2, max_size=4),
     st.integers(1, 6),
@@ -219,43 +209,7 @@ def test_the_law_is_the_exponential_of_the_scores_for_one_data_set_and_for_all(e
         assert every[x] - every[x, x] == pytest.approx(slope * row, rel=1e-9)
 
 
-def test_nearer_candidates_are_likelier():
-    die = Die((1.0, 1.0), 20)
-    law = log_pmf(distances(die, counts=[5, 15]), epsilon=1, sensitivity=0.1)
-    assert all(a > b for a, b in pairwise(law[5:]))
-
-
 # Size and speed
-
-
-@pytest.fixture
-def computed(monkeypatch) -> list[int]:
-    """The numbers of dips that are computed, one for each call."""
-    sizes = []
-
-    def counted(prior, *, first, second):
-        dips = loggamma_dip(prior, first=first, second=second)
-        sizes.append(dips.size)
-        return dips
-
-    monkeypatch.setattr(hellinger, "loggamma_dip", counted)
-    return sizes
-
-
-@pytest.mark.parametrize(("sides", "n"), [(2, 10**5), (3, 500)])
-def test_dips_are_computed_for_counts_and_not_for_candidates(sides, n, computed):
-    die = Die((1.0,) * sides, n)
-    counts = np.bincount(np.arange(n) % sides, minlength=sides)
-    scale = smooth_sensitivity(die, counts=counts, beta=0.01)
-    law = log_pmf(distances(die, counts=counts), epsilon=1, sensitivity=scale)
-    assert law.shape == (die.size,)
-    assert sum(computed) <= (sides + 1) * (n + 1)
-
-
-@pytest.mark.parametrize("n", [3, 200, 1000])
-def test_all_pairs_of_candidates_share_one_table_of_dips_for_each_prior(n, computed):
-    all_distances(Die((1.0, 1.0), n))
-    assert computed == [(n + 1) ** 2]
 
 
 # Refusals

@@ -24,11 +24,9 @@ from dpbayes import (
     query,
     sample_dataset,
 )
-from dpbayes.base.types import FloatArray
 from dpbayes.posteriors.joint import posterior as joint
-from dpbayes.posteriors.joint import rows as row_points
 from dpbayes.posteriors.joint.groups import groups_of_numbers
-from dpbayes.posteriors.joint.posterior import JointPosterior, joint_noise_aware, tilted_rows
+from dpbayes.posteriors.joint.posterior import joint_noise_aware
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import NoiseModel
 from tests.posteriors.enumerated import exact_posterior, listed
@@ -129,17 +127,6 @@ def test_questions_agree_with_listing_every_table_and_the_row_wise_posterior_doe
     assert off[1].max() > 2 * off[0].max()
 
 
-def test_it_is_nearer_to_sampled_tables_than_the_rowwise_posterior():
-    """On a chain of four with loud noise, the row-wise posterior is the worst that was seen among small networks."""
-    mechanism, n = LaplaceUpdates(prior=chain(4), epsilon=0.5), 50
-    release = releases_of(mechanism, n, 1, seed=3)[2].part(0)
-    draws = posterior_by_chains(
-        mechanism.prior, mechanism.noise_model, release.numbers, n, np.random.default_rng(2), sweeps=400
-    )
-    together, alone = (errors_of_means(law, draws.law) for law in (release.joint_noise_aware(), release.noise_aware()))
-    assert together < min(0.2, alone)
-
-
 # Limits
 
 
@@ -183,14 +170,6 @@ def test_a_batch_is_the_same_as_one_release_at_a_time():
     assert np.allclose(law.part(slice(1, 2)).query("d")[0], alone.query("d"), atol=1e-9)
 
 
-def test_the_same_release_is_read_the_same_way_again():
-    _, _, release = releases_of(LaplaceUpdates(prior=ASIA, epsilon=1.0), 1000, 1)
-    first, again = release.joint_noise_aware(), release.joint_noise_aware()
-    assert isinstance(first, JointPosterior)
-    np.testing.assert_array_equal(first.mean, again.mean)
-    np.testing.assert_array_equal(first.query("dysp"), again.query("dysp"))
-
-
 def test_draws_have_the_marginals_of_the_rows():
     _, _, release = releases_of(LaplaceUpdates(prior=DIAMOND, epsilon=1.0), 100, 1)
     law = release.part(0).joint_noise_aware()
@@ -231,32 +210,6 @@ def test_without_information_rows_of_two_parents_have_the_totals_of_the_prior():
     assert law.is_settled
     child = V_STRUCTURE.row_sums(law.counts * law.weights[:, V_STRUCTURE.row_of_cell]).sum(axis=0)[-4:]
     np.testing.assert_allclose(child, 50 / 4, rtol=0.2)
-
-
-def test_totals_of_steep_rows_have_the_means_of_many_points(monkeypatch):
-    """Where totals near 0 are likely, 16 groups of totals have twice the error of 64 with as many points."""
-    network, n = Network.from_edges("ab", ["ab"], {"a": [f"{k}" for k in range(16)], "b": "0123"}), 1000
-    prior, rng = Dirichlets.symmetric(network, 0.125), np.random.default_rng(1)
-    noise = NoiseModel(network, np.ones(len(network.closure)))
-    rows = next(rows for rows in tilted_rows(prior, noise, n) if not rows.is_fixed)
-    shares = np.append(np.ones((16, 1)), rng.dirichlet(np.full(4, 0.5), 16)[:, :3], axis=1)
-    means, precision = np.geomspace(3, 100, 16)[:, None] * shares, np.diag([1 / 400, 1 / 100, 1 / 100, 1 / 100])
-
-    def totals(groups: int, points: int) -> tuple[FloatArray, FloatArray]:
-        monkeypatch.setattr(row_points, "_GROUPS_IF_STEEP", groups)
-        totals, sds = [], []
-        for row, mean in enumerate(means):  # one after another, which takes less memory
-            cavity = mean[None, None], precision[None, None]
-            law = rows.of(np.array([row])).located(
-                np.zeros((1, 1, 4)), cavity, (cavity[0], np.linalg.inv(cavity[1])), points
-            )
-            totals.append(law.place[0][0, 0, 0])
-            sds.append(np.sqrt(law.region[1][0, 0, 0, 0]))
-        return np.array(totals), np.array(sds)
-
-    mean_of_many, sd = totals(n + 1, 100 * (n + 1))
-    few, enough = (np.sqrt((((totals(groups, 512)[0] - mean_of_many) / sd) ** 2).mean()) for groups in (16, 64))
-    assert enough < 0.09 < 0.11 < few
 
 
 def test_a_release_with_other_final_points_gets_more_sweeps(monkeypatch):

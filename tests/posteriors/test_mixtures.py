@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import special
 
 from dpbayes import Dirichlets, Network
 from dpbayes.model.query import query
@@ -113,19 +112,6 @@ def test_quantiles_are_within_a_billionth_under_any_prior(alpha, level):
         below, above = (posterior.cumulative(np.clip(end + step, 0, 1))[:, ~CERTAIN] for step in (-3e-9, 3e-9))
         assert (below <= share + 1e-12).all()
         assert (above >= share - 1e-12).all()
-
-
-def test_a_quantile_takes_few_steps(monkeypatch):
-    """An interval of a release is 18,000 Beta laws a step: a page has time for few."""
-    calls, betainc = [], special.betainc
-
-    def counted(*values):
-        calls.append(values)
-        return betainc(*values)
-
-    monkeypatch.setattr("dpbayes.posteriors.mixtures.special.betainc", counted)
-    mixtures(ASIA, 40).interval()
-    assert 2 < len(calls) <= 14
 
 
 def test_a_quantile_at_either_end_of_a_law_without_weight_there_is_found():

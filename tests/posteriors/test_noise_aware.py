@@ -8,9 +8,8 @@ import pytest
 from dpbayes import Counts, Dirichlets, Network, count, load_named, sample_dataset
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Noise
-from dpbayes.posteriors import row_priors
 from dpbayes.posteriors.mixtures import DirichletMixtures
-from dpbayes.posteriors.noise_aware import noise_aware, noise_aware_cells, noise_aware_means, spread_points
+from dpbayes.posteriors.noise_aware import noise_aware, noise_aware_means
 from dpbayes.posteriors.prior_rules import prior_rule
 from tests.strategies import ASIA, chain, random_table
 
@@ -82,15 +81,6 @@ def test_either_end_may_be_the_right_one():
     assert law.effective.min() > 50
 
 
-@pytest.mark.parametrize("alpha", [100.0, 1e6])
-def test_points_lie_where_prior_and_noise_together_want_them(alpha):
-    """Noise of 16,000 records, and a prior that holds each row's share of 100,000 within 5,000 or much less."""
-    mechanism, n = LaplaceUpdates(prior=Dirichlets.symmetric(ASIA, alpha), epsilon=1e-3), 100_000
-    counts = Counts(ASIA, np.full(ASIA.cell_count, n // 4), n)
-    law = posterior(mechanism, released(mechanism, counts, size=(5,)), n, points=512)
-    assert law.effective.min() > 300
-
-
 @pytest.mark.parametrize(("alpha", "least"), [(0.1, 25), (0.2, 60), (0.3, 45), (0.5, 60)])
 def test_points_lie_where_a_small_prior_wants_them(alpha, least):
     """Noise of 16,000 records says nothing of 100,000, and k of them are as likely as k^(alpha - 1)."""
@@ -151,30 +141,6 @@ def test_means_of_some_cells_are_those_of_the_whole_posterior():
     np.testing.assert_allclose(means, posterior(mechanism, tables, 60).mean[..., cells], rtol=1e-12)
 
 
-def test_laws_of_totals_are_looked_up_where_more_are_needed_than_exist(monkeypatch):
-    mechanism = LaplaceUpdates(prior=MIXED, epsilon=0.5)
-    tables = released(mechanism, counted(MIXED, 60), size=(50,))
-    sizes: list[int] = []
-    real = row_priors._log_of_totals
-
-    def watched(n):
-        return lambda records, parameters: (sizes.append(records.size), real(n)(records, parameters))[1]
-
-    monkeypatch.setattr(row_priors, "_log_of_totals", watched)
-    alone = posterior(mechanism, tables[7], 60, points=16)
-    assert sum(sizes) >= MIXED.row_count * (16 + 16 // 4)  # of so few points each by itself, in all passes
-    assert 61 not in sizes
-    sizes.clear()
-    together = posterior(mechanism, tables, 60, points=16)
-    assert 61 in sizes
-    assert sum(sizes) < 50 * MIXED.row_count * 16, "all points each by itself would be more than one pass of them"
-    sizes.clear()
-    again = posterior(replace(mechanism, epsilon=0.7), tables, 60, points=16)
-    assert again.mean[7] != pytest.approx(together.mean[7], rel=1e-6)
-    assert not sizes, "the prior knows them, whatever the noise is"
-    np.testing.assert_allclose(alone.mean, together.mean[7], rtol=1e-12)
-
-
 @pytest.mark.parametrize("alpha", [0.7, 2.0])
 def test_what_is_looked_up_is_the_law_of_each_row(alpha):
     """Of rows of two kinds: a batch, whose laws are looked up, says the same as each of its releases."""
@@ -197,31 +163,3 @@ def test_nothing_flickers_while_epsilon_moves(epsilon):
     for values in (np.stack([law.mean for law in laws]), low, high):
         assert np.abs(np.diff(values, axis=0)).max() < 2 * STEP
         assert np.abs(np.diff(values, n=2, axis=0)).max() < STEP
-
-
-def test_nothing_jumps_where_rows_get_points_once_more():
-    """Asia's either is a certainty, which a prior of 10 does not expect.
-
-    Points that are moved all the way at once jump by .049 of a standard deviation where others step by .028.
-    """
-    network, cpts = load_named("asia")
-    counts = count(network, sample_dataset(network, cpts, 2000, np.random.default_rng(1)))
-    prior, cells = Dirichlets.symmetric(network, 10), np.array([22])
-    models = [LaplaceUpdates(prior=prior, epsilon=epsilon) for epsilon in np.geomspace(0.55, 0.72, 40)]
-    tables = [released(model, counts) for model in models]
-    laws = [
-        noise_aware_cells(prior, model.noise_model, table, 2000, cells=cells)
-        for model, table in zip(models, tables, strict=True)
-    ]
-    worth = np.array([law.effective[0] for law in laws])
-    assert worth.min() < 150
-    steps = np.abs(np.diff([law.mean[0] for law in laws])) / laws[0].sd[0]
-    assert steps.max() < 0.04
-
-
-def test_points_are_spread_evenly():
-    points = spread_points(512, 3)
-    assert points.shape == (3, 512)
-    assert ((points > 0) & (points < 1)).all()
-    for line in np.sort(points, axis=1):
-        assert np.abs(line - (np.arange(512) + 0.5) / 512).max() < 0.01

@@ -77,17 +77,6 @@ def test_the_priors_are_those_of_dirichlets() -> None:
         assert rule.fits(prior)
 
 
-def test_the_decimals_are_the_parameters_to_twelve_digits() -> None:
-    assert prior_rule("0.5").decimals(NETWORK) == ("0.5",)
-    assert PriorRule().decimals(NETWORK) == ("1",) * 5 + ("0.166666666667",) * 24
-    assert prior_rule("bdeu").decimals(chain(1)) == ("0.5", "0.5")
-
-
-def test_a_capped_prior_has_parameters_of_an_eighth_to_one() -> None:
-    assert PriorRule().decimals(WIDE) == ("1",) * 3 + ("0.266666666667",) * 15 + ("0.125",) * 60
-    assert PriorRule(PriorKind.CAPPED, 15).decimals(WIDE) == ("1",) * 18 + ("0.25",) * 60
-
-
 @given(st.sampled_from([ASIA, NETWORK, WIDE, chain(2)]), st.sampled_from(PriorKind), st.floats(0.01, 100))
 def test_the_rule_of_a_prior_gives_this_prior(network: Network, kind: PriorKind, size: float) -> None:
     """On networks of narrow nodes, several rules give one prior."""

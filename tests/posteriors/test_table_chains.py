@@ -16,7 +16,6 @@ from dpbayes.mechanisms import LaplaceUpdates, Noise
 from dpbayes.posteriors.noise_aware import noise_aware
 from tests.conftest import thorough
 from tests.posteriors import table_chains
-from tests.posteriors.binary_trees import Tree
 from tests.posteriors.enumerated import exact_posterior as listed
 from tests.posteriors.table_chains import CHAINS, ExactDraws, exact_posterior
 from tests.strategies import DIAMOND, V_STRUCTURE, chain, empty
@@ -62,37 +61,6 @@ def test_it_agrees_with_listing_every_table(network, n, noise):
     np.testing.assert_allclose(draws.law.sd, expected.sd, rtol=0.05)
     assert draws.rhat.max() < 1.3
     assert draws.effective.min() > 150
-
-
-def test_belief_propagation_agrees_with_listing_every_table():
-    mechanism = LaplaceUpdates(prior=Dirichlets.symmetric(chain(3), 0.7), epsilon=2.0)
-    released = one_release(mechanism, 4)
-    tree = Tree(mechanism.prior, released, 4, mechanism.noise_scale)
-    np.testing.assert_allclose(tree.mean(), listed(mechanism, released, 4).mean, rtol=1e-9)
-
-
-@pytest.mark.usefixtures("chains_alone")
-def test_it_agrees_with_belief_propagation_on_a_tree():
-    """Four nodes with a branch and sixty records: far more tables than can be listed. The quick one is near."""
-    network = Network.from_edges("abcd", ["ab", "ac", "bd"])
-    mechanism = LaplaceUpdates(prior=network, epsilon=3.0)
-    released = one_release(mechanism, 60)
-    expected = Tree(mechanism.prior, released, 60, mechanism.noise_scale).mean()
-    assert away(drawn(mechanism, released, 60, sweeps=60), expected) < FAR
-    quick = noise_aware(mechanism.prior, mechanism.noise_model, released, 60)
-    assert np.sqrt((((quick.mean - expected) / quick.sd) ** 2).mean()) < 0.15
-
-
-def test_it_agrees_with_belief_propagation_at_little_epsilon():
-    """Where theta has tiny parameters, too: rows are all but certain before the release."""
-    network = Network.from_edges("abcd", ["ab", "ac", "bd"])
-    for concentration in (1.0, 0.05):
-        mechanism = LaplaceUpdates(prior=Dirichlets.symmetric(network, concentration), epsilon=0.2)
-        released = one_release(mechanism, 60)
-        expected = Tree(mechanism.prior, released, 60, mechanism.noise_scale).mean()
-        draws = drawn(mechanism, released, 60, sweeps=100)
-        assert away(draws, expected) < FAR
-        assert draws.rhat.max() < 1.2
 
 
 def test_chains_over_records_meet_where_those_over_tables_do_not(monkeypatch):

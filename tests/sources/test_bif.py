@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpbayes.base.validation import InputError
-from dpbayes.model.cpts import checked_cpts, random_cpts
+from dpbayes.model.cpts import random_cpts
 from dpbayes.model.network import Network
 from dpbayes.sources.bif import MAX_CHARACTERS, read_bif, write_bif
 from tests.strategies import networks_of_names
@@ -115,12 +115,6 @@ def test_refusals(text: str, sentence: str) -> None:
 def test_hostile_texts_are_refused_in_linear_time(hostile: str) -> None:
     with pytest.raises(InputError):
         read_bif("network a { } " + hostile * 100_000)
-
-
-def test_checked_cpts_refuses_the_wrong_shape() -> None:
-    network = Network.from_edges(("a", "b"), [("a", "b")])
-    with pytest.raises(InputError, match="needs 6 probabilities"):
-        checked_cpts(network, np.full(5, 0.5))
 
 
 def test_a_byte_order_mark_is_passed_over():

@@ -84,13 +84,5 @@ def test_a_name_with_what_parts_lines_is_written_so_that_both_readers_read_it(na
     assert read_edges(write_edges(lone)) == ((name,), ())
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"), [("a -> b; b -> a", "cycle"), ("a -> b; a -> b", "Line 2 repeats"), ("", "node")]
-)
-def test_a_network_that_is_none_is_refused(text: str, sentence: str) -> None:
-    with pytest.raises(InputError, match=sentence):
-        network(text)
-
-
 def test_a_byte_order_mark_is_passed_over() -> None:
     assert read_edges("\ufeffrain -> grass") == (("rain", "grass"), (("rain", "grass"),))

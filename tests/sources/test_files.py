@@ -94,15 +94,6 @@ def test_other_first_lines_are_headers(text: str, header: list[str]) -> None:
     assert list(read_table("x.csv", text.encode()).frame.columns) == header
 
 
-def test_a_german_file_is_read_as_it_is_meant() -> None:
-    frame = read_table("x.csv", GERMAN.encode("latin-1")).frame
-    assert frame.to_dict("list") == {
-        "Größe": ["1", "2", "3"],
-        "Betrag": ["1234.56", "99.5", ""],
-        "Ort": ["Köln", "Bonn", "Köln"],
-    }
-
-
 def test_what_is_chosen_is_done() -> None:
     data = GERMAN.encode("latin-1")
     file = read_table("x.csv", data, Dialect(";", "latin-1", "."))
@@ -207,10 +198,3 @@ def test_numbers_written_the_german_way_are_read_back(numbers: list[float]) -> N
     german = [f"{x:,.2f}".translate(str.maketrans(",.", ".,")) for x in numbers]
     frame = pd.DataFrame({"a": german}, dtype="str")
     assert numbers_in(with_points(frame)["a"]).tolist() == numbers
-
-
-@given(st.lists(st.text("0123456789.,; -eE+NA", max_size=8), min_size=1, max_size=6))
-def test_any_column_is_written_with_points_or_left(values: list[str]) -> None:
-    frame = pd.DataFrame({"a": values}, dtype="str")
-    assert len(with_points(frame)) == len(values)
-    comma_evidence(frame)

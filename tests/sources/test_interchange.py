@@ -1,8 +1,5 @@
 """Networks as networkx graphs: both ways without loss, and in any order of nodes and parents."""
 
-import inspect
-from doctest import DocTestParser, DocTestRunner
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -23,20 +20,6 @@ def test_a_round_trip_is_exact(network: Network, seed: int) -> None:
     assert read is not None
     assert read.tobytes() == probabilities.tobytes()
     assert dp.from_networkx(network.to_networkx()) == (network, None)
-
-
-def test_the_example_of_the_method_prints_what_it_shows() -> None:
-    names = {"dp": dp, "np": np}
-    example = DocTestParser().get_doctest(inspect.getdoc(Network.to_networkx) or "", names, "to_networkx", None, None)
-    outcome = DocTestRunner().run(example)
-    assert outcome.attempted
-    assert not outcome.failed
-
-
-def test_the_graph_is_a_copy() -> None:
-    network = dp.chain(2)
-    network.to_networkx().remove_node("x1")
-    assert list(network.graph) == ["x1", "x2"]
 
 
 def test_the_order_of_the_nodes_may_differ_from_that_of_the_axes() -> None:
@@ -92,8 +75,3 @@ def test_a_node_without_probabilities_among_others_is_refused() -> None:
     del graph.nodes["x2"]["probabilities"]
     with pytest.raises(dp.InputError, match='"x2" has no probabilities'):
         dp.from_networkx(graph)
-
-
-def test_probabilities_of_another_length_are_refused() -> None:
-    with pytest.raises(dp.InputError, match="needs 6 probabilities"):
-        dp.chain(2).to_networkx([0.5, 0.5])

@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from dpbayes.sources.data_files import DATA, ReadableName, readable_names
+from dpbayes.sources.data_files import DATA, readable_names
 from dpbayes.sources.named_networks import NAMED, load_named
 from dpbayes.sources.shipped_tables import SHIPPED, default_network, load_shipped
 
@@ -27,24 +27,6 @@ def test_a_shipped_table_has_one_for_every_column(key: str) -> None:
     assert set(load_shipped(key).names) <= set(readable_names(key))
 
 
-@pytest.mark.parametrize(
-    ("node", "name", "states"),
-    [
-        ("TPR", "total peripheral resistance", 3),
-        ("SAO2", "arterial oxygen saturation", 3),
-        ("INSUFFANESTH", "insufficient anaesthesia", 2),
-        ("LVEDVOLUME", "left ventricular end-diastolic volume", 3),
-        ("PCWP", "pulmonary capillary wedge pressure", 3),
-        ("MINVOLSET", "set minute volume", 3),
-        ("FIO2", "fraction of inspired oxygen", 2),
-    ],
-)
-def test_the_alarm_network_is_called_as_intensive_care_calls_it(node: str, name: str, states: int) -> None:
-    network, _ = load_named("alarm")
-    assert readable_names("alarm")[node].name == name
-    assert len(network.states[network.index(node)]) == states
-
-
 def test_the_meaning_of_a_node_of_alarm_lists_its_states() -> None:
     network, _ = load_named("alarm")
     for name, states in zip(network.names, network.states, strict=True):
@@ -54,12 +36,6 @@ def test_the_meaning_of_a_node_of_alarm_lists_its_states() -> None:
             assert meaning.startswith("Whether "), name
         elif len(ordered) == len(states):
             assert meaning.endswith(f": {', '.join(ordered[:-1])} or {ordered[-1]}."), name
-
-
-def test_asia_is_called_as_the_stories_call_it() -> None:
-    assert readable_names("asia")["dysp"] == ReadableName(
-        "shortness of breath", "Whether the patient is short of breath (dyspnoea)."
-    )
 
 
 @pytest.mark.parametrize("key", ["andes", "upload", "g:abc", ""])

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from dpbayes.base.validation import InputError
 from dpbayes.sources.files import Dialect, read_table
 from dpbayes.sources.spreadsheets import is_workbook, read_workbook
-from dpbayes.sources.tables import read_csv
 
 Rows = list[list[Any]]
 SHEET = "xl/worksheets/sheet1.xml"
@@ -127,14 +126,6 @@ def test_texts_that_cells_share_and_days_that_are_numbers() -> None:
     frame, sheet = read_workbook(as_excel_writes())
     assert sheet == "Data"
     assert frame.to_dict("list") == {"name": ["Müller", "Müller"], "day": ["2020-01-31", ""]}
-
-
-@given(st.lists(st.lists(st.text(st.characters(codec="utf-8", min_codepoint=32), max_size=5), min_size=2, max_size=2),
-                min_size=1, max_size=4))  # fmt: skip
-def test_texts_are_kept(rows: list[list[str]]) -> None:
-    texts = [[f"x{text}y" for text in row] for row in rows]
-    with contextlib.suppress(openpyxl.utils.exceptions.IllegalCharacterError):
-        assert read_workbook(workbook([["a", "b"], *texts]))[0].to_numpy().tolist() == texts
 
 
 def test_a_workbook_is_known_by_its_content_and_read_like_any_file() -> None:
@@ -267,15 +258,6 @@ def test_limits(limit: str, sentence: str, monkeypatch: pytest.MonkeyPatch) -> N
         read_workbook(workbook([*GOOD, ["x" * 30]]))
 
 
-def test_other_spreadsheets_are_named() -> None:
-    for data, part in (
-        (b"\xd0\xcf\x11\xe0" + bytes(600), "an old spreadsheet"),
-        (b"PK\x03\x04ods", "a format other than"),
-    ):
-        with pytest.raises(InputError, match=part):
-            read_csv(data)
-
-
 @given(st.lists(st.tuples(st.integers(0), st.integers(0, 255)), min_size=1, max_size=4))
 def test_a_workbook_with_wrong_bytes_is_read_or_refused(changes: list[tuple[int, int]]) -> None:
     data = bytearray(as_excel_writes())
@@ -283,15 +265,3 @@ def test_a_workbook_with_wrong_bytes_is_read_or_refused(changes: list[tuple[int,
         data[place % len(data)] = byte
     with contextlib.suppress(InputError):
         assert len(read_workbook(bytes(data))[0])
-
-
-@given(st.lists(st.tuples(st.integers(0), st.integers(0, 255)), min_size=1, max_size=4))
-def test_a_sheet_with_wrong_bytes_is_read_or_refused(changes: list[tuple[int, int]]) -> None:
-    def change(xml: bytes) -> bytes:
-        wrong = bytearray(xml)
-        for place, byte in changes:
-            wrong[place % len(wrong)] = byte
-        return bytes(wrong)
-
-    with contextlib.suppress(InputError):
-        assert len(read_workbook(with_part(as_excel_writes(), SHEET, change))[0])

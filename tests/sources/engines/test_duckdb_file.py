@@ -12,7 +12,7 @@ import dpbayes as dp
 from dpbayes.base.validation import InputError
 from dpbayes.sources.columns import Categories
 from dpbayes.sources.engines.address import parsed
-from dpbayes.sources.engines.connect import opened, table_of
+from dpbayes.sources.engines.connect import opened
 from dpbayes.sources.engines.table import DeclaredTable, open_table, tables_of
 
 SECRET = "hunter2"
@@ -152,12 +152,6 @@ def test_no_statement_of_a_session_within_a_folder_reads_outside_writes_or_takes
     assert {place.name for place in root.parent.iterdir()} == {"root", "secret.csv", "other.duckdb"}
 
 
-def test_a_file_is_opened_by_many_at_once_within_the_folder_and_without(stranger: Path) -> None:
-    address = parsed(f"duckdb:{stranger}?table=beside")
-    with opened(address, stranger.parent) as one, opened(address) as two, opened(address, stranger.parent) as three:
-        assert [table_of(connection, address).columns for connection in (one, two, three)] == [("x",)] * 3
-
-
 @pytest.mark.parametrize("name", ["memory.duckdb", "system.v2.duckdb", "temp", 'it\'s a "file".db', "main.duckdb"])
 def test_a_file_of_any_name_is_opened_within_a_folder(tmp_path: Path, name: str) -> None:
     with duckdb.connect(str(tmp_path / name)) as database:
@@ -165,13 +159,3 @@ def test_a_file_of_any_name_is_opened_within_a_folder(tmp_path: Path, name: str)
     for table in ("s.t", "v"):
         engine = open_table(f"duckdb:{tmp_path / name}?table={table}", tmp_path)
         assert dp.count(NETWORK, DeclaredTable(engine, (X,))).values.tolist() == [1, 0]
-
-
-def test_what_is_no_file_of_duckdb_is_reported_within_a_folder_too(tmp_path: Path) -> None:
-    (tmp_path / "text.duckdb").write_text("hello")
-    (tmp_path / "lite.db").write_bytes(b"SQLite format 3\0" + bytes(100))
-    for name in ("text.duckdb", "lite.db"):
-        with pytest.raises(InputError, match="cannot open the file as a database"):
-            open_table(f"duckdb:{tmp_path / name}?table=t", tmp_path).fields()
-    with duckdb.connect(str(tmp_path / "open.duckdb")), pytest.raises(InputError, match="open for writing"):
-        open_table(f"duckdb:{tmp_path / 'open.duckdb'}?table=t", tmp_path).fields()
