@@ -14,7 +14,7 @@ from dpbayes.base.looks import BOUND, FREE
 from dpbayes.base.parameters import Choice, Parameter, parameters_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.accuracy.setting import typical
+from dpbayes.experiments.accuracy.plan import typical
 from dpbayes.experiments.hellinger.scenario import DieMethod
 from dpbayes.mechanisms import (
     MECHANISMS,

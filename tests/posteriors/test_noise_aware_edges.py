@@ -9,7 +9,7 @@ import pytest
 
 from dpbayes import Counts, Dirichlets, Network, count
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.accuracy.setting import typical
+from dpbayes.experiments.accuracy.plan import typical
 from dpbayes.mechanisms import MECHANISMS, LaplaceFourier, Noise
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_aware import noise_aware
