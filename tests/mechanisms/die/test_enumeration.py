@@ -11,7 +11,7 @@ from dpbayes.audit.die.hellinger import audit_die
 from dpbayes.audit.loss.finite import exact_curve
 from dpbayes.audit.loss.neighbours import die_neighbours
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.die.enumeration import MOST_ENUMERATED, enumerated_epsilon, largest_delta, neighbour_count
+from dpbayes.mechanisms.die.enumeration import MOST_ENUMERATED, enumerated_epsilon, largest_delta
 from dpbayes.mechanisms.die.hellinger import HellingerEnumerated, HellingerSmooth
 from dpbayes.posteriors.hellinger import Die, all_distances
 from tests.conftest import thorough
@@ -148,11 +148,6 @@ def test_the_least_delta_is_that_of_the_auditor() -> None:
         delta, place = largest_delta(weights, pairs=pairs, epsilon=epsilon)
         assert delta == pytest.approx(curve[0], rel=1e-12)
         assert delta == pytest.approx(exact_curve(law, pairs=pairs[[place]], epsilons=[epsilon])[0], rel=1e-12)
-
-
-@pytest.mark.parametrize("die", [Die((1.0, 1.0), 0), Die((1.0, 1.0), 7), Die((1.0, 2.0, 3.0), 4), Die((1.0,) * 5, 3)])
-def test_the_cost_is_the_number_of_pairs_of_neighbours(die: Die) -> None:
-    assert neighbour_count(die) == len(die_neighbours(die))
 
 
 def test_too_many_tables_are_refused_in_a_sentence_before_anything_is_computed() -> None:
