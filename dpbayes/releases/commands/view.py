@@ -9,10 +9,10 @@ import numpy as np
 
 from dpbayes.audit.risk import SUSPICION
 from dpbayes.base.command import FAILS, HOLDS, say
-from dpbayes.base.output import require_output, write_output
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases import ledger
+from dpbayes.releases.commands.output import require_output, write_output
 from dpbayes.releases.commands.tables import add_out
 from dpbayes.releases.document import Document, SampledSteps, read_document
 from dpbayes.releases.document.signature import read_public_key, signature_line
