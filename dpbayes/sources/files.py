@@ -14,7 +14,7 @@ from pathlib import Path
 from dpbayes.base.libraries import pd
 from dpbayes.base.validation import InputError, brief, require_type
 from dpbayes.sources.columns import is_missing
-from dpbayes.sources.spreadsheets import Progress, is_workbook, read_workbook
+from dpbayes.sources.spreadsheets import is_workbook, read_workbook
 from dpbayes.sources.tables import SEPARATORS, read_csv, read_parquet
 
 ENCODINGS = {"utf-8": "UTF-8", "latin-1": "Latin-1", "windows-1252": "Windows-1252", "utf-16": "UTF-16"}
@@ -50,9 +50,7 @@ class TableFile:
     said: str
 
 
-def read_table(
-    name: str, data: bytes | None = None, dialect: Dialect | None = None, progress: Progress | None = None
-) -> TableFile:
+def read_table(name: str, data: bytes | None = None, dialect: Dialect | None = None) -> TableFile:
     r"""Return the table of a file. The name identifies Parquet, the content a workbook; other files are CSV.
 
     In columns with a decimal comma, numbers such as 1.234,56 are returned with a decimal point.
@@ -61,7 +59,6 @@ def read_table(
         name: The file's name.
         data: The file's content, if it is not on this computer under this name.
         dialect: The format of a CSV file, instead of the detected one.
-        progress: Called with the finished share of the work for large files.
 
     Returns:
         The records as text, and one or two sentences that state how the file was read.
@@ -81,14 +78,14 @@ def read_table(
             raise InputError(f"The file {brief(name)} cannot be read: {error.strerror}.") from None
     require_type("data", data, bytes, "Pass the bytes of a file, or its name alone.")
     if name.lower().endswith((".parquet", ".pq")):
-        return _as_chosen(TableFile(read_parquet(data, progress=progress), "Read as Parquet."), dialect)
+        return _as_chosen(TableFile(read_parquet(data), "Read as Parquet."), dialect)
     if is_workbook(data):
-        frame, sheet = read_workbook(data, progress)
+        frame, sheet = read_workbook(data)
         return _as_chosen(TableFile(frame, f"Read from the sheet {brief(sheet)} of a workbook."), dialect)
     encoding, why_encoding = _encoding(data, dialect.encoding)
     data, line = _without_separator_line(data, encoding)
     separator, why_separator = _named(line, dialect.separator) or _separator(data, encoding, dialect.separator)
-    frame = read_csv(data, separator=separator, encoding=encoding, progress=progress)
+    frame = read_csv(data, separator=separator, encoding=encoding)
     reasons = " and ".join(filter(None, (why_separator, why_encoding)))
     said = f"Read with {SEPARATORS[separator]} between values and in {ENCODINGS.get(encoding, encoding)}"
     said += f", since {reasons}." if reasons else "."
