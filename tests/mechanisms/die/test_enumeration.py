@@ -107,15 +107,6 @@ def test_the_mean_error_over_all_tables_is_halved_or_better(n: int, errors: tupl
     assert means[1] < means[0] / 2
 
 
-def test_it_is_the_law_of_the_smooth_mechanism_at_the_internal_epsilon() -> None:
-    enumerated = enumerated_on(Die((0.5, 2.0), 20), 1.0, 1e-3)
-    smooth = HellingerSmooth(die=enumerated.die, epsilon=enumerated.inner_epsilon, delta=1e-3)
-    assert np.array_equal(enumerated.log_pmf_table(), smooth.log_pmf_table())
-    assert enumerated.beta == smooth.beta
-    assert enumerated.sensitivity([3, 17]) == smooth.sensitivity([3, 17])
-    assert str(round(enumerated.inner_epsilon, 2)) in enumerated.formula
-
-
 EDGES = [
     (die, epsilon, delta)
     for die in (Die((1.0, 1.0), 1), Die((1e-3, 1e9), 5), Die((1e9, 1e9, 1e9), 2), Die((1.0,) * 6, 2))
