@@ -764,12 +764,6 @@ def test_whatever_is_pasted_in_a_cell_is_taken_or_refused(at: AppTest) -> None:
         assert f"{place}.csv: 4 records with 2 columns" in headline(at)
 
 
-def test_the_page_says_that_the_first_line_of_a_file_names_the_separator(at: AppTest) -> None:
-    load(at, "sep=;\nweather;wet, or not\nsun;no\nrain;yes\n")
-    assert "2 records with 2 columns" in headline(at)
-    assert 'since its first line is "sep=;"' in everything(at).replace("\\", "")
-
-
 @pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize(
     ("mechanism", "seat"), crossed([name for name in MECHANISM_NAMES if "Fourier" not in name], list(Seat), times=1)
