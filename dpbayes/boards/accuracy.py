@@ -19,8 +19,11 @@ from dpbayes.figures.accuracy import accuracy_figure, certified_figure, log_loss
 from dpbayes.figures.style import Figure, without_legend
 from dpbayes.model.dataset import Dataset
 
-GRID = epsilon_grid(0.01, 100, points=17)
-"""The epsilons at which releases are simulated."""
+POINTS = 17
+"""The number of epsilons at which releases are simulated."""
+
+GRID = epsilon_grid(0.01, 100, points=POINTS)
+"""The usual epsilons."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,5 +1,6 @@
 """Mechanisms compared: the error of each mechanism's probabilities against epsilon, on one table or on planned ones."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -109,12 +110,17 @@ class MechanismErrors:
 
     def errors_at(self, look: Look, epsilon: float) -> FloatArray:
         """Return the mean absolute error of one mechanism's probabilities on each table, at any epsilon: (tables,)."""
+        result = self.tried(look, epsilon)
+        return np.full(len(self.tables.values), np.nan) if isinstance(result, str) else result
+
+    def tried(self, look: Look, epsilon: float) -> FloatArray | str:
+        """Return the errors of one mechanism at an epsilon, or the reason why it cannot be used there."""
         rng = stream(self.inputs.seed, "comparison", look.name)
         try:
             mechanism = self.inputs.mechanisms[look](epsilon)
             return release_errors(self.tables, mechanism, self.inputs.reading, rng)
-        except InputError:
-            return np.full(len(self.tables.values), np.nan)
+        except InputError as refusal:
+            return str(refusal)
 
     @cached_property
     def errors(self) -> dict[Look, FloatArray]:
@@ -222,12 +228,20 @@ def _about(compared: MechanismErrors, *, is_private: bool) -> str:
     )
     return (
         f"Mean absolute error of all probabilities over {many(len(tables.values), 'simulated release')} {whose}; bars "
-        f"show one standard error. The reader is {reader}. The prior limits the error at small ε."
+        f"show one standard error. The reader is {reader}. The prior limits the error at small ε.{_left_out(compared)}"
     )
+
+
+def _left_out(compared: MechanismErrors) -> str:
+    """Return how many mechanisms have no curve; the table below the board states why."""
+    missing = len(compared.inputs.mechanisms) - len(compared.curves)
+    return f" {many(missing, 'mechanism')} cannot be used here; the table states why." if missing else ""
 
 
 def table_at(compared: MechanismErrors, epsilon: float, looks: Sequence[Look] = ()) -> "pd.DataFrame":
     """Return the error and the guarantee of each mechanism at exactly one epsilon, the least error first.
+
+    A mechanism that cannot be used is in the last rows, with the reason.
 
     Args:
         compared: The comparison.
@@ -235,18 +249,20 @@ def table_at(compared: MechanismErrors, epsilon: float, looks: Sequence[Look] = 
         looks: The mechanisms; all of them by default.
 
     Returns:
-        A frame with one row for each mechanism that can be used.
+        A frame with one row for each mechanism.
     """
-    rows = []
+    rows: list[tuple[str, str, float, float, str]] = []
     for look in looks or compared.inputs.mechanisms:
-        errors = compared.errors_at(look, epsilon)
-        if np.isfinite(errors).all():
-            proved = compared.inputs.mechanisms[look](epsilon).certified
-            spread = float(standard_error(errors[:, None])[0])
-            rows.append((look.name, _guarantee(proved), float(errors.mean()), spread))
-    columns = ["mechanism", "proved guarantee", "mean absolute error", "standard error"]
-    frame = pd.DataFrame(rows, columns=columns)
-    return frame.sort_values("mean absolute error", ignore_index=True)
+        errors = compared.tried(look, epsilon)
+        if isinstance(errors, str):
+            rows.append((look.name, "", math.nan, math.nan, errors))
+            continue
+        proved = compared.inputs.mechanisms[look](epsilon).certified
+        spread = float(standard_error(errors[:, None])[0])
+        rows.append((look.name, _guarantee(proved), float(errors.mean()), spread, ""))
+    columns = ["mechanism", "proved guarantee", "mean absolute error", "standard error", "why not"]
+    frame = pd.DataFrame(rows, columns=columns).sort_values("mean absolute error", ignore_index=True)
+    return frame if (frame["why not"] != "").any() else frame.drop(columns="why not")
 
 
 def _guarantee(guarantee: Guarantee) -> str:

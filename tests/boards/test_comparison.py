@@ -67,14 +67,17 @@ def test_the_exact_posterior_has_no_error():
     assert MechanismErrors(exact).errors_at(look, 1.0).max() == 0
 
 
-def test_a_mechanism_that_cannot_be_used_is_left_out():
+def test_a_mechanism_that_cannot_be_used_is_listed_with_the_reason():
     def never(epsilon):
         raise InputError("This mechanism needs binary nodes.")
 
     gone = Look("gone", "#000000")
     few = MechanismErrors(replace(INPUTS, mechanisms={LOOKS[dp.LaplaceUpdates]: at(dp.LaplaceUpdates), gone: never}))
     assert [curve.look.name for curve in few.curves] == ["Laplace"]
-    assert list(table_at(few, 1.0)["mechanism"]) == ["Laplace"]
+    table = table_at(few, 1.0).set_index("mechanism")["why not"]
+    assert table.to_dict() == {"Laplace": "", "gone": "This mechanism needs binary nodes."}
+    (note,) = comparison(few.inputs).frames_at("1")[0].notes
+    assert "1 mechanism cannot be used here" in note
     with pytest.raises(InputError, match="No mechanism"):
         comparison(replace(INPUTS, mechanisms={gone: never})).frames_at("1")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from dpbayes.boards.sampling import ReleasedSamples
-from dpbayes.ui.pages.lab import EXPERIMENTS, accuracy_plan, die_scenario, game_inputs, regression_scenario
+from dpbayes.ui.pages.lab import EXPERIMENTS, accuracy_plan, game_inputs
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.lab import Experiment
 from dpbayes.ui.session.settings import Settings
@@ -25,6 +25,7 @@ NAMES = {
     Experiment.REGRESSION: ["regression"],
     Experiment.SAMPLING: ["sampling", "query-game"],
     Experiment.DIE: ["hellinger"],
+    Experiment.NON_NEGATIVITY: ["non-negativity"],
     Experiment.COMPARISON: ["comparison"],
 }
 
@@ -62,6 +63,9 @@ def test_options_are_those_of_the_experiments():
             "accuracy.scene": "naive Bayes, synthetic",
             "hellinger.sides": "3",
             "regression.draws": "4",
+            "regression.noise_variance": "2",
+            "accuracy.range": "0.1 to 10",
+            "epsilon": "3",
             "sampling.family": "normal",
             "seed": "9",
         },
@@ -70,9 +74,33 @@ def test_options_are_those_of_the_experiments():
     plan = accuracy_plan(chosen)
     assert (plan.target, plan.training, plan.repeats, plan.seed) == ("class", 20, 2, 9)
     assert len(plan.network.names) == 17
-    assert (die_scenario(chosen).sides, die_scenario(chosen).n) == (3, 12)
-    assert regression_scenario(chosen).draws == 4
+    assert (plan.epsilons[0], plan.epsilons[-1]) == (0.1, 10.0)
+    die, scenario = chosen.options("hellinger"), chosen.options("regression")
+    assert (die.sides, die.n, die.epsilon) == (3, 12, 3.0)
+    assert (scenario.draws, scenario.noise_variance) == (4, 2.0)
     assert game_inputs(chosen).mechanism is None
+
+
+def drawn(**settings):
+    return {
+        method.name for method in accuracy_plan(Chosen(settings_of(opened(Experiment.ACCURACY, **settings)))).methods
+    }
+
+
+def test_curves_of_noise_aware_readers_and_of_all_mechanisms_are_drawn_if_they_are_wanted():
+    usual, readers, every = (
+        drawn(**{"accuracy.mechanisms": name}) for name in ("Figure 1", "naive and noise-aware", "all")
+    )
+    assert readers - usual == {"laplace_aware", "residuals_aware"}
+    assert usual < every
+    assert {"private_map", "gaussian"} <= every - readers
+
+
+def test_mechanisms_that_cannot_be_used_are_listed_with_the_reason():
+    at = opened(Experiment.COMPARISON, source="survey")
+    table = at.dataframe[0].value.set_index("mechanism")["why not"]
+    assert "binary" in table["Fourier"]
+    assert table["Laplace"] == ""
 
 
 def test_a_recipient_sees_curves_of_synthetic_records_only():

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.base.parameters import Parameter, parameters_of
+from dpbayes.base.parameters import Parameter
 from dpbayes.ui.session.link import settings_from
-from dpbayes.ui.session.options import OPTIONS, groups_of
+from dpbayes.ui.session.options import options_of
 from dpbayes.ui.session.options.lab import Experiment
 from dpbayes.ui.session.settings import PARAMETERS
 from tests.conftest import IS_THOROUGH, thorough
@@ -67,10 +67,7 @@ LARGE = {"audit.n": "500", "regression.repeats": "20", "regression.draws": "100"
 
 
 def numeric(page: str) -> list[str]:
-    notes = {
-        f"{group}.{name}": note for group in groups_of(page) for name, note in parameters_of(OPTIONS[group]).items()
-    }
-    return [name for name, note in notes.items() if isinstance(note, Parameter)]
+    return [name for name, note in options_of(page).items() if isinstance(note, Parameter)]
 
 
 def contexts(page: str) -> list[dict[str, str]]:

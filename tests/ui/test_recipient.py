@@ -8,10 +8,10 @@ from contextlib import contextmanager
 import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from dpbayes.base.parameters import Choice, parameters_of
+from dpbayes.base.parameters import Choice
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.ui.pages.stories.story import STORIES
-from dpbayes.ui.session.options import OPTIONS, groups_of
+from dpbayes.ui.session.options import options_of
 from tests.browser.serving import ROOT, free_port, server_process, wait_for
 from tests.conftest import thorough
 from tests.ui.dashboard_as import FIRST, OTHER
@@ -73,10 +73,9 @@ STEPS = [
 ]
 
 CHOICES = [
-    (page, {f"{group}.{name}": str(option.value)})
+    (page, {name: str(option.value)})
     for page in PAGES
-    for group in groups_of(page)
-    for name, note in parameters_of(OPTIONS[group]).items()
+    for name, note in options_of(page).items()
     if isinstance(note, Choice)
     for option in note.options
 ]

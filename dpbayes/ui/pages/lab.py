@@ -1,7 +1,6 @@
 """Lab: one experiment at a time, each a board with its controls at the left."""
 
 from collections.abc import Callable, Hashable
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +10,7 @@ from dpbayes.base import terms
 from dpbayes.base.looks import Look
 from dpbayes.base.text import many, shortest, typed
 from dpbayes.base.validation import InputError, brief
-from dpbayes.boards.accuracy import GRID, AccuracyInputs, curve_guarantees, prediction_accuracy
+from dpbayes.boards.accuracy import POINTS, AccuracyInputs, curve_guarantees, prediction_accuracy
 from dpbayes.boards.board import View
 from dpbayes.boards.comparison import (
     CuratorComparison,
@@ -23,6 +22,7 @@ from dpbayes.boards.comparison import (
     table_at,
 )
 from dpbayes.boards.hellinger import HellingerInputs, die_guarantees, hellinger_or_laplace
+from dpbayes.boards.non_negativity import NonNegativityInputs, non_negativity
 from dpbayes.boards.regression import RegressionInputs, RegressionPrice, regression, regression_price
 from dpbayes.boards.sampling import (
     GameInputs,
@@ -34,11 +34,19 @@ from dpbayes.boards.sampling import (
     samples_of,
 )
 from dpbayes.experiments.accuracy.methods import ADDED, ALL_METHODS, METHODS, methods_for
-from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic, default_target
-from dpbayes.experiments.hellinger.scenario import Balance, Scenario
+from dpbayes.experiments.accuracy.plan import AccuracyPlan, Method, Synthetic, default_target, epsilon_grid
+from dpbayes.experiments.hellinger.scenario import Balance
 from dpbayes.experiments.regression.scenario import NormBound, Records, RegressionScenario
 from dpbayes.experiments.sampling import Family, Tables, answering
-from dpbayes.mechanisms import PRIVATE, Calibration, Mechanism, Outcome, PosteriorSampler
+from dpbayes.mechanisms import (
+    PRIVATE,
+    Calibration,
+    LaplaceFourier,
+    Mechanism,
+    NetworkMechanism,
+    Outcome,
+    PosteriorSampler,
+)
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import naive_bayes
@@ -46,7 +54,7 @@ from dpbayes.sources.shipped_tables import shipped_regression
 from dpbayes.ui.pages.explore.controls import picked, row_choice
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.kept import kept
-from dpbayes.ui.session.options.lab import CalibrationsShown, Experiment, Scene
+from dpbayes.ui.session.options.lab import CalibrationsShown, Experiment, MechanismsShown, Scene
 from dpbayes.ui.session.planned import USUAL_RECORDS, public_cpts
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.board import offer_document, show
@@ -77,6 +85,7 @@ def lab_page(chosen: Chosen) -> None:
         with left:
             controls_of(chosen)  # what these refuse, a missing table or network, is said once, in place of the board
         board_of(chosen)
+        st.caption(ABOUT[experiment])
 
 
 def _offered(group: str, *names: str) -> None:
@@ -103,7 +112,7 @@ def _accuracy_controls(chosen: Chosen) -> None:
     if scene is not Scene.NAIVE_BAYES:
         net = chosen.network
         controls.choice("Target, predicted from all other nodes", "target", net.names, default=_target(chosen, net))
-    _offered("accuracy", "curves", "training", "repeats")
+    _offered("accuracy", "mechanisms", "curves", "range", "training", "repeats")
     prior_control()
     controls.text_field("Seed of the simulation", "seed", help=terms.SEED)
 
@@ -124,22 +133,30 @@ def accuracy_plan(chosen: Chosen) -> AccuracyPlan:
     """Return the plan of the experiment. Errors: InputError, as for an `AccuracyPlan`."""
     options, scene, noise = chosen.options("accuracy"), _scene(chosen), chosen.parameter("noise")
     net = naive_bayes(FEATURES) if scene is Scene.NAIVE_BAYES else chosen.network
-    drawn = [method for method in ALL_METHODS.values() if method.option[0] not in ADDED]
-    if scene is not Scene.NAIVE_BAYES:
-        kind = kind_called(chosen.settings.mechanism)
-        drawn += [method for method in METHODS.values() if method.kind is kind and method not in drawn]
     return AccuracyPlan(
         network=net,
         target="class" if scene is Scene.NAIVE_BAYES else _target(chosen, net),
         source=_table(chosen, net) if scene is Scene.TABLE else Synthetic(),
-        epsilons=GRID,
-        methods=methods_for(net, _CALIBRATIONS[options.curves], noise, among=drawn),
+        epsilons=epsilon_grid(*options.range.ends, points=POINTS),
+        methods=methods_for(net, _CALIBRATIONS[options.curves], noise, among=_drawn(chosen)),
         training=_training(chosen),
         repeats=options.repeats,
         prior=chosen.settings.prior,
         noise=noise,
         seed=chosen.seed,
     )
+
+
+def _drawn(chosen: Chosen) -> list[Method]:
+    """Return the methods that are drawn: those of Figure 1 with the chosen mechanism, and others if they are wanted."""
+    options, aware = chosen.options("accuracy"), [method for method in ALL_METHODS.values() if method.is_aware]
+    if options.mechanisms is MechanismsShown.ALL:
+        return list(ALL_METHODS.values())
+    drawn = [method for method in METHODS.values() if method.option[0] not in ADDED]
+    if options.scene is not Scene.NAIVE_BAYES:
+        kind = kind_called(chosen.settings.mechanism)
+        drawn += [method for method in METHODS.values() if method.kind is kind and method not in drawn]
+    return drawn + aware if options.mechanisms is MechanismsShown.READERS else drawn
 
 
 def _training(chosen: Chosen) -> int:
@@ -175,29 +192,20 @@ def _accuracy_board(chosen: Chosen) -> None:
 # Regression
 
 
-def regression_scenario(chosen: Chosen) -> RegressionScenario:
-    """Return the scenario of the options."""
-    options = chosen.options("regression")
-    return RegressionScenario(
-        records=options.records,
-        norm_bound=options.norm_bound,
-        epsilon=options.epsilon,
-        draws=options.draws,
-        repeats=options.repeats,
-    )
-
-
 def _regression_controls(chosen: Chosen) -> None:
     _offered("regression", "records", "norm_bound")
+    if chosen.options("regression").records is Records.SYNTHETIC:
+        _offered("regression", "n", "features")
     if chosen.options("regression").norm_bound is NormBound.EPSILON:
         _offered("regression", "epsilon")
-    _offered("regression", "draws", "repeats")
+    _offered("regression", "noise_variance", "train_share", "draws", "repeats")
     controls.text_field("Seed of splits and samples", "seed", help=terms.SEED)
 
 
 def _regression_board(chosen: Chosen) -> None:
-    scenario, settings = regression_scenario(chosen), chosen.settings
-    value, facts = typed(chosen.options("regression").precision), {"records": scenario.records.value}
+    settings, options = chosen.settings, chosen.options("regression")
+    scenario = replace(options, precision=RegressionScenario.precision)  # the slider of the board
+    value, facts = typed(options.precision), {"records": scenario.records.value}
     if chosen.is_curator or scenario.records is Records.SYNTHETIC:
         key = (scenario, settings.seed, settings.data_seed)
         inputs = kept("lab.regression", key, lambda: RegressionInputs(*key, facts))
@@ -278,12 +286,6 @@ def _game(chosen: Chosen) -> None:
 # A die
 
 
-def die_scenario(chosen: Chosen) -> Scenario:
-    """Return the die of the options. Errors: InputError for too many candidates, when it is used."""
-    options = chosen.options("hellinger")
-    return Scenario(**{name: getattr(options, name) for name in options.__dataclass_fields__})
-
-
 def _die_controls(chosen: Chosen) -> None:
     _offered("hellinger", "n", "sides", "balance")
     if chosen.options("hellinger").balance is Balance.SHARE:
@@ -293,12 +295,25 @@ def _die_controls(chosen: Chosen) -> None:
 
 
 def _die_board(chosen: Chosen) -> None:
-    scenario, value = die_scenario(chosen), shortest(chosen.epsilon)
+    scenario, value = chosen.options("hellinger").at(epsilon=1.0), shortest(chosen.epsilon)
     key, facts = (scenario, chosen.seed), {"n": f"{scenario.n:,}"}
     inputs = kept("lab.hellinger", key, lambda: HellingerInputs(scenario, chosen.seed, facts))
     _show("hellinger", key, lambda: hellinger_or_laplace(inputs, value=value), value)
     st.subheader("Guarantees")
     numbers(die_guarantees(scenario.at(epsilon=chosen.epsilon)))
+
+
+# Non-negativity of Fourier
+
+
+def _non_negativity_controls(_: Chosen) -> None:
+    controls.parameter_control("calibration")
+
+
+def _non_negativity_board(chosen: Chosen) -> None:
+    inputs = NonNegativityInputs(chosen.network, chosen.parameter("calibration"), chosen.epsilon)
+    value = shortest(chosen.parameter("t", chosen.defaults_for(LaplaceFourier)["t"]) if chosen.network.is_binary else 1)
+    _show("non-negativity", (inputs.network, inputs.calibration), lambda: non_negativity(inputs, value=value), value)
 
 
 # Mechanisms compared
@@ -312,14 +327,17 @@ def _comparison_controls(chosen: Chosen) -> None:
 
 
 def mechanisms_at(chosen: Chosen) -> dict[Look, MechanismAt]:
-    """Return the mechanisms that the network allows, by their looks."""
-    mechanisms: dict[Look, MechanismAt] = {}
-    for kind in PRIVATE:
-        with suppress(InputError):
-            if hasattr(kind, "design") and len(chosen.network.closure) > MOST_SETS:
-                raise InputError("The search for the best noise takes too long on this network.")
-            mechanisms[Look(kind.label, kind.colour)] = _at(chosen.mechanism_called(kind.__name__))
-    return mechanisms
+    """Return all mechanisms by their looks. One that the network does not allow raises the reason when it is used."""
+    return {Look(kind.label, kind.colour): _compared_at(chosen, kind) for kind in PRIVATE}
+
+
+def _compared_at(chosen: Chosen, kind: type[NetworkMechanism[Outcome]]) -> MechanismAt:
+    def at(epsilon: float) -> Mechanism[Outcome]:
+        if hasattr(kind, "design") and len(chosen.network.closure) > MOST_SETS:
+            raise InputError("The search for the best noise takes too long on this network.")
+        return replace(chosen.mechanism_called(kind.__name__), epsilon=epsilon)  # type: ignore[type-var]
+
+    return at
 
 
 def _comparison_board(chosen: Chosen) -> None:
@@ -352,6 +370,23 @@ EXPERIMENTS: dict[Experiment, tuple[Callable[[Chosen], None], Callable[[Chosen],
     Experiment.REGRESSION: (_regression_controls, _regression_board),
     Experiment.SAMPLING: (_sampling_controls, _sampling_board),
     Experiment.DIE: (_die_controls, _die_board),
+    Experiment.NON_NEGATIVITY: (_non_negativity_controls, _non_negativity_board),
     Experiment.COMPARISON: (_comparison_controls, _comparison_board),
 }
 """The controls and the board of each experiment."""
+
+ABOUT = {
+    Experiment.ACCURACY: "Each record is predicted by the state with the largest P(target | all other nodes) under the "
+    "CPTs of a release. Training records are private, test records are not released. [Zhang16] Section 5.1.",
+    Experiment.REGRESSION: "y = w·x + noise of variance σ², w ~ N(0, I/b), all features and targets within bounds that "
+    "are public. A sample of w within norm B is released. [Zhang16] Section 5.2 and Appendix D.",
+    Experiment.SAMPLING: "A sample of the posterior whose log-odds are trimmed to ±B is released; B follows from ε. "
+    "[Zhang16] Section 3.3, [Dimitrakakis14] Theorem 2.",
+    Experiment.DIE: "The exponential mechanism scores each posterior by its Hellinger distance to the exact one. The "
+    "sensitivities are proved, and the smooth one depends on the throws. Notes, Section 2.",
+    Experiment.NON_NEGATIVITY: "2 t |N_I| b records are added to every table; b is the scale of the noise. With true "
+    "counts, the share is at least as large as with zero counts. [Zhang16] Algorithm 2, Corollary 3.",
+    Experiment.COMPARISON: "The error of a cell is |released probability − exact posterior mean|, averaged over all "
+    "cells. All mechanisms use the same tables and the same prior.",
+}
+"""The model of each experiment, and what its numbers assume."""

@@ -25,8 +25,8 @@ MOST_OF_VISITORS = MOST_OF_ALL // 2
 """Visitors can upload while all files are at most so large. The rest is left for the curator."""
 
 NOT_PERMITTED = (
-    "You cannot upload this file here. A visitor without the right to upload tables can send a release or a network "
-    f"of at most {memory(MOST_DOCUMENT)}, on the page that offers it."
+    "You cannot upload this file here. A visitor without the right to upload tables can send a release or a network of "
+    f"at most {memory(MOST_DOCUMENT)}, on the page that offers it."
 )
 NO_ROOM = "The server has no room for this file at present. Try again later, or upload a smaller file."
 NO_LENGTH = "The server needs the length of the file in advance (Content-Length)."

@@ -4,10 +4,8 @@ import enum
 from dataclasses import dataclass
 from typing import Annotated
 
-from dpbayes.base.parameters import Choice, Parameter, parameters_of
+from dpbayes.base.parameters import Choice, Parameter
 from dpbayes.experiments.accuracy import plan
-from dpbayes.experiments.hellinger import scenario
-from dpbayes.experiments.regression.scenario import NormBound, Records, RegressionScenario
 from dpbayes.experiments.sampling import Family
 
 
@@ -18,6 +16,7 @@ class Experiment(enum.Enum):
     REGRESSION = "Regression (Figure 2)"
     SAMPLING = "Posterior sampling"
     DIE = "A die: Hellinger or Laplace"
+    NON_NEGATIVITY = "Non-negativity (Fourier)"
     COMPARISON = "Mechanisms compared"
 
 
@@ -47,6 +46,35 @@ class CalibrationsShown(enum.Enum):
     BOTH = "both"
 
 
+class MechanismsShown(enum.Enum):
+    """Which curves are drawn: by default those of Figure 1, and the chosen mechanism."""
+
+    FIGURE_1 = "Figure 1"
+    READERS = "naive and noise-aware"
+    ALL = "all"
+
+
+class EpsilonRange(enum.Enum):
+    """The epsilons of the curves."""
+
+    WIDE = "0.01 to 100"
+    SMALL = "0.01 to 1"
+    MIDDLE = "0.1 to 10"
+    LARGE = "1 to 100"
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The least and the largest epsilon."""
+        low, _, high = self.value.partition(" to ")
+        return float(low), float(high)
+
+
+MECHANISMS = Choice(
+    MechanismsShown,
+    title="mechanisms",
+    labels=("of Figure 1", "noise-aware too", "all"),
+    description="A noise-aware reader models the added noise. Such curves take longer and use fewer repeats.",
+)
 SCENE = Choice(
     Scene,
     title="records to predict",
@@ -60,27 +88,11 @@ class AccuracyOptions:
     """The records that are predicted, the calibrations, and the size of the simulation."""
 
     scene: Annotated[Scene, SCENE]
+    mechanisms: Annotated[MechanismsShown, MECHANISMS]
     curves: Annotated[CalibrationsShown, CALIBRATIONS]
+    range: Annotated[EpsilonRange, Choice(EpsilonRange, title="range of ε")]
     training: Annotated[int, plan.TRAINING]
     repeats: Annotated[int, plan.REPEATS]
-
-
-# Regression
-
-
-_OF = parameters_of(RegressionScenario)
-
-
-@dataclass(frozen=True, kw_only=True)
-class RegressionOptions:
-    """The records, the norm bound, the samples, and the precision at which the slider stands."""
-
-    records: Annotated[Records, _OF["records"]]
-    precision: Annotated[float, _OF["precision"]]
-    norm_bound: Annotated[NormBound, _OF["norm_bound"]]
-    epsilon: Annotated[float, _OF["epsilon"]]
-    draws: Annotated[int, _OF["draws"]]
-    repeats: Annotated[int, _OF["repeats"]]
 
 
 # Posterior sampling
@@ -111,19 +123,3 @@ class SamplingOptions:
     distance: Annotated[
         float, Parameter(r"\rho", low=0.01, high=10_000, typical=1, log=True, title="distance between the two records")
     ]
-
-
-# A die
-
-
-@dataclass(frozen=True, kw_only=True)
-class HellingerOptions:
-    """A die, its hypothetical throws, delta and how the smooth mechanism is run."""
-
-    sides: Annotated[int, scenario.SIDES]
-    n: Annotated[int, scenario.THROWS]
-    balance: Annotated[scenario.Balance, scenario.BALANCE]
-    share: Annotated[float, scenario.SHARE]
-    prior: Annotated[float, scenario.PRIOR]
-    delta: Annotated[float, scenario.DELTA]
-    calibration: Annotated[scenario.SmoothRun, scenario.CALIBRATION]

@@ -1,4 +1,4 @@
-"""The options of the pages in the section Workflow: Explore, Which epsilon and Audit."""
+"""The options of Explore, Which epsilon and the audits of Proofs."""
 
 import enum
 from dataclasses import dataclass
@@ -9,29 +9,14 @@ from dpbayes.base.parameters import Choice, Parameter
 from dpbayes.experiments.hellinger.scenario import DELTA, PRIOR, SIDES
 from dpbayes.mechanisms import OF_RECORDS, PRIVATE
 from dpbayes.mechanisms.regression import DRAWS, NOISE_VARIANCE, NORM_BOUND, PRIOR_PRECISION
-from dpbayes.posteriors.noise_aware import POINTS
 from dpbayes.posteriors.noise_model import Reading
 
 # Explore
 
 
-class Against(enum.Enum):
-    """What the probability of non-negativity is drawn against."""
-
-    EPSILON = "against ε"
-    INCREMENT = "against t"
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExploreOptions:
-    """The pictures of Explore."""
-
-    against: Annotated[Against, Choice(Against, title="horizontal axis of non-negativity")]
-
-
 @dataclass(frozen=True, kw_only=True)
 class ReleaseOptions:
-    """How the recipient reads a release, how fine her posterior is, which tables matter, and a belief."""
+    """How the recipient reads a release, a belief before it, and how many releases there are."""
 
     reading: Annotated[
         Reading,
@@ -41,19 +26,6 @@ class ReleaseOptions:
             description="The distribution of the noise is public. A noise-aware reader models it, and the intervals "
             "keep their level. A naive reader treats noisy counts as true counts, as the papers do. "
             "This choice costs no privacy.",
-        ),
-    ]
-    points: Annotated[
-        int,
-        Parameter(
-            "S",
-            low=128,
-            high=8192,
-            typical=POINTS,
-            log=True,
-            whole=True,
-            title="points per row",
-            description="The number of possible counts of each row in the noise-aware posterior.",
         ),
     ]
     suspicion: Annotated[

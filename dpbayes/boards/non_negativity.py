@@ -1,0 +1,142 @@
+"""Non-negativity of the Fourier mechanism: how often no released count is negative, against the increment t."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dpbayes.base.looks import BOUND, INVALID, Curve, Look
+from dpbayes.base.randomness import stream
+from dpbayes.base.text import numeral, share_text
+from dpbayes.base.types import FloatArray
+from dpbayes.boards.board import Board, Frame, Panel, Slider, View, stop_text
+from dpbayes.figures.style import PERCENT, Figure, figure_of, line_of, log_axis, titled, upright
+from dpbayes.mechanisms import LaplaceFourier
+from dpbayes.mechanisms.fourier import INCREMENT
+from dpbayes.mechanisms.parameters import Calibration
+from dpbayes.mechanisms.stealth import needed_increments
+from dpbayes.model.network import Network
+from dpbayes.theory.zhang16.fourier import CoefficientNoise, certified_noise, invented_records, printed_noise
+from dpbayes.theory.zhang16.stealth import negative_marginal_probability
+
+DRAWS, MOST_CELLS = 4_000, 2_000
+"""Simulated releases, and cells of the largest network whose releases are simulated."""
+
+STOPS = tuple(float(f"{10 ** (k / 8):.2g}") for k in range(-16, 9))
+"""The increments of the slider, 0.01 to 10."""
+
+GRID = np.geomspace(STOPS[0], STOPS[-1], 97)
+"""The increments at which curves are drawn."""
+
+SLIDER = Slider(
+    "t",
+    "Increment t",
+    tuple(map(stop_text, STOPS)),
+    INCREMENT.low,
+    INCREMENT.high,
+    help="Fourier raises all counts by a multiple of t before they are released.",
+    ends=("fewer records added", "fewer negative counts"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class NonNegativityInputs:
+    """What the board is computed from: public values alone.
+
+    Attributes:
+        network: A network of binary nodes.
+        calibration: The sensitivity of the noise: proved, or as stated in the paper.
+        epsilon: The epsilon at which the added records are counted.
+    """
+
+    network: Network
+    calibration: Calibration
+    epsilon: float = 1.0
+
+    def __post_init__(self) -> None:
+        LaplaceFourier(prior=self.network, epsilon=self.epsilon, calibration=self.calibration)
+
+    @property
+    def noise(self) -> CoefficientNoise:
+        """The noise of the coefficients."""
+        return (
+            certified_noise(self.network) if self.calibration is Calibration.CERTIFIED else printed_noise(self.network)
+        )
+
+    @cached_property
+    def needed(self) -> FloatArray:
+        """The t that each simulated release of zero counts needs; none of a large network."""
+        if self.network.cell_count > MOST_CELLS:
+            return np.empty(0)
+        return needed_increments(self.network, self.calibration, stream(0, "stealth"), draws=DRAWS)
+
+    def proved(self, t: FloatArray) -> FloatArray:
+        """Return the least share of releases without a negative count that is proved, for t (...)."""
+        return 1 - negative_marginal_probability(self.network, noise=self.noise, t=t)
+
+    def added(self, t: FloatArray) -> FloatArray:
+        """Return the records that are added to every table, for t (...)."""
+        return invented_records(self.network, noise=self.noise, epsilon=self.epsilon, t=t)
+
+
+SHARE = Panel(
+    "share", "How often is no count negative?", "Share of releases without a negative count against t.", large=True
+)
+ADDED = Panel("added", "How many records does t add?", "Records that are added to every table, against t.")
+
+
+def non_negativity(inputs: NonNegativityInputs, *, value: str = "0.5") -> View:
+    """Return the board of non-negativity against t. [Zhang16] Theorem 2, Corollary 3.
+
+    Args:
+        inputs: A binary network and the calibration.
+        value: The t that is shown first.
+
+    Returns:
+        A view whose stops are increments. All counts are zero, which is the worst case: nothing depends on a table.
+    """
+    board = Board("non-negativity", "Non-negativity of Fourier releases", (SHARE, ADDED), {}, value, SLIDER)
+    curves = _curves(inputs)
+    added = Curve(Look("added records", LaplaceFourier.colour), GRID, inputs.added(GRID), np.full(len(GRID), np.nan))
+    return View(board, lambda stop: (_frame(inputs, curves, added, float(stop)),))
+
+
+def _curves(inputs: NonNegativityInputs) -> list[Curve]:
+    """Return the shares over the grid: simulated, proved, and 1 - exp(-t) of [Zhang16] Corollary 3."""
+    unknown = np.full(len(GRID), np.nan)
+    proved = Curve(Look("proved at least", BOUND), GRID, inputs.proved(GRID), unknown)
+    stated = Curve(Look("as the paper states", INVALID, "dash"), GRID, -np.expm1(-GRID), unknown)
+    if not len(inputs.needed):
+        return [proved, stated]
+    measured = np.searchsorted(np.sort(inputs.needed), GRID, side="right") / len(inputs.needed)
+    return [Curve(Look("simulated", LaplaceFourier.colour), GRID, measured, unknown), proved, stated]
+
+
+def _frame(inputs: NonNegativityInputs, curves: list[Curve], added: Curve, t: float) -> Frame:
+    proved, stated = float(inputs.proved(np.array(t))), -math.expm1(-t)
+    numbers = {"proved": proved, "stated": stated, "added": float(inputs.added(np.array(t)))}
+    if len(inputs.needed):
+        numbers["simulated"] = float(np.mean(inputs.needed <= t))
+        said = f"{share_text(numbers['simulated'])} of releases have no negative count"
+    else:
+        said = f"at least {share_text(proved)} of releases have no negative count"
+    figures = {
+        "share": _figure(curves, t, "releases without a negative count", range=[-0.02, 1.04], tickformat=PERCENT),
+        "added": _figure([added], t, "added to every table, records", rangemode="tozero"),
+    }
+    captions = {
+        "share": f"Proved: at least {share_text(proved)}. The paper states {share_text(stated)}.",
+        "added": f"{numeral(numbers['added'], 3)} records at ε = {numeral(inputs.epsilon)}.",
+    }
+    return Frame(
+        f"t = {numeral(t)}: {said}.", figures, ("All counts are zero, which is the worst case.",), captions, numbers
+    )
+
+
+def _figure(curves: list[Curve], t: float, title: str, **axis: Any) -> Figure:
+    lines = [line_of(curve.look, curve.x, curve.y) for curve in curves]
+    line = upright(float(np.clip(t, GRID[0], GRID[-1])), {"color": BOUND, "width": 1.5, "dash": "dot"})
+    x = log_axis("increment t", float(GRID[0]), float(GRID[-1]))
+    return figure_of(lines, x=x, y=titled(title, **axis), height=400, shapes=[line])
