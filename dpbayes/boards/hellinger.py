@@ -24,7 +24,6 @@ from dpbayes.experiments.hellinger.errors import (
     MOST_SWEPT,
     DieNoise,
     ErrorLaw,
-    audited_epsilons,
     error_laws,
     mean_errors_over_tables,
     noise_here,
@@ -34,6 +33,8 @@ from dpbayes.experiments.hellinger.scenario import SIDES, DieMethod, Scenario, S
 from dpbayes.figures.hellinger import die_errors_figure, error_box_figure, sides_figure
 from dpbayes.figures.style import Figure, without_legend
 from dpbayes.model.compositions import is_listable
+from dpbayes.posteriors import hellinger
+from dpbayes.theory.notes.mechanisms import exact_die_loss
 
 SWEPT = 1_000
 """Simulated releases of each Laplace mechanism at every point of a curve."""
@@ -55,6 +56,8 @@ TIE = 0.03
 
 FARTHEST = 1000
 """A factor above this is not shown: one of the errors is almost zero."""
+
+MOST_AUDITED = 300
 
 MEDIAN = LEVELS.index(0.5)
 
@@ -273,7 +276,7 @@ def die_guarantees(scenario: Scenario) -> "pd.DataFrame":
     """
     losses: Mapping[DieMethod, float] = {}
     with suppress(InputError):  # for more tables than can be compared in pairs
-        losses = audited_epsilons(scenario)
+        losses = exact_losses(scenario)
     methods = scenario.methods
     return pd.DataFrame(
         {
@@ -283,6 +286,26 @@ def die_guarantees(scenario: Scenario) -> "pd.DataFrame":
             "exact loss (ε at δ = 0)": [numeral(losses[method]) if method in losses else "" for method in methods],
         }
     )
+
+
+def exact_losses(scenario: Scenario) -> dict[DieMethod, float]:
+    """Return the exact pure epsilon of the exponential mechanisms over all neighbouring tables of this die.
+
+    Errors: InputError if there are more than MOST_AUDITED candidates.
+    """
+    die = scenario.die
+    die.require_listable(MOST_AUDITED)
+    scales: dict[DieMethod, FloatArray] = {
+        method: hellinger.smooth_sensitivities(die, beta=scenario.smoothing(method))
+        for method in scenario.methods
+        if method in (DieMethod.SMOOTH, DieMethod.ENUMERATED)
+    }
+    scales[DieMethod.GLOBAL] = np.asarray(hellinger.global_sensitivity(die))
+    scales[DieMethod.LOCAL] = die.local_sensitivities
+    return {
+        method: exact_die_loss(die, epsilon=scenario.spent(method), sensitivity=scale)
+        for method, scale in scales.items()
+    }
 
 
 def _guarantee(guarantee: Guarantee) -> str:

@@ -1,6 +1,6 @@
 """Pictures of claims: a bound as stated, proved and measured, and curves against the prior's strength."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,22 +69,13 @@ def bound_figure(
         traces.append(_dots(curves))
     if chosen is not None:
         traces.append(_chosen(x, *chosen))
-    low, high = _span(curves)
     span = [float(np.log10(x[0])) - 0.03, float(np.log10(x[-1])) + 0.03]
-    ticks = {"dtick": 1 if span[1] - span[0] > 2 else "D2", "exponentformat": "power" if span[0] < -5 else "none"}
-    return figure_of(
-        traces,
-        x=titled(x_title, type="log", range=span, automargin=True, **ticks),
-        y=titled(
-            y_title,
-            type="log",
-            range=[low, high],
-            dtick=1 if high - low > 2 else "D2",
-            exponentformat="power",
-            automargin=True,
-        ),
-        height=460,
-    )
+    across = _log(x_title, range=span, exponentformat="power" if span[0] < -5 else "none", **_steps(span))
+    return figure_of(traces, x=across, y=_log(y_title, range=_span(curves), **_steps(_span(curves))), height=460)
+
+
+def _steps(span: Sequence[float]) -> Axis:
+    return {"dtick": 1 if span[1] - span[0] > 2 else "D2"}
 
 
 def _line(x: FloatArray, y: FloatArray, name: str, line: Mapping[str, object]) -> Trace:
@@ -176,7 +167,7 @@ def moved_figure(
         _line(prior, exact, "exact", {"color": EXACT, "width": 2.5}),
         _chosen_prior(*chosen, floor=floor),
     ]
-    return figure_of(traces, x=_strength(prior), y=_log("KL divergence, nats"), height=400)
+    return figure_of(traces, x=_strength(prior), y=_log("KL divergence, nats", nticks=8), height=400)
 
 
 def answers_figure(
@@ -197,7 +188,7 @@ def answers_figure(
     return figure_of(
         traces,
         x=_strength(prior),
-        y=_log("answers"),
+        y=_log("answers", nticks=8),
         height=360,
         legend=FRAME["legend"] | {"traceorder": "normal"},  # an area would reverse the order
         shapes=[upright(at, {"color": BOUND, "width": 1, "dash": "dot"})],
@@ -230,5 +221,5 @@ def _strength(prior: FloatArray) -> Axis:
     return log_axis("strength of the prior (λ, or a of a Beta(a, a))", low, high, automargin=True)
 
 
-def _log(text: str) -> Axis:
-    return titled(text, type="log", automargin=True, exponentformat="power", nticks=8)
+def _log(text: str, **more: object) -> Axis:
+    return titled(text, type="log", automargin=True) | {"exponentformat": "power"} | more

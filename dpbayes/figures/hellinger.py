@@ -7,7 +7,19 @@ import numpy as np
 from dpbayes.base.looks import EXACT, Look
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import LINES, Axis, Figure, Trace, band_of, faded, figure_of, interval_bar, line_of, titled
+from dpbayes.figures.style import (
+    LINES,
+    Axis,
+    Figure,
+    Trace,
+    band_of,
+    faded,
+    figure_of,
+    interval_bar,
+    line_of,
+    log_axis,
+    titled,
+)
 
 ERROR = "Hellinger distance, 0 to 1"
 """H between exact and released posterior: 0 if they are equal, 1 if they do not overlap."""
@@ -56,7 +68,7 @@ def die_errors_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, 
 
     `errors` are five quantiles at every place: (P, 5).
     """
-    return _curves_figure(places, errors, marked=marked, x=_log_axis(title, places))
+    return _curves_figure(places, errors, marked=marked, x=log_axis(title, float(places.min()), float(places.max())))
 
 
 def sides_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, marked: float, title: str) -> Figure:
@@ -84,13 +96,3 @@ def _curve(look: Look, places: FloatArray, quantiles: FloatArray) -> list[Trace]
         bar = interval_bar(middle, low, high, thickness=1.5)
         return [line | {"mode": "markers", "marker": line["marker"] | {"color": look.colour}, "error_y": bar}]
     return [band_of(places, low, high, faded(look.colour, 0.1)), line]
-
-
-def _log_axis(title: str, places: FloatArray) -> Axis:
-    """Return a logarithmic axis with full numbers: powers of ten, or 1, 2, 5, 10, ... on a short axis."""
-    low, high = float(places.min()), float(places.max())
-    digits = (1,) if high / low > 50 else (1, 2, 5)
-    stops = [float(f"{digit}e{tens}") for tens in range(-3, 6) for digit in digits]
-    stops = [stop for stop in stops if 0.99 * low <= stop <= 1.01 * high]
-    ticks = {"tickvals": stops, "ticktext": [numeral(stop) for stop in stops]}
-    return titled(title, type="log", **ticks, minor={"dtick": "D1"})

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from dpbayes.audit.loss.finite import exact_pure_epsilon
+from dpbayes.audit.loss.neighbours import die_neighbours
 from dpbayes.base.validation import InputError
 from dpbayes.boards.explore import STOPS
 from dpbayes.boards.hellinger import (
@@ -10,6 +12,7 @@ from dpbayes.boards.hellinger import (
     die_guarantees,
     die_headline,
     enumeration_wins,
+    exact_losses,
     hellinger_or_laplace,
     ranked,
     second_sentence,
@@ -17,6 +20,7 @@ from dpbayes.boards.hellinger import (
 )
 from dpbayes.experiments.hellinger.errors import LEVELS, DieNoise, error_laws, mean_errors_over_tables
 from dpbayes.experiments.hellinger.scenario import DieMethod, Scenario, SmoothRun
+from dpbayes.mechanisms.die.hellinger import HellingerLocal, HellingerSmooth
 
 INPUTS = HellingerInputs(Scenario(n=30))
 MEDIAN = LEVELS.index(0.5)
@@ -86,3 +90,15 @@ def test_all_stops_fit_into_a_block():
     assert board.is_complete
     assert not board.private
     assert len(board.block()) < 400_000
+
+
+@pytest.mark.parametrize("scenario", [Scenario(n=12), Scenario(n=6, sides=3, prior=0.2, epsilon=2.0)])
+def test_the_audit_is_that_of_the_mechanisms_and_stays_below_what_is_proved(scenario):
+    epsilons, pairs = exact_losses(scenario), die_neighbours(scenario.die)
+    run, delta = scenario.smooth_run
+    table = HellingerSmooth(die=scenario.die, epsilon=run, delta=delta).log_pmf_table()
+    assert epsilons[DieMethod.SMOOTH] == pytest.approx(exact_pure_epsilon(table, pairs=pairs).epsilon)
+    table = HellingerLocal(die=scenario.die, epsilon=scenario.epsilon).log_pmf_table()
+    assert epsilons[DieMethod.LOCAL] == pytest.approx(exact_pure_epsilon(table, pairs=pairs).epsilon)
+    assert epsilons[DieMethod.GLOBAL] <= scenario.epsilon
+    assert epsilons[DieMethod.SMOOTH] <= scenario.certified(DieMethod.SMOOTH).epsilon

@@ -80,20 +80,3 @@ def test_a_mechanism_that_one_die_alone_has_is_a_point_with_its_middle_half():
     assert list(mark.x) == [3, 3]
     assert figure.layout.xaxis.type is None
     assert figure.layout.xaxis.dtick == 1
-
-
-@pytest.mark.parametrize(
-    ("places", "labels"),
-    [
-        ((2, 17), ["2", "5", "10"]),
-        ((2, 10_000), ["10", "100", "1,000", "10,000"]),
-        ((2, 100_000), ["10", "100", "1,000", "10,000", "100,000"]),
-        ((0.03, 30), ["0.1", "1", "10"]),
-    ],
-)
-def test_a_logarithmic_axis_has_full_numbers(places, labels):
-    curves = {DieMethod.CELLS.look: np.full((2, len(LEVELS)), 0.5)}
-    figure = die_errors_figure(np.array(places, dtype=float), curves, marked=places[0], title="n")
-    axis = figure.to_plotly().layout.xaxis
-    assert list(axis.ticktext) == labels
-    assert [float(text.replace(",", "")) for text in labels] == list(axis.tickvals)

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.audit.loss.finite import exact_pure_epsilon
-from dpbayes.audit.loss.neighbours import die_neighbours
 from dpbayes.base.randomness import stream
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, THROWS, DieMethod, Scenario
@@ -27,7 +25,6 @@ DRAWS = 10_000
 """Simulated releases of each Laplace mechanism at one setting."""
 
 MOST_SWEPT = 20_000
-MOST_AUDITED = 300
 
 
 # The laws of the errors
@@ -136,7 +133,7 @@ def mean_errors_over_tables(scenario: Scenario) -> dict[DieMethod, float]:
     return means
 
 
-# Grids and audits
+# Grids
 
 
 def most_throws(sides: int, *, most: int = MOST_SHOWN) -> int:
@@ -150,25 +147,3 @@ def throws_grid(scenario: Scenario, points: int = 12) -> tuple[int, ...]:
     last = max(min(most_throws(scenario.sides, most=MOST_SWEPT), 10_000), scenario.n)
     grid = np.rint(np.geomspace(2, last, points)).astype(int)
     return tuple(int(n) for n in np.unique(grid))
-
-
-def audited_epsilons(scenario: Scenario) -> dict[DieMethod, float]:
-    """Return the exact pure epsilon of the exponential mechanisms over all neighbouring tables of this die.
-
-    Errors: InputError if there are more than MOST_AUDITED candidates.
-    """
-    die = scenario.die
-    die.require_listable(MOST_AUDITED)
-    smooth = [method for method in scenario.methods if method in (DieMethod.SMOOTH, DieMethod.ENUMERATED)]
-    scales: dict[DieMethod, float | FloatArray] = {
-        DieMethod.GLOBAL: hellinger.global_sensitivity(die),
-        **{method: hellinger.smooth_sensitivities(die, beta=scenario.smoothing(method)) for method in smooth},
-        DieMethod.LOCAL: die.local_sensitivities,
-    }
-    distance, pairs = hellinger.all_distances(die), die_neighbours(die)
-    return {
-        method: exact_pure_epsilon(
-            hellinger.log_pmf(distance, epsilon=scenario.spent(method), sensitivity=scale), pairs=pairs
-        ).epsilon
-        for method, scale in scales.items()
-    }

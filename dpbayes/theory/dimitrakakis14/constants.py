@@ -15,7 +15,6 @@ from dpbayes.base.text import escaped
 from dpbayes.base.validation import finite_number, whole_number
 from dpbayes.model.network import Network
 from dpbayes.posteriors.smoothness import discrete_log_ratio_bound, hamming_weights
-from dpbayes.sources.named_networks import chain
 from dpbayes.theory.claims.claim import Bound, Claim, Counterexample, Verdict, flat, number
 from dpbayes.theory.claims.exhibit import Exhibit, certified_as_exact, exact_value
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
@@ -146,7 +145,7 @@ def counterexample_lemma_7(least: float = 0.1) -> Counterexample:
 
     [Dimitrakakis14] Lemma 7: P(X=1) = P(Y=0 | X=1) = 1 - epsilon, P(Y=0 | X=0) = epsilon; (1, 0) against (0, 0).
     """
-    bound = lemma_7(chain(2), least=least)
+    bound = lemma_7(Network.from_edges("XY", [("X", "Y")]), least=least)
     return Counterexample.of(
         bound,
         f"X -> Y with CPT entries {least:g} and {1 - least:g}, the record (1, 0) against (0, 0)",

@@ -5,6 +5,7 @@ All numbers are in units of the integer Walsh coefficients (`dpbayes.model.fouri
 """
 
 from dataclasses import dataclass
+from itertools import combinations, pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +14,6 @@ from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity, printed_walsh_sensitivity, walsh_sensitivity
 from dpbayes.model.network import Network
-from dpbayes.sources.named_networks import chain, empty, full
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict
 from dpbayes.theory.claims.exhibit import Exhibit
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
@@ -157,7 +157,9 @@ def counterexample_denser(size: int = 8) -> FloatArray:
     It grows, although the noise should become smaller by [Zhang16] Remark 1.
     """
     ratios = []
-    for network in (empty(size), chain(size), full(size)):
+    names = [f"x{i}" for i in range(size)]
+    for arrows in ((), pairwise(names), combinations(names, 2)):
+        network = Network.from_edges(names, arrows)
         ratio = noise_ratio(network, noise=printed_noise(network))
         ratios.append(np.sqrt(np.average(ratio**2, weights=network.rows_per_node)))
     return np.array(ratios)
@@ -165,7 +167,8 @@ def counterexample_denser(size: int = 8) -> FloatArray:
 
 def counterexample_comparison(size: int = 10) -> Counterexample:
     """Return Fourier's noise per cell as a multiple of Laplace's, on a chain. [Zhang16] Remark 1, comparison."""
-    bound = comparison_bound(chain(size))
+    names = [f"x{i}" for i in range(size)]
+    bound = comparison_bound(Network.from_edges(names, pairwise(names)))
     return _ratio(f"A chain of {size} nodes", float(bound.certified), float(bound.printed))
 
 

@@ -23,7 +23,6 @@ from dpbayes.posteriors.smoothness import (
     network_log_ratio_bound,
 )
 from dpbayes.posteriors.trimmed import log_odds_bound
-from dpbayes.sources.named_networks import chain
 from dpbayes.theory.claims.claim import LOSS_TEXT, Assumption, Bound, Claim, Counterexample, Verdict, flat, number
 from dpbayes.theory.claims.exhibit import Exhibit
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
@@ -213,7 +212,7 @@ def counterexample_appendix_c_2(n: int = 8, *, omega: float = 0.1) -> Counterexa
     improbable, and Y = 1 where X = 1. The worst such mixture among at most 64, and the worse y, is taken.
     """
     records = whole_number("The number of records", n, low=2, high=10**6)
-    bound, network = log_odds_bound(omega), chain(2)
+    bound, network = log_odds_bound(omega), Network.from_edges("XY", [("X", "Y")])
     mixed = np.unique(np.round(np.geomspace(1, records, min(records, 64)))) - 1
     kept = np.zeros((len(mixed), network.cell_count))  # cells: x0 x1 | y0 y1 given x0 | y0 y1 given x1
     kept[:, [1, 4]] += mixed[:, None]

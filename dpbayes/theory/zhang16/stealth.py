@@ -7,6 +7,7 @@ Real counts can only help the released tables.
 
 import math
 from collections import Counter
+from itertools import combinations, pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +22,6 @@ from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.stealth import needed_increments
 from dpbayes.model.closure import maximal_sets, walsh
 from dpbayes.model.network import Network
-from dpbayes.sources.named_networks import chain, empty, full
 from dpbayes.theory.claims.claim import LOSS_TEXT, Assumption, Bound, Claim, Counterexample, Verdict, number
 from dpbayes.theory.claims.exhibit import DOUBT, BoundKind, Exhibit, Measured, above, exact_value, not_measured
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
@@ -180,7 +180,7 @@ def counterexample_corollary_3(t: float = 0.1, *, draws: int = 40_000) -> Counte
 
     The one family of the complete graph of four nodes is the whole table, so the claim fails in every reading of it.
     """
-    network, rng = full(4), stream(1, "stealth", "small increment")
+    network, rng = Network.from_edges("abcd", combinations("abcd", 2)), stream(1, "stealth", "small increment")
     cells = walsh(rng.laplace(size=(draws, 2, 2, 2, 2)), 4).reshape(draws, 16)
     negative = int(np.count_nonzero(cells.min(axis=-1) < -2 * t * len(network.closure)))
     return Counterexample(
@@ -199,8 +199,9 @@ def counterexample_corollary_3_rebuilt(n: int = 1000, *, epsilon: float = 10.0, 
 
     Without noise, this cell is (lift - n)/4 if all n records are (0, 0). Its noise is a signed sum of three draws.
     """
-    noise = printed_noise(empty(2))
-    short_of = n - float(invented_records(empty(2), noise=noise, epsilon=epsilon, t=t))
+    network = Network.from_edges("ab", [])
+    noise = printed_noise(network)
+    short_of = n - float(invented_records(network, noise=noise, epsilon=epsilon, t=t))
     tail = float(signed_sum_tail(3, abs(short_of) / noise.scale(epsilon)))
     return Counterexample(
         COROLLARY_3,
@@ -215,7 +216,7 @@ def counterexample_corollary_3_rebuilt(n: int = 1000, *, epsilon: float = 10.0, 
 
 def counterexample_minor_loss(n: int = 1000, *, epsilon: float = 1.0, probability: float = 0.9) -> Counterexample:
     """Return how many records the printed t invents, beside n real ones. [Zhang16] Section 3.2, Non-negativity."""
-    network = chain(8)
+    network = Network.from_edges("abcdefgh", pairwise("abcdefgh"))
     noise, t = certified_noise(network), certified_increment(network, probability, noise=certified_noise(network))
     increment = printed_increment(probability)
     return Counterexample(
