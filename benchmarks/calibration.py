@@ -8,9 +8,9 @@ the seed and the number of releases.
 import argparse
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from itertools import pairwise, product
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import astuple, dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -144,55 +144,56 @@ def prior_decisions(releases: int = DECISIONS) -> Iterator[Line]:
     cpts = np.full((releases, network.cell_count), 0.5)
     cpts[:, :10] = np.repeat([1 / 2, 1 / 4, 1 / 4], [2, 4, 4])
     cpts[:, 10:] = np.tile([1 - truth, truth], 32)
-    for name, prior in priors_of(network).items():
-        for epsilon in (0.5, 1.0, 3.0, 10.0):
-            rng = stream(SEED, "prior decisions", name, repr(epsilon))
-            tables = Counts(network, drawn_counts(network, cpts, 228, rng), 228)
-            answers, exact = _answers(prior, tables, epsilon, rng)
-            yield {
-                "setting": name,
-                "epsilon": epsilon,
-                "seed": SEED,
-                "releases": releases,
-                "exact": 100 * float(answers.contains(exact).mean()),
-                "truth": 100 * float(answers.contains(truth).mean()),
-                "marked": 100 * float(answers.marked.mean()),
-                "unmarked misses": 100 * float((~answers.contains(exact) & ~answers.marked).mean()),
-            }
+    for (name, prior), epsilon in product(priors_of(network).items(), EPSILONS):
+        rng = stream(SEED, "prior decisions", name, repr(epsilon))
+        answers = _answers(prior, cpts, 228, epsilon, ("y",), rng)
+        yield {"setting": name, "epsilon": epsilon, "seed": SEED, "releases": releases, **answers.shares}
 
 
-KINDS = {"alike": 0.0, "different": 1.5, "from the prior": None}
+EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0, 100.0)
+
+KINDS = {"rows alike": 0.0, "rows different": 1.5, "rows from the prior": None}
 """How much the rows of a made-up node differ in log-odds; None for rows that are sampled from the prior."""
 
-COVERAGES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 1.001)
-"""Limits of the probability of an interval under the vague prior."""
+PUBLISHED = {"asia": 1000, "alarm": 10_000}
+"""The numbers of records of tables that are sampled from published networks."""
 
 
-def marks(releases: int = 6) -> Iterator[Line]:
-    """Yield how often intervals of one answer hold, by the probability of the interval under the vague prior."""
-    rows_of_kind: dict[str, list[FloatArray]] = {kind: [] for kind in KINDS}
-    for parents, n, (kind, spread) in product(range(1, 7), (228, 2000), KINDS.items()):
-        network = wide_network(parents)
-        for (name, prior), epsilon in product(priors_of(network).items(), (0.3, 1.0, 3.0, 10.0)):
-            rng = stream(SEED, "marks", parents, n, kind, name, repr(epsilon))
-            cpts = _made_up(prior, spread, releases, rng)
-            tables = Counts(network, drawn_counts(network, cpts, n, rng), n)
-            answers, exact = _answers(prior, tables, epsilon, rng)
-            truth = query(network, cpts, "y", {})[:, 1]
-            columns = answers.vague, answers.contains(exact), answers.contains(truth)
-            rows_of_kind[kind].append(np.column_stack(columns).astype(float))
-    for kind, parts in rows_of_kind.items():
-        every = np.concatenate(parts)
-        for low, high in pairwise(COVERAGES):
-            own = every[(every[:, 0] >= low) & (every[:, 0] < high)]
-            yield {
-                "setting": kind,
-                "vague": [low, min(high, 1.0)],
-                "seed": SEED,
-                "releases": len(own),
-                "exact": 100 * float(own[:, 1].mean()),
-                "truth": 100 * float(own[:, 2].mean()),
-            }
+def marks(releases: int = 4) -> Iterator[Line]:
+    """Yield how often intervals hold, and how often they are marked, by network and epsilon, over three priors."""
+    for name, n in PUBLISHED.items():
+        network, cpts = load_named(name)
+        number = releases if name == "alarm" else 6 * releases
+        for epsilon in EPSILONS:
+            yield _all_marks(
+                network.names,
+                name.capitalize(),
+                epsilon,
+                ((prior, np.tile(cpts, (number, 1)), n) for prior in priors_of(network).values()),
+            )
+    for (kind, spread), epsilon in product(KINDS.items(), EPSILONS):
+        rng = stream(SEED, "made up", kind, repr(epsilon))
+        yield _all_marks(("y",), kind, epsilon, _made_up_tables(spread, releases, rng))
+
+
+def _all_marks(
+    targets: tuple[str, ...], name: str, epsilon: float, tables: Iterable[tuple[Dirichlets, FloatArray, int]]
+) -> Line:
+    """Return how often the answers P(target) hold and are marked, over priors, CPTs and numbers of records."""
+    rng = stream(SEED, "marks", name, repr(epsilon))
+    parts = [_answers(prior, cpts, n, epsilon, targets, rng) for prior, cpts, n in tables]
+    answers = _Answers(*(np.concatenate(of_all) for of_all in zip(*map(astuple, parts), strict=True)))
+    number = len(answers.marked)
+    return {"setting": name, "epsilon": epsilon, "seed": SEED, "releases": number, **answers.shares}
+
+
+def _made_up_tables(
+    spread: float | None, releases: int, rng: np.random.Generator
+) -> Iterator[tuple[Dirichlets, FloatArray, int]]:
+    """Yield priors, CPTs and numbers of records of made-up networks."""
+    for parents, n in product(range(1, 7), (228, 2000)):
+        for prior in priors_of(wide_network(parents)).values():
+            yield prior, _made_up(prior, spread, releases, rng), n
 
 
 def clinical_network() -> Network:
@@ -213,7 +214,6 @@ def priors_of(network: Network) -> dict[str, Dirichlets]:
         "1 in every cell": Dirichlets.symmetric(network),
         "capped, N' = 4": Dirichlets.capped(network),
         "BDeu, N' = 4": Dirichlets.bdeu(network, 4.0),
-        "BDeu, N' = 1": Dirichlets.bdeu(network, 1.0),
     }
 
 
@@ -234,26 +234,46 @@ def _made_up(prior: Dirichlets, spread: float | None, releases: int, rng: np.ran
 
 @dataclass(frozen=True)
 class _Answers:
-    """The intervals of P(y) of some releases, whether they are marked, and their probability under a vague prior."""
+    """The intervals of some answers, whether they are marked, the exact answers and the true probabilities."""
 
     low: FloatArray
     high: FloatArray
     marked: BoolArray
-    vague: FloatArray
+    exact: FloatArray
+    truth: FloatArray
 
-    def contains(self, value: FloatArray | float) -> BoolArray:
+    def contains(self, value: FloatArray) -> BoolArray:
         return np.asarray((self.low <= value) & (value <= self.high))
+
+    @property
+    def shares(self) -> Line:
+        """How many intervals hold and are marked, in percent; `false` is of those that hold, `missed` of misses."""
+        holds = self.contains(self.exact)
+        shares = {
+            "exact": holds,
+            "truth": self.contains(self.truth),
+            "marked": self.marked,
+            "false": self.marked[holds],
+            "missed": ~self.marked[~holds],
+            "unmarked exact": holds[~self.marked],
+        }
+        return {key: 100 * float(share.mean()) if share.size else None for key, share in shares.items()}
 
 
 def _answers(
-    prior: Dirichlets, tables: Counts, epsilon: float, rng: np.random.Generator
-) -> tuple[_Answers, FloatArray]:
-    """Return the answers P(y) from one Laplace release of each table, and those of the exact counts."""
-    release = LaplaceUpdates(prior=prior, epsilon=epsilon).release(tables, rng)
-    answer = release.joint_noise_aware().query("y", interval=0.95)
-    assert answer.vague_coverage is not None
-    own = _Answers(answer.low[:, 1], answer.high[:, 1], answer.is_of_prior[:, 1], answer.vague_coverage[:, 1])
-    return own, prior.updated(tables).query("y")[:, 1]
+    prior: Dirichlets, cpts: FloatArray, n: int, epsilon: float, targets: tuple[str, ...], rng: np.random.Generator
+) -> _Answers:
+    """Return the answers P(target) from a Laplace release of a table of each CPTs, without the first states."""
+    tables = Counts(prior.network, drawn_counts(prior.network, cpts, n, rng), n)
+    posterior = LaplaceUpdates(prior=prior, epsilon=epsilon).release(tables, rng).joint_noise_aware()
+    exact = prior.updated(tables)
+    parts = []
+    for target in targets:
+        answer = posterior.query(target, interval=0.95)
+        truth = query(prior.network, cpts, target, {})
+        columns = answer.low, answer.high, answer.is_of_prior, exact.query(target), truth
+        parts.append([column[:, 1:].ravel() for column in columns])
+    return _Answers(*(np.concatenate(of_all) for of_all in zip(*parts, strict=True)))
 
 
 def exact_errors(releases: int = 4) -> Iterator[Line]:
@@ -340,8 +360,16 @@ def _coverage_cells(line: Line) -> list[str]:
 
 
 def _decision_cells(line: Line) -> list[str]:
-    shares = [f"{line[key]:.0f}" for key in ("exact", "truth", "marked", "unmarked misses")]
-    return [line["setting"], numeral(line["epsilon"]), *shares]
+    return [line["setting"], numeral(line["epsilon"]), *_shares(line, "exact", "truth", *_MARK_SHARES)]
+
+
+def _mark_cells(line: Line) -> list[str]:
+    number = f"{line['releases']:,}"
+    return [line["setting"], numeral(line["epsilon"]), number, *_shares(line, "exact", "unmarked exact", *_MARK_SHARES)]
+
+
+def _shares(line: Line, *keys: str) -> list[str]:
+    return ["-" if line[key] is None else f"{line[key]:.0f}" for key in keys]
 
 
 def _error_cells(line: Line) -> list[str]:
@@ -349,17 +377,15 @@ def _error_cells(line: Line) -> list[str]:
     return [line["setting"], f"{line['n']:,}", numeral(line["epsilon"]), *errors]
 
 
-def _mark_cells(line: Line) -> list[str]:
-    low, high = line["vague"]
-    shares = f"{line['exact']:.0f}", f"{line['truth']:.0f}"
-    return [line["setting"], f"{low:.1f} to {high:.1f}", f"{line['releases']:,}", *shares]
+_MARK_SHARES = "marked", "false", "missed"
 
+_MARK_COLUMNS = "marked, %", "marked of those that hold, %", "unmarked of those that miss, %"
 
 TABLES: dict[str, tuple[tuple[str, ...], Callable[[Line], list[str]]]] = {
     "row-wise": (("setting", "95%, naive", "50%", "80%", "95%", "spread"), _coverage_cells),
     "joint": (("setting", "50%", "80%", "95%", "spread"), _coverage_cells),
     "prior decisions": (
-        ("prior", "ε", "contains exact answer, %", "contains 0.72, %", "marked, %", "misses and unmarked, %"),
+        ("prior", "ε", "contains exact answer, %", "contains 0.72, %", *_MARK_COLUMNS),
         _decision_cells,
     ),
     "exact errors": (
@@ -367,7 +393,7 @@ TABLES: dict[str, tuple[tuple[str, ...], Callable[[Line], list[str]]]] = {
         _error_cells,
     ),
     "marks": (
-        ("rows", "probability under the vague prior", "releases", "contains exact answer, %", "contains truth, %"),
+        ("network", "ε", "answers", "contains exact answer, %", "of unmarked ones, %", *_MARK_COLUMNS),
         _mark_cells,
     ),
 }

@@ -23,9 +23,9 @@ from dpbayes.model.query import query
 DRAWS = 512
 """The number of sampled sets of CPTs for an interval."""
 
-LEAST_COVERAGE = 0.8
-"""The probability under a vague prior of an answer's 95% interval below which the prior decides the answer. Measured in
-docs/calibration.md."""
+LEAST_COVERAGE = 0.85
+"""The prior decides an answer if, under a vague prior, its 95% interval contains the exact answer with a smaller
+probability. Measured in docs/calibration.md."""
 
 _AT_ONCE = 64
 """The number of sets of CPTs in one query."""
@@ -44,8 +44,8 @@ class QueryAnswer:
         sd: The standard deviation of the probability (..., r).
         level: The probability that an interval contains, for example 0.95.
         prior: The answer before the release; None for the prior's own answer.
-        vague_coverage: The probability under a vague prior of the 95% intervals (..., r), see
-            `dpbayes.posteriors.influence`; None for the prior's own answer.
+        vague_coverage: The probability under a vague prior that the 95% intervals contain the exact answer (..., r),
+            see `dpbayes.posteriors.influence`; None for the prior's own answer.
         assumes: The independence that the answer assumes without an interval, as a sentence; "" if there is an
             interval. Without an interval, `low`, `high` and `sd` are NaN.
         question: The question, such as "P(dysp | smoke=yes)".

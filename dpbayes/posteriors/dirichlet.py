@@ -18,7 +18,7 @@ from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
 from dpbayes.posteriors.answers import DRAWS, QueryAnswer, answer_of, assumed_independence, even_draws
-from dpbayes.posteriors.influence import vague_coverage
+from dpbayes.posteriors.influence import exact_cells, vague_coverage
 
 LEAST_PRIOR, MOST_PRIOR = 1e-3, 1e9
 
@@ -253,17 +253,25 @@ class Dirichlets:
         draws = even_draws(self.network, np.broadcast_to(self.alpha, (DRAWS, *self.alpha.shape)))
         answer = answer_of(self.network, draws, target, evidence or {}, interval)
         if prior is not None:
-            answer = prior.compared(answer, draws, target, evidence or {})
+            exact = exact_cells(self.network, prior.alpha, self.alpha[None])
+            answer = prior.compared(answer, exact, draws, target, evidence or {})
         return answer.assuming(self.independence_for((target, *(evidence or {}))))
 
     def independence_for(self, columns: Collection[str]) -> str:
         """Return the independence that a question about columns assumes of a graph chosen from the records, or ""."""
         return assumed_independence(self.network, columns) if self.is_graph_chosen else ""
 
-    def compared(self, answer: QueryAnswer, draws: FloatArray, target: str, evidence: Mapping[str, str]) -> QueryAnswer:
-        """Return the answer of a posterior with samples `draws` (S, ..., K), compared with that of this prior."""
+    def compared(
+        self,
+        answer: QueryAnswer,
+        exact: tuple[FloatArray, FloatArray],
+        draws: FloatArray,
+        target: str,
+        evidence: Mapping[str, str],
+    ) -> QueryAnswer:
+        """Return the answer of a posterior, compared with that of this prior; arguments as in `vague_coverage`."""
         before = self.prior_answer(target, evidence, answer.level)
-        coverage = vague_coverage(self.network, self.alpha, draws, target, evidence)
+        coverage = vague_coverage(self.network, self.alpha, exact, draws, target, evidence)
         return replace(answer, prior=before, vague_coverage=coverage)
 
     def prior_answer(self, target: str, evidence: Mapping[str, str], interval: float) -> QueryAnswer:

@@ -156,7 +156,7 @@ class DirichletMixtures:
         if interval is None:
             return self._means(target, evidence or {})
         answer = answer_of(self.network, self._even_draws, target, evidence or {}, interval)
-        answer = self.prior.compared(answer, self._even_draws, target, evidence or {})
+        answer = self.prior.compared(answer, self._exact_cells, self._even_draws, target, evidence or {})
         return answer.assuming(self.prior.independence_for((target, *(evidence or {}))))
 
     def _means(self, target: str, evidence: Mapping[str, str]) -> FloatArray:
@@ -166,8 +166,21 @@ class DirichletMixtures:
     @cached_property
     def _even_draws(self) -> FloatArray:
         """CPTs (S, ..., K), sampled with the same random numbers for every posterior."""
+        return even_draws(self.network, self._even_alpha)
+
+    @property
+    def _exact_cells(self) -> tuple[FloatArray, FloatArray]:
+        """The cells of exact answers for `vague_coverage`.
+
+        Separate rows do not share what a sum over them states. Probabilities, which vary more, stand for exact answers.
+        """
+        return self._even_draws, np.ones((*self.weights.shape[:-2], self.network.row_count))
+
+    @cached_property
+    def _even_alpha(self) -> FloatArray:
+        """The parameters (S, ..., K) of the posteriors given sampled counts."""
         shares = special.ndtr(even_scores((DRAWS, *self.weights.shape[:-2], self.network.row_count), 3))
-        return even_draws(self.network, self._picked(shares).alpha)
+        return self._picked(shares).alpha
 
     def sample(self, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> FloatArray:
         """Sample CPTs (*size, ..., K): every row's counts by their weights, then its probabilities."""

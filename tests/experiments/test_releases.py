@@ -8,34 +8,9 @@ from dpbayes.experiments.releases import (
     density,
     density_grid,
 )
-from dpbayes.mechanisms import LaplaceUpdates
-from dpbayes.model.counts import count
-from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import load_named
-
-
-@pytest.mark.parametrize(("parents", "covered", "is_of_the_prior"), [(("a", "b", "c"), 0, True), (("a",), 12, False)])
-def test_an_answer_whose_interval_the_prior_makes_narrow_is_marked(
-    parents: tuple[str, ...], covered: int, is_of_the_prior: bool
-) -> None:
-    """64 rows with a uniform prior each say "about half" of a marginal, whatever 228 records say."""
-    states = {"a": ("0", "1"), "b": tuple("0123"), "c": tuple("01234567"), "d": ("0", "1")}
-    network = Network.from_edges(states, [(parent, "d") for parent in parents], states)
-    rng = np.random.default_rng(1)
-    codes = np.column_stack([*(rng.integers(0, len(states[name]), 228) for name in "abc"), rng.random(228) < 0.28])
-    counts = count(network, Dataset(network.names, network.states, codes.astype(int)))
-    mechanism = LaplaceUpdates(prior=Dirichlets.symmetric(network), epsilon=1.0)
-    exact = mechanism.prior.updated(counts).query("d")[0]
-    hits, marks = 0, []
-    for seed in range(12):
-        release = mechanism.release(counts, np.random.default_rng(seed))
-        answer = release.noise_aware().query("d", interval=0.95)
-        hits += bool(answer.low[0] <= exact <= answer.high[0])
-        marks.append(answer.is_prior_decisive)
-    assert hits == covered
-    assert marks == [is_of_the_prior] * 12
 
 
 def test_the_points_of_a_density_are_close_in_its_tails_and_beside_it() -> None:

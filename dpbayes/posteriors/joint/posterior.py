@@ -32,8 +32,9 @@ from dpbayes.base.text import many
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, leading
 from dpbayes.model.network import Network
-from dpbayes.posteriors.answers import DRAWS, answer_of, even_draws, even_scores
+from dpbayes.posteriors.answers import DRAWS, answer_of, even_scores
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
+from dpbayes.posteriors.influence import exact_cells
 from dpbayes.posteriors.joint.design import Elimination, JointDesign
 from dpbayes.posteriors.joint.draws import RowDraws, TablesLaw
 from dpbayes.posteriors.joint.parents import ParentsDesign, ParentsFactor, parents_designs, parents_factors
@@ -133,13 +134,19 @@ class JointPosterior(DirichletMixtures):
         return answer_of(self.network, self._even_draws, target, evidence, LEVEL).mean
 
     @cached_property
-    def _even_draws(self) -> FloatArray:
-        """CPTs (S, ..., K), sampled with the same random numbers for every release."""
+    def _even_alpha(self) -> FloatArray:
+        """The parameters (S, ..., K) of the posteriors given sampled counts of all rows together."""
         rows, cells = self.network.row_count, self.network.cell_count
         number = int(np.clip(_DRAWN_NUMBERS // cells, DRAWS, _MOST_DRAWS))
         scores = even_scores((number, 1, self.tables.design.size), 1)
         counts = self._counts(np.repeat(scores, len(self.tables.mean), axis=1), even_scores((number, 1, rows), 3))
-        return even_draws(self.network, self.prior.alpha + counts)
+        return self.prior.alpha + counts
+
+    @property
+    def _exact_cells(self) -> tuple[FloatArray, FloatArray]:
+        alone, joint = super()._exact_cells, exact_cells(self.network, self.prior.alpha, self._even_alpha)
+        is_settled = self.is_settled[..., None]
+        return np.where(is_settled, joint[0], alone[0]), np.where(is_settled, joint[1], alone[1])
 
     def drawn(self, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> Dirichlets:
         """Sample the counts of all rows together, and return the posteriors given them: (*size, ..., K)."""

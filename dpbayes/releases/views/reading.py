@@ -102,8 +102,8 @@ def prior_warning(answer: QueryAnswer) -> str:
     assert answer.vague_coverage is not None
     least = whole_percent(float(answer.vague_coverage.min()))
     return (
-        "This answer depends mainly on the prior: under a vague prior, the probability of its 95% interval would be "
-        f"{least}."
+        "This answer depends mainly on the prior: under a vague prior, its 95% interval contains the answer of the "
+        f"exact counts with a probability of only {least}."
     )
 
 
