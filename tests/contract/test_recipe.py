@@ -253,12 +253,15 @@ ABOUT = {
     "experiments/hellinger/scenario.py": "Laplace noise on a die has the colour of Laplace noise on a network",
     "ui/pages/lab.py": "one of its experiments is about the sampler",
     "ui/session/options/lab.py": "one of its experiments is about the sampler",
+    "boards/non_negativity.py": "the board is about Fourier, which alone raises counts",
+    "ui/pages/home.py": "its example is the one that Explore begins with",
+    "boards/release.py": "an adaptive release has rows of its own",
     "boards/sampling.py": "the board is about the sampler",
     "boards/regression.py": "the board is about the regression sampler",
     "boards/explore.py": "Theorem 1 of the paper bounds the divergence of Laplace noise",
     "ui/pages/explore/page.py": "the signs of counts are compared with those of Fourier, which are lifted",
     "experiments/accuracy/methods.py": "the curves of the paper's figure, and those of noise-aware recipients",
-    "experiments/accuracy/setting.py": "the lift of Fourier releases is simulated once for all of them",
+    "experiments/accuracy/plan.py": "the lift of Fourier releases is simulated once for all of them",
 }
 """The modules that are about certain mechanisms, and why they name them."""
 

@@ -9,7 +9,7 @@ from dpbayes.base.parameters import Choice, Parameter, parameters_of
 from dpbayes.mechanisms import MECHANISMS, OF_RECORDS, PRIVATE
 from dpbayes.posteriors.prior_rules import PriorRule
 from dpbayes.sources.named_networks import NAMED
-from dpbayes.ui.session.options import OPTIONS, described_options, setting_of
+from dpbayes.ui.session.options import OPTIONS, described_options, link_name
 
 MECHANISM_NAMES = tuple(mechanism.__name__ for mechanism in PRIVATE)
 """The mechanisms that release the counts of a given network; all pages offer them."""
@@ -101,7 +101,7 @@ class Settings:
     def options(self, page: str) -> Any:
         """Return all options of a page as an instance of its class in `OPTIONS`."""
         kind = OPTIONS[page]
-        return kind(**{name: self.parameter(setting_of(page, name)) for name in parameters_of(kind)})
+        return kind(**{name: self.parameter(link_name(page, name)) for name in parameters_of(kind)})
 
     def with_parameter(self, name: str, value: object) -> "Settings":
         """Return the settings with one parameter or option changed. Errors: InputError out of range."""

@@ -44,8 +44,8 @@ def test_neighbours_are_the_tables_that_differ_in_one_record(network):
     tables = all_tables(network, n=2)
     bags, counts = listed(network, 2)
     apart = [(counts[x], counts[y]) for (x, a), (y, b) in product(enumerate(bags), repeat=2) if (a - b).total() == 1]
-    found = [tuple(tuple(tables.counts[k].tolist()) for k in pair) for pair in tables.pairs]
-    assert sorted(found) == sorted(apart)
+    pairs = [tuple(tuple(tables.counts[k].tolist()) for k in pair) for pair in tables.pairs]
+    assert sorted(pairs) == sorted(apart)
 
 
 @with_every_network

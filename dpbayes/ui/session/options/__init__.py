@@ -59,13 +59,13 @@ def groups_of(page: str) -> tuple[str, ...]:
 def described_options() -> dict[str, Parameter | Choice]:
     """Return all options by the name they have in the link, as `group.name`."""
     return {
-        setting_of(group, name): note
+        link_name(group, name): note
         for group, options in OPTIONS.items()
         for name, note in parameters_of(options).items()
         if note is not EPSILON
     }
 
 
-def setting_of(group: str, name: str) -> str:
+def link_name(group: str, name: str) -> str:
     """Return the name in the link of a field of a group: `group.name`, and "epsilon" for the epsilon of all pages."""
     return "epsilon" if parameters_of(OPTIONS[group])[name] is EPSILON else f"{group}.{name}"
