@@ -89,12 +89,6 @@ def read(parameter: Parameter | Choice, name: str, text: str) -> Any:
     return parameter.checked(name, options.get(text, text))
 
 
-def parameter_values(instance: object) -> dict[str, int | float | str]:
-    """Return the annotated fields of a dataclass instance as plain values by field name."""
-    values = {name: getattr(instance, name) for name in parameters_of(type(instance))}
-    return {name: value.value if isinstance(value, enum.Enum) else value for name, value in values.items()}
-
-
 def parameters_of(cls: type[Any]) -> dict[str, Parameter | Choice]:
     """Return the annotated parameters of a dataclass by field name, in the order of its fields."""
     return dict(_declared(cls))  # type: ignore[arg-type]  # mypy does not know that a class is hashable

@@ -67,11 +67,6 @@ class Guarantee:
         """
         return min(self.rho, math.inf if self.delta else rho_of_pure(self.epsilon))
 
-    def epsilon_at(self, delta: float) -> float:
-        """Return the least epsilon that the guarantee is known to imply at this delta; infinity if there is none."""
-        stated = self.epsilon if delta >= self.delta else math.inf
-        return min(stated, zcdp_epsilon(self.zcdp, delta=delta))
-
     def __str__(self) -> str:
         if not self.is_private:
             return "no privacy guarantee"

@@ -3,7 +3,6 @@
 A guess that nobody sees would be a silent error, so what is recognised comes with its reason, and can be overruled.
 """
 
-import codecs
 import csv
 import io
 import re
@@ -14,7 +13,7 @@ from pathlib import Path
 from dpbayes.base.libraries import pd
 from dpbayes.base.validation import InputError, brief, require_type
 from dpbayes.sources.columns import is_missing
-from dpbayes.sources.spreadsheets import Progress, is_workbook, read_workbook
+from dpbayes.sources.spreadsheets import is_workbook, read_workbook
 from dpbayes.sources.tables import SEPARATORS, read_csv, read_parquet
 
 ENCODINGS = {"utf-8": "UTF-8", "latin-1": "Latin-1", "windows-1252": "Windows-1252", "utf-16": "UTF-16"}
@@ -25,9 +24,6 @@ HEAD = 65_536
 
 LINES = 50
 """Lines of them that are looked at."""
-
-SEPARATOR_LINE = re.compile(r'("?)sep=[^\r\n"]\1(?=[\r\n]|$)', re.IGNORECASE)
-"""A first line that names the separator, of this one letter."""
 
 SAMPLE = 100
 """Values of a column that are looked at before all are."""
@@ -50,9 +46,7 @@ class TableFile:
     said: str
 
 
-def read_table(
-    name: str, data: bytes | None = None, dialect: Dialect | None = None, progress: Progress | None = None
-) -> TableFile:
+def read_table(name: str, data: bytes | None = None, dialect: Dialect | None = None) -> TableFile:
     r"""Return the table of a file. The name identifies Parquet, the content a workbook; other files are CSV.
 
     In columns with a decimal comma, numbers such as 1.234,56 are returned with a decimal point.
@@ -61,7 +55,6 @@ def read_table(
         name: The file's name.
         data: The file's content, if it is not on this computer under this name.
         dialect: The format of a CSV file, instead of the detected one.
-        progress: Called with the finished share of the work for large files.
 
     Returns:
         The records as text, and one or two sentences that state how the file was read.
@@ -81,14 +74,13 @@ def read_table(
             raise InputError(f"The file {brief(name)} cannot be read: {error.strerror}.") from None
     require_type("data", data, bytes, "Pass the bytes of a file, or its name alone.")
     if name.lower().endswith((".parquet", ".pq")):
-        return _as_chosen(TableFile(read_parquet(data, progress=progress), "Read as Parquet."), dialect)
+        return _as_chosen(TableFile(read_parquet(data), "Read as Parquet."), dialect)
     if is_workbook(data):
-        frame, sheet = read_workbook(data, progress)
+        frame, sheet = read_workbook(data)
         return _as_chosen(TableFile(frame, f"Read from the sheet {brief(sheet)} of a workbook."), dialect)
     encoding, why_encoding = _encoding(data, dialect.encoding)
-    data, line = _without_separator_line(data, encoding)
-    separator, why_separator = _named(line, dialect.separator) or _separator(data, encoding, dialect.separator)
-    frame = read_csv(data, separator=separator, encoding=encoding, progress=progress)
+    separator, why_separator = _separator(data, encoding, dialect.separator)
+    frame = read_csv(data, separator=separator, encoding=encoding)
     reasons = " and ".join(filter(None, (why_separator, why_encoding)))
     said = f"Read with {SEPARATORS[separator]} between values and in {ENCODINGS.get(encoding, encoding)}"
     said += f", since {reasons}." if reasons else "."
@@ -131,29 +123,6 @@ def _decodes(data: bytes, encoding: str) -> bool:
     except UnicodeError:
         return False
     return True
-
-
-def _without_separator_line(data: bytes, encoding: str) -> tuple[bytes, str]:
-    """Return the file with its first line emptied if that only names the separator, as "sep=;" does; and that line.
-
-    Excel writes and obeys such a line. Emptied, it is passed over, and the numbers of the other lines stay.
-    """
-    mark = next((m for m in (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) if data.startswith(m)), b"")
-    wide = 2 if mark and mark != codecs.BOM_UTF8 else 1
-    start = data[len(mark) : len(mark) + wide * len('"sep=;"?')]
-    order = "utf-16-be" if mark == codecs.BOM_UTF16_BE else "utf-16-le"
-    line = SEPARATOR_LINE.match(start.decode(order if wide == 2 else "latin-1", errors="replace"))
-    if line is None or (wide == 2) != encoding.startswith("utf-16"):
-        return data, ""
-    rest = data[len(mark) + wide * line.end() :]
-    return (mark if wide == 2 else b"") + rest, line[0]
-
-
-def _named(line: str, chosen: str | None) -> tuple[str, str] | None:
-    """Return the separator that the first line names, and that it does; None where there is no such line, or choice."""
-    if not line or chosen is not None:
-        return None
-    return line.strip('"')[-1], f"its first line is {brief(line)}"
 
 
 def _separator(data: bytes, encoding: str, chosen: str | None) -> tuple[str, str]:

@@ -9,7 +9,7 @@ import io
 import re
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from dpbayes.base.libraries import pd
@@ -35,23 +35,18 @@ MAX_ROWS = 1_048_576
 MAX_TEXT = 500_000_000
 """Most letters: a text that many cells share stands in the file once."""
 
-PROGRESS_ROWS = 2_000
-"""Rows from one report of progress to the next."""
-
-Progress = Callable[[float], object]
-
 
 def is_workbook(data: bytes) -> bool:
     """Whether this is a workbook of Excel: a zip archive that names its part."""
     return data.startswith(b"PK\x03\x04") and re.search(rb"xl/workbook\w*\.xml", data) is not None
 
 
-def read_workbook(data: bytes, progress: Progress | None = None) -> "tuple[pd.DataFrame, str]":
+def read_workbook(data: bytes) -> "tuple[pd.DataFrame, str]":
     """Return the table of the only sheet with values, as strings, and the sheet's name.
 
-    Empty cells become "", dates "2020-01-31", whole numbers have no ".0". `progress` is called with the share of rows
-    that are read. Errors: InputError for other files, several sheets, merged cells, formulas without values, values
-    outside the columns that the first row names, bad names, and too large files.
+    Empty cells become "", dates "2020-01-31", whole numbers have no ".0". Errors: InputError for other files, several
+    sheets, merged cells, formulas without values, values outside the columns that the first row names, bad names, and
+    too large files.
     """
     import openpyxl  # late: its import takes as long as a page
 
@@ -62,10 +57,9 @@ def read_workbook(data: bytes, progress: Progress | None = None) -> "tuple[pd.Da
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 _refuse_large(archive)
                 book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
-                heights = {sheet.title: sheet.max_row for sheet in book.worksheets}
                 sheet = _the_sheet(book)
                 _refuse_oddities(archive.read(sheet._worksheet_path))
-            return _frame(sheet, heights[sheet.title], progress), str(sheet.title)
+            return _frame(sheet), str(sheet.title)
     except InputError:
         raise
     except Exception as error:  # openpyxl has no common exception for invalid files
@@ -130,7 +124,7 @@ def _bounded(sheet: Any) -> Iterator[tuple[Any, ...]]:
         yield row
 
 
-def _frame(sheet: Any, height: int | None, progress: Progress | None) -> "pd.DataFrame":
+def _frame(sheet: Any) -> "pd.DataFrame":
     rows = ((number, _trimmed(row)) for number, row in enumerate(_bounded(sheet), start=1) if row)
     records = ((number, row) for number, row in rows if row)
     _, header = next(records)
@@ -148,8 +142,6 @@ def _frame(sheet: Any, height: int | None, progress: Progress | None) -> "pd.Dat
             raise InputError(f"The sheet has more than {MAX_TEXT:,} letters; save the table as CSV or Parquet.")
         for j, column in enumerate(columns):
             column.append(row[j] if j < len(row) else "")
-        if progress and height and number % PROGRESS_ROWS == 0:
-            progress(min(1.0, number / height))
     if not columns[0]:
         raise InputError(NO_RECORDS)
     refuse_records(len(columns[0]))

@@ -4,7 +4,7 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from dpbayes.base.libraries import arrow_compute, arrow_csv, arrow_parquet, pa, pd
 from dpbayes.base.validation import InputError, brief
@@ -39,18 +39,11 @@ _MAGIC = (
 )
 
 
-def read_csv(
-    data: bytes,
-    *,
-    separator: str = ",",
-    encoding: str = "utf-8",
-    progress: Callable[[float], object] | None = None,
-) -> "pd.DataFrame":
+def read_csv(data: bytes, *, separator: str = ",", encoding: str = "utf-8") -> "pd.DataFrame":
     """Return a table of text with a header line as a frame of strings, values exactly as they stand in the file.
 
-    Empty lines are passed over. A byte order mark is accepted. `progress` is called with the share of bytes that is
-    read, about. Errors: InputError for empty files, other kinds of files, wrong separators or encodings, rows of the
-    wrong length, bad column names, and too large files.
+    Empty lines are passed over. A byte order mark is accepted. Errors: InputError for empty files, other kinds of
+    files, wrong separators or encodings, rows of the wrong length, bad column names, and too large files.
     """
     refuse_size(data, MAX_UPLOAD)
     encoding = _checked_encoding(encoding)
@@ -60,7 +53,7 @@ def read_csv(
         raise InputError(f"The separator must be one of {allowed}; {brief(separator)} is not.")
     try:
         header = _header(data, separator, encoding)
-        table = _arrow_table(data, separator, encoding, len(header), progress)
+        table = _arrow_table(data, separator, encoding, len(header))
     except UnicodeError:
         raise _wrong_encoding(encoding) from None
     except csv.Error:
@@ -76,12 +69,11 @@ def read_csv(
     return frame
 
 
-def read_parquet(data: bytes, *, progress: Callable[[float], object] | None = None) -> "pd.DataFrame":
+def read_parquet(data: bytes) -> "pd.DataFrame":
     """Return a Parquet table as a frame of strings; whole numbers without ".0", other numbers in full.
 
-    Missing values become "". `progress` is called with the share of columns that are read. Errors: InputError for
-    other kinds of files, columns that hold lists or records, text that is not UTF-8, bad column names, and too large
-    files.
+    Missing values become "". Errors: InputError for other kinds of files, columns that hold lists or records, text that
+    is not UTF-8, bad column names, and too large files.
     """
     refuse_size(data, MAX_UPLOAD)
     try:
@@ -99,8 +91,6 @@ def read_parquet(data: bytes, *, progress: Callable[[float], object] | None = No
             if size > MAX_UNPACKED:
                 raise InputError(f"The file unpacks to more than {MAX_UNPACKED:,} bytes of text.")
             columns[name] = texts_of(name, column)
-            if progress is not None:
-                progress(len(columns) / len(names))
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # also for a name that is not UTF-8
         raise InputError(f"This is not a readable Parquet file ({brief(error, 80)}).") from None
     return pd.DataFrame(columns)
@@ -180,9 +170,7 @@ def _lines(data: bytes, encoding: str) -> io.TextIOWrapper:
     return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline="")
 
 
-def _arrow_table(
-    data: bytes, separator: str, encoding: str, width: int, progress: Callable[[float], object] | None
-) -> "pa.Table":
+def _arrow_table(data: bytes, separator: str, encoding: str, width: int) -> "pa.Table":
     """Read header and records as text columns f0, f1, ...: Arrow is strict about the length of every row."""
     text = {f"f{i}": pa.string() for i in range(width)}
     reader = arrow_csv.open_csv(
@@ -191,12 +179,7 @@ def _arrow_table(
         parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
         convert_options=arrow_csv.ConvertOptions(column_types=text, strings_can_be_null=False),
     )
-    blocks = []
-    for block in reader:
-        blocks.append(block)
-        if progress is not None:
-            progress(min(1.0, len(blocks) * CSV_BLOCK / len(data)))
-    return pa.Table.from_batches(blocks, reader.schema)
+    return reader.read_all()
 
 
 def _wrong_encoding(encoding: str) -> InputError:

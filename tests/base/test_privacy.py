@@ -93,15 +93,6 @@ def test_a_pure_promise_implies_a_rho_and_one_with_a_delta_implies_none():
     assert math.isinf(Guarantee(1).rho), "what follows is not what is promised"
 
 
-def test_an_epsilon_at_another_delta_follows_from_the_rho():
-    promise = Guarantee(1, 1e-6, rho=0.02)
-    assert promise.epsilon_at(1e-6) == pytest.approx(zcdp_epsilon(0.02, delta=1e-6))
-    assert promise.epsilon_at(1e-9) > promise.epsilon_at(1e-6)
-    assert Guarantee(1, 1e-6).epsilon_at(1e-7) == math.inf
-    assert Guarantee(1, 1e-6).epsilon_at(1e-5) == 1
-    assert Guarantee(1).epsilon_at(0) == 1
-
-
 def test_rhos_add_up_and_pure_promises_bring_the_one_that_they_imply():
     gaussian = Guarantee(1, 1e-6, rho=0.02)
     assert compose([gaussian] * 3).rho == pytest.approx(0.06)

@@ -65,17 +65,6 @@ def test_the_noise_model_has_the_variances_of_the_residuals(mechanism):
     assert np.abs(noise[:, 0]).max() < 1e-8, "n is public"
 
 
-def test_the_noisy_cells_stand_beside_the_fitted_ones_and_follow_into_a_part():
-    mechanism = ConsistentLaplace(prior=V_STRUCTURE, epsilon=1.0)
-    table = own_table(mechanism)
-    batch = mechanism.release(table, rng(), (3,))
-    noisy = LaplaceUpdates(prior=V_STRUCTURE, epsilon=1.0).noise_law.drawn(rng(), (3, 12)) + table.values
-    np.testing.assert_allclose(batch.numbers, noisy)
-    one = batch.part(1).outcome
-    np.testing.assert_array_equal(one.noisy, batch.outcome.noisy[1])
-    np.testing.assert_array_equal(one.updates, batch.outcome.updates[1])
-
-
 @pytest.mark.parametrize("noise", Noise)
 def test_whole_noise_on_residuals_leaves_numbers_that_depend_on_whole_ones_alone(noise):
     """The last digits of a sum of fractions would tell the table: the same noisy whole numbers give the same bits."""

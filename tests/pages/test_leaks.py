@@ -21,7 +21,7 @@ from dpbayes.releases.publishing import publish
 from dpbayes.ui.session.settings import Settings
 from tests.pages.conftest import boards, fine, open_page, press, sentences
 from tests.releases import leaking
-from tests.releases.leaking import TRUE, as_text, betrayed, counts_of
+from tests.releases.leaking import TRUE, betrayed, counts_of
 from tests.releases.made import opened, request_with
 from tests.wire import scalars
 
@@ -99,7 +99,7 @@ def test_a_recipient_is_sent_nothing_of_the_table(
         *("release.json", "release.bif", "release.html", "records.csv"),
     }
     for file, (label, content) in offered.items():
-        assert not betrayed("\n".join([file, label, as_text(file, content)]), counts), file
+        assert not betrayed("\n".join([file, label, content.decode()]), counts), file
     with store.reading(path) as (connection, books):
         kept = [event for event in books.events if event.content_hash and event.kind.value != "released"]
         secrets = [connection.content(event) for event in kept if event.kind.value != "reserved"]

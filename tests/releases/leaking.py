@@ -1,6 +1,6 @@
 """A table whose true counts are told from every other number, and what would betray them."""
 
-import io
+import itertools
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -82,14 +82,6 @@ def betrayed(text: str, counts: Counts) -> set[str]:
     }
 
 
-def as_text(file: str, data: bytes) -> str:
-    """Return all that a file says, as text: a Parquet file packs its numbers."""
-    if not file.endswith(".parquet"):
-        return data.decode()
-    frame = pd.read_parquet(io.BytesIO(data))
-    return "\n".join([*map(str, frame.columns), frame.to_csv()])
-
-
 FIXED = 7
 """What is added to counts in place of noise, so that chance cannot bring a count back."""
 
@@ -111,23 +103,22 @@ def without_chance(monkeypatch: pytest.MonkeyPatch) -> None:
 class Failing:
     """OpenDP's measurement, of which the second block fails and quotes what it was given."""
 
-    def __init__(self, real: Any) -> None:
-        self.real, self.calls = real, 0
+    def __init__(self, real: Any, calls: Iterator[int]) -> None:
+        self.real, self.calls = real, calls
 
     def map(self, sensitivity: int) -> float:
         return float(self.real.map(sensitivity))
 
     def __call__(self, values: list[int]) -> list[int]:
-        self.calls += 1
-        if self.calls > 1:
+        if next(self.calls):
             raise RuntimeError(f"FailedFunction: cannot add noise to {values} of {TRUE}, {sum(TRUE.values()):,} in all")
         return values
 
 
 def failing_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let OpenDP fail in its second block of two counts, with the counts in its message."""
-    real = exact.ExactNoise.measurement
-    monkeypatch.setattr(exact.ExactNoise, "measurement", lambda law, scale: Failing(real(law, scale)))
+    real, calls = exact.ExactNoise.measurement, itertools.count()
+    monkeypatch.setattr(exact.ExactNoise, "measurement", lambda law, scale: Failing(real(law, scale), calls))
     monkeypatch.setattr(exact, "BLOCK", 2)
 
 

@@ -146,12 +146,6 @@ def test_sheets_that_are_empty_or_hidden_do_not_matter() -> None:
     assert frame.to_numpy().tolist() == GOOD[1:]
 
 
-def test_progress_is_reported() -> None:
-    shares: list[float] = []
-    read_workbook(workbook([["a"], *[[k] for k in range(5000)]]), shares.append)
-    assert shares == pytest.approx([2000 / 5001, 4000 / 5001])
-
-
 def test_a_sheet_that_lies_about_its_size_is_read_whole() -> None:
     for ref in (b'ref="A1:A2"', b'ref="A1:XFD1048576"'):
         data = with_part(workbook(GOOD), SHEET, lambda xml, ref=ref: xml.replace(b'ref="A1:B3"', ref))

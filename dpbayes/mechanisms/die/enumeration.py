@@ -10,7 +10,6 @@ import numpy as np
 
 from dpbayes.base.bisection import turning_point
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
-from dpbayes.model.compositions import composition_count
 from dpbayes.posteriors.hellinger import (
     Die,
     all_distances,
@@ -38,13 +37,6 @@ _LOSS_ROUNDING, _DELTA_ROUNDING = 1e-11, 1e-9
 Distances have relative errors below 1e-13. Only outputs with probabilities of at most e^-100 have larger errors of
 their weights.
 """
-
-
-def neighbour_count(die: Die) -> int:
-    """Return the number of ordered pairs of tables that differ in one throw: m (m - 1) C(n + m - 2, m - 1)."""
-    if die.n == 0:
-        return 0
-    return die.sides * (die.sides - 1) * composition_count(die.n - 1, sides=die.sides)
 
 
 def enumerated_epsilon(die: Die, *, epsilon: float, delta: float) -> float:

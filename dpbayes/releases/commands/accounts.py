@@ -6,10 +6,10 @@ from pathlib import Path
 
 from dpbayes.base.amounts import Amount, PrivacyMeasure, Rho, amount_text, measure_of, number_of
 from dpbayes.base.command import HOLDS, add_parser, say
-from dpbayes.base.output import require_output, write_output
 from dpbayes.base.text import numeral_above
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.releases import ledger
+from dpbayes.releases.commands.output import require_output, write_output
 from dpbayes.releases.commands.tables import add_out
 from dpbayes.releases.document.canonical import decimal
 from dpbayes.releases.document.request import parsed_promise

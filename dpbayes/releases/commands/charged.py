@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from dpbayes.base.command import HOLDS, in_help, say, warn
-from dpbayes.base.output import ROOM, require_output, write_output
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import RELEASABLE, releasable
@@ -19,6 +18,7 @@ from dpbayes.posteriors.prior_rules import PriorKind, PriorRule, prior_rule
 from dpbayes.releases import ledger
 from dpbayes.releases.commands import tables
 from dpbayes.releases.commands.accounts import add_ledger, left_of
+from dpbayes.releases.commands.output import ROOM, require_output, write_output
 from dpbayes.releases.document import read_document
 from dpbayes.releases.document.canonical import decimal
 from dpbayes.releases.document.request import (

@@ -23,7 +23,7 @@ COMMANDS = {
     ),
     "ledger": Command("manage budgets and list releases", add_accounts, keep_accounts),
     "verify": Command("verify a release without its data", add_check, check_release),
-    "view": Command("write a network, records, samples or a report from a release", add_view, make_view),
+    "view": Command("write a network, records or a report from a release", add_view, make_view),
     "query": Command("print the answer of a release to a question, with intervals", add_query, print_answer),
 }
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from dpbayes.audit.risk import SUSPICION
 from dpbayes.base.command import FAILS, HOLDS, say
-from dpbayes.base.output import require_output, write_output
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases import ledger
+from dpbayes.releases.commands.output import require_output, write_output
 from dpbayes.releases.commands.tables import add_out
 from dpbayes.releases.document import Document, SampledSteps, read_document
 from dpbayes.releases.document.signature import read_public_key, signature_line
@@ -29,9 +29,8 @@ def add_view(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, help="the file of the release, such as release.json")
     add_out(parser, f"the file for the view; the ending of its name selects the view: {', '.join(VIEWS)}")
     parser.add_argument(
-        "--records", default="1000", help="the number of synthetic records in a .csv or .parquet file (default: 1000)"
+        "--records", default="1000", help="the number of synthetic records in a .csv file (default: 1000)"
     )
-    parser.add_argument("--draws", help="write this number of posterior samples instead of records, in a .parquet file")
     parser.add_argument(
         "--one-draw",
         action="store_true",
@@ -64,8 +63,8 @@ def make_view(args: argparse.Namespace) -> int:
         raise InputError(f"A view needs a file name that ends in {', '.join(VIEWS)}; {brief(args.out.name)} does not.")
     require_output(args.out, [args.file], force=args.force)
     document = verified(args.file)
-    if isinstance(document.sampled, SampledSteps) and (args.draws is not None or args.one_draw):
-        raise InputError("An adaptive release has no posterior samples. Choose another view.")
+    if isinstance(document.sampled, SampledSteps) and args.one_draw:
+        raise InputError("An adaptive release has records of the posterior mean only. Leave --one-draw out.")
     write_output(args.out, VIEWS[args.out.suffix](document, args), force=args.force)
     say(f"Written to {args.out}. {signature_line(document.content)}")
     return HOLDS
@@ -87,14 +86,7 @@ def _bif(document: Document, args: argparse.Namespace) -> bytes:
 def _records(document: Document, args: argparse.Namespace) -> bytes:
     n, rng = whole_number("The number of records", args.records, low=0, high=MAX_RECORDS), _generator(args)
     records = reading.records_of(document, n, rng, args.reading, one_draw=args.one_draw)
-    return reading.records_csv(records) if args.out.suffix == ".csv" else reading.records_parquet(records)
-
-
-def _parquet(document: Document, args: argparse.Namespace) -> bytes:
-    if args.draws is None:
-        return _records(document, args)
-    draws = whole_number("The number of samples", args.draws, low=1, high=10_000_000)
-    return reading.draws_parquet(reading.posterior_of(document.tables, args.reading), draws, _generator(args))
+    return reading.records_csv(records)
 
 
 def _report(document: Document, args: argparse.Namespace) -> bytes:
@@ -111,7 +103,6 @@ VIEWS: dict[str, Callable[[Document, argparse.Namespace], bytes]] = {
     ".bif": _bif,
     ".html": _report,
     ".csv": _records,
-    ".parquet": _parquet,
 }
 """The views of a release, by the ending of the file."""
 

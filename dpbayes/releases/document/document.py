@@ -46,7 +46,7 @@ _SHAPE: Mapping[str, Any] = {
 class Document:
     """A document as read: what was sampled, the earlier releases, and the whole content as JSON has it."""
 
-    sampled: SampledTables | SampledSteps
+    sampled: Sampled
     composed: Composed
     drawn: Provenance
     content: Mapping[str, Any]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -29,30 +29,10 @@ from dpbayes.releases.document.request import (
     SHARES,
     SIZES,
     AdaptiveRequest,
-    Chargeable,
     ReleaseRequest,
     adaptive_request_from,
     request_from,
 )
-
-
-class Sampled(Protocol):
-    """What is sampled for a request; the texts are for the certificate and its sentences."""
-
-    @property
-    def request(self) -> Chargeable: ...
-    @property
-    def network(self) -> Network: ...
-    @property
-    def tables(self) -> Release[Any]: ...
-    @property
-    def fields(self) -> dict[str, object]: ...
-    @property
-    def described(self) -> str: ...
-    @property
-    def accuracy(self) -> str: ...
-    @property
-    def noise(self) -> str: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,6 +226,11 @@ class SampledSteps:
         law = "Gaussian" if isinstance(self.request.cost, Rho) else "Laplace"
         return f"Choices by the exponential mechanism on integer scores, measurements with discrete {law} noise."
 
+
+Sampled = SampledTables | SampledSteps
+"""What is sampled for a request of either kind."""
+
+# A step of an adaptive release
 
 _CHOICE = {"stage": str, "pair": [int], "candidates": int, "taken": bool}
 _MEASUREMENT = {"stage": str, "parents": [[int]], "prices": [int], "integers": [int]}

@@ -1,20 +1,18 @@
 """The noise-aware and the naive reading of a release, and the files that other programs read. None costs privacy.
 
-The files are a network, synthetic records, and posterior samples.
+The files are a network and synthetic records.
 """
 
-import io
 from collections.abc import Mapping
 from contextlib import suppress
 
 import numpy as np
 
-from dpbayes.base.libraries import arrow_parquet, pa, pd
+from dpbayes.base.libraries import pd
 from dpbayes.base.spreadsheet import safe_csv
-from dpbayes.base.steps import slices
 from dpbayes.base.text import interval_texts, whole_percent
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, whole_number
+from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.release import Outcome, Release
 from dpbayes.model.dataset import Dataset
 from dpbayes.posteriors.answers import QueryAnswer
@@ -176,44 +174,3 @@ def records_frame(records: Dataset) -> "pd.DataFrame":
 def records_csv(records: Dataset) -> bytes:
     """Return a table as CSV that is safe to open in a spreadsheet."""
     return safe_csv(records_frame(records).astype(object))
-
-
-def records_parquet(records: Dataset) -> bytes:
-    """Return a table as Parquet; columns are dictionaries of their states."""
-    out = io.BytesIO()
-    arrow_parquet.write_table(pa.Table.from_pandas(records_frame(records), preserve_index=False), out)
-    return out.getvalue()
-
-
-# Posterior samples, for other Bayesian software
-
-
-MOST_NUMBERS = 50_000_000
-"""The largest number of samples times cells in one file: 400 MB."""
-
-_AT_ONCE = 1 << 22
-"""Numbers sampled in one step."""
-
-
-def draws_parquet(posterior: Dirichlets | DirichletMixtures, draws: int, rng: np.random.Generator) -> bytes:
-    """Return samples of one posterior (K,) as Parquet: a row for each sample, a column for each cell.
-
-    A column has the name of its cell, such as `P(grass=wet | rain=yes)`. If rows have few importance points, the
-    file's metadata state this as `remark`. Errors: InputError for too many numbers.
-    """
-    network = posterior.network
-    draws = whole_number("The number of samples", draws, low=1, high=10_000_000)
-    if draws * network.cell_count > MOST_NUMBERS:
-        most = max(1, MOST_NUMBERS // network.cell_count)
-        raise InputError(
-            f"A file of {draws:,} samples of {network.cell_count:,} cells is too large. Take at most {most:,}."
-        )
-    values = np.empty((draws, network.cell_count))
-    for part in slices(draws, _AT_ONCE // network.cell_count):
-        values[part] = posterior.sample(rng, (part.stop - part.start,))
-    names = [f"P({network.cell_label(cell)})" for cell in range(network.cell_count)]
-    out = io.BytesIO()
-    remark = roughness_of(posterior)
-    metadata = {"remark": remark} if remark else None
-    arrow_parquet.write_table(pa.table([pa.array(column) for column in values.T], names=names, metadata=metadata), out)
-    return out.getvalue()

@@ -17,7 +17,6 @@ from dpbayes.mechanisms.adaptive.draws import SimulatedDraws, confirmed_choice, 
 from dpbayes.mechanisms.adaptive.measured import MeasuredTables, measurable, table_prices
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import carried_out
-from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
 from dpbayes.mechanisms.adaptive.scores import SENSITIVITY
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -239,18 +238,6 @@ def test_a_release_ends_with_the_pairs_where_no_parent_can_be_chosen(asia: Datas
     process_of_few = carried_out(plan_for(Fraction(1, 10), Fraction(0)), few, SimulatedDraws(np.random.default_rng(1)))
     assert [step.stage for step in process_of_few.steps] == ["columns", "pairs"]
     assert process_of_few.cost > Fraction(99, 1000)
-
-
-@pytest.mark.parametrize("shape", [1, 2, 3])
-def test_small_tables_are_released(shape: int) -> None:
-    states = (("x", "y"), ("only",), ("u", "v"))[:shape]
-    data = Dataset(("a", "b", "c")[:shape], states, np.zeros((3, shape), dtype=int))
-    released = AdaptiveRelease(
-        plan_for(Fraction(1), Fraction(0)),
-        carried_out(plan_for(Fraction(1), Fraction(0)), data, SimulatedDraws(np.random.default_rng(1))),
-        is_simulated=True,
-    )
-    np.testing.assert_allclose(released.network.row_sums(released.probabilities), 1)
 
 
 def test_a_measurement_that_does_not_fit_is_refused(asia: Dataset) -> None:

@@ -127,21 +127,6 @@ def test_a_large_epsilon_rebuilds_the_table(asia: Dataset) -> None:
     np.testing.assert_allclose(release.tables.outcome.updates, exact, atol=6)
 
 
-def test_a_larger_epsilon_has_a_smaller_error(asia: Dataset) -> None:
-    errors = [
-        np.mean([pair_errors(asia, simulated(asia, epsilon, k)).mean() for k in range(3)]) for epsilon in (0.1, 1, 10)
-    ]
-    assert errors[0] > 2 * errors[1] > 4 * errors[2]
-
-
-def test_the_readings_are_distributions(asia: Dataset) -> None:
-    release = simulated(asia, 0.5)
-    posterior = release.noise_aware(points=64)
-    for rows in (release.probabilities, posterior.mean):
-        assert np.all(rows >= 0)
-        np.testing.assert_allclose(release.network.row_sums(rows), 1)
-
-
 def test_the_noise_model_states_the_variance_of_the_tables(asia: Dataset) -> None:
     """The squared errors of all residuals over their variances, over 30 releases: chi squared."""
     squares, numbers, table = 0.0, 0, asia.take(slice(0, 1000))
@@ -230,8 +215,10 @@ def test_wide_tables_have_no_limit_of_pairs() -> None:
         (("a", "b", "c"), (("x", "y"),) * 3, np.array([[0, 0, 1]])),
     ],
 )
-def test_small_tables_and_columns_of_one_state_are_released(names, states, codes) -> None:
-    release = simulated(Dataset(names, states, codes), 1)
+@pytest.mark.parametrize("delta", [0, 1e-5])
+def test_small_tables_and_columns_of_one_state_are_released(names, states, codes, delta) -> None:
+    table = Dataset(names, states, codes)
+    release = simulate_adaptive(table, epsilon=1, delta=delta, rng=np.random.default_rng(1))
     assert release.network.names == names
     assert release.probabilities.shape == (release.network.cell_count,)
 
@@ -245,12 +232,6 @@ def test_no_arrow_begins_or_ends_at_a_column_of_one_state(delta: float) -> None:
     for _ in range(20):  # without either guard, one release in three would have such an arrow
         release = simulate_adaptive(table, epsilon=1, delta=delta, rng=rng)
         assert "site" not in {name for edge in release.network.edges for name in edge}
-
-
-@pytest.mark.parametrize("epsilon", ["0.0009", "1001", "1e-300"])
-def test_epsilon_is_in_the_range_of_a_request(epsilon: str) -> None:
-    with pytest.raises(InputError, match=r"from 0\.001 to 1000"):
-        plan_for(epsilon, "0")
 
 
 @pytest.mark.parametrize(
@@ -341,13 +322,6 @@ def test_no_parent_closes_a_cycle() -> None:
     assert not np.diag(allowed).any()
     assert allowed[3].tolist() == [True, True, True, False]
     assert not graph.candidates(most_parents=2, most_cells=4)[3, 1]
-
-
-def test_the_process_is_the_same_for_the_same_generator(asia: Dataset) -> None:
-    plan = AdaptivePlan(epsilon=Fraction(1), delta=Fraction(1, 10**5))
-    first, second = (carried_out(plan, asia, SimulatedDraws(np.random.default_rng(4))) for _ in range(2))
-    assert first.steps == second.steps
-    np.testing.assert_array_equal(first.measured.numbers, second.measured.numbers)
 
 
 # What a recipient checks

@@ -11,7 +11,7 @@ from dpbayes.audit.die.hellinger import audit_die
 from dpbayes.audit.loss.finite import exact_curve
 from dpbayes.audit.loss.neighbours import die_neighbours
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.die.enumeration import MOST_ENUMERATED, enumerated_epsilon, largest_delta, neighbour_count
+from dpbayes.mechanisms.die.enumeration import MOST_ENUMERATED, enumerated_epsilon, largest_delta
 from dpbayes.mechanisms.die.hellinger import HellingerEnumerated, HellingerSmooth
 from dpbayes.posteriors.hellinger import Die, all_distances
 from tests.conftest import thorough
@@ -107,15 +107,6 @@ def test_the_mean_error_over_all_tables_is_halved_or_better(n: int, errors: tupl
     assert means[1] < means[0] / 2
 
 
-def test_it_is_the_law_of_the_smooth_mechanism_at_the_internal_epsilon() -> None:
-    enumerated = enumerated_on(Die((0.5, 2.0), 20), 1.0, 1e-3)
-    smooth = HellingerSmooth(die=enumerated.die, epsilon=enumerated.inner_epsilon, delta=1e-3)
-    assert np.array_equal(enumerated.log_pmf_table(), smooth.log_pmf_table())
-    assert enumerated.beta == smooth.beta
-    assert enumerated.sensitivity([3, 17]) == smooth.sensitivity([3, 17])
-    assert str(round(enumerated.inner_epsilon, 2)) in enumerated.formula
-
-
 EDGES = [
     (die, epsilon, delta)
     for die in (Die((1.0, 1.0), 1), Die((1e-3, 1e9), 5), Die((1e9, 1e9, 1e9), 2), Die((1.0,) * 6, 2))
@@ -148,11 +139,6 @@ def test_the_least_delta_is_that_of_the_auditor() -> None:
         delta, place = largest_delta(weights, pairs=pairs, epsilon=epsilon)
         assert delta == pytest.approx(curve[0], rel=1e-12)
         assert delta == pytest.approx(exact_curve(law, pairs=pairs[[place]], epsilons=[epsilon])[0], rel=1e-12)
-
-
-@pytest.mark.parametrize("die", [Die((1.0, 1.0), 0), Die((1.0, 1.0), 7), Die((1.0, 2.0, 3.0), 4), Die((1.0,) * 5, 3)])
-def test_the_cost_is_the_number_of_pairs_of_neighbours(die: Die) -> None:
-    assert neighbour_count(die) == len(die_neighbours(die))
 
 
 def test_too_many_tables_are_refused_in_a_sentence_before_anything_is_computed() -> None:

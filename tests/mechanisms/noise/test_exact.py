@@ -35,13 +35,11 @@ from dpbayes.mechanisms.noise.exact import (
     calibrated,
     gumbel_choices,
     root_above,
-    whole,
     with_noise,
     with_own_noise,
 )
 from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions
-from dpbayes.posteriors.dirichlet import Dirichlets
 from tests.releases.asking import counted, no_noise, replace_draw, request_of
 from tests.strategies import DIAMOND, V_STRUCTURE, networks
 
@@ -167,12 +165,6 @@ def test_numbers_that_opendps_integers_cannot_hold_are_refused(values):
         finished(with_noise(DISCRETE_LAPLACE, values, Fraction(1)))
     with pytest.raises(InputError, match="too large"):
         finished(with_own_noise(DISCRETE_LAPLACE, values, [1.0]))
-
-
-def test_rounding_refuses_what_is_too_large():
-    assert whole(np.array([0.4, -1.6])).tolist() == [0, -2]
-    with pytest.raises(InputError, match="too large"):
-        whole(np.array([1e19]))
 
 
 # The noisy maximum
@@ -326,33 +318,4 @@ def _series(a, b, x):
             return mpmath.exp(a * mpmath.log(x) + b * mpmath.log1p(-x) - log_beta) * total / a
 
 
-def test_dirichlets_of_a_request_are_those_of_its_simulation():
-    request = request_of(mechanism="map", prior=("0.3",))
-    assert isinstance(request.entry.simulated(request).prior, Dirichlets)
-    assert request.entry.simulated(request).prior.alpha.tolist() == request.dirichlets.alpha.tolist()
-
-
 # Long draws
-
-
-def test_a_hundred_thousand_values_are_drawn_in_blocks_that_tell_how_far_they_are(monkeypatch):
-    """Every value is drawn once, in its place; a share is told after each block, and the last is all of it."""
-    sizes = []
-
-    def drawn(values):
-        sizes.append(len(values))
-        return [value + 1 for value in values]
-
-    monkeypatch.setattr(ExactNoise, "measurement", lambda law, scale: drawn)
-    values = np.arange(100_000)
-    work, drawings = with_noise(DISCRETE_LAPLACE, values, Fraction(1)), []
-
-    def kept():
-        drawings.append((yield from work))
-
-    shares = list(kept())
-    assert drawings == [tuple((values + 1).tolist())]
-    assert max(sizes) == BLOCK
-    assert len(shares) == math.ceil(100_000 / BLOCK)
-    assert shares == sorted(shares)
-    assert shares[-1] == 1

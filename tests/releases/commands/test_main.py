@@ -10,7 +10,6 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as arrow_parquet
 import pytest
 
 from dpbayes import __main__
@@ -223,7 +222,7 @@ def test_gaussian_noise_is_released_from_a_budget_in_rho(words, tmp_path, capsys
     sums = "budget 0.00850553, in rho, released 0.00850553, reserved without a release 0, left 0"
     assert f"garden 3: {sums}" in capsys.readouterr().out
     assert main(["verify", str(tmp_path / "release.json"), "--ledger", str(tmp_path / "ledger.sqlite")]) == HOLDS
-    for view in (".bif", ".csv", ".html", ".parquet"):
+    for view in (".bif", ".csv", ".html"):
         out = str(tmp_path / f"view{view}")
         assert main(["view", str(tmp_path / "release.json"), "--out", out, "--seed", "1"]) == HOLDS
 
@@ -254,14 +253,10 @@ def test_a_ledger_without_its_last_rows_is_known_by_a_hash_kept_elsewhere(tmp_pa
 
 def test_every_view_is_made_of_the_file_alone(file, tmp_path):
     for ending in VIEWS:
-        more = ["--records", "50", "--seed", "1"] if ending in (".csv", ".parquet") else []
+        more = ["--records", "50", "--seed", "1"] if ending == ".csv" else []
         assert main(["view", str(file), "--out", str(tmp_path / f"view{ending}"), *more]) == HOLDS
     assert read_bif((tmp_path / "view.bif").read_text())[0] == NETWORK
     assert len(pd.read_csv(tmp_path / "view.csv")) == 50
-    assert len(pd.read_parquet(tmp_path / "view.parquet")) == 50
-    draws = ["view", str(file), "--out", str(tmp_path / "draws.parquet"), "--draws", "7"]
-    assert main(draws) == HOLDS
-    assert arrow_parquet.read_table(tmp_path / "draws.parquet").shape == (7, NETWORK.cell_count)
 
 
 def test_the_report_states_the_given_suspicion(file, tmp_path, capsys):
@@ -514,11 +509,11 @@ def test_an_adaptive_release_without_delta_is_pure(words: list[str], tmp_path, c
     assert main(["verify", str(file)]) == HOLDS
 
 
-def test_an_adaptive_release_has_a_report_and_no_posterior_samples(adapting, tmp_path, capsys):
+def test_an_adaptive_release_has_a_report_and_no_single_sample(adapting, tmp_path, capsys):
     file, report = tmp_path / "release.json", tmp_path / "report.html"
     assert main(adapting) == HOLDS
     assert main(["view", str(file), "--out", str(report), "--suspicion", "0.25"]) == HOLDS
     assert "25% belief" in report.read_text()
     assert main(["view", str(file), "--out", str(report), "--suspicion", "1"]) == REFUSED
-    assert main(["view", str(file), "--out", str(tmp_path / "draws.parquet"), "--draws", "5"]) == REFUSED
-    assert "no posterior samples" in capsys.readouterr().err
+    assert main(["view", str(file), "--out", str(tmp_path / "records.csv"), "--one-draw"]) == REFUSED
+    assert "posterior mean only" in capsys.readouterr().err

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as arrow_parquet
 import pytest
 from scipy import stats
 
@@ -19,19 +18,15 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.releases.views import reading as views
 from dpbayes.releases.views.reading import (
     JOINT,
-    MOST_NUMBERS,
     NAIVE,
     ROW_WISE,
-    draws_parquet,
     posterior_name,
     posterior_of,
     records_csv,
     records_frame,
     records_of,
-    records_parquet,
 )
 from dpbayes.sources.synthetic import sample_dataset
 
@@ -88,8 +83,6 @@ def test_files_hold_the_states_as_text() -> None:
     frame = records_frame(records)
     assert list(frame.columns) == ["rain", "grass"]
     assert list(frame["grass"].cat.categories) == ["dry", "damp", "=wet"]
-    read = pd.read_parquet(io.BytesIO(records_parquet(records)))
-    assert (read.astype(str) == frame.astype(str)).all(axis=None)
     safe = pd.read_csv(io.BytesIO(records_csv(records)), dtype=str)
     assert (safe["grass"].str.removeprefix("'") == frame["grass"].astype(str)).all()
     assert set(safe["grass"]) <= {"dry", "damp", "'=wet"}, "a spreadsheet runs nothing"
@@ -98,23 +91,6 @@ def test_files_hold_the_states_as_text() -> None:
 def test_an_empty_table_is_a_table() -> None:
     records = synthetic_records(0, stream(2))
     assert records_csv(records).decode().strip() == "rain,grass"
-    assert len(pd.read_parquet(io.BytesIO(records_parquet(records)))) == 0
-
-
-def test_draws_are_a_column_for_each_cell_and_follow_the_posterior() -> None:
-    # Means of 4,000 draws within five standard errors; false alarms below 8 x 6e-7.
-    table = arrow_parquet.read_table(io.BytesIO(draws_parquet(POSTERIOR, 4000, stream(3))))
-    assert table.column_names[0] == "P(rain=no)"
-    assert table.column_names[7] == "P(grass==wet | rain=yes)"
-    values = np.stack([column.to_numpy() for column in table.columns], axis=-1)
-    assert (np.abs(values.mean(axis=0) - POSTERIOR.mean) < 5 * POSTERIOR.sd / np.sqrt(4000)).all()
-    np.testing.assert_allclose(values[:, :2].sum(axis=1), 1)
-
-
-def test_too_many_numbers_are_one_sentence() -> None:
-    most = MOST_NUMBERS // NETWORK.cell_count
-    with pytest.raises(InputError, match=f"Take at most {most:,}"):
-        draws_parquet(POSTERIOR, most + 1, stream(3))
 
 
 def test_an_estimate_has_records_of_itself_and_no_posterior_to_draw_from() -> None:
@@ -142,19 +118,10 @@ def test_records_are_of_the_mean_that_knows_of_the_noise_unless_counts_are_taken
 
 
 @pytest.mark.parametrize("reading", Reading)
-def test_draws_follow_the_law_they_are_read_by(reading: Reading, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Means of 2,000 draws within five standard errors, under the one law and not under the other.
-    monkeypatch.setattr(views, "_AT_ONCE", 900 * NETWORK.cell_count)
-    law = posterior_of(LINE, reading)
-    table = arrow_parquet.read_table(io.BytesIO(draws_parquet(law, 2000, stream(5))))
-    values = np.stack([column.to_numpy() for column in table.columns], axis=-1)
-    fits = {
-        other: (np.abs(values.mean(axis=0) - posterior_of(LINE, other).mean) < 5 * law.sd / np.sqrt(2000)).all()
-        for other in Reading
-    }
-    assert fits == {other: other is reading for other in Reading}
+def test_records_of_one_draw_are_of_the_posterior_that_is_read(reading: Reading) -> None:
     records, rng = records_of(Opened(LINE), 500, stream(6), reading, one_draw=True), stream(6)
-    np.testing.assert_array_equal(records.codes, sample_dataset(NETWORK, law.sample(rng), 500, rng).codes)
+    probabilities = posterior_of(LINE, reading).sample(rng)
+    np.testing.assert_array_equal(records.codes, sample_dataset(NETWORK, probabilities, 500, rng).codes)
 
 
 def test_what_has_no_joint_posterior_is_read_row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,6 @@
 """The report: one file that asks nothing of anybody, shows names as text, and says what the document says."""
 
 import html
-import io
 import math
 import re
 from dataclasses import replace
@@ -9,12 +8,10 @@ from fractions import Fraction
 from html.parser import HTMLParser
 
 import numpy as np
-import pyarrow.parquet as arrow_parquet
 import pytest
 
 from dpbayes.audit.risk import LINKED, risk, sentences
 from dpbayes.base.amounts import Rho, amount_text, number_of
-from dpbayes.base.randomness import stream
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceUpdates, Noise
@@ -27,7 +24,7 @@ from dpbayes.releases.document import read_document
 from dpbayes.releases.document.certificate import Composed
 from dpbayes.releases.publishing import publish
 from dpbayes.releases.views import report as report_module
-from dpbayes.releases.views.reading import INTERVALS, draws_parquet, posterior_of, released_bif
+from dpbayes.releases.views.reading import INTERVALS, released_bif
 from dpbayes.releases.views.report import DRAWS, MOST_BARS, NOT_OF_A_CERTIFICATE, html_report
 from dpbayes.sources.bif import read_bif
 from tests.releases.asking import drawn
@@ -277,14 +274,12 @@ def test_the_bif_holds_the_released_tables(tmp_path):
 
 
 def test_what_rests_on_few_points_is_said_in_every_file_as_on_the_page(tmp_path, monkeypatch):
-    """In the report, before the BIF's network and in the metadata of draws; nowhere of counts taken as real."""
+    """In the report and before the BIF's network; nowhere of counts taken as real."""
     document = read_document(released(tmp_path).document)
     release = document.tables
 
     def files(reading: Reading) -> list[str]:
-        draws = arrow_parquet.read_schema(io.BytesIO(draws_parquet(posterior_of(release, reading), 2, stream(1))))
-        remark = (draws.metadata or {}).get(b"remark", b"").decode()
-        return [seen(html_report(document, reading)).text, released_bif(document, reading), remark]
+        return [seen(html_report(document, reading)).text, released_bif(document, reading)]
 
     for reading in Reading:
         assert not [file for file in files(reading) if "possible counts have weight" in file]

@@ -15,7 +15,7 @@ from dpbayes.sources.proposals import Proposal, proposal
 from dpbayes.ui.session.graphs import MAX_NAME
 from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.uploads import Upload, keep_upload, upload
-from dpbayes.ui.widgets.show import show_refusal, shown_progress
+from dpbayes.ui.widgets.show import show_refusal
 
 SIGNS = {",": "comma ,", ";": "semicolon ;", "\t": "tab", "|": "bar |"}
 RECOGNISE = "automatic"
@@ -65,8 +65,8 @@ def _tried(file: UploadedFile, dialect: Dialect) -> str:
     """Make a file the session's table, or return the sentence that refuses it."""
     content = file.getvalue()
     try:
-        with shown_progress(f"Reading {file.name} …", len(content)) as progress:
-            table = read_table(file.name, content, dialect, progress)
+        with st.spinner(f"Reading {escaped(file.name)} …"):
+            table = read_table(file.name, content, dialect)
         take(file.name, table, source=file.file_id)
     except InputError as error:
         return str(error)
@@ -79,11 +79,8 @@ def take(name: str, file: TableFile, *, source: str = "", declared: Mapping[str,
     Declarations for the same source stay. Errors: InputError for a table without a usable column; the former table
     then stays.
     """
-    proposals: list[Proposal] = []
-    with shown_progress(f"Reading the columns of {name} …", file.frame.size) as progress:
-        for column in file.frame.columns:
-            proposals.append(_proposal(str(column), file.frame[column]))
-            progress(len(proposals) / len(file.frame.columns))
+    with st.spinner(f"Reading the columns of {escaped(name)} …"):
+        proposals = [_proposal(str(column), file.frame[column]) for column in file.frame.columns]
     if all(suggestion.domain is None for suggestion in proposals):
         raise InputError(f"The file has no usable column. {proposals[0].reason}")
     before = upload()

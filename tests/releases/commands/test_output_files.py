@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dpbayes.base.output import require_output, write_output
 from dpbayes.base.validation import InputError
+from dpbayes.releases.commands.output import require_output, write_output
 
 
 @pytest.fixture
