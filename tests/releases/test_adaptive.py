@@ -235,14 +235,6 @@ def test_more_steps_than_the_plan_allows_are_refused_before_they_are_followed(do
     assert failed(hashed(content)) == {"form"}
 
 
-@pytest.mark.parametrize("field", ["prices", "integers", "parents", "pair", "rho", "stage"])
-def test_a_step_without_a_field_is_refused(document: bytes, field: str) -> None:
-    content = json.loads(document)
-    step = next(step for step in content["steps"] if field in step)
-    del step[field]
-    assert failed(hashed(content)) == {"form"}
-
-
 @pytest.mark.parametrize(
     ("stage", "field", "value", "sentence"),
     [

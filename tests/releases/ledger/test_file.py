@@ -47,11 +47,6 @@ def test_the_ledger_is_where_it_is_said_to_be(monkeypatch: pytest.MonkeyPatch, t
     assert not ledger.ledger_path().exists()
 
 
-def test_importing_the_ledger_imports_nothing_heavy() -> None:
-    ask = "import sys, dpbayes.releases.ledger; print({'dp_accounting', 'platformdirs', 'opendp'} & set(sys.modules))"
-    assert subprocess.check_output([sys.executable, "-c", ask], cwd=ROOT, text=True) == "set()\n"
-
-
 def test_without_a_ledger_nothing_is_made(tmp_path: Path) -> None:
     path = tmp_path / "ledger"
     refused(path, "There is no ledger at PATH; open a dataset in it first.")
@@ -349,15 +344,6 @@ def test_a_ledger_that_may_only_be_read_is_read(shared: list[Path]) -> None:
             f"LedgerError The ledger {copy} cannot be opened; allow reading and writing the file and its folder.",
         )
         assert state == "2 1"
-
-
-def test_a_folder_that_cannot_be_made_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "mkdir", refuse)
-    with pytest.raises(ledger.LedgerError, match=r"^The ledger .* cannot be opened: Permission denied\.$"):
-        ledger.open_dataset(tmp_path / "a" / "ledger", "votes", Fraction(1), reason="None.")
 
 
 # What SQLite says otherwise

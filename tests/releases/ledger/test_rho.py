@@ -1,6 +1,5 @@
 """A budget in rho: what it pays, what it refuses, and that ledgers without one are as they were."""
 
-import math
 from fractions import Fraction
 from pathlib import Path
 
@@ -80,13 +79,6 @@ def test_a_rho_is_refused_by_a_budget_of_pure_epsilon(path: Path) -> None:
     assert ledger.account_of(path, "votes").spent == 0
 
 
-def test_a_failed_drawing_keeps_its_rho(in_rho: Path) -> None:
-    with pytest.raises(ledger.EpsilonLostError, match=r"the ρ = 0\.1 reserved in row 4 stays charged"):
-        ledger.spend(in_rho, "clinic", Rho(TENTH), b"q", Drawing(b""))
-    assert ledger.account_of(in_rho, "clinic").reserved == TENTH
-    assert ledger.check(in_rho).notes == ("The reservation in row 4 has no release. Its ρ stays charged.",)
-
-
 def test_a_budget_is_raised_in_what_it_was_opened_in(in_rho: Path) -> None:
     ledger.raise_budget(in_rho, "clinic", Rho(Fraction(1)), reason="More.")
     assert ledger.account_of(in_rho, "clinic").budget == 1
@@ -101,9 +93,6 @@ def test_a_rho_is_exact_and_above_nothing(in_rho: Path, rho: Rho) -> None:
         ledger.spend(in_rho, "clinic", rho, b"q", Drawing())
     with pytest.raises(ledger.LedgerError, match=r"^The budget must be"):
         ledger.open_dataset(in_rho, "more", rho, reason="None.")
-
-
-# The file
 
 
 # Together
@@ -121,12 +110,6 @@ def test_both_kinds_compose_to_no_more_than_any_bound_and_no_less_than_either(ep
     assert together <= float(sum(pure)) + zcdp_epsilon(float(own.value), delta=1e-6)
     assert together <= zcdp_epsilon(float(own.value) + times * rho_of_pure(float(Fraction(epsilon))), delta=1e-6) + 1e-9
     assert together >= max(composed(pure, 1e-6), composed([own], 1e-6))
-
-
-def test_many_small_releases_beside_a_gaussian_one_cost_less_than_apart() -> None:
-    pure, own = [TENTH] * 40, Rho(Fraction(1, 5))
-    assert composed([*pure, own], 1e-6) < 0.8 * (composed(pure, 5e-7) + composed([own], 5e-7))
-    assert math.isfinite(composed([*pure, own], 1e-10))
 
 
 def test_many_pure_releases_beside_a_small_rho_share_delta_with_it() -> None:

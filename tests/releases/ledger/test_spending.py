@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from dpbayes.base.amounts import amount_text
 from dpbayes.releases import ledger
 from dpbayes.releases.ledger import EventKind, spending, store
 from dpbayes.releases.ledger.books import Entry, content_hash
@@ -68,16 +67,6 @@ def test_a_budget_is_raised_with_a_reason_and_never_lowered(path: Path) -> None:
     assert ledger.check(path).rows == 5
 
 
-def test_datasets_have_accounts_of_their_own(path: Path) -> None:
-    ledger.open_dataset(path, "clinic", Fraction(1, 3), reason="Another one.")
-    ledger.spend(path, "clinic", Fraction(1, 3), b"q", Drawing())
-    ledger.spend(path, "votes", Fraction(1), b"q", Drawing())
-    assert [(account.dataset, account.left) for account in ledger.accounts(path)] == [
-        ("votes", 0),
-        ("clinic", 0),
-    ]
-
-
 def test_the_same_question_offers_what_was_released(path: Path) -> None:
     assert ledger.find(path, "votes", b"q") is None
     release = ledger.spend(path, "votes", TENTH, b"q", Drawing(b"first"))
@@ -133,12 +122,6 @@ def test_a_drawing_that_fails_costs_epsilon_and_says_so(path: Path, kind: str) -
     with pytest.raises(ledger.LedgerError, match="row 3 has no release"):
         ledger.outcome(path, 3)
     assert ledger.check(path).notes == ("The reservation in row 3 has no release. Its ε stays charged.",)
-
-
-def test_an_interruption_passes_through_and_costs_epsilon(path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        ledger.spend(path, "votes", TENTH, b"q", raising(KeyboardInterrupt()))
-    assert ledger.account_of(path, "votes").reserved == TENTH
 
 
 def test_a_ledger_that_is_replaced_while_drawing_does_not_take_the_outcome(path: Path) -> None:
@@ -223,14 +206,6 @@ def test_what_is_not_there_is_named(path: Path) -> None:
         ledger.spend(path, "clinic", TENTH, b"q", Drawing())
     with pytest.raises(ledger.LedgerError, match=r"^Row 2 of the ledger is not a reservation"):
         ledger.outcome(path, 2)
-
-
-@pytest.mark.parametrize(
-    ("amount", "text"),
-    [("1/10", "0.1"), ("3", "3"), ("1/3", "1/3"), ("3/2", "1.5"), ("1/200", "0.005"), ("1000", "1000"), ("0", "0")],
-)
-def test_amounts_read_as_they_were_typed(amount: str, text: str) -> None:
-    assert amount_text(Fraction(amount)) == text
 
 
 def test_a_second_request_during_the_first_draw_is_refused_because_its_release_is_being_made(path: Path) -> None:

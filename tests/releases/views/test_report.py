@@ -19,7 +19,6 @@ from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.posteriors.prior_rules import PriorRule
 from dpbayes.releases.document import read_document
 from dpbayes.releases.document.certificate import Composed
 from dpbayes.releases.publishing import publish
@@ -145,18 +144,6 @@ def test_its_intervals_are_those_of_the_law_and_one_sentence_says_what_they_are_
     assert INTERVALS[Reading.AS_REAL] in real.text
     assert "show 95% intervals of the joint noise-aware posterior." in aware.text
     assert "show 95% intervals of the naive posterior." in real.text
-
-
-@pytest.mark.parametrize(
-    ("prior", "said"),
-    [
-        (("1",), "The prior is 1 in every cell."),
-        (PriorRule().decimals(NETWORK), "The prior is capped (N′ = 4 per node, 0.125 to 1 in every cell)."),
-        (("0.3",) * 11 + ("0.4",), "The prior is a parameter for each cell, in the request."),
-    ],
-)
-def test_the_prior_is_named(tmp_path, prior, said):
-    assert said in html_report(read_document(released(tmp_path, prior=prior).document))
 
 
 def test_answers_that_the_prior_decides_are_counted(tmp_path, monkeypatch):
