@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from dpbayes import __version__
-from dpbayes.base.command import REFUSED, Parser, program, warn
+from dpbayes.base.command import REFUSED, Parser, started_as, warn
 from dpbayes.base.libraries import extra
 from dpbayes.base.validation import InputError
 
@@ -42,7 +42,7 @@ def main(words: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     """Return the options of the dashboard: they are shown where it is not installed, too."""
     parser = Parser(
-        prog=program(),
+        prog=started_as(),
         description="Serve the dashboard on this computer.",
         epilog=f"Other commands, each with --help: {', '.join(COMMANDS)}.",
     )

@@ -19,13 +19,15 @@ from dpbayes.mechanisms import (
     PosteriorSampler,
     Release,
 )
-from dpbayes.mechanisms.adaptive.release import AdaptiveRelease, release, simulate_adaptive
+from dpbayes.mechanisms.adaptive.release import AdaptiveRelease, simulate_adaptive
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import hellinger, kl
+from dpbayes.releases.real import RealRelease, UnaccountedWarning, load, open_ledger, release, release_adaptive
+from dpbayes.releases.verify import verify
 from dpbayes.sources.bif import read_bif, write_bif
 from dpbayes.sources.columns import Categories, encode
 from dpbayes.sources.domains import read_domains, write_domains
@@ -34,7 +36,7 @@ from dpbayes.sources.engines.table import DeclaredTable, open_table
 from dpbayes.sources.files import read_table
 from dpbayes.sources.interchange import from_networkx, from_pgmpy, to_pgmpy
 from dpbayes.sources.named_networks import chain, empty, full, load_named, naive_bayes, tree
-from dpbayes.sources.shipped_tables import load_shipped
+from dpbayes.sources.shipped_tables import default_network, load_shipped
 from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.sources.table import Table, cuts, declare
 
@@ -60,8 +62,10 @@ __all__ = [
     "Network",
     "Noise",
     "PosteriorSampler",
+    "RealRelease",
     "Release",
     "Table",
+    "UnaccountedWarning",
     "audit_adaptive",
     "audit_by_draws",
     "audit_report",
@@ -70,6 +74,7 @@ __all__ = [
     "count",
     "cuts",
     "declare",
+    "default_network",
     "empty",
     "encode",
     "from_networkx",
@@ -77,10 +82,12 @@ __all__ = [
     "full",
     "hellinger",
     "kl",
+    "load",
     "load_named",
     "load_shipped",
     "naive_bayes",
     "network",
+    "open_ledger",
     "open_table",
     "query",
     "read_bif",
@@ -88,10 +95,12 @@ __all__ = [
     "read_edges",
     "read_table",
     "release",
+    "release_adaptive",
     "sample_dataset",
     "simulate_adaptive",
     "to_pgmpy",
     "tree",
+    "verify",
     "write_bif",
     "write_domains",
     "write_edges",

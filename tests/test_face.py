@@ -21,6 +21,7 @@ REFUSES_NOTHING = {
     "InputError",
     "Noise",
     "Release",
+    "UnaccountedWarning",
     "write_domains",
     "write_edges",
 }

@@ -18,7 +18,16 @@ RAIN = dp.Categories("rain", ("no", "yes"))
 MISTAKES = {
     "a frame is counted": (lambda: dp.count(ASIA, FRAME), "DataFrame", "from_frame"),
     "a frame is a network": (lambda: dp.count(FRAME, DATA), "DataFrame", "dp.network"),
-    "a frame is released": (lambda: dp.release(FRAME, epsilon=1), "DataFrame", "from_frame"),
+    "a frame is released": (lambda: dp.release(FRAME, LAPLACE), "DataFrame", "from_frame"),
+    "a graph that may depend on records": (lambda: dp.release(DATA, LAPLACE), "graph", "graph_unseen=True"),
+    "a name instead of a mechanism's value": (lambda: dp.release(DATA, "laplace", graph_unseen=True), "str", "Laplace"),
+    "a mechanism without a real release": (
+        lambda: dp.release(DATA, dp.PosteriorSampler(prior=ASIA, epsilon=1), graph_unseen=True),
+        "PosteriorSampler",
+        "LaplaceUpdates",
+    ),
+    "an adaptive release of a frame": (lambda: dp.release_adaptive(FRAME, epsilon=1), "DataFrame", "from_frame"),
+    "a release that is not there": (lambda: dp.load("nowhere.json"), "nowhere.json", "No such file"),
     "a simulation of a frame": (lambda: dp.simulate_adaptive(FRAME, epsilon=1, rng=1), "DataFrame", "from_frame"),
     "records instead of counts": (lambda: LAPLACE.release(DATA, 1), "Dataset", "dp.count"),
     "a text as a seed": (lambda: LAPLACE.release(COUNTS, "1"), "seed", "1"),

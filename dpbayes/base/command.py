@@ -59,7 +59,7 @@ class Parser(argparse.ArgumentParser):
         super().error(terminal_text(message))
 
 
-def program() -> str:
+def started_as() -> str:
     """Return how the program was started: by its name, or as a module of Python."""
     return "dpbayes" if Path(sys.argv[0]).stem == "dpbayes" else "python -m dpbayes"
 

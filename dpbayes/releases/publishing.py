@@ -92,13 +92,7 @@ def publish_adaptive(path: Path, request: AdaptiveRequest, data: Dataset, *, aft
     The dataset's budget must be in rho, unless the plan is pure. `after` and errors are those of `publish`.
     """
     require_drawable(request, data)
-
-    def draw(composed: Composed) -> bytes:
-        drawn = provenance_at(datetime.now(UTC))
-        sampled = SampledSteps(request, carried_out(request.plan, data, OpenDPDraws()))
-        return document_bytes(sampled, composed, drawn)
-
-    return _charged(path, request, draw, after=after)
+    return _charged(path, request, partial(drawn_adaptive, request, data), after=after)
 
 
 def _charged(path: Path, request: Chargeable, draw: Callable[[Composed], bytes], *, after: int) -> Published:
@@ -146,6 +140,13 @@ def drawn_document(
     calibration = request.calibrated
     integers = finished(request.entry.draw(request, counts.values, calibration.scale), progress)
     return document_bytes(SampledTables(request, calibration, integers), composed, drawn)
+
+
+def drawn_adaptive(request: AdaptiveRequest, data: Dataset, composed: Composed) -> bytes:
+    """Sample an adaptive release and return its document. Errors: those of `require_drawable`."""
+    require_drawable(request, data)
+    sampled = SampledSteps(request, carried_out(request.plan, data, OpenDPDraws()))
+    return document_bytes(sampled, composed, provenance_at(datetime.now(UTC)))
 
 
 def provenance_at(time: datetime) -> Provenance:

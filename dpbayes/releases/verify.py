@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib.metadata import version
-from typing import Any
+from os import PathLike
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,7 +19,7 @@ from dpbayes.audit.report import SLACK, AuditReport
 from dpbayes.base.amounts import Amount, Rho, amount_text, measure_of, number_of
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError
+from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms.adaptive.draws import confirmed_choice, confirmed_noise, scale_at
 from dpbayes.mechanisms.adaptive.process import Measurement, PairChoice, Process, require_course
 from dpbayes.mechanisms.adaptive.scores import SENSITIVITY
@@ -61,12 +63,27 @@ class Verification:
         return all(check.holds for check in self.checks)
 
 
-def verify(data: bytes, key: PublicKey | None = None) -> Verification:
-    """Check the bytes of a release; another file fails the first check, which states the reason.
+def verify(release: "HasDocument | bytes | str | PathLike[str]", key: PublicKey | None = None) -> Verification:
+    """Check a release against itself and the mathematics: hash, noise, guarantee, certificate, audit and signature.
 
-    With a `key`, a release that was not signed with this key fails. Without a key, a signature is compared with the
-    key that the file names, and a missing signature is reported.
+    A file of another kind fails the first check, which states the reason. Without a key, a signature is compared with
+    the key that the file names, and a missing signature is reported.
+
+    Args:
+        release: The release, the path of its file, or its bytes.
+        key: The public key with which the release must be signed.
+
+    Returns:
+        The checks; `holds` is whether all hold.
+
+    Raises:
+        InputError: The file cannot be read.
+
+    Example:
+        >>> dp.verify(b"{}").holds
+        False
     """
+    data = contents_of(release)
     try:
         document = read_document(data)
     except InputError as error:
@@ -79,6 +96,26 @@ def verify(data: bytes, key: PublicKey | None = None) -> Verification:
         else:
             left_out.append(said)
     return Verification(tuple(checks), tuple(left_out))
+
+
+class HasDocument(Protocol):
+    """A release that has the bytes of its document."""
+
+    @property
+    def document(self) -> bytes:
+        """The bytes of release.json."""
+
+
+def contents_of(release: HasDocument | bytes | str | PathLike[str]) -> bytes:
+    """Return the bytes of a release, of a file or as given. Errors: InputError for a file that cannot be read."""
+    if isinstance(release, bytes):
+        return release
+    if not isinstance(release, str | PathLike):
+        return release.document
+    try:
+        return Path(release).read_bytes()
+    except OSError as error:
+        raise InputError(f"The file {brief(release)} cannot be read: {error.strerror}.") from None
 
 
 def _signature(content: Mapping[str, Any], key: PublicKey | None) -> Check | str:

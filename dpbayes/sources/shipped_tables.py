@@ -74,7 +74,21 @@ def shipped_domains(key: str) -> tuple[DeclaredColumn, ...]:
 
 
 def default_network(key: str) -> Network:
-    """Return the network to begin with for a table of SHIPPED, over all columns in use and their domains."""
+    """Return the network to begin with for a shipped table, over all columns in use and their domains.
+
+    Args:
+        key: The table, as `load_shipped` takes it.
+
+    Returns:
+        The network. Its graph was chosen without the records.
+
+    Raises:
+        InputError: No table has this key.
+
+    Example:
+        >>> dp.default_network("house_votes_84").names[:2]
+        ('party', 'handicapped_infants')
+    """
     edges = [(parent, child) for child, parents in _shipped(key).parents.items() for parent in parents]
     domains = {column.name: column.domain for column in _columns(key)}
     return Network.from_edges(tuple(domains), edges, domains)

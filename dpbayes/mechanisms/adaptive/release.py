@@ -174,7 +174,7 @@ def release(table: Dataset, *, epsilon: float | Fraction | str, delta: float | F
         InputError: A number is outside its range, the table is too large or has no records, or OpenDP is not installed.
 
     Example:
-        >>> released = dp.release(dp.load_shipped("house_votes_84"), epsilon=1, delta=1e-5)
+        >>> released = release(dp.load_shipped("house_votes_84"), epsilon=1, delta=1e-5)
         >>> print(released.guarantee)
         ε = 1, δ = 0.00001
     """

@@ -5,7 +5,7 @@
 
 from collections.abc import Sequence
 
-from dpbayes.base.command import Command, program, run_command
+from dpbayes.base.command import Command, run_command, started_as
 from dpbayes.releases.commands.accounts import add_accounts, keep_accounts
 from dpbayes.releases.commands.charged import (
     adaptive,
@@ -30,4 +30,4 @@ COMMANDS = {
 
 def main(words: Sequence[str]) -> int:
     """Run one command; a refusal is one sentence on the error stream, with exit code 2."""
-    return run_command(COMMANDS, words, program=program(), about=__doc__.partition("\n")[0])
+    return run_command(COMMANDS, words, program=started_as(), about=__doc__.partition("\n")[0])

@@ -212,7 +212,7 @@ def test_combined_tables_are_weighted_least_squares() -> None:
 
 
 def test_a_pure_release_has_a_pure_guarantee(asia: Dataset) -> None:
-    released = dp.release(asia.take(slice(0, 500)), epsilon=2, delta=0)
+    released = release(asia.take(slice(0, 500)), epsilon=2, delta=0)
     assert str(released.guarantee) == "ε = 2"
     assert released.guarantee.delta == 0
     assert released.plan.total == 2 >= released.spent > Fraction(19, 10)

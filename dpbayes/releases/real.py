@@ -1,0 +1,449 @@
+"""Real releases from Python: made, asked, saved, read again and verified, as strictly as by the commands."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, partial
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpbayes.base.amounts import Amount, EpsilonDelta, PrivacyMeasure, Rho, measure_of
+from dpbayes.base.display import html_table, titled_lines
+from dpbayes.base.libraries import extra, pd
+from dpbayes.base.output import require_output, write_output
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.randomness import generator
+from dpbayes.base.text import shortest
+from dpbayes.base.validation import InputError, brief, require_type, whole_number
+from dpbayes.mechanisms import REGISTRY
+from dpbayes.mechanisms.adaptive.plan import plan_for
+from dpbayes.mechanisms.exact_class import oddity
+from dpbayes.model.counts import count
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
+from dpbayes.posteriors.answers import QueryAnswer
+from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
+from dpbayes.posteriors.mixtures import DirichletMixtures
+from dpbayes.posteriors.noise_model import Reading
+from dpbayes.releases import ledger as books
+from dpbayes.releases.document import Document, read_document
+from dpbayes.releases.document.certificate import Composed
+from dpbayes.releases.document.request import (
+    AdaptiveRequest,
+    Chargeable,
+    DomainChoice,
+    ReleaseRequest,
+    parsed_budget,
+    parsed_promise,
+)
+from dpbayes.releases.publishing import (
+    Published,
+    drawn_adaptive,
+    drawn_document,
+    publish,
+    publish_adaptive,
+    require_declared,
+    shown_again,
+)
+from dpbayes.releases.verify import contents_of
+from dpbayes.releases.views.reading import answer_under, posterior_of, records_of
+from dpbayes.sources.domains import DeclaredColumn
+from dpbayes.sources.table import Table
+
+
+class UnaccountedWarning(UserWarning):
+    """States that no ledger accounts for a release, or that the ledger doubts the name of a table.
+
+    Example:
+        >>> issubclass(dp.UnaccountedWarning, UserWarning)
+        True
+    """
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RealRelease:
+    """A real release: what a recipient gets. It contains no record and no exact count.
+
+    Args:
+        document: The bytes of `release.json`.
+        table: The declarations of the columns, without records, for data frames; None if they are not known.
+
+    Raises:
+        InputError: In `document`, the bytes are not a release.
+
+    Example:
+        >>> table = dp.load_shipped("house_votes_84")
+        >>> mechanism = dp.LaplaceUpdates(prior=dp.default_network("house_votes_84"), epsilon=1)
+        >>> import tempfile
+        >>> ledger = dp.open_ledger(tempfile.mkdtemp() + "/votes.ledger", epsilon=1, reason="an example")
+        >>> released = dp.release(table, mechanism, graph_unseen=True, ledger=ledger)
+        >>> released.query("crime", party="democrat").states
+        ('n', 'y')
+        >>> dp.verify(released).holds
+        True
+    """
+
+    document: bytes
+    table: Table | None = None
+
+    def __repr__(self) -> str:
+        return titled_lines("Real release", (f"{name}: {value}" for name, value in self._facts), len(self._facts))
+
+    def _repr_html_(self) -> str:
+        return html_table("Real release", ("", ""), self._facts, len(self._facts))
+
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
+        network = self.network
+        sizes = f"{len(network.names):,} columns, {len(network.edges):,} arrows"
+        return [("guarantee", self.guarantee.in_full), ("n", f"{self.read.request.n:,}"), ("graph", sizes)]
+
+    @cached_property
+    def read(self) -> Document:
+        """The document as read."""
+        return read_document(self.document)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is proved about the release."""
+        return self.read.tables.guarantee
+
+    @property
+    def network(self) -> Network:
+        """The released graph."""
+        return self.read.network
+
+    @cached_property
+    def posterior(self) -> Dirichlets | DirichletMixtures:
+        """The noise-aware posterior, or the naive one of a release that does not state its noise.
+
+        Errors: InputError for a private MAP estimate, which has no posterior.
+        """
+        return posterior_of(self.read.tables, Reading.NOISE_AWARE)
+
+    def query(
+        self, target: str, evidence: Mapping[str, str] | None = None, *, level: float = LEVEL, **states: str
+    ) -> QueryAnswer:
+        """Return P(target | evidence) with intervals.
+
+        Args:
+            target: The column in question.
+            evidence: States of other columns, by name.
+            level: The probability that an interval contains.
+            states: More states of other columns: `query("hypertension", smoker="yes")`.
+
+        Returns:
+            The answer, with the question and the states.
+
+        Raises:
+            InputError: A column or a state is unknown, or the release has no posterior.
+
+        Example: see `RealRelease`.
+        """
+        given = {**(evidence or {}), **states}
+        return answer_under(self.posterior, self.read.tables.outcome.prior, target, given, level)
+
+    def samples(self, n: int, *, seed: int | np.random.Generator = 0) -> "pd.DataFrame":
+        """Return samples of all probabilities from the posterior, as a data frame with a column for each.
+
+        Args:
+            n: The number of samples.
+            seed: A generator or a seed.
+
+        Returns:
+            The samples; a column has the name of its probability, such as "smoker=yes | age=< 30".
+
+        Raises:
+            InputError: n is out of range, or the release has no posterior.
+
+        Example:
+            >>> released.samples(100).shape  # doctest: +SKIP
+            (100, 6)
+        """
+        drawn = self.posterior.sample(generator(seed), whole_number("n", n, low=1, high=1_000_000))
+        return pd.DataFrame(drawn, columns=[self.network.cell_label(cell) for cell in range(drawn.shape[1])])
+
+    def to_arviz(self, n: int = 1000, *, seed: int | np.random.Generator = 0) -> Any:
+        """Return `samples` as ArviZ' inference data, with one variable for each probability. It needs ArviZ."""
+        with extra("arviz", "Inference data"):
+            import arviz
+        drawn = self.samples(n, seed=seed)
+        return arviz.from_dict(posterior={name: drawn[name].to_numpy()[None] for name in drawn.columns})
+
+    def synthetic(self, n: int, *, seed: int | np.random.Generator = 0) -> Dataset:
+        """Return synthetic records of the release's probabilities. They cost no more privacy.
+
+        Args:
+            n: The number of records.
+            seed: A generator or a seed.
+
+        Returns:
+            The records: a `Table` with `to_frame` if the declarations of the columns are known.
+
+        Raises:
+            InputError: n is out of range.
+
+        Example:
+            >>> released.synthetic(1000).n  # doctest: +SKIP
+            1000
+        """
+        records = records_of(self.read, n, generator(seed))
+        if self.table is None:
+            return records
+        return self.table.select(records.names).with_codes(records.codes)
+
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> Path:
+        """Write the document, which `load` reads.
+
+        Args:
+            path: The file, such as release.json.
+            force: Whether an existing file is replaced.
+
+        Returns:
+            The path.
+
+        Raises:
+            InputError: The file exists, or cannot be written.
+
+        Example: `released.save("release.json")`.
+        """
+        file = Path(path)
+        require_output(file, [], force=force)
+        write_output(file, self.document, force=force)
+        return file
+
+
+def load(path: str | PathLike[str]) -> RealRelease:
+    """Return the release of a file. `verify` checks it.
+
+    Args:
+        path: The file, such as release.json.
+
+    Returns:
+        The release.
+
+    Raises:
+        InputError: The file cannot be read, or is not a release.
+
+    Example:
+        >>> try:
+        ...     dp.load("nowhere.json")
+        ... except dp.InputError as refusal:
+        ...     print(refusal)
+        The file "nowhere.json" cannot be read: No such file or directory.
+    """
+    loaded = RealRelease(contents_of(path))
+    _ = loaded.read
+    return loaded
+
+
+# Making a release
+
+
+def release(
+    table: Dataset,
+    mechanism: Any,
+    *,
+    graph_unseen: bool = False,
+    ledger: str | PathLike[str] | None = None,
+    dataset: str = "table",
+    again: bool = False,
+) -> RealRelease:
+    """Make a real release of a table with a mechanism: exact noise from the operating system's randomness.
+
+    With a ledger, the cost is charged to the dataset's budget before anything is sampled, and the same request is
+    answered with the same release at no cost. Without a ledger, an `UnaccountedWarning` says that nothing is accounted
+    for.
+
+    Args:
+        table: The table, with public domains.
+        mechanism: The mechanism, with its graph, prior and epsilon: `dp.LaplaceUpdates(prior=network, epsilon=1)`.
+        graph_unseen: Confirms that the graph and the prior were chosen without looking at the records.
+        ledger: The file of the ledger; `open_ledger` opens a dataset in it.
+        dataset: The name of the dataset in the ledger.
+        again: Whether an earlier release of the same request is sampled and charged again.
+
+    Returns:
+        The release.
+
+    Raises:
+        InputError: The graph was not confirmed, the domains reveal records, the mechanism has no real release, the
+            budget does not suffice, or OpenDP is not installed.
+
+    Example:
+        >>> import tempfile
+        >>> table = dp.load_shipped("house_votes_84")
+        >>> mechanism = dp.LaplaceUpdates(prior=dp.default_network("house_votes_84"), epsilon=1)
+        >>> ledger = dp.open_ledger(tempfile.mkdtemp() + "/votes.ledger", epsilon=1, reason="an example")
+        >>> print(dp.release(table, mechanism, graph_unseen=True, ledger=ledger).guarantee)
+        ε = 1
+    """
+    require_type("table", table, Dataset, "Read a data frame with dp.Table.from_frame.")
+    if not graph_unseen:
+        raise InputError(
+            "A graph that was chosen from the records reveals information about them. Pass graph_unseen=True if no "
+            "record was used, or let dp.release_adaptive choose the graph."
+        )
+    _require_public(table)
+    request = request_for(mechanism, dataset, table.n)
+    counts = count(request.network, table)
+    return _accounted(
+        request,
+        table,
+        ledger,
+        partial(drawn_document, request, counts),
+        lambda path, after: publish(path, request, counts, after=after),
+        again=again,
+    )
+
+
+def release_adaptive(
+    table: Dataset,
+    *,
+    epsilon: float | Fraction | str,
+    delta: float | Fraction | str = 0,
+    ledger: str | PathLike[str] | None = None,
+    dataset: str = "table",
+    again: bool = False,
+) -> RealRelease:
+    """Make a real release of a graph over all columns of a table, and of its tables, under one (epsilon, delta).
+
+    The graph and the tables are chosen for a small error of the tables of two columns. The ledger is that of `release`.
+
+    Args:
+        table: The table, with public domains.
+        epsilon: The epsilon of the guarantee; a float means the decimal that it is written as.
+        delta: The delta of the guarantee; 0 for pure privacy, whose error is larger.
+        ledger: The file of the ledger.
+        dataset: The name of the dataset in the ledger.
+        again: Whether an earlier release of the same request is sampled and charged again.
+
+    Returns:
+        The release.
+
+    Raises:
+        InputError: A number is outside its range, the domains reveal records, the table is too large or has no records,
+            the budget does not suffice, or OpenDP is not installed.
+
+    Example:
+        >>> import tempfile
+        >>> ledger = dp.open_ledger(tempfile.mkdtemp() + "/votes.ledger", epsilon=1, reason="an example")
+        >>> dp.release_adaptive(dp.load_shipped("house_votes_84"), epsilon=1, ledger=ledger).synthetic(100).n
+        100
+    """
+    require_type("table", table, Dataset, "Read a data frame with dp.Table.from_frame.")
+    _require_public(table)
+    plan = plan_for(*parsed_budget(_text(epsilon), _text(delta)))
+    request = AdaptiveRequest.of(dataset, table, plan, DomainChoice.CURATOR)
+    return _accounted(
+        request,
+        table,
+        ledger,
+        partial(drawn_adaptive, request, table),
+        lambda path, after: publish_adaptive(path, request, table, after=after),
+        again=again,
+    )
+
+
+def _text(number: float | Fraction | str) -> str:
+    return shortest(number) if isinstance(number, float) else str(number)
+
+
+def _require_public(table: Dataset) -> None:
+    if isinstance(table, Table):
+        require_declared(DeclaredColumn(column.name, column) for column in table.columns)
+
+
+def request_for(mechanism: Any, dataset: str, n: int) -> ReleaseRequest:
+    """Return the request for a real release with a mechanism. Errors: InputError for one without an exact form."""
+    entry = next((entry for entry in REGISTRY if entry.kind is type(mechanism)), None)
+    if entry is None or entry.exact_form is None or oddity(mechanism, entry.kind):
+        names = ", ".join(entry.kind.__name__ for entry in REGISTRY if entry.exact_form is not None)
+        raise InputError(
+            f"mechanism must be one that has a real release, not {brief(type(mechanism).__name__)}. Choose one of "
+            f"{names}."
+        )
+    form, loss = entry.exact_form, Fraction(shortest(mechanism.epsilon))
+    own: dict[str, Any] = {"epsilon": loss}
+    if form.measure is PrivacyMeasure.RHO:
+        own = {"stated": EpsilonDelta(loss, Fraction(shortest(mechanism.delta)))}
+    return ReleaseRequest(
+        dataset=dataset,
+        network=mechanism.prior.network,
+        mechanism=entry.name,
+        n=n,
+        prior=tuple(map(shortest, mechanism.prior.alpha.tolist())),
+        settings={name: shortest(float(getattr(mechanism, name))) for name in form.settings},
+        domains=DomainChoice.CURATOR,
+        **own,
+    )
+
+
+def _accounted(
+    request: Chargeable,
+    table: Dataset,
+    ledger: str | PathLike[str] | None,
+    draw: Callable[[Composed], bytes],
+    charge: Callable[[Path, int], Published],
+    *,
+    again: bool,
+) -> RealRelease:
+    declared = table.take(slice(0)) if isinstance(table, Table) else None
+    if ledger is None:
+        warnings.warn(
+            "No ledger accounts for this release: whoever makes several releases of one table adds their epsilons. "
+            'Pass ledger="clinic.ledger".',
+            UnaccountedWarning,
+            stacklevel=3,
+        )
+        none = Composed(0, Rho(Fraction(0)) if measure_of(request.cost) is PrivacyMeasure.RHO else Fraction(0))
+        return RealRelease(draw(none), declared)
+    path = books.ledger_path(Path(ledger))
+    books.account_of(path, request.dataset)
+    for doubt in books.remember_table(path, request.dataset, table):
+        warnings.warn(doubt, UnaccountedWarning, stacklevel=3)
+    before = shown_again(path, request)
+    if before is None or again:
+        before = charge(path, 0 if before is None else before.row)
+    return RealRelease(before.document, declared)
+
+
+def open_ledger(
+    path: str | PathLike[str],
+    *,
+    epsilon: float | Fraction | str,
+    delta: float | Fraction | str = 0,
+    reason: str,
+    dataset: str = "table",
+) -> Path:
+    """Open a dataset with a budget in a ledger, which is made if it does not exist.
+
+    Args:
+        path: The file of the ledger, such as clinic.ledger.
+        epsilon: The total epsilon of all releases of the dataset.
+        delta: The total delta. With a delta above 0, the budget is the rho that implies both, which also admits
+            Gaussian noise and adaptive releases at a delta.
+        reason: Who decided on the budget, and why.
+        dataset: The name of the dataset.
+
+    Returns:
+        The path.
+
+    Raises:
+        InputError: The dataset is open already, the budget is out of range, or the file is not a ledger.
+
+    Example:
+        >>> import tempfile
+        >>> path = dp.open_ledger(tempfile.mkdtemp() + "/clinic.ledger", epsilon=2, reason="decided by the board")
+        >>> path.name
+        'clinic.ledger'
+    """
+    budget: Amount = parsed_budget(_text(epsilon), "0")[0]
+    if delta:
+        budget = Rho(parsed_promise(_text(epsilon), _text(delta)).rho)
+    books.open_dataset(Path(path), dataset, budget, reason=reason)
+    return Path(path)

@@ -1,0 +1,142 @@
+"""Real releases from Python: ledger, save, load, verify, sign; as strict as the commands."""
+
+import warnings
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpbayes as dp
+from dpbayes.mechanisms import REGISTRY
+from dpbayes.releases import ledger as books
+from dpbayes.releases.real import request_for
+from dpbayes.releases.signing import make_key
+from dpbayes.sources.columns import Categories
+
+RNG = np.random.default_rng(5)
+SMOKER, AGE = RNG.random(2000) < 0.4, RNG.integers(20, 90, 2000)
+FRAME = pd.DataFrame({"smoker": np.where(SMOKER, "yes", "no"), "age": AGE, "ill": (AGE > 60) | SMOKER})
+DECLARED = {"smoker": ["no", "yes"], "age": dp.cuts(0, 30, 60, 120), "ill": [False, True]}
+TABLE = dp.Table.from_frame(FRAME, DECLARED)
+NETWORK = dp.network("smoker -> ill; age -> ill", dict(zip(TABLE.names, TABLE.states, strict=True)))
+LAPLACE = dp.LaplaceUpdates(prior=NETWORK, epsilon=1)
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Path:
+    return dp.open_ledger(tmp_path / "clinic.ledger", epsilon=2, reason="decided by the board")
+
+
+def released(ledger: Path | None, **parameters: object) -> dp.RealRelease:
+    return dp.release(TABLE, LAPLACE, graph_unseen=True, ledger=ledger, **parameters)
+
+
+def test_a_release_is_charged_saved_loaded_verified_and_asked(ledger, tmp_path):
+    release = released(ledger)
+    assert books.account_of(ledger, "table").left == 1
+    file = release.save(tmp_path / "release.json")
+    again = dp.load(file)
+    assert again.document == release.document
+    assert dp.verify(again).holds
+    assert dp.verify(file).holds
+    assert str(again.guarantee) == "ε = 1"
+    answer = again.query("ill", smoker="yes")
+    assert answer.question == "P(ill | smoker=yes)"
+    truth = float((FRAME.ill & SMOKER).sum() / SMOKER.sum())
+    assert answer.low[1] - 0.05 < truth < answer.high[1] + 0.05
+    assert repr(again).startswith("Real release")
+
+
+def test_the_same_request_costs_nothing_and_again_charges(ledger):
+    first = released(ledger)
+    assert released(ledger).document == first.document
+    assert books.account_of(ledger, "table").left == 1
+    assert released(ledger, again=True).document != first.document
+    assert books.account_of(ledger, "table").left == 0
+    with pytest.raises(dp.InputError, match="budget"):
+        released(ledger, again=True)
+
+
+def test_without_a_ledger_a_warning_states_that_nothing_is_accounted_for():
+    with pytest.warns(dp.UnaccountedWarning, match="No ledger accounts"):
+        release = released(None)
+    assert dp.verify(release).holds
+
+
+def test_a_dataset_without_a_budget_is_refused(ledger):
+    with pytest.raises(dp.InputError, match="clinic"):
+        released(ledger, dataset="clinic")
+
+
+def test_domains_that_reveal_records_are_refused_as_by_the_command(ledger):
+    table = dp.Table.from_frame(FRAME, [Categories("smoker", ("no", "yes"))])
+    mechanism = dp.LaplaceUpdates(prior=dp.network("smoker"), epsilon=1)
+    for release in (
+        lambda: dp.release(table, mechanism, graph_unseen=True, ledger=ledger),
+        lambda: dp.release_adaptive(table, epsilon=1, ledger=ledger),
+    ):
+        with pytest.raises(dp.InputError, match="read from the records"):
+            release()
+    assert books.account_of(ledger, "table").left == 2
+
+
+def test_an_existing_file_is_kept_unless_forced(ledger, tmp_path):
+    file = tmp_path / "release.json"
+    file.write_text("mine")
+    with pytest.raises(dp.InputError):
+        released(ledger).save(file)
+    assert file.read_text() == "mine"
+    assert dp.load(released(ledger).save(file, force=True)).document
+
+
+def test_a_ledger_with_a_key_signs(ledger):
+    pytest.importorskip("cryptography")
+    make_key(ledger, "Statistics office", reason="the first key")
+    checks = {check.name: check.holds for check in dp.verify(released(ledger)).checks}
+    assert checks["signature"]
+
+
+def test_records_of_a_release_are_a_frame_with_the_types_of_the_table(ledger):
+    frame = released(ledger).synthetic(500, seed=1).to_frame()
+    assert frame.dtypes.astype(str).tolist() == FRAME.dtypes.astype(str).tolist()
+    assert len(frame) == 500
+    assert frame.age.between(0, 119).all()
+
+
+def test_an_adaptive_release_is_charged_in_rho_and_returns_a_frame(tmp_path):
+    path = dp.open_ledger(tmp_path / "rho.ledger", epsilon=2, delta=1e-5, reason="decided by the board")
+    release = dp.release_adaptive(TABLE, epsilon=1, delta=1e-5, ledger=path)
+    assert books.account_of(path, "table").left < books.account_of(path, "table").budget
+    assert dp.verify(release).holds
+    frame = release.synthetic(1000).to_frame()
+    assert frame.columns.tolist() == FRAME.columns.tolist()
+    assert release.query("ill").states == ("False", "True")
+
+
+def test_samples_are_named_by_their_probabilities(ledger):
+    release = released(ledger)
+    samples = release.samples(400, seed=2)
+    assert samples.shape == (400, NETWORK.cell_count)
+    assert samples.columns[0] == "smoker=no"
+    np.testing.assert_allclose(samples.mean(), release.posterior.mean, atol=0.05)
+
+
+@pytest.mark.parametrize("entry", [entry for entry in REGISTRY if entry.exact_form], ids=lambda entry: entry.name)
+def test_a_mechanism_becomes_the_request_that_the_command_makes(entry):
+    binary = dp.chain(3)
+    mechanism = entry.kind(prior=binary, epsilon=1.5)
+    request = request_for(mechanism, "clinic", 100)
+    assert request.mechanism == entry.name
+    assert request.network == binary
+    np.testing.assert_allclose(request.dirichlets.alpha, mechanism.prior.alpha, rtol=0)
+    stated = request.stated.epsilon if request.stated else request.cost
+    assert stated == Fraction(3, 2)
+
+
+def test_a_mechanism_is_released_with_its_own_noise():
+    with warnings.catch_warnings(action="ignore"):
+        release = dp.release(TABLE, dp.GaussianUpdates(prior=NETWORK, epsilon=1, delta=1e-6), graph_unseen=True)
+    assert (release.guarantee.epsilon, release.guarantee.delta) == (pytest.approx(1, rel=1e-3), pytest.approx(1e-6))
+    assert dp.verify(release).holds
