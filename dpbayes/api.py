@@ -5,6 +5,7 @@ from dpbayes.audit.draws import audit_by_draws
 from dpbayes.audit.registry import audit as audit_report
 from dpbayes.base.privacy import Guarantee, compose
 from dpbayes.base.validation import InputError
+from dpbayes.experiments.comparison import compare
 from dpbayes.mechanisms import (
     MECHANISMS,
     Calibration,
@@ -70,6 +71,7 @@ __all__ = [
     "audit_by_draws",
     "audit_report",
     "chain",
+    "compare",
     "compose",
     "count",
     "cuts",

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, partial
 from os import PathLike
@@ -14,10 +15,8 @@ import numpy as np
 from dpbayes.base.amounts import Amount, EpsilonDelta, PrivacyMeasure, Rho, measure_of
 from dpbayes.base.display import html_table, titled_lines
 from dpbayes.base.libraries import extra, pd
-from dpbayes.base.output import require_output, write_output
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import generator
-from dpbayes.base.text import shortest
 from dpbayes.base.validation import InputError, brief, require_type, whole_number
 from dpbayes.mechanisms import REGISTRY
 from dpbayes.mechanisms.adaptive.plan import plan_for
@@ -40,6 +39,7 @@ from dpbayes.releases.document.request import (
     parsed_budget,
     parsed_promise,
 )
+from dpbayes.releases.output import require_output, write_output
 from dpbayes.releases.publishing import (
     Published,
     drawn_adaptive,
@@ -350,7 +350,8 @@ def release_adaptive(
 
 
 def _text(number: float | Fraction | str) -> str:
-    return shortest(number) if isinstance(number, float) else str(number)
+    """Return a number as a decimal: of a float, the one that it is written as."""
+    return f"{Decimal(repr(number)):f}" if isinstance(number, float) else str(number)
 
 
 def _require_public(table: Dataset) -> None:
@@ -367,17 +368,17 @@ def request_for(mechanism: Any, dataset: str, n: int) -> ReleaseRequest:
             f"mechanism must be one that has a real release, not {brief(type(mechanism).__name__)}. Choose one of "
             f"{names}."
         )
-    form, loss = entry.exact_form, Fraction(shortest(mechanism.epsilon))
+    form, loss = entry.exact_form, Fraction(_text(mechanism.epsilon))
     own: dict[str, Any] = {"epsilon": loss}
     if form.measure is PrivacyMeasure.RHO:
-        own = {"stated": EpsilonDelta(loss, Fraction(shortest(mechanism.delta)))}
+        own = {"stated": EpsilonDelta(loss, Fraction(_text(mechanism.delta)))}
     return ReleaseRequest(
         dataset=dataset,
         network=mechanism.prior.network,
         mechanism=entry.name,
         n=n,
-        prior=tuple(map(shortest, mechanism.prior.alpha.tolist())),
-        settings={name: shortest(float(getattr(mechanism, name))) for name in form.settings},
+        prior=tuple(map(_text, mechanism.prior.alpha.tolist())),
+        settings={name: _text(float(getattr(mechanism, name))) for name in form.settings},
         domains=DomainChoice.CURATOR,
         **own,
     )

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from dpbayes.base.validation import InputError, brief, require_type
+from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 
 MAX_CHARACTERS = 1_000_000
@@ -52,12 +53,13 @@ def read_edges(text: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
     return tuple(names), tuple(edges)
 
 
-def network(arrows: str, states: Mapping[str, Sequence[str]] | None = None) -> Network:
+def network(arrows: str, states: Mapping[str, Sequence[str]] | Dataset | None = None) -> Network:
     """Return the network of a text such as "rain -> grass; sun -> grass".
 
     Args:
         arrows: Arrows, or nodes without an arrow, between semicolons or on lines of their own.
-        states: The states of nodes by name; a node that is not in it has the states no and yes.
+        states: The table whose columns are the nodes, or the states of nodes by name; a node that is not in it has the
+            states no and yes.
 
     Returns:
         The network, with nodes in order of first mention.
@@ -70,6 +72,8 @@ def network(arrows: str, states: Mapping[str, Sequence[str]] | None = None) -> N
         ((), ('rain', 'sun'), ())
     """
     require_type("arrows", arrows, str, 'Write, for example, dp.network("rain -> grass; sun -> grass").')
+    if isinstance(states, Dataset):
+        states = dict(zip(states.names, states.states, strict=True))
     for name, own in (states or {}).items():
         if isinstance(own, str):
             raise InputError(f"The states of {brief(name)} must be a list, not {brief(own)}: write [{brief(own)}].")

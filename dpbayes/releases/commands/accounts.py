@@ -9,11 +9,11 @@ from dpbayes.base.command import HOLDS, add_parser, say
 from dpbayes.base.text import numeral_above
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.releases import ledger
-from dpbayes.releases.commands.output import require_output, write_output
 from dpbayes.releases.commands.tables import add_out
 from dpbayes.releases.document.canonical import decimal
 from dpbayes.releases.document.request import parsed_promise
 from dpbayes.releases.ledger import Account, Spending
+from dpbayes.releases.output import require_output, write_output
 from dpbayes.releases.signing import key_file, make_key
 
 MOST_READ = 2**53

@@ -18,7 +18,6 @@ from dpbayes.posteriors.prior_rules import PriorKind, PriorRule, prior_rule
 from dpbayes.releases import ledger
 from dpbayes.releases.commands import tables
 from dpbayes.releases.commands.accounts import add_ledger, left_of
-from dpbayes.releases.commands.output import ROOM, require_output, write_output
 from dpbayes.releases.document import read_document
 from dpbayes.releases.document.canonical import decimal
 from dpbayes.releases.document.request import (
@@ -30,6 +29,7 @@ from dpbayes.releases.document.request import (
     parsed_promise,
     question_of,
 )
+from dpbayes.releases.output import ROOM, require_output, write_output
 from dpbayes.releases.publishing import (
     Published,
     publish,

@@ -12,11 +12,11 @@ from dpbayes.base.command import FAILS, HOLDS, say
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases import ledger
-from dpbayes.releases.commands.output import require_output, write_output
 from dpbayes.releases.commands.tables import add_out
 from dpbayes.releases.document import Document, SampledSteps, read_document
 from dpbayes.releases.document.signature import read_public_key, signature_line
 from dpbayes.releases.ledger import Spending
+from dpbayes.releases.output import require_output, write_output
 from dpbayes.releases.signing import is_signed, signer_of, unsigned
 from dpbayes.releases.verify import verify
 from dpbayes.releases.views import reading

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dpbayes.base.validation import InputError
-from dpbayes.releases.commands.output import require_output, write_output
+from dpbayes.releases.output import require_output, write_output
 
 
 @pytest.fixture
