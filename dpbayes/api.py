@@ -31,6 +31,7 @@ from dpbayes.releases.real import RealRelease, UnaccountedWarning, load, open_le
 from dpbayes.releases.verify import verify
 from dpbayes.sources.bif import read_bif, write_bif
 from dpbayes.sources.columns import Categories, encode
+from dpbayes.sources.declarations import cuts, declare
 from dpbayes.sources.domains import read_domains, write_domains
 from dpbayes.sources.edgelist import network, read_edges, write_edges
 from dpbayes.sources.engines.table import DeclaredTable, open_table
@@ -39,7 +40,7 @@ from dpbayes.sources.interchange import from_networkx, from_pgmpy, to_pgmpy
 from dpbayes.sources.named_networks import chain, empty, full, load_named, naive_bayes, tree
 from dpbayes.sources.shipped_tables import default_network, load_shipped
 from dpbayes.sources.synthetic import sample_dataset
-from dpbayes.sources.table import Table, cuts, declare
+from dpbayes.sources.table import Table
 
 __all__ = [
     "MECHANISMS",

@@ -33,8 +33,9 @@ from dpbayes.releases.document.certificate import Composed
 from dpbayes.releases.document.request import DomainChoice, ReleaseRequest
 from dpbayes.releases.publishing import drawn_document
 from dpbayes.releases.views.reading import probabilities_and_warning
+from dpbayes.sources.declarations import Declaration, declare
 from dpbayes.sources.named_networks import naive_bayes_over
-from dpbayes.sources.table import Declaration, Table, declare
+from dpbayes.sources.table import Table
 
 with extra("sklearn", "A classifier for scikit-learn"):
     from sklearn.base import BaseEstimator, ClassifierMixin

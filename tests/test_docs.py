@@ -55,24 +55,26 @@ def paths_in(text: str) -> set[str]:
     return {token for token in tokens if "/" in token or token.endswith(SUFFIXES)}
 
 
-def examples() -> list[pytest.param]:
-    every = []
+def examples() -> dict[str, list[tuple[str, str]]]:
+    """Return the Python of each document with what it prints, in its order."""
+    every: dict[str, list[tuple[str, str]]] = {}
     for name, text in TEXTS.items():
-        fences = FENCE.findall(text)
-        for (kind, code), (following, output) in pairwise(fences):
+        for (kind, code), (following, output) in pairwise(FENCE.findall(text)):
             if (kind, following) == ("python", "text"):
-                every.append(pytest.param(code, output, id=f"{name} {len(every) + 1}"))
+                every.setdefault(name, []).append((code, output))
     return every
 
 
 # Python
 
 
-@pytest.mark.parametrize(("code", "output"), examples())
-def test_the_python_prints_what_the_document_shows(monkeypatch, capsys, code, output):
-    monkeypatch.chdir(ROOT)
-    exec(code, {"__name__": "__main__"})
-    assert capsys.readouterr().out == output
+@pytest.mark.parametrize(("name", "blocks"), examples().items(), ids=examples())
+def test_the_python_prints_what_the_document_shows(monkeypatch, capsys, tmp_path, name, blocks):
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "__main__"}
+    for code, output in blocks:
+        exec(code, names)
+        assert capsys.readouterr().out == output
 
 
 def test_the_limits_of_large_tables_are_those_of_the_code():
@@ -84,7 +86,7 @@ def test_the_limits_of_large_tables_are_those_of_the_code():
 
 
 def test_no_python_is_left_unchecked():
-    assert len(examples()) == sum(len(blocks(text, "python")) for text in TEXTS.values())
+    assert sum(map(len, examples().values())) == sum(len(blocks(text, "python")) for text in TEXTS.values())
     assert blocks(TEXTS["README.md"], "python")
     assert blocks(TEXTS["ARCHITECTURE.md"], "python")
 

@@ -9,7 +9,7 @@ from dpbayes.base.estimates import standard_error
 from dpbayes.base.libraries import pd
 from dpbayes.base.randomness import generator
 from dpbayes.base.validation import InputError, whole_number
-from dpbayes.experiments.planned_errors import Plan, errors_of
+from dpbayes.experiments.planned_errors import release_errors
 from dpbayes.mechanisms import PRIVATE
 from dpbayes.mechanisms.base import rule_for
 from dpbayes.model.counts import Counts, count
@@ -58,14 +58,14 @@ def compare(
     size, rng = whole_number("releases", releases, low=2, high=MOST_RELEASES), generator(seed)
     counts = count(network, table)
     tables = Counts(network, np.array(np.broadcast_to(counts.values, (size, network.cell_count))), counts.n)
-    plan = Plan(tables, Reading.NOISE_AWARE)
-    return pd.DataFrame([_row(plan, kind, float(epsilon), rng) for kind in PRIVATE for epsilon in epsilons])
+    return pd.DataFrame([_row(tables, kind, float(epsilon), rng) for kind in PRIVATE for epsilon in epsilons])
 
 
-def _row(plan: Plan, kind: Any, epsilon: float, rng: np.random.Generator) -> dict[str, object]:
+def _row(tables: Counts, kind: Any, epsilon: float, rng: np.random.Generator) -> dict[str, object]:
     row: dict[str, object] = {"mechanism": kind.label, "epsilon": epsilon}
     try:
-        errors = errors_of(plan, kind(prior=rule_for(kind, PriorRule()).on(plan.network), epsilon=epsilon), rng).cells
+        mechanism = kind(prior=rule_for(kind, PriorRule()).on(tables.network), epsilon=epsilon)
+        errors = release_errors(tables, mechanism, Reading.NOISE_AWARE, rng)
     except InputError as refusal:
         return row | {"error": np.nan, "standard_error": np.nan, "reason": str(refusal)}
     return row | {"error": float(errors.mean()), "standard_error": float(standard_error(errors)), "reason": ""}

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, partial
@@ -109,8 +109,11 @@ class RealRelease:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is proved about the release."""
-        return self.read.tables.guarantee
+        """What is proved about the release: the stated (epsilon, delta) with its rho, or a pure epsilon."""
+        guarantee, stated = self.read.tables.guarantee, self.read.request.stated
+        if stated is None:
+            return guarantee
+        return replace(guarantee, epsilon=float(stated.epsilon), delta=float(stated.delta))
 
     @property
     def network(self) -> Network:
@@ -194,7 +197,8 @@ class RealRelease:
         records = records_of(self.read, n, generator(seed))
         if self.table is None:
             return records
-        return self.table.select(records.names).with_codes(records.codes)
+        declared = self.table.select(name for name in self.table.names if name in records.names)
+        return declared.with_codes(records.select(declared.names).codes)
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> Path:
         """Write the document, which `load` reads.

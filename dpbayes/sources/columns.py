@@ -129,12 +129,13 @@ class Cuts:
         points = tuple(_finite(self.name, point) for point in self.points)
         if not points:
             raise InputError(f"Column {brief(self.name)} needs at least one cut point.")
-        limits = self.limits and tuple(_finite(self.name, limit) for limit in self.limits)
+        limits = self.limits and (_finite(self.name, self.limits[0]), _finite(self.name, self.limits[1]))
         for low, high in pairwise((limits[0], *points, limits[1]) if limits else points):
             if low >= high:
                 steps = f"{shortest(high)} follows {shortest(low)}"
                 raise InputError(f"The cut points of {brief(self.name)} must increase; {steps}.")
         object.__setattr__(self, "points", points)
+        object.__setattr__(self, "limits", limits)
         _check(self)
 
     @cached_property

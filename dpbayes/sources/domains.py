@@ -1,4 +1,4 @@
-"""The domain description: the declared domains of a table's columns, as a value and as a JSON file.
+"""The domain description: the declared domains of a table's columns, as a value and as a file of JSON or TOML.
 
 It contains only declarations, and nothing from the records. A column without a declaration has its name, and whether it
 is in use.
@@ -11,6 +11,7 @@ from typing import Any
 
 from dpbayes.base.validation import InputError, brief, distinct_names
 from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, Groups, Missing, OwnState
+from dpbayes.sources.declarations import declared_in_toml
 
 FORMAT = "dpbayes domain description"
 VERSION = 1
@@ -57,20 +58,21 @@ def for_table(columns: Iterable[DeclaredColumn], names: Sequence[str]) -> tuple[
 # Writing
 
 
-def write_domains(columns: Iterable[DeclaredColumn]) -> str:
+def write_domains(columns: Iterable[DeclaredColumn | Column]) -> str:
     """Return a domain description as JSON, which `read_domains` reads.
 
     Args:
-        columns: The columns, as `read_domains` returns them.
+        columns: The columns, as `read_domains` or `declare` returns them.
 
     Returns:
         The text, a column on each line.
 
     Example:
-        >>> dp.write_domains([]).splitlines()[1]
-        '  "format": "dpbayes domain description",'
+        >>> dp.read_domains(dp.write_domains(dp.declare({"rain": ["no", "yes"]})))[0].domain.states
+        ('no', 'yes')
     """
-    described = [json.dumps(_described(column), ensure_ascii=False, allow_nan=False) for column in columns]
+    declared = (c if isinstance(c, DeclaredColumn) else DeclaredColumn(c.name, c) for c in columns)
+    described = [json.dumps(_described(column), ensure_ascii=False, allow_nan=False) for column in declared]
     head = f'"format": {json.dumps(FORMAT)},\n  "version": {VERSION}'
     return "{\n  " + head + ',\n  "columns": [\n    ' + ",\n    ".join(described) + "\n  ]\n}\n"
 
@@ -85,8 +87,9 @@ def _described(column: DeclaredColumn) -> dict[str, object]:
             shape = {"kind": "categories", "states": list(states)}
         case Groups(groups=groups):
             shape = {"kind": "groups", "groups": [{"state": label, "values": list(v)} for label, v in groups]}
-        case Cuts(points=points):
+        case Cuts(points=points, limits=limits):
             shape = {"kind": "cut points", "points": [_number(point) for point in points]}
+            shape |= {"limits": [_number(limit) for limit in limits]} if limits else {}
     return entry | {"public": column.domain.public} | shape | _missing(column.domain.missing)
 
 
@@ -121,7 +124,8 @@ def read_domains(text: str | bytes) -> tuple[DeclaredColumn, ...]:
     """Return the columns that a domain description declares, in its order.
 
     Args:
-        text: The description, a file of JSON.
+        text: The description, a file of JSON as `write_domains` returns it, or of TOML with a line for each column,
+            such as `smoker = ["no", "yes"]`, where all states are public.
 
     Returns:
         The columns, each with its domain and whether it is in use.
@@ -134,6 +138,9 @@ def read_domains(text: str | bytes) -> tuple[DeclaredColumn, ...]:
         >>> dp.read_domains(text)
         ()
     """
+    text = _decoded(text)
+    if text.lstrip()[:1] not in ("{", "["):
+        return tuple(DeclaredColumn(column.name, column) for column in declared_in_toml(text))
     entry = _fields("The description", _json(text), ("format", "version", "columns"))
     if entry["format"] != FORMAT:
         raise InputError(f'This JSON is not a domain description: its format is not "{FORMAT}".')
@@ -144,14 +151,18 @@ def read_domains(text: str | bytes) -> tuple[DeclaredColumn, ...]:
     return columns
 
 
-def _json(text: str | bytes) -> object:
+def _decoded(text: str | bytes) -> str:
     if len(text) > MAX_DESCRIPTION:
         raise InputError(f"The description has {len(text):,} bytes; the limit is {MAX_DESCRIPTION:,}.")
     try:
-        text = text.decode("utf-8-sig") if isinstance(text, bytes) else text
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+        return text.decode("utf-8-sig") if isinstance(text, bytes) else text
     except UnicodeDecodeError:
         raise InputError("The description is not UTF-8 text. Save it as UTF-8.") from None
+
+
+def _json(text: str) -> object:
+    try:
+        return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         raise InputError(f"The description is not JSON: {error.msg}, line {error.lineno}.") from None
     except InputError:
@@ -184,10 +195,12 @@ def _column(entry: object) -> DeclaredColumn:
         raise InputError(f'{what} needs a "kind" that is one of {", ".join(_SHAPES)}; {brief(kind)} is none of them.')
     shape, column, value = _SHAPES[kind]
     rule = ("missing",) if "missing" in entry else ()
-    entry = _fields(what, entry, ("name", "use", "public", "kind", shape, *rule))
+    limits = ("limits",) if "limits" in entry and column is Cuts else ()
+    entry = _fields(what, entry, ("name", "use", "public", "kind", shape, *rule, *limits))
     values = tuple(value(what, part) for part in _list(f"{what}: {brief(shape)}", entry[shape]))
     missing = _rule(what, entry["missing"]) if rule else None
-    domain = column(name, values, public=_truth(what, entry, "public"), missing=missing)
+    own = {"limits": _limits(what, entry["limits"])} if limits else {}
+    domain = column(name, values, public=_truth(what, entry, "public"), missing=missing, **own)
     return DeclaredColumn(name, domain, use=_truth(what, entry, "use"))
 
 
@@ -207,6 +220,13 @@ def _point(what: str, entry: object) -> float:
     if isinstance(entry, bool) or not isinstance(entry, int | float):
         raise InputError(f"{what}: the cut point {brief(entry)} is not a number.")
     return entry
+
+
+def _limits(what: str, entry: object) -> tuple[float, float]:
+    limits = [_point(what, limit) for limit in _list(f'{what}: "limits"', entry)]
+    if len(limits) != 2:
+        raise InputError(f'{what}: "limits" must be two numbers, the least and the largest.')
+    return limits[0], limits[1]
 
 
 def _rule(what: str, entry: object) -> Missing:

@@ -1,6 +1,5 @@
 """A table with the declarations of its columns: from a data frame, and back to one."""
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,125 +8,31 @@ import numpy as np
 
 from dpbayes.base.libraries import nw, pd
 from dpbayes.base.randomness import generator
-from dpbayes.base.text import shortest
 from dpbayes.base.types import Codes, FloatArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.dataset import Dataset
-from dpbayes.sources.columns import Categories, Column, Cuts, Groups, OwnState, encode
-
-MISSING = "missing"
-"""The state of missing values in a column whose declaration contains None."""
-
-
-@dataclass(frozen=True)
-class CutPoints:
-    """A declaration of numbers that are cut into bins; `cuts` makes it."""
-
-    points: tuple[float, ...]
-    has_missing: bool = False
+from dpbayes.sources.columns import Categories, Column, Cuts, Groups, encode
+from dpbayes.sources.declarations import Declaration, declare, value_text
+from dpbayes.sources.domains import DeclaredColumn
 
 
-Declaration = Column | CutPoints | Sequence[object] | Mapping[str, Sequence[object]]
-"""What declares a column: its values, groups of values by their label, or `cuts`."""
-
-
-def cuts(*points: float | None) -> CutPoints:
-    """Declare a column of numbers by the limits of its bins.
-
-    The first and the last number are the limits of the column; smaller and larger values count in the first and in the
-    last bin. A bin contains its lower limit.
-
-    Args:
-        points: At least three increasing numbers. None declares that missing values are a state of their own.
-
-    Returns:
-        The declaration, for `Table.from_frame`.
-
-    Raises:
-        InputError: There are fewer than three numbers.
-
-    Example:
-        >>> dp.declare({"age": dp.cuts(0, 30, 50, 120)})[0].states
-        ('< 30', '30 to < 50', '>= 50')
-    """
-    numbers = tuple(point for point in points if point is not None)
-    if len(numbers) < 3:
-        raise InputError(
-            f"cuts needs the lower limit, at least one cut point and the upper limit; it has {len(numbers)} numbers: "
-            "write, for example, dp.cuts(0, 30, 50, 120)."
-        )
-    return CutPoints(numbers, has_missing=None in points)
-
-
-def declare(declarations: Mapping[str, Declaration]) -> tuple[Column, ...]:
-    """Return the public domains of columns from declarations that were made without the records.
-
-    Args:
-        declarations: For each column its values, a mapping of labels to the values of each group, `cuts`, or a
-            `Categories`, `Groups` or `Cuts`. None among the values declares that missing values are a state of their
-            own.
-
-    Returns:
-        The columns, in the order of the declarations.
-
-    Raises:
-        InputError: A declaration is of another kind, or declares no valid domain.
-
-    Example:
-        >>> [column.domain for column in dp.declare({"smoker": ["no", "yes"], "blood": ["A", "B", "0", None]})]
-        [('no', 'yes'), ('A', 'B', '0', 'missing')]
-    """
-    if not isinstance(declarations, Mapping):
-        raise InputError(
-            f"The declarations must be a dictionary of columns, not {brief(declarations)}: write, for example, "
-            '{"smoker": ["no", "yes"]}.'
-        )
-    return tuple(_declared(name, declaration) for name, declaration in declarations.items())
-
-
-def _declared(name: str, declaration: Declaration) -> Column:
-    if isinstance(declaration, Categories | Groups | Cuts):
-        if declaration.name != name:
-            raise InputError(f"The declaration of column {brief(name)} is that of column {brief(declaration.name)}.")
-        return declaration
-    if isinstance(declaration, CutPoints):
-        low, *points, high = declaration.points
-        return Cuts(name, tuple(points), limits=(low, high), public=True, **_rule(declaration.has_missing))
-    if isinstance(declaration, Mapping):
-        groups = {label: _texts(name, values) for label, values in declaration.items() if label is not None}
-        return Groups(name, tuple(groups.items()), public=True, **_rule(None in declaration))
-    values = _texts(name, declaration)
-    return Categories(name, values, public=True, **_rule(None in declaration))
-
-
-def _columns(declarations: Sequence[Column]) -> tuple[Column, ...]:
-    columns = tuple(declarations)
-    for column in columns:
+def columns_of(declarations: "Declarations") -> tuple[Column, ...]:
+    """Return the public domains of declarations in any form. Errors: InputError for a column without a domain."""
+    if isinstance(declarations, Mapping):
+        return declare(declarations)
+    columns = []
+    for declared in declarations:
+        if isinstance(declared, DeclaredColumn) and not declared.use:
+            continue
+        column = declared.domain if isinstance(declared, DeclaredColumn) else declared
         if not isinstance(column, Categories | Groups | Cuts):
-            raise InputError(f"A declared column must be a Categories, Groups or Cuts, not {brief(column)}.")
-    return columns
+            raise InputError(f"A declared column must be a Categories, Groups or Cuts, not {brief(declared)}.")
+        columns.append(column)
+    return tuple(columns)
 
 
-def _rule(has_missing: bool) -> dict[str, Any]:  # noqa: FBT001
-    return {"missing": OwnState(MISSING)} if has_missing else {}
-
-
-def _texts(name: str, values: object) -> tuple[str, ...]:
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise InputError(
-            f"The declaration of column {brief(name)} must be a list of its values, not {brief(values)}: write, for "
-            'example, ["no", "yes"].'
-        )
-    return tuple(value_text(value) for value in values if value is not None)
-
-
-def value_text(value: object) -> str:
-    """Return the text of a value of a data frame: whole floats as integers, and True as "True"."""
-    if isinstance(value, bool | np.bool_):
-        return str(bool(value))
-    if isinstance(value, float | np.floating):
-        return str(int(value)) if float(value).is_integer() else shortest(float(value))
-    return str(value)
+Declarations = Mapping[str, Declaration] | Sequence[Column | DeclaredColumn]
+"""Declarations by column, or declared columns."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -161,7 +66,7 @@ class Table(Dataset):
             raise InputError("The declarations are not those of the table's columns.")
 
     @classmethod
-    def from_frame(cls, frame: Any, declarations: Mapping[str, Declaration] | Sequence[Column]) -> "Table":
+    def from_frame(cls, frame: Any, declarations: Declarations) -> "Table":
         """Return the table of a data frame over declared domains. Columns without a declaration are left out.
 
         Args:
@@ -181,7 +86,7 @@ class Table(Dataset):
             >>> dp.Table.from_frame(frame, {"rain": ["no", "yes", None]}).states
             (('no', 'yes', 'missing'),)
         """
-        columns = declare(declarations) if isinstance(declarations, Mapping) else _columns(declarations)
+        columns = columns_of(declarations)
         try:
             data = nw.from_native(frame, eager_only=True)
         except TypeError:
@@ -285,33 +190,3 @@ def _within_bins(column: Cuts, codes: Codes, rng: np.random.Generator, *, is_who
         return below + rng.random(len(codes)) * (above - below)
     first_whole, beyond = np.ceil(below), np.maximum(np.ceil(above), np.ceil(below) + 1)
     return first_whole + np.floor(rng.random(len(codes)) * (beyond - first_whole))
-
-
-# The short form of a domain description
-
-
-def declarations_from_toml(text: str) -> tuple[Column, ...]:
-    """Return the columns that a TOML file declares; docs/your-table.md shows one. Errors: InputError."""
-    try:
-        entries = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"The declarations are not TOML: {error}.") from None
-    return declare({name: _from_entry(name, entry) for name, entry in entries.items()})
-
-
-def _from_entry(name: str, entry: object) -> Declaration:
-    """Return the declaration in one line of the file: a list of values, or {cuts = …}, {groups = …}, {values = …}."""
-    if isinstance(entry, list):
-        return entry
-    kinds = {"cuts", "groups", "values"}
-    if not isinstance(entry, dict) or len(kinds & set(entry)) != 1 or set(entry) - kinds - {"missing"}:
-        raise InputError(
-            f"The declaration of column {brief(name)} must be a list of values, or one of {{cuts = [0, 30, 120]}}, "
-            '{groups = {north = ["a", "b"]}} and {values = ["no", "yes"], missing = true}.'
-        )
-    missing = [None] if entry.get("missing") is True else []
-    if "cuts" in entry:
-        return cuts(*entry["cuts"], *missing)
-    if "groups" in entry:
-        return entry["groups"] | dict.fromkeys(missing, ())
-    return [*entry["values"], *missing]

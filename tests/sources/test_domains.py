@@ -100,11 +100,11 @@ def without(field: str) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "not JSON: Expecting value, line 1"),
+        ("", "declares no column"),
         ('{\n"a": ', "not JSON: Expecting value, line 2"),
         (b"\xff\xfe{}", "not UTF-8 text"),
         ("[" * 200_000, "cannot be read|lists are too long|too long"),
-        ("9" * 5000, "too long"),
+        ("9" * 5000, "neither JSON nor TOML"),
         ("[]", "must be an object with the fields format, version, columns"),
         ("{}", 'lacks the field "format"'),
         (described(GOOD, more=1), 'a field "more", which is unknown'),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import dpbayes as dp
 from dpbayes.sources.columns import Cuts, OwnState
-from dpbayes.sources.table import declarations_from_toml, value_text
+from dpbayes.sources.declarations import declared_in_toml, value_text
 
 FRAME = pd.DataFrame(
     {
@@ -102,7 +102,7 @@ def test_a_toml_file_declares_what_python_declares():
     visits = [1, 2]
     region = {groups = {north = ["a", "b"], south = ["c"]}}
     """
-    assert declarations_from_toml(text) == dp.declare(DECLARED)
+    assert declared_in_toml(text) == dp.declare(DECLARED)
 
 
 def test_limits_are_beside_the_cut_points():
@@ -146,4 +146,4 @@ def test_a_seed_is_a_generator_or_a_whole_number(seed):
 @pytest.mark.parametrize("text", ["smoker = [", "smoker = 1", "smoker = {cut = [1]}", "smoker = {cuts = [1, 2]}"])
 def test_a_wrong_toml_file_has_one_sentence(text):
     with pytest.raises(dp.InputError):
-        declarations_from_toml(text)
+        declared_in_toml(text)
