@@ -639,7 +639,7 @@ def test_the_description_holds_what_was_declared_and_nothing_read_off_the_data(
 
 
 WRONG_DESCRIPTIONS: list[tuple[str | bytes, str]] = [
-    (b"age,wet", "not JSON"),
+    (b"age,wet", "neither JSON"),
     (write_domains([DeclaredColumn("age")]), 'lacks the table\'s column "wet"'),
     (write_domains(map(DeclaredColumn, ("age", "wet", "<i>"))), 'has a column "<i>"'),
 ]
