@@ -17,6 +17,7 @@ from dpbayes.mechanisms.adaptive.draws import SimulatedDraws, confirmed_choice, 
 from dpbayes.mechanisms.adaptive.measured import MeasuredTables, measurable, table_prices
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import carried_out
+from dpbayes.mechanisms.adaptive.release import release
 from dpbayes.mechanisms.adaptive.scores import SENSITIVITY
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
