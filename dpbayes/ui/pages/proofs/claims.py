@@ -1,7 +1,6 @@
 """Proofs, second part: every claim of the papers with its statement, its verdict and its board."""
 
 import math
-from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +12,7 @@ import dpbayes
 from dpbayes.base import terms
 from dpbayes.base.libraries import pd
 from dpbayes.base.memo import Memo
-from dpbayes.base.references import PAPERS, THE_NOTES
-from dpbayes.base.spreadsheet import safe_csv
+from dpbayes.base.references import PAPERS
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError
 from dpbayes.boards.board import View, stop_text
@@ -38,14 +36,12 @@ from dpbayes.theory.paper_map import PaperEntry, paper_map
 from dpbayes.theory.zhang16.summary import Table1Row, not_computable, table_1
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
-from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.kept import server_cache
 from dpbayes.ui.session.options.lab import Experiment
 from dpbayes.ui.session.options.research import BoundClaim, ClaimShown
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.address import turn_to
 from dpbayes.ui.widgets.board import offer_document, show
-from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.from_python import (
     FACE,
     counts_in_python,
@@ -107,16 +103,18 @@ def claims_part(chosen: Chosen) -> None:
                 _bound_board(chosen, claim, bound)
             elif claim not in OF_RECORDS:
                 st.markdown(f"## {claim_verdict(claim, failures(claim))}".replace("$", r"\$"))
-        if bound is not None and (chosen.is_curator or EXHIBITS[bound.name].uses.is_for_all):
-            _bound_controls(chosen, claim, bound)
         if claim in OF_RECORDS:
             with sentence_instead():
                 _record_board(chosen)
+    with left:
+        if bound is not None and (chosen.is_curator or EXHIBITS[bound.name].uses.is_for_all):
+            _bound_controls(chosen, claim, bound)
+        if claim in OF_RECORDS:
+            _record_controls(chosen)
     with st.container(key="below"), sentence_instead():
         _details(chosen, claim, bound)
         _sources(claim)
         _table_1_live(chosen)
-        _verdicts()
 
 
 # The selection
@@ -291,18 +289,15 @@ def _bound_controls(chosen: Chosen, claim: Claim, bound: BoundClaim) -> None:
     wanted = settings.parameter("bounds.axis", exhibit.axes[0])
     axis = wanted if wanted in exhibit.axes else exhibit.axes[0]
     defaults = dict(exhibit.defaults) | {"prior": settings.prior.pseudo_count}
-    with folded("Axis and other numbers", key="proofs.numbers") as is_open:
-        if not is_open:
-            return
-        if len(BOUNDS[claim]) > 1:
-            _segments("Bound", "proofs.bound", BOUNDS[claim], bound)
-        if len(exhibit.axes) > 1:
-            _segments("Horizontal axis", "bounds.axis", exhibit.axes, axis)
-        for name in exhibit.knobs:
-            if name not in (axis.control, "bounds.n"):
-                controls.parameter_control(name, default=defaults.get(name.rpartition(".")[2]))
-        if chosen.is_curator:
-            controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)
+    if len(BOUNDS[claim]) > 1:
+        _segments("Bound", "proofs.bound", BOUNDS[claim], bound)
+    if len(exhibit.axes) > 1:
+        _segments("Horizontal axis", "bounds.axis", exhibit.axes, axis)
+    for name in exhibit.knobs:
+        if name not in (axis.control, "bounds.n"):
+            controls.parameter_control(name, default=defaults.get(name.rpartition(".")[2]))
+    if chosen.is_curator:
+        controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)
 
 
 def _segments(label: str, name: str, options: "list[BoundClaim] | tuple[Axis, ...]", value: object) -> None:
@@ -335,24 +330,26 @@ def _record_board(chosen: Chosen) -> None:
         return record_view(tables, error=options.error, value=value)
 
     show("record", (tables, options.error), view, value, is_public=True)
-    with folded("The two tables", key="robustness.open") as is_open:
-        if not is_open:
-            return
-        controls.parameter_control("robustness.family")
-        st.caption(PRIORS[options.family])
-        is_binomial = options.family is RecordFamily.BINOMIAL
-        own = ("share",) if is_binomial else ("distance", "value")
-        for name in ("records", *own, "error"):
-            controls.parameter_control(f"robustness.{name}")
-        same_from_python(
-            program(
-                "from dpbayes.experiments.robustness import robustness",
-                value_in_python("tables", tables),
-                f"here = robustness(tables, [{options.prior!r}], error={options.error!r})",
-                "print(here.moved[0], here.printed[0], here.proved[0])",
-            ),
-            name="robustness",
-        )
+    same_from_python(
+        program(
+            "from dpbayes.experiments.robustness import robustness",
+            value_in_python("tables", tables),
+            f"here = robustness(tables, [{options.prior!r}], error={options.error!r})",
+            "print(here.moved[0], here.printed[0], here.proved[0])",
+        ),
+        name="robustness",
+    )
+
+
+def _record_controls(chosen: Chosen) -> None:
+    """Show the controls of the two hypothetical tables, except the prior, which the slider is."""
+    options = chosen.options("robustness")
+    controls.parameter_control("robustness.family")
+    st.caption(PRIORS[options.family])
+    is_binomial = options.family is RecordFamily.BINOMIAL
+    own = ("share",) if is_binomial else ("distance", "value")
+    for name in ("records", *own, "error"):
+        controls.parameter_control(f"robustness.{name}")
 
 
 # Below the board
@@ -450,17 +447,12 @@ def _entries() -> Mapping[Claim, PaperEntry]:
 
 def _sources(claim: Claim) -> None:
     """Show which code and which tests name the claim, and how to cite its paper."""
-    with folded("Code and tests", key="proofs.code") as is_open:
+    with folded("Code, tests and citation", key="proofs.sources") as is_open:
         if is_open:
             entry = _entries()[claim]
             for title, mentions in (("Code", entry.code), ("Tests", entry.tests)):
                 st.markdown(f"**{title}**: " + (", ".join(f"`{mention}`" for mention in mentions) or "none found"))
-    with folded("Cite", key="proofs.cite") as is_open:
-        if is_open:
             st.code(PAPERS[claim.reference.paper].bibtex, language="bibtex", wrap_lines=True)
-            every = "\n".join(paper.bibtex for paper in PAPERS.values())
-            download_button("Download all as BibTeX", every, "dpbayes.bib", "application/x-bibtex")
-            st.caption(THE_NOTES)
 
 
 def _table_1_live(chosen: Chosen) -> None:
@@ -505,29 +497,3 @@ def _value(values: np.ndarray) -> str:
     """Return the largest of some numbers."""
     largest = float(np.max(values))
     return numeral(largest) if math.isfinite(largest) else "unknown"
-
-
-def _verdicts() -> None:
-    """Show how many claims of each paper met each verdict, and offer the list with code and tests."""
-    with folded("Verdicts by paper", key="proofs.overview") as is_open:
-        if not is_open:
-            return
-        st.dataframe(verdict_counts())
-        frame = claims_table()
-        for kind in ("code", "tests"):
-            frame[kind] = [", ".join(map(str, getattr(_entries()[claim], kind))) for claim in CLAIMS]
-        download_button(
-            "Download CSV",
-            lambda: safe_csv(frame),
-            offered_name("claims", "csv", simulates=False),
-            mime="text/csv",
-            key="download.claims",
-        )
-
-
-def verdict_counts() -> "pd.DataFrame":
-    """Return how many claims of each paper met each verdict."""
-    tally = Counter((claim.reference.paper, claim.verdict) for claim in CLAIMS)
-    papers = dict.fromkeys(claim.reference.paper for claim in CLAIMS)
-    rows = {PAPERS[paper].signed: {v.value: tally[paper, v] for v in Verdict} for paper in papers}
-    return pd.DataFrame.from_dict(rows, orient="index")
