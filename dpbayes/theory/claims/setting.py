@@ -9,7 +9,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 
 from dpbayes.base.memo import Memo
-from dpbayes.base.parameters import Parameter, parameters_of
+from dpbayes.base.parameters import Parameter, check_parameters, parameters_of
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.model.counts import Counts
@@ -85,7 +85,10 @@ _DELTA = "The probability with which the bound may fail, between 0 and 1."
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimParameters:
-    """The parameters of bounds in addition to the network, the table, epsilon and the number of samples."""
+    """The parameters of bounds in addition to the network, the table, epsilon and the number of samples.
+
+    Errors: InputError for a parameter out of range; the functions of the claims do not check them again.
+    """
 
     delta: Annotated[float, _logarithmic(r"\delta", 1e-9, 1 - 1e-9, 0.05, title="delta", description=_DELTA)]
     t: Annotated[float, _logarithmic("t", 1e-3, 50, 0.2, title="non-negativity increment")]
@@ -119,6 +122,9 @@ class ClaimParameters:
     shift: Annotated[float, Parameter("s", 0.0, 10.0, 0.5, title="shift", description="In units of S(x).")]
     size: Annotated[int, _logarithmic("n", 1, 10**5, 20, title="records or trials", whole=True)]
     sides: Annotated[int, Parameter("m", 2, 6, 2, whole=True, title="sides of the die")]
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
 
     @classmethod
     def usual(cls, **others: Any) -> "ClaimParameters":

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, finite_number
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, flat, number
 from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, exact_value
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
@@ -26,7 +25,6 @@ from dpbayes.theory.dimitrakakis14.game import (
     GammaPair,
     NormalPair,
     Pair,
-    checked_counts,
     gamma_variation,
     given,
     necessary_answers,
@@ -108,13 +106,11 @@ def counterexample_theorem_3(bound: float = 0.01, *, error: float = 0.05) -> Cou
 
     The prior is uniform, and one of two records differs; L rho = `bound` is exact. The same argument refutes (4.4).
     """
-    value = finite_number("The bound of the log-odds", bound, low=1e-4, high=0.3)
-    pair = BetaPair(np.asarray(2.0), np.asarray(1.0), 1, value)
-    claimed = theorem_3(pair, log_ratio=value, error=error)
+    pair = BetaPair(np.asarray(2.0), np.asarray(1.0), 1, bound)
     return Counterexample.of(
-        claimed,
-        f"A coin with log-odds in [-{value:g}, {value:g}], one throw, heads against tails, d = {error:g}",
-        truth=float(needed_at_least(pair, log_ratio=value, error=error)),
+        theorem_3(pair, log_ratio=bound, error=error),
+        f"A coin with log-odds in [-{bound:g}, {bound:g}], one throw, heads against tails, d = {error:g}",
+        truth=float(needed_at_least(pair, log_ratio=bound, error=error)),
     )
 
 
@@ -125,9 +121,8 @@ def counterexample_theorem_3_equal(log_ratio: float = 1.0, *, error: float = 0.0
     answers.
     """
     equal = NormalPair(np.asarray(0.0), np.asarray(1.0), apart=0.0)
-    claimed = theorem_3(equal, log_ratio=log_ratio, error=error)
     return Counterexample.of(
-        claimed,
+        theorem_3(equal, log_ratio=log_ratio, error=error),
         f"Records whose distribution does not depend on the parameter, L rho = {log_ratio:g}, d = {error:g}",
         truth=float(needed_answers_bracket(equal, error=error)[0]),
     )
@@ -205,10 +200,9 @@ def counterexample_theorem_3_tail(apart: float = 0.01, *, error: float = 0.05) -
 
     Assumption 2 holds exactly, with c = 1 and rho = `apart`.
     """
-    pair = GammaPair(np.asarray(2.0), np.asarray(1.0), finite_number("The distance", apart, low=1e-6, high=0.1))
-    claimed = theorem_3_tail(pair, concentration=1.0, distance=apart, error=error)
+    pair = GammaPair(np.asarray(2.0), np.asarray(1.0), apart)
     return Counterexample.of(
-        claimed,
+        theorem_3_tail(pair, concentration=1.0, distance=apart, error=error),
         f"One exponential record, 0 against {apart:g}, under Exp(1), d = {error:g}",
         truth=float(needed_answers_bracket(pair, error=error)[0]),
     )
@@ -246,7 +240,7 @@ def lemma_8(pair: NormalPair, *, answers: ArrayLike) -> Bound:
     Printed is the exact distance after one answer, the only case of the lemma's overlap. Certified is
     sqrt(1 - BC^(2k)), which is 1 minus `overlap_at_least`. `le_cam` converts both into the error of an estimate.
     """
-    k = checked_counts(answers)
+    k = np.asarray(answers, dtype=np.float64)
     return Bound(
         LEMMA_8,
         normal_variation(pair, answers=np.ones(k.shape)),
@@ -262,15 +256,12 @@ def le_cam(overlap: ArrayLike, *, distance: float) -> FloatArray:
     The likelier table attains the bound if distances are 0 and rho and both errors are equal. For N samples, the
     overlap is that of the product distributions (`overlap_at_least`). [Dimitrakakis14] Lemma 8.
     """
-    shared = np.asarray(overlap, dtype=np.float64)
-    if not (np.all(shared >= 0) and np.all(shared <= 1)):
-        raise InputError("The overlap of two distributions lies between 0 and 1.")
-    return finite_number("The distance", distance, low=0.0, high=1e300) / 2 * shared
+    return distance / 2 * np.asarray(overlap, dtype=np.float64)
 
 
 def overlap_at_least(pair: Pair, *, answers: ArrayLike) -> FloatArray:
     """Return 1 - sqrt(1 - BC^(2N)) <= 1 - TV for N = `answers` (...) samples. [Dimitrakakis14] Lemma 8."""
-    shared = np.exp(-2 * checked_counts(answers) * pair.affinity)
+    shared = np.exp(-2 * np.asarray(answers, dtype=np.float64) * pair.affinity)
     return shared / (1 + np.sqrt(1 - shared))
 
 

@@ -12,7 +12,6 @@ from scipy import special
 
 from dpbayes.base.references import Reference
 from dpbayes.base.text import escaped
-from dpbayes.base.validation import finite_number, whole_number
 from dpbayes.model.network import Network
 from dpbayes.posteriors.smoothness import discrete_log_ratio_bound, hamming_weights
 from dpbayes.theory.claims.claim import Bound, Claim, Counterexample, Verdict, flat, number
@@ -57,8 +56,7 @@ def lemma_1(constant: ArrayLike, *, records: int) -> Bound:
     mean distance would need L n.
     """
     values = np.asarray(constant, dtype=np.float64)
-    n = whole_number("The number of records", records, low=1, high=10**12)
-    return Bound(LEMMA_1, values * n, values, "nats per unit of distance")
+    return Bound(LEMMA_1, values * records, values, "nats per unit of distance")
 
 
 def _lemma_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
@@ -88,7 +86,7 @@ def counterexample_exponential_family(theta: float = 0.1) -> Counterexample:
 
     [Dimitrakakis14] Section 5, exponential families: L = |eta| serves, yet the printed condition never holds.
     """
-    eta = float(special.logit(finite_number("theta", theta, low=1e-9, high=0.499)))
+    eta = float(special.logit(theta))
     return Counterexample(
         DISPLAY,
         f"A Bernoulli of probability {theta:g}: T(x) = x, eta = {eta:.4g}, L = {-eta:.4g}",
@@ -117,9 +115,8 @@ def lemma_7(network: Network, *, least: float) -> Bound:
     The printed number holds for independent nodes. The paper does not require this, so it is not a condition here.
     """
     constants = np.array([discrete_log_ratio_bound(least, int(card)) for card in network.cards])
-    printed = -math.log(finite_number("The least probability", least, low=5e-324, high=1.0))
-    weights = hamming_weights(network)
-    return Bound(LEMMA_7, np.asarray(printed), np.asarray(constants.max() * weights.max()), "nats of log-likelihood")
+    certified = constants.max() * hamming_weights(network).max()
+    return Bound(LEMMA_7, np.asarray(-math.log(least)), np.asarray(certified), "nats of log-likelihood")
 
 
 def largest_log_move(network: Network, *, least: float) -> float:

@@ -14,7 +14,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.references import Reference
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import finite_number, whole_number
+from dpbayes.base.validation import whole_number
 from dpbayes.posteriors.smoothness import exponential_concentration
 from dpbayes.theory.claims.claim import LOSS_TEXT, Assumption, Bound, Claim, Counterexample, Verdict, flat, number
 from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exact_value
@@ -27,8 +27,6 @@ from dpbayes.theory.dimitrakakis14.game import (
     C,
     GammaPair,
     Pair,
-    checked_counts,
-    checked_positive,
     exponential_pair,
     gamma_variation,
     given,
@@ -71,9 +69,9 @@ def loss_of_rare_parameter(mass: ArrayLike, *, log_ratio: float = 1.0) -> FloatA
     There are two parameters. ln p(x) - ln p(y) is L rho at the rare one and -L rho at the other; p(y) is the same at
     both.
     """
-    q, moved = np.asarray(mass, dtype=np.float64), finite_number("L rho", log_ratio, low=0.0, high=700.0)
+    q = np.asarray(mass, dtype=np.float64)
     # xi(rare | x)/xi(rare | y) = e^m / (q e^m + (1 - q) e^-m).
-    return moved - np.logaddexp(np.log(q) + moved, np.log1p(-q) - moved)
+    return log_ratio - np.logaddexp(np.log(q) + log_ratio, np.log1p(-q) - log_ratio)
 
 
 def _theorem_2_i_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
@@ -108,9 +106,8 @@ def theorem_2_ii(pair: Pair, *, concentration: float, distance: float) -> Bound:
 
     Printed sqrt(kappa rho/(2 c)); certified the smaller of sqrt(J)/2, J <= rho (E_x l + E_y l), and sqrt(1 - BC^2).
     """
-    c, rho = checked_positive("c", concentration), checked_positive("The distance", distance)
     certified = np.minimum(np.sqrt(symmetric_kl_bound(pair)) / 2, np.sqrt(-np.expm1(-2 * pair.affinity)))
-    printed = math.sqrt(float(printed_divergence(c, rho)) / 2)
+    printed = math.sqrt(float(printed_divergence(concentration, distance)) / 2)
     return Bound(
         THEOREM_2_II,
         np.full(np.shape(certified), printed),
@@ -122,12 +119,11 @@ def theorem_2_ii(pair: Pair, *, concentration: float, distance: float) -> Bound:
 
 def counterexample_theorem_2_ii(n: int = 200, *, apart: float = 0.2) -> Counterexample:
     """Refute it by n exponential records under Exp(1), one moved from 0 to `apart`. [Dimitrakakis14] Theorem 2(ii)."""
-    records = whole_number("The number of records", n, low=1, high=10**9)
-    pair = GammaPair(np.asarray(records + 1), np.asarray(1.0), apart)
+    pair = GammaPair(np.asarray(n + 1), np.asarray(1.0), apart)
     bound = theorem_2_ii(pair, concentration=exponential_concentration(1.0), distance=apart)
     return Counterexample.of(
         bound,
-        f"{records} exponential records under Exp(1), one moved from 0 to {apart:g}, the others 0",
+        f"{n} exponential records under Exp(1), one moved from 0 to {apart:g}, the others 0",
         truth=float(gamma_variation(pair)),
     )
 
@@ -166,11 +162,11 @@ def algorithm_1(log_ratio: float, *, answers: ArrayLike) -> Bound:
 
     Printed is 2 L rho, the loss of one sample by Theorem 2; certified is k times this. See also `concentrated_cost`.
     """
-    moved, k = _log_ratio(log_ratio), checked_counts(answers)
+    k = np.asarray(answers, dtype=np.float64)
     return Bound(
         ALGORITHM_1,
-        np.full(k.shape, 2 * moved),
-        2 * moved * k,
+        np.full(k.shape, 2 * log_ratio),
+        2 * log_ratio * k,
         "nats of privacy loss",
         assumptions=(Assumption("One query is answered", bool(np.all(k <= 1))),),
     )
@@ -181,11 +177,7 @@ def concentrated_cost(log_ratio: float, *, answers: ArrayLike) -> FloatArray:
 
     The losses of a sample lie in an interval of length eta = 2 L rho, whose cost is eta^2/8.
     """
-    return checked_counts(answers) * _log_ratio(log_ratio) ** 2 / 2
-
-
-def _log_ratio(value: float) -> float:
-    return finite_number("L rho", value, low=0.0, high=1e9)
+    return np.asarray(answers, dtype=np.float64) * log_ratio**2 / 2
 
 
 def _repeated_loss(subject: Subject, at: EvaluationPoint) -> ArrayLike:
@@ -231,19 +223,17 @@ def lemma_2(samples: ArrayLike, *, delta: float, cells: int) -> Bound:
     Printed sqrt(3 ln(1/delta)/n), for at most log2 sqrt(1/delta) cells; certified sqrt(2 ln((2^m - 2)/delta)/n) for
     any m >= 2, by the inequality of Weissman et al., and at most 2.
     """
-    n = checked_counts(samples)
-    d = finite_number("delta", delta, low=1e-300, high=1.0)
-    m = whole_number("The number of cells", cells, low=2, high=10**6)
-    log_events = m * math.log(2) + math.log1p(-(2.0 ** (1 - m)))
+    n = np.asarray(samples, dtype=np.float64)
+    log_events = cells * math.log(2) + math.log1p(-(2.0 ** (1 - cells)))
     with np.errstate(divide="ignore"):
-        printed, certified = np.sqrt(-3 * math.log(d) / n), np.sqrt(2 * (log_events - math.log(d)) / n)
+        printed, certified = np.sqrt(-3 * math.log(delta) / n), np.sqrt(2 * (log_events - math.log(delta)) / n)
     return Bound(
         LEMMA_2,
         printed,
         np.minimum(certified, 2.0),
         "L1 distance",
-        confidence=1 - d,
-        assumptions=(Assumption("m is at most log2 sqrt(1/delta)", m <= -math.log2(d) / 2),),
+        confidence=1 - delta,
+        assumptions=(Assumption("m is at most log2 sqrt(1/delta)", cells <= -math.log2(delta) / 2),),
     )
 
 

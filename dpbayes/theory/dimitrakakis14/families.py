@@ -14,7 +14,6 @@ from scipy import special
 
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.posteriors.smoothness import exponential_concentration, laplace_concentration, normal_concentration
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, flat, number
 from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Fill, certified_as_exact
@@ -49,7 +48,7 @@ def lemma_3(rate: float, *, at: ArrayLike) -> Bound:
 
     Printed exp(-lambda L), and with equality.
     """
-    mass = np.exp(-exponential_concentration(rate) * _levels(at))
+    mass = np.exp(-exponential_concentration(rate) * np.asarray(at, dtype=np.float64))
     return _mass_bound(LEMMA_3, mass, mass)
 
 
@@ -79,19 +78,18 @@ def lemma_4(rate: float, *, at: ArrayLike) -> Bound:
 
     exp(-lambda L), once the parameters with constant L are s >= 1/L, printed s >= L. Any prior of mu.
     """
-    mass = np.exp(-laplace_concentration(rate) * _levels(at))
+    mass = np.exp(-laplace_concentration(rate) * np.asarray(at, dtype=np.float64))
     return _mass_bound(LEMMA_4, mass, mass)
 
 
 def counterexample_lemma_4(level: float = 0.5) -> Counterexample:
     """Return the constant 1/s of a scale s = L that the printed set lets in, for L < 1. [Dimitrakakis14] Lemma 4."""
-    value = finite_number("L", level, low=1e-9, high=0.999)
     return Counterexample(
         LEMMA_4,
-        f"Laplace records with s = L = {value:g}, which is in the stated set s >= L",
-        truth=1 / value,
-        printed=value,
-        certified=1 / value,
+        f"Laplace records with s = L = {level:g}, which is in the stated set s >= L",
+        truth=1 / level,
+        printed=level,
+        certified=1 / level,
         unit="nats per unit of distance",
     )
 
@@ -126,15 +124,15 @@ def lemma_5(a: float, *, at: ArrayLike, trials: int = 1) -> Bound:
     likelihood as printed: its coefficient adds ln n to the constant of every parameter, so the mass is 1 up to
     L = ln n, and beyond it that `lemma_5_without_coefficient` at L - ln n.
     """
-    value, n, levels = _checked_prior(a), _checked_trials(trials), _levels(at)
+    levels = np.asarray(at, dtype=np.float64)
     with np.errstate(over="ignore"):  # then the printed number is infinite, and says nothing
-        printed = np.exp(-printed_beta_concentration(value, trials=n) * levels)
+        printed = np.exp(-printed_beta_concentration(a, trials=trials) * levels)
     return _mass_bound(
         LEMMA_5,
         printed,
-        lemma_5_without_coefficient(value, at=np.maximum(levels - math.log(n), 0.0)),
-        Assumption("a is above 1", value > 1),
-        Assumption("L is above ln n", bool(np.all(levels > math.log(n)))),
+        lemma_5_without_coefficient(a, at=np.maximum(levels - math.log(trials), 0.0)),
+        Assumption("a is above 1", a > 1),
+        Assumption("L is above ln n", bool(np.all(levels > math.log(trials)))),
     )
 
 
@@ -143,15 +141,12 @@ def lemma_5_without_coefficient(a: float, *, at: ArrayLike) -> FloatArray:
 
     The binomial coefficient has no parameter in it, cancels in the posterior, and may be left out.
     """
-    value = _checked_prior(a)
-    return np.asarray(2 * special.betainc(value, value, special.expit(-_levels(at))))
+    return np.asarray(2 * special.betainc(a, a, special.expit(-np.asarray(at, dtype=np.float64))))
 
 
 def printed_beta_concentration(a: float, *, trials: int = 1) -> float:
     """Return ln(1/v) + a, v = 2 n^a / (a B(a, a)), whose derivation lost a division by L. [Dimitrakakis14] Lemma 5."""
-    value, n = _checked_prior(a), _checked_trials(trials)
-    log_v = math.log(2 / value) - float(special.betaln(value, value)) + value * math.log(n)
-    return value - log_v
+    return a - math.log(2 / a) + float(special.betaln(a, a)) - a * math.log(trials)
 
 
 def counterexample_lemma_5(trials: int = 10, *, a: float = 2.0) -> Counterexample:
@@ -159,14 +154,13 @@ def counterexample_lemma_5(trials: int = 10, *, a: float = 2.0) -> Counterexampl
 
     With the coefficient kept, theta needs |ln(n)| + |logit theta| <= L: the first and last steps of ln C(n, k).
     """
-    n = whole_number("n", trials, low=2, high=10**9)
-    level = math.log(n) / 2
-    mass = float(lemma_5(a, at=level, trials=n).certified)
+    level = math.log(trials) / 2
+    mass = float(lemma_5(a, at=level, trials=trials).certified)
     return Counterexample(
         LEMMA_5,
-        f"Binomial records of n = {n} trials under Beta({a:g}, {a:g}), c = {a:g}, L = (ln n)/2 = {level:.3g}",
+        f"Binomial records of n = {trials} trials under Beta({a:g}, {a:g}), c = {a:g}, L = (ln n)/2 = {level:.3g}",
         truth=mass,
-        printed=math.exp(-_checked_prior(a) * level),
+        printed=math.exp(-a * level),
         certified=mass,
         unit=MASS,
     )
@@ -205,10 +199,10 @@ def lemma_6(rate: float, *, at: ArrayLike) -> Bound:
     Printed exp(-lambda L). Certified for the prior as printed, of the variance: it is below 1/(2 L), that is without
     constant L, with probability 1 - exp(-lambda/(2 L)). Another mean makes that larger.
     """
-    levels, value = _levels(at), finite_number("lambda", rate, low=1e-12, high=1e12)
+    levels = np.asarray(at, dtype=np.float64)
     with np.errstate(divide="ignore"):
-        mass = -np.expm1(-value / (2 * levels))
-    return _mass_bound(LEMMA_6, np.exp(-value * levels), mass)
+        mass = -np.expm1(-rate / (2 * levels))
+    return _mass_bound(LEMMA_6, np.exp(-rate * levels), mass)
 
 
 def lemma_6_of_precision(rate: float, *, at: ArrayLike, mean_bound: float = 0.0) -> FloatArray:
@@ -216,16 +210,14 @@ def lemma_6_of_precision(rate: float, *, at: ArrayLike, mean_bound: float = 0.0)
 
     [Dimitrakakis14] Lemma 6, mended: with the precision for the variance c = 2 lambda / max(M, 1) holds.
     """
-    return np.exp(-normal_concentration(rate, mean_bound=mean_bound) * _levels(at))
+    return np.exp(-normal_concentration(rate, mean_bound=mean_bound) * np.asarray(at, dtype=np.float64))
 
 
 def counterexample_lemma_6(level: float = 5.0, *, rate: float = 1.0) -> Counterexample:
     """Return the mass of variances below 1/(2 L), that is without constant L, at mu = 0. [Dimitrakakis14] Lemma 6."""
-    value = finite_number("L", level, low=1e-9, high=1e9)
-    bound = lemma_6(rate, at=value)
-    return Counterexample.of(
-        bound, f"Normal records with mu = 0, variance ~ Exp({rate:g}), L = {value:g}", truth=float(bound.certified)
-    )
+    bound = lemma_6(rate, at=level)
+    setting = f"Normal records with mu = 0, variance ~ Exp({rate:g}), L = {level:g}"
+    return Counterexample.of(bound, setting, truth=float(bound.certified))
 
 
 def _lemma_6_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
@@ -250,21 +242,6 @@ def _exponent(at: EvaluationPoint) -> str:
 
 def _mass_bound(claim: Claim, printed: FloatArray, certified: FloatArray, *assumptions: Assumption) -> Bound:
     return Bound(claim, np.asarray(printed), np.asarray(certified), MASS, 1.0, assumptions)
-
-
-def _levels(at: ArrayLike) -> FloatArray:
-    levels = np.asarray(at, dtype=np.float64)
-    if not (np.all(levels >= 0) and np.all(np.isfinite(levels))):
-        raise InputError("L must be a finite number that is not negative.")
-    return levels
-
-
-def _checked_prior(a: float) -> float:
-    return finite_number("a", a, low=1e-9, high=1e12)
-
-
-def _checked_trials(trials: int) -> int:
-    return whole_number("n", trials, low=1, high=10**12)
 
 
 def _mass_exhibit(claim: Claim, bound: Callable[[ClaimParameters], Bound], formula: Fill) -> Exhibit:

@@ -245,7 +245,7 @@ def adversary_ceiling(epsilon: float, answers: ArrayLike) -> FloatArray:
 
     It follows from epsilon-privacy of each answer. [Dimitrakakis14] Algorithm 1 does not account for several answers.
     """
-    return special.expit(finite_number("epsilon", epsilon, low=0, high=1e9) * np.asarray(answers, dtype=np.float64))
+    return special.expit(epsilon * np.asarray(answers, dtype=np.float64))
 
 
 def printed_divergence(concentration: ArrayLike, distance: float) -> FloatArray:
@@ -283,19 +283,17 @@ def necessary_answers(log_ratio: float, *, error: float) -> float:
 
     `log_ratio` is L rho, f the sharp KL bound; by the inequality of Bretagnolle and Huber, e_x + e_y >= exp(-N KL)/2.
     """
-    moved = finite_number("L rho", log_ratio, low=1e-12, high=1e9)
-    return max(0.0, -math.log(4 * _checked_error(error))) / float(kl_bound_sharp(2 * moved))
+    return max(0.0, -math.log(4 * error)) / float(kl_bound_sharp(2 * log_ratio))
 
 
 def printed_answers(log_ratio: float, *, error: float) -> float:
     """Return 3 ln(1/d) / (4 L rho), the number of answers that suffices by [Dimitrakakis14] Theorem 3."""
-    return -3 * math.log(_checked_error(error)) / (4 * finite_number("L rho", log_ratio, low=1e-12, high=1e9))
+    return -3 * math.log(error) / (4 * log_ratio)
 
 
 def printed_answers_tail(concentration: ArrayLike, distance: float, *, error: float) -> FloatArray:
     """Return 3 c ln(1/d) / (2 kappa rho), the same under Assumption 2 (...). [Dimitrakakis14] Theorem 3 (4.4)."""
-    rho = finite_number("The distance", distance, low=1e-12, high=1e12)
-    return -3 * np.asarray(concentration, dtype=np.float64) * math.log(_checked_error(error)) / (2 * KAPPA * rho)
+    return -3 * np.asarray(concentration, dtype=np.float64) * math.log(error) / (2 * KAPPA * distance)
 
 
 def too_few_answers(printed: ArrayLike, least: ArrayLike) -> BoolArray:
@@ -309,11 +307,6 @@ def checked_counts(values: ArrayLike) -> FloatArray:
     if not (np.all(counts >= 0) and np.all(counts == np.floor(counts)) and np.all(np.isfinite(counts))):
         raise InputError("The numbers of answers and samples must be non-negative whole numbers.")
     return counts
-
-
-def checked_positive(name: str, value: float) -> float:
-    """Return a positive number. Errors: InputError for others."""
-    return finite_number(name, value, low=1e-300, high=1e300)
 
 
 def _checked_error(error: float) -> float:

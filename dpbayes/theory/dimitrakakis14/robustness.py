@@ -12,7 +12,6 @@ from scipy import special
 
 from dpbayes.base.privacy import worst_chain
 from dpbayes.base.references import Reference
-from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.posteriors.divergence import bregman_loggamma
 from dpbayes.posteriors.smoothness import (
     beta_concentration,
@@ -30,7 +29,6 @@ from dpbayes.theory.dimitrakakis14.game import (
     C,
     GammaPair,
     Pair,
-    checked_positive,
     exponential_pair,
     given,
     pair_text,
@@ -65,10 +63,7 @@ def remark_1(epsilon: float, *, delta: float, records: ArrayLike) -> Bound:
     Printed, by Definition 2, k delta; what (epsilon, delta)-privacy of one record gives is
     delta (e^(k epsilon) - 1)/(e^epsilon - 1), at most 1. They agree for epsilon = 0 and for delta = 0.
     """
-    k = np.asarray(records, dtype=np.float64)
-    e, d = finite_number("epsilon", epsilon, low=0.0, high=700.0), finite_number("delta", delta, low=0.0, high=1.0)
-    if not np.all(k >= 1):
-        raise InputError("The tables must differ in at least one record.")
+    k, e, d = np.asarray(records, dtype=np.float64), epsilon, delta
     with np.errstate(over="ignore"):
         factor = np.expm1(k * e) / np.expm1(e) if e else k
     return Bound(
@@ -166,9 +161,9 @@ def theorem_1_ii(pair: Pair, *, concentration: float, distance: float) -> Bound:
 
     Printed kappa rho/c; certified rho (E_x l + E_y l), which bounds even the sum J. It depends on the data.
     """
-    c, rho = checked_positive("c", concentration), checked_positive("The distance", distance)
     certified = symmetric_kl_bound(pair)
-    return Bound(THEOREM_1_II, np.full(np.shape(certified), printed_divergence(c, rho)), certified, NATS)
+    printed = np.full(np.shape(certified), printed_divergence(concentration, distance))
+    return Bound(THEOREM_1_II, printed, certified, NATS)
 
 
 def theorem_1_ii_by_likelihood(
@@ -180,11 +175,9 @@ def theorem_1_ii_by_likelihood(
     at most min(1, C e^(-c L)), hence E l <= (1 + ln C)/c. Assumption 2 must hold for all L >= 0.
     [Dimitrakakis14] Theorem 1(ii).
     """
-    c, rho = checked_positive("c", concentration), checked_positive("The distance", distance)
     logs = np.asarray(log_c_x, dtype=np.float64) + np.asarray(log_c_y, dtype=np.float64)
-    if not np.all(logs >= 0):
-        raise InputError("The largest likelihood cannot be below the marginal likelihood.")
-    return Bound(THEOREM_1_II, np.full(logs.shape, printed_divergence(c, rho)), rho * (2 + logs) / c, NATS)
+    printed = np.full(logs.shape, printed_divergence(concentration, distance))
+    return Bound(THEOREM_1_II, printed, distance * (2 + logs) / concentration, NATS)
 
 
 def counterexample_theorem_1_ii(n: int = 5, *, apart: float = 100.0) -> Counterexample:
@@ -192,31 +185,28 @@ def counterexample_theorem_1_ii(n: int = 5, *, apart: float = 100.0) -> Countere
 
     [Dimitrakakis14] Theorem 1(ii); Assumption 2 holds exactly, with c = 1 and rho = |x - y|.
     """
-    records = whole_number("The number of records", n, low=1, high=10**9)
-    pair = GammaPair(np.asarray(records + 1), np.asarray(1.0), apart)
+    pair = GammaPair(np.asarray(n + 1), np.asarray(1.0), apart)
     bound = theorem_1_ii(pair, concentration=exponential_concentration(1.0), distance=apart)
-    setting = f"{records} exponential records under Exp(1), one moved from 0 to {apart:g}, the others 0"
+    setting = f"{n} exponential records under Exp(1), one moved from 0 to {apart:g}, the others 0"
     return _kl_counterexample(setting, float(pair.kl), bound)
 
 
 def counterexample_theorem_1_ii_normal(n: int = 20, *, apart: float = 100.0) -> Counterexample:
     """Refute it by N(0, 1/tau) records, tau ~ Exp(1), c = 2, rho = |x^2 - y^2| + 2|x - y|; as above."""
-    records = whole_number("The number of records", n, low=1, high=10**9)
-    pair = GammaPair(np.asarray(1 + records / 2), np.asarray(1.0), apart**2 / 2)
+    pair = GammaPair(np.asarray(1 + n / 2), np.asarray(1.0), apart**2 / 2)
     bound = theorem_1_ii(pair, concentration=normal_concentration(1.0), distance=apart**2 + 2 * abs(apart))
-    setting = f"{records} normal records of mean 0, precision ~ Exp(1), one moved from 0 to {apart:g}, the others 0"
+    setting = f"{n} normal records of mean 0, precision ~ Exp(1), one moved from 0 to {apart:g}, the others 0"
     return _kl_counterexample(setting, float(pair.kl), bound)
 
 
 def counterexample_theorem_1_ii_binomial(n: int = 145, *, a: float = 10.0) -> Counterexample:
     """Refute it by n records all 0 against all 1 under Beta(a, a), with the best c. [Dimitrakakis14] Theorem 1(ii)."""
-    records = whole_number("The number of records", n, low=1, high=10**9)
     # Equal normalisers: D = n (psi(a + n) - psi(a)) = d(a + n, a) + d(a, a + n), which is J/2 as well.
-    divergence = float(bregman_loggamma(a + records, a) + bregman_loggamma(a, a + records))
-    printed = float(printed_divergence(beta_concentration(a), records))
-    log_c = float(-special.betaln(a + records, a) + special.betaln(a, a))
-    bound = theorem_1_ii_by_likelihood(beta_concentration(a), distance=records, log_c_x=log_c, log_c_y=log_c)
-    setting = f"{records} binary records under Beta({a:g}, {a:g}), all 0 against all 1"
+    divergence = float(bregman_loggamma(a + n, a) + bregman_loggamma(a, a + n))
+    printed = float(printed_divergence(beta_concentration(a), n))
+    log_c = float(-special.betaln(a + n, a) + special.betaln(a, a))
+    bound = theorem_1_ii_by_likelihood(beta_concentration(a), distance=n, log_c_x=log_c, log_c_y=log_c)
+    setting = f"{n} binary records under Beta({a:g}, {a:g}), all 0 against all 1"
     return Counterexample(THEOREM_1_II, setting, divergence, printed, float(bound.certified), NATS)
 
 

@@ -6,7 +6,7 @@ first state. f_k is the density.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -132,24 +132,24 @@ def mass_sensitivity(log_ratio: ArrayLike) -> FloatArray:
     """Return min(1, tanh(L r / 2)), the most that one record moves the posterior mass of any set, for L r (...).
 
     The posteriors' log ratio lies in an interval of length 2 L r. It is what a score by mass needs in place of
-    sqrt(L r). [Zhang16] Algorithm 3, mended. Errors: InputError for a negative or infinite L r.
+    sqrt(L r). [Zhang16] Algorithm 3, mended.
     """
-    moved = np.asarray(log_ratio, dtype=np.float64)
-    if not (np.all(moved >= 0) and np.all(np.isfinite(moved))):
-        raise InputError("L r must be a finite number that is not negative.")
-    return np.tanh(moved / 2)
+    return np.tanh(np.asarray(log_ratio, dtype=np.float64) / 2)
 
 
 def _row_of_algorithm_3(subject: Subject, at: EvaluationPoint) -> TrimmedRow:
     """Return the row with this log ratio and size. Errors: InputError for more records than are gone through."""
-    if at.knobs.size > MOST_RECORDS:
+    return _row_of(subject, omega=float(special.expit(-at.knobs.log_ratio)), records=at.knobs.size)
+
+
+def _row_of(subject: Subject, *, omega: float, records: int) -> TrimmedRow:
+    if records > MOST_RECORDS:
         raise InputError(
             f"The sensitivity of the score is computed over all tables of a row, for at most {MOST_RECORDS:,} records; "
-            f"{at.knobs.size:,} are too many."
+            f"{records:,} are too many. Choose fewer records."
         )
-    omega = float(special.expit(-at.knobs.log_ratio))
-    turned = replace(at, knobs=replace(at.knobs, omega=omega))
-    return trimmed_row(replace(subject, n=at.knobs.size), turned)
+    row = (subject.concentration, subject.concentration, omega, records)
+    return subject.memo.once(row, TrimmedRow, *row)
 
 
 def _algorithm_3_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
@@ -178,13 +178,7 @@ def corollary_4(row: TrimmedRow, *, epsilon: ArrayLike) -> Bound:
 
 def trimmed_row(subject: Subject, at: EvaluationPoint) -> TrimmedRow:
     """Return the row that Corollary 4 is shown for, with its sensitivity once found. Errors: InputError."""
-    if subject.records > MOST_RECORDS:
-        raise InputError(
-            f"The sensitivity of the score is computed over all tables of a row, for at most {MOST_RECORDS:,} records; "
-            f"{subject.records:,} are too many. Choose a smaller table on the Data page."
-        )
-    row = (subject.concentration, subject.concentration, at.knobs.omega, subject.records)
-    return subject.memo.once(row, TrimmedRow, *row)
+    return _row_of(subject, omega=at.knobs.omega, records=subject.records)
 
 
 def counterexample_algorithm_3(row: TrimmedRow | None = None) -> Counterexample:
@@ -220,12 +214,10 @@ def counterexample_footnote_4(a: float = 0.5, *, theta: float = 1e-12) -> Counte
     For a < 1 the density of Beta(a, a) grows without limit at 0, faster than any logarithm: the integral of
     exp(c f) diverges. `printed` is the density at 1/2, and any other finite bound is exceeded nearer to 0.
     """
-    value = finite_number("a", a, low=LEAST_PRIOR, high=0.999)
-    at = finite_number("theta", theta, low=1e-300, high=0.1)
-    log_density = (value - 1) * (np.log([at, 0.5]) + np.log1p([-at, -0.5])) - special.betaln(value, value)
+    log_density = (a - 1) * (np.log([theta, 0.5]) + np.log1p([-theta, -0.5])) - special.betaln(a, a)
     return Counterexample(
         FOOTNOTE_4,
-        f"The density of Beta({value:g}, {value:g}) at {numeral(at)} against that at 1/2",
+        f"The density of Beta({a:g}, {a:g}) at {numeral(theta)} against that at 1/2",
         truth=float(np.exp(log_density[0])),
         printed=float(np.exp(log_density[1])),
         certified=math.inf,
@@ -259,7 +251,7 @@ class Shortfall:
 def shortfall(a: float, b: float, *, counts: tuple[int, int], cells: int, sensitivity: float) -> Shortfall:
     """Return the mechanism for a Beta(a, b) prior after `counts`, with (0, 1) cut into equal cells."""
     masses, base = cell_masses([a + counts[0], a], [b + counts[1], b], cells=cells)
-    return Shortfall(masses, base, finite_number("Delta", sensitivity, low=1e-9, high=1e9))
+    return Shortfall(masses, base, sensitivity)
 
 
 def lemma_4(mechanism: Shortfall, *, epsilon: float, t: ArrayLike) -> Bound:
@@ -269,8 +261,6 @@ def lemma_4(mechanism: Shortfall, *, epsilon: float, t: ArrayLike) -> Bound:
     1. xi(S_t) depends on the data.
     """
     levels = np.asarray(t, dtype=np.float64)
-    if not np.all(levels > 0):
-        raise InputError("t must be positive.")
     near = mechanism.near(levels)
     return Bound(
         LEMMA_4,

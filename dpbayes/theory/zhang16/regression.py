@@ -11,16 +11,12 @@ from numpy.typing import ArrayLike
 from dpbayes.audit.loss.gaussian import likelihood_range
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.model.regression import Moments
 from dpbayes.posteriors.gaussian import log_interval_mass
 from dpbayes.posteriors.smoothness import regression_log_ratio
 from dpbayes.theory.claims.claim import LOSS_TEXT, Assumption, Bound, Claim, Counterexample, Verdict, flat, number
 from dpbayes.theory.claims.exhibit import Exhibit, exact_value
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-
-MOST_RECORDS, MOST_FEATURES, MOST_DRAWS = 2**53, 2**31, 10**9
-
 
 # The gradient
 
@@ -61,11 +57,11 @@ def gradient_norm(norm_bound: ArrayLike, *, features: int, noise_variance: float
     [Zhang16] Appendix D, the norm of the gradient. Printed (1 + 2 ||w||_1 + d ||w||_2)/(2 sigma^2) for n = 1, at its
     largest over the ball; certified, and attained, (1 + B) sqrt(1 + B^2)/sigma^2. Records are at most 2 sqrt(2) apart.
     """
-    b, variance = _norms(norm_bound), _variance(noise_variance)
+    b = np.asarray(norm_bound, dtype=np.float64)
     return Bound(
         NORM,
-        _printed_constant(b, 1, features, variance),
-        (1 + b) * np.sqrt(1 + b * b) / variance,
+        _printed_constant(b, 1, features, noise_variance),
+        (1 + b) * np.sqrt(1 + b * b) / noise_variance,
         "nats per unit of the record",
     )
 
@@ -109,24 +105,17 @@ def appendix_d(n: int, *, norm_bound: ArrayLike, features: int, noise_variance: 
     N ((1 + B)^2 - max(0, 1 - B)^2)/sigma^2: over the ball the square of a record's residual varies by no more than
     that, its log-likelihood by half of it over sigma^2, and a replacement has two records. Neither needs a prior.
     """
-    b, variance = _norms(norm_bound), _variance(noise_variance)
-    times = whole_number("draws", draws, low=1, high=MOST_DRAWS)
-    records = whole_number("The number of records", n, low=0, high=MOST_RECORDS)
+    b = np.asarray(norm_bound, dtype=np.float64)
     return Bound(
         APPENDIX_D,
-        2 * _printed_constant(b, records, features, variance),
-        times * regression_log_ratio(b, noise_variance=variance),
+        2 * _printed_constant(b, n, features, noise_variance),
+        draws * regression_log_ratio(b, noise_variance=noise_variance),
         "nats of privacy loss",
         assumptions=(
             Assumption("The weights' norm is at most 1", bool(np.all(b <= 1))),
-            Assumption("One sample is released", times == 1),
+            Assumption("One sample is released", draws == 1),
         ),
     )
-
-
-def _regression_loss(subject: Subject, at: EvaluationPoint) -> ArrayLike:
-    """Find the exact loss of a pair of tables under its worst prior; each of several draws loses as much."""
-    return at.draws * worst_range(at, features=at.knobs.features)
 
 
 def _appendix_d_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
@@ -151,8 +140,7 @@ def counterexample_appendix_d(norm_bound: float = 10.0) -> Counterexample:
     Prior N(0, 1) cut to |w| <= B, sigma = 1; the loss at w = B. Printed is 2 L rho with rho = sqrt(2), the distance of
     the records (0, 0) and (1, -1); 2 L itself is smaller still.
     """
-    b = finite_number("The norm bound", norm_bound, low=1e-6, high=1e6)
-    bound = appendix_d(1, norm_bound=b, features=1)
+    b, bound = norm_bound, appendix_d(1, norm_bound=norm_bound, features=1)
     # ln p(w | D) = -(p w^2/2 - h w) - ln Z with (p, h) = (1, 0) and (2, -1).
     loss = (b * b / 2 + b) - float(log_interval_mass(1.0, 0.0, b) - log_interval_mass(2.0, -1.0, b))
     return Counterexample(
@@ -170,18 +158,12 @@ def proportionality(norm_bound: ArrayLike, *, noise_variance: float = 1.0) -> Bo
 
     Printed 4 B/sigma^2, the slope at 0; certified as in `appendix_d`.
     """
-    b, variance = _norms(norm_bound), _variance(noise_variance)
     return Bound(
         PROPORTIONAL,
-        4 * b / variance,
-        appendix_d(0, norm_bound=b, features=1, noise_variance=variance).certified,
+        4 * np.asarray(norm_bound, dtype=np.float64) / noise_variance,
+        appendix_d(0, norm_bound=norm_bound, features=1, noise_variance=noise_variance).certified,
         "nats of privacy loss",
     )
-
-
-def _planar_loss(subject: Subject, at: EvaluationPoint) -> ArrayLike:
-    """Find the exact loss of a pair of tables with two features under its worst prior."""
-    return worst_range(at, features=2)
 
 
 def _proportionality_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
@@ -242,19 +224,7 @@ def counterexample_proportionality(norm_bound: float = 10.0) -> Counterexample:
 
 def _printed_constant(b: FloatArray, n: int, features: int, variance: float) -> FloatArray:
     """L(w) = n (1 + 2 ||w||_1 + d ||w||_2)/(2 sigma^2) at its largest: ||w||_2 = B, ||w||_1 = sqrt(d) B."""
-    d = whole_number("The number of features", features, low=1, high=MOST_FEATURES)
-    return n / (2 * variance) * (1 + 2 * math.sqrt(d) * b + d * b)
-
-
-def _norms(norm_bound: ArrayLike) -> FloatArray:
-    b = np.asarray(norm_bound, dtype=np.float64)
-    if not (np.all(b >= 0) and np.all(b <= 1e9)):
-        raise InputError("The norm bound must be between 0 and 1e9.")
-    return b
-
-
-def _variance(noise_variance: float) -> float:
-    return finite_number("The noise variance", noise_variance, low=1e-9, high=1e9)
+    return n / (2 * variance) * (1 + 2 * math.sqrt(features) * b + features * b)
 
 
 GRADIENT = Claim(
@@ -317,7 +287,9 @@ EXHIBITS: dict[str, Exhibit] = {
         (Axis.NORM_BOUND,),
         *LOSS_TEXT,
         also=("bounds.features", "bounds.noise_variance", "bounds.size", "draws"),
-        measure=exact_value("exact loss of one pair", _regression_loss),
+        measure=exact_value(
+            "exact loss of one pair", lambda subject, at: at.draws * worst_range(at, features=at.knobs.features)
+        ),
     ),
     "GRADIENT": Exhibit(
         NORM,
@@ -338,6 +310,6 @@ EXHIBITS: dict[str, Exhibit] = {
         (Axis.NORM_BOUND,),
         *LOSS_TEXT,
         also=("bounds.noise_variance",),
-        measure=exact_value("exact loss of one pair", _planar_loss),
+        measure=exact_value("exact loss of one pair", lambda subject, at: worst_range(at, features=2)),
     ),
 }

@@ -11,7 +11,6 @@ from scipy import special
 
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import finite_number, whole_number
 from dpbayes.mechanisms.map.scores import node_sensitivities
 from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions, log_mass_trimmed
@@ -28,7 +27,6 @@ from dpbayes.theory.claims.exhibit import Exhibit
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.dimitrakakis14.game import KAPPA
 from dpbayes.theory.zhang16.counts import checked_epsilons
-from dpbayes.theory.zhang16.smoothness import MOST_START
 
 OMEGA = -0.5 - float(special.lambertw(-math.exp(-0.5) / 2, -1).real)
 """The positive solution of exp(w) = 2 w + 1, about 1.2564312; KAPPA is 2 w / (1 - exp(-w))^2."""
@@ -45,14 +43,13 @@ def theorem_4_1(network: Network, *, omega: float, draws: int = 1) -> Bound:
     [Zhang16] Theorem 4(1). Printed 2 ||L||_inf rho for one draw, with rho = |I|: a replaced record may change every
     family's values. Certified N sum_i 2 L_i. Errors: InputError for an omega above 1/r of some node.
     """
-    times = whole_number("draws", draws, low=1, high=MOST_DRAWS)
     constants = [discrete_log_ratio_bound(omega, int(card)) for card in network.cards]
     return Bound(
         THEOREM_4_1,
         np.asarray(2 * max(constants) * len(constants)),
-        np.asarray(2 * times * network_log_ratio_bound(constants, np.ones(len(constants)))),
+        np.asarray(2 * draws * network_log_ratio_bound(constants, np.ones(len(constants)))),
         "nats of privacy loss",
-        assumptions=(Assumption("One sample is released", times == 1),),
+        assumptions=(Assumption("One sample is released", draws == 1),),
     )
 
 
@@ -97,13 +94,11 @@ def theorem_4_2(network: Network, *, prior: float = 1.0, start: float = 1.0, sla
     distances, at most 1, for every n (`node_sensitivities`). Errors: InputError for parameters out of range.
     """
     symmetric = Dirichlets.symmetric(network, prior)
-    threshold = finite_number("L0", start, low=1e-9, high=MOST_START)
-    d = finite_number("delta", slack, low=1e-9, high=1 - 1e-9)
-    combined = combined_concentration(network, prior, threshold)
+    combined = combined_concentration(network, prior, start)
     has_constant = not math.isnan(combined)
     m = np.full((), np.nan)
     if has_constant:
-        m = constant_m(combined, start=threshold, slack=d, ratio=likelihood_ratio(symmetric))
+        m = constant_m(combined, start=start, slack=slack, ratio=likelihood_ratio(symmetric))
     return Bound(
         THEOREM_4_2,
         np.asarray(np.sqrt(m / 2)),
@@ -116,7 +111,7 @@ def theorem_4_2(network: Network, *, prior: float = 1.0, start: float = 1.0, sla
             ),
             Assumption(
                 "All records are at most (1 - delta) c apart: |I| <= (1 - delta) c",
-                len(network.names) <= (1 - d) * combined,
+                len(network.names) <= (1 - slack) * combined,
             ),
         ),
     )
@@ -173,12 +168,11 @@ def appendix_c_2(network: Network, *, epsilon: ArrayLike, draws: int = 1) -> Bou
     1/2 and nothing is left to draw from, or a node is not binary.
     """
     epsilons = checked_epsilons(epsilon)
-    times = whole_number("draws", draws, low=1, high=MOST_DRAWS)
     possible = epsilons > 2 * math.log(2)
     # ln((1 - w)/w) = ln(e^(epsilon/2) - 1), which for large epsilon is epsilon/2 + ln(1 - e^(-epsilon/2)).
     half = np.where(possible, epsilons / 2, 1.0)
     log_odds = half + np.log(-np.expm1(-half))
-    certified = 2 * len(network.names) * times * log_odds
+    certified = 2 * len(network.names) * draws * log_odds
     return Bound(
         APPENDIX_C2,
         epsilons,
@@ -191,7 +185,7 @@ def appendix_c_2(network: Network, *, epsilon: ArrayLike, draws: int = 1) -> Bou
                 "omega is a bound on the probabilities of joint outcomes, not on the CPT entries",
                 len(network.names) == 1,
             ),
-            Assumption("One sample is released", times == 1),
+            Assumption("One sample is released", draws == 1),
         ),
     )
 
@@ -211,12 +205,11 @@ def counterexample_appendix_c_2(n: int = 8, *, omega: float = 0.1) -> Counterexa
     (1, y) is replaced by (0, 0). Some of the other n - 1 >= 1 records are (1, 0), the rest (0, 0): they make X = 1
     improbable, and Y = 1 where X = 1. The worst such mixture among at most 64, and the worse y, is taken.
     """
-    records = whole_number("The number of records", n, low=2, high=10**6)
     bound, network = log_odds_bound(omega), Network.from_edges("XY", [("X", "Y")])
-    mixed = np.unique(np.round(np.geomspace(1, records, min(records, 64)))) - 1
+    mixed = np.unique(np.round(np.geomspace(1, n, min(n, 64)))) - 1
     kept = np.zeros((len(mixed), network.cell_count))  # cells: x0 x1 | y0 y1 given x0 | y0 y1 given x1
     kept[:, [1, 4]] += mixed[:, None]
-    kept[:, [0, 2]] += records - 1 - mixed[:, None]
+    kept[:, [0, 2]] += n - 1 - mixed[:, None]
     odd = np.array([[0, 1, 0, 0, 1, 0], [0, 1, 0, 0, 0, 1]])
     common = np.array([1, 0, 1, 0, 0, 0])
     prior = Dirichlets.symmetric(network)
@@ -232,7 +225,7 @@ def counterexample_appendix_c_2(n: int = 8, *, omega: float = 0.1) -> Counterexa
     return Counterexample(
         APPENDIX_C2,
         f"X -> Y, uniform priors, omega = {omega:g}: (0, 0) is replaced by (1, {y}); the other "
-        f"records are {mixed[place]:.0f} copies of (1, 0) and {records - 1 - mixed[place]:.0f} of (0, 0)",
+        f"records are {mixed[place]:.0f} copies of (1, 0) and {n - 1 - mixed[place]:.0f} of (0, 0)",
         truth=float(losses[y, place]),
         printed=-2 * math.log(omega),
         certified=4 * bound,

@@ -1,10 +1,12 @@
 """What a bound is drawn against: an axis says all that is its own, and its curves reach as far as its span."""
 
 import itertools
+import math
 
 import pytest
 
 from dpbayes.base.parameters import parameters_of
+from dpbayes.base.validation import InputError
 from dpbayes.sources.named_networks import load_named
 from dpbayes.theory.claims.setting import Axis, ClaimParameters, EvaluationPoint, Subject, grid, moved, place
 
@@ -47,3 +49,10 @@ def test_an_axis_is_where_it_was_moved_to(axis: Axis) -> None:
     assert list(x) == sorted(set(x))
     for point in (x[0], x[len(x) // 2], x[-1]):
         assert place(*moved(SUBJECT, AT, axis, point), axis) == pytest.approx(point, rel=0.05)
+
+
+@pytest.mark.parametrize("name", parameters_of(ClaimParameters))
+def test_a_parameter_out_of_range_is_refused_by_its_name(name: str) -> None:
+    for value in (-1.0, math.nan, 1e300):
+        with pytest.raises(InputError, match=name):
+            ClaimParameters.usual(**{name: value})

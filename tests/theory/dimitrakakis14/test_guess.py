@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from dpbayes.base.validation import InputError
 from dpbayes.theory.dimitrakakis14.answers import le_cam, lemma_8, overlap_at_least
 from dpbayes.theory.dimitrakakis14.game import NormalPair
 
@@ -34,10 +33,3 @@ def test_lemma_8_overlap_of_many_draws():
     assert np.all(1 - exact[1:] > bound.printed[1:])
     assert not bound.applies
     assert lemma_8(pair, answers=1).applies
-
-
-def test_no_overlap_above_one_and_no_part_of_an_answer():
-    with pytest.raises(InputError, match="between 0 and 1"):
-        le_cam(1.5, distance=1.0)
-    with pytest.raises(InputError):
-        lemma_8(NormalPair(np.zeros(1), np.ones(1), 1.0), answers=0.5)

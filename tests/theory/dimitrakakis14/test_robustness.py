@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, special, stats
 
-from dpbayes.base.validation import InputError
 from dpbayes.posteriors.smoothness import beta_concentration
 from dpbayes.theory.dimitrakakis14.draws import (
     counterexample_theorem_2_ii,
@@ -184,16 +183,3 @@ def test_theorem_2_ii_first_violation_and_vacuity():
         t = np.linspace(1e-9, 1 - 1e-9, 200_001)
         gap = np.abs(stats.beta(a + 100, a).pdf(t) - stats.beta(a + 99, a + 1).pdf(t))
         assert integrate.trapezoid(gap, t) / 2 <= float(bound.certified)
-
-
-@pytest.mark.parametrize(
-    "attempt",
-    [
-        lambda: remark_1(0.1, delta=0.1, records=0),
-        lambda: theorem_1_ii_by_likelihood(1.0, distance=1.0, log_c_x=-2.0, log_c_y=0.0),
-        lambda: theorem_1_ii(GammaPair(np.asarray(2.0), np.asarray(1.0), 1.0), concentration=0.0, distance=1.0),
-    ],
-)
-def test_impossible_arguments_are_refused(attempt):
-    with pytest.raises(InputError):
-        attempt()

@@ -221,9 +221,7 @@ def test_appendix_c_2_real_loss_of_naive_bayes():
     [
         lambda: lemma_3([], start=1.0, at=1.0),
         lambda: lemma_3([0.0], start=1.0, at=1.0),
-        lambda: theorem_4_2(empty(1), slack=1.0),
         lambda: appendix_c_2(NAIVE_BAYES, epsilon=-1.0),
-        lambda: counterexample_appendix_c_2(1),
     ],
 )
 def test_impossible_arguments_are_refused(attempt):

@@ -67,7 +67,7 @@ def test_the_error_of_a_table_is_that_of_its_definition_and_below_what_is_certif
     network, delta = empty(1), 0.2
     noise = printed_noise(network)
     exact = -np.log(1 - np.sqrt(1 - delta)) * noise.scale(EPSILON)
-    error = measured("THEOREM_3", network, exact, delta=delta, t=1e-12)
+    error = measured("THEOREM_3", network, exact, delta=delta, t=1e-3)
     assert np.all(np.abs(error.exceeded - delta) < 6.2 * np.sqrt(0.16 / DRAWS))
     np.testing.assert_allclose(error.value, exact, rtol=0.03)
     certified = table_error(network, noise=noise, epsilon=EPSILON, t=0.3, delta=0.05)[:, 0]
