@@ -147,35 +147,6 @@ def test_a_stopped_server_is_reported_and_can_come_back(server: Postgres, table:
     table.close()
 
 
-def test_types_of_postgresql_are_texts_or_refused(server: Postgres, table: Any) -> None:
-    table.execute("drop table if exists odd; drop domain if exists word; drop type if exists mood")
-    table.execute("create type mood as enum ('fine', 'bad'); create domain word as varchar(9)")
-    table.execute(
-        "create collation if not exists folded (provider = icu, locale = 'und-u-ks-level2', deterministic = false)"
-    )
-    table.execute("create table odd (e mood, w word, c char(4), n numeric, folded text collate folded, t timestamp)")
-    table.execute("insert into odd values ('bad', 'a', 'b', 'NaN', 'A', now()), ('fine', 'b', 'b', 7.50, 'a', now())")
-    columns = (
-        Categories("e", ("bad", "fine", "no label of the type")),
-        Categories("w", ("a", "b")),
-        Categories("c", ("b",)),
-    )
-    network = dp.Network.from_edges(["e", "w", "c"], [("e", "w")], {c.name: c.domain for c in columns})
-    engine = open_table(server.address("odd"))
-    assert dp.count(network, DeclaredTable(engine, columns)).values.tolist()[:9] == [1, 1, 0, 1, 0, 0, 1, 0, 0]
-    for column, n in ((Cuts("n", (7,)), 1), (Categories("n", ("7.50",)), 1)):
-        one = dp.Network.from_edges(["n"], [], {"n": column.domain})
-        counts = dp.count(one, DeclaredTable(engine, (column,)))
-        assert (counts.n, counts.values[-1]) == (n, 1)
-    for name in ("folded", "t"):
-        column = Categories(name, ("a",))
-        one = dp.Network.from_edges([name], [], {name: column.domain})
-        sentence = refused(lambda one=one, column=column: dp.count(one, DeclaredTable(engine, (column,))), server)
-        assert "a view that casts it" in sentence
-    assert len(engine.head(2)) == 2
-    assert engine.values("e", 5).to_dict() == {"bad": 1, "fine": 1}
-
-
 # Spark
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from dpbayes.base.validation import InputError
 from dpbayes.model import network as network_module
 from dpbayes.model.network import MAX_STATES, Network
-from tests.strategies import ASIA, cell_positions, complete, networks, star
+from tests.strategies import ASIA, cell_positions, complete, networks
 
 CATEGORICAL = networks(most_nodes=5, states=(1, 3))
 
@@ -106,22 +106,6 @@ def test_one_row_is_named_and_found_by_its_name_as_in_the_list_of_all(network):
 @pytest.mark.parametrize("label", ["", "z", "c", "c | ", "c | a=no", "c | a=no, b=lo, ", "c | b=lo, a=no", "a | x=1"])
 def test_a_name_of_no_row_is_no_row(label):
     assert Network.from_edges("abc", ["ac", "bc"], {"b": ("lo", "mid")}).row_called(label) is None
-
-
-def test_names_that_can_be_read_in_several_ways_are_those_of_the_first_such_row():
-    states = {"a": ("1", "1, b=2", "<3"), "b": ("2", "2, b=2", "> 4, b=2")}
-    network = Network.from_edges(["a", "b", "c", "c | a=1, b"], [("a", "c"), ("b", "c")], states)
-    labels = network.row_labels()
-    assert len(set(labels)) < len(labels), "else this tests nothing"
-    assert [network.row_called(label) for label in labels] == [labels.index(label) for label in labels]
-
-
-def test_one_label_of_a_wide_node_is_found():
-    network = star(18)
-    label = "c0 | " + ", ".join(f"p{i}=yes" for i in range(18))
-    assert network.row_label(network.row_count - 1) == label
-    assert network.row_called(label) == network.row_count - 1
-    assert network.cell_label(network.cell_count - 2) == label.replace("c0 |", "c0=no |")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Simulation-based calibration: the posterior passes, and whoever forgets something does not.
+"""Simulation-based calibration: the posterior passes, and one with a wrong scale does not.
 
 Bounds are five standard errors of independent releases: an honest posterior exceeds one in 2e6 times. Pooled over the
 settings the spread, 1 where honest, has an error of .011 with 100 releases each. Intervals 5% too narrow have 1.108:
@@ -13,11 +13,9 @@ import pytest
 from scipy import special, stats
 
 from benchmarks.calibration import LEVELS, row_wise_settings
-from benchmarks.ranks import Ranks, Reader, Trial, as_real, drawn_counts, free_cells, ranks, row_wise
+from benchmarks.ranks import Ranks, Reader, Trial, drawn_counts, free_cells, ranks, row_wise
 from dpbayes import Dirichlets, count, sample_dataset
 from dpbayes.base.estimates import Estimate
-from dpbayes.mechanisms import LaplaceUpdates, Noise
-from dpbayes.model.residuals import Residuals
 from dpbayes.posteriors.noise_aware import noise_aware
 from tests.conftest import IS_THOROUGH
 from tests.strategies import DIAMOND, V_STRUCTURE, chain
@@ -32,7 +30,7 @@ OFF = 0.02
 HONEST = row_wise(POINTS)
 
 TWINS = ["Asia, whole Laplace", "chain of 6, Fourier", "ternary tree, Laplace"]
-"""Settings at which what is forgotten shows."""
+"""Settings at which a wrong scale shows."""
 
 
 def tried(reader: Reader, settings: Sequence[Trial] = SETTINGS) -> list[Ranks]:
@@ -52,13 +50,6 @@ def honest() -> list[Ranks]:
 
 
 # The posterior
-
-
-def test_there_are_enough_settings():
-    assert len(SETTINGS) >= 12
-    assert len({(setting.name, setting.n, setting.mechanism.certified.epsilon) for setting in SETTINGS}) == len(
-        SETTINGS
-    )
 
 
 @pytest.mark.parametrize(
@@ -95,7 +86,7 @@ def test_intervals_five_per_cent_too_narrow_or_seven_too_wide_are_rejected(hones
     assert (off > MOST_ERRORS) if width < 1 else (off < -MOST_ERRORS)
 
 
-# Those who forget
+# A wrong scale
 
 
 def posterior_ranks(setting: Trial, numbers: np.ndarray, theta: np.ndarray, **noise: object) -> np.ndarray:
@@ -113,35 +104,10 @@ def scaled(factor: float) -> Reader:
     return read
 
 
-def clipped(setting, release, theta):
-    """Cut off what no table could have, and forget it."""
-    return posterior_ranks(setting, np.clip(release.numbers, 0, setting.n), theta)
-
-
-def inconsistent(setting, release, theta):
-    """Take the tables as they came for the nearest consistent ones."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Residuals, "consistent", lambda self, tables, n: tables)
-        return HONEST(setting, release, theta)
-
-
-@pytest.mark.parametrize(
-    "setting", [setting for setting in SETTINGS if setting.name in TWINS], ids=lambda setting: setting.name
-)
-@pytest.mark.parametrize("forgetful", [as_real, inconsistent], ids=lambda reader: reader.__name__)
-def test_who_forgets_noise_or_consistency_is_rejected_at_one_setting(setting, forgetful):
-    assert pooled_errors(tried(forgetful, [setting])) > MOST_ERRORS
-
-
 @pytest.mark.parametrize("factor", [0.8, 1.25])
 def test_a_scale_a_fifth_off_is_rejected(factor):
     errors = pooled_errors(tried(scaled(factor), [setting for setting in SETTINGS if setting.name in TWINS]))
     assert errors * (1 - factor) > MOST_ERRORS * abs(1 - factor)
-
-
-def test_a_forgotten_clip_is_rejected():
-    """Fourier's tables are not clipped, and may be negative."""
-    assert pooled_errors(tried(clipped, [setting for setting in SETTINGS if "Fourier" in setting.name])) > MOST_ERRORS
 
 
 # How it is done
@@ -169,17 +135,3 @@ def test_ranks_by_hand():
     assert two_by_two.coverage(0.95).error == pytest.approx(0.25)
     scores = stats.norm.ppf(two_by_two.values)
     assert two_by_two.spread.value == pytest.approx((scores**2).mean())
-
-
-def test_the_reader_sees_what_was_released_alone():
-    """The table itself is not handed on."""
-    seen = []
-
-    def watching(setting, release, theta):
-        seen.append(release.numbers)
-        return as_real(setting, release, theta)
-
-    setting = Trial("two", LaplaceUpdates(prior=chain(2), epsilon=1.0, noise=Noise.WHOLE), 9)
-    (only,) = ranks(setting, [watching], seed=1, releases=70)
-    assert only.values.shape == (70, 3)
-    assert [len(block) for block in seen] == [60, 10]

@@ -212,22 +212,6 @@ def test_without_information_rows_of_two_parents_have_the_totals_of_the_prior():
     np.testing.assert_allclose(child, 50 / 4, rtol=0.2)
 
 
-def test_a_release_with_other_final_points_gets_more_sweeps(monkeypatch):
-    """The final points are more than those of a sweep. With a narrow limit, one of two releases needs all sweeps."""
-    _, _, release = releases_of(LaplaceUpdates(prior=DIAMOND, epsilon=1.0), 100, 2)
-    sweep, batches = joint._sweep, []
-
-    def counted(work, tables, *rest):
-        batches.append(len(tables))
-        return sweep(work, tables, *rest)
-
-    monkeypatch.setattr(joint, "_sweep", counted)
-    monkeypatch.setattr(joint, "_SETTLED", np.inf)
-    monkeypatch.setattr(joint, "_SETTLED_POINTS", 0.02)
-    assert release.joint_noise_aware().is_settled.tolist() == [True, False]
-    assert batches == [2] * joint._LEAST_SWEEPS + [1] * (len(joint._SHARES) - joint._LEAST_SWEEPS)
-
-
 @pytest.mark.parametrize(("moved", "sweeps"), [(0.4, 5), (0.6, 6)])
 def test_a_row_that_moved_by_more_than_half_a_deviation_gets_another_sweep(monkeypatch, moved, sweeps):
     _, _, release = releases_of(LaplaceUpdates(prior=DIAMOND, epsilon=1.0), 100, 1)

@@ -152,14 +152,3 @@ def test_what_is_looked_up_is_the_law_of_each_row(alpha):
     for k in (0, 31):
         fresh = replace(mechanism, prior=Dirichlets(MIXED, parameters))
         np.testing.assert_allclose(posterior(fresh, tables[k], 60, points=32).mean, together.mean[k], rtol=1e-10)
-
-
-@pytest.mark.parametrize("epsilon", [0.3, 3.0])
-def test_nothing_flickers_while_epsilon_moves(epsilon):
-    """Steps of a thousandth with the same luck: means and ends of intervals hardly bend between three of them."""
-    counts, models = counted(ASIA, 500), [LaplaceUpdates(prior=ASIA, epsilon=epsilon * 1.001**k) for k in range(6)]
-    laws = [posterior(model, released(model, counts), 500) for model in models]
-    low, high = (np.stack(ends) for ends in zip(*(law.interval(cells=slice(4)) for law in laws), strict=True))
-    for values in (np.stack([law.mean for law in laws]), low, high):
-        assert np.abs(np.diff(values, axis=0)).max() < 2 * STEP
-        assert np.abs(np.diff(values, n=2, axis=0)).max() < STEP

@@ -1,13 +1,10 @@
 """The noise-aware posterior against one that lists every table of up to six records, on two nodes.
 
-Without an arrow nothing is approximated but by points: distribution functions agree within a hundredth, and a scale a
-fifth off, either way, is seen. With an arrow the noise of other cells is taken as normal and a row's total as Beta: on
-average over releases and values distribution functions are .017 apart (.025 for Fourier, whose own noise is taken as
-normal too). So few records with so much noise are the worst of it. That the scale is not a fifth too small does not
-show there, but by calibration.
+Without an arrow nothing is approximated but by points: distribution functions agree within a hundredth. With an arrow
+the noise of other cells is taken as normal and a row's total as Beta: on average over releases and values distribution
+functions are .017 apart (.025 for Fourier, whose own noise is taken as normal too). So few records with so much noise
+are the worst of it.
 """
-
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +12,6 @@ import pytest
 from benchmarks.ranks import drawn_counts
 from dpbayes import Counts, Dirichlets, Network
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Noise
-from dpbayes.model.residuals import Residuals
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_aware import noise_aware
 from dpbayes.posteriors.noise_model import NoiseModel
@@ -56,10 +52,6 @@ def approximate(mechanism, noise: NoiseModel, released: np.ndarray, n: int, poin
     return distributions(noise_aware(mechanism.prior, noise, released, n, points=points))
 
 
-def scaled(noise: NoiseModel, factor: float) -> NoiseModel:
-    return replace(noise, variances=factor**2 * noise.variances, scale=factor * noise.scale, sd=factor * noise.sd)
-
-
 # The enumeration itself
 
 
@@ -93,14 +85,6 @@ def test_without_an_arrow_it_is_exact(noise, epsilon, n):
     assert np.abs(approximate(mechanism, mechanism.noise_model, released, n, points=2048) - exact).max() < 0.01
 
 
-@pytest.mark.parametrize("factor", [0.8, 1.25])
-def test_without_an_arrow_a_scale_a_fifth_off_is_seen(factor):
-    mechanism = LaplaceUpdates(prior=APART, epsilon=2.0)
-    released = releases_of(mechanism, 6, 10)
-    wrong = approximate(mechanism, scaled(mechanism.noise_model, factor), released, 6, points=2048)
-    assert np.abs(wrong - exact_distributions(mechanism, released, 6)).max() > 0.02
-
-
 # With one
 
 
@@ -123,30 +107,6 @@ def arrow(request):
 def test_with_an_arrow_it_is_as_near_as_said(arrow):
     _, _, apart, most = arrow
     assert apart() < most
-
-
-def test_a_scale_a_quarter_too_large_is_seen(arrow):
-    mechanism, _, apart, most = arrow
-    assert apart(scaled(mechanism.noise_model, 1.25)) > most
-
-
-def test_forgotten_consistency_is_seen(arrow, monkeypatch):
-    """Neither are the tables made consistent, nor are other cells heard at all."""
-    mechanism, _, apart, most = arrow
-    noise = mechanism.noise_model
-    if noise.scale:
-        assert apart(replace(noise, variances=1e4 * noise.variances)) > 2 * most
-    monkeypatch.setattr(Residuals, "consistent", lambda self, tables, n: tables)
-    assert apart() > 1.15 * most
-
-
-def test_a_forgotten_clip_or_law_is_seen(arrow):
-    """Clipped Laplace noise read as normal; and numbers that were never clipped, cut off before they are read."""
-    mechanism, released, apart, most = arrow
-    if mechanism.noise_model.scale:
-        assert apart(replace(mechanism.noise_model, scale=0.0, sd=0.0)) > 1.5 * most
-    else:
-        assert apart(numbers=np.clip(released, 0, 6)) > 1.5 * most
 
 
 @pytest.mark.parametrize("n", thorough(range(1, 7), sample=[2]))

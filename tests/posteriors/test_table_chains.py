@@ -4,8 +4,6 @@ A mean is compared in standard errors that 128 chains show: beyond `FAR` of them
 freedom has 1e-9 for all cells together. That the scale of the noise is a quarter off is seen.
 """
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -13,7 +11,6 @@ from scipy import stats
 from benchmarks.ranks import drawn_counts
 from dpbayes import Counts, Dirichlets, Network
 from dpbayes.mechanisms import LaplaceUpdates, Noise
-from dpbayes.posteriors.noise_aware import noise_aware
 from tests.conftest import thorough
 from tests.posteriors import table_chains
 from tests.posteriors.enumerated import exact_posterior as listed
@@ -81,32 +78,6 @@ def test_chains_over_records_stay_finite_with_tiny_priors(prior):
     draws = drawn(mechanism, one_release(mechanism, 50), 50, sweeps=20)
     assert np.isfinite(draws.law.mean).all()
     np.testing.assert_allclose(DIAMOND.residuals.consistent(draws.law.counts, 50), draws.law.counts, atol=1e-9)
-
-
-@pytest.mark.usefixtures("chains_alone")
-@pytest.mark.parametrize("factor", thorough([0.75, 1.25], sample=[1.25]))
-def test_a_scale_a_quarter_off_is_seen(factor):
-    mechanism = LaplaceUpdates(prior=chain(2), epsilon=2.0)
-    released, noise = one_release(mechanism, 6), mechanism.noise_model
-    wrong = replace(noise, scale=factor * noise.scale)
-    assert away(drawn(mechanism, released, 6, sweeps=300, noise=wrong), listed(mechanism, released, 6).mean) > FAR
-
-
-@pytest.mark.parametrize(
-    ("network", "n", "sweeps", "near", "rtol"), [(empty(3), 500, 200, 0.02, 0.08), (chain(4), 1000, 60, 0.25, 0.15)]
-)
-def test_the_quick_posterior_is_near(network, n, sweeps, near, rtol):
-    """Without arrows, it differs only by its points, a hundredth of a standard deviation.
-
-    On a chain, it approximates the noise of other cells as normal, and rows by Beta distributions.
-    """
-    mechanism = LaplaceUpdates(prior=network, epsilon=1.0)
-    released = one_release(mechanism, n)
-    draws = drawn(mechanism, released, n, sweeps=sweeps)
-    quick = noise_aware(mechanism.prior, mechanism.noise_model, released, n)
-    far = FAR * draws.law.sd / np.sqrt(draws.effective)
-    assert (np.abs(draws.law.mean - quick.mean) < far + near * draws.law.sd).all()
-    np.testing.assert_allclose(draws.law.sd, quick.sd, rtol=rtol)
 
 
 @pytest.mark.usefixtures("chains_alone")

@@ -7,14 +7,13 @@ import pytest
 from mpmath import mp
 from scipy import special, stats
 
-from dpbayes.base.quadrature import DEPTH
 from dpbayes.base.validation import InputError
 from dpbayes.model.network import Network
 from dpbayes.posteriors import trimmed
-from dpbayes.posteriors.decisions import sample_trimmed, simulate_trimmed
+from dpbayes.posteriors.decisions import sample_trimmed
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import expm1_excess
-from dpbayes.posteriors.panels import _DensityDrop, panels_of
+from dpbayes.posteriors.panels import _DensityDrop
 from dpbayes.posteriors.trimmed import (
     LEAST_OMEGA,
     log_mass,
@@ -24,7 +23,7 @@ from dpbayes.posteriors.trimmed import (
     log_odds_quantile_by_law,
 )
 from tests.conftest import crossed, thorough
-from tests.strategies import rng, star
+from tests.strategies import rng
 
 ALARM = 1e-9
 DRAWS = 50_000
@@ -117,23 +116,6 @@ def test_log_mass_between_adds_up_over_neighbouring_intervals():
     a, b = np.array([0.01, 1.0, 300.0, 1e8]), np.array([5.0, 1.0, 2.0, 3e8])
     parts = [log_mass_between(a, b, low, high) for low, high in [(-30.0, -1.0), (-1.0, 2.0), (2.0, 40.0)]]
     assert np.logaddexp.reduce(parts) == pytest.approx(log_mass_between(a, b, -30.0, 40.0), rel=1e-13, abs=1e-13)
-
-
-@pytest.mark.parametrize(("a", "b", "omega"), EXTREMES)
-def test_where_the_density_has_faded_is_found_in_few_evaluations_and_not_much_further_out(a, b, omega, monkeypatch):
-    depths = []
-    drop = _DensityDrop.drop
-
-    def counted(curve, d):
-        depths.append(drop(curve, d))
-        return depths[-1]
-
-    monkeypatch.setattr(_DensityDrop, "drop", counted)
-    bound = log_odds_bound(omega)
-    panels = panels_of(np.array([float(a)]), np.array([float(b)]), -bound, bound)
-    assert len(depths) <= 40
-    for end, depth in zip(panels.edges[0, [0, -1]], depths[-1][0, [0, -1]], strict=True):
-        assert DEPTH <= depth < 1.02 * DEPTH or abs(panels.mode[0] + end) == pytest.approx(bound)
 
 
 # The inverse distribution function
@@ -264,14 +246,3 @@ def test_quantiles_by_law_are_those_of_every_row_to_the_last_digit(size, rows):
     a, b = rng().integers(1, 5, (2, *rows)) + np.array(0.5)
     u = rng().random((*size, *rows))
     assert np.array_equal(log_odds_quantile_by_law(u, a, b, 3.0), log_odds_quantile(u, a, b, 3.0))
-
-
-def test_many_rows_of_few_counts_are_panelled_once_for_each_law_and_a_release_of_each_row(monkeypatch):
-    panelled = []
-    panels = trimmed.panels_of
-    monkeypatch.setattr(trimmed, "panels_of", lambda a, *more: panelled.append(len(a)) or panels(a, *more))
-    posterior = Dirichlets(star(12), 1.0 + rng().integers(0, 3, 2**13 + 24))
-    quick = simulate_trimmed(posterior, 2.0, rng(), (2,))
-    assert sum(panelled) == 9
-    assert np.array_equal(quick, sample_trimmed(posterior, 2.0, rng(), (2,)))
-    assert sum(panelled) == 9 + 2**12 + 12, "whatever the counts are"

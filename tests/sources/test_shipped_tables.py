@@ -91,17 +91,6 @@ def test_a_missing_table_is_named_and_the_others_load(copied_data: Path) -> None
     assert load_shipped("house_votes_84").n == 435
 
 
-def test_a_missing_or_damaged_description_is_named(copied_data: Path) -> None:
-    (copied_data / "tables" / "fulton.json").write_text('{"format": "another"}')
-    for read in (lambda: load_shipped("fulton"), lambda: shipped_domains("fulton"), lambda: default_network("fulton")):
-        with pytest.raises(InputError, match=f"^data/tables/fulton.json is damaged: {REMEDY}$"):
-            read()
-    (copied_data / "tables" / "fulton.json").unlink()
-    with pytest.raises(InputError, match=f"^data/tables/fulton.json is missing: {REMEDY}$"):
-        load_shipped("fulton")
-    assert load_shipped("fulton_binary").n == 25_766
-
-
 def test_only_a_table_with_public_bounds_is_read_as_numbers() -> None:
     with pytest.raises(InputError, match=r'^The table "adult" has no public bounds for a regression'):
         shipped_regression("adult")
