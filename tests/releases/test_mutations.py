@@ -19,6 +19,7 @@ from dpbayes.releases.document.canonical import canonical
 from dpbayes.releases.document.certificate import Composed
 from dpbayes.releases.publishing import drawn_document
 from dpbayes.releases.verify import verify
+from tests.conftest import IS_THOROUGH
 from tests.releases.asking import TIME, hashed
 from tests.releases.made import counts, request_with
 from tests.releases.made_adaptive import drawn_under_pure_privacy, drawn_with_a_generator
@@ -119,7 +120,7 @@ def require_an_answer(content: dict[str, Any]) -> None:
 
 
 @given(mutants())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=1000 if IS_THOROUGH else 100, deadline=None)
 def test_a_changed_document_is_answered(content: dict[str, Any]) -> None:
     require_an_answer(content)
 

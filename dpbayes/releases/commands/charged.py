@@ -50,22 +50,30 @@ LONGEST_VALUE = 64
 def add_release(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `release`."""
     _add_charged(parser)
-    tables.add_data_or_source(parser)
-    _add_request(parser)
+    table = parser.add_mutually_exclusive_group(required=True)
+    table.add_argument("--data", **_FILE, help=_TABLE)
+    table.add_argument(
+        "--source",
+        metavar="ADDRESS",
+        help="instead of --data, a connected table: parquet:/data/folder, duckdb:/data/f.duckdb?table=t, "
+        "postgresql://user@host/db?table=s.t, without a password",
+    )
+    parser.add_argument(
+        "--network", required=True, metavar="FILE|EDGES", help='a file (.bif, .txt, .edges), or "rain -> grass; sun"'
+    )
     parser.add_argument(
         "--graph-unseen",
         action="store_true",
         help="confirm that the graph was chosen without looking at the records, which is required",
     )
-    tables.add_out(parser, "the file for the release, such as release.json")
+    _add_mechanism(parser)
 
 
-def _add_request(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of a request for tables of a given graph."""
+def _add_mechanism(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that choose a mechanism, its guarantee and its settings."""
     parser.add_argument("--epsilon", help="the epsilon that is charged, a decimal")
     parser.add_argument("--rho", help="for Gaussian noise, the rho that is charged, a decimal, instead of --epsilon")
     parser.add_argument("--delta", help="for Gaussian noise, the delta that belongs to --epsilon; rho is charged")
-    tables.add_network(parser)
     parser.add_argument(
         "--mechanism", required=True, choices=list(RELEASABLE), help="a mechanism whose noise is sampled exactly"
     )
@@ -78,15 +86,20 @@ def _add_request(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{name}", metavar="NUMBER", help=f"{in_help(parameter.description)} ({_whose(name)})")
 
 
+_FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
+_TABLE = "the table: CSV, Parquet or workbook"
+
+
 def _add_charged(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that `release` and `adaptive` share."""
     add_ledger(parser)
     parser.add_argument("--dataset", required=True, metavar="ID", help="the name of the dataset in the ledger")
-    tables.add_domains(parser)
+    parser.add_argument("--domains", **_FILE, required=True, help="a JSON file with the domains of the table's columns")
     parser.add_argument(
         "--domains-published", action="store_true", help="confirm that the domains are from a published description"
     )
     parser.add_argument("--again", action="store_true", help="sample new noise for an earlier release and charge again")
+    tables.add_out(parser, "the file for the release, such as release.json")
 
 
 def release(args: argparse.Namespace) -> int:
@@ -177,7 +190,7 @@ def _whose(name: str) -> str:
 def add_adaptive(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `adaptive`."""
     _add_charged(parser)
-    tables.add_data(parser, required=True)
+    parser.add_argument("--data", **_FILE, required=True, help=_TABLE)
     parser.add_argument("--epsilon", required=True, help="the epsilon of the guarantee, a decimal")
     parser.add_argument(
         "--delta",
@@ -185,7 +198,6 @@ def add_adaptive(parser: argparse.ArgumentParser) -> None:
         help="the delta of the guarantee, a decimal; with a delta above 0, rho is charged, and otherwise epsilon "
         "(default: 0)",
     )
-    tables.add_out(parser, "the file for the release, such as release.json")
 
 
 def adaptive(args: argparse.Namespace) -> int:

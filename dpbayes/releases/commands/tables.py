@@ -1,4 +1,4 @@
-"""The table and the graph of a command, and the arguments that several commands share."""
+"""The table, the graph and the output of a command, by its arguments."""
 
 import argparse
 from pathlib import Path
@@ -12,49 +12,6 @@ from dpbayes.sources.columns import Column, encode
 from dpbayes.sources.edgelist import network, read_edges
 from dpbayes.sources.engines.table import DeclaredTable
 from dpbayes.sources.files import read_table
-
-ARROWS = (".txt", ".edges")
-"""The endings of files with a list of arrows."""
-
-
-def add_data(parser: argparse._ActionsContainer, *, required: bool) -> None:
-    """Add the argument that names the file of a table."""
-    parser.add_argument(
-        "--data", required=required, type=Path, metavar="FILE", help="the table: CSV, Parquet or workbook"
-    )
-
-
-def add_data_or_source(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that name a table, of which one is required."""
-    group = parser.add_mutually_exclusive_group(required=True)
-    add_data(group, required=False)
-    group.add_argument(
-        "--source",
-        metavar="ADDRESS",
-        help="instead of --data, a connected table: parquet:/data/folder, duckdb:/data/f.duckdb?table=t, "
-        "postgresql://user@host/db?table=s.t, without a password",
-    )
-
-
-def add_domains(parser: argparse.ArgumentParser) -> None:
-    """Add the argument that names the domain description."""
-    parser.add_argument(
-        "--domains",
-        required=True,
-        type=Path,
-        metavar="FILE",
-        help="a JSON file with the domains of the table's columns",
-    )
-
-
-def add_network(parser: argparse.ArgumentParser) -> None:
-    """Add the argument that names the graph."""
-    parser.add_argument(
-        "--network",
-        required=True,
-        metavar="FILE|EDGES",
-        help='a file (.bif, .txt, .edges), or "rain -> grass; sun"',
-    )
 
 
 def add_out(parser: argparse.ArgumentParser, about: str) -> None:
@@ -80,18 +37,18 @@ def files_read(args: argparse.Namespace) -> list[Path]:
     return paths
 
 
-def table_of_file(path: Path, columns: tuple[Column, ...]) -> Dataset:
-    """Read a file. Errors: InputError, OSError."""
-    return encode(read_table(path.name, path.read_bytes()).frame, columns)
-
-
 def table_of(args: argparse.Namespace, columns: tuple[Column, ...]) -> Dataset | DeclaredTable:
     """Return the table that was named, a file or an address. Errors: InputError, OSError."""
-    if args.source is None:
+    if args.data is not None:
         return table_of_file(args.data, columns)
     from dpbayes.sources.engines.table import open_table
 
     return DeclaredTable(open_table(args.source), columns)
+
+
+def table_of_file(path: Path, columns: tuple[Column, ...]) -> Dataset:
+    """Read a file. Errors: InputError, OSError."""
+    return encode(read_table(path.name, path.read_bytes()).frame, columns)
 
 
 def network_of(text: str, table: Dataset | Source) -> Network:
@@ -115,7 +72,7 @@ def network_of(text: str, table: Dataset | Source) -> Network:
 def _is_file(text: str) -> bool:
     """Whether a graph is the name of a file, and not typed edges."""
     name = text.lower()
-    return name.endswith(".bif") or (name.endswith(ARROWS) and "->" not in text)
+    return name.endswith(".bif") or (name.endswith((".txt", ".edges")) and "->" not in text)
 
 
 def counts_of(drawn: Network, table: Dataset | DeclaredTable) -> Counts:
