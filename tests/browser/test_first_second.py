@@ -123,13 +123,13 @@ def test_the_first_visitor_sees_no_names_of_files_and_no_empty_page(how: str, pl
         opened(page, f"{url}/{place}", EVERY_50_MS)
         views = seen(page, "h2")
     assert names_of_files(views) == set()
-    assert "Research" in views[-1]["names"], "the navigation was read"
+    assert "Release" in views[-1]["names"], "the navigation was read"
     shown = list(itertools.dropwhile(lambda view: not view["frame"] or view["empty"], views))
     assert shown
     assert not any(view["empty"] for view in shown)
 
 
-EARLY = ("explore", "claims?prior=1&epsilon=2", "network", "compare")
+EARLY = ("explore", "proofs?epsilon=2", "network", "lab")
 
 
 @pytest.mark.parametrize("how", SERVERS)
@@ -148,16 +148,6 @@ def test_whoever_comes_in_a_servers_first_seconds_finds_the_whole_app(how: str) 
             AppScreen(page).arrived(title_of(place.partition("?")[0]))
             assert page.url == f"{url}/{place}", "with the settings of its link"
             assert page.errors == []
-
-
-@pytest.mark.parametrize("how", SERVERS)
-def test_an_old_link_may_be_the_first_thing_that_a_server_sees(how: str) -> None:
-    """Streamlit tells a page that is no file of pages/ as not found, until it knows that the app has a navigation."""
-    with SERVERS[how]() as (url, _), chromium() as page:
-        page.goto(f"{url}/release?epsilon=2&prior=capped")
-        AppScreen(page).arrived("Explore")
-        assert page.url == f"{url}/explore?epsilon=2&prior=capped"
-        expect(page.get_by_role("dialog")).to_have_count(0)
 
 
 def test_a_file_of_the_page_is_sent_at_once() -> None:

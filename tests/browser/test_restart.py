@@ -34,6 +34,9 @@ def restarted(screens: Sequence[AppScreen], server: subprocess.Popen[bytes], por
         yield
 
 
+DIE = "lab.experiment=A+die%3A+Hellinger+or+Laplace"
+
+
 def records(screen: AppScreen) -> Locator:
     return screen.page.get_by_role("textbox", name="Number of records")
 
@@ -41,12 +44,15 @@ def records(screen: AppScreen) -> Locator:
 def test_pages_come_back_with_their_settings_when_the_server_does() -> None:
     port = free_port()
     with dashboard_process(port) as (url, server), visits(url) as visit:
-        data, hellinger = visit("data?data_seed=7&prior=capped"), visit("hellinger?data_seed=7")
+        data, hellinger = (
+            visit("data?data_seed=7"),
+            visit("lab?data_seed=7&lab.experiment=A+die%3A+Hellinger+or+Laplace"),
+        )
         records(data).fill("1234")
         records(data).press("Enter")
         expect(data.headline).to_contain_text("1,234 synthetic records")
         headline, address = data.headline.inner_text(), data.page.url
-        assert address == f"{url}/data?records=1234&data_seed=7&prior=capped"
+        assert address == f"{url}/data?records=1234&data_seed=7"
         with restarted([data, hellinger], server, port):
             _goes_on_with_its_settings(data, headline, address)
             _reruns_its_part_alone(hellinger)
@@ -61,8 +67,8 @@ def _goes_on_with_its_settings(screen: AppScreen, headline: str, address: str) -
     records(screen).press("Enter")
     expect(screen.headline).to_contain_text("55 synthetic records")
     assert not screen.warnings.count()
-    screen.go("Home")
-    expect(screen.main.get_by_text("55 synthetic records")).to_be_visible()
+    screen.go("Explore")
+    expect(screen.main.get_by_text("55 synthetic records").first).to_be_visible()
 
 
 def _reruns_its_part_alone(screen: AppScreen) -> None:

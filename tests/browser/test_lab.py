@@ -1,0 +1,55 @@
+"""Lab and Proofs in a browser: each board is drawn, follows its slider, and comes back by its link."""
+
+import re
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import expect
+
+from dpbayes.ui.session.options.lab import Experiment
+from tests.browser.app_screen import AppScreen
+
+pytestmark = pytest.mark.browser
+
+SMALL = {"accuracy.repeats": "10", "regression.repeats": "3", "regression.n": "2000", "source": "sprinkler"}
+PHONE = {"width": 390, "height": 844}
+
+
+def drawn(screen: AppScreen) -> None:
+    """Check that every board has its curves, within the width of the window, and that nothing was refused."""
+    boards = screen.page.locator(".dpbayes-board")
+    for board in boards.all():
+        expect(board.locator("h2")).not_to_be_empty()
+        expect(board.locator(".scatterlayer .trace, .boxlayer .trace").first).to_be_attached()
+    assert not screen.warnings.count()
+    width = screen.page.viewport_size["width"]
+    for box in (chart.bounding_box() for chart in screen.main.locator(".js-plotly-plot").all()):
+        assert box is None or box["x"] + box["width"] <= width + 1, "a chart runs off the screen"
+
+
+@pytest.mark.parametrize("experiment", Experiment, ids=lambda experiment: experiment.name)
+def test_every_experiment_has_its_board_in_the_dark_on_a_phone(visit, experiment: Experiment) -> None:
+    query = urlencode(SMALL | {"lab.experiment": experiment.value})
+    drawn(visit(f"lab?{query}", color_scheme="dark", viewport=PHONE))
+
+
+def test_the_board_follows_its_slider_and_a_link_reopens_it(visit) -> None:
+    screen = visit(f"lab?{urlencode(SMALL | {'lab.experiment': Experiment.NON_NEGATIVITY.value})}")
+    before = screen.headline.inner_text()
+    screen.settle(1000)
+    screen.page.locator(".dpbayes-board [type=range]").first.press("ArrowRight")
+    expect(screen.headline).not_to_have_text(before)
+    expect(screen.page).to_have_url(re.compile(r"[?&]t="))
+    other = visit(screen.shared_link())
+    expect(other.headline).to_have_text(screen.headline.inner_text())
+
+
+def test_a_row_of_the_list_of_claims_opens_its_board(visit) -> None:
+    screen = visit("proofs?proofs.view=the+papers%27+claims")
+    drawn(screen)
+    before = screen.headline.inner_text()
+    table = screen.main.get_by_test_id("stDataFrame").first
+    table.click(position={"x": 20, "y": 35 * 3 + 17})
+    expect(screen.headline).not_to_have_text(before)
+    expect(screen.page).to_have_url(re.compile("proofs.claim="))
+    drawn(screen)
