@@ -5,7 +5,7 @@ is in use.
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -141,12 +141,15 @@ def read_domains(text: str | bytes) -> tuple[DeclaredColumn, ...]:
     text = _decoded(text)
     if text.lstrip()[:1] not in ("{", "["):
         return tuple(DeclaredColumn(column.name, column) for column in declared_in_toml(text))
-    entry = _fields("The description", _json(text), ("format", "version", "columns"))
-    if entry["format"] != FORMAT:
+    entry = _json(text)
+    if not isinstance(entry, dict) or entry.get("format") != FORMAT:
         raise InputError(f'This JSON is not a domain description: its format is not "{FORMAT}".')
-    if type(entry["version"]) is not int or entry["version"] != VERSION:
-        raise InputError(f"The description has version {brief(entry['version'])}; only version {VERSION} is supported.")
-    columns = tuple(_column(column) for column in _list('The description\'s "columns"', entry["columns"]))
+    if type(entry.get("version")) is not int or entry["version"] != VERSION:
+        version = brief(entry.get("version"))
+        raise InputError(f"The description has version {version}; only version {VERSION} is supported.")
+    if set(entry) != {"format", "version", "columns"} or not isinstance(entry["columns"], list):
+        raise InputError('The description must have the fields "format", "version" and "columns", a list.')
+    columns = tuple(map(_column, entry["columns"]))
     distinct_names("column", (column.name for column in columns))
     return columns
 
@@ -162,7 +165,8 @@ def _decoded(text: str | bytes) -> str:
 
 def _json(text: str) -> object:
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+        numbers: Any = {"parse_float": _read_number, "parse_int": _read_number, "parse_constant": _no_constant}
+        return json.loads(text, object_pairs_hook=_object, **numbers)
     except json.JSONDecodeError as error:
         raise InputError(f"The description is not JSON: {error.msg}, line {error.lineno}.") from None
     except InputError:
@@ -183,91 +187,56 @@ def _no_constant(token: str) -> object:
     raise InputError(f"The description contains {token}; its numbers must be finite.")
 
 
+def _read_number(text: str) -> float | int:
+    return _number(float(text))
+
+
 def _column(entry: object) -> DeclaredColumn:
+    """Return a column that is described exactly as `write_domains` describes it, fields in any order."""
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
         raise InputError('Every column of the description must be an object with a "name".')
-    name = entry["name"]
-    what = f"Column {brief(name)} of the description"
-    if set(entry) <= {"name", "use"}:
-        return DeclaredColumn(name, use=_truth(what, _fields(what, entry, ("name", "use")), "use"))
-    kind = entry.get("kind")
-    if not isinstance(kind, str) or kind not in _SHAPES:
-        raise InputError(f'{what} needs a "kind" that is one of {", ".join(_SHAPES)}; {brief(kind)} is none of them.')
-    shape, column, value = _SHAPES[kind]
-    rule = ("missing",) if "missing" in entry else ()
-    limits = ("limits",) if "limits" in entry and column is Cuts else ()
-    entry = _fields(what, entry, ("name", "use", "public", "kind", shape, *rule, *limits))
-    values = tuple(value(what, part) for part in _list(f"{what}: {brief(shape)}", entry[shape]))
-    missing = _rule(what, entry["missing"]) if rule else None
-    own = {"limits": _limits(what, entry["limits"])} if limits else {}
-    domain = column(name, values, public=_truth(what, entry, "public"), missing=missing, **own)
-    return DeclaredColumn(name, domain, use=_truth(what, entry, "use"))
+    what, kind = f"Column {brief(entry['name'])} of the description", entry.get("kind")
+    is_unused = set(entry) <= {"name", "use"}
+    if not is_unused and kind not in tuple(_FORMS):
+        raise InputError(f'{what} needs a "kind" that is one of {", ".join(_FORMS)}; {brief(kind)} is none of them.')
+    try:
+        column = DeclaredColumn(entry["name"], None if is_unused else _domain(entry), use=bool(entry["use"]))
+    except InputError:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError):
+        column = None
+    if column is None or _text(_described(column)) != _text(entry):
+        form = "" if is_unused else f', "public": true, "kind": "{kind}", {_FORMS[str(kind)]}'
+        rules = "" if is_unused else f", and for missing values perhaps {_MISSING}"
+        raise InputError(f'{what} must have the form {{"name": …, "use": true{form}}}{rules}.')
+    return column
 
 
-def _text(what: str, entry: object) -> str:
-    if not isinstance(entry, str):
-        raise InputError(f"{what}: {brief(entry)} must be text.")
-    return entry
+def _domain(entry: dict[str, Any]) -> Column:
+    """Return the domain of a column, whose form may be wrong."""
+    name, public, missing = entry["name"], bool(entry["public"]), None
+    if "missing" in entry:
+        missing = {"own state": OwnState, "count as": CountAs}[entry["missing"]["rule"]](entry["missing"]["state"])
+    match entry["kind"]:
+        case "categories":
+            return Categories(name, tuple(entry["states"]), public=public, missing=missing)
+        case "groups":
+            groups = tuple((group["state"], tuple(group["values"])) for group in entry["groups"])
+            return Groups(name, groups, public=public, missing=missing)
+        case _:
+            limits: Any = tuple(entry["limits"]) if "limits" in entry else None
+            return Cuts(name, tuple(entry["points"]), public=public, missing=missing, limits=limits)
 
 
-def _group(what: str, entry: object) -> tuple[str, tuple[str, ...]]:
-    group = _fields(f"{what}: every group", entry, ("state", "values"))
-    values = _list(f'{what}: the "values" of a group', group["values"])
-    return _text(what, group["state"]), tuple(_text(what, value) for value in values)
+def _text(entry: object) -> str:
+    return json.dumps(entry, sort_keys=True)
 
 
-def _point(what: str, entry: object) -> float:
-    if isinstance(entry, bool) or not isinstance(entry, int | float):
-        raise InputError(f"{what}: the cut point {brief(entry)} is not a number.")
-    return entry
-
-
-def _limits(what: str, entry: object) -> tuple[float, float]:
-    limits = [_point(what, limit) for limit in _list(f'{what}: "limits"', entry)]
-    if len(limits) != 2:
-        raise InputError(f'{what}: "limits" must be two numbers, the least and the largest.')
-    return limits[0], limits[1]
-
-
-def _rule(what: str, entry: object) -> Missing:
-    rule = entry.get("rule") if isinstance(entry, dict) else None
-    if rule not in ("own state", "count as"):
-        raise InputError(f'{what}: "missing" needs a "rule" that is own state or count as; {brief(rule)} is neither.')
-    state = _text(what, _fields(f'{what}: "missing"', entry, ("rule", "state"))["state"])
-    return OwnState(state) if rule == "own state" else CountAs(state)
-
-
-_SHAPES: dict[str, tuple[str, Callable[..., Column], Callable[[str, object], object]]] = {
-    "categories": ("states", Categories, _text),
-    "groups": ("groups", Groups, _group),
-    "cut points": ("points", Cuts, _point),
+_FORMS = {
+    "categories": '"states": ["no", "yes"]',
+    "groups": '"groups": [{"state": "low", "values": ["0", "1"]}]',
+    "cut points": '"points": [18, 65], "limits": [0, 120]',
 }
-"""Of columns of each kind: the field with the domain, the type, and what reads a part of the domain."""
+"""The field with the domain of a column of each kind."""
 
-
-# Types
-
-
-def _fields(what: str, entry: object, names: Sequence[str]) -> dict[str, Any]:
-    """Return an object that has exactly these fields."""
-    if not isinstance(entry, dict):
-        raise InputError(f"{what} must be an object with the fields {', '.join(names)}.")
-    for name in names:
-        if name not in entry:
-            raise InputError(f"{what} lacks the field {brief(name)}.")
-    for name in entry:
-        if name not in names:
-            raise InputError(f"{what} has a field {brief(name)}, which is unknown; it has {', '.join(names)}.")
-    return entry
-
-
-def _list(what: str, entry: object) -> list[object]:
-    if not isinstance(entry, list):
-        raise InputError(f"{what} must be a list, not {brief(entry)}.")
-    return entry
-
-
-def _truth(what: str, entry: dict[str, Any], name: str) -> bool:
-    if not isinstance(entry[name], bool):
-        raise InputError(f"{what}: {brief(name)} must be true or false, not {brief(entry[name])}.")
-    return bool(entry[name])
+_MISSING = '"missing": {"rule": "own state" or "count as", "state": …}'
