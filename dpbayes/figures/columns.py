@@ -9,5 +9,11 @@ from dpbayes.figures.style import Figure, distinct_labels, figure_of, names_axis
 
 def column_figure(states: Sequence[str], counts: FloatArray, *, name: str) -> Figure:
     """Draw the number of records in each state (states,) of one column."""
-    bars = {"type": "bar", "x": distinct_labels(states, 24), "y": counts, "marker": {"color": EXACT}}
+    bars = {
+        "type": "bar",
+        "x": distinct_labels(states, 24),
+        "y": counts,
+        "marker": {"color": EXACT},
+        "showlegend": False,
+    }
     return figure_of([bars], x=names_axis(plain(name)), y=titled("records (not private)", automargin=True), height=300)

@@ -234,6 +234,13 @@ def code_of_missing(column: Column) -> int:
     return column.states.index(column.missing.state) if isinstance(column.missing, CountAs) else 0
 
 
+def missing_values(column: Column, values: "pd.Series") -> int:
+    """Return the number of texts that stand for a missing value and are not declared as a state."""
+    index, distinct = pd.factorize(values)
+    texts = pd.Series(distinct, dtype="str")
+    return int(((column.codes_of(texts) < 0) & is_missing(texts))[index].sum())
+
+
 def states_of_missing(columns: Iterable[Column]) -> dict[str, str]:
     """Return, by column, the state that a missing value counts as."""
     return {column.name: column.domain[code_of_missing(column)] for column in columns}

@@ -10,7 +10,7 @@ import numpy as np
 from dpbayes.base.libraries import pd
 from dpbayes.base.text import shortest
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.base.validation import InputError, brief, whole_number
+from dpbayes.base.validation import InputError, brief
 from dpbayes.model.network import MAX_STATES
 from dpbayes.sources.columns import Categories, Cuts, Missing, OwnState, is_missing, numbers_in
 
@@ -104,20 +104,6 @@ def _own_state(distinct: list[str]) -> OwnState:
     while label in distinct:
         label += " value"
     return OwnState(label)
-
-
-def quantile_cuts(name: str, values: Iterable[str], bins: int) -> Cuts:
-    """Return at most `bins` (2 to 64) bins of about equal numbers of records, with readable rounded points.
-
-    Tied values may leave fewer bins. Errors: InputError for texts that are no numbers and for a single value.
-    """
-    bins = whole_number("The number of bins", bins, low=2, high=64)
-    index, texts = _present(name, _as_series(values))
-    numbers = _numbers(texts)
-    if not np.isfinite(numbers).all():
-        wrong = texts[int(np.argmin(np.isfinite(numbers)))]
-        raise InputError(f"Column {brief(name)} has {brief(wrong)}, which is not a number.")
-    return Cuts(name, _quantiles(name, numbers[index], bins))
 
 
 def _quantiles(name: str, numbers: FloatArray, bins: int) -> tuple[float, ...]:

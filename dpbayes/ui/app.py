@@ -10,12 +10,12 @@ from dpbayes.base.text import escaped
 from dpbayes.ui.bar import top_bar
 from dpbayes.ui.pages.stories.banner import banner, nothing
 from dpbayes.ui.pages.stories.opened import story_page
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import link_problems, show_place
 from dpbayes.ui.session.drawings import remember
 from dpbayes.ui.widgets.address import begin_with_address, turn_to, write_in_place, write_link
 from dpbayes.ui.widgets.board import forget_numbers
 from dpbayes.ui.widgets.guard import delivering
-from dpbayes.ui.widgets.page import live
 from dpbayes.ui.widgets.scanning import PAGES_OF_COUNTS, count_connected
 from dpbayes.ui.widgets.show import guarded
 from dpbayes.ui.widgets.turns import TURNS
@@ -58,7 +58,8 @@ def _shown() -> None:
     with st.container(key="over"), guarded():  # the same place whether a story is open or none
         compare_guess = banner(page.url_path or "home")
     if page.url_path in PAGES_OF_COUNTS:
-        live(count_connected, key="count")
+        with guarded():
+            count_connected(Chosen.now())
     forget_numbers()
     with st.container(key="page"), guarded():
         page.run()

@@ -182,6 +182,11 @@ def headline(at: AppTest) -> str:
     return plain(next(m.value for m in at.markdown if m.value.startswith("## "))).removeprefix("## ")
 
 
+def page_headline(at: AppTest) -> str:
+    """Return the headline of the page above those of its boards."""
+    return plain(next(m.value for m in at.markdown if m.value.startswith("## "))).removeprefix("## ")
+
+
 def sentences(at: AppTest) -> list[str]:
     """Return every refusal on the page: warnings, and captions in red."""
     red = [c.value for c in at.caption if c.value.startswith(":red[")]

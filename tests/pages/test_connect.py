@@ -1,7 +1,6 @@
 """Data > Connect: a table that stays where it is, from its first look to a real release, and what strangers try."""
 
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,32 +12,30 @@ import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.base.steps import finished
-from dpbayes.model.counts import Counts
-from dpbayes.model.network import Network
 from dpbayes.releases import ledger
 from dpbayes.releases.document import read_document
 from dpbayes.sources.columns import Categories, OwnState, encode
 from dpbayes.sources.domains import DeclaredColumn
-from dpbayes.sources.engines.table import EngineTable, Field
+from dpbayes.sources.engines.table import EngineTable
 from dpbayes.ui.session import connected as module
-from dpbayes.ui.session import scans
+from dpbayes.ui.session.connected import Scan
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
 from dpbayes.ui.session.link import query_of
 from dpbayes.ui.session.options.lab import Scene
 from dpbayes.ui.session.options.workflow import SimulatedTables
-from dpbayes.ui.session.scans import Scan
 from dpbayes.ui.session.settings import Seat, Settings
 from dpbayes.ui.widgets.scanning import PAGES_OF_COUNTS
 from tests.conftest import thorough
 from tests.pages.conftest import (
+    boards,
     everything,
     figures,
     fine,
+    frame_of,
     headline,
     one_sentence,
-    one_step_at_a_time,
     open_page,
+    page_headline,
     plain,
     press,
     sentences,
@@ -91,8 +88,6 @@ def connected_page() -> AppTest:
     at = open_page(PAGE, data="connected:files")
     fine(at.selectbox(key="connect.file").set_value("garden.duckdb").run())
     press(at, "Open")
-    while any(key in at.session_state for key in ("connected.listing", "connected.opening")):
-        fine(at.run())
     return at
 
 
@@ -113,21 +108,21 @@ def in_memory() -> Any:
 
 def test_a_file_below_the_root_is_looked_at_declared_and_counted() -> None:
     at = connected_page()
-    assert headline(at) == "Connect a table to begin."
-    one_sentence(at, 'Column "rain" has no domain')
+    assert page_headline(at) == "Connect a table to begin."
+    one_sentence(at, 'Column "rain" has no values')
     preview, columns = (frame.value for frame in at.dataframe[:2])
     assert (len(preview), list(preview.columns)) == (10, ["rain", "grass", "height"])
     assert columns["column"].tolist() == ["rain", "grass", "height"]
     assert columns["type"].tolist()[0] == "string"
     at.session_state["connected"] = at.session_state["connected"].declared(COLUMNS)
     fine(at.run())
-    assert headline(at).startswith("garden.duckdb, main.garden: 2 columns, not counted yet.")
+    assert page_headline(at).startswith("garden.duckdb, main.garden: 2 columns, not counted yet.")
     press(at, "Count the table")
-    assert headline(at).startswith("garden.duckdb, main.garden: 300 records with 2 columns.")
+    assert page_headline(at).startswith("garden.duckdb, main.garden: 300 records with 2 columns.")
     assert not sentences(at)
-    rain = figures(at)["column.chart"]["data"][0]
+    (board,) = boards(at)
     codes = in_memory().column("rain")
-    assert rain["y"] == np.bincount(codes, minlength=3).tolist()
+    assert frame_of(board)["figures"]["column"]["data"][0]["y"].tolist() == np.bincount(codes, minlength=3).tolist()
 
 
 def test_a_table_of_a_database_is_chosen_by_the_public_name_of_its_connection() -> None:
@@ -138,18 +133,18 @@ def test_a_table_of_a_database_is_chosen_by_the_public_name_of_its_connection() 
     fine(tables.set_value(next(name for name in tables.options if "garden" in name)).run())
     press(at, "Connect")
     assert at.session_state["connected"].title.startswith("base, ")
-    assert query_of(settings_of(at)) == {"data": "connected:base", "prior": "1"}
+    assert query_of(settings_of(at)) == {"data": "connected:base"}
 
 
 def test_domains_are_proposed_on_demand_and_marked_as_a_leak() -> None:
     at = connected_page()
-    press(at, "Propose domains for 3 columns from the data (leaks information)")
+    press(at, "Propose values for 3 columns from the data (leaks information)")
     mine = at.session_state["connected"]
     assert [mine.domain(0).states, mine.domain(1).states] == [("no", "yes"), ("dry", "wet")]
     assert mine.columns[2].use is False, "a different value in each record"
     assert mine.leaks == {"rain", "grass"}
-    assert "read from the data (leaks information)" in everything(at)
-    assert not any("Propose domains" in button.label for button in at.button)
+    assert "read from the data, which leaks information" in everything(at)
+    assert not any("Propose values" in button.label for button in at.button)
 
 
 OF_COUNTS = tuple(f"pages/{name}.py" for name in sorted(PAGES_OF_COUNTS))
@@ -169,7 +164,7 @@ def test_pages_work_on_counts_alone_and_another_page_or_epsilon_scans_nothing(
     fine(at.run())
     assert "ε = 3" in headline(at)
     fine(at.switch_page(PAGE).run())
-    assert "300 records" in headline(at)
+    assert "300 records" in page_headline(at)
 
 
 def test_which_epsilon_answers_of_a_connected_tables_counts_once_the_curator_asks_about_it(
@@ -231,15 +226,11 @@ def test_pages_that_need_records_say_so_and_records_can_be_had(monkeypatch: pyte
         fine(at.switch_page(page).run())
         assert NEED_RECORDS[page] in everything(at)
     fine(at.switch_page(PAGE).run())
-    monkeypatch.setattr("dpbayes.ui.pages.data.connected.MOST_RECORDS", 100)
+    monkeypatch.setattr("dpbayes.ui.pages.data.page.MOST_RECORDS", 100)
     fine(at.run())
     press(at, "Take a random sample of 100 records")
-    for _ in range(100):  # each run takes a step, and on a busy machine the engine needs several
-        if settings_of(at).data == "upload":
-            break
-        fine(at.run())
     assert settings_of(at).data == "upload"
-    assert headline(at).startswith("random sample of garden.duckdb, main.garden: 100 records with 2 columns.")
+    assert page_headline(at).startswith("random sample of garden.duckdb, main.garden: 100 records with 2 columns.")
     said = plain(everything(at))
     assert "A simple random sample of 100 records of garden.duckdb, main.garden, without replacement" in said
     mine = at.session_state["upload"]
@@ -252,24 +243,23 @@ def test_pages_that_need_records_say_so_and_records_can_be_had(monkeypatch: pyte
 def test_synthetic_records_of_the_network_have_the_tables_domains() -> None:
     at = press(counted_page(), "Generate synthetic records")
     assert settings_of(at).data == "synthetic"
-    assert "1,000 synthetic records from the drawn network with 2 columns." in headline(at)
+    assert "1,000 synthetic records from the drawn network with 2 columns." in page_headline(at)
 
 
 def test_a_value_that_is_not_declared_is_one_sentence_and_can_be_tried_again() -> None:
     wrong = (COLUMNS[0], DeclaredColumn("grass", Categories("grass", ("dry",), public=True)), COLUMNS[2])
     at = press(declared_page(wrong), "Count the table")
-    assert "not counted yet" in headline(at)
-    fine(at.switch_page("pages/explore.py").run())
+    assert "not counted yet" in page_headline(at)
     one_sentence(at, 'There are undeclared values in "grass"')
-    press(at, "Try again")
-    one_sentence(at, "not counted for this network yet")
+    fine(at.switch_page("pages/explore.py").run())
+    one_sentence(press(at, "Try again"), 'There are undeclared values in "grass"')
 
 
 def test_the_recipient_sees_the_domains_and_nothing_of_the_records() -> None:
     at = counted_page()
     at.session_state["settings"] = Settings(data="connected:files", seat=Seat.RECIPIENT)
     fine(at.run())
-    assert headline(at).startswith("garden.duckdb, main.garden: 300 records")
+    assert page_headline(at).startswith("garden.duckdb, main.garden: 300 records")
     assert len(at.dataframe) == 1
     assert not figures(at)
     assert not any(button.label in ("Open", "Connect", "Count again") for button in at.button)
@@ -289,141 +279,9 @@ def test_a_real_release_is_made_of_an_engines_counts(tmp_path: Path, monkeypatch
     assert read_document(ledger.outcome(path, spending.row)).request.n == 300
 
 
-# Stopping
-
-
-class Slow:
-    """An engine whose answers come once `released` is set; `begun` is the number of questions so far."""
-
-    title = "slow"
-
-    def __init__(self) -> None:
-        self.begun, self.released = 0, threading.Event()
-
-    def _waited(self) -> None:
-        self.begun += 1
-        assert self.released.wait(60)
-
-    def fields(self) -> tuple[Field, ...]:
-        return tuple(Field(column.name, "text") for column in COLUMNS)
-
-    def counts(self, network: Network, columns: Any) -> Counts:
-        self._waited()
-        return Counts(network, np.zeros(network.cell_count, dtype=np.int64), 0)
-
-    def values(self, name: str, most: int) -> pd.Series:
-        self._waited()
-        return pd.Series([200, 100], index=["no", "yes"])
-
-    def head(self, most: int) -> pd.DataFrame:
-        self._waited()
-        return FRAME.head(most).astype("str")
-
-
-@pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
-    engine = Slow()
-    monkeypatch.setattr(module, "_engine", lambda *_: engine)
-    one_step_at_a_time()
-    monkeypatch.setattr("dpbayes.ui.widgets.page.run_again", lambda: None)
-    yield engine
-    engine.released.set()
-
-
-def until(at: AppTest, done: Callable[[], bool]) -> AppTest:
-    """Run a page until something is done; each run takes a step."""
-    for _ in range(100):
-        if done():
-            return at
-        fine(at.run())
-    raise AssertionError("not done after 100 runs")
-
-
-def stopped_and_restarted(at: AppTest, slow: Slow) -> None:
-    """Press Stop and Restart, and check that only the second press asks the engine again."""
-    until(at, lambda: slow.begun > 0)
-    begun = slow.begun
-    press(at, "Stop")
-    fine(at.run())
-    assert slow.begun == begun
-    press(at, "Restart")
-    until(at, lambda: slow.begun == begun + 1)
-    slow.released.set()
-
-
-def test_a_scan_can_be_stopped_and_started_again(slow: Slow) -> None:
-    at = press(declared_slowly(slow), "Count the table")
-    stopped_and_restarted(at, slow)
-    until(at, lambda: "0 records with 2 columns" in headline(at))
-
-
-def test_the_listing_of_tables_can_be_stopped_and_started_again(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
-    def offered(*_: object) -> tuple[str, ...]:
-        slow._waited()
-        return "duckdb:x?table=one", "duckdb:x?table=two"
-
-    monkeypatch.setattr(module, "tables_of", offered)
-    at = press(open_page(PAGE, data="connected:base"), "Open")
-    stopped_and_restarted(at, slow)
-    until(at, lambda: any(box.key == "connect.table" for box in at.selectbox))
-    assert at.selectbox(key="connect.table").options == ["one", "two"]
-
-
 def test_a_place_without_a_table_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "tables_of", lambda *_: ())
-    at = press(open_page(PAGE, data="connected:base"), "Open")
-    until(at, lambda: bool(sentences(at)))
-    one_sentence(at, "This connection has no readable table")
-
-
-def test_a_stopped_opening_leaves_the_connected_table_as_it_was(slow: Slow) -> None:
-    slow.released.set()
-    at = connected_page()
-    before = at.session_state["connected"]
-    slow.begun = 0
-    slow.released.clear()
-    press(at, "Open")
-    until(at, lambda: slow.begun == 1)
-    press(at, "Stop")
-    fine(at.run())
-    assert at.session_state["connected"] is before
-    press(at, "Restart")
-    slow.released.set()
-    until(at, lambda: at.session_state["connected"].number == before.number + 1)
-
-
-def test_the_proposal_of_domains_can_be_stopped_and_started_again(slow: Slow) -> None:
-    slow.released.set()
-    at = fine(connected_page().run())
-    slow.begun = 0
-    slow.released.clear()
-    press(at, "Propose domains for 3 columns from the data (leaks information)")
-    stopped_and_restarted(at, slow)
-    until(at, lambda: at.session_state["connected"].domain(2) is not None)
-    assert slow.begun == 4
-    assert at.session_state["connected"].domain(2).states == ("no", "yes")
-
-
-def declared_slowly(slow: Slow) -> AppTest:
-    """The Data page with a declared table of the slow engine, which has answered so far."""
-    slow.released.set()
-    at = declared_page()
-    slow.begun = 0
-    slow.released.clear()
-    return at
-
-
-def test_a_scan_that_was_expected_to_be_quick_is_dropped_when_it_is_not(
-    slow: Slow, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    at = press(declared_slowly(slow), "Count the table")
-    slow.released.set()
-    until(at, lambda: "0 records" in headline(at))
-    slow.released.clear()
-    fine(at.switch_page("pages/network.py").run())
-    monkeypatch.setattr(scans, "PATIENCE", 0.0)
-    press_choice(at, "columns.bayes")
-    assert asks(at)
+    one_sentence(press(open_page(PAGE, data="connected:base"), "Open"), "This connection has no readable table")
 
 
 # Strangers
@@ -462,7 +320,7 @@ def test_a_strangers_view_reads_nothing_outside_the_root(garden: Path, tmp_path:
                 assert PASSWORD not in everything(at)
             else:
                 at.session_state["connected"] = at.session_state["connected"].declared(COLUMNS)
-                assert "300 records" in headline(press(fine(at.run()), "Count the table"))
+                assert "300 records" in page_headline(press(fine(at.run()), "Count the table"))
     finally:
         place.unlink()
         (garden / "beside.pq").unlink()
@@ -478,7 +336,7 @@ def test_a_forged_value_of_a_control_connects_nothing() -> None:
         press(at, "Open")
         assert at.session_state["connect.tables"][1] == "base.duckdb"
     with pytest.raises(module.InputError, match="This connection has no table"):
-        finished(module.connecting("base", "", "read_parquet('/etc/passwd')"))
+        module.connect("base", "", "read_parquet('/etc/passwd')")
 
 
 def test_a_link_cannot_name_an_address(garden: Path) -> None:

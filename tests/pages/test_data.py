@@ -15,10 +15,11 @@ from dpbayes.experiments.regression.scenario import Records
 from dpbayes.sources.columns import Categories, CountAs, Cuts, Groups
 from dpbayes.sources.domains import DeclaredColumn, read_domains, write_domains
 from dpbayes.sources.shipped_tables import SHIPPED
+from dpbayes.ui.pages.data.columns import FEW_REASONS, LEAK
 from dpbayes.ui.session.graphs import MAX_NAME
 from dpbayes.ui.session.options.lab import Experiment
 from dpbayes.ui.session.options.research import BoundClaim, ProofsView
-from dpbayes.ui.session.settings import MECHANISM_NAMES, Cpts, Seat, Settings
+from dpbayes.ui.session.settings import MECHANISM_NAMES, Seat, Settings
 from tests.conftest import crossed, thorough
 from tests.pages.conftest import (
     PAGES,
@@ -30,6 +31,7 @@ from tests.pages.conftest import (
     frame_of,
     headline,
     open_page,
+    page_headline,
     plain,
     press,
     put,
@@ -50,35 +52,27 @@ def test_every_shipped_table_opens_and_is_what_the_headline_says() -> None:
         fine(at.selectbox(key="ready").set_value(key).run())
         assert settings_of(at).data == key
         domains = at.dataframe[0].value
-        assert f"records with {len(domains)} columns" in headline(at)
-        records = sum(figures(at)["column.chart"]["data"][0]["y"])
-        assert f"{int(records):,} records" in headline(at)
+        assert f"records with {len(domains)} columns" in page_headline(at)
+        records = sum(distribution(at))
+        assert f"{int(records):,} records" in page_headline(at)
+
+
+def distribution(at: AppTest) -> list[float]:
+    """Return the number of records in each state of the column that is shown."""
+    (board,) = boards(at)
+    return list(frame_of(board)["figures"]["column"]["data"][0]["y"])
 
 
 def test_any_number_of_records() -> None:
     at = open_page(PAGE)
     for n in (0, 1, 2, 1000):
         put(at, "box.records", str(n))
-        assert f"{many(n, 'synthetic record')} from Asia with 8 columns." in headline(at)
-        assert sum(figures(at)["column.chart"]["data"][0]["y"]) == n
+        assert f"{many(n, 'synthetic record')} from Asia with 8 columns." in page_headline(at)
+        assert sum(distribution(at)) == n
 
 
 def test_thousands_may_be_written_with_commas() -> None:
     assert settings_of(put(open_page(PAGE), "box.records", "12,000")).records == 12_000
-
-
-def test_probabilities_can_be_typed_and_bad_ones_are_refused() -> None:
-    at = open_page(PAGE, source="sprinkler")
-    editor = "cpts.sprinkler.published.1"
-    type_cells(at, editor, {0: {"probability": 0.9}})
-    press(at, "Use these probabilities")
-    assert len(sentences(at)) == 1
-    assert settings_of(at).cpts is Cpts.PUBLISHED
-    type_cells(at, editor, {0: {"probability": 1.0}, 1: {"probability": 0.0}})
-    press(at, "Use these probabilities")
-    assert not sentences(at)
-    assert settings_of(at).cpts is Cpts.GIVEN
-    assert sorted(figures(at)["column.chart"]["data"][0]["y"]) == [0, 1000]
 
 
 def type_cells(at: AppTest, key: str, rows: dict[int, dict[str, Any]]) -> AppTest:
@@ -111,7 +105,7 @@ def at() -> AppTest:
     """The Data page with a good table loaded."""
     at = load(open_page(PAGE, data="upload"), GOOD)
     assert not refusals(at)
-    assert "4 records with 2 columns" in headline(at)
+    assert "4 records with 2 columns" in page_headline(at)
     return at
 
 
@@ -121,11 +115,7 @@ def refusals(at: AppTest) -> list[str]:
         r"With 50 training records of \d+ records, no test record is left\. "
         r".* The page shows the nearest possible setting: .*"
     )
-    return [
-        sentence
-        for sentence in sentences(at)
-        if not sentence.startswith("These domains are read") and not small.match(sentence)
-    ]
+    return [sentence for sentence in sentences(at) if not small.match(sentence)]
 
 
 def editor(at: AppTest) -> str:
@@ -156,8 +146,8 @@ AGES = "age,wet\n" + "".join(f"{20 + k % 61},{'yes' if k % 3 else 'no'}\n" for k
 
 def test_declared_domains_stay_while_other_pages_are_looked_at(at: AppTest) -> None:
     load(at, AGES)
-    assert domain_table(at)["domain"][0] != "30"
-    edit(at, {0: {"domain": "30", "public": True}, 1: {"public": True, "missing values": "a state of its own"}})
+    assert domain_table(at)["values"][0] != "cut at 30"
+    edit(at, {0: {"values": "cut at 30", "public": True}, 1: {"public": True, "missing": "own state"}})
     assert not sentences(at)
     release = headline(go(at, "pages/explore.py"))
     assert "age < 30" in everything(at)
@@ -165,82 +155,84 @@ def test_declared_domains_stay_while_other_pages_are_looked_at(at: AppTest) -> N
         go(at, page)
     assert not sentences(at)
     shown = domain_table(at)
-    assert shown["domain"].tolist() == ["30", "no; yes"]
+    assert shown["values"].tolist() == ["cut at 30", "no; yes"]
     assert shown["public"].tolist() == [True, True]
-    assert shown["missing values"].tolist() == ["none", "a state of its own"]
+    assert shown["missing"].tolist() == ["none", "own state"]
     assert headline(go(at, "pages/explore.py")) == release
     assert "age < 30" in everything(at)
     edit(go(at, PAGE), {1: {"use": False}})
     go(at, "pages/home.py")
     assert domain_table(go(at, PAGE))["use"].tolist() == [True, False]
-    assert domain_table(at)["domain"].tolist() == ["30", "no; yes"]
+    assert domain_table(at)["values"].tolist() == ["cut at 30", "no; yes"]
 
 
-def test_cuts_at_quantiles_stay_while_other_pages_are_looked_at(at: AppTest) -> None:
+def test_what_leaks_is_stated_once_until_it_is_declared_public(at: AppTest) -> None:
     load(at, AGES)
-    edit(at, {1: {"public": True}})
-    put(at, "quantile.bins", "2")
-    press(at, "Apply bins")
-    cut = domain_table(at)["domain"][0]
-    assert ";" not in cut
-    go(at, "pages/home.py")
-    shown = domain_table(go(at, PAGE))
-    assert shown["domain"][0] == cut
-    assert shown["public"].tolist() == [False, True]
-
-
-def test_cut_points_read_off_the_data_and_marked_as_public_are_warned_of_until_they_are_others(at: AppTest) -> None:
-    load(at, AGES)
-    edit(at, {1: {"public": True}})
-    assert not warned_of_cuts(at)
+    assert "The values of the columns are public" not in everything(at)
+    assert [c.value for c in at.caption].count(LEAK) == 1
     press(at, "Mark all as public")
     assert domain_table(at)["public"].all()
     assert at.button(key="all.public").disabled
-    (sentence,) = warned_of_cuts(at)
-    assert sentence.startswith("The cut points of age are marked public but were read from the data.")
-    edit(at, {0: {"domain": "10; 20; 50"}})
-    assert not warned_of_cuts(at)
+    assert any("cut points of age are still those read from the data" in plain(c.value) for c in at.caption)
+    edit(at, {0: {"values": "cut at 10; 20; 50"}})
+    assert not any("still those read from the data" in caption.value for caption in at.caption)
+    assert "values of the columns are public" in everything(at)
 
 
-def warned_of_cuts(at: AppTest) -> list[str]:
-    return [plain(warning.value) for warning in at.warning if "but were read from the data" in warning.value]
+def test_missing_values_of_a_column_that_was_declared_without_are_stated(at: AppTest) -> None:
+    load(at, "weather,wet\nsun,no\nrain,yes\n,yes\n?,no\n")
+    assert domain_table(at)["missing"].tolist() == ["own state", "none"]
+    assert at.session_state["upload"].dataset.states == (("rain", "sun", "missing"), ("no", "yes"))
+    edit(at, {0: {"missing": "none"}})
+    assert at.session_state["upload"].dataset.states == (("rain", "sun"), ("no", "yes"))
+    assert any('2 missing values of "weather" count as "rain"' in plain(c.value) for c in at.caption)
+
+
+def test_the_format_of_a_file_can_be_chosen_where_its_detection_is_unsure(at: AppTest) -> None:
+    assert not [box.key for box in at.selectbox if box.key == "separator"]
+    load(at, "a;b\n1,5;x\n2,5;y\n", "semicolons.csv")
+    assert [box.key for box in at.selectbox if box.key == "separator"]
+    fine(at.selectbox(key="decimal").set_value(".").run())
+    assert "2 records with 2 columns" in page_headline(at)
+    load(at, GOOD, "usual.csv")
+    assert not [box.key for box in at.selectbox if box.key == "separator"]
 
 
 def test_the_file_in_use_is_named_after_a_visit_to_another_page(at: AppTest) -> None:
     load(at, AGES)
     go(at, "pages/home.py")
-    assert "Table in use: mine.csv." in [plain(caption.value) for caption in go(at, PAGE).caption]
+    assert any("Table in use: mine.csv." in plain(caption.value) for caption in go(at, PAGE).caption)
 
 
 def test_a_line_that_is_wrong_leaves_its_column_as_it_was_and_takes_the_others(at: AppTest) -> None:
     load(at, AGES)
-    before = domain_table(at)["domain"][0]
-    edit(at, {0: {"domain": "young; old"}, 1: {"domain": "no; yes; perhaps", "public": True}})
+    before = domain_table(at)["values"][0]
+    edit(at, {0: {"values": "cut at young; old"}, 1: {"values": "no; yes; perhaps", "public": True}})
     assert len(refusals(at)) == 1
     assert "must be numbers" in refusals(at)[0]
     go(at, "pages/home.py")
-    assert domain_table(go(at, PAGE))["domain"].tolist() == [before, "no; yes; perhaps"]
+    assert domain_table(go(at, PAGE))["values"].tolist() == [before, "no; yes; perhaps"]
     assert not refusals(at)
 
 
 def test_what_was_typed_for_one_file_is_not_taken_for_the_next(at: AppTest) -> None:
-    edit(at, {0: {"domain": "sun; rain; snow", "public": True}})
+    edit(at, {0: {"values": "sun; rain; snow", "public": True}})
     load(at, "colour,size\nred,1\nblue,2\n", "next.csv")
-    assert domain_table(at)["domain"].tolist() == ["blue; red", "1; 2"]
+    assert domain_table(at)["values"].tolist() == ["blue; red", "1; 2"]
     assert not domain_table(at)["public"].any()
     assert not refusals(at)
 
 
 def test_cut_points_keep_all_their_digits(at: AppTest) -> None:
     load(at, AGES)
-    edit(at, {0: {"domain": "30.1234567; 1234567.25"}})
+    edit(at, {0: {"values": "cut at 30.1234567; 1234567.25"}})
     go(at, "pages/home.py")
-    assert domain_table(go(at, PAGE))["domain"][0] == "30.1234567; 1234567.25"
+    assert domain_table(go(at, PAGE))["values"][0] == "cut at 30.1234567; 1234567.25"
 
 
 @pytest.mark.usefixtures("first_look")
 def test_a_good_table_goes_all_the_way(at: AppTest) -> None:
-    assert "mine.csv" in headline(at)
+    assert "mine.csv" in page_headline(at)
     for page in thorough(PAGES, sample=ABOUT_DATA):
         fine(at.switch_page(page).run())
         assert not refusals(at)
@@ -261,10 +253,10 @@ def test_a_bad_file_is_one_sentence_and_the_table_before_stays(at: AppTest) -> N
         refused = refusals(at)
         assert len(refused) == 1, refused
         assert part in refused[0]
-        assert "mine.csv: 4 records with 2 columns" in headline(at)
+        assert "mine.csv: 4 records with 2 columns" in page_headline(at)
     load(at, "x,y\n1,2\n3,4\n", "next.csv")
     assert not refusals(at)
-    assert "next.csv" in headline(at)
+    assert "next.csv" in page_headline(at)
 
 
 @pytest.mark.parametrize(
@@ -279,15 +271,15 @@ def test_how_a_file_is_written_is_recognised_and_can_be_overruled(
 ) -> None:
     load(at, content, "other.csv")
     assert not refusals(at)
-    assert "other.csv: 1 record" in headline(at)
-    edit(at, {1: {"domain": "2; 7", "public": True}})
+    assert "other.csv: 1 record" in page_headline(at)
+    edit(at, {1: {"values": "2; 7", "public": True}})
     fine(at.selectbox(key=key).set_value(wrong).run())
     assert len(refusals(at)) == 1
     assert part in refusals(at)[0]
-    assert "other.csv: 1 record" in headline(at)
+    assert "other.csv: 1 record" in page_headline(at)
     fine(at.selectbox(key=key).set_value(right).run())
     assert not refusals(at)
-    assert domain_table(at)["domain"][1] == "2; 7", "what is declared is no guess, and stays when a file is read again"
+    assert domain_table(at)["values"][1] == "2; 7", "what is declared is no guess, and stays when a file is read again"
 
 
 def test_a_file_with_decimal_commas_is_read_as_numbers_and_says_so(at: AppTest) -> None:
@@ -296,19 +288,21 @@ def test_a_file_with_decimal_commas_is_read_as_numbers_and_says_so(at: AppTest) 
     )
     load(at, f"Betrag;Größe\n{lines}".encode("latin-1"), "german.csv")
     assert not refusals(at)
-    assert "german.csv: 300 records with 2 columns" in headline(at)
-    assert domain_table(at)["kind"][0] == "cut points"
-    caption = next(plain(c.value) for c in at.caption if c.value.startswith("Read with"))
+    assert "german.csv: 300 records with 2 columns" in page_headline(at)
+    assert domain_table(at)["values"][0].startswith("cut at ")
+    caption = next(plain(c.value) for c in at.caption if "Read with" in c.value).removeprefix(
+        "Table in use: german.csv. "
+    )
     assert caption.startswith("Read with a semicolon between values and in Latin-1, since a semicolon splits its first")
     assert 'Numbers are read with a decimal comma, since column "Betrag" holds "1.000,10".' in caption
     fine(at.selectbox(key="decimal").set_value(".").run())
-    assert "300 records with 1 column" in headline(at)
-    (reason,) = [plain(m.value) for m in at.markdown if m.value.startswith("Not in use")]
+    assert "300 records with 1 column" in page_headline(at)
+    (reason,) = [plain(c.value) for c in at.caption if c.value.startswith("Not in use")]
     assert (
         'Column "Betrag" has 300 distinct texts; the limit is 256. Leave it out, or group its values first.' in reason
     )
     fine(at.selectbox(key="decimal").set_value(",").run())
-    assert "300 records with 2 columns" in headline(at)
+    assert "300 records with 2 columns" in page_headline(at)
     assert any("decimal comma, as chosen" in plain(c.value) for c in at.caption)
     go(at, "pages/home.py")
     assert any("decimal comma, as chosen" in plain(c.value) for c in go(at, PAGE).caption)
@@ -316,8 +310,9 @@ def test_a_file_with_decimal_commas_is_read_as_numbers_and_says_so(at: AppTest) 
 
 def test_many_columns_that_are_not_used_do_not_fill_the_page(at: AppTest) -> None:
     load(at, "a," + ",".join(f"c{i}" for i in range(9)) + "\n1" + "," * 9 + "\n2" + "," * 9 + "\n")
-    (inside,) = [e for e in at.expander if e.label == "Not in use: 9 columns"]
-    assert plain(inside.markdown[0].value).count("has no values. Leave it out.") == 9
+    (reasons,) = [plain(c.value) for c in at.caption if c.value.startswith("Not in use")]
+    assert reasons.count("has no values. Leave it out.") == FEW_REASONS
+    assert reasons.endswith("And 3 further columns.")
 
 
 UNUSABLE = {
@@ -330,16 +325,16 @@ UNUSABLE = {
 
 
 def test_a_file_without_a_column_to_use_is_one_sentence_and_the_table_before_stays(at: AppTest) -> None:
-    edit(at, {0: {"domain": "sun; rain; snow", "public": True}})
+    edit(at, {0: {"values": "sun; rain; snow", "public": True}})
     for name, content in UNUSABLE.items():
         load(at, content, "useless.csv")
         assert len(refusals(at)) == 1, (name, refusals(at))
         assert refusals(at)[0].startswith("The file has no usable column.")
-        assert "mine.csv: 4 records with 2 columns" in headline(at)
-        assert domain_table(at)["domain"][0] == "sun; rain; snow"
+        assert "mine.csv: 4 records with 2 columns" in page_headline(at)
+        assert domain_table(at)["values"][0] == "sun; rain; snow"
         fine(at.switch_page("pages/home.py").run())
-        assert "mine.csv: 4 records with 2 columns" in headline(fine(at.switch_page(PAGE).run()))
-        assert domain_table(at)["domain"][0] == "sun; rain; snow"
+        assert "mine.csv: 4 records with 2 columns" in page_headline(fine(at.switch_page(PAGE).run()))
+        assert domain_table(at)["values"][0] == "sun; rain; snow"
 
 
 class Bars(list[tuple[str, list[float]]]):
@@ -373,9 +368,9 @@ def test_a_large_table_shows_how_far_its_encoding_is_and_a_small_one_does_not(
 def test_a_workbook_is_a_table_like_any_other(at: AppTest) -> None:
     load(at, workbook([["weather", "age"], *[["sun" if k % 3 else "rain", k % 50] for k in range(60)]]), "mine.xlsx")
     assert not refusals(at)
-    assert "mine.xlsx: 60 records with 2 columns" in headline(at)
+    assert "mine.xlsx: 60 records with 2 columns" in page_headline(at)
     assert any('Read from the sheet "S0" of a workbook.' in plain(c.value) for c in at.caption)
-    edit(at, {1: {"domain": "18; 30", "public": True}})
+    edit(at, {1: {"values": "cut at 18; 30", "public": True}})
     assert "weather=rain" in everything(go(at, "pages/explore.py"))
 
 
@@ -409,42 +404,42 @@ def test_odd_names_are_text_on_every_page_and_a_column_may_be_constant(at: AppTe
 
 def test_missing_values_are_a_state_or_count_as_another_and_leave_no_record_out(at: AppTest) -> None:
     load(at, "weather,wet\nsun,no\nrain,yes\n,yes\nsun,no\n")
-    assert at.dataframe[0].value["missing values"][0] == "a state of its own"
-    assert "4 records" in headline(at)
-    for rule in ("none", "count as: rain"):
-        edit(at, {0: {"missing values": rule}})
-        assert "4 records" in headline(at)
-    for wrong in ("count as: snow", "whatever"):
-        edit(at, {0: {"missing values": wrong}})
+    assert at.dataframe[0].value["missing"][0] == "own state"
+    assert "4 records" in page_headline(at)
+    for rule in ("none", "counts as rain"):
+        edit(at, {0: {"missing": rule}})
+        assert "4 records" in page_headline(at)
+    for wrong in ("counts as snow", "whatever"):
+        edit(at, {0: {"missing": wrong}})
         assert len(refusals(at)) == 1
-        assert "4 records" in headline(at)
+        assert "4 records" in page_headline(at)
 
 
 def test_ten_thousand_texts_leave_their_column_out(at: AppTest) -> None:
     load(at, "key,b\n" + "".join(f"person {i},{i % 2}\n" for i in range(10_000)))
-    assert "10,000 records with 1 column" in headline(at)
-    assert any("10,000 distinct" in text.value for text in at.markdown)
+    assert "10,000 records with 1 column" in page_headline(at)
+    assert any("10,000 distinct" in text.value for text in at.caption)
     edit(at, {0: {"use": True}})
     assert len(refusals(at)) == 1
 
 
 def test_a_value_outside_the_domain_is_one_sentence_and_the_table_stays(at: AppTest) -> None:
-    edit(at, {0: {"domain": "sun; snow"}})
+    edit(at, {0: {"values": "sun; snow"}})
     assert len(refusals(at)) == 1
     assert '"rain"' in refusals(at)[0]
-    assert "4 records" in headline(at)
-    edit(at, {0: {"domain": "sun; snow; rain", "public": True}})
+    assert "4 records" in page_headline(at)
+    edit(at, {0: {"values": "sun; snow; rain", "public": True}})
     assert not refusals(at)
-    assert next(f.value for f in at.dataframe if "states" in f.value)["states"][0] == 3
+    assert len(at.session_state["upload"].dataset.states[0]) == 3
 
 
 def test_an_impossible_domain_is_one_sentence(at: AppTest) -> None:
     for domain in ("", None, ";;", "a; a", "x" * 10_000, "; ".join(map(str, range(300)))):
-        edit(at, {0: {"domain": domain}})
+        edit(at, {0: {"values": domain}})
         assert len(refusals(at)) == 1, refusals(at)
         assert len(refusals(at)[0]) < 300
-        assert "4 records" in headline(at)
-        assert domain_table(at)["domain"][0] == "rain; sun"
+        assert "4 records" in page_headline(at)
+        assert domain_table(at)["values"][0] == "rain; sun"
 
 
 def test_no_column_in_use_is_one_sentence(at: AppTest) -> None:
@@ -453,17 +448,11 @@ def test_no_column_in_use_is_one_sentence(at: AppTest) -> None:
     assert "tick at least one" in refusals(at)[0]
 
 
-def test_how_many_records_are_in_use_stays_on_the_page(at: AppTest) -> None:
-    for _ in range(2):
-        fine(at.run())
-        assert any("4 of 4 records are in use" in plain(caption.value) for caption in at.caption)
-
-
 def test_names_too_long_to_draw_are_left_out_with_a_reason(at: AppTest) -> None:
     load(at, f"{'x' * (MAX_NAME + 1)},b\n1,2\n3,4\n")
-    assert "records with 1 column." in headline(at)
-    assert any(f"{MAX_NAME} characters" in text.value for text in at.markdown)
-    edit(at, {0: {"use": True, "domain": "1; 3"}})
+    assert "records with 1 column." in page_headline(at)
+    assert any(f"{MAX_NAME} characters" in text.value for text in at.caption)
+    edit(at, {0: {"use": True, "values": "1; 3"}})
     assert len(refusals(at)) == 1
     fine(at.switch_page("pages/network.py").run())
     assert not refusals(at)
@@ -474,7 +463,7 @@ def test_a_table_of_many_columns(at: AppTest) -> None:
     load(
         at, ",".join(f"c{i}" for i in range(150)) + "\n" + (",".join(["1"] * 150) + "\n" + ",".join(["0"] * 150)) + "\n"
     )
-    assert "2 records with 150 columns" in headline(at)
+    assert "2 records with 150 columns" in page_headline(at)
     for page in thorough(PAGES, sample=ABOUT_DATA):
         fine(at.switch_page(page).run())
         assert not refusals(at)
@@ -482,25 +471,16 @@ def test_a_table_of_many_columns(at: AppTest) -> None:
 
 def test_the_same_file_can_be_loaded_again_after_a_ready_table(at: AppTest) -> None:
     fine(at.segmented_control(key="origin").set_value("table").run())
-    press(at, "Change the domains")
-    assert "mine.csv" not in headline(at)
+    press(at, "Change the columns")
+    assert "mine.csv" not in page_headline(at)
     load(at, GOOD)
-    assert "mine.csv" in headline(at)
+    assert "mine.csv" in page_headline(at)
 
 
 def test_the_upload_is_still_there_after_looking_elsewhere(at: AppTest) -> None:
     fine(at.segmented_control(key="origin").set_value("synthetic").run())
     fine(at.segmented_control(key="origin").set_value("upload").run())
-    assert "mine.csv" in headline(at)
-
-
-def test_a_column_cut_at_its_quantiles_is_marked_as_a_leak(at: AppTest) -> None:
-    load(at, "x,b\n" + "".join(f"{i},{i % 2}\n" for i in range(100)))
-    for bins, refused in (("x", 1), ("1", 1), ("5", 0)):
-        put(at, "quantile.bins", bins)
-        press(at, "Apply bins")
-        assert len(refusals(at)) == refused
-    assert any("read from the data" in sentence for sentence in sentences(at))
+    assert "mine.csv" in page_headline(at)
 
 
 def test_the_recipient_does_not_see_an_uploaded_table(at: AppTest) -> None:
@@ -520,51 +500,22 @@ def test_a_link_to_an_uploaded_table_says_what_is_missing() -> None:
         assert ("stays in this session" if page == PAGE else "upload") in refusals[0]
 
 
-def test_this_page_says_once_what_is_wrong_and_does_not_point_to_itself() -> None:
-    at = open_page(PAGE)
-    fine(at.segmented_control(key="origin").set_value("upload").run())
-    assert not sentences(at)
-    load(at, b"", "empty.csv")
-    assert sentences(at) == ["The file is empty."]
-    assert not at.info
-    load(at, b"a,b\n1\n", "ragged.csv")
-    assert len(sentences(at)) == 1
-    for text in (*at.markdown, *at.warning, *at.info):
-        assert "Data page" not in text.value
-    load(at, "a;b\n1,5;x\n2,5;y\n", "good.csv")
-    edit(at, {0: {"domain": "1; 2", "kind": "cut points"}})
-    fine(at.selectbox(key="decimal").set_value(".").run())
-    assert len(refusals(at)) == 1
-    assert "which is not a number" in refusals(at)[0]
-
-
-def test_the_headline_calls_public_what_is_declared_public(at: AppTest) -> None:
-    assert "The number of records is public. The domains of 2 columns are read from the data" in everything(at)
-    edit(at, {0: {"public": True}})
-    assert "The number of records is public. The domain of 1 column is read from the data" in everything(at)
-    assert "Public domains" not in [s.value for s in at.subheader]
-    edit(at, {0: {"public": True}, 1: {"public": True}})
-    assert "The number of records and the domains are public." in everything(at)
-    assert "Public domains" in [s.value for s in at.subheader]
-
-
 def test_a_column_that_identifies_its_records_is_proposed_not_to_be_used(at: AppTest) -> None:
     lines = "".join(f"{4000 + 3 * k},P{k:03},{20 + k % 50},{k * 1.37},{k % 2}\n" for k in range(100))
     load(at, f"patient_id,code,age,height,wet\n{lines}")
     assert domain_table(at)["use"].tolist() == [False, False, True, True, True]
-    assert "100 records with 3 columns" in headline(at)
-    (reasons,) = [plain(m.value) for m in at.markdown if m.value.startswith("Not in use")]
+    assert "100 records with 3 columns" in page_headline(at)
+    (reasons,) = [plain(c.value) for c in at.caption if c.value.startswith("Not in use")]
     for name in ("patient_id", "code"):
         assert f'Column "{name}" has a different value in each of 100 records, like an identifier.' in reasons
-    assert at.selectbox(key="quantile.column").options == ["patient_id", "age", "height", "wet"]
     edit(at, {0: {"use": True}})
-    assert "100 records with 4 columns" in headline(at)
+    assert "100 records with 4 columns" in page_headline(at)
     assert not refusals(at)
 
 
 def test_a_table_of_nothing_but_identifiers_is_taken_as_it_is(at: AppTest) -> None:
     load(at, "id\n" + "".join(f"{k}\n" for k in range(100)), "ids.csv")
-    assert "ids.csv: 100 records with 1 column" in headline(at)
+    assert "ids.csv: 100 records with 1 column" in page_headline(at)
     assert not refusals(at)
 
 
@@ -595,7 +546,7 @@ def downloads(monkeypatch: pytest.MonkeyPatch) -> Downloads:
     return offered
 
 
-DESCRIPTION = "Download domain description"
+DESCRIPTION = "Download"
 
 
 def describe(at: AppTest, content: str | bytes) -> AppTest:
@@ -606,7 +557,7 @@ def describe(at: AppTest, content: str | bytes) -> AppTest:
 
 def test_declared_domains_are_saved_and_loaded_as_a_file(at: AppTest, downloads: Downloads) -> None:
     load(at, AGES)
-    edit(at, {0: {"domain": "30", "public": True}, 1: {"missing values": "count as: no", "use": False}})
+    edit(at, {0: {"values": "cut at 30", "public": True}, 1: {"missing": "counts as no", "use": False}})
     text = downloads[DESCRIPTION]
     assert read_domains(text) == (
         DeclaredColumn("age", Cuts("age", (30,), public=True)),
@@ -630,12 +581,7 @@ def test_the_description_holds_what_was_declared_and_nothing_read_off_the_data(
     load(at, AGES)
     assert read_domains(downloads[DESCRIPTION]) == (DeclaredColumn("age"), DeclaredColumn("wet"))
     edit(at, {1: {"use": False}})
-    put(at, "quantile.bins", "3")
-    press(at, "Apply bins")
     assert read_domains(downloads[DESCRIPTION]) == (DeclaredColumn("age"), DeclaredColumn("wet", use=False))
-    assert "not marked public" not in plain(everything(at))
-    edit(at, {0: {"domain": "30"}, 1: {"public": True}})
-    assert 'not public: "age"' in plain(everything(at))
 
 
 WRONG_DESCRIPTIONS: list[tuple[str | bytes, str]] = [
@@ -647,50 +593,32 @@ WRONG_DESCRIPTIONS: list[tuple[str | bytes, str]] = [
 
 def test_a_wrong_description_is_one_sentence_and_changes_nothing(at: AppTest) -> None:
     load(at, AGES)
-    edit(at, {0: {"domain": "30", "public": True}})
+    edit(at, {0: {"values": "cut at 30", "public": True}})
     for content, part in WRONG_DESCRIPTIONS:
         describe(at, content)
         assert len(refusals(at)) == 1
         assert part in refusals(at)[0]
-        assert domain_table(at)["domain"].tolist() == ["30", "no; yes"]
-        assert "200 records with 2 columns" in headline(at)
+        assert domain_table(at)["values"].tolist() == ["cut at 30", "no; yes"]
+        assert "200 records with 2 columns" in page_headline(at)
 
 
 def test_a_description_that_the_values_do_not_fit_is_one_sentence_and_the_records_stay(at: AppTest) -> None:
     load(at, AGES)
     describe(at, write_domains([DeclaredColumn("age"), DeclaredColumn("wet", Categories("wet", ("no",), public=True))]))
     assert refusals(at) == ['Column "wet" has "yes" in record 2, which is not a declared state.']
-    assert domain_table(at)["domain"][1] == "no"
-    assert "200 records with 2 columns" in headline(at)
-
-
-@pytest.mark.parametrize("key", ["adult_binary", "house_votes_84"])
-def test_shipped_tables_come_with_their_description(key: str, downloads: Downloads) -> None:
-    at = open_page(PAGE, data=key)
-    text = downloads[DESCRIPTION]
-    shipped = at.dataframe[0].value["values"].tolist()
-    press(at, "Change the domains")
-    describe(at, text)
-    assert not sentences(at)
-    domains = next(f.value for f in at.dataframe if "values" in f.value)
-    assert sorted(domains["values"]) == sorted(shipped)
-    assert set(domains["domain"]) == {"public"}
-    go(at, "pages/home.py")
-    assert not sentences(go(at, PAGE))
+    assert domain_table(at)["values"][1] == "no"
+    assert "200 records with 2 columns" in page_headline(at)
 
 
 def test_groups_are_shown_kept_and_not_typed(at: AppTest) -> None:
     groups = Groups("weather", (("dry", ("sun",)), ("not dry", ("rain", "snow"))), public=True)
     describe(at, write_domains([DeclaredColumn("weather", groups), DeclaredColumn("wet")]))
-    assert domain_table(at).loc[0, ["kind", "domain"]].tolist() == ["groups", "dry; not dry"]
-    edit(at, {0: {"missing values": "a state of its own: no report"}})
+    assert domain_table(at)["values"][0] == "dry; not dry"
+    edit(at, {0: {"missing": "own state: no report"}})
     assert not refusals(at)
     assert at.session_state["upload"].dataset.states[0] == ("dry", "not dry", "no report")
-    edit(at, {0: {"domain": "dry; damp"}})
+    edit(at, {0: {"values": "dry; damp"}})
     assert "load a domain description instead" in refusals(at)[0]
-    edit(at, {0: {"kind": "categories", "domain": "sun; rain"}})
-    assert not refusals(at)
-    assert at.session_state["upload"].dataset.states[0] == ("sun", "rain", "no report")
 
 
 # What no page of ours sends
@@ -704,9 +632,9 @@ MISFITS: dict[str, Any] = {
     "a name": {0: {"column": "other"}},
     "no values": {0: None},
     "a list of values": {0: ["use"]},
-    "a list in a cell": {0: {"domain": ["sun", "rain"]}},
-    "a number in a cell of text": {0: {"domain": 5}},
-    "an object in a cell": {0: {"missing values": {"a": 1}}},
+    "a list in a cell": {0: {"values": ["sun", "rain"]}},
+    "a number in a cell of text": {0: {"values": 5}},
+    "an object in a cell": {0: {"missing": {"a": 1}}},
     "text in a tick": {0: {"public": "yes"}},
     "no lines": None,
     "a list of lines": [{"use": False}],
@@ -719,12 +647,12 @@ def test_edits_that_do_not_fit_the_table_are_one_sentence_and_change_nothing(at:
         type_cells(at, editor(at), edits)
         assert len(refusals(at)) == 1, name
         assert "do not fit this table" in refusals(at)[0]
-        assert domain_table(at)["domain"].tolist() == ["rain; sun", "no; yes"]
+        assert domain_table(at)["values"].tolist() == ["rain; sun", "no; yes"]
         fine(at.run())
         assert not refusals(at), name
-    edit(at, {0: {"domain": "rain; snow; sun"}})
+    edit(at, {0: {"values": "rain; snow; sun"}})
     assert not refusals(at)
-    assert next(f.value for f in at.dataframe if "states" in f.value)["states"].tolist() == [3, 2]
+    assert [len(states) for states in at.session_state["upload"].dataset.states] == [3, 2]
 
 
 def test_lines_cannot_be_added_or_taken_away(at: AppTest) -> None:
@@ -736,20 +664,19 @@ def test_lines_cannot_be_added_or_taken_away(at: AppTest) -> None:
 
 
 PASTED: list[tuple[dict[str, Any], bool]] = [
-    ({"domain": "sun\nrain"}, False),
-    ({"domain": "sun\r\nrain;\r\n"}, False),
-    ({"domain": '"sun"; "rain"'}, False),
-    ({"domain": 'sun; "rain'}, False),
-    ({"domain": "x" * 130_000}, True),
-    ({"domain": "sun; rain; " + "y" * 501}, True),
-    ({"domain": "sun; rain\x00; rain"}, False),
-    ({"domain": "sun; rain; \ud800"}, True),
-    ({"domain": None}, True),
-    ({"kind": None}, True),
-    ({"kind": "other"}, True),
-    ({"kind": "groups"}, True),
-    ({"missing values": "count as: \ud800"}, True),
-    ({"missing values": "x" * 130_000}, True),
+    ({"values": "sun\nrain"}, False),
+    ({"values": "sun\r\nrain;\r\n"}, False),
+    ({"values": '"sun"; "rain"'}, False),
+    ({"values": 'sun; "rain'}, False),
+    ({"values": "x" * 130_000}, True),
+    ({"values": "sun; rain; " + "y" * 501}, True),
+    ({"values": "sun; rain\x00; rain"}, False),
+    ({"values": "sun; rain; \ud800"}, True),
+    ({"values": None}, True),
+    ({"values": "cut at"}, True),
+    ({"values": "cut at x"}, True),
+    ({"missing": "counts as \ud800"}, True),
+    ({"missing": "x" * 130_000}, True),
     ({"use": None}, False),
     ({"public": None}, False),
 ]
@@ -761,7 +688,7 @@ def test_whatever_is_pasted_in_a_cell_is_taken_or_refused(at: AppTest) -> None:
         edit(at, {0: cells})
         assert len(refusals(at)) == refused, (cells, refusals(at))
         assert all(len(sentence) < 300 for sentence in refusals(at))
-        assert f"{place}.csv: 4 records with 2 columns" in headline(at)
+        assert f"{place}.csv: 4 records with 2 columns" in page_headline(at)
 
 
 @pytest.mark.usefixtures("first_look")
@@ -803,12 +730,11 @@ def test_another_table_can_be_chosen_where_one_is_missing(copied_data: Path) -> 
     (copied_data / "tables" / "fulton_pums2000.csv.gz").unlink()
     at = open_page(PAGE, data="fulton")
     assert sentences(at) == [FULTON]
-    assert not at.get("download_button")  # nothing could be downloaded or taken
-    assert not any("differently" in button.label for button in at.button)
+    assert not any(button.label == "Change the columns" for button in at.button)
     fine(at.selectbox(key="ready").set_value("house_votes_84").run())
     assert not sentences(at)
-    assert "435 records" in headline(at)
-    assert at.get("download_button")
+    assert "435 records" in page_headline(at)
+    assert any(button.label == "Change the columns" for button in at.button)
 
 
 @pytest.mark.usefixtures("first_look")

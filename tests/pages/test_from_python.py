@@ -34,7 +34,7 @@ from dpbayes.ui.widgets.from_python import (
     network_in_python,
     program,
 )
-from tests.pages.conftest import boards, fine, frame_of, headline, open_page, plain
+from tests.pages.conftest import boards, fine, frame_of, open_page, page_headline, plain
 from tests.releases.made import COLUMNS, counts, opened, request_with, written
 
 DRAWN = code_of(Graph.of(Network.from_edges(["a 'b'", "c"], [("a 'b'", "c")], {"c": ("x", "y")})))
@@ -62,7 +62,7 @@ def printed(at: AppTest) -> Any:
 
 def in_data(at: AppTest, values: list[Any]) -> None:
     n, columns = values
-    assert f"{n:,} records with {columns} columns" in headline(at)
+    assert f"{n:,} records with {columns} columns" in page_headline(at)
 
 
 def in_audit(at: AppTest, values: list[Any]) -> None:

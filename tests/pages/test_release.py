@@ -35,7 +35,18 @@ from dpbayes.ui.pages.release.page import ADAPTIVE, request_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import opened_release
-from tests.pages.conftest import boards, captions, fine, frame_of, metrics, one_sentence, open_page, plain, sentences
+from tests.pages.conftest import (
+    boards,
+    captions,
+    fine,
+    frame_of,
+    metrics,
+    one_sentence,
+    open_page,
+    page_headline,
+    plain,
+    sentences,
+)
 from tests.pages.numbers import E_NOTATION
 from tests.releases.made import NETWORK, opened, released, request_with
 from tests.releases.made_adaptive import drawn_with_a_generator
@@ -43,11 +54,6 @@ from tests.releases.made_adaptive import drawn_with_a_generator
 pytestmark = pytest.mark.usefixtures("first_look")
 
 PAGE = "pages/release.py"
-
-
-def title(at: AppTest) -> str:
-    """Return the headline of the page, above those of its boards."""
-    return plain(next(m.value for m in at.markdown if m.value.startswith("## "))).removeprefix("## ")
 
 
 def box(at: AppTest, label: str) -> Any:
@@ -90,7 +96,7 @@ def test_one_press_opens_the_dataset_and_makes_the_release(path: Path, query: di
     at = open_page(PAGE, epsilon="0.5", **query)
     assert not path.exists()
     assert (box(at, "Dataset name").value, box(at, "Total budget ε").value) == (name, "0.5")
-    assert title(at) == "This release costs ε = 0.5 and leaves ε = 0."
+    assert page_headline(at) == "This release costs ε = 0.5 and leaves ε = 0."
     at = make(typed(at, Total_budget_ε="1.5"))
     assert "The release is valid" in at.success[0].value
     account = ledger.account_of(path, name)
@@ -105,7 +111,7 @@ def test_afterwards_the_panel_shows_what_is_left_and_is_not_armed(path: Path, tm
     at = fine(at.selectbox(key="release.dataset.asia").set_value("garden").run())
     assert metrics(at) == {"Left of ε = 3": "3", "Cost (ε)": "0.5", "Left after the release": "2.5"}
     at = make(at)
-    assert title(at) == "garden is released, and ε = 2.5 of its budget is left."
+    assert page_headline(at) == "garden is released, and ε = 2.5 of its budget is left."
     assert metrics(at) == {"Left of ε = 3": "2.5"}
     assert make_button(at) is None
     assert not at.info
@@ -162,7 +168,7 @@ def test_what_cannot_be_released_is_one_sentence(path: Path, query: dict[str, st
     at = open_page(PAGE, **query)
     one_sentence(at, part)
     assert make_button(at) is None
-    assert title(at) == "This table cannot be released yet."
+    assert page_headline(at) == "This table cannot be released yet."
 
 
 def test_more_than_the_budget_cannot_be_spent(path: Path, tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_a_visitor_without_the_right_has_no_upload(become: Become) -> None:
     fine(at.run())
     assert "garden.csv" not in everything(at)
     assert REFUSALS[Act.UPLOAD] in said(at)
-    assert "Upload" not in open_page("pages/data.py").get("button_group")[1].options
+    assert "Upload" not in open_page("pages/data.py").segmented_control(key="origin").options
     become(OWNER)
     assert "garden.csv" in everything(fine(at.run())), "nothing is lost"
 

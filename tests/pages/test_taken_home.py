@@ -27,11 +27,11 @@ SMALL = {
 READ_BACK = {"story.toml", "domains.json", "dpbayes.bib"}
 """What the code beside it reads by this name, and what is the same at all settings."""
 
-WITHOUT_FILES = {"home", "release"}
+WITHOUT_FILES = {"home", "data", "release"}
 """Pages that have a file of their own only once something is opened there."""
 
 
-WITHOUT_FACTS = {"home", "release", "network", "explore", "proofs", "lab"}
+WITHOUT_FACTS = {"home", "data", "release", "network", "explore", "proofs", "lab"}
 """Pages whose pictures, if there are any, depend on nothing that is set elsewhere."""
 
 

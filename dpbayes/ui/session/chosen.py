@@ -31,13 +31,12 @@ from dpbayes.sources.data_files import ReadableName, readable_names
 from dpbayes.sources.named_networks import NAMED, load_named
 from dpbayes.sources.shipped_tables import SHIPPED, default_network, load_shipped
 from dpbayes.sources.synthetic import sample_dataset
-from dpbayes.ui.session.connected import Connected, connected
+from dpbayes.ui.session.connected import Connected, connected, counts_of, scanned_records
 from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.increments import STEALTH, stealth_increment
 from dpbayes.ui.session.kept import kept, server_cache
 from dpbayes.ui.session.roles import Act, person
-from dpbayes.ui.session.scans import counts_of, scanned_records
 from dpbayes.ui.session.settings import CONNECTED, Cpts, Seat, Settings
 from dpbayes.ui.session.uploads import given_cpts, upload
 

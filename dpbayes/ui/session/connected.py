@@ -1,26 +1,26 @@
-"""The connected table of this session: its columns and their declared domains. The records stay in the engine.
+"""The connected table of this session: its columns, their declared domains, and its counts. The records stay outside.
 
 The session contains no address, no path of the server and no password. Each computation opens the engine from the
 connections that the owner of the server has named, and closes it.
 """
 
 import logging
-from collections.abc import Callable, Generator
-from concurrent.futures import ThreadPoolExecutor, wait
+import time
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TypeVar
 
 import streamlit as st
 
 from dpbayes.base.libraries import pd
-from dpbayes.base.steps import Work
 from dpbayes.base.validation import InputError, brief
+from dpbayes.model.counts import Counts, count
+from dpbayes.model.network import Network
 from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.engines.address import FILES as FILE_KINDS
 from dpbayes.sources.engines.address import name_parts, parsed, written_name
-from dpbayes.sources.engines.table import Engine, Field, open_table, tables_of
+from dpbayes.sources.engines.table import DeclaredTable, Engine, Field, open_table, tables_of
 from dpbayes.sources.proposals import MOST_VALUES, Proposal, counted_proposal
 from dpbayes.ui.session.connections import FILES, connections
 from dpbayes.ui.session.graphs import MAX_NAME
@@ -30,10 +30,13 @@ from dpbayes.ui.session.uploads import DescribedTable
 HEAD = 10
 """Records of the preview."""
 
-LOOK = 0.1
-"""Seconds between two checks for an answer of an engine."""
+QUICK = 1.0
+"""Seconds: after a faster scan, another network is counted without a button."""
 
-Result = TypeVar("Result")
+KEPT = 16
+"""The number of scans that a session keeps."""
+
+NOT_COUNTED = "The table is not counted for this network yet; press “Count the table” to scan it once."
 
 _LOG = logging.getLogger(__name__)
 
@@ -72,7 +75,7 @@ class Connected(DescribedTable):
             raise InputError(f"The column name {brief(name)} is longer than {MAX_NAME} characters; leave it out.")
         if domain is None:
             raise InputError(
-                f"Column {brief(name)} has no domain; type its categories or cut points, load a domain description, "
+                f"Column {brief(name)} has no values; type its categories or cut points, load a domain description, "
                 "or leave it out."
             )
         return domain
@@ -99,19 +102,11 @@ def connected(connection: str) -> Connected | None:
 # The engine
 
 
-def answer(doing: str, ask: Callable[[], Result]) -> Generator[float, None, Result]:
-    """Return the answer of an engine, in steps, so that the page works meanwhile.
-
-    Closing the steps drops the answer; the engine completes the query. An unexpected error becomes an InputError
-    without its message, which may contain a password.
-    """
-    pool = ThreadPoolExecutor(1, thread_name_prefix="engine")
-    future = pool.submit(ask)
-    pool.shutdown(wait=False)
+@contextmanager
+def _engine_errors(doing: str) -> Iterator[None]:
+    """Raise an unexpected error as an InputError without its message, which may contain a password."""
     try:
-        while not wait([future], timeout=LOOK).done:
-            yield 0.0
-        return future.result()
+        yield
     except InputError:
         raise
     except Exception as error:
@@ -121,8 +116,8 @@ def answer(doing: str, ask: Callable[[], Result]) -> Generator[float, None, Resu
         ) from None
 
 
-def listing(connection: str, path: str) -> Generator[float, None, tuple[str, ...]]:
-    """Return, in steps, the names of the tables of a connection; only "" if the address names a table or a file.
+def tables_in(connection: str, path: str) -> tuple[str, ...]:
+    """Return the names of the tables of a connection; only "" if the address names a table or a file.
 
     Errors: InputError.
     """
@@ -130,22 +125,23 @@ def listing(connection: str, path: str) -> Generator[float, None, tuple[str, ...
     address, within = parsed(server.address(connection, path)), server.within(connection)
     if address.kind in FILE_KINDS or address.table:
         return ("",)
-    offered = yield from answer("the tables were listed", lambda: tables_of(str(address), within))
+    with _engine_errors("the tables were listed"):
+        offered = tables_of(str(address), within)
     if not offered:
         raise InputError("This connection has no readable table.")
     return tuple(written_name(parsed(table).table) for table in offered)
 
 
-def connecting(connection: str, path: str, table: str) -> Work[Connected]:
-    """Read a table's columns and first records, in steps. No domain is declared yet.
+def connect(connection: str, path: str, table: str) -> Connected:
+    """Read a table's columns and first records. No domain is declared yet.
 
     Errors: InputError, also for a table that does not exist.
     """
-    offered = yield from listing(connection, path)
-    if table not in offered:
+    if table not in tables_in(connection, path):
         raise InputError(f"This connection has no table {brief(table)}.")
-    engine = _engine(connection, path, table)
-    head, fields = yield from answer("the columns of the table were read", lambda: (engine.head(HEAD), engine.fields()))
+    with _engine_errors("the columns of the table were read"):
+        engine = _engine(connection, path, table)
+        head, fields = engine.head(HEAD), engine.fields()
     before = st.session_state.get("connected")
     names = [field.name for field in fields]
     return Connected(
@@ -166,27 +162,103 @@ def _engine(connection: str, path: str, table: str) -> Engine:
     return open_table(str(replace(address, table=name_parts(table)) if table else address), server.within(connection))
 
 
-def engine_of(mine: Connected) -> Engine:
+def _engine_of(mine: Connected) -> Engine:
     """Open the engine of a table. Errors: InputError if the owner of the server does not name it any more."""
     return _engine(mine.connection, mine.path, mine.table)
 
 
-def proposing(mine: Connected) -> Work[tuple[Proposal, ...]]:
-    """Propose domains from the values of all columns in use without a domain, in steps. The proposals are not private.
+def proposed(mine: Connected) -> tuple[Proposal, ...]:
+    """Propose domains from the values of all columns in use without a domain. The proposals are not private.
 
     Errors: InputError.
     """
     proposals = list(mine.proposals)
-    places = [k for k, column in enumerate(mine.columns) if column.use and mine.domain(k) is None]
-    engine = engine_of(mine)
-    for done, place in enumerate(places):
-        yield done / len(places)
-        name = mine.columns[place].name
-        values = yield from answer("the values of the columns were read", partial(engine.values, name, MOST_VALUES))
-        proposals[place] = counted_proposal(name, values)
+    with _engine_errors("the values of the columns were read"):
+        engine = _engine_of(mine)
+        for place, column in enumerate(mine.columns):
+            if column.use and mine.domain(place) is None:
+                proposals[place] = counted_proposal(column.name, engine.values(column.name, MOST_VALUES))
     return tuple(proposals)
 
 
-def sampling(mine: Connected, most: int) -> "Work[pd.DataFrame]":
-    """Return a random sample of the records as text, in steps. Only the curator may see it. Errors: InputError."""
-    return (yield from answer("a sample was drawn", partial(engine_of(mine).sample, most)))
+def random_sample(mine: Connected, most: int) -> "pd.DataFrame":
+    """Return a random sample of the records as text. Only the curator may see it. Errors: InputError."""
+    with _engine_errors("a sample was drawn"):
+        return _engine_of(mine).sample(most)
+
+
+# Counts
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """The counts from one scan, or the message of its error, and its duration in seconds."""
+
+    result: Counts | None
+    seconds: float
+    refused: str = ""
+
+
+def scan_key(mine: Connected, network: Network) -> Hashable:
+    """Return the key of a scan: all its inputs. Errors: InputError for columns in use without a domain."""
+    return mine.number, mine.in_use, network
+
+
+def scan(mine: Connected, network: Network) -> Scan:
+    """Count the table now, keep the scan, and drop the oldest ones. Errors: those of `scan_key`."""
+    key, begun = scan_key(mine, network), time.perf_counter()
+    try:
+        with _engine_errors("the table was counted"):
+            result, refused = count(network, DeclaredTable(_engine_of(mine), mine.in_use)), ""
+    except InputError as error:
+        result, refused = None, str(error)
+    scans = _scans()
+    scans.pop(key, None)
+    scans[key] = Scan(result, time.perf_counter() - begun, refused)
+    for old in list(scans)[:-KEPT]:
+        del scans[old]
+    return scans[key]
+
+
+def scanned(key: Hashable) -> Scan | None:
+    """Return a scan that this session keeps; None without it."""
+    return _scans().get(key)
+
+
+def forget_scans() -> None:
+    """Drop all scans, because the table may have changed."""
+    _scans().clear()
+
+
+def _scans() -> dict[Hashable, Scan]:
+    scans: dict[Hashable, Scan] = st.session_state.setdefault("connected.scans", {})
+    return scans
+
+
+def _of_table(mine: Connected) -> list[tuple[tuple[Column, ...], Scan]]:
+    """Return the scans of a table that have counts, each with its columns."""
+    own = [(key[1], one) for key, one in _scans().items() if isinstance(key, tuple) and key[0] == mine.number]
+    return [(columns, one) for columns, one in own if one.result is not None]
+
+
+def scanned_records(mine: Connected) -> int | None:
+    """Return the number of records in the last scan of these columns, for any network; None before the first scan."""
+    columns = mine.in_use
+    sizes = [one.result.n for used, one in _of_table(mine) if one.result is not None and used == columns]
+    return sizes[-1] if sizes else None
+
+
+def counts_of(mine: Connected, network: Network) -> Counts:
+    """Return the counts of a network from an earlier scan, or from a new scan if the last one was quick.
+
+    Errors: InputError of the scan, and if the person must start the scan.
+    """
+    one = scanned(scan_key(mine, network))
+    if one is None:
+        past = _of_table(mine)
+        if not past or past[-1][1].seconds >= QUICK:
+            raise InputError(NOT_COUNTED)
+        one = scan(mine, network)
+    if one.result is None:
+        raise InputError(one.refused)
+    return one.result

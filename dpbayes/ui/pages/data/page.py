@@ -1,31 +1,45 @@
-"""The parts of the Data page: the source of the table, its domains and its distributions."""
+"""The Data page: where the table comes from, its columns, and for the curator a preview."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.typing import UploadedFile
 
 from dpbayes.base.libraries import pd
 from dpbayes.base.text import escaped, many
 from dpbayes.base.validation import InputError
-from dpbayes.model.dataset import Dataset
-from dpbayes.sources.domains import write_domains
-from dpbayes.sources.files import TableFile
+from dpbayes.boards.data import column_counts
+from dpbayes.sources.columns import Column
+from dpbayes.sources.domains import DeclaredColumn
+from dpbayes.sources.files import DECIMALS, ENCODINGS, Dialect, TableFile, read_table
 from dpbayes.sources.named_networks import NAMED
+from dpbayes.sources.proposals import Proposal, proposal
 from dpbayes.sources.shipped_tables import SHIPPED, shipped_domains, shipped_frame
-from dpbayes.ui.pages.data.connected import about_connected, column_chart, connector, look_counted, only_connection
-from dpbayes.ui.pages.data.domains import domain_table
-from dpbayes.ui.pages.data.upload import loader, take
+from dpbayes.ui.pages.data.columns import declare_columns, own_columns, public_columns, require_node_names
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.connections import connections
+from dpbayes.ui.session.connected import (
+    NOT_COUNTED,
+    Connected,
+    connect,
+    connected,
+    forget_scans,
+    keep_connected,
+    proposed,
+    random_sample,
+    tables_in,
+)
+from dpbayes.ui.session.connections import FILES, HOW, Connections, connection_names, connections, listed_files
 from dpbayes.ui.session.current import change
-from dpbayes.ui.session.downloads import download_button
+from dpbayes.ui.session.looked import DISTRIBUTIONS, RECORDS, note_looked
 from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.settings import CONNECTED, Cpts
-from dpbayes.ui.session.uploads import given_cpts, upload
+from dpbayes.ui.session.uploads import Upload, given_cpts, keep_upload, upload
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.chart.saving import TABLE, Facts, N, pictures_tell
+from dpbayes.ui.widgets.board import show
 from dpbayes.ui.widgets.from_python import (
     FACE,
     counts_in_python,
@@ -35,45 +49,84 @@ from dpbayes.ui.widgets.from_python import (
     table_in_python,
 )
 from dpbayes.ui.widgets.page import next_page
-from dpbayes.ui.widgets.show import headline, sentence_instead
+from dpbayes.ui.widgets.scanning import count_connected
+from dpbayes.ui.widgets.show import headline, sentence_instead, show_refusal
 
 ORIGINS = {"table": "Sample table", "synthetic": "Synthetic", "upload": "Upload", CONNECTED: "Connect"}
 FROM = ("asia", "cancer", "earthquake", "sprinkler", "bayes:16", "alarm", "child", "insurance", "sachs", "survey",
         "win95pts", "andes")  # fmt: skip
-MOST_EDITABLE = 200
-"""Largest number of cells whose probabilities can be typed in a table."""
+
+SIGNS = {",": "comma ,", ";": "semicolon ;", "\t": "tab", "|": "bar |"}
+RECOGNISE = "automatic"
+"""The option that leaves a choice to the program."""
+
+FIRST_RECORDS = 10
+MOST_RECORDS = 10_000
+"""The number of records of a random sample that becomes a table."""
+
+OTHER = "Other path …"
 
 
-WIDTHS = {"column": 110, "meaning": 380, "states": 60, "values": 110}
-"""Pixels of the columns in the table of domains."""
+def data_page(chosen: Chosen) -> None:
+    """Show the headline, the source, the columns and a preview, and lead to the next page."""
+    place = st.container()
+    _origin(chosen)
+    with sentence_instead():
+        _table(Chosen.now(), place)
 
-FACTS: Facts = TABLE | N
 
-
-def show_table(chosen: Chosen, place: DeltaGenerator) -> None:
-    """Show the headline in its place, then the domains and the distributions, and lead to the next page."""
-    pictures_tell(FACTS)
-    if chosen.is_connected:
+def _table(chosen: Chosen, place: DeltaGenerator) -> None:
+    """Show the headline in its place, and below what is known of the table. Errors: InputError without a table."""
+    mine = upload()
+    is_own = chosen.is_curator and (chosen.is_connected or chosen.settings.data == "upload")
+    if is_own and not chosen.is_connected and (mine is None or mine.dataset is None):
         with place:
-            headline(about_connected(chosen))
-            if chosen.domains:
-                st.caption(_protected(chosen))
-        if chosen.domains:
-            _domains(chosen.domains, chosen)
-            if chosen.is_curator:
-                look_counted(chosen)
-            same_from_python(python_of(chosen), name="data", chosen=chosen)
-            next_page("Network", "pages/network.py")
+            headline("Upload a table to begin.")
         return
-    data = shown_table(chosen)
     with place:
-        headline(about(data, chosen))
-        if data is not None:
+        headline(_about(chosen))
+        if chosen.domains and not (is_own and chosen.leaking_columns):  # what leaks is stated beside the columns
             st.caption(_protected(chosen))
-    if data is not None:
-        table_view(data, chosen)
-        same_from_python(python_of(chosen), name="data", chosen=chosen)
-        next_page("Network", "pages/network.py")
+    if not chosen.domains:
+        return
+    if not is_own:
+        public_columns(chosen, _declared(chosen))
+    if chosen.is_curator:
+        _preview(chosen)
+    same_from_python(python_of(chosen), name="data", chosen=chosen)
+    next_page("Network", "pages/network.py")
+
+
+def _about(chosen: Chosen) -> str:
+    """Return the page's sentence. Errors: InputError for the recipient of a table that is not here, or not declared."""
+    title, n = escaped(chosen.data_title), chosen.n
+    if chosen.is_connected and not chosen.domains:
+        if not chosen.is_curator:
+            _ = chosen.connected.in_use
+        return "Connect a table to begin."
+    columns = many(len(chosen.domains or chosen.dataset.names), "column")
+    if chosen.settings.data == "synthetic":  # whose title has the number of records
+        return f"{title} with {columns}."
+    return f"{title}: {columns}, not counted yet." if n is None else f"{title}: {many(n, 'record')} with {columns}."
+
+
+def _protected(chosen: Chosen) -> str:
+    """Return which facts about the table are public."""
+    leaks = len(chosen.leaking_columns)
+    if leaks:
+        values = "The values of 1 column are" if leaks == 1 else f"The values of {leaks:,} columns are"
+        return f"The number of records is public. {values} not: they were read from the data."
+    return "The number of records and the values of the columns are public. A release protects everything else."
+
+
+def _declared(chosen: Chosen) -> Mapping[str, Column]:
+    """Return the declared columns of the table that is not edited on this page, by name."""
+    if chosen.is_connected:
+        return {column.name: column for column in chosen.connected.in_use}
+    if chosen.settings.data in SHIPPED:
+        return {column.name: column.domain for column in shipped_domains(chosen.settings.data) if column.domain}
+    mine = upload()
+    return {column.name: column for column in mine.encoded} if chosen.settings.data == "upload" and mine else {}
 
 
 def python_of(chosen: Chosen) -> str:
@@ -86,37 +139,50 @@ def python_of(chosen: Chosen) -> str:
     return program(FACE, table_in_python(chosen), "print(data.n, len(data.names))")
 
 
-def shown_table(chosen: Chosen) -> Dataset | None:
-    """Return the table to show; None if the loader or the table of columns states what is missing."""
-    mine = upload()
-    if chosen.settings.data == "upload" and chosen.is_curator and (mine is None or mine.dataset is None):
-        return None
-    return chosen.dataset
+# The preview
 
 
-def about(data: Dataset | None, chosen: Chosen) -> str:
-    """Return the page's sentence."""
-    if data is None:
-        return "Upload a table to begin."
-    columns = many(len(data.names), "column")
-    if chosen.settings.data == "synthetic":  # whose title has the number of records
-        return f"{escaped(chosen.data_title)} with {columns}."
-    return f"{escaped(chosen.data_title)}: {many(data.n, 'record')} with {columns}."
+def _preview(chosen: Chosen) -> None:
+    """Show the first records and the distribution of one column, to the curator only."""
+    if chosen.is_connected:
+        try:
+            counts = chosen.counts
+        except InputError as error:
+            if str(error) != NOT_COUNTED:  # the button says so
+                show_refusal(error)
+            return
+        names, states = chosen.network.names, chosen.network.states
+    else:
+        names, states = chosen.dataset.names, chosen.dataset.states
+    st.subheader("Preview: not private (curator view)")
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        frame = chosen.connected.head if chosen.is_connected else _first_records(chosen)
+        st.dataframe(frame, hide_index=True)
+        note_looked(chosen, RECORDS)
+    with right, st.container(key="distribution"):
+        name = st.selectbox("Column", names, key="column")
+        node = names.index(name)
+        if chosen.is_connected:
+            cards = int(counts.network.cards[node])
+            records = counts.network.table(counts.values, node).reshape(-1, cards).sum(axis=0)
+        else:
+            records = np.bincount(chosen.dataset.column(name), minlength=len(states[node]))
+        show("column", (name, records.tobytes(), states[node]), lambda: column_counts(name, states[node], records))
+        note_looked(chosen, DISTRIBUTIONS)
 
 
-def _protected(chosen: Chosen) -> str:
-    """Return which facts about the table are public."""
-    leaks = len(chosen.leaking_columns)
-    if leaks:
-        domains = "The domain of 1 column is" if leaks == 1 else f"The domains of {leaks:,} columns are"
-        return f"The number of records is public. {domains} read from the data, which leaks information."
-    return "The number of records and the domains are public. A release protects everything else."
+def _first_records(chosen: Chosen) -> "pd.DataFrame":
+    data = chosen.dataset
+    codes = data.codes[:FIRST_RECORDS]
+    columns = enumerate(zip(data.names, data.states, strict=True))
+    return pd.DataFrame({name: np.array(states)[codes[:, j]] for j, (name, states) in columns})
 
 
 # Where the table comes from
 
 
-def origin_controls(chosen: Chosen) -> None:
+def _origin(chosen: Chosen) -> None:
     """Offer the origins, and the controls of the one chosen."""
     data = CONNECTED if chosen.is_connected else chosen.settings.data
     origin = data if data in ORIGINS else "table"
@@ -136,66 +202,50 @@ def origin_controls(chosen: Chosen) -> None:
     elif not chosen.is_curator:
         st.info("The recipient does not see the curator’s table.")
     elif origin == CONNECTED:
-        connector(chosen)
+        with sentence_instead():
+            _connector(chosen)
     else:
-        loader()
-        domain_table()
+        _loader()
+        own_columns()
 
 
 def _is_offered(origin: str) -> bool:
     """Return whether this person may take a table from there."""
-    if origin == CONNECTED:
-        return _connects()
-    return origin != "upload" or person().may(Act.UPLOAD)
-
-
-def _connects() -> bool:
-    """Return whether the server offers connections; the part that lists them reports an invalid list."""
+    if origin != CONNECTED:
+        return origin != "upload" or person().may(Act.UPLOAD)
     try:
         return bool(connections().names)
-    except InputError:
+    except InputError:  # the part that lists the connections reports an invalid list
         return person().may(Act.CONNECT)
 
 
 def _set_origin() -> None:
-    origin = st.session_state["origin"]
-    first = {"table": next(iter(SHIPPED)), CONNECTED: ":".join((CONNECTED, *only_connection()))}
-    change(data=first.get(origin, origin), graph="", row="", target="", evidence=())
+    origin, names = st.session_state["origin"], connection_names()
+    first = {"table": next(iter(SHIPPED)), CONNECTED: ":".join((CONNECTED, *(names if len(names) == 1 else ())))}
+    _open(first.get(origin, origin))
+
+
+def _open(data: str) -> None:
+    """Make this the table, and forget what was about another one."""
+    change(data=data, graph="", row="", target="", evidence=())
 
 
 def _ready(chosen: Chosen) -> None:
-    keys = list(SHIPPED)
     st.session_state["ready"] = chosen.settings.data
     left, right = st.columns(2, vertical_alignment="bottom")
     left.selectbox(
         "Sample table",
-        keys,
+        list(SHIPPED),
         format_func=lambda key: SHIPPED[key].title,
         key="ready",
-        on_change=lambda: change(data=st.session_state["ready"], graph="", row="", target="", evidence=()),
+        on_change=lambda: _open(st.session_state["ready"]),
     )
     table = SHIPPED[chosen.settings.data]
     st.caption(f"{table.description} Source: {table.source}")
-    if chosen.n is not None:  # the error is shown below
-        with right:
-            _offer(chosen.settings.data, chosen)
-
-
-def _offer(key: str, chosen: Chosen) -> None:
-    """Show the actions for the file of a loaded table."""
-    with st.container(horizontal=True):
-        download_button(
-            "Download domain description",
-            lambda: write_domains(shipped_domains(key)),
-            f"{key}-domains.json",
-            mime="application/json",
-            help="The domains of all columns, from the codebook, as a JSON file.",
-            key="domains.shipped",
-        )
-        differently = chosen.is_curator and st.button("Change the domains", help="Opens the raw table as an upload.")
-    if differently:
-        take(SHIPPED[key].title, TableFile(shipped_frame(key), ""))
-        change(data="upload", graph="", row="", target="", evidence=())
+    is_here = chosen.n is not None  # the error is shown below
+    if chosen.is_curator and is_here and right.button("Change the columns", help="Opens the raw table as an upload."):
+        take(table.title, TableFile(shipped_frame(chosen.settings.data), ""))
+        _open("upload")
         st.rerun()
 
 
@@ -233,95 +283,246 @@ def _source_title(spec: str) -> str:
     return f"Naive Bayes with {size} features" if head == "bayes" else "The edited network" if head == "g" else spec
 
 
-def _probabilities(chosen: Chosen) -> None:
-    settings = chosen.settings
-    try:
-        net, cpts = chosen.truth
-    except InputError:  # the page shows the error, once
-        return
-    if net.cell_count > MOST_EDITABLE:
-        st.caption(
-            f"This network has {net.cell_count:,} probabilities, and at most {MOST_EDITABLE} can be edited here. "
-            "Import a BIF file on Network instead."
-        )
-        return
-    labels = net.row_labels()
-    states = [net.states[net.node_of_row[row]] for row in net.row_of_cell]
-    first = net.row_starts[net.row_of_cell]
-    frame = pd.DataFrame(
-        {
-            "row": [labels[row] for row in net.row_of_cell],
-            "state": [s[k] for s, k in zip(states, np.arange(net.cell_count) - first, strict=True)],
-            "probability": cpts,
-        }
-    )
-    edited = controls.edited(
-        frame,
-        hide_index=True,
-        disabled=["row", "state"],
-        column_config={"probability": st.column_config.NumberColumn(format="%.6g", min_value=0.0, max_value=1.0)},
-        key=f"cpts.{settings.source}.{settings.cpts.value}.{settings.data_seed}",
-    )
-    if st.button("Use these probabilities"):
-        from dpbayes.model.cpts import checked_cpts
+# One's own file
 
-        given_cpts()[settings.source] = checked_cpts(net, edited["probability"].to_numpy(dtype=float))
-        change(cpts=Cpts.GIVEN)
+
+def _loader() -> None:
+    """Read a file into the session; the former table stays until the new one is usable."""
+    try:
+        person().require(Act.UPLOAD)
+    except InputError as error:
+        show_refusal(error)
+        return
+    file = st.file_uploader("Table file (CSV, Excel or Parquet)", type=None, key="table.file")
+    if file is None and upload() is None:
+        st.info(
+            "The first row of the file must contain the column names. The table stays in this session and is never "
+            "part of a link."
+        )
+    refused = _read(file) if file is not None else ""
+    if refused:
+        st.warning(escaped(refused))
+    mine = upload()
+    if mine is not None and not refused:
+        # The box above forgets the file when another page is opened.
+        st.caption(escaped(f"Table in use: {mine.name}. {mine.remark}"))
+
+
+def _read(file: UploadedFile) -> str:
+    """Read a file once for each choice of its format; return the sentence that refuses it, or ""."""
+    (tried, chosen), refused = st.session_state.get("upload.tried", (("", Dialect()), ""))
+    is_same = tried == file.file_id
+    dialect = _dialect() if is_same and (refused or chosen != Dialect() or _is_unsure()) else Dialect()
+    if not is_same or chosen != dialect:
+        refused = _tried(file, dialect)
+        st.session_state["upload.tried"] = (file.file_id, dialect), refused
+        if not is_same and (refused or _is_unsure()):
+            st.rerun()  # with the choices of the format
+    return refused
+
+
+def _is_unsure() -> bool:
+    """Return whether something other than the usual format was detected, which the remark then explains."""
+    mine = upload()
+    return mine is not None and ("since" in mine.remark or len(mine.columns) == 1)
+
+
+def _dialect() -> Dialect:
+    """Let the person correct the detected format."""
+    signs = {sign: f"{name} {sign}" for sign, name in DECIMALS.items()}
+    choices = {
+        "separator": ("Separator", SIGNS),
+        "encoding": ("Encoding", ENCODINGS),
+        "decimal": ("Decimal sign", signs),
+    }
+    values: dict[str, Any] = {}
+    for place, (key, (label, options)) in zip(st.columns(len(choices)), choices.items(), strict=True):
+        shown = {"": RECOGNISE, **options}
+        values[key] = place.selectbox(label, list(shown), format_func=shown.__getitem__, key=key) or None
+    return Dialect(**values)
+
+
+def _tried(file: UploadedFile, dialect: Dialect) -> str:
+    """Make a file the session's table, or return the sentence that refuses it."""
+    try:
+        with st.spinner(f"Reading {escaped(file.name)} …"):
+            table = read_table(file.name, file.getvalue(), dialect)
+        take(file.name, table, source=file.file_id)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def take(name: str, file: TableFile, *, source: str = "", declared: Mapping[str, DeclaredColumn] | None = None) -> None:
+    """Make a file the session's uploaded table, with proposed domains except for the columns in `declared`.
+
+    Declarations for the same source stay. Errors: InputError for a table without a usable column; the former table
+    then stays.
+    """
+    with st.spinner(f"Reading the columns of {escaped(name)} …"):
+        proposals = [_proposal(str(column), file.frame[column]) for column in file.frame.columns]
+    if all(suggestion.domain is None for suggestion in proposals):
+        raise InputError(f"The file has no usable column. {proposals[0].reason}")
+    before = upload()
+    earlier = _own_declarations(before) if before and source == before.source != "" else declared or {}
+    only_identifiers = all(suggestion.reason for suggestion in proposals)  # which are used then
+    columns = tuple(
+        earlier.get(
+            suggestion.name,
+            DeclaredColumn(
+                suggestion.name, use=suggestion.domain is not None if only_identifiers else not suggestion.reason
+            ),
+        )
+        for suggestion in proposals
+    )
+    number = before.number + 1 if before else 1
+    keep_upload(
+        Upload(
+            name,
+            file.frame,
+            proposals=tuple(proposals),
+            columns=columns,
+            number=number,
+            remark=file.said,
+            source=source,
+        )
+    )
+
+
+def _own_declarations(mine: Upload) -> dict[str, DeclaredColumn]:
+    """Return the columns with a declaration of the person, by name."""
+    pairs = zip(mine.columns, mine.proposals, strict=True)
+    return {
+        column.name: column for column, suggestion in pairs if column.domain or column.use == bool(suggestion.reason)
+    }
+
+
+def _proposal(name: str, values: "pd.Series") -> Proposal:
+    try:
+        require_node_names(name)
+    except InputError as error:
+        return Proposal(name, reason=str(error))
+    return proposal(name, values)
+
+
+# A connected table
+
+
+def _connector(chosen: Chosen) -> None:
+    """Choose a connection and a table of it, declare its columns, and count it. Errors: InputError."""
+    person().require(Act.CONNECT)
+    server = connections()
+    if not server.names:
+        st.info(f"This server has no connections. {HOW}")
+        return
+    name = chosen.settings.data.partition(":")[2]
+    st.session_state["connect.name"] = name if name in server.names else None
+    st.selectbox(
+        "Connection",
+        server.names,
+        format_func=lambda option: "Files below the data root" if option == FILES else option,
+        key="connect.name",
+        placeholder="Choose a connection",
+        help="Connections that the owner of this server named. Links never contain an address.",
+        on_change=lambda: _open(f"{CONNECTED}:{st.session_state['connect.name']}"),
+    )
+    if name not in server.names:
+        return
+    _choose_table(name, server)
+    mine = connected(name)
+    if mine is None:
+        st.caption("Opening a table reads its columns and a few records, for the curator only.")
+        return
+    st.caption(escaped(f"Connected: {mine.title}. The records stay at the source, and nothing is written to it."))
+    _connected_columns(mine)
+
+
+def _choose_table(name: str, server: Connections) -> None:
+    """Let the person choose a table, and open it. Errors: InputError."""
+    path = _path(server) if name == FILES else ""
+    kept = st.session_state.get("connect.tables")
+    offered: tuple[str, ...] = kept[2] if kept and kept[:2] == (name, path) else ()
+    table = st.selectbox("Table", offered, key="connect.table") if offered else None
+    if not st.button("Connect" if offered else "Open", type="primary", disabled=name == FILES and not path):
+        return
+    with st.spinner("Opening the table …"):
+        offered = offered or tables_in(name, path)
+        if table is None and len(offered) > 1:
+            st.session_state["connect.tables"] = name, path, offered
+        else:
+            keep_connected(connect(name, path, table or offered[0]))
+            st.session_state.pop("connect.tables", None)
+            change(graph="", row="", target="", evidence=())
+    st.rerun()
+
+
+def _path(server: Connections) -> str:
+    """Return what was chosen or typed below the data root."""
+    assert server.root is not None
+    picked = st.selectbox("File or folder", (*listed_files(server.root), OTHER), key="connect.file")
+    if picked != OTHER:
+        return picked
+    help = "A Parquet file, a folder of them, or a DuckDB file."
+    typed: str = st.text_input("Path below the data root", key="connect.path", help=help)
+    return typed.strip()
+
+
+def _connected_columns(mine: Connected) -> None:
+    """Show the columns of a table, and what can be done with it. Errors: InputError for what is not declared."""
+    st.dataframe(mine.head, hide_index=True)
+    note_looked(Chosen.now(), RECORDS)
+    mine, refused = declare_columns(mine, keep_connected)
+    _propose(mine)
+    if refused:
+        raise refused
+    _ = mine.in_use  # says what is missing
+    count_connected(Chosen.now())
+    with st.container(horizontal=True):
+        if st.button("Count again", help="Discards the counts. The table may have changed."):
+            forget_scans()
+            st.rerun()
+        if st.button(
+            "Generate synthetic records",
+            help="Records from the open network with random probabilities, for pages that need records. They contain "
+            "no information from the table.",
+        ):
+            Chosen.now().adopt_as_source()
+            st.rerun()
+        if st.button(
+            f"Take a random sample of {MOST_RECORDS:,} records",
+            help="Reads the table once and opens the sample as an upload. Not private (curator view).",
+        ):
+            _take_sample(mine)
+            st.rerun()
+
+
+def _propose(mine: Connected) -> None:
+    """Offer to look at the values of columns without a domain, which is a leak."""
+    lacking = [k for k, column in enumerate(mine.columns) if column.use and mine.domain(k) is None]
+    if not lacking:
+        return
+    label = f"Propose values for {many(len(lacking), 'column')} from the data (leaks information)"
+    if st.button(label, help="Reads each column once. The proposals reveal which values occur."):
+        with st.spinner("Reading the columns …"):
+            proposals = proposed(mine)
+        columns = list(mine.columns)
+        for place in lacking:
+            if proposals[place].reason:
+                columns[place] = replace(columns[place], use=False)
+        keep_connected(replace(mine, proposals=proposals).declared(columns))
         st.rerun()
 
 
-# What it looks like
-
-
-def table_view(data: Dataset, chosen: Chosen) -> None:
-    """Show the public domains to both seats; records and distributions to the curator."""
-    domains = dict(zip(data.names, data.states, strict=True))
-    if not chosen.is_curator:
-        _domains(domains, chosen)
-        return
-    left, right = st.columns([3, 2], gap="medium")
-    with right:
-        _distribution(data)
-    with left:
-        _domains(domains, chosen)
-    if chosen.settings.data == "synthetic":
-        with st.expander("Probabilities of the source network"), sentence_instead():
-            _probabilities(chosen)
-    with st.expander("First records: not private (curator view)"):
-        shown = data.codes[:10]
-        st.dataframe(
-            pd.DataFrame(
-                {n: np.array(s)[shown[:, j]] for j, (n, s) in enumerate(zip(data.names, data.states, strict=True))}
-            ),
-            hide_index=True,
+def _take_sample(mine: Connected) -> None:
+    """Make a random sample the session's table, with the declared domains of its columns. Errors: InputError."""
+    with st.spinner("Drawing a sample …"):
+        frame = random_sample(mine, MOST_RECORDS)
+    remark = f"All {many(len(frame), 'record')} of {mine.title}."
+    if len(frame) >= MOST_RECORDS:
+        remark = (
+            f"A simple random sample of {many(len(frame), 'record')} of {mine.title}, without replacement. These are "
+            "real records: not private (curator view)."
         )
-
-
-def _domains(domains: Mapping[str, Sequence[str]], chosen: Chosen) -> None:
-    leaks, readable = chosen.leaking_columns, chosen.readable
-    st.subheader("Domains" if leaks else "Public domains")
-    frame = pd.DataFrame(
-        {
-            "column": list(domains),
-            "states": [len(states) for states in domains.values()],
-            "values": [", ".join(states) for states in domains.values()],
-            "domain": ["read from the data (leaks information)" if name in leaks else "public" for name in domains],
-        }
-    )
-    if readable:
-        frame.insert(1, "meaning", [readable[name].meaning if name in readable else "" for name in domains])
-    with st.container(key="domains"):
-        widths = {name: st.column_config.Column(width=width) for name, width in WIDTHS.items()}
-        st.dataframe(frame, hide_index=True, height=min(38 + 35 * len(frame), 320), column_config=widths)
-    if leaks:
-        st.warning(
-            "These domains are read from the data. Before a real release, state each domain from public knowledge."
-        )
-
-
-def _distribution(data: Dataset) -> None:
-    with st.container(key="distribution"):
-        st.subheader("Distribution: not private (curator view)")
-        name = st.selectbox("Column", data.names, key="column")
-        states = data.domain(name)
-        column_chart(name, states, np.bincount(data.column(name), minlength=len(states)))
+    declared = {column.name: column for column in mine.columns if column.domain or not column.use}
+    take(f"random sample of {mine.title}", TableFile(frame, remark), declared=declared)
+    _open("upload")

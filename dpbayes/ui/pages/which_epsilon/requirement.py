@@ -20,10 +20,10 @@ from dpbayes.model.labels import assignment
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.ui.session.chosen import Chosen, kind_called
+from dpbayes.ui.session.connected import scanned_records
 from dpbayes.ui.session.current import change
 from dpbayes.ui.session.options.workflow import SimulatedTables, WhichEpsilonOptions
 from dpbayes.ui.session.planned import public_cpts
-from dpbayes.ui.session.scans import scanned_records
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.show import readable_names_note

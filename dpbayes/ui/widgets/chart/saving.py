@@ -8,10 +8,10 @@ import streamlit as st
 from dpbayes.base.text import shortest, typed
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.chosen import Chosen, kind_called
+from dpbayes.ui.session.connected import scanned_records
 from dpbayes.ui.session.current import current, shown_place
 from dpbayes.ui.session.link import query_of
 from dpbayes.ui.session.options import groups_of
-from dpbayes.ui.session.scans import scanned_records
 from dpbayes.ui.session.settings import Seat, Settings
 
 LONGEST_VALUE, LONGEST_NAME = 40, 120

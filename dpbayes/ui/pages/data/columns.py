@@ -1,0 +1,338 @@
+"""The one table of columns: which are used, their values, what a missing value counts as, and what is public."""
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from dpbayes.base.libraries import pd
+from dpbayes.base.text import escaped, many, shortest
+from dpbayes.base.validation import InputError, brief
+from dpbayes.sources.columns import (
+    Categories,
+    Column,
+    CountAs,
+    Cuts,
+    Groups,
+    Missing,
+    OwnState,
+    encode,
+    missing_values,
+)
+from dpbayes.sources.domains import DeclaredColumn, for_table, read_domains, write_domains
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.connected import Connected
+from dpbayes.ui.session.downloads import download_button
+from dpbayes.ui.session.graphs import MAX_NAME
+from dpbayes.ui.session.uploads import DescribedTable, Upload, keep_upload, upload
+from dpbayes.ui.widgets.edits import edits_of
+from dpbayes.ui.widgets.from_python import DESCRIPTION
+from dpbayes.ui.widgets.show import sentence_instead, show_refusal, shown_progress
+
+CUT_AT = "cut at"
+OWN, NONE, COUNT_AS = "own state", "none", "counts as"
+
+VALUES_HELP = f"Categories, or “{CUT_AT}” and the cut points of numbers. Separate them with semicolons."
+MISSING_HELP = (
+    f"“{NONE}”: the column has no missing values. “{OWN}”: they are a state of their own. “{COUNT_AS} …”: they count "
+    "as one of the values."
+)
+PUBLIC_HELP = "The values are known without the table. A real release needs this for every column in use."
+
+LEAK = (
+    "The values below were read from the data, which leaks information. Correct them to what is known without the "
+    "data, then tick *public*."
+)
+
+MAX_TEXT = 100_000
+"""Most letters of a domain: 256 states of nearly 400 letters."""
+
+FEW_REASONS = 6
+"""More unused columns than this are counted, and not listed."""
+
+EDITABLE = {"use": bool, "values": str, "missing": str, "public": bool}
+TYPE = "type"
+
+
+# As text
+
+
+def text_of(domain: Column | None) -> str:
+    """Return the values of a domain with semicolons between them, and before cut points what they are."""
+    if isinstance(domain, Cuts):
+        return f"{CUT_AT} {'; '.join(map(shortest, domain.points))}"
+    return "; ".join(map(_quoted, domain.states if domain else ()))
+
+
+def _quoted(value: str) -> str:
+    odd = any(c in value for c in ';"\n\r') or value != value.strip() or value.startswith(CUT_AT)
+    return '"' + value.replace('"', '""') + '"' if odd else value
+
+
+def missing_text(missing: Missing) -> str:
+    """Return the rule for missing values as text."""
+    if isinstance(missing, CountAs):
+        return f"{COUNT_AS} {missing.state}"
+    if isinstance(missing, OwnState):
+        return OWN if missing == OwnState() else f"{OWN}: {missing.label}"
+    return NONE
+
+
+def as_typed(column: DeclaredColumn, shown: Column | None, edit: Mapping[str, Any]) -> DeclaredColumn:
+    """Return a column as it was typed; what was not typed of its domain stays as it was shown."""
+    use = edit.get("use", column.use)
+    if set(edit) <= {"use"}:
+        return replace(column, use=use)
+    try:
+        return DeclaredColumn(column.name, _domain(column.name, shown, edit), use)
+    except InputError:
+        if use:
+            raise
+        return replace(column, use=False)
+
+
+def _domain(name: str, shown: Column | None, edit: Mapping[str, Any]) -> Column:
+    public = edit.get("public", shown.public if shown else False)
+    missing = shown.missing if shown else None
+    if "missing" in edit:
+        missing = _missing(name, edit["missing"])
+    text = edit.get("values", text_of(shown))
+    if shown and text == text_of(shown):
+        return replace(shown, public=public, missing=missing)
+    if isinstance(shown, Groups):
+        raise InputError(f"The groups of {brief(name)} cannot be typed here; load a domain description instead.")
+    if text.strip().startswith(CUT_AT):
+        points = _values(name, text.strip().removeprefix(CUT_AT))
+        return Cuts(name, _points(name, points), public=public, missing=missing)
+    return Categories(name, tuple(_values(name, text)), public=public, missing=missing)
+
+
+def _values(name: str, text: str) -> list[str]:
+    """Return the values between semicolons or line ends; a value with such a character is in quotation marks."""
+    if len(text) > MAX_TEXT:
+        raise InputError(f"The values of {brief(name)} have {len(text):,} letters; the limit is {MAX_TEXT:,}.")
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=";", skipinitialspace=True)
+    return [value.strip() for row in rows for value in row if value.strip()]
+
+
+def _points(name: str, values: list[str]) -> tuple[float, ...]:
+    try:
+        return tuple(float(value) for value in values)
+    except ValueError:
+        raise InputError(f"The cut points of {brief(name)} must be numbers separated by semicolons.") from None
+
+
+def _missing(name: str, text: str) -> Missing:
+    rule, _, label = (part.strip() for part in text.partition(":"))
+    if rule in ("", NONE):
+        return None
+    if rule == OWN:
+        return OwnState(label) if label else OwnState()
+    if rule.startswith(COUNT_AS):
+        return CountAs(text.strip().removeprefix(COUNT_AS).lstrip(": "))
+    raise InputError(
+        f"For missing values of {brief(name)}, type “{NONE}”, “{OWN}”, or “{COUNT_AS}” and one of its values."
+    )
+
+
+# The table of one's own columns
+
+
+Table = TypeVar("Table", bound=DescribedTable)
+
+
+def own_columns() -> None:
+    """Show the columns of the uploaded table, and turn its records into codes."""
+    mine = upload()
+    if mine is None or not mine.columns:
+        return
+    mine, refused = declare_columns(mine, keep_upload)
+    with sentence_instead():
+        if refused:
+            raise refused
+        _encode(mine)
+
+
+def declare_columns(mine: Table, keep: Callable[[Table], None]) -> tuple[Table, InputError | None]:
+    """Show the editable table of columns, which `keep` stores; return it, and the message about an invalid line."""
+    mine, refused = _typed(mine, keep)
+    domains = [mine.domain(place) for place in range(len(mine.columns))]
+    in_use = [place for place, column in enumerate(mine.columns) if column.use and domains[place] is not None]
+    is_public = all(domains[place].public for place in in_use)  # type: ignore[union-attr]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Mark all as public",
+            key="all.public",
+            disabled=is_public,
+            help=PUBLIC_HELP,
+            on_click=lambda: keep(mine.declared(_all_public(mine, in_use))),
+        )
+        _description(mine, keep)
+        st.caption(_read_off(mine, in_use) if is_public else LEAK, width="stretch")
+    st.data_editor(
+        pd.DataFrame.from_records([_line(mine, place) for place in range(len(mine.columns))]),
+        hide_index=True,
+        disabled=["column", TYPE],
+        column_config={
+            "use": st.column_config.CheckboxColumn(width="small"),
+            "values": st.column_config.TextColumn(width="large", help=VALUES_HELP),
+            "missing": st.column_config.TextColumn(help=MISSING_HELP),
+            "public": st.column_config.CheckboxColumn(width="small", help=PUBLIC_HELP),
+        },
+        key=_key(mine),
+    )
+    _set_aside(mine)
+    return mine, refused
+
+
+def _read_off(mine: DescribedTable, places: Sequence[int]) -> str:
+    """Return a sentence on cut points that are declared public and are still those that were read from the data."""
+    cuts = [
+        escaped(mine.columns[place].name)
+        for place in places
+        if isinstance(mine.domain(place), Cuts) and text_of(mine.domain(place)) == text_of(mine.proposals[place].domain)
+    ]
+    if not cuts:
+        return "A release needs nothing more. You state that these values are known without the data."
+    return (
+        f"The cut points of {', '.join(cuts)} are still those read from the data. Choose cut points from public "
+        "knowledge instead."
+    )
+
+
+def _all_public(mine: DescribedTable, places: Sequence[int]) -> list[DeclaredColumn]:
+    columns = list(mine.columns)
+    for place in places:
+        columns[place] = replace(columns[place], domain=replace(mine.domain(place), public=True))  # type: ignore[type-var]
+    return columns
+
+
+def _key(mine: DescribedTable) -> str:
+    return f"columns.editor.{mine.key}"
+
+
+def _line(mine: DescribedTable, place: int) -> dict[str, object]:
+    declared, domain = mine.columns[place], mine.domain(place)
+    kind = {TYPE: mine.fields[place].type} if isinstance(mine, Connected) else {}
+    return {"use": declared.use, "column": declared.name, **kind, **_declared_cells(domain)}
+
+
+def _declared_cells(domain: Column | None) -> dict[str, object]:
+    return {
+        "values": text_of(domain),
+        "missing": missing_text(domain.missing) if domain else NONE,
+        "public": domain.public if domain else False,
+    }
+
+
+def _set_aside(mine: DescribedTable) -> None:
+    """State the reason for each unused column: a cell of the table would cut the sentence off."""
+    reasons = [p.reason for p, column in zip(mine.proposals, mine.columns, strict=True) if p.reason and not column.use]
+    if reasons:
+        more = f" And {many(len(reasons) - FEW_REASONS, 'further column')}." if len(reasons) > FEW_REASONS else ""
+        st.caption(f"Not in use: {' '.join(map(escaped, reasons[:FEW_REASONS]))}{more}")
+
+
+def _typed(mine: Table, keep: Callable[[Table], None]) -> tuple[Table, InputError | None]:
+    """Return the table with the valid edits in the browser, and the message about an invalid one.
+
+    An invalid line leaves its column unchanged. The browser shows the typed text until another page is opened.
+    """
+    try:
+        edits = edits_of(_key(mine), len(mine.columns), EDITABLE)
+    except InputError as error:
+        show_refusal(error)
+        mine = mine.declared(mine.columns)
+        keep(mine)
+        return mine, None
+    columns, refused = list(mine.columns), None
+    for place, edit in edits.items():
+        try:
+            columns[place] = as_typed(columns[place], mine.domain(place), edit)
+        except InputError as error:
+            refused = refused or error
+    if edits:
+        mine = mine.typed(columns)
+        keep(mine)
+    return mine, refused
+
+
+def _description(mine: Table, keep: Callable[[Table], None]) -> None:
+    """Offer the declared domains as a file, and take such a file."""
+    with st.popover("Domain description"):
+        st.caption("A file with the names of all columns and what you declared of them. It omits what was read off.")
+        download_button(
+            "Download", write_domains(mine.columns), DESCRIPTION, mime="application/json", key="domains.out"
+        )
+        file = st.file_uploader("Domain description (JSON)", type=None, key="domains.file")
+        if file is not None and st.button("Use this description"):
+            with sentence_instead():
+                columns = for_table(read_domains(file.getvalue()), [column.name for column in mine.columns])
+                keep(mine.declared(columns))
+                st.rerun()
+
+
+# Records
+
+
+def _encode(mine: Upload) -> None:
+    places = [place for place, column in enumerate(mine.columns) if column.use]
+    if not places:
+        raise InputError("No column is in use; tick at least one.")
+    columns = tuple(_in_use(mine, place) for place in places)
+    if mine.dataset is None or mine.encoded != columns:
+        with shown_progress("Encoding the records …", len(mine.frame) * len(columns)) as progress:
+            data = encode(mine.frame, columns, progress)
+        mine = replace(mine, dataset=data, encoded=columns)
+        keep_upload(mine)
+    if lacking := _lacking(mine):
+        st.caption(escaped(lacking))
+
+
+def _lacking(mine: Upload) -> str:
+    """Return a sentence on missing values in columns that were declared without; "" if there are none."""
+    lacking = []
+    for column in mine.encoded:
+        if column.missing is None and (number := missing_values(column, mine.frame[column.name])):
+            lacking.append(
+                f"{many(number, 'missing value')} of {brief(column.name)} count as {brief(column.states[0])}"
+            )
+    return f"Not private (curator view): {'; '.join(lacking)}." if lacking else ""
+
+
+def _in_use(mine: Upload, place: int) -> Column:
+    name, domain = mine.columns[place].name, mine.domain(place)
+    require_node_names(name)
+    if domain is None:
+        raise InputError(f"Column {brief(name)} has no values; type its categories or cut points, or leave it out.")
+    return domain
+
+
+def require_node_names(name: str) -> None:
+    """Errors: InputError for a column whose name no node can have."""
+    if len(name) > MAX_NAME:
+        raise InputError(f"The column name {brief(name)} is longer than {MAX_NAME} characters; shorten it in the file.")
+
+
+# The table of the columns of a shipped or synthetic table, and for a recipient
+
+
+def public_columns(chosen: Chosen, declared: Mapping[str, Column]) -> None:
+    """Show the public domains of the table: name, meaning, values, and what is declared of missing values."""
+    leaks, readable = chosen.leaking_columns, chosen.readable
+    lines = []
+    for name, states in chosen.domains.items():
+        domain = declared.get(name)
+        meaning = {"meaning": readable[name].meaning if name in readable else ""} if readable else {}
+        cells = _declared_cells(domain) if domain else {"values": "; ".join(states), "missing": NONE}
+        lines.append({"column": name, **meaning, **cells, "public": name not in leaks})
+    with st.container(key="domains"):
+        st.dataframe(
+            pd.DataFrame.from_records(lines),
+            hide_index=True,
+            height=min(38 + 35 * len(lines), 400),
+            column_config={"values": st.column_config.TextColumn(width="medium")},
+        )
