@@ -10,7 +10,6 @@ import pytest
 
 from benchmarks import (
     accuracy,
-    classroom,
     engines,
     journey,
     noise_aware,
@@ -25,7 +24,7 @@ from benchmarks.core import andes_releases, asia_releases, counting, growth, slo
 from benchmarks.mechanisms import audits, costs, cut_draws, slopes, trimmed_draws
 from benchmarks.memory import per_thousand
 from benchmarks.pages import APP, LOOKS, large_graph, large_pages, wide_pages
-from benchmarks.plots import costs_figure, errors_figure, save_costs
+from benchmarks.plots import costs_figure, save_costs
 from benchmarks.record import Record, as_table, save
 from benchmarks.startup import startup
 from dpbayes.model.dataset import Dataset
@@ -73,12 +72,6 @@ def test_the_benchmarks_of_what_waits_for_a_slider_give_sane_records():
             *("Fourier as printed", "Fourier certified"),
         )
     ]
-    assert noise_aware.BOUNDS == {"Asia": 20, "Naive Bayes 16": 60, "Alarm": 500}
-    assert {name: len(network.names) for name, (network, _) in noise_aware.networks().items()} == {
-        "Asia": 8,
-        "Naive Bayes 16": 17,
-        "Alarm": 37,
-    }
     joint = noise_aware.joint_posteriors(names=("Asia",), repeats=1)
     assert [r.bound for r in joint] == [30, 60]
     assert all(r.value > 0 and r.unit == "ms" for r in joint)
@@ -173,17 +166,6 @@ def test_slopes_are_exponents_and_memory_is_per_thousand_moves():
     assert per_thousand(np.array([0.0, 500.0, 1000.0]), np.array([80.0, 81.0, 82.0])) == pytest.approx(2)
 
 
-def test_the_classes_that_are_measured_are_those_that_serving_tells_of():
-    text = " ".join((classroom.ROOT / "docs" / "serving.md").read_text(encoding="utf-8").split())
-    *smaller, largest = map(str, classroom.SESSIONS)
-    assert f"for classes of {', '.join(smaller)} and {largest}." in text
-    assert largest == "50"
-    assert "The table is for fifty sessions" in text
-    assert "on one core of a small cloud machine" in text
-    assert classroom.PERIOD_S == 1
-    assert "moves ε on Explore once a second" in text
-
-
 @pytest.fixture
 def _few_results(monkeypatch, tmp_path):
     monkeypatch.setattr(utility, "SYNTHETIC", 2000)
@@ -220,13 +202,6 @@ def test_a_line_of_a_program_that_fails_is_left_out(monkeypatch, capsys):
     assert "failing" in capsys.readouterr().err
 
 
-def test_methods_are_compared_at_the_same_guarantee_and_at_the_same_number():
-    programs = utility.programs()
-    assert programs["adaptive"].share == programs["MST"].share == 1.0
-    assert programs["MST/2"].share == programs["AIM/2"].share == 0.5
-    assert programs["MST/2"].command == programs["MST"].command
-
-
 def test_stored_results_are_one_for_each_release():
     rows = utility.RESULTS.read_text().splitlines()
     assert 30 <= len(rows) == len(utility.stored())
@@ -257,13 +232,6 @@ def test_the_error_over_fresh_tables_is_that_of_the_stored_releases():
     assert stated is not None
     assert float(stated[1]) == pytest.approx(np.mean(means), abs=5e-4)
     assert float(stated[2]) == pytest.approx(np.std(means, ddof=1) / len(means) ** 0.5, abs=5e-5)
-
-
-def test_the_picture_of_errors_has_a_panel_for_each_table_and_each_method_once_in_the_legend():
-    curve = {0.1: 0.2, 1.0: 0.1}
-    figure = errors_figure({"Asia": {"adaptive": curve}, "Alarm": {"adaptive": curve, "MST": curve}})
-    assert [trace.name for trace in figure.data if trace.showlegend] == ["adaptive", "MST"]
-    assert [trace.xaxis for trace in figure.data] == ["x", "x2", "x2"]
 
 
 def test_means_over_seeds_count_the_seeds():

@@ -100,15 +100,6 @@ def test_every_path_exists(name):
     assert not [path for path in paths_in(TEXTS[name]) - later if not (ROOT / path.removeprefix("/")).exists()]
 
 
-def test_paths_are_distinguished_from_other_code():
-    text = "`dpbayes/x.py`, `README.md`, `data/`; `(..., K)`, `a / b`, `make run`, `Release`, `numpy`\n"
-    assert paths_in(text) == {"dpbayes/x.py", "README.md", "data/"}
-
-
-def test_the_documents_name_many_paths():
-    assert len(set.union(*map(paths_in, TEXTS.values()))) > 30
-
-
 def links(name: str, pattern: str) -> set[Path]:
     """The files that a document links to in places that match a pattern, seen from the document's folder."""
     targets = re.findall(pattern, FENCE.sub("", TEXTS[name]))
@@ -145,13 +136,6 @@ def test_every_linked_heading_exists(name):
     for target, anchor in re.findall(r"\]\(([^)#\s:]*)#([^)\s]+)\)", FENCE.sub("", TEXTS[name])):
         path = ((ROOT / name).parent / target).resolve() if target else ROOT / name
         assert anchor in anchors(path.read_text(encoding="utf-8")), (target, anchor)
-
-
-def test_an_anchor_is_that_of_its_heading():
-    assert anchors("# Choosing ε, and its `meaning`\n```sh\n# no heading\n```\n### 2. Open\n") == {
-        "choosing-ε-and-its-meaning",
-        "2-open",
-    }
 
 
 def test_every_picture_is_shown_and_small():

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 import dpbayes as dp
 from docs.site import check, notebook_pages, stage, theory
@@ -70,14 +69,6 @@ def test_every_link_between_pages_resolves(staged: Path) -> None:
             assert target.startswith(("https://", "http://127.0.0.1")) or (page.parent / target).is_file(), target
 
 
-def test_pages_are_the_documents() -> None:
-    """The site copies them as they are; only notebooks, formulas and the gallery are converted."""
-    unchanged = [name for name, path in stage.sources().items() if path.suffix == ".md" and ".ipynb" not in _text(path)]
-    converted = {"docs/theory.md", "docs/gallery.md"}
-    assert len(unchanged) > 20
-    assert all(stage.text(ROOT / name) == _text(ROOT / name) for name in unchanged if name not in converted)
-
-
 def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
@@ -115,14 +106,6 @@ def test_a_claim_that_fails_has_a_counterexample() -> None:
     failing = [entry for entry in entries if "**Verdict: fails.**" in entry]
     assert len(failing) > 20
     assert not [entry.splitlines()[0] for entry in failing if "- Counterexample: " not in entry]
-
-
-@pytest.mark.parametrize(
-    ("alphabet", "sign", "letter"),
-    [("script", "I", "ℐ"), ("script", "N", "𝒩"), ("double-struck", "E", "𝔼"), ("bold", "1", "𝟏")],
-)
-def test_a_letter_of_another_alphabet(alphabet: str, sign: str, letter: str) -> None:
-    assert stage.letter(alphabet, sign) == letter
 
 
 # Reference
@@ -191,16 +174,3 @@ def test_the_check_of_the_built_site_finds_faults(tmp_path: Path) -> None:
     (tmp_path / "bad.html").write_text(links + loaded, encoding="utf-8")
     assert len(check.faults(tmp_path)) == 4
     assert check.main(tmp_path) == 1
-
-
-def test_the_site_has_an_environment_of_its_own() -> None:
-    pins = [line for line in _text(ROOT / "requirements-docs.txt").splitlines() if not line.startswith("#")]
-    assert pins
-    assert all(re.fullmatch(r"[\w-]+==[\d.]+", pin) for pin in pins)
-    assert ".venv-docs" in _text(ROOT / ".gitignore").splitlines()
-    assert "zensical build --clean --strict" in _text(ROOT / "Makefile")
-
-
-def test_continuous_integration_builds_the_site() -> None:
-    jobs = yaml.safe_load(_text(ROOT / ".github/workflows/test.yml"))["jobs"]
-    assert "make docs" in [step.get("run") for step in jobs["docs"]["steps"]]

@@ -118,7 +118,7 @@ def test_an_edit_of_each_field_of_a_row_names_it(full: Path, row: int) -> None:
 
 
 def test_nothing_is_spent_in_a_broken_ledger(full: Path) -> None:
-    copy = edited(full, lambda c: c.execute("UPDATE event SET amount = '9' WHERE row = 2"))
+    copy = edited(full, lambda c: c.execute("UPDATE event SET amount = 'epsilon 9' WHERE row = 2"))
     draw = Drawing()
     with pytest.raises(ledger.BrokenLedgerError, match="Row 2 of the ledger is invalid"):
         ledger.spend(copy, "votes", TENTH, b"new", draw)
@@ -204,13 +204,13 @@ def test_a_chain_computed_anew_must_still_add_up(full: Path, row: int, change: d
         ledger.check(edited(full, forge))
 
 
-OTHER = ", ".join(FIELDS[1:]).replace("amount", "'9'") + " FROM event WHERE row = 2"
+OTHER = ", ".join(FIELDS[1:]).replace("amount", "'epsilon 9'") + " FROM event WHERE row = 2"
 
 
 @pytest.mark.parametrize(
     "statement",
     [
-        "UPDATE event SET amount = '9' WHERE row = 2",
+        "UPDATE event SET amount = 'epsilon 9' WHERE row = 2",
         "DELETE FROM event",
         f"INSERT OR REPLACE INTO event SELECT row, {OTHER}",
         f"INSERT INTO event SELECT 99, {OTHER}",

@@ -181,19 +181,6 @@ def test_the_suspicion_may_be_changed(suspicion):
         html_report(document, suspicion=1.0)
 
 
-def test_it_says_what_all_releases_so_far_allow(tmp_path):
-    first = read_document(released(tmp_path).document)
-    later = replace(first, composed=Composed(2, Fraction(3)))
-    total = float(first.request.epsilon) + 3
-    odds = math.exp(total) / 9
-    most = math.ceil(1000 * odds / (1 + odds)) / 10
-    sentence = (
-        f"Together with 2 earlier releases of this dataset the privacy loss is ε = {total:g}: an attacker's 10% belief "
-        "about one person can rise to at most"
-    )
-    assert f"{sentence} {most}%." in seen(html_report(later)).text
-
-
 def test_it_says_what_all_releases_so_far_allow_where_the_budget_is_kept_in_rho(tmp_path):
     """Both kinds of release are paid in rho; the loss passes rho + 2 sqrt(rho ln 1/delta) with probability delta."""
     for kind in ({"mechanism": "gaussian", "rho": Fraction(1, 10)}, {"epsilon": Fraction(1, 2)}):
