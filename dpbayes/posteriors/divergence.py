@@ -44,8 +44,6 @@ _LOST = 2e-14
 _DIGITS = 1e-9
 """The largest accepted relative rounding error of a row's divergence."""
 
-"""Logits: the end of the search for crossings of two Beta densities, close to the underflow of expit."""
-
 _EXP_EXCESS = [1 / math.factorial(k + 2) for k in range(14)]
 _ATANH_EXCESS = [1 / (2 * k + 3) for k in range(10)]
 

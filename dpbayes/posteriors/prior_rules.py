@@ -77,13 +77,8 @@ class PriorRule:
 
     def on(self, network: Network) -> Dirichlets:
         """Return the prior of a network."""
-        match self.kind:
-            case PriorKind.CAPPED:
-                return Dirichlets.capped(network, self.size)
-            case PriorKind.SYMMETRIC:
-                return Dirichlets.symmetric(network, self.size)
-            case PriorKind.BDEU:
-                return Dirichlets.bdeu(network, self.size)
+        cells = np.diff(network.cell_offsets)
+        return Dirichlets(network, np.repeat(self.of_tables(cells), cells))
 
     def of_tables(self, cells: ArrayLike) -> FloatArray:
         """Return the parameter of every cell of nodes whose tables have this many cells: the shape of `cells`."""
