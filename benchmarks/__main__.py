@@ -36,7 +36,7 @@ def main() -> None:
         return
     records = [*startup(), *asia_releases(), *andes_releases(), *counting(), *growth()]
     records += [*releases.named(), *releases.large()]
-    records += [*noise_aware.posteriors(), *noise_aware.joint_posteriors(), *noise_aware.least_epsilons()]
+    records += [*noise_aware.posteriors(), *noise_aware.joint_posteriors()]
     measured = costs()
     records += [*audits(), *trimmed_draws(), *cut_draws(), *slopes(measured)]
     grown = accuracy.growth()

@@ -19,7 +19,7 @@ INK = ".js-plotly-plot .cartesianlayer path"
 LIVE = ("explore", "network")
 """Pages whose first slider repaints their first chart."""
 
-CHARTS = (*LIVE, "which_epsilon", "proofs", "lab")
+CHARTS = (*LIVE, "proofs", "lab")
 """Pages with a chart as soon as they are opened."""
 
 LONGEST_WORK_MS = 20_000

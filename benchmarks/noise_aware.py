@@ -1,4 +1,4 @@
-"""What waits for a slider: a release read with its noise in mind, and the least epsilon that answers well enough."""
+"""What waits for a slider: a release read with its noise in mind."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -7,8 +7,6 @@ import numpy as np
 
 from benchmarks.core import counted
 from benchmarks.record import Record, median_ms
-from dpbayes.experiments.least_epsilon.search import least_epsilon
-from dpbayes.experiments.least_epsilon.wish import Question, Wish
 from dpbayes.mechanisms import (
     Calibration,
     ConsistentLaplace,
@@ -22,7 +20,6 @@ from dpbayes.mechanisms import (
 )
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.network import Network
-from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.named_networks import load_named, naive_bayes
 
 N, FEATURES = 1000, 16
@@ -32,9 +29,6 @@ BOUNDS = {"Asia": 20.0, "Naive Bayes 16": 60.0, "Alarm": 500.0}
 
 JOINT_BOUNDS = {"Asia": 30.0, "Alarm": 300.0}
 """Most milliseconds of one release's joint posterior, by the network."""
-
-MOST_LEAST_EPSILON = 500.0
-"""Most milliseconds of a search for the least epsilon on Asia."""
 
 
 def networks() -> dict[str, tuple[Network, np.ndarray]]:
@@ -106,30 +100,3 @@ def joint_posteriors(*, names: Sequence[str] = tuple(JOINT_BOUNDS), repeats: int
 def _interval(release: ReleasedPosterior) -> None:
     posterior = release.joint_noise_aware()
     posterior.query(posterior.network.names[-1], interval=0.95)
-
-
-def least_epsilons(*, draws: int | None = None, repeats: int = 5) -> list[Record]:
-    """Time the search for the least epsilon at which P(dysp | smoke) on Asia is answered within .05 in 95 of 100."""
-    network, cpts = load_named("asia")
-    question = Question(network, "dysp", "yes", {"smoke": "yes"})
-    counts = counted(network, cpts, N)
-    return [
-        Record(
-            name=f"Least epsilon on Asia, {noise}, answered with a {reading.label} recipient",
-            value=median_ms(partial(least_epsilon, wish, np.random.default_rng(2)), repeats=repeats),
-            unit="ms",
-            bound=MOST_LEAST_EPSILON,
-        )
-        for reading, usual in ((Reading.AS_REAL, 2000), (Reading.NOISE_AWARE, 1000))
-        for noise, mechanism in mechanisms_on(network).items()
-        for wish in [
-            Wish(
-                mechanism=mechanism,
-                question=question,
-                tables=counts,
-                tolerance=0.05,
-                draws=draws or usual,
-                reading=reading,
-            )
-        ]
-    ]

@@ -24,7 +24,7 @@ Look = tuple[str, dict[str, str]]
 
 LOOKS: tuple[Look, ...] = (
     *((page, {}) for page in ("data", "network", "explore", "proofs")),
-    *((page, {}) for page in ("which_epsilon",)),
+    ("explore", {"explore.view": "which epsilon"}),
     *(("lab", {"lab.experiment": experiment.value}) for experiment in Experiment),
     ("explore", {"mechanism": "LaplaceFourier"}),
     *(

@@ -75,9 +75,7 @@ def test_the_benchmarks_of_what_waits_for_a_slider_give_sane_records():
     joint = noise_aware.joint_posteriors(names=("Asia",), repeats=1)
     assert [r.bound for r in joint] == [30, 60]
     assert all(r.value > 0 and r.unit == "ms" for r in joint)
-    searches = noise_aware.least_epsilons(draws=20, repeats=1)
-    assert len(searches) == 2 * len(records)
-    assert all(r.value > 0 and r.unit == "ms" and r.baseline_value is None for r in records + searches)
+    assert all(r.value > 0 and r.unit == "ms" and r.baseline_value is None for r in records)
 
 
 def test_every_benchmark_of_the_mechanisms_gives_sane_records(tmp_path):

@@ -17,7 +17,7 @@ from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.boards.explore import SLIDER
-from dpbayes.experiments.least_epsilon.tables import planned_tables
+from dpbayes.boards.tables import Tables
 from dpbayes.experiments.planned_errors import is_near, release_errors
 from dpbayes.figures.comparison import errors_figure
 from dpbayes.mechanisms import Mechanism, Outcome
@@ -41,57 +41,22 @@ def releases_of(network: Network) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class CuratorComparison:
-    """What a curator's board is computed from.
+class ComparisonInputs:
+    """What the board is computed from.
 
     Attributes:
         mechanisms: The mechanisms by their looks.
-        counts: The true counts.
+        tables: The tables that are released; a recipient's are planned.
         reading: Whether the reader of a release accounts for its noise.
         seed: The seed of the simulated releases.
         facts: What the board states, by name.
     """
 
     mechanisms: Mapping[Look, MechanismAt]
-    counts: Counts
+    tables: Tables
     reading: Reading = Reading.NOISE_AWARE
     seed: int = 1
     facts: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def tables(self) -> Counts:
-        """The same counts once for each release: (releases, K)."""
-        values = np.broadcast_to(self.counts.values, (releases_of(self.counts.network), len(self.counts.values)))
-        return Counts(self.counts.network, np.array(values), self.counts.n)
-
-
-@dataclass(frozen=True, eq=False)
-class PlannedComparison:
-    """What a recipient's board is computed from: tables that are sampled from public probabilities.
-
-    Attributes:
-        mechanisms: The mechanisms by their looks.
-        network: The network.
-        probabilities: Its public probabilities (K,).
-        n: The public number of records.
-        reading: Whether the reader of a release accounts for its noise.
-        seed: The seed of the tables and of the simulated releases.
-        facts: What the board states, by name.
-    """
-
-    mechanisms: Mapping[Look, MechanismAt]
-    network: Network
-    probabilities: FloatArray
-    n: int
-    reading: Reading = Reading.NOISE_AWARE
-    seed: int = 1
-    facts: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def tables(self) -> Counts:
-        """Sampled tables, one for each release: (releases, K)."""
-        rng = stream(self.seed, "comparison", "tables")
-        return planned_tables(self.network, self.probabilities, self.n, releases_of(self.network), rng)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,12 +66,12 @@ class MechanismErrors:
     The tables and the random numbers are the same at every epsilon.
     """
 
-    inputs: CuratorComparison | PlannedComparison
+    inputs: ComparisonInputs
 
     @cached_property
     def tables(self) -> Counts:
         """The tables that are released."""
-        return self.inputs.tables
+        return self.inputs.tables.of(releases_of(self.inputs.tables.network))
 
     def errors_at(self, look: Look, epsilon: float) -> FloatArray:
         """Return the mean absolute error of one mechanism's probabilities on each table, at any epsilon: (tables,)."""
@@ -158,45 +123,28 @@ ERRORS = Panel(
 )
 
 
-def comparison(inputs: CuratorComparison, *, value: str = "1") -> View:
-    """Return the curator's board: errors of all mechanisms on the true table.
+def comparison(inputs: ComparisonInputs, *, value: str = "1") -> View:
+    """Return the board of the errors of all mechanisms.
 
     Args:
-        inputs: The mechanisms and the true counts.
+        inputs: The mechanisms and the tables.
         value: The epsilon that is shown first.
 
     Returns:
-        A view whose stops are the epsilons of the slider. Its errors are not private.
+        A view whose stops are the epsilons of the slider. Errors on the true table are not private.
     """
-    return _view(MechanismErrors(inputs), value, is_private=True)
+    compared, is_private = MechanismErrors(inputs), inputs.tables.is_private
+    board = Board("comparison", "Mechanisms compared", (ERRORS,), {}, value, SLIDER, inputs.facts, private=is_private)
+    return View(board, lambda stop: (_frame(compared, float(stop)),))
 
 
-def planned_comparison(inputs: PlannedComparison, *, value: str = "1") -> View:
-    """Return the recipient's board: errors of all mechanisms on tables sampled from public probabilities.
-
-    Args:
-        inputs: The mechanisms and public facts.
-        value: The epsilon that is shown first.
-
-    Returns:
-        A view whose stops are the epsilons of the slider.
-    """
-    return _view(MechanismErrors(inputs), value, is_private=False)
-
-
-def _view(compared: MechanismErrors, value: str, *, is_private: bool) -> View:
-    facts = compared.inputs.facts
-    board = Board("comparison", "Mechanisms compared", (ERRORS,), {}, value, SLIDER, facts, private=is_private)
-    return View(board, lambda stop: (_frame(compared, float(stop), is_private=is_private),))
-
-
-def _frame(compared: MechanismErrors, epsilon: float, *, is_private: bool) -> Frame:
+def _frame(compared: MechanismErrors, epsilon: float) -> Frame:
     here = compared.near(epsilon)
     if not compared.curves or not here:
         raise InputError("No mechanism can be used with this network and these settings.")
     figure = errors_figure(compared.curves, epsilon=epsilon, title="mean absolute error of a probability")
     numbers = {look.name: float(errors.mean()) for look, errors in here.items()}
-    note = _about(compared, is_private=is_private)
+    note = _about(compared)
     return Frame(comparison_headline(here, GRID[grid_place(epsilon)]), {"errors": figure}, (note,), {}, numbers)
 
 
@@ -219,16 +167,14 @@ def comparison_headline(errors: Mapping[Look, FloatArray], epsilon: float) -> st
     return f"{start}, without a clear difference from {names}."
 
 
-def _about(compared: MechanismErrors, *, is_private: bool) -> str:
+def _about(compared: MechanismErrors) -> str:
     """Return what the errors are averages of."""
-    tables, is_aware = compared.tables, compared.inputs.reading is Reading.NOISE_AWARE
+    releases, whose = many(len(compared.tables.values), "simulated release"), compared.inputs.tables.text
+    is_aware = compared.inputs.reading is Reading.NOISE_AWARE
     reader = "noise-aware where a release states its noise" if is_aware else "naive"
-    whose = (
-        "of the table" if is_private else f"of tables of {many(tables.n, 'record')} sampled from public probabilities"
-    )
     return (
-        f"Mean absolute error of all probabilities over {many(len(tables.values), 'simulated release')} {whose}; bars "
-        f"show one standard error. The reader is {reader}. The prior limits the error at small ε.{_left_out(compared)}"
+        f"Mean absolute error of all probabilities over {releases} {whose}; bars show one standard error. The reader "
+        f"is {reader}. The prior limits the error at small ε.{_left_out(compared)}"
     )
 
 

@@ -16,8 +16,9 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import distinct_texts, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
+from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.board import Board, Frame, Panel, View
-from dpbayes.boards.explore import SLIDER, STOPS
+from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.hellinger.errors import (
     DRAWS,
     LEVELS,

@@ -1,12 +1,13 @@
 """Accuracy and log loss against epsilon, and the calibration of predictive probabilities."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from dpbayes.base.looks import Curve, Look
-from dpbayes.base.text import numeral
+from dpbayes.base.text import numeral, share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
     EPSILON_AXIS,
@@ -16,10 +17,12 @@ from dpbayes.figures.style import (
     Trace,
     band_of,
     chosen_epsilon,
+    epsilon_axis,
     faded,
     figure_of,
     line_of,
     titled,
+    value_mark,
 )
 
 BAND = 2
@@ -27,9 +30,17 @@ BAND = 2
 
 ACCURACY = "accuracy"
 
+_DECADES = 3
+"""Powers of ten beyond which an axis has them alone."""
+
 
 def accuracy_figure(
-    curves: Sequence[Curve], epsilons: FloatArray, *, epsilon: float | None = None, height: int | None = None
+    curves: Sequence[Curve],
+    epsilons: FloatArray,
+    *,
+    epsilon: float | None = None,
+    height: int | None = None,
+    marked: Curve | None = None,
 ) -> Figure:
     """Draw the share of test records that are predicted correctly against the stated epsilon of each method.
 
@@ -38,10 +49,29 @@ def accuracy_figure(
         epsilons: The grid (E,) that the axis is drawn for.
         epsilon: The chosen epsilon, marked by a line, at the end of the axis if it is outside.
         height: The height in pixels, instead of the height that the curves need.
+        marked: The curve whose value at the chosen epsilon is written beside a dot.
     """
-    x, y = _epsilon_axis(epsilons, EPSILON_AXIS), titled(ACCURACY, tickformat=PERCENT)
+    x, y = _epsilon_axis(epsilons, EPSILON_AXIS), titled(ACCURACY, tickformat=PERCENT, range=_range(curves))
     shapes = [] if epsilon is None else [chosen_epsilon(epsilons, epsilon)]
-    return _figure(curves, x=x, y=y, height=height, shapes=shapes)
+    figure = _figure(curves, x=x, y=y, height=height, shapes=shapes)
+    if marked is None or epsilon is None:
+        return figure
+    value = at_epsilon(marked, epsilon)
+    mark = value_mark(epsilon, value, share_text(value), marked.look.colour)
+    return replace(figure, data=(*figure.data, mark))
+
+
+def _range(curves: Sequence[Curve]) -> list[float]:
+    """Return the range of the curves with their bands, so that the axis stays while a mark moves."""
+    bands = [BAND * np.where(np.isfinite(curve.error), curve.error, 0.0) for curve in curves]
+    low = min(float((curve.y - band).min()) for curve, band in zip(curves, bands, strict=True))
+    high = max(float((curve.y + band).max()) for curve, band in zip(curves, bands, strict=True))
+    return [low - 0.02, high + 0.02]
+
+
+def at_epsilon(curve: Curve, epsilon: float) -> float:
+    """Return the value of a curve at an epsilon, between its points on a logarithmic scale."""
+    return float(np.interp(np.log(epsilon), np.log(curve.x), curve.y))
 
 
 def certified_figure(curves: Sequence[Curve]) -> Figure:
@@ -60,6 +90,8 @@ def log_loss_figure(curves: Sequence[Curve], epsilons: FloatArray, *, epsilon: f
 
 def _epsilon_axis(epsilons: FloatArray, title: str) -> Axis:
     low, high = np.log10(epsilons[[0, -1]])
+    if high - low > _DECADES:
+        return epsilon_axis(epsilons)
     room = 0.02 * (high - low) or 0.1
     return titled(title, type="log", range=[low - room, high + room], **_ticks(10 ** (low - room), 10 ** (high + room)))
 

@@ -25,7 +25,7 @@ LEAST_TOP = 4.0
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class AnswerPicture:
     """One probability, as the public sees it after one of many possible releases.
 
     Attributes:
@@ -33,20 +33,20 @@ class Answers:
         density: Its density in this release (grid,); None if a release is no posterior.
         releases: The answers of possible releases (releases,).
         this: Which of them is this release.
-        exact: The density in the table itself (grid,), for the curator.
-        is_prior: Whether this release is all but the prior.
         top: The height of the frame, which does not depend on this release.
-        span: The range of the axis, which does not depend on this release.
+        exact: The density in the table itself (grid,), for the curator.
+        answer: The table's own answer, for the curator.
+        is_prior: Whether this release is all but the prior.
     """
 
     theta: FloatArray
     density: FloatArray | None
     releases: FloatArray
     this: int
-    exact: FloatArray | None
-    is_prior: bool
     top: float
-    span: tuple[float, float] = (0.0, 1.0)
+    exact: FloatArray | None = None
+    answer: float | None = None
+    is_prior: bool = False
 
 
 def frame_height(density: FloatArray) -> float:
@@ -55,7 +55,7 @@ def frame_height(density: FloatArray) -> float:
     return max(LEAST_TOP, 1.15 * float(np.max(inner[np.isfinite(inner)], initial=0.0)))
 
 
-def answer_figure(answers: Answers, *, name: str, colour: str = PRIVATE) -> Figure:
+def answer_figure(answers: AnswerPicture, *, name: str, colour: str = PRIVATE) -> Figure:
     """Draw the densities above the axis and possible releases as dots below it; the filled dot is this release.
 
     A density that leaves the frame is cut off, and the picture states how much of it is at the ends.
@@ -69,46 +69,47 @@ def answer_figure(answers: Answers, *, name: str, colour: str = PRIVATE) -> Figu
     traces: list[Trace] = []
     if answers.exact is not None:
         fill = {"fill": "tozeroy", "fillcolor": faded(EXACT, 0.15)}
-        line = {"line": {"color": EXACT, "width": 3}, "name": "the table itself (not public)"}
+        line = {"line": {"color": EXACT, "width": 3}, "name": "the table itself (curator only)"}
         traces.append(LINES | {"x": answers.theta, "y": answers.exact, "hoverinfo": "skip"} | line | fill)
     if answers.density is not None:
         shown = np.minimum(answers.density, 1.05 * top)
         curve: Trace = {"x": answers.theta, "y": shown}
         curve["line"] = {"color": faded(colour, 0.35 if answers.is_prior else 1.0), "width": 3}
-        traces.append(LINES | curve | {"name": "this release", "hoverinfo": "skip"})
+        traces.append(LINES | curve | {"name": "this release (public)", "hoverinfo": "skip"})
+    below = -DOTS_SHARE / (1 - DOTS_SHARE) * top
     traces += _dots(answers, colour)
+    if answers.answer is not None:
+        mark: Trace = {"x": [answers.answer] * 2, "y": [below, 0.0], "hoverinfo": "skip", "showlegend": False}
+        traces.insert(1, LINES | mark | {"line": {"color": EXACT, "width": 1.5, "dash": "dot"}})
     notes = [_note(0.5, 0.85, f"<b>{PRIOR_ALONE}</b>")] if answers.is_prior else []
     notes += _ends(answers)
-    below = -DOTS_SHARE / (1 - DOTS_SHARE) * top
     return figure_of(
         traces,
-        x=titled(plain(name, 80), range=list(answers.span)),
+        x=titled(plain(name, 80), range=[0.0, 1.0]),
         y=titled("density", range=[below, top], showticklabels=False, zeroline=True),
         annotations=notes,
         height=480,
     )
 
 
-def _dots(answers: Answers, colour: str) -> list[Trace]:
+def _dots(answers: AnswerPicture, colour: str) -> list[Trace]:
     """Return possible releases, stacked downwards from the axis, and this one as a filled dot among them."""
-    low, high = answers.span
-    width = (high - low) / COLUMNS
-    columns = np.clip(np.floor((answers.releases - low) / width), 0, COLUMNS - 1)
+    columns = np.clip(np.floor(answers.releases * COLUMNS), 0, COLUMNS - 1)
     same = columns[:, None] == columns
     depths = np.tril(same).sum(axis=1)
     step = answers.top * DOTS_SHARE / (1 - DOTS_SHARE) / max(TALLEST, depths.max(initial=0) + 1)
-    x, y = low + (columns + 0.5) * width, -depths * step
+    x, y = (columns + 0.5) / COLUMNS, -depths * step
     marks = {"type": "scatter", "mode": "markers", "hovertemplate": "%{x:.2f}<extra></extra>"}
-    hollow = {"color": faded(colour, 0.2), "size": 9, "line": {"color": colour, "width": 1}}
+    strength = 0.4 if answers.is_prior else 1.0
+    hollow = {"color": faded(colour, 0.2 * strength), "size": 9}
+    hollow["line"] = {"color": faded(colour, strength), "width": 1}
     this = [answers.this]
-    filled = {"x": x[this], "y": y[this], "marker": {"color": colour, "size": 11}, "name": "answer of this release"}
-    return [
-        marks | {"x": x, "y": y, "marker": hollow, "name": many(len(x), "possible release")},
-        marks | filled,
-    ]
+    filled = {"x": x[this], "y": y[this], "marker": {"color": colour, "size": 11}, "name": "its answer (public)"}
+    others = {"x": x, "y": y, "marker": hollow, "name": f"{many(len(x), 'possible release')} (simulated)"}
+    return [marks | filled] if len(x) == 1 else [marks | others, marks | filled]
 
 
-def _ends(answers: Answers) -> list[dict[str, Any]]:
+def _ends(answers: AnswerPicture) -> list[dict[str, Any]]:
     """Return notes on the probability of this release beyond the points where it leaves the frame, at either end."""
     if answers.density is None:
         return []

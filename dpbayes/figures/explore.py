@@ -9,10 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpbayes.base.looks import BOUND, Curve, Look
-from dpbayes.base.text import share_text
+from dpbayes.base.text import numeral, share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
-    EPSILON_AXIS,
     LINES,
     PERCENT,
     Axis,
@@ -20,6 +19,7 @@ from dpbayes.figures.style import (
     Trace,
     band_of,
     chosen_epsilon,
+    epsilon_axis,
     faded,
     figure_of,
     line_of,
@@ -27,6 +27,7 @@ from dpbayes.figures.style import (
     numerals,
     shares,
     titled,
+    value_mark,
 )
 
 HEIGHT = 256
@@ -34,6 +35,9 @@ HEIGHT = 256
 
 DECADES, ABOVE = 7, 3
 """Most powers of ten on an axis of divergences, and most above the simulated values; higher bounds are not shown."""
+
+HALF = 0.5
+"""A share above which its text is below the curve."""
 
 BAND = 2
 """Standard errors on either side of a curve of coverage."""
@@ -53,22 +57,25 @@ class Spread:
     high: FloatArray
 
 
-def divergence_figure(spread: Spread, bounds: Sequence[Curve], *, epsilon: float, what: str) -> Figure:
+def divergence_figure(spread: Spread, others: Sequence[Curve], *, epsilon: float, value: float) -> Figure:
     """Draw the divergence of simulated releases against epsilon, both axes logarithmic, with bounds on it.
 
     Args:
         spread: The simulated divergence in nats.
-        bounds: Bounds on it; those of a paper and those that are proved differ by their looks.
+        others: Other readers, and bounds; those of a paper and those that are proved differ by their looks.
         epsilon: The chosen epsilon, marked by a line.
-        what: What diverges, for the axis: "posterior" or "prediction".
+        value: The divergence there.
+
+    Returns:
+        The figure, whose axes do not depend on the chosen epsilon.
     """
     low, high = _positive(spread.low), _positive(spread.high)
-    band = band_of(spread.x, low, high, faded(spread.look.colour, 0.2), name="90% range", showlegend=True)
-    lines = [_line(bound.look, bound.x, _positive(bound.y)) for bound in bounds]
+    band = band_of(spread.x, low, high, faded(spread.look.colour, 0.2), name="90% range")
+    lines = [_line(curve.look, curve.x, _positive(curve.y)) for curve in others]
     shown = _line(spread.look, spread.x, _positive(spread.mean))
-    marks = [chosen_epsilon(spread.x, epsilon)]
-    y = _divergences(f"KL of the {what}, nats", *_span(spread, bounds))
-    return figure_of([band, *lines, shown], x=_epsilons(spread.x), y=y, height=HEIGHT, shapes=marks)
+    mark = value_mark(epsilon, value, numeral(value, 2), spread.look.colour, side="bottom left")
+    shapes, y = [chosen_epsilon(spread.x, epsilon)], _divergences("KL divergence,<br>nats", *_span(spread, others))
+    return figure_of([band, *lines, shown, mark], x=epsilon_axis(spread.x), y=y, height=HEIGHT, shapes=shapes)
 
 
 def _divergences(title: str, low: float, high: float) -> Axis:
@@ -78,18 +85,25 @@ def _divergences(title: str, low: float, high: float) -> Axis:
     return titled(title, type="log", range=[low, high], exponentformat="power", dtick=2)
 
 
-def shares_figure(curves: Sequence[Curve], *, epsilon: float, title: str) -> Figure:
+def shares_figure(curves: Sequence[Curve], *, epsilon: float, value: float, title: str) -> Figure:
     """Draw shares between 0 and 1 against epsilon on a logarithmic axis.
 
     Args:
         curves: The shares; at least one.
         epsilon: The chosen epsilon, marked by a line.
+        value: The share of the first curve there.
         title: What the shares are of, for the axis.
+
+    Returns:
+        The figure, whose axes do not depend on the chosen epsilon.
     """
     x = curves[0].x
     lines = [_line(curve.look, curve.x, curve.y, share=True) for curve in curves]
-    y = titled(title, range=[-0.02, 1.04], tickformat=PERCENT)
-    return figure_of(lines, x=_epsilons(x), y=y, height=HEIGHT, shapes=[chosen_epsilon(x, epsilon)])
+    mark = value_mark(
+        epsilon, value, share_text(value), curves[0].look.colour, side=f"{'top' if value < HALF else 'bottom'} right"
+    )
+    y = titled(title, range=[-0.04, 1.06], tickformat=PERCENT, dtick=0.5)
+    return figure_of([*lines, mark], x=epsilon_axis(x), y=y, height=HEIGHT, shapes=[chosen_epsilon(x, epsilon)])
 
 
 def _line(look: Look, x: FloatArray, y: FloatArray, *, share: bool = False) -> Trace:
@@ -110,11 +124,6 @@ def _span(spread: Spread, bounds: Sequence[Curve]) -> tuple[float, float]:
 def _positive(values: FloatArray) -> FloatArray:
     """Return the values that a logarithmic axis can show, NaN in place of the others."""
     return np.where(np.isfinite(values) & (values > 0), values, np.nan)
-
-
-def _epsilons(x: FloatArray) -> Axis:
-    span = [float(np.log10(x.min())) - 0.03, float(np.log10(x.max())) + 0.03]
-    return titled(EPSILON_AXIS, type="log", range=span, dtick=1, exponentformat="none")
 
 
 @dataclass(frozen=True, eq=False)

@@ -164,6 +164,25 @@ def chosen_epsilon(x: FloatArray, epsilon: float) -> dict[str, Any]:
     return upright(float(np.clip(epsilon, x.min(), x.max())), {"color": BOUND, "width": 1.5, "dash": "dot"})
 
 
+ENDS = (0.05, 5.0)
+"""The epsilons beyond which the text of a value is on the side of the picture's middle."""
+
+
+def value_mark(x: float, y: float, text: str, colour: str, *, side: str = "bottom right") -> Trace:
+    """Return a dot at epsilon `x` with its value as a text on a side, at either end of the axis on the inner side."""
+    low, high = ENDS
+    above, beside = side.split()
+    place = f"{above} {'right' if x < low else 'left' if x > high else beside}"
+    dot = {"mode": "markers+text", "marker": {"color": colour, "size": 8}, "textposition": place}
+    return {"type": "scatter", "x": [x], "y": [y], "text": [text], "hoverinfo": "skip", "showlegend": False} | dot
+
+
+def epsilon_axis(x: FloatArray) -> Axis:
+    """Return the logarithmic axis of pictures against epsilon (E,), which has the powers of ten."""
+    span = [float(np.log10(x.min())) - 0.03, float(np.log10(x.max())) + 0.03]
+    return titled(EPSILON_AXIS, type="log", range=span, dtick=1, exponentformat="none")
+
+
 def titled(text: str, **more: Any) -> Axis:
     """Return an axis with a title."""
     return {"title": {"text": text}, **more}

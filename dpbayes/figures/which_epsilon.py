@@ -1,129 +1,82 @@
-"""Pictures of the epsilon that an answer needs: its error against epsilon, and the least epsilon by mechanism."""
+"""The picture of the epsilon that an answer needs: its error against epsilon, and where it meets the tolerance."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from dpbayes.base.looks import BOUND, EXACT
+from dpbayes.base.looks import BOUND, EXACT, Look
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
-    EPSILON_AXIS,
-    FRAME,
+    LINES,
     Figure,
     Trace,
-    distinct_labels,
+    epsilon_axis,
     faded,
     figure_of,
-    interval_bar,
+    line_of,
     log_axis,
-    names_axis,
     numerals,
     positive_range,
 )
 
-_FAR_BELOW = 1000
-"""Errors are shown down to this factor below the tolerance; with whole noise, an error can be zero."""
-
 
 @dataclass(frozen=True)
 class NeededEpsilon:
-    """A least epsilon and its 95% interval: `high` is infinite if it is not known; all are NaN if none exists."""
+    """A least epsilon and its interval: `high` is infinite if it is unknown; all are infinite if none is sufficient."""
 
-    label: str
-    colour: str
     epsilon: float
     low: float
     high: float
 
 
 def error_figure(
-    epsilons: FloatArray, median: FloatArray, wanted: FloatArray, *, needed: NeededEpsilon, tolerance: float, share: str
+    epsilons: FloatArray, half: FloatArray, most: FloatArray, *, needed: NeededEpsilon, tolerance: float, colour: str
 ) -> Figure:
-    """Draw errors against epsilons (E,): the median and a larger quantile, and where the quantile meets the tolerance.
+    """Draw errors against epsilons (E,), and the least epsilon at which most of them are within the tolerance.
 
-    Errors that are not computed yet are NaN.
+    Args:
+        epsilons: The grid.
+        half: The errors that half of the releases do not exceed.
+        most: The errors that 95 of 100 releases do not exceed.
+        needed: The least epsilon.
+        tolerance: The tolerance.
+        colour: The colour of the mechanism.
+
+    Returns:
+        The figure, whose axes do not depend on the tolerance.
     """
-    low, high = positive_range(median, wanted, np.array([tolerance]))
-    low = max(low, tolerance / _FAR_BELOW)
-    line = {"type": "scatter", "mode": "lines+markers", "x": epsilons, "hovertemplate": "ε = %{x}: %{text}"}
-    traces: list[Trace] = [
-        line
-        | {
-            "y": np.where(wanted > 0, wanted, np.nan),
-            "name": f"{share} of releases",
-            "text": numerals(wanted),
-            "line": {"color": needed.colour, "width": 2.5},
-            "marker": {"color": needed.colour, "size": 5},
-        },
-        line
-        | {
-            "y": np.where(median > 0, median, np.nan),
-            "name": "half of releases",
-            "text": numerals(median),
-            "line": {"color": needed.colour, "width": 1.5, "dash": "dot"},
-            "marker": {"color": needed.colour, "size": 4},
-        },
-    ]
+    low, high = positive_range(half, most, otherwise=(0.01, 1.0))
+    span = [math.log10(max(low, 1e-4)) - 0.1, math.log10(high) + 0.15]
     has_epsilon = math.isfinite(needed.epsilon)
-    traces.append(
+    end = needed.high if math.isfinite(needed.high) else float(epsilons[-1])
+    interval = [needed.low, end] if has_epsilon else [None, None]
+    traces: list[Trace] = [
+        _line(Look("95 of 100 releases", colour), epsilons, most),
+        _line(Look("half of the releases", colour, "dot", width=1.5), epsilons, half),
+        LINES | _level([float(epsilons[0]), float(epsilons[-1])], tolerance, "tolerance", BOUND, 1.5, "dash"),
+        LINES | _level(interval, tolerance, "95% interval", faded(EXACT, 0.4), 9.0, "solid"),
         {
             "type": "scatter",
             "mode": "markers",
             "x": [needed.epsilon if has_epsilon else None],
             "y": [tolerance],
-            "name": "least ε",  # also before it is known, because a longer legend would move the picture
+            "name": "least ε",
             "marker": {"color": EXACT, "size": 13, "symbol": "diamond"},
             "hovertemplate": f"least ε: {numeral(needed.epsilon)}<extra></extra>" if has_epsilon else "",
-        }
-    )
-    shapes = [_level(tolerance), *([_band(needed, float(epsilons[-1]))] if has_epsilon else [])]
-    return figure_of(
-        traces,
-        x=log_axis(EPSILON_AXIS, float(epsilons[0]), float(epsilons[-1]), range=np.log10(epsilons[[0, -1]]).tolist()),
-        y=log_axis("error of the probability", low, high, range=[math.log10(low) - 0.1, math.log10(high) + 0.15]),
-        height=330,
-        margin=FRAME["margin"] | {"l": 100},  # room for numbers as long as 0.00005, so that the frame does not move
-        shapes=shapes,
-    )
+        },
+    ]
+    y = log_axis("error of the answer", 10 ** span[0], 10 ** span[1], range=span)
+    return figure_of(traces, x=epsilon_axis(epsilons), y=y, height=420)
 
 
-def _level(tolerance: float) -> dict[str, object]:
-    line = {"color": BOUND, "width": 1.5, "dash": "dash"}
-    return {"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "y0": tolerance, "y1": tolerance, "line": line}
+def _line(look: Look, x: FloatArray, y: FloatArray) -> Trace:
+    shown = np.where(np.isfinite(y) & (y > 0), y, np.nan)
+    hover = "ε = %{x:,.3~r}: %{customdata}<extra>" + look.name + "</extra>"
+    return line_of(look, x, shown, customdata=numerals(y), hovertemplate=hover)
 
 
-def _band(needed: NeededEpsilon, most: float) -> dict[str, object]:
-    """Return the interval of the least epsilon as a vertical band."""
-    high = needed.high if math.isfinite(needed.high) else most
-    place = {"type": "rect", "x0": needed.low, "x1": high, "yref": "y domain", "y0": 0, "y1": 1}
-    return place | {"fillcolor": faded(EXACT, 0.18), "line": {"width": 0}, "layer": "below"}
-
-
-def least_epsilons_figure(needs: Sequence[NeededEpsilon]) -> Figure:
-    """Draw a row for each mechanism, the first on top: its least epsilon with its 95% interval."""
-    labels = distinct_labels([need.label for need in needs], 28)
-    values = np.array([need.epsilon for need in needs])
-    low, high = (np.array([getattr(need, end) for need in needs]) for end in ("low", "high"))
-    least, most = positive_range(values, low, high)
-    upper = np.where(np.isfinite(high), high, most * 10**0.3)  # to the edge of the picture if it is not known
-    dots: Trace = {
-        "type": "scatter",
-        "mode": "markers+text",
-        "x": values,
-        "y": labels,
-        "text": [f"{numeral(value)}" if math.isfinite(value) else "" for value in values],
-        "textposition": "top center",
-        "marker": {"color": [need.colour for need in needs], "size": 11},
-        "error_x": interval_bar(values, low, upper, color=BOUND, thickness=1.5),
-        "hovertemplate": "%{y}: ε = %{text}<extra></extra>",
-        "showlegend": False,
-    }
-    return figure_of(
-        [dots],
-        x=log_axis("least ε, nats", least, most, range=[math.log10(least) - 0.15, math.log10(most) + 0.3]),
-        y=names_axis(categoryorder="array", categoryarray=labels[::-1], ticks=""),
-        height=96 + 44 * max(len(needs), 3),
-    )
+def _level(x: list[float] | list[None], y: float, name: str, colour: str, width: float, dash: str) -> Trace:
+    line = {"color": colour, "width": width, "dash": dash}
+    return {"x": x, "y": [y, y], "name": name, "line": line, "hoverinfo": "skip"}

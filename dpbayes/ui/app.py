@@ -74,7 +74,6 @@ def _pages() -> list[StreamlitPage]:
         st.Page("pages/data.py", title="Data", url_path="data"),
         st.Page("pages/network.py", title="Network", url_path="network"),
         st.Page("pages/explore.py", title="Explore", url_path="explore"),
-        st.Page("pages/which_epsilon.py", title="Which epsilon", url_path="which_epsilon"),
         st.Page("pages/release.py", title="Release", url_path="release"),
         st.Page("pages/proofs.py", title="Proofs", url_path="proofs"),
         st.Page("pages/lab.py", title="Lab", url_path="lab"),

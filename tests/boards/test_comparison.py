@@ -10,14 +10,13 @@ from dpbayes.base.looks import Look
 from dpbayes.base.validation import InputError
 from dpbayes.boards.comparison import (
     GRID,
-    CuratorComparison,
+    ComparisonInputs,
     MechanismErrors,
-    PlannedComparison,
     comparison,
     comparison_headline,
-    planned_comparison,
     table_at,
 )
+from dpbayes.boards.tables import PlannedTables, TrueTable
 from dpbayes.mechanisms import PRIVATE, Exact
 from dpbayes.mechanisms.base import simulated
 from dpbayes.model.counts import Counts
@@ -33,8 +32,8 @@ def at(kind):
 
 
 LOOKS = {kind: Look(kind.label, kind.colour) for kind in PRIVATE}
-INPUTS = CuratorComparison({look: at(kind) for kind, look in LOOKS.items()}, COUNTS)
-PLANNED = PlannedComparison(INPUTS.mechanisms, NETWORK, CPTS, 1000)
+INPUTS = ComparisonInputs({look: at(kind) for kind, look in LOOKS.items()}, TrueTable(COUNTS))
+PLANNED = replace(INPUTS, tables=PlannedTables(NETWORK, CPTS, 1000))
 
 
 def test_the_error_of_laplace_is_that_of_other_releases():
@@ -100,15 +99,15 @@ def test_the_board_marks_epsilon_and_states_the_error_there():
 
 def test_only_the_curators_board_is_private():
     assert comparison(INPUTS).board.private
-    assert not planned_comparison(PLANNED).board.private
+    assert not comparison(PLANNED).board.private
 
 
 def test_planned_tables_do_not_depend_on_a_table():
-    assert not hasattr(PLANNED, "counts")
-    tables = PLANNED.tables
+    assert not hasattr(PLANNED.tables, "counts")
+    tables = PLANNED.tables.of(4)
     assert isinstance(tables, Counts)
     assert (tables.values[0] != tables.values[1]).any()
-    first, second = (planned_comparison(replace(PLANNED)).complete().block() for _ in range(2))
+    first, second = (comparison(replace(PLANNED)).complete().block() for _ in range(2))
     assert first == second
 
 

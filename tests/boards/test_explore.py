@@ -7,29 +7,36 @@ import numpy as np
 import pytest
 
 import dpbayes as dp
+from dpbayes.boards.against_epsilon import GRID, STOPS, Pictures
+from dpbayes.boards.answers import THETA, answers_of, density_of, smoothed
 from dpbayes.boards.explore import (
     DRAWN,
     SHOWN,
-    STOPS,
     CuratorInputs,
     RecipientInputs,
     explore,
     explore_release,
-    question_about,
+    share,
 )
 from dpbayes.figures.posterior import PRIOR_ALONE
+from dpbayes.model.question import Question
 
 NETWORK, CPTS = dp.load_named("asia")
 TABLE = dp.sample_dataset(NETWORK, CPTS, 1000, np.random.default_rng(1))
 COUNTS = dp.count(NETWORK, TABLE)
-CELL = [NETWORK.cell_label(cell) for cell in range(NETWORK.cell_count)].index("bronc=yes | smoke=yes")
+QUESTION = Question(NETWORK, "bronc", "yes", {"smoke": "yes"})
+WIDE = Question(NETWORK, "dysp", "yes", {"smoke": "yes"})
 
 
 def laplace_at(epsilon: float) -> dp.LaplaceUpdates:
     return dp.LaplaceUpdates(prior=NETWORK, epsilon=epsilon)
 
 
-INPUTS = CuratorInputs(laplace_at, COUNTS, question_about(NETWORK, CELL))
+def fourier_at(epsilon: float) -> dp.LaplaceFourier:
+    return dp.LaplaceFourier(prior=NETWORK, epsilon=epsilon, t=0.24)
+
+
+INPUTS = CuratorInputs(laplace_at, COUNTS, QUESTION)
 
 
 def layout_of(view, stop: str, key: str = "posterior") -> dict:
@@ -40,7 +47,7 @@ def test_the_headline_states_the_range_of_answers():
     """Against the limits of 3,000 other releases, which vary by .002; those of the board's 400 vary by .005."""
     frame = explore(INPUTS).frames_at("1")[0]
     releases = laplace_at(1).release(COUNTS, np.random.default_rng(7), (3000,))
-    answers = releases.noise_aware_cells(np.array([CELL])).mean[:, 0]
+    answers = releases.noise_aware_cells(np.array([QUESTION.cell])).mean[:, 0]
     assert frame.numbers["low"] == pytest.approx(np.quantile(answers, 0.025), abs=0.02)
     assert frame.numbers["high"] == pytest.approx(np.quantile(answers, 0.975), abs=0.02)
     numbers = [float(number) for number in re.findall(r"0\.\d+", frame.headline)]
@@ -74,18 +81,115 @@ def test_draw_another_shows_another_of_the_same_releases():
     assert all(np.array_equal(one, dots[0]) and len(one) == SHOWN for one in dots)
     filled = [float(frame.figures["posterior"].data[-1]["x"][0]) for frame in frames]
     assert filled == [float(x) for x in dots[0][:DRAWN]]
+    curves = [frame.figures["posterior"].data[2]["y"] for frame in frames]
+    assert all(not np.array_equal(curves[0], curve) for curve in curves[1:])
 
 
-def test_the_bounds_of_theorem_1_stand_beside_laplace_releases_alone():
-    names = [trace["name"] for trace in explore(INPUTS).frames_at("1")[0].figures["divergence"].data]
-    assert {"proved bound", "as the paper states"} <= set(names)
-    other = replace(INPUTS, mechanism_at=lambda epsilon: dp.GaussianUpdates(prior=NETWORK, epsilon=epsilon, delta=1e-5))
-    names = [trace["name"] for trace in explore(other).frames_at("1")[0].figures["divergence"].data]
-    assert not {"proved bound", "as the paper states"} & set(names)
+@pytest.mark.parametrize(
+    ("mechanism_at", "bounds"),
+    [
+        (laplace_at, {"proved bound, 95%", "paper’s bound"}),
+        (fourier_at, {"proved bound, 95%"}),
+        (lambda epsilon: dp.GaussianUpdates(prior=NETWORK, epsilon=epsilon, delta=1e-5), set()),
+    ],
+)
+def test_bounds_on_the_divergence_stand_where_there_are_some(mechanism_at, bounds):
+    frame = explore(replace(INPUTS, mechanism_at=mechanism_at)).frames_at("1")[0]
+    names = {trace.get("name") for trace in frame.figures["divergence"].data}
+    assert names & {"proved bound, 95%", "paper’s bound"} == bounds
+    assert ("no bound is proved" in frame.captions["divergence"]) == (not bounds)
+
+
+def test_the_divergence_is_that_of_the_chosen_reader():
+    """Against that of 20 other releases, read with 1,024 points."""
+    aware, naive = (explore(replace(INPUTS, is_noise_aware=flag)).frames_at("1")[0] for flag in (True, False))
+    release = laplace_at(1).release(COUNTS, np.random.default_rng(3), (20,))
+    exact = laplace_at(1).prior.updated(COUNTS)
+    expected = release.noise_aware(points=1024).divergence_of_rows(exact).sum(axis=-1)
+    assert aware.numbers["divergence"] == pytest.approx(expected.mean(), abs=4 * expected.std() / 2)
+    of_naive = dp.kl(exact, release.posterior)
+    assert naive.numbers["divergence"] == pytest.approx(of_naive.mean(), rel=0.3)
+    assert naive.numbers["divergence"] > 5 * aware.numbers["divergence"]
+
+
+# Counts that are negative
+
+
+def shares(inputs: CuratorInputs, stop: str = "1") -> dict[str, np.ndarray]:
+    return {trace["name"]: trace["y"] for trace in explore(inputs).frames_at(stop)[0].figures["signs"].data[:-1]}
+
+
+def test_laplace_stands_beside_fourier_which_is_simulated_and_proved():
+    curves = shares(replace(INPUTS, fourier_at=fourier_at))
+    assert list(curves) == ["Laplace, simulated", "Fourier, simulated", "Fourier, proved"]
+    assert (curves["Fourier, proved"] <= curves["Fourier, simulated"] + 0.07).all()
+    release = fourier_at(1).release(COUNTS, np.random.default_rng(4), (2000,))
+    expected = np.mean(np.all(release.outcome.updates >= 0, axis=-1))
+    assert curves["Fourier, simulated"][len(GRID) // 4] == pytest.approx(expected, abs=0.08)
+
+
+def test_fourier_has_the_three_senses_of_corollary_3():
+    curves = shares(replace(INPUTS, mechanism_at=fourier_at))
+    assert list(curves) == ["Fourier, simulated", "Fourier, proved", "parameters", "whole table"]
+    assert (curves["parameters"] >= curves["Fourier, simulated"]).all()
+    assert (curves["whole table"] <= curves["Fourier, simulated"]).all()
+
+
+# A question that is no cell
+
+
+def test_a_question_is_answered_from_all_rows_together():
+    """Against the joint posterior's own answer with its interval, which has other samples."""
+    release = laplace_at(1).release(COUNTS, np.random.default_rng(1), (3,))
+    read = answers_of(release, WIDE, is_noise_aware=True, drawn=2)
+    expected = release.part(slice(0, 1)).joint_noise_aware().query("dysp", {"smoke": "yes"}, interval=0.95)
+    state = NETWORK.states[NETWORK.index("dysp")].index("yes")
+    assert read.means[0] == pytest.approx(expected.mean[0, state], abs=0.01)
+    assert read.interval == pytest.approx((expected.low[0, state], expected.high[0, state]), abs=0.03)
+    assert read.densities.shape == (2, len(THETA))
+    step = THETA[1] - THETA[0]
+    assert read.densities.sum(axis=-1) * step == pytest.approx([1, 1], abs=0.02)
+    assert (read.densities @ THETA) * step == pytest.approx(read.means[:2], abs=0.01)
+
+
+def test_a_question_has_a_board_whose_dots_are_its_answers():
+    frame = explore(replace(INPUTS, question=WIDE)).frames_at("10")[0]
+    truth = dp.query(NETWORK, laplace_at(1).prior.updated(COUNTS).mean, "dysp", {"smoke": "yes"})
+    state = NETWORK.states[NETWORK.index("dysp")].index("yes")
+    assert frame.numbers["exact"] == pytest.approx(truth[state])
+    assert frame.numbers["error"] < 0.02
+    assert frame.numbers["low"] < frame.numbers["exact"] < frame.numbers["high"]
+
+
+def test_the_density_of_samples_is_that_of_their_law():
+    posterior = laplace_at(1).prior.updated(COUNTS)
+    exact = density_of(posterior, QUESTION)
+    samples = QUESTION.answers(posterior.sample(np.random.default_rng(2), 20_000))
+    assert np.abs(smoothed(samples) - exact).sum() * (THETA[1] - THETA[0]) < 0.1
+
+
+def test_a_density_near_an_end_stays_within():
+    at_zero = smoothed(np.abs(np.random.default_rng(1).normal(scale=0.05, size=5000)))
+    assert at_zero.sum() * (THETA[1] - THETA[0]) == pytest.approx(1, abs=0.08)
+    assert at_zero[0] > at_zero[10]
+
+
+@pytest.mark.parametrize(("number", "text"), [(0.6, "0.60"), (0.056, "0.06"), (0.004, "0.004"), (0.9991, "0.9991")])
+def test_probabilities_have_two_decimals(number: float, text: str):
+    assert share(number) == text
+
+
+def test_a_column_with_one_state_has_no_picture_of_predictions():
+    network = dp.Network.from_edges(["a", "b"], [("a", "b")], {"a": ["only"], "b": ["no", "yes"]})
+    table = dp.sample_dataset(network, np.array([1.0, 0.5, 0.5]), 50, np.random.default_rng(1))
+    counts = dp.count(network, table)
+    at = lambda epsilon: dp.LaplaceUpdates(prior=network, epsilon=epsilon)  # noqa: E731
+    pictures = Pictures(at, counts, True, None, table, "a", {}, 1, 20)
+    assert pictures.accuracy is None
 
 
 def test_accuracy_is_shown_where_there_are_records():
-    view = explore(replace(INPUTS, table=TABLE, target="bronc"))
+    view = explore(replace(INPUTS, table=TABLE))
     assert [panel.key for panel in view.board.panels] == ["posterior", "divergence", "signs", "accuracy"]
     assert "accuracy" in view.frames_at("1")[0].figures
     assert "accuracy" not in explore(INPUTS).frames_at("1")[0].figures
@@ -94,16 +198,14 @@ def test_accuracy_is_shown_where_there_are_records():
 def test_names_are_text_in_the_picture():
     network = dp.Network.from_edges(["<b>rain</b>"], [])
     counts = dp.Counts(network, np.array([70, 30]), 100)
-    inputs = CuratorInputs(
-        lambda epsilon: dp.LaplaceUpdates(prior=network, epsilon=epsilon), counts, question_about(network, 1)
-    )
-    view = explore(inputs)
-    assert layout_of(view, "1")["xaxis"]["title"]["text"] == "probability of &lt;b&gt;rain&lt;/b&gt;=yes"
-    assert view.board.title == "Probability of <b>rain</b>=yes"
+    question = Question(network, "<b>rain</b>", "yes")
+    view = explore(CuratorInputs(lambda e: dp.LaplaceUpdates(prior=network, epsilon=e), counts, question))
+    assert layout_of(view, "1")["xaxis"]["title"]["text"] == "probability of &lt;b&gt;rain&lt;/b&gt; = yes"
+    assert view.board.title == "How likely is <b>rain</b> = yes?"
 
 
 def test_the_board_has_a_frame_for_every_stop():
-    board = explore(INPUTS).complete()
+    board = explore(replace(INPUTS, table=TABLE, fourier_at=fourier_at)).complete()
     assert sorted(map(float, board.frames)) == sorted(STOPS)
     assert len(board.block()) < 400_000
 
@@ -122,7 +224,7 @@ def test_a_recipients_board_follows_from_releases_alone():
     def board_of(table):
         counts = dp.count(NETWORK, table)
         assert counts.n == 1000
-        view = explore_release(RecipientInputs(releases.__getitem__, question_about(NETWORK, CELL)))
+        view = explore_release(RecipientInputs(releases.__getitem__, QUESTION))
         return view.with_frames({stop: view.frames_at(stop) for stop in ("0.1", "1", "10")})
 
     assert board_of(TABLE).to_html() == board_of(other).to_html()
@@ -130,10 +232,10 @@ def test_a_recipients_board_follows_from_releases_alone():
 
 def test_a_recipients_board_has_one_release_and_nothing_exact():
     release = laplace_at(1).release(COUNTS, np.random.default_rng(1), (1,))
-    view = explore_release(RecipientInputs(lambda epsilon: release, question_about(NETWORK, CELL)))
+    view = explore_release(RecipientInputs(lambda epsilon: release, QUESTION))
     (frame,) = view.frames_at("1")
     assert list(frame.figures) == ["posterior"]
     names = [trace["name"] for trace in frame.figures["posterior"].data]
-    assert "the table itself (not public)" not in names
-    assert len(frame.figures["posterior"].data[-2]["x"]) == 1
+    assert names == ["this release (public)", "its answer (public)"]
+    assert len(frame.figures["posterior"].data[-1]["x"]) == 1
     assert not view.board.private

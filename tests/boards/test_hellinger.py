@@ -6,7 +6,7 @@ import pytest
 from dpbayes.audit.loss.finite import exact_pure_epsilon
 from dpbayes.audit.loss.neighbours import die_neighbours
 from dpbayes.base.validation import InputError
-from dpbayes.boards.explore import STOPS
+from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.hellinger import (
     HellingerInputs,
     die_guarantees,

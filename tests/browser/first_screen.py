@@ -6,7 +6,7 @@ from tests.browser.app_screen import AppScreen
 
 WITH_A_SLIDER = (
     *("Explore", "Audit", "Posterior sampling", "Hellinger", "Claims", "Compare mechanisms"),
-    *("Accuracy", "Regression", "Network", "Which epsilon"),
+    *("Accuracy", "Regression", "Network"),
 )
 SCREENS = ((853, 480), (400, 800), (1440, 900))
 """1280 x 720 at 150%, a telephone, and a laptop: last, because the page goes on being read there."""

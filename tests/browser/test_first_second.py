@@ -50,7 +50,7 @@ WATCH = """() => {
 EVERY_FRAME = "const again = () => { look(); requestAnimationFrame(again); }; again();"
 EVERY_50_MS = "setInterval(look, 50);"
 
-WITH_A_PICTURE = ("explore", "which_epsilon", "sampling", "hellinger", "compare")
+WITH_A_PICTURE = ("explore", "sampling", "hellinger", "compare")
 WITH_A_PICTURE += ("accuracy", "regression")
 SCREENS = ((1440, 900), (853, 480), (400, 800))
 

@@ -1,7 +1,6 @@
 """Data > Connect: a table that stays where it is, from its first look to a real release, and what strangers try."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from dpbayes.ui.session.connected import Scan
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
 from dpbayes.ui.session.link import query_of
 from dpbayes.ui.session.options.lab import Scene
-from dpbayes.ui.session.options.workflow import SimulatedTables
+from dpbayes.ui.session.options.workflow import ExploreView, SimulatedTables
 from dpbayes.ui.session.settings import Seat, Settings
 from dpbayes.ui.widgets.scanning import PAGES_OF_COUNTS
 from tests.conftest import thorough
@@ -167,21 +166,15 @@ def test_pages_work_on_counts_alone_and_another_page_or_epsilon_scans_nothing(
     assert "300 records" in page_headline(at)
 
 
-def test_which_epsilon_answers_of_a_connected_tables_counts_once_the_curator_asks_about_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("dpbayes.ui.pages.which_epsilon.page.others", lambda chosen: [])
+def test_which_epsilon_answers_of_a_connected_tables_counts_once_the_curator_asks_about_it() -> None:
     at = declared_page()
-    fine(at.switch_page("pages/which_epsilon.py").run())
-    assert "Your records are not used" in everything(at)
-    assert not asks(at)
-    fine(at.segmented_control(key="parameter.which_epsilon.tables").set_value(SimulatedTables.LOADED).run())
+    fine(at.switch_page("pages/explore.py").run())
     press(at, "Count the table")
-    assert "no guarantee covers an ε" in everything(at)
-    assert f"of the table’s {in_memory().n:,} records" in everything(at)
-    at.session_state["settings"] = replace(settings_of(at), seat=Seat.RECIPIENT)
-    fine(at.run())
-    assert "Your records are not used" in everything(at)
+    for tables, note in ((SimulatedTables.PLANNED, "No record is used"), (SimulatedTables.LOADED, "No guarantee")):
+        settings = settings_of(at).with_parameter("explore.view", ExploreView.EPSILON)
+        at.session_state["settings"] = settings.with_parameter("explore.tables", tables)
+        fine(at.run())
+        assert note in everything(at)
 
 
 def test_a_changed_graph_is_counted_at_once_after_a_quick_scan_and_on_request_after_a_slow_one() -> None:

@@ -371,7 +371,7 @@ def test_a_workbook_is_a_table_like_any_other(at: AppTest) -> None:
     assert "mine.xlsx: 60 records with 2 columns" in page_headline(at)
     assert any('Read from the sheet "S0" of a workbook.' in plain(c.value) for c in at.caption)
     edit(at, {1: {"values": "cut at 18; 30", "public": True}})
-    assert "weather=rain" in everything(go(at, "pages/explore.py"))
+    assert "weather = rain" in everything(go(at, "pages/explore.py"))
 
 
 def in_both_seats(at: AppTest, page: str) -> Iterator[Seat]:
@@ -697,7 +697,7 @@ def test_whatever_is_pasted_in_a_cell_is_taken_or_refused(at: AppTest) -> None:
 )
 def test_a_table_whose_columns_are_constant_is_shown_by_every_mechanism(mechanism: str, seat: Seat) -> None:
     at = load(open_page(PAGE, data="upload"), "a,b\nx,y\nx,y\nx,y\n")
-    at.session_state["settings"] = replace(settings_of(at), mechanism=mechanism, seat=seat, zoom=True)
+    at.session_state["settings"] = replace(settings_of(at), mechanism=mechanism, seat=seat)
     # a constant column has been on every page
     for page in thorough(PAGES, sample=ABOUT_DATA):
         fine(at.switch_page(page).run())
@@ -708,7 +708,7 @@ def test_a_table_whose_columns_are_constant_is_shown_by_every_mechanism(mechanis
 
 # Files of the program that are not there
 
-WITHOUT_RECORDS = ("pages/network.py", "pages/which_epsilon.py")
+WITHOUT_RECORDS = ("pages/network.py",)
 """Pages that need a graph alone."""
 
 FULTON = "data/tables/fulton_pums2000.csv.gz is missing: install dpbayes again or restore the file."

@@ -1,15 +1,24 @@
 """Explore without a browser: its question, its board in both seats, and what its controls change."""
 
+import io
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.model.query import query
+from dpbayes.sources.columns import Categories, Cuts, encode
+from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.named_networks import load_named
+from dpbayes.sources.proposals import Proposal
 from dpbayes.ui.pages.explore.page import inputs_of
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.options.workflow import ExploreView, SimulatedTables
 from dpbayes.ui.session.settings import EXPLORED_NAMES
+from dpbayes.ui.session.uploads import Upload
 from tests.conftest import thorough
 from tests.pages.screen import (
     board_texts,
@@ -21,11 +30,11 @@ from tests.pages.screen import (
     sentences,
     settings_of,
     slide,
-    unfold,
 )
 
 PAGE = "pages/explore.py"
 SMALL = {"source": "sprinkler", "records": "200"}
+WHICH = {"explore.view": ExploreView.EPSILON.value}
 ASIA = load_named("asia")[0]
 
 
@@ -39,10 +48,15 @@ def frame(at: AppTest) -> dict[str, Any]:
     return shown
 
 
+def axis_title(at: AppTest) -> str:
+    return str(frame(at)["figures"]["posterior"]["layout"]["xaxis"]["title"]["text"])
+
+
 def test_the_first_view_asks_about_bronchitis_among_smokers() -> None:
     at = open_page(PAGE)
-    assert at.selectbox(key="question.event").value == (ASIA.index("bronc"), "yes")
-    assert "bronc=yes if smoke=yes" in frame(at)["figures"]["posterior"]["layout"]["xaxis"]["title"]["text"]
+    assert at.selectbox(key="question.event").value == ("bronc", "yes")
+    assert at.multiselect(key="question.given").value == [("smoke", "yes")]
+    assert axis_title(at) == "probability of bronchitis = yes if smoking = yes"
     assert [panel["key"] for panel in board(at)["panels"]] == ["posterior", "divergence", "signs", "accuracy"]
     assert set(frame(at)["figures"]) == {"posterior", "divergence", "signs", "accuracy"}
 
@@ -50,19 +64,99 @@ def test_the_first_view_asks_about_bronchitis_among_smokers() -> None:
 def test_a_table_of_ones_own_begins_with_a_node_that_has_parents() -> None:
     network = load_named("sprinkler")[0]
     at = open_page(PAGE, **SMALL)
-    node, _ = at.selectbox(key="question.event").value
-    assert network.parents[node]
+    name, _ = at.selectbox(key="question.event").value
+    given = at.multiselect(key="question.given").value
+    assert [parent for parent, _ in given] == list(network.parents[network.index(name)]) != []
 
 
 def test_the_question_is_changed_as_a_sentence() -> None:
     at = open_page(PAGE)
-    fine(at.selectbox(key="question.event").set_value((ASIA.index("dysp"), "yes")).run())
-    assert settings_of(at).state == "yes"
-    assert settings_of(at).row.startswith("dysp | ")
-    conditions = at.selectbox(key="question.given").options
-    assert len(conditions) == 4
-    assert all(condition.count(" = ") == 2 for condition in conditions)
-    assert "probability of dysp=yes" in frame(at)["figures"]["posterior"]["layout"]["xaxis"]["title"]["text"]
+    fine(at.selectbox(key="question.event").set_value(("dysp", "yes")).run())
+    settings = settings_of(at)
+    assert (settings.target, settings.state) == ("dysp", "yes")
+    assert [name for name, _ in settings.evidence] == list(ASIA.parents[ASIA.index("dysp")])
+    fine(at.multiselect(key="question.given").set_value([("smoke", "yes"), ("asia", "yes"), ("smoke", "no")]).run())
+    assert settings_of(at).evidence == (("smoke", "no"), ("asia", "yes"))
+    assert "if smoking = no and" in axis_title(at)
+    fine(at.multiselect(key="question.given").set_value([]).run())
+    assert settings_of(at).target == "dysp"
+    assert " if " not in axis_title(at)
+    fine(at.selectbox(key="question.event").set_value(("dysp", "no")).run())
+    assert settings_of(at).state == "no"
+    assert settings_of(at).evidence == ()
+
+
+def test_every_number_is_about_the_question() -> None:
+    at = open_page(PAGE, target="lung", state="yes", evidence="dysp~yes")
+    chosen = Chosen(settings_of(at))
+    exact = query(ASIA, chosen.prior.updated(chosen.counts).mean, "lung", {"dysp": "yes"})
+    shown = at.session_state["board.numbers"]["exact"]
+    assert shown == pytest.approx(exact[ASIA.states[ASIA.index("lung")].index("yes")])
+
+
+# The mechanism
+
+
+def mechanism_button(at: AppTest, name: str) -> Any:
+    return at.button(key=f"mechanism.{name}")
+
+
+def test_a_mechanism_is_chosen_and_one_that_cannot_be_used_is_grey_with_its_reason() -> None:
+    at = open_page(PAGE, **SMALL)
+    fine(mechanism_button(at, "LaplaceFourier").click().run())
+    assert settings_of(at).mechanism == "LaplaceFourier"
+    at = open_page(PAGE, source="survey", records="200")
+    button = mechanism_button(at, "LaplaceFourier")
+    assert button.disabled
+    assert "two states" in button.help
+    assert not mechanism_button(at, "LaplaceUpdates").disabled
+
+
+def test_states_of_an_own_table_are_split_for_fourier() -> None:
+    at = open_page("pages/data.py")
+    rows = "age,rain\n" + "\n".join(f"{k % 90},{('no', 'some', 'much')[k % 3]}" for k in range(60))
+    frame = pd.read_csv(io.StringIO(rows), dtype=str)
+    columns = (Cuts("age", (30, 50, 70), public=True), Categories("rain", ("no", "some", "much"), public=True))
+    declared = tuple(DeclaredColumn(column.name, column) for column in columns)
+    proposals = tuple(Proposal(column.name, column) for column in columns)
+    mine = Upload(
+        name="own.csv", frame=frame, proposals=proposals, columns=declared,
+        dataset=encode(frame, columns), encoded=columns,
+    )  # fmt: skip
+    at.session_state["upload"] = mine
+    at.session_state["settings"] = replace(settings_of(at), data="upload")
+    fine(at.switch_page(PAGE).run())
+    assert mechanism_button(at, "LaplaceFourier").disabled
+    fine(at.button(key="halves").click().run())
+    assert not mechanism_button(at, "LaplaceFourier").disabled
+    encoded = at.session_state["upload"].encoded
+    assert [len(column.domain) for column in encoded] == [2, 2]
+    assert all(column.public for column in encoded)
+
+
+# Which epsilon
+
+
+def test_the_second_board_has_the_least_epsilon_of_planned_tables() -> None:
+    at = open_page(PAGE, **WHICH, **SMALL)
+    assert board(at)["name"] == "which-epsilon"
+    assert "No record is used" in frame(at)["notes"][0]
+    assert "ε = " in frame(at)["headline"]
+    slide(at, "explore.tolerance", 0.2)
+    assert board(at)["value"] == "0.2"
+    assert settings_of(at).parameter("explore.tolerance") == 0.2
+
+
+def test_only_the_curator_may_ask_about_the_table_itself() -> None:
+    loaded = {"explore.tables": SimulatedTables.LOADED.value}
+    at = open_page(PAGE, **WHICH, **SMALL, **loaded)
+    assert "No guarantee covers" in frame(at)["notes"][0]
+    recipient = open_page(PAGE, seat="recipient", **WHICH, **SMALL, **loaded)
+    assert "No record is used" in frame(recipient)["notes"][0]
+
+
+def test_an_adaptive_release_has_no_second_board() -> None:
+    one_sentence(open_page(PAGE, mechanism="AdaptiveTables", **WHICH, **SMALL), "given graph")
 
 
 def test_the_board_rests_at_the_epsilon_of_the_link_and_moves_with_it() -> None:
@@ -88,8 +182,8 @@ def test_every_mechanism_has_a_board_in_both_seats(mechanism: str, seat: str) ->
     at = open_page(PAGE, mechanism=mechanism, seat=seat, **SMALL)
     assert not sentences(at)
     assert "posterior" in frame(at)["figures"]
-    names = [trace["name"] for trace in frame(at)["figures"]["posterior"]["data"]]
-    assert ("the table itself (not public)" in names) == (seat == "curator")
+    names = [trace.get("name") for trace in frame(at)["figures"]["posterior"]["data"]]
+    assert ("the table itself (curator only)" in names) == (seat == "curator")
     assert len(board(at)["panels"]) > 1 or seat == "recipient"
 
 
@@ -99,7 +193,7 @@ def test_a_recipient_sees_the_release_alone() -> None:
     assert exact == 200
     assert [panel["key"] for panel in board(at)["panels"]] == ["posterior"]
     assert not any("exact" in text.lower() for text in board_texts(at))
-    assert set(at.session_state["board.numbers"]) == {"released"}
+    assert set(at.session_state["board.numbers"]) <= {"released", "low", "high"}
 
 
 def test_a_naive_reader_gets_another_density() -> None:
@@ -107,20 +201,7 @@ def test_a_naive_reader_gets_another_density() -> None:
         frame(open_page(PAGE, epsilon="0.1", **SMALL, **{"release.reading": reading}))["figures"]["posterior"]["data"]
         for reading in ("knows of the noise", "takes counts as real")
     )
-    assert not np.array_equal(aware[1]["y"], naive[1]["y"])
-
-
-def test_another_question_is_answered_with_an_interval_and_beside_the_exact_answer() -> None:
-    at = open_page(PAGE, target="dysp", evidence="smoke~yes", records="200")
-    unfold(at, "question.open")
-    (table,) = [frame.value for frame in at.dataframe if "private" in frame.value]
-    assert {"state", "private", "exact"} <= set(table)
-    assert sum(table["private"]) == pytest.approx(1)
-    recipient = unfold(
-        open_page(PAGE, seat="recipient", target="dysp", evidence="smoke~yes", records="200"), "question.open"
-    )
-    (table,) = [frame.value for frame in recipient.dataframe if "private" in frame.value]
-    assert "exact" not in table
+    assert not np.array_equal(aware[2]["y"], naive[2]["y"])
 
 
 def test_what_cannot_be_released_is_one_sentence() -> None:

@@ -68,12 +68,6 @@ def test_a_frame_is_what_the_page_shows_at_its_stop(page: str, query: dict[str, 
     ("page", "module", "name", "sentence"),
     [
         ("network", "network.errors", "epsilon", "At ε = [0-9.]+, the noise on a count has an sd of"),
-        (
-            "which_epsilon",
-            "which_epsilon.page",
-            "which_epsilon.tolerance",
-            "The error of .* (falls to [0-9.]+ near ε = |does not fall to |is within )",
-        ),
     ],
 )
 def test_a_frame_is_what_the_page_shows_while_its_slider_moves(

@@ -51,8 +51,8 @@ any_settings = st.builds(
     mechanism=st.sampled_from(EXPLORED_NAMES),
     prior=st.builds(PriorRule, st.sampled_from(PriorKind), st.floats(LEAST_PRIOR, MOST_PRIOR)),
     seed=seeds,
-    row=words,
     target=words,
+    state=words,
     evidence=st.lists(st.tuples(words, words), max_size=3).map(tuple),
     parameters=parameters,
 )
@@ -177,7 +177,7 @@ REFUSED = {
     "prior": {"prior": "0"},
     "mechanism": {"mechanism": "Exact"},
     "cpts": {"cpts": "mine"},
-    "long row": {"row": "x" * 10_000},
+    "long state": {"state": "x" * 10_000},
 }
 
 
@@ -239,7 +239,7 @@ READ_BUT_ODD = {
     "another's probabilities": {"cpts": "given"},
     "another's table": {"data": "upload"},
     "unknown keys": {"constructor": "1", "__proto__": "2", "parameters": "3"},
-    "unknown names": {"row": "nope", "target": "nobody", "evidence": "smoke~banana~~x~y~~dysp~yes~~asia"},
+    "unknown names": {"state": "nope", "target": "nobody", "evidence": "smoke~banana~~x~y~~dysp~yes~~asia"},
 }
 
 
@@ -257,7 +257,7 @@ def test_an_odd_state_is_a_sentence_and_never_a_traceback(page: str, odd: str) -
 def test_the_link_follows_the_page_and_back() -> None:
     at = open_page("pages/explore.py")
     slide(at, "epsilon", 2.5)
-    at.selectbox(key="choice.target").set_value("lung").run()
+    at.selectbox(key="question.event").set_value(("lung", "yes")).run()
     query = {key: value[0] if isinstance(value, list) else value for key, value in at.query_params.items()}
     again = open_page("pages/explore.py", **query)
     assert settings_of(again) == settings_of(at)

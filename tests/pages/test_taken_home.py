@@ -20,7 +20,6 @@ SMALL = {
     "accuracy.training": "20",
     "accuracy.repeats": "2",
     "regression.repeats": "2",
-    "which_epsilon.records": "50",
 }
 """What is quick to look at; the prior is told in the name of every file."""
 

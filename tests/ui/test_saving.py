@@ -5,10 +5,8 @@ from typing import Any
 import pytest
 
 from dpbayes.posteriors.prior_rules import PriorRule
-from dpbayes.ui.pages.which_epsilon import page as which_epsilon
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import show_place
-from dpbayes.ui.session.options.workflow import SimulatedTables
 from dpbayes.ui.session.settings import Present, Seat, Settings
 from dpbayes.ui.widgets.chart.saving import (
     EPSILON,
@@ -44,7 +42,6 @@ def test_a_name_says_the_page_once_and_nothing_of_stories_and_other_pages() -> N
     parameters = (("audit.n", 12), ("hellinger.n", 30))
     settings = Settings(story="epsilon", step=3, present=Present.ON, parameters=parameters)
     assert file_name("audit", "audit.curve", settings) == "audit-curve-audit.n=12"
-    assert file_name("which_epsilon", "which-epsilon", settings) == "which_epsilon"
 
 
 def test_the_name_of_a_file_says_that_it_simulates_and_that_it_is_not_to_be_handed_on(session: dict[str, Any]) -> None:
@@ -56,7 +53,7 @@ def test_the_name_of_a_file_says_that_it_simulates_and_that_it_is_not_to_be_hand
 
 
 def test_no_setting_makes_a_name_that_a_disk_refuses_or_that_leaves_the_folder() -> None:
-    hostile = Settings(target="../../etc/passwd<>:|?*\n", row="x" * 500)
+    hostile = Settings(target="../../etc/passwd<>:|?*\n", state="x" * 500)
     name = file_name("explore", "a/b", hostile)
     assert len(name) <= LONGEST_NAME
     assert not set(name) & set("/\\<>:|?*\n ")
@@ -67,7 +64,6 @@ EXPLORE: Facts = MECHANISM | EPSILON | TABLE | N
 
 FACTS: dict[str, Facts] = {
     "explore": EXPLORE,
-    "which_epsilon": which_epsilon.FACTS,
 }
 
 
@@ -99,7 +95,6 @@ def test_a_picture_says_what_else_is_set_and_nothing_twice() -> None:
 @pytest.mark.parametrize(
     ("page", "n", "fields"),
     [
-        ("which_epsilon", "77", {"records": 77}),
         ("explore", "435", {"data": "house_votes_84"}),
     ],
 )
@@ -119,18 +114,7 @@ def test_a_picture_says_for_whom_it_was_drawn_and_stays_short() -> None:
     curator = settings_caption("explore", Chosen(Settings(seat=Seat.CURATOR)), EXPLORE)
     assert curator.endswith("Curator view: may contain values that are not private.")
     assert "curator" not in caption("explore")
-    assert len(caption("network", row="x" * 5000)) < 250
-
-
-def test_a_picture_of_planned_tables_shows_no_data_and_one_of_the_table_itself_is_the_curators() -> None:
-    settings = Settings(seat=Seat.CURATOR, records=321)
-    planned = settings_caption("which_epsilon", Chosen(settings), which_epsilon.FACTS, simulates=True)
-    assert "tables = planned, from public probabilities, n = 321." in planned
-    assert planned.endswith(" A simulation, not a release.")
-    loaded = Chosen(settings.with_parameter("which_epsilon.tables", SimulatedTables.LOADED))
-    line = settings_caption("which_epsilon", loaded, which_epsilon.FACTS, simulates=True)
-    assert "n = 321" in line
-    assert line.endswith("Curator view: may contain values that are not private.")
+    assert len(caption("network", state="x" * 5000)) < 250
 
 
 def test_a_picture_of_a_release_that_was_made_says_what_that_is_of() -> None:

@@ -11,14 +11,17 @@ function moved(plot, drawn, figure) {
   if (isFree && !figure.data.every((trace, k) => ["x", "y"].every((axis) => isSame(traces[k][axis], trace[axis])))) return false;
   const changes = [...figure.data.map((trace, k) => linesOf(plot, traces[k], trace)), marksOf(plot, figure.layout.shapes ?? [])];
   if (changes.includes(null)) return false;
-  for (const [node, name, value] of changes.flat()) node.setAttribute(name, value);
+  for (const [node, name, value] of changes.flat()) {
+    if (name === "text") node.textContent = value;
+    else node.setAttribute(name, value);
+  }
   return true;
 }
 
 // All that is seen of a figure but the places of its lines, as text.
 function frameOf(figure) {
   return JSON.stringify(figure, function (key, value) {
-    if (["x", "y", "customdata", "hovertemplate"].includes(key)) return "type" in this ? undefined : value;
+    if (["x", "y", "text", "customdata", "hovertemplate"].includes(key)) return "type" in this ? undefined : value;
     if (key === "name" && this.showlegend === false) return undefined;
     if (key !== "shapes") return value;
     return value.map(({ x0, x1, ...shape }) => (x0 === x1 ? shape : { x0, x1, ...shape }));
@@ -46,7 +49,7 @@ function isSame(numbers, others) {
 }
 
 // The changes of the nodes of one trace: node, attribute, value. None of a trace that is hidden; null if it cannot move.
-function linesOf(plot, { type, uid, fill, visible, xaxis, yaxis }, { x, y }) {
+function linesOf(plot, { type, uid, fill, visible, xaxis, yaxis }, { x, y, text }) {
   if (visible !== true) return [];
   const group = plot.querySelector(`.scatterlayer .trace${uid}`);
   if (type !== "scatter" || !group || x?.length === undefined || x.length !== y?.length) return null;
@@ -56,13 +59,14 @@ function linesOf(plot, { type, uid, fill, visible, xaxis, yaxis }, { x, y }) {
   const line = `M${places.map((place) => place.map((pixel) => pixel.toFixed(2)).join()).join("L")}`;
   const ground = up.type === "log" ? up._length : up.d2p(0);
   const closed = { toself: `${line}Z`, tozeroy: `${line}L${places.at(-1)[0]},${ground}L${places[0][0]},${ground}Z` };
-  const [lines, fills, points] = [".js-line", ".js-fill", ".point"].map((name) => [...group.querySelectorAll(name)]);
+  const [lines, fills, points, words] = [".js-line", ".js-fill", ".point", ".textpoint text"].map((name) => [...group.querySelectorAll(name)]);
   if (lines.length > 1 || fills.length > 1 || (fills.length && !closed[fill])) return null;
-  if (points.length && points.length !== places.length) return null;
+  if ([points, words].some((nodes) => nodes.length && nodes.length !== places.length)) return null;
   return [
     ...lines.map((node) => [node, "d", line]),
     ...fills.map((node) => [node, "d", closed[fill]]),
     ...points.map((node, k) => [node, "transform", `translate(${places[k].join()})`]),
+    ...words.flatMap((node, k) => [[node, "x", places[k][0]], [node, "y", places[k][1]], [node, "text", text[k]]]),
   ];
 }
 

@@ -4,7 +4,7 @@ All numbers are in units of the integer Walsh coefficients (`dpbayes.model.fouri
 2^(-|I|/2) cancels: noise of scale b on a coefficient, and a lift of 2 t |N_I| b added records in every table.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
+from dpbayes.mechanisms import Calibration, Noise
+from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity, printed_walsh_sensitivity, walsh_sensitivity
 from dpbayes.model.network import Network
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict
@@ -85,6 +87,12 @@ def certified_noise(network: Network) -> CoefficientNoise:
     [Zhang16] Corollary 2, sharpened by `Closure.odd_overlap`. Errors: InputError when a node is not binary.
     """
     return CoefficientNoise(walsh_sensitivity(network), 1)
+
+
+def noise_under(network: Network, calibration: Calibration, law: NoiseLaw = UNIT) -> CoefficientNoise:
+    """Return the noise of the coefficients under a calibration; `law` may be of whole numbers. Errors: as for both."""
+    noise = certified_noise(network) if calibration is Calibration.CERTIFIED else printed_noise(network)
+    return replace(noise, beyond=1 / law.scale) if law.noise is Noise.WHOLE else noise
 
 
 def scale_bound(network: Network, epsilon: ArrayLike) -> Bound:

@@ -7,14 +7,15 @@ import streamlit as st
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped, shortest
 from dpbayes.boards.board import View
-from dpbayes.boards.explore import CellQuestion, CuratorInputs, one_answer
+from dpbayes.boards.explore import CuratorInputs, one_answer
 from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.model.counts import count
+from dpbayes.model.question import Question
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.synthetic import sample_dataset
-from dpbayes.ui.pages.explore.controls import EXAMPLE
 from dpbayes.ui.pages.stories.opened import open_step
 from dpbayes.ui.pages.stories.story import GROUPS, STORIES
+from dpbayes.ui.session.chosen import EXAMPLE
 from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.board import show
@@ -41,7 +42,7 @@ def home_page() -> None:
             if st.button("Explore", type="primary", key="explore"):
                 st.switch_page("pages/explore.py")
             if st.button("My own data", key="own.data"):
-                change(data="upload", graph="", row="", target="", evidence=())
+                change(data="upload", graph="", target="", state="", evidence=())
                 st.switch_page("pages/data.py")
     with picture:
         value = shortest(float(current().parameter("epsilon")))
@@ -60,11 +61,9 @@ def asia_answer(value: str) -> View:
     """Return the answer that Explore begins with, from a public table: synthetic records of Asia, Laplace noise."""
     network, cpts = load_named("asia")
     counts = count(network, sample_dataset(network, cpts, Settings().records, stream(Settings().data_seed, "records")))
-    row = network.row_called(EXAMPLE)
-    assert row is not None
-    cell = network.cells_of_row(row).start + network.telling_state(network.index("bronc"))
-    question = CellQuestion(cell, "probability of bronchitis if somebody smokes")
+    question = Question(network, *EXAMPLE[0], dict([EXAMPLE[1]]))
+    meanings = {"bronc": "bronchitis", "smoke": "smoking"}
     laplace = LaplaceUpdates(prior=network, epsilon=1)
     facts = {"table": f"{counts.n:,} synthetic records from Asia"}
-    at = CuratorInputs(lambda epsilon: replace(laplace, epsilon=epsilon), counts, question, facts=facts)
+    at = CuratorInputs(lambda epsilon: replace(laplace, epsilon=epsilon), counts, question, meanings, facts=facts)
     return one_answer(at, value=value)

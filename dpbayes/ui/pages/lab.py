@@ -13,12 +13,10 @@ from dpbayes.base.validation import InputError, brief
 from dpbayes.boards.accuracy import POINTS, AccuracyInputs, curve_guarantees, prediction_accuracy
 from dpbayes.boards.board import View
 from dpbayes.boards.comparison import (
-    CuratorComparison,
+    ComparisonInputs,
     MechanismAt,
     MechanismErrors,
-    PlannedComparison,
     comparison,
-    planned_comparison,
     table_at,
 )
 from dpbayes.boards.hellinger import HellingerInputs, die_guarantees, hellinger_or_laplace
@@ -33,6 +31,7 @@ from dpbayes.boards.sampling import (
     released_samples,
     samples_of,
 )
+from dpbayes.boards.tables import TrueTable
 from dpbayes.experiments.accuracy.methods import ADDED, ALL_METHODS, METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Method, Synthetic, default_target, epsilon_grid
 from dpbayes.experiments.hellinger.scenario import Balance
@@ -51,11 +50,11 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import naive_bayes
 from dpbayes.sources.shipped_tables import shipped_regression
-from dpbayes.ui.pages.explore.controls import picked, row_choice
-from dpbayes.ui.session.chosen import Chosen, kind_called
+from dpbayes.ui.pages.explore.controls import question_line
+from dpbayes.ui.session.chosen import Chosen, kind_called, question_of
 from dpbayes.ui.session.kept import kept
 from dpbayes.ui.session.options.lab import CalibrationsShown, Experiment, MechanismsShown, Scene
-from dpbayes.ui.session.planned import USUAL_RECORDS, public_cpts
+from dpbayes.ui.session.planned import planned_tables_of
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.board import offer_document, show
 from dpbayes.ui.widgets.controls import prior_control
@@ -220,7 +219,7 @@ def _regression_board(chosen: Chosen) -> None:
 
 
 def _sampling_controls(chosen: Chosen) -> None:
-    row_choice(chosen)
+    question_line(chosen)
     _offered_mechanism = ("draws", "calibration")
     for name in _offered_mechanism:
         controls.parameter_control(name)
@@ -235,7 +234,13 @@ def _at(mechanism: Mechanism[Outcome]) -> Callable[[float], Any]:
 
 
 def _sampling_board(chosen: Chosen) -> None:
-    sampler, cell = chosen.mechanism_called("PosteriorSampler"), picked(chosen)[1]
+    sampler, question = chosen.mechanism_called("PosteriorSampler"), question_of(chosen)
+    cell = question.cell
+    if cell is None:
+        raise InputError(
+            f"Samples are shown of one row of a table: give a state of each parent of {brief(question.target)}, and of "
+            "no other node."
+        )
     assert isinstance(sampler, PosteriorSampler)
     inputs = SamplingInputs(_at(sampler), cell, chosen.counts, chosen.seed, _facts(chosen))
     value = shortest(chosen.epsilon)
@@ -345,24 +350,15 @@ def _comparison_board(chosen: Chosen) -> None:
     shared = (chosen.network, reading, chosen.settings.prior, chosen.seed, chosen.is_curator)
     parameters = tuple(pair for pair in chosen.settings.parameters if "." not in pair[0] and pair[0] != "epsilon")
 
-    def inputs() -> CuratorComparison | PlannedComparison:
-        mechanisms, facts = mechanisms_at(chosen), _facts(chosen)
-        if chosen.is_curator:
-            return CuratorComparison(mechanisms, chosen.counts, reading, chosen.seed, facts)
-        n = chosen.n or USUAL_RECORDS
-        return PlannedComparison(mechanisms, chosen.network, public_cpts(chosen)[0], n, reading, chosen.seed, facts)
+    def inputs() -> ComparisonInputs:
+        tables = TrueTable(chosen.counts) if chosen.is_curator else planned_tables_of(chosen)
+        return ComparisonInputs(mechanisms_at(chosen), tables, reading, chosen.seed, _facts(chosen))
 
     key = (*shared, parameters, chosen.counts.digest if chosen.is_curator else chosen.n)
     compared = kept("lab.comparison", key, lambda: MechanismErrors(inputs()))
-    _show("comparison", key, lambda: _compared(compared.inputs, value), value)
+    _show("comparison", key, lambda: comparison(compared.inputs, value=value), value)
     st.subheader("At this ε")
     numbers(table_at(compared, chosen.epsilon))
-
-
-def _compared(inputs: CuratorComparison | PlannedComparison, value: str) -> View:
-    if isinstance(inputs, CuratorComparison):
-        return comparison(inputs, value=value)
-    return planned_comparison(inputs, value=value)
 
 
 EXPERIMENTS: dict[Experiment, tuple[Callable[[Chosen], None], Callable[[Chosen], None]]] = {

@@ -26,6 +26,7 @@ from dpbayes.model.counts import Counts, count
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
+from dpbayes.model.question import Question
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.data_files import ReadableName, readable_names
 from dpbayes.sources.named_networks import NAMED, load_named
@@ -390,13 +391,35 @@ def _shipped(key: str) -> Dataset:
 # The question
 
 
-def target_and_evidence(chosen: Chosen) -> tuple[str, dict[str, str]]:
-    """Return the target, a default one if none is chosen, and the evidence as states by node."""
+EXAMPLE = ("bronc", "yes"), ("smoke", "yes")
+"""The event and the condition asked about in a network that has these nodes and states, until the person asks."""
+
+
+def question_of(chosen: Chosen) -> Question:
+    """Return the question: what the person asks, else the example, else the first node that has parents."""
     net, settings = chosen.network, chosen.settings
-    target = settings.target if settings.target in net.names else telling_target(chosen)
     states = dict(zip(net.names, net.states, strict=True))
-    given = {name: state for name, state in settings.evidence if name != target and state in states.get(name, ())}
-    return target, given
+    if settings.target in states:
+        target = settings.target
+        given = {name: state for name, state in settings.evidence if name != target and state in states.get(name, ())}
+        telling = states[target][net.telling_state(net.index(target))]
+        return Question(net, target, settings.state if settings.state in states[target] else telling, given)
+    if all(state in states.get(name, ()) for name, state in EXAMPLE):
+        event, condition = EXAMPLE
+        return Question(net, *event, dict([condition]))
+    return row_question(net, next((k for k, parents in enumerate(net.parents) if parents), 0))
+
+
+def row_question(net: Network, node: int, state: str = "") -> Question:
+    """Return the question about a state of a node under the first states of its parents."""
+    given = {parent: net.states[net.index(parent)][0] for parent in net.parents[node]}
+    return Question(net, net.names[node], state or net.states[node][net.telling_state(node)], given)
+
+
+def target_and_evidence(chosen: Chosen) -> tuple[str, dict[str, str]]:
+    """Return the target of the question, and its evidence as states by node."""
+    question = question_of(chosen)
+    return question.target, dict(question.evidence)
 
 
 def has_question(chosen: Chosen) -> bool:

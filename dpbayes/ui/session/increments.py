@@ -1,16 +1,15 @@
 """The non-negativity increment t for a network: simulated, or proved if a simulation takes too long."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
 from dpbayes.base.randomness import stream
-from dpbayes.mechanisms import Calibration, Noise
+from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
 from dpbayes.mechanisms.stealth import increment_for, needed_increments
 from dpbayes.model.network import Network
-from dpbayes.theory.zhang16.fourier import CoefficientNoise, certified_noise, printed_noise
+from dpbayes.theory.zhang16.fourier import noise_under
 from dpbayes.theory.zhang16.stealth import certified_increment, negative_marginal_probability
 from dpbayes.ui.session.kept import session_cache
 
@@ -37,20 +36,14 @@ def is_simulated(net: Network) -> bool:
 
 @session_cache(128)
 def _proved(net: Network, calibration: Calibration, probability: float, law: NoiseLaw) -> float:
-    return certified_increment(net, probability, noise=noise_of(net, calibration, law))
-
-
-def noise_of(net: Network, calibration: Calibration, law: NoiseLaw = UNIT) -> CoefficientNoise:
-    """Return the noise of the coefficients, as the bounds use it."""
-    noise = certified_noise(net) if calibration is Calibration.CERTIFIED else printed_noise(net)
-    return replace(noise, beyond=1 / law.scale) if law.noise is Noise.WHOLE else noise
+    return certified_increment(net, probability, noise=noise_under(net, calibration, law))
 
 
 def kept_share(net: Network, calibration: Calibration, t: float, law: NoiseLaw = UNIT) -> float:
     """Return the probability that t keeps a release of zero counts non-negative: simulated, or a proved bound."""
     if is_simulated(net):
         return float(np.mean(needed(net, calibration, law) <= t))
-    return 1 - float(negative_marginal_probability(net, noise=noise_of(net, calibration, law), t=t))
+    return 1 - float(negative_marginal_probability(net, noise=noise_under(net, calibration, law), t=t))
 
 
 @session_cache(32, spinner="Simulating the noise …")

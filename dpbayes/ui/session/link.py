@@ -106,9 +106,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "mechanism": _one_of("mechanism", EXPLORED_NAMES),
     "prior": prior_rule,
     "seed": _whole("The seed", low=0, high=2**32 - 1),
-    "row": _short,
     "state": _short,
-    "zoom": lambda text: _one_of("zoom", ("True", "False"))(text) == "True",
     "target": _short,
     "evidence": lambda text: _evidence(_short(text)),
     "story": _story,
@@ -164,7 +162,6 @@ def too_long(settings: Settings) -> tuple[str, ...]:
 _CALLED = {
     "source": "the network that records are drawn from",
     "graph": "the drawn network",
-    "row": "the CPT row",
     "state": "the state",
     "target": "the target of the question",
     "evidence": "the evidence",

@@ -2,6 +2,7 @@
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.types import FloatArray
+from dpbayes.boards.tables import PlannedTables
 from dpbayes.model.cpts import random_cpts
 from dpbayes.sources.named_networks import NAMED, load_named
 from dpbayes.ui.session.chosen import Chosen
@@ -18,3 +19,8 @@ def public_cpts(chosen: Chosen) -> tuple[FloatArray, bool]:
         if network == chosen.network:
             return cpts, True
     return random_cpts(chosen.network, stream(chosen.seed, "best_noise", "cpts")), False
+
+
+def planned_tables_of(chosen: Chosen) -> PlannedTables:
+    """Return planned tables with as many records as the table in use. Errors: InputError without a network."""
+    return PlannedTables(chosen.network, public_cpts(chosen)[0], chosen.n or USUAL_RECORDS, chosen.seed)

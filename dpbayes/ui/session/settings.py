@@ -54,9 +54,9 @@ class Settings:
 
     `data` is "synthetic", "upload", the key of a shipped table, or CONNECTED with the public name of a connection, and
     never a path or an address. `source` is the graph from which synthetic records are sampled, and `graph` is the
-    fitted graph; "" is the graph of the data, which is `source` for synthetic records. `row` and `target` are names;
-    for "" and unknown names, the page uses a default. `story` is the key of the open story, "" for none.
-    `step` begins at 1.
+    fitted graph; "" is the graph of the data, which is `source` for synthetic records. `target` and
+    `state` are names; for "" and unknown names, the page uses a default. `story` is the key of the open story, "" for
+    none. `step` begins at 1.
     """
 
     seat: Seat = Seat.CURATOR
@@ -69,10 +69,8 @@ class Settings:
     mechanism: str = MECHANISM_NAMES[0]
     prior: PriorRule = PriorRule()
     seed: int = 1
-    row: str = ""
-    state: str = ""
-    zoom: bool = True
     target: str = ""
+    state: str = ""
     evidence: tuple[tuple[str, str], ...] = ()
     story: str = ""
     step: int = 1

@@ -3,11 +3,11 @@ import pytest
 
 from dpbayes.base.validation import InputError
 from dpbayes.experiments import releases
-from dpbayes.experiments.least_epsilon.wish import Question
 from dpbayes.experiments.releases import POINTS, concluded
 from dpbayes.mechanisms import LaplaceUpdates, PosteriorSampler
 from dpbayes.model.counts import Counts
 from dpbayes.model.query import query
+from dpbayes.model.question import Question
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.named_networks import load_named
@@ -67,8 +67,10 @@ def test_only_rows_that_agree_with_the_evidence_are_read():
 
 
 def test_questions_are_written_as_one_reads_them():
-    assert Question(ASIA, "dysp", "yes", {"smoke": "no"}).text == "P(dysp = yes | smoke = no)"
-    assert Question(ASIA, "dysp", "yes").text == "P(dysp = yes)"
+    question = Question(ASIA, "dysp", "yes", {"smoke": "no", "asia": "yes"})
+    assert question.text == "dysp = yes if smoke = no and asia = yes"
+    assert question.named({"dysp": "short of breath"}) == "short of breath = yes if smoke = no and asia = yes"
+    assert Question(ASIA, "dysp", "yes").text == "dysp = yes"
 
 
 @pytest.mark.parametrize(

@@ -227,7 +227,7 @@ def _set_origin() -> None:
 
 def _open(data: str) -> None:
     """Make this the table, and forget what was about another one."""
-    change(data=data, graph="", row="", target="", evidence=())
+    change(data=data, graph="", target="", state="", evidence=())
 
 
 def _ready(chosen: Chosen) -> None:
@@ -452,7 +452,7 @@ def _choose_table(name: str, server: Connections) -> None:
         else:
             keep_connected(connect(name, path, table or offered[0]))
             st.session_state.pop("connect.tables", None)
-            change(graph="", row="", target="", evidence=())
+            change(graph="", target="", state="", evidence=())
     st.rerun()
 
 

@@ -1,6 +1,7 @@
 """The left rail of the Explore page: the table, a small drawing of the graph with its editor, and the controls."""
 
 from base64 import b64encode
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -8,129 +9,112 @@ import streamlit as st
 from dpbayes.base import terms
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, many, share_text
-from dpbayes.base.validation import whole_number
 from dpbayes.figures.dag import dag_svg
-from dpbayes.model.labels import assignment
-from dpbayes.model.network import Network
-from dpbayes.ui.session.chosen import Chosen, kind_called, target_and_evidence
+from dpbayes.mechanisms import reads_records
+from dpbayes.model.labels import statement
+from dpbayes.model.question import Question
+from dpbayes.posteriors.noise_model import Reading
+from dpbayes.sources.columns import encode, halves
+from dpbayes.ui.session.chosen import Chosen, kind_called, question_of, row_question
 from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.graphs import Graph, placed
 from dpbayes.ui.session.increments import is_simulated, kept_share, stealth_increment
-from dpbayes.ui.session.settings import EXPLORED_NAMES
+from dpbayes.ui.session.settings import EXPLORED_NAMES, PARAMETERS
+from dpbayes.ui.session.uploads import Upload, keep_upload, upload
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.chart.saving import public_records_text
 from dpbayes.ui.widgets.controls import prior_control
 from dpbayes.ui.widgets.running import run_again
-from dpbayes.ui.widgets.show import folded, guarded, readable_names_note, sentence_instead
+from dpbayes.ui.widgets.show import folded, guarded, sentence_instead
 
 ARROW = ":material/arrow_forward:"
 
 RARELY_CHANGED = ("noise", "calibration")
 """Parameters of mechanisms that are rarely changed."""
 
-EXAMPLE = "bronc | smoke=yes"
-"""The row in the picture of the table that comes first, while the person has picked none."""
+MOST_LISTED = 4_000
+"""The largest number of states of all nodes in one list, all of which the browser receives."""
 
-MOST_LISTED = 2_000
-"""The largest number of rows in one list, all of which the browser receives."""
-
-NUMBER_HELP = "Rows are numbered by the states of the parents; the last parent varies fastest."
+State = tuple[str, str]
+"""A node and one of its states."""
 
 
-def picked(chosen: Chosen) -> tuple[int, int]:
-    """Return the row and the cell in the picture: what the settings name, else an example and its telling state."""
-    net, settings = chosen.network, chosen.settings
-    named = (net.row_called(name) for name in (settings.row, EXAMPLE))
-    row = next((row for row in named if row is not None), first_row_with_parents(net))
-    node, _ = net.node_and_codes(row)
-    states = net.states[node]
-    state = states.index(settings.state) if settings.state in states else net.telling_state(node)
-    return row, net.cells_of_row(row).start + state
-
-
-def ask(chosen: Chosen) -> None:
-    """Show the controls of the target and of the evidence."""
-    net, (target, evidence) = chosen.network, target_and_evidence(chosen)
-    controls.choice("What is the probability of", "target", net.names, default=target)
-    pairs = {assignment(name, state): (name, state) for name, states in zip(net.names, net.states, strict=True)
-             if name != target for state in states}  # fmt: skip
-    st.session_state["evidence"] = [text for text, pair in pairs.items() if pair in evidence.items()]
-    st.multiselect("given", list(pairs), key="evidence", placeholder="nothing", on_change=_set_evidence, args=(pairs,))
-    readable_names_note(chosen, (target, *evidence))
-
-
-def _set_evidence(pairs: dict[str, tuple[str, str]]) -> None:
-    """Keep one state of each node: the one picked last."""
-    picked = dict(pairs[text] for text in st.session_state["evidence"])
-    change(evidence=tuple(picked.items()))
-
-
-def first_row_with_parents(net: Network) -> int:
-    """Return the first row of the first node that has parents; row 0 of a network without arrows."""
-    return next((int(net.row_offsets[node]) for node, parents in enumerate(net.parents) if parents), 0)
-
-
-def question_line(chosen: Chosen) -> None:
-    """Offer the question as a sentence: how likely a state is, given the states of its parents."""
-    net, (row, cell) = chosen.network, picked(chosen)
-    node, _ = net.node_and_codes(row)
-    events = [(index, state) for index, states in enumerate(net.states) for state in states]
-    names = {event: f"{_meaning(chosen, net.names[event[0]])} = {event[1]}" for event in events}
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="question.line"):
+def question_line(chosen: Chosen) -> "st.delta_generator.DeltaGenerator":
+    """Offer the question as a sentence: how likely a state is, given states of other nodes; return the line."""
+    question = question_of(chosen)
+    states = _listed(chosen, question)
+    line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="question.line")
+    with line:
         st.markdown("**How likely is**", width="content")
-        st.session_state["question.event"] = (node, net.states[node][cell - net.cells_of_row(row).start])
+        st.session_state["question.event"] = (question.target, question.state)
         st.selectbox(
             "Event",
-            events,
+            states,
             key="question.event",
-            format_func=names.__getitem__,
+            format_func=lambda pair: _assigned(chosen, pair),
             on_change=_pick_event,
-            args=(net, node),
+            args=(chosen,),
             label_visibility="collapsed",
-            width=200,
+            width=220,
         )
-        if net.parents[node] and net.rows_per_node[node] <= MOST_LISTED:
-            st.markdown("**if**", width="content")
-            first = int(net.row_offsets[node])
-            rows = range(first, first + int(net.rows_per_node[node]))
-            st.session_state["question.given"] = row
-            st.selectbox(
-                "Condition",
-                rows,
-                key="question.given",
-                format_func=lambda k: _condition(chosen, k),
-                on_change=lambda: change(row=net.row_label(st.session_state["question.given"])),
-                label_visibility="collapsed",
-                width=260,
-            )
-        st.markdown("**?**", width="content")
+        st.markdown("**if**", width="content")
+        st.session_state["question.given"] = list(question.evidence.items())
+        st.multiselect(
+            "Condition",
+            [pair for pair in states if pair[0] != question.target],
+            key="question.given",
+            format_func=lambda pair: _assigned(chosen, pair),
+            placeholder="nothing is known",
+            on_change=_pick_evidence,
+            args=(question,),
+            label_visibility="collapsed",
+            width=360,
+        )
+    return line
+
+
+def meanings_of(chosen: Chosen) -> dict[str, str]:
+    """Return what the nodes of the question mean, by name."""
+    question = question_of(chosen)
+    return {name: _meaning(chosen, name) for name in (question.target, *question.evidence)}
+
+
+def _listed(chosen: Chosen, question: Question) -> list[State]:
+    """Return all states of all nodes; if these are too many, one of each node and those of the question."""
+    net = chosen.network
+    every = [(name, state) for name, states in zip(net.names, net.states, strict=True) for state in states]
+    if len(every) <= MOST_LISTED:
+        return every
+    telling = [(name, net.states[node][net.telling_state(node)]) for node, name in enumerate(net.names)]
+    return list(dict.fromkeys([(question.target, question.state), *question.evidence.items(), *telling]))
 
 
 def _meaning(chosen: Chosen, name: str) -> str:
     return chosen.readable[name].name if name in chosen.readable else name
 
 
-def _condition(chosen: Chosen, row: int) -> str:
-    """Return the states of the parents in a row: "smoking = yes, bronchitis = no"."""
-    net = chosen.network
-    _, _, given = net.row_label(row).partition(" | ")
-    node, _ = net.node_and_codes(row)
-    parts = given.split(", ") if len(given.split(", ")) == len(net.parents[node]) else [given]
-    return ", ".join(
-        f"{_meaning(chosen, name)} = {state}" if state else name for name, _, state in (p.partition("=") for p in parts)
-    )
+def _assigned(chosen: Chosen, pair: State) -> str:
+    return statement(_meaning(chosen, pair[0]), pair[1])
 
 
-def _pick_event(net: Network, before: int) -> None:
+def _pick_event(chosen: Chosen) -> None:
     """Ask about another state; about another node, under the first states of its parents."""
-    node, state = st.session_state["question.event"]
-    change(state=state, **({} if node == before else {"row": net.row_label(int(net.row_offsets[node]))}))
+    before, (target, state) = question_of(chosen), st.session_state["question.event"]
+    net = chosen.network
+    new = replace(before, state=state) if target == before.target else row_question(net, net.index(target), state)
+    change(target=target, state=state, evidence=tuple(new.evidence.items()))
+
+
+def _pick_evidence(question: Question) -> None:
+    """Keep one state of each node: the one picked last."""
+    evidence = dict(st.session_state["question.given"])
+    change(target=question.target, state=question.state, evidence=tuple(evidence.items()))
 
 
 def release_controls(chosen: Chosen) -> None:
     """Show all other controls of a release; those that are rarely changed are in a folded part."""
     kind = kind_called(chosen.settings.mechanism)
-    controls.segments("Mechanism", "mechanism", EXPLORED_NAMES, format_func=lambda name: kind_called(name).label)
+    mechanism_choice(chosen)
     defaults, names = chosen.defaults_for(kind), list(parameters_of(kind))[1:]
     for name in [name for name in names if name not in RARELY_CHANGED]:
         controls.parameter_control(name, default=defaults.get(name))
@@ -138,7 +122,7 @@ def release_controls(chosen: Chosen) -> None:
         with sentence_instead():
             _stealth(chosen)
     if hasattr(kind, "noise_model"):
-        controls.parameter_control("release.reading")
+        _reader(chosen)
     with folded("More settings", key="settings.open") as is_open:
         if not is_open:
             return
@@ -150,40 +134,94 @@ def release_controls(chosen: Chosen) -> None:
         _elsewhere()
 
 
-def row_choice(chosen: Chosen) -> None:
-    """Offer the CPT rows and the states of the one picked."""
-    net, (row, _) = chosen.network, picked(chosen)
-    node, _ = net.node_and_codes(row)
-    if net.row_count <= MOST_LISTED:
-        controls.choice("CPT row", "row", net.row_labels(), default=net.row_label(row), help=terms.ROW)
-    else:
-        _node_and_row(net, node, row)
-    controls.choice("State", "state", net.states[node], default=net.states[node][net.telling_state(node)])
-    readable_names_note(chosen, (net.names[member] for member in reversed(net.families[node])))
+def _reader(chosen: Chosen) -> None:
+    """Offer the two readings of a release as a switch."""
+    parameter = PARAMETERS["release.reading"]
+    st.session_state["reader"] = chosen.options("release").reading is Reading.NOISE_AWARE
+
+    def read() -> None:
+        aware = st.session_state["reader"]
+        set_parameter("release.reading", Reading.NOISE_AWARE if aware else Reading.AS_REAL)
+
+    st.toggle("Account for the noise", key="reader", help=parameter.description, on_change=read)
 
 
-def _node_and_row(net: Network, node: int, row: int) -> None:
-    """Offer the nodes, and the rows of the one picked: by number where they are too many for a list."""
-    first, rows = int(net.row_offsets[node]), int(net.rows_per_node[node])
-    st.session_state["row.node"] = net.names[node]
-    st.selectbox("Node of the CPT row", net.names, key="row.node", on_change=_pick_node, args=(net,))
-    if rows <= MOST_LISTED:
-        labels = [net.row_label(k) for k in range(first, first + rows)]
-        controls.choice("CPT row", "row", labels, default=net.row_label(row), help=terms.ROW)
-        return
+# The mechanism
 
-    def pick(text: str) -> None:
-        number = whole_number("The row", text.replace(",", "").strip(), low=1, high=rows)
-        change(row=net.row_label(first + number - 1))
+FIRST = ("LaplaceUpdates", "LaplaceFourier")
+"""The mechanisms that are offered at once; a menu has the others."""
 
-    controls.box(
-        f"Row of the node’s table, 1 to {rows:,}", "row.number", f"{row - first + 1:,}", pick, help=NUMBER_HELP
+LINES = {
+    "LaplaceUpdates": "Adds noise to every count.",
+    "LaplaceFourier": "Adds noise to Fourier coefficients and lifts the counts, which are rarely negative.",
+    "PosteriorSampler": "Releases samples of the probabilities.",
+    "MapExponential": "Releases one set of probable parameters, chosen at random.",
+    "ConsistentLaplace": "Adds noise to every count, then fits tables that agree.",
+    "GaussianUpdates": "Adds normal noise to every count, with δ > 0.",
+    "GaussianResiduals": "Adds normal noise to what each set of columns adds to its subsets, with δ > 0.",
+    "AdaptiveTables": "Chooses graph and tables from the records, with δ > 0.",
+}
+"""One line about each mechanism."""
+
+
+def mechanism_choice(chosen: Chosen) -> None:
+    """Offer Laplace and Fourier, and the others in a menu; a mechanism that cannot be used is grey, with its reason."""
+    current_name, others = chosen.settings.mechanism, [name for name in EXPLORED_NAMES if name not in FIRST]
+    st.markdown("**Mechanism**")
+    with st.container(horizontal=True, gap="small", key="mechanism.line"):
+        for name in FIRST:
+            _mechanism_button(chosen, name)
+        more = kind_called(current_name).label if current_name in others else "more"
+        with st.popover(more, key="mechanism.more", on_change="rerun") as menu:
+            if menu.open:
+                for name in others:
+                    _mechanism_button(chosen, name)
+                    st.caption(refusal_of(chosen, name) or LINES.get(name, ""))
+    st.caption(LINES.get(current_name, ""))
+    if not chosen.network.is_binary:
+        _offer_halves(chosen)
+
+
+def _mechanism_button(chosen: Chosen, name: str) -> None:
+    is_chosen, reason = name == chosen.settings.mechanism, refusal_of(chosen, name)
+    st.button(
+        kind_called(name).label,
+        key=f"mechanism.{name}",
+        type="primary" if is_chosen else "secondary",
+        disabled=bool(reason) and not is_chosen,
+        help=reason or None,
+        on_click=change,
+        kwargs={"mechanism": name},
     )
-    st.caption(escaped(net.row_label(row)))
 
 
-def _pick_node(net: Network) -> None:
-    change(row=net.row_label(int(net.row_offsets[net.index(st.session_state["row.node"])])))
+def refusal_of(chosen: Chosen, name: str) -> str:
+    """Return why a mechanism cannot be used with this table and network; "" if it can."""
+    if name == "LaplaceFourier" and not chosen.network.is_binary:
+        return "Fourier needs nodes with two states each."
+    if reads_records(kind_called(name)) and chosen.is_connected:
+        return "This mechanism needs the records, which stay at their source."
+    return ""
+
+
+def _offer_halves(chosen: Chosen) -> None:
+    """Offer two states for each column of an uploaded table, which Fourier needs."""
+    mine = upload() if chosen.settings.data == "upload" else None
+    if mine is not None and mine.encoded:
+        st.button("Split states into two groups", key="halves", help=HALVES, on_click=_halve, args=(mine,))
+
+
+HALVES = (
+    "Gathers the states of each column in two groups, so that Fourier can be used. Missing values that have a state of "
+    "their own go to the second group. The Data page shows the groups."
+)
+
+
+def _halve(mine: Upload) -> None:
+    encoded = tuple(map(halves, mine.encoded))
+    domains = {column.name: column for column in encoded}
+    columns = (replace(column, domain=domains.get(column.name, column.domain)) for column in mine.columns)
+    keep_upload(replace(mine.declared(columns), dataset=encode(mine.frame, encoded), encoded=encoded))
 
 
 def _elsewhere() -> None:

@@ -2,57 +2,55 @@
 
 from collections.abc import Callable, Hashable
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
-from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import escaped, shortest
+from dpbayes.base.text import shortest, typed
+from dpbayes.base.validation import InputError
 from dpbayes.boards.board import View
-from dpbayes.boards.explore import RELEASES, CuratorInputs, RecipientInputs, explore, explore_release, question_about
-from dpbayes.mechanisms import Mechanism, Outcome, Release, ReleasedPosterior
-from dpbayes.mechanisms.adaptive.mechanism import ReleasedModels
+from dpbayes.boards.explore import RELEASES, CuratorInputs, RecipientInputs, explore, explore_release
+from dpbayes.boards.tables import TrueTable
+from dpbayes.boards.which_epsilon import ToleranceInputs, which_epsilon
+from dpbayes.mechanisms import Mechanism, Outcome, Release
 from dpbayes.mechanisms.base import simulated
-from dpbayes.model.query import query
-from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.releases.views.reading import answer_under, intervals_as_text, posterior_name, posterior_of, prior_warning
-from dpbayes.ui.pages.explore.controls import ask, picked, question_line, rail
+from dpbayes.ui.pages.explore.controls import meanings_of, question_line, rail
 from dpbayes.ui.pages.explore.person import one_person
-from dpbayes.ui.session.chosen import Chosen, kind_called, target_and_evidence, telling_target
-from dpbayes.ui.session.kept import kept
+from dpbayes.ui.session.chosen import Chosen, kind_called, question_of
 from dpbayes.ui.session.looked import EXACT_POSTERIORS, note_looked
+from dpbayes.ui.session.options.workflow import ExploreView, SimulatedTables
+from dpbayes.ui.session.planned import planned_tables_of
 from dpbayes.ui.widgets.board import offer_document, show
 from dpbayes.ui.widgets.chart.saving import public_records_text
-from dpbayes.ui.widgets.page import next_page
-from dpbayes.ui.widgets.show import folded, numbers, sentence_instead
+from dpbayes.ui.widgets.controls import parameter_control
 
 OF_RECORDS = 3
 """Simulated releases at each stop of a mechanism that reads the records, which takes long."""
 
 
 def explore_page(chosen: Chosen) -> None:
-    """Show the question, the board and the controls, and below what follows from them."""
+    """Show the question, one of the two boards and the controls, and below what follows from them."""
     with st.container(key="explore"):
         main, controls = st.columns([9, 2], gap="medium")
     with controls:
         rail(chosen)
     with main:
-        question_line(chosen)
-        _board(chosen)  # without one, its refusal is the rest of the page
-    with folded("Ask another question", key="question.open") as is_open:
-        if is_open:
-            with sentence_instead():
-                _question(chosen)
+        with question_line(chosen):
+            parameter_control("explore.view", label="collapsed")
+            if chosen.options("explore").view is ExploreView.EPSILON and chosen.is_curator:
+                parameter_control("explore.tables", label="collapsed")
+        if chosen.options("explore").view is ExploreView.EPSILON:
+            _which_epsilon(chosen)
+        else:
+            _release(chosen)  # without a board, its refusal is the rest of the page
     one_person(chosen)
     if chosen.is_curator:
         st.page_link("pages/release.py", label="Make a release", icon=":material/arrow_forward:")
-    next_page("Which epsilon", "pages/which_epsilon.py")
 
 
-def _board(chosen: Chosen) -> None:
+def _release(chosen: Chosen) -> None:
     """Show the board of this seat. Errors: those of `view_of`."""
     view, value = view_of(chosen), shortest(chosen.epsilon)
     note_looked(chosen, EXACT_POSTERIORS)
@@ -63,22 +61,22 @@ def _board(chosen: Chosen) -> None:
 
 def view_of(chosen: Chosen) -> View:
     """Return the board of this seat, without its frames. Errors: InputError if nothing can be released."""
-    question = question_about(chosen.network, picked(chosen)[1])
+    question, meanings = question_of(chosen), meanings_of(chosen)
     is_noise_aware = chosen.options("release").reading is Reading.NOISE_AWARE
-    facts = {"mechanism": kind_called(chosen.settings.mechanism).label, "table": chosen.data_title}
-    facts |= {"n": n} if (n := public_records_text(chosen)) else {}
-    value = shortest(chosen.epsilon)
+    value, facts = shortest(chosen.epsilon), saved_facts(chosen)
     if not chosen.is_curator:
-        recipient = RecipientInputs(lambda epsilon: _released(chosen, epsilon), question, is_noise_aware, facts)
+        recipient = RecipientInputs(
+            lambda epsilon: _released(chosen, epsilon), question, meanings, is_noise_aware, facts
+        )
         return explore_release(recipient, value=value)
     curator = CuratorInputs(
-        lambda epsilon: _mechanism_at(chosen, epsilon),
+        lambda epsilon: _mechanism_at(chosen.mechanism, epsilon),
         chosen.statistic,
         question,
+        meanings,
         is_noise_aware,
-        fourier_at=_fourier(chosen) if chosen.network.is_binary else None,
+        fourier_at=_fourier(chosen),
         table=None if chosen.is_connected else chosen.dataset,
-        target=telling_target(chosen),
         seed=chosen.seed,
         releases=OF_RECORDS if chosen.reads_records else RELEASES,
         facts=facts,
@@ -86,67 +84,70 @@ def view_of(chosen: Chosen) -> View:
     return explore(curator, value=value)
 
 
-def _mechanism_at(chosen: Chosen, epsilon: float) -> Mechanism[Outcome]:
-    changed: Mechanism[Outcome] = replace(chosen.mechanism, epsilon=epsilon)  # type: ignore[type-var]
+def saved_facts(chosen: Chosen) -> dict[str, str]:
+    """Return what saved pictures state of the mechanism and the table."""
+    facts = {"mechanism": kind_called(chosen.settings.mechanism).label, "table": chosen.data_title}
+    return facts | ({"n": n} if (n := public_records_text(chosen)) else {})
+
+
+def _mechanism_at(mechanism: Mechanism[Outcome], epsilon: float) -> Mechanism[Outcome]:
+    changed: Mechanism[Outcome] = replace(mechanism, epsilon=epsilon)  # type: ignore[type-var]
     return changed
 
 
-def _fourier(chosen: Chosen) -> Callable[[float], Mechanism[Outcome]]:
-    """Return the Fourier mechanism of these settings at an epsilon."""
+def _fourier(chosen: Chosen) -> Callable[[float], Mechanism[Outcome]] | None:
+    """Return the Fourier mechanism of these settings at an epsilon; None for nodes that are not binary."""
+    if not chosen.network.is_binary:
+        return None
     fourier = chosen.mechanism_called("LaplaceFourier")
-
-    def at(epsilon: float) -> Mechanism[Outcome]:
-        changed: Mechanism[Outcome] = replace(fourier, epsilon=epsilon)  # type: ignore[type-var]
-        return changed
-
-    return at
+    return lambda epsilon: _mechanism_at(fourier, epsilon)
 
 
 def _released(chosen: Chosen, epsilon: float) -> Release[Outcome]:
     """Return the simulated release that a recipient gets at an epsilon."""
-    mechanism = _mechanism_at(chosen, epsilon)
+    mechanism = _mechanism_at(chosen.mechanism, epsilon)
     return simulated(mechanism, chosen.statistic, stream(chosen.seed, "release", type(mechanism).__name__), (1,))
 
 
 def inputs_of(chosen: Chosen) -> Hashable:
     """Return what the board depends on, without epsilon."""
-    mechanism = chosen.mechanism
+    return (*_public_inputs(chosen), chosen.statistic.digest, chosen.is_curator)
+
+
+def _public_inputs(chosen: Chosen) -> tuple[Hashable, ...]:
+    mechanism, question = chosen.mechanism, question_of(chosen)
     values = tuple(getattr(mechanism, name) for name in parameters_of(type(mechanism)) if name != "epsilon")
-    statistic, options = chosen.statistic.digest, chosen.options("release").reading
-    shown = (chosen.is_curator, picked(chosen)[1], options, chosen.seed, chosen.data_title)
-    return type(mechanism), values, chosen.network, chosen.settings.prior, statistic, shown
+    words = (question.target, question.state, tuple(question.evidence.items()))
+    reading, settings = chosen.options("release").reading, chosen.settings
+    return (type(mechanism), values, chosen.network, settings.prior, words, reading, chosen.seed, chosen.data_title)
 
 
-# Any question
+# Which epsilon
 
 
-def _question(chosen: Chosen) -> None:
-    """Show the answer of one simulated release to any question about the network."""
-    ask(chosen)
-    target, evidence = target_and_evidence(chosen)
-    key = (inputs_of(chosen), chosen.epsilon, target, tuple(evidence.items()))
-    frame, captions = kept("explore.answer", key, lambda: _answer(chosen, target, evidence))
-    numbers(frame)
-    for caption in captions:
-        st.caption(caption)
+def _which_epsilon(chosen: Chosen) -> None:
+    """Show the board of the least epsilon for each tolerance. Errors: those of `tolerance_inputs`."""
+    value, inputs = typed(chosen.options("explore").tolerance), tolerance_inputs(chosen)
+    key = (*_public_inputs(chosen), inputs.tables.is_private and chosen.counts.digest, chosen.n)
+    if inputs.tables.is_private:
+        note_looked(chosen, EXACT_POSTERIORS)
+    view = which_epsilon(inputs, value=value)
+    with st.container(key="main"), st.container(key="picture"):
+        show("which_epsilon", key, lambda: view, value)
+    offer_document(view, value)
 
 
-def _answer(chosen: Chosen, target: str, evidence: dict[str, str]) -> "tuple[pd.DataFrame, list[str]]":
-    """Return the answer as a table by the states of the target, and what it rests on."""
-    net, release = chosen.network, _released(chosen, chosen.epsilon).part(0)
-    columns: dict[str, Any] = {"state": net.states[net.index(target)]}
-    captions = []
-    if isinstance(release.outcome, ReleasedModels):
-        columns["private"] = release.outcome.query(target, evidence)[0]
-        captions = [escaped(release.outcome.assumed(target, evidence))]
-    elif not isinstance(release.outcome, ReleasedPosterior):
-        columns["private"] = query(net, release.outcome.probabilities, target, evidence)
-    else:
-        law = posterior_of(release, chosen.options("release").reading)
-        answer = answer_under(law, release.outcome.prior, target, evidence, LEVEL)
-        columns |= {"private": answer.mean, f"its {LEVEL:.0%} interval": intervals_as_text(answer)}
-        captions = [f"From the {posterior_name(law)}.", escaped(answer.assumes), prior_warning(answer)]
-    if chosen.is_curator:
-        columns["exact"] = query(net, chosen.prior.updated(chosen.counts).mean, target, evidence)
-        captions.append("Exact values are not private (curator view).")
-    return pd.DataFrame(columns), [caption for caption in captions if caption]
+def tolerance_inputs(chosen: Chosen) -> ToleranceInputs:
+    """Return what the board of the least epsilon depends on. Errors: InputError for a mechanism that reads records."""
+    if chosen.reads_records:
+        raise InputError("This board simulates releases of a given graph. Choose a mechanism other than Adaptive.")
+    is_of_the_table = chosen.is_curator and chosen.options("explore").tables is SimulatedTables.LOADED
+    return ToleranceInputs(
+        lambda epsilon: _mechanism_at(chosen.mechanism, epsilon),
+        question_of(chosen),
+        TrueTable(chosen.counts) if is_of_the_table else planned_tables_of(chosen),
+        meanings_of(chosen),
+        chosen.options("release").reading,
+        chosen.seed,
+        saved_facts(chosen),
+    )

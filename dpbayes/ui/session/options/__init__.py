@@ -18,14 +18,14 @@ from dpbayes.ui.session.options.research import (
 )
 from dpbayes.ui.session.options.workflow import (
     AuditOptions,
+    ExploreOptions,
     ReleaseOptions,
-    WhichEpsilonOptions,
 )
 
 OPTIONS: dict[str, type[Any]] = {
+    "explore": ExploreOptions,
     "lab": LabOptions,
     "release": ReleaseOptions,
-    "which_epsilon": WhichEpsilonOptions,
     "robustness": RobustnessOptions,
     "proofs": ProofsOptions,
     "sampling": SamplingOptions,
@@ -38,7 +38,7 @@ OPTIONS: dict[str, type[Any]] = {
 """The options of every group, which saved links name: a frozen dataclass of fields annotated as a mechanism's are."""
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "explore": ("release",),
+    "explore": ("release", "explore"),
     "release": (),
     "lab": ("lab", "accuracy", "regression", "sampling", "hellinger"),
     "proofs": ("proofs", "audit", "bounds", "robustness"),

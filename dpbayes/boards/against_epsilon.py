@@ -1,0 +1,274 @@
+"""The pictures of Explore against epsilon: the divergence, the signs of counts, and predictions."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from dpbayes.base.looks import BOUND, CYAN, SLATE, Curve, Look
+from dpbayes.base.randomness import stream
+from dpbayes.base.text import numeral, share_text
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError
+from dpbayes.experiments.accuracy.methods import ALL_METHODS, methods_for
+from dpbayes.experiments.accuracy.plan import AccuracyPlan
+from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
+from dpbayes.experiments.epsilon_curves import EpsilonCurves, epsilon_curves
+from dpbayes.figures.accuracy import accuracy_figure, at_epsilon
+from dpbayes.figures.explore import Spread, divergence_figure, shares_figure
+from dpbayes.figures.style import Figure
+from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Mechanism, Noise, Outcome
+from dpbayes.mechanisms.parameters import EPSILON, Calibration
+from dpbayes.mechanisms.stealth import Sense, increments_for_counts
+from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Dataset
+from dpbayes.posteriors.noise_model import Reading
+from dpbayes.theory.zhang16.fourier import noise_under
+from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
+from dpbayes.theory.zhang16.posterior_kl.fourier import fourier_kl_bound
+from dpbayes.theory.zhang16.stealth import negative_marginal_probability
+
+STOPS = tuple(EPSILON.stops)
+GRID = tuple(float(f"{10 ** (k / 5):.3g}") for k in range(-10, 11))
+"""The epsilons at which releases are simulated, 0.01 to 100."""
+
+COARSE = GRID[::2]
+"""Every second of them, for what takes longer."""
+
+MOST_RELEASES, LEAST_RELEASES, MOST_VALUES = 200, 10, 600_000
+"""Releases at each epsilon, and the values of all releases together; larger releases have no such pictures."""
+
+AWARE_RELEASES, MOST_AWARE = 4, 400
+"""Noise-aware posteriors at each epsilon, and the cells of the largest network that has them."""
+
+SIGNS = 500
+"""Simulated Fourier releases at each epsilon."""
+
+MOST_PREDICTED = 10_000
+"""Cells of the largest network whose predictions are simulated."""
+
+REPEATS, TRAINING = 20, 0.8
+"""Splits of the table behind the accuracy, and the share of the records that each trains on."""
+
+DELTA = 0.05
+"""The probability that a divergence exceeds its bound."""
+
+MechanismAt = Callable[[float], Mechanism[Outcome]]
+"""A mechanism at an epsilon."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pictures:
+    """The pictures against epsilon, whose curves are computed once for all stops.
+
+    Attributes:
+        mechanism_at: The mechanism at an epsilon.
+        counts: The true counts.
+        is_noise_aware: Whether the reader of a release accounts for its noise.
+        fourier_at: The Fourier mechanism at an epsilon, to compare with; None for nodes that are not binary.
+        table: The records, for predictions; None without them.
+        target: The column that is predicted.
+        meanings: What columns mean, by name.
+        seed: The seed of the simulated releases.
+        releases: Simulated releases of which the caller has time for.
+    """
+
+    mechanism_at: MechanismAt
+    counts: Counts
+    is_noise_aware: bool
+    fourier_at: MechanismAt | None
+    table: Dataset | None
+    target: str
+    meanings: Mapping[str, str]
+    seed: int
+    releases: int
+
+    @cached_property
+    def mechanism(self) -> Mechanism[Outcome]:
+        """The mechanism at epsilon 1."""
+        return self.mechanism_at(1.0)
+
+    def at(self, epsilon: float) -> tuple[dict[str, Figure], dict[str, str], dict[str, float]]:
+        """Return the pictures with the line at an epsilon, what each shows there, and its number."""
+        figures, captions, numbers = dict[str, Figure](), dict[str, str](), dict[str, float]()
+        end = float(np.clip(epsilon, GRID[0], GRID[-1]))
+        for key, picture in (("divergence", self._divergence), ("signs", self._signs), ("accuracy", self._accuracy)):
+            if (shown := picture(end)) is not None:
+                figures[key], captions[key], numbers[key] = shown
+        if end != epsilon:  # a number of another epsilon is not stated
+            return figures, dict.fromkeys(captions, f"The picture ends at ε = {numeral(end)}."), {}
+        return figures, captions, numbers
+
+    # The divergence
+
+    @cached_property
+    def curves(self) -> EpsilonCurves | None:
+        """Releases at each epsilon, read naively; None of a large network."""
+        most = MOST_VALUES // len(GRID) // _values(self.mechanism)
+        releases = min(MOST_RELEASES, self.releases, max(LEAST_RELEASES, most))
+        if releases < LEAST_RELEASES or LEAST_RELEASES * _values(self.mechanism) > MOST_VALUES:
+            return None
+        return epsilon_curves(self.mechanism_at, self.counts, GRID, self._rng("curves"), releases=releases)
+
+    @cached_property
+    def aware(self) -> EpsilonCurves | None:
+        """A few releases at each epsilon, read with their noise in mind; None if the reader does not."""
+        has_noise = hasattr(self.mechanism, "noise_model")
+        if not self.is_noise_aware or not has_noise or self.counts.network.cell_count > MOST_AWARE:
+            return None
+        rng, reading = self._rng("curves"), Reading.NOISE_AWARE
+        return epsilon_curves(self.mechanism_at, self.counts, COARSE, rng, releases=AWARE_RELEASES, reading=reading)
+
+    @cached_property
+    def bounds(self) -> list[Curve]:
+        """Bounds on the divergence of a naive reader: Theorem 1 of [Zhang16] for Laplace, a proved one for Fourier."""
+        mechanism, stops = self.mechanism, np.array(STOPS)
+        if type(mechanism) is LaplaceUpdates and mechanism.noise is Noise.REAL:
+            bound = posterior_kl(mechanism.prior, self.counts, epsilon=stops, delta=DELTA).theorem
+            stated = Look("paper’s bound", BOUND, "dash", width=1.5)
+            return [_curve(PROVED, stops, bound.certified), _curve(stated, stops, bound.printed)]
+        if type(mechanism) is LaplaceFourier and mechanism.noise is Noise.REAL:
+            noise = noise_under(self.counts.network, mechanism.calibration)
+            proved = fourier_kl_bound(
+                mechanism.prior, self.counts, noise=noise, epsilon=stops, t=mechanism.t, delta=DELTA
+            )
+            return [_curve(PROVED, stops, proved)]
+        return []
+
+    def _divergence(self, epsilon: float) -> tuple[Figure, str, float] | None:
+        if self.curves is None:
+            return None
+        chosen, others = self.aware or self.curves, list(self.bounds)
+        mean, low, high = chosen.divergence_spread
+        name = "noise-aware" if self.aware else "releases"
+        if self.aware is not None:
+            naive = Look("naive", self.mechanism.colour, "dot", width=1.5)
+            others.append(_curve(naive, self.curves.epsilons, self.curves.divergence_spread[0]))
+        spread = Spread(Look(name, self.mechanism.colour), chosen.epsilons, mean, low, high)
+        value = _log_at(chosen.epsilons, mean, epsilon)
+        figure = divergence_figure(spread, others, epsilon=epsilon, value=value)
+        return figure, self._divergence_text(value, epsilon), value
+
+    def _divergence_text(self, value: float, epsilon: float) -> str:
+        curves = self.curves
+        assert curves is not None
+        if not curves.of_posteriors:
+            return f"{numeral(value, 2)} nats from the exact predictions on average; no bound is proved."
+        naive = _log_at(curves.epsilons, curves.divergence_spread[0], epsilon)
+        compared = f"naive reader {numeral(naive, 2)}, " if self.aware else ""
+        if not self.bounds:
+            return f"{numeral(value, 2)} nats on average; {compared}no bound is proved."
+        most = _log_at(self.bounds[0].x, self.bounds[0].y, epsilon)
+        return f"{numeral(value, 2)} nats on average; {compared}proved at most {numeral(most, 2)}."
+
+    # The signs
+
+    @cached_property
+    def signs(self) -> list[Curve]:
+        """How often no count is negative, the chosen mechanism first, and what is proved about Fourier."""
+        if type(self.mechanism) is LaplaceFourier:
+            return [*self._lifted(self.mechanism_at, Sense.MARGINALS), *self._other_senses()]
+        if self.curves is None or not self.curves.of_posteriors:
+            return []
+        kept = (self.curves.limited == 0).mean(axis=1)  # other mechanisms clip negative counts to 0
+        own = _curve(Look(f"{self.mechanism.label}, simulated", self.mechanism.colour), self.curves.epsilons, kept)
+        return [own] if self.fourier_at is None else [own, *self._lifted(self.fourier_at, Sense.MARGINALS)]
+
+    def _lifted(self, fourier_at: MechanismAt, sense: Sense) -> list[Curve]:
+        """Return the share of Fourier releases in one sense: simulated, and proved for tables."""
+        shares, proved = [], []
+        for epsilon in COARSE:
+            fourier = fourier_at(epsilon)
+            assert isinstance(fourier, LaplaceFourier)
+            needed = increments_for_counts(sense, fourier, self._rng("signs"), draws=SIGNS, counts=self.counts.values)
+            shares.append(float(np.mean(needed <= fourier.t)))
+            noise = noise_under(self.counts.network, fourier.calibration, fourier.noise_law)
+            proved.append(1 - float(negative_marginal_probability(self.counts.network, noise=noise, t=fourier.t)))
+        simulated = _curve(_SENSES[sense], np.array(COARSE), np.array(shares))
+        bound = Look("Fourier, proved", LaplaceFourier.colour, "dash", width=1.5)
+        return (
+            [simulated, _curve(bound, np.array(COARSE), np.array(proved))] if sense is Sense.MARGINALS else [simulated]
+        )
+
+    def _other_senses(self) -> list[Curve]:
+        """Return the other two senses of Corollary 3, as far as the graph is not too large for them."""
+        curves = list[Curve]()
+        for sense in (Sense.PARAMETERS, Sense.TABLE):
+            try:
+                curves += self._lifted(self.mechanism_at, sense)
+            except InputError:
+                continue
+        return curves
+
+    def _signs(self, epsilon: float) -> tuple[Figure, str, float] | None:
+        if not self.signs:
+            return None
+        here = {curve.look.name: at_epsilon(curve, epsilon) for curve in self.signs}
+        value, *_ = here.values()
+        figure = shares_figure(self.signs, epsilon=epsilon, value=value, title="releases without<br>negative count")
+        stated = "; ".join(f"{name}: {share_text(share)}" for name, share in here.items())
+        return figure, f"{stated.replace(', simulated', '')}.", value
+
+    # Predictions
+
+    @cached_property
+    def accuracy(self) -> AccuracyStudy | None:
+        """How often each release predicts the target of a held-back record; None if nothing can be predicted."""
+        network = self.counts.network
+        if self.table is None or network.cell_count > MOST_PREDICTED:
+            return None
+        among = [method for method in ALL_METHODS.values() if method.kind is type(self.mechanism)]
+        try:
+            plan = AccuracyPlan(
+                network=network,
+                target=self.target,
+                source=self.table,
+                epsilons=COARSE,
+                methods=methods_for(network, (Calibration.CERTIFIED,), among=among),
+                training=max(1, int(TRAINING * self.table.n)),
+                repeats=REPEATS,
+                seed=self.seed,
+            )
+        except InputError:  # a column with one state
+            return None
+        return accuracy_study(plan)
+
+    def _accuracy(self, epsilon: float) -> tuple[Figure, str, float] | None:
+        study = self.accuracy
+        if study is None:
+            return None
+        baselines, private = study.curves[:2], study.curves[2:]
+        shown = (private[-1] if self.is_noise_aware else private[0]) if private else baselines[0]
+        shown = replace(shown, look=replace(shown.look, dash="solid"))  # the only private curve
+        value = at_epsilon(shown, epsilon)
+        curves = [*baselines, *([shown] if private else [])]
+        figure = accuracy_figure(curves, study.plan.grid, epsilon=epsilon, marked=shown)
+        without, training = share_text(float(baselines[0].y[0])), study.plan.training
+        text = f"{share_text(value)} of new records, {without} without privacy (trained on {training:,})."
+        return figure, text, value
+
+    def _rng(self, word: str) -> np.random.Generator:
+        return stream(self.seed, "explore", word)
+
+
+PROVED = Look("proved bound, 95%", BOUND)
+
+_SENSES: Mapping[Sense, Look] = {
+    Sense.MARGINALS: Look("Fourier, simulated", LaplaceFourier.colour),
+    Sense.PARAMETERS: Look("parameters", SLATE, "dashdot", width=1.5),
+    Sense.TABLE: Look("whole table", CYAN, "longdash", width=1.5),
+}
+
+
+def _curve(look: Look, x: FloatArray, y: FloatArray) -> Curve:
+    return Curve(look, x, y, np.full(len(x), np.nan))
+
+
+def _log_at(x: FloatArray, y: FloatArray, epsilon: float) -> float:
+    """Return a positive curve at an epsilon, between its points on logarithmic scales."""
+    return float(np.exp(np.interp(np.log(epsilon), np.log(x), np.log(np.maximum(y, 1e-300)))))
+
+
+def _values(mechanism: Mechanism[Outcome]) -> int:
+    return mechanism.prior.network.cell_count * int(getattr(mechanism, "draws", 1))

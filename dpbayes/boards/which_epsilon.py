@@ -1,0 +1,175 @@
+"""Which epsilon: the least one at which the answer to a question is within a tolerance in 95 of 100 releases."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from dpbayes.base.amounts import epsilon_rounded_up
+from dpbayes.base.parameters import Parameter
+from dpbayes.base.randomness import stream
+from dpbayes.base.text import many, numeral
+from dpbayes.base.types import FloatArray
+from dpbayes.boards.against_epsilon import STOPS
+from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
+from dpbayes.boards.tables import Tables
+from dpbayes.experiments.least_epsilon.errors import AnswerErrors, LeastEpsilon, answer_errors
+from dpbayes.figures.which_epsilon import NeededEpsilon, error_figure
+from dpbayes.mechanisms import Mechanism, Outcome
+from dpbayes.model.question import Question
+from dpbayes.posteriors.noise_model import Reading
+
+SHARE = 0.95
+"""The share of releases whose error must be within the tolerance."""
+
+MOST_RELEASES, LEAST_RELEASES = 800, 100
+"""Simulated releases at each epsilon."""
+
+MOST_READ, MOST_SAMPLED = 6_000, 50_000
+"""Noise-aware probabilities of all releases at one epsilon, and released values of a mechanism without a posterior."""
+
+RISE = 1.1
+"""The factor by which an error must rise with epsilon to be remarked on."""
+
+TOLERANCE = Parameter(
+    "",
+    low=1e-3,
+    high=0.5,
+    typical=0.05,
+    log=True,
+    title="tolerance",
+    description="The largest acceptable difference between the answer of a release and that of the table.",
+)
+
+PRIOR_ANSWERS = (
+    "The error is smaller at the smallest ε than at ε = {peak}: with so much noise nothing is learned, and the prior "
+    "answers, which happens to be near."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ToleranceInputs:
+    """What the board is computed from.
+
+    Attributes:
+        mechanism_at: The mechanism at an epsilon.
+        question: The question that must be answered.
+        tables: The tables that are released; a recipient's are planned.
+        meanings: What nodes mean, by name, where the name does not say it.
+        reading: How the reader of a release treats its noise.
+        seed: The seed of the simulated releases.
+        facts: What the board states, by name.
+    """
+
+    mechanism_at: Callable[[float], Mechanism[Outcome]]
+    question: Question
+    tables: Tables
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    reading: Reading = Reading.NOISE_AWARE
+    seed: int = 1
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def releases(self) -> int:
+        """How many releases are simulated at each epsilon."""
+        mechanism = self.mechanism_at(1.0)
+        if hasattr(mechanism, "noise_model"):
+            most = MOST_READ // len(self.question.cells)
+        else:
+            most = MOST_SAMPLED // (self.tables.network.cell_count * getattr(mechanism, "draws", 1))
+        return max(LEAST_RELEASES, min(MOST_RELEASES, most))
+
+    @cached_property
+    def errors(self) -> AnswerErrors:
+        """The errors at the epsilons of the slider of Explore."""
+        rng, tables = stream(self.seed, "which_epsilon"), self.tables.of(self.releases)
+        return answer_errors(self.mechanism_at, self.question, tables, STOPS, rng, reading=self.reading)
+
+    @cached_property
+    def curves(self) -> tuple[FloatArray, FloatArray]:
+        """The errors that half of the releases do not exceed, and those that 95 of 100 do not exceed."""
+        return self.errors.within(0.5), self.errors.within(SHARE)
+
+
+ERRORS = Panel(
+    "errors",
+    "How does the error depend on ε?",
+    "Two falling curves against epsilon: errors that half and 95 of 100 releases do not exceed.",
+    large=True,
+)
+
+
+def which_epsilon(inputs: ToleranceInputs, *, value: str = "0.05") -> View:
+    """Return the board of the least epsilon for each tolerance.
+
+    Args:
+        inputs: The question, the mechanism and the tables.
+        value: The tolerance that is shown first.
+
+    Returns:
+        A view whose stops are tolerances. It is private if the tables are the true one.
+
+    Raises:
+        InputError: When frames are computed: the mechanism cannot be used, or tables cannot be planned.
+    """
+    slider = slider_of(
+        "explore.tolerance",
+        TOLERANCE,
+        label="Acceptable error",
+        help="How far the answer of a release may be from the table's own answer, in 95 of 100 releases.",
+        ends=("stricter", "looser"),
+    )
+    title = f"Which ε: {inputs.question.named(inputs.meanings)}"
+    board = Board("which-epsilon", title, (ERRORS,), {}, value, slider, inputs.facts, private=inputs.tables.is_private)
+    return View(board, lambda stop: (_frame(inputs, float(stop)),))
+
+
+def _frame(inputs: ToleranceInputs, tolerance: float) -> Frame:
+    errors, least = inputs.errors, inputs.errors.least(tolerance, SHARE)
+    half, most = inputs.curves
+    figure = error_figure(
+        errors.epsilons,
+        half,
+        most,
+        needed=NeededEpsilon(least.epsilon, least.low, least.high),
+        tolerance=tolerance,
+        colour=inputs.mechanism_at(1.0).colour,
+    )
+    numbers = {"least epsilon": epsilon_rounded_up(least.epsilon)} if math.isfinite(least.epsilon) else {}
+    notes = (_about(inputs), *_remarks(most, errors.epsilons))
+    return Frame(_headline(least, errors, tolerance), {"errors": figure}, notes, _captions(least), numbers)
+
+
+def _headline(least: LeastEpsilon, errors: AnswerErrors, tolerance: float) -> str:
+    within = f"within {numeral(tolerance, 3)} of the table's"
+    if not math.isfinite(least.epsilon):
+        return f"No ε up to {numeral(float(errors.epsilons[-1]))} keeps 95 of 100 answers {within}."
+    less = " or less" if least.epsilon <= errors.epsilons[0] else ""
+    return f"ε = {numeral(epsilon_rounded_up(least.epsilon))}{less} keeps 95 of 100 answers {within}."
+
+
+def _about(inputs: ToleranceInputs) -> str:
+    cost = (
+        "No guarantee covers an ε that is chosen by looking at the table."
+        if inputs.tables.is_private
+        else "No record is used, so this choice of ε costs no privacy."
+    )
+    return f"From {many(inputs.releases, 'simulated release')} {inputs.tables.text} at each ε. {cost}"
+
+
+def _remarks(most: FloatArray, epsilons: FloatArray) -> list[str]:
+    """Explain an error that rises with epsilon before it falls."""
+    peak = int(np.argmax(np.where(np.isfinite(most), most, -1.0)))
+    return [PRIOR_ANSWERS.format(peak=numeral(float(epsilons[peak]), 2))] if most[peak] > RISE * most[0] else []
+
+
+def _captions(least: LeastEpsilon) -> dict[str, str]:
+    if not math.isfinite(least.epsilon):
+        return {}
+    high = f"to {numeral(least.high, 3)}" if math.isfinite(least.high) else "and above: the releases are too few"
+    return {
+        "errors": f"The least ε is {numeral(least.epsilon, 3)} (95% interval: {numeral(least.low, 3)} {high}). "
+        "Every larger ε is sufficient too."
+    }

@@ -1,0 +1,98 @@
+"""A question about the next record: how likely a state is, given the states of other nodes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from dpbayes.base.libraries import nx
+from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.validation import InputError, brief
+from dpbayes.model.labels import statement
+from dpbayes.model.network import Network
+from dpbayes.model.query import query
+
+
+@dataclass(frozen=True)
+class Question:
+    """P(target = state | evidence) of the next record; this is a cell if the evidence is a state of every parent.
+
+    Errors: InputError for unknown nodes and states, and a target that is part of the evidence.
+    """
+
+    network: Network
+    target: str
+    state: str
+    evidence: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, state in ((self.target, self.state), *self.evidence.items()):
+            states = self.network.states[self.network.index(name)]
+            if state not in states:
+                offered = ", ".join(map(brief, states[:8]))
+                raise InputError(f"{brief(name)} has no state {brief(state)}; it has {offered}.")
+        if self.target in self.evidence:
+            raise InputError(
+                f"{brief(self.target)} is both the target and part of the evidence. Remove it from the evidence."
+            )
+
+    @classmethod
+    def of_telling_state(cls, network: Network, target: str, evidence: Mapping[str, str]) -> "Question":
+        """Return the question for the probability of the target's telling state."""
+        node = network.index(target)
+        return cls(network, target, network.states[node][network.telling_state(node)], evidence)
+
+    @property
+    def text(self) -> str:
+        """The question as a text: "grass = wet if rain = yes"."""
+        return self.named({})
+
+    def named(self, meanings: Mapping[str, str]) -> str:
+        """Return the question as a text, with what nodes mean in place of their names."""
+        pairs = (self.target, self.state), *self.evidence.items()
+        event, *given = (statement(meanings.get(name, name), state) for name, state in pairs)
+        return f"{event} if {' and '.join(given)}" if given else event
+
+    @cached_property
+    def cell(self) -> int | None:
+        """The cell that is the answer; None if the answer depends on several cells."""
+        node = self.network.index(self.target)
+        *parents, _ = (self.network.names[member] for member in self.network.families[node])
+        if set(parents) != set(self.evidence):
+            return None
+        cells = np.asarray(self.network.table(np.arange(self.network.cell_count), node))
+        places = [self._place(name, self.evidence[name]) for name in parents]
+        return int(cells[(*places, self._place(self.target, self.state))])
+
+    @cached_property
+    def cells(self) -> IntArray:
+        """The cells (C,) that the answer depends on: of the target, of the evidence, and of their ancestors.
+
+        Only rows and states that agree with the evidence matter. A node that is given with all its parents contributes
+        the same factor to the probability of every state.
+        """
+        network, evidence = self.network, dict(self.evidence)
+        if self.cell is not None:
+            return np.array([self.cell])
+        queried = {self.target, *evidence}
+        matter = queried.union(*(nx.ancestors(network.graph, name) for name in queried))
+        cells, every = [], np.arange(network.cell_count)
+        for node, name in enumerate(network.names):
+            members = [network.names[member] for member in network.families[node]]
+            if name in matter and not set(members) <= set(evidence):
+                places = tuple(
+                    self._place(member, evidence[member]) if member in evidence else slice(None) for member in members
+                )
+                cells.append(np.ravel(np.asarray(network.table(every, node))[places]))
+        return np.sort(np.concatenate(cells)).astype(np.int64)
+
+    def answers(self, probabilities: FloatArray) -> FloatArray:
+        """Return the answers of CPTs (..., K): (...). Errors: those of `query`."""
+        if self.cell is not None:
+            return np.asarray(probabilities[..., self.cell])
+        states = query(self.network, probabilities, self.target, self.evidence)
+        return np.asarray(states[..., self._place(self.target, self.state)])
+
+    def _place(self, name: str, state: str) -> int:
+        return self.network.states[self.network.index(name)].index(state)

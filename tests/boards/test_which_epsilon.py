@@ -1,0 +1,86 @@
+"""The board of the least epsilon: its answers against other releases, and whose tables it is computed from."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import dpbayes as dp
+from dpbayes.base.validation import InputError
+from dpbayes.boards.tables import PlannedTables, TrueTable
+from dpbayes.boards.which_epsilon import LEAST_RELEASES, ToleranceInputs, which_epsilon
+from dpbayes.experiments.releases import concluded
+from dpbayes.model.question import Question
+from dpbayes.posteriors.noise_model import Reading
+
+NETWORK, CPTS = dp.load_named("asia")
+QUESTION = Question(NETWORK, "bronc", "yes", {"smoke": "yes"})
+PLANNED = PlannedTables(NETWORK, CPTS, 1000)
+COUNTS = dp.count(NETWORK, dp.sample_dataset(NETWORK, CPTS, 1000, np.random.default_rng(1)))
+
+
+def laplace_at(epsilon: float) -> dp.LaplaceUpdates:
+    return dp.LaplaceUpdates(prior=NETWORK, epsilon=epsilon)
+
+
+INPUTS = ToleranceInputs(laplace_at, QUESTION, PLANNED)
+
+
+def share_within(epsilon: float, tolerance: float) -> float:
+    """Return the share of other releases, of other tables, that keep to a tolerance."""
+    tables, mechanism = replace(PLANNED, seed=77).of(3000), laplace_at(epsilon)
+    release = mechanism.release(tables, np.random.default_rng(8))
+    answers = concluded(release, Reading.NOISE_AWARE, QUESTION.cells)[:, QUESTION.cell]
+    exact = mechanism.prior.updated(tables).mean[:, QUESTION.cell]
+    return float(np.mean(np.abs(answers - exact) <= tolerance))
+
+
+@pytest.mark.parametrize("tolerance", [0.02, 0.05, 0.2])
+def test_the_answer_is_true_of_other_releases_and_hardly_more(tolerance: float):
+    frame = which_epsilon(INPUTS).frames_at(str(tolerance))[0]
+    epsilon = frame.numbers["least epsilon"]
+    assert share_within(epsilon, tolerance) > 0.94
+    assert share_within(epsilon / 1.35, tolerance) < 0.95
+    assert f"ε = {epsilon:g}" in frame.headline
+
+
+def test_a_stricter_tolerance_needs_a_larger_epsilon():
+    board = which_epsilon(INPUTS).complete()
+    needed = [board.frames[stop][0].numbers.get("least epsilon", np.inf) for stop in board.slider.stops]
+    assert needed == sorted(needed, reverse=True)
+    assert len(board.block()) < 100_000
+
+
+def test_an_error_that_rises_before_it_falls_is_explained():
+    """P(bronc | smoke) is .6: the prior's .5 is nearer than what little a release at .08 tells."""
+    assert any("prior" in note for note in which_epsilon(INPUTS).frames_at("0.05")[0].notes)
+    far = replace(INPUTS, question=Question(NETWORK, "tub", "no", {"asia": "no"}))  # the prior is as far as can be
+    assert not any("prior" in note for note in which_epsilon(far).frames_at("0.05")[0].notes)
+
+
+def test_what_no_epsilon_reaches_is_said():
+    noisy = replace(INPUTS, mechanism_at=lambda epsilon: laplace_at(epsilon / 1000 + 1e-3))
+    frame = which_epsilon(noisy).frames_at("0.001")[0]
+    assert frame.headline.startswith("No ε up to 100")
+    assert "least epsilon" not in frame.numbers
+
+
+def test_only_the_table_itself_makes_a_private_board():
+    of_table = replace(INPUTS, tables=TrueTable(COUNTS))
+    assert which_epsilon(of_table).board.private
+    assert not which_epsilon(INPUTS).board.private
+    notes = (which_epsilon(inputs).frames_at("0.05")[0].notes[0] for inputs in (of_table, INPUTS))
+    assert ["No guarantee" in note for note in notes] == [True, False]
+
+
+def test_a_question_about_many_cells_is_answered_from_fewer_releases():
+    wide = replace(INPUTS, question=Question(NETWORK, "dysp", "yes", {"smoke": "yes"}))
+    assert LEAST_RELEASES <= wide.releases < INPUTS.releases
+
+
+def test_a_mechanism_that_cannot_be_used_is_refused():
+    def never(epsilon: float) -> dp.LaplaceUpdates:
+        raise InputError("No noise of this kind.")
+
+    with pytest.raises(InputError, match="No noise"):
+        which_epsilon(replace(INPUTS, mechanism_at=never)).frames_at("0.05")
