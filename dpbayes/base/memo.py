@@ -60,12 +60,6 @@ class Memo:
                     entry.result = function(*arguments, **named)
         return cast("Result", entry.result)
 
-    def kept(self, key: Hashable, function: Callable[..., object]) -> Any | None:
-        """Return the result that `once` or `once_in_steps` stored for this function and key, or None."""
-        with self.lock:
-            entry = self.results.get((function, key))
-        return None if entry is None or entry.result is _UNKNOWN else entry.result
-
     def once_in_steps(
         self,
         key: Hashable,

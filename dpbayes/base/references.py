@@ -23,12 +23,6 @@ class Paper:
         return self.called or self.venue
 
     @property
-    def signed(self) -> str:
-        """The venue and its first author, for a list of papers."""
-        first = self.authors.partition(",")[0].split()[-1]
-        return self.called or f"{self.venue} ({first} et al.)"
-
-    @property
     def bibtex(self) -> str:
         """The entry of a bibliography, in Unicode as BibLaTeX reads it; the venue determines its kind."""
         kind, where = self._kind()

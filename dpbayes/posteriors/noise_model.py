@@ -44,22 +44,6 @@ class NoiseModel:
             )
         object.__setattr__(self, "variances", variances)
 
-    @property
-    def description(self) -> dict[str, str | float]:
-        """The description of the noise in a file: its distribution and scale, or the variances of the residuals."""
-        if self.scale:
-            return {
-                "law": "independent Laplace noise in every cell",
-                "scale": self.scale,
-                "standard deviation": self.sd,
-            }
-        sds = np.sqrt(self.network.residuals.cell_variances(self.variances))
-        return {
-            "law": "noise of known variance on what the families' tables have in common",
-            "least standard deviation of a cell": float(sds.min()),
-            "largest standard deviation of a cell": float(sds.max()),
-        }
-
     @classmethod
     def laplace_cells(cls, network: Network, *, scale: float, sd: float) -> "NoiseModel":
         """Return the model of Laplace noise of scale b and this standard deviation in every cell."""

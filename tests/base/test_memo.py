@@ -119,20 +119,3 @@ def test_a_copy_keeps_nothing_yet():
     copy = pickle.loads(pickle.dumps(memo))
     assert (copy.most, copy.results) == (2, {})
     assert copy.once("b", str, 2) == "2"
-
-
-def test_what_is_kept_is_listed_without_computing_it():
-    memo = Memo()
-    assert memo.kept("a", str) is None
-    memo.once("a", str, 1)
-    assert (memo.kept("a", str), memo.kept("b", str), memo.kept("a", int)) == ("1", None, None)
-
-    def work():
-        yield 0.5
-        return 2
-
-    steps = memo.once_in_steps("a", work)
-    next(steps)
-    assert memo.kept("a", work) is None, "it is under way"
-    finished(steps)
-    assert memo.kept("a", work) == 2

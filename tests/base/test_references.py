@@ -18,12 +18,6 @@ def test_a_sentence_names_the_place_and_every_paper_but_the_usual_one(paper, pla
     assert Reference(paper, place).in_words == said
 
 
-def test_a_list_of_papers_names_venue_and_first_author():
-    assert PAPERS["Dimitrakakis14"].signed == "ALT 2014 (Dimitrakakis et al.)"
-    assert PAPERS["Zhang16"].signed == "AAAI 2016 (Zhang et al.)"
-    assert PAPERS["Notes"].signed == "the Notes"
-
-
 def test_an_unknown_paper_is_refused_naming_the_known_ones():
     with pytest.raises(ValueError, match="Unknown paper 'Nobody99'; choose one of Zhang16"):
         Reference("Nobody99", "Lemma 1")
