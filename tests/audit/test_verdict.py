@@ -52,6 +52,11 @@ def test_a_promise_is_broken_from_its_epsilon_on_where_delta_is_above_its_delta(
     assert report.broken_at(promise).tolist() == broken
 
 
+def test_an_upper_bound_on_delta_breaks_no_promise():
+    curve = DeltaCurve(np.array([0.5, 1.0]), np.array([0.6, 0.3]), np.zeros(2))
+    assert not reported(1.5, curve=curve).broken_at(Guarantee(0.5, 0.2)).any()
+
+
 def test_a_loss_that_exceeds_a_pure_promise_by_rounding_alone_breaks_it_nowhere():
     curve = DeltaCurve(np.array([0.5, 1.0, 1.4]), np.full(3, 1e-16), np.full(3, 1e-16))
     assert not reported(1 + 0.9 * SLACK, curve=curve).broken_at(Guarantee(1.0)).any()

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from dpbayes.base.bisection import turning_point
 from dpbayes.base.text import numeral
-from dpbayes.base.types import FloatArray
+from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 
 MOST_REPEATS = 10_000
@@ -25,6 +26,19 @@ class LossLaw(Protocol):
     """The loss of a pair of neighbours: a lower and an upper bound on delta at every epsilon >= 0, two arrays (...)."""
 
     def deltas(self, epsilons: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
+
+
+def epsilon_at(law: LossLaw, delta: float, most: float) -> tuple[float, float]:
+    """Return a lower and an upper value of the smallest epsilon in [0, `most`] at which delta suffices."""
+
+    def turn(bound: int) -> tuple[FloatArray, FloatArray]:
+        def exceeds(epsilon: FloatArray) -> BoolArray:
+            return np.asarray(law.deltas(epsilon)[bound] > delta)
+
+        zero = np.asarray(0.0)
+        return turning_point(exceeds, 0.0, most) if exceeds(zero) else (zero, zero)
+
+    return float(turn(0)[0]), float(turn(1)[1])
 
 
 def loss_rarely_passed(law: LossLaw, share: float, most: float) -> float:

@@ -6,13 +6,13 @@ docs/proofs.md has the proof. For k = 1 and 2 there are closed forms in `dpbayes
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpbayes.audit.loss.law import epsilon_at
 from dpbayes.base.bisection import turning_point
 from dpbayes.base.libraries import fft
 from dpbayes.base.types import BoolArray, ComplexArray, FloatArray
@@ -68,7 +68,9 @@ class LaplaceNoise:
         short = np.maximum(self.pure_epsilon - values, 0.0)
         if not self.moved:
             return np.zeros(short.shape), np.zeros(short.shape)
-        return _lower(self._below, short), _upper(self._above, short)
+        below, above = self._bounds
+        low, high = [part.below(short) for part in below], [part.above(short) for part in above]
+        return np.where(short > 0, np.max(low, axis=0), 0.0), np.where(short > 0, np.min(high, axis=0), 0.0)
 
     def epsilon(self, delta: float) -> tuple[float, float]:
         """Return a lower and an upper value of the smallest epsilon >= 0 at which delta suffices.
@@ -78,40 +80,17 @@ class LaplaceNoise:
         target = finite_number("delta", delta, low=0, high=1)
         if target == 0 or not self.moved:
             return self.pure_epsilon, self.pure_epsilon
-        low, _ = self._around(lambda short: bool(_lower(self._below, short) <= target))
-        return low, self._around(lambda short: bool(_upper(self._above, short) <= target))[1]
-
-    def _around(self, enough: Callable[[FloatArray], bool]) -> tuple[float, float]:
-        """Two epsilons that are next to each other, of which the larger one is `enough`; (0, 0) where 0 is."""
-        pure = self.pure_epsilon
-        if enough(np.asarray(pure)):
-            return 0.0, 0.0
-        low, high = turning_point(lambda epsilon: np.asarray(not enough(pure - epsilon)), 0.0, pure)
-        return float(low), float(high)
+        return epsilon_at(self, target, self.pure_epsilon)
 
     @cached_property
-    def _below(self) -> "list[_LatticeLaw]":
+    def _bounds(self) -> "tuple[list[_LatticeLaw], list[_LatticeLaw]]":
+        """The laws of S below and above; whole numbers are on the lattice as they are."""
         if self.whole:
-            return self._exactly
-        return _compositions(self.moved, *_joined(self.ratio, _steps(self.moved)))
-
-    @cached_property
-    def _above(self) -> "list[_LatticeLaw]":
-        if self.whole:
-            return self._exactly
-        return _compositions(self.moved, *_spread(self.ratio, _steps(self.moved)))
-
-    @cached_property
-    def _exactly(self) -> "list[_LatticeLaw]":
-        return _compositions(self.moved, *_whole(self.ratio, self.whole))
-
-
-def _lower(parts: "list[_LatticeLaw]", short: FloatArray) -> FloatArray:
-    return np.where(short > 0, np.max([part.below(short) for part in parts], axis=0), 0.0)
-
-
-def _upper(parts: "list[_LatticeLaw]", short: FloatArray) -> FloatArray:
-    return np.where(short > 0, np.min([part.above(short) for part in parts], axis=0), 0.0)
+            exact = _compositions(self.moved, *_whole(self.ratio, self.whole))
+            return exact, exact
+        steps = _steps(self.moved)
+        below, above = (_compositions(self.moved, *lattice(self.ratio, steps)) for lattice in (_joined, _spread))
+        return below, above
 
 
 def _steps(moved: int) -> int:

@@ -12,9 +12,9 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpbayes.audit.loss.law import epsilon_at
 from dpbayes.base.analytic_gaussian import gaussian_delta, gaussian_epsilon
-from dpbayes.base.bisection import turning_point
-from dpbayes.base.types import BoolArray, FloatArray, IntArray
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.zcdp import zcdp_delta, zcdp_epsilon
 
 _ALIKE = 3.0
@@ -130,16 +130,8 @@ class WholeGaussianLoss:
         if not self._is_listed:
             return ConcentratedLoss(self.rho).epsilon(delta)
         most = zcdp_epsilon(self.rho, delta=delta)
-        least, enough = (self._turn(k, delta, most) for k in (0, 1))
-        return float(least[0]), min(most, float(enough[1]))
-
-    def _turn(self, bound: int, delta: float, most: float) -> tuple[FloatArray, FloatArray]:
-        def exceeds(epsilon: FloatArray) -> BoolArray:
-            return np.asarray(self.deltas(epsilon)[bound] > delta)
-
-        if not exceeds(np.asarray(0.0)):
-            return np.asarray(0.0), np.asarray(0.0)
-        return turning_point(exceeds, 0.0, most)
+        least, enough = epsilon_at(self, delta, most)
+        return least, min(most, enough)
 
     @property
     def _spread(self) -> float:
