@@ -20,8 +20,9 @@ from dpbayes.base.amounts import Amount, Rho, amount_text, measure_of, number_of
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief
+from dpbayes.mechanisms.adaptive.choices import PairChoice
 from dpbayes.mechanisms.adaptive.draws import confirmed_choice, confirmed_noise, scale_at
-from dpbayes.mechanisms.adaptive.process import Measurement, PairChoice, Process, require_course
+from dpbayes.mechanisms.adaptive.process import Measurement, Process, require_course
 from dpbayes.mechanisms.adaptive.scores import SENSITIVITY
 from dpbayes.mechanisms.exact_form import REACH
 from dpbayes.mechanisms.noise.exact import opendp
@@ -239,7 +240,7 @@ def _steps_by_opendp(sampled: SampledSteps, noise: Iterable[Amount]) -> Check | 
     try:
         for cost in noise:
             confirmed_noise(cost)
-        for cost in {event.chosen.cost for event in sampled.process.events if isinstance(event, PairChoice)}:
+        for cost in {event.cost for event in sampled.process.events if isinstance(event, PairChoice)}:
             confirmed_choice(SENSITIVITY, cost)
     except InputError:
         return _fails("OpenDP", f"OpenDP's privacy map returns more than the stated {name} of a step.")

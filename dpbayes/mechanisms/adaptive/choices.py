@@ -36,12 +36,13 @@ MOST_CLIQUE, _MOST_CARRIED = 20_000, 1 << 23
 
 
 @dataclass(frozen=True)
-class ChosenPair:
-    """One choice among `candidates`: (parent, child), or two columns of the forest, or None for "nothing".
+class PairChoice:
+    """A choice as it is released, in a stage "forest" or "parents": two columns, (parent, child), None for "nothing".
 
     The pair `is_taken` unless the model would become too large.
     """
 
+    stage: str
     pair: tuple[int, int] | None
     candidates: int
     cost: Amount
@@ -82,7 +83,7 @@ def forest_pairs(allowed: BoolArray, *, n: int, cost: Amount) -> tuple[IntArray,
     return first, second
 
 
-def chosen_forest(allowed: BoolArray, choose: Choose, *, n: int, cost: Amount) -> Iterator[ChosenPair]:
+def chosen_forest(allowed: BoolArray, choose: Choose, *, n: int, cost: Amount) -> Iterator[PairChoice]:
     """Yield allowed pairs (d, d), each at a cost, until "nothing" is selected or the forest is a tree."""
     first, second = forest_pairs(allowed, n=n, cost=cost)
     tree, pairs_of = np.arange(len(allowed)), np.zeros(len(allowed), dtype=np.int64)
@@ -91,7 +92,7 @@ def chosen_forest(allowed: BoolArray, choose: Choose, *, n: int, cost: Amount) -
         least = _score_of_nothing(_LEAST_FOREST, len(free), cost)
         others = np.maximum(np.maximum(pairs_of[first[free]], pairs_of[second[free]]) - 1, 0)
         pair = choose(Candidates(first[free], second[free], addition * others, least, cost))
-        yield ChosenPair(pair, len(free), cost)
+        yield PairChoice("forest", pair, len(free), cost)
         if pair is None:
             return
         tree[tree == tree[pair[1]]] = tree[pair[0]]
@@ -228,7 +229,7 @@ def open_pairs(graph: GrowingGraph, plan: AdaptivePlan, is_open: BoolArray, *, n
 
 def chosen_parents(
     graph: GrowingGraph, plan: AdaptivePlan, choose: Choose, *, n: int
-) -> Iterator[tuple[GrowingGraph, ChosenPair]]:
+) -> Iterator[tuple[GrowingGraph, PairChoice]]:
     """Yield the graph and the selected pair after each round of a batch, until "nothing" is selected.
 
     A node gets at most one more parent. An arrow that would make the cliques too large is not added, but is paid for.
@@ -242,8 +243,8 @@ def chosen_parents(
         least = _score_of_nothing(_LEAST_PARENTS, len(parent), cost)
         pair = choose(Candidates(parent, child, np.zeros_like(parent), least, cost))
         if pair is None:
-            yield graph, ChosenPair(None, len(parent), cost)
+            yield graph, PairChoice("parents", None, len(parent), cost)
             return
         graph, is_taken = graph.taking(*pair)
         is_open[pair[1]] = not is_taken
-        yield graph, ChosenPair(pair, len(parent), cost, is_taken)
+        yield graph, PairChoice("parents", pair, len(parent), cost, is_taken)

@@ -16,8 +16,8 @@ from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.adaptive.choices import (
     Candidates,
     Choose,
-    ChosenPair,
     GrowingGraph,
+    PairChoice,
     chosen_forest,
     chosen_parents,
     drawn_by_scores,
@@ -51,14 +51,6 @@ MOST_STATES = 8192
 
 _PRICES = 1 << 42
 """About the sum of the prices at the whole budget: prices are fine, and sums fit the machine's whole numbers."""
-
-
-@dataclass(frozen=True)
-class PairChoice:
-    """A choice in its released form: what was chosen in a stage, "forest" or "parents"."""
-
-    stage: str
-    chosen: ChosenPair
 
 
 @dataclass(frozen=True)
@@ -109,14 +101,14 @@ class Process:
         """Return the course after one more step. Errors: InputError for a measurement that does not fit."""
         return self._after_choice(event) if isinstance(event, PairChoice) else self._after_measurement(event)
 
-    def _after_choice(self, event: PairChoice) -> "Process":
-        chosen, names = event.chosen, self.measured.network.names
+    def _after_choice(self, chosen: PairChoice) -> "Process":
+        names = self.measured.network.names
         outcome = "nothing" if chosen.pair is None else " - ".join(names[j] for j in chosen.pair)
         outcome += "" if chosen.is_taken else " (not taken: the model would be too large)"
         error = float(choice_scale(2, chosen.cost)) * math.pi / math.sqrt(6)
         cost = number_of(chosen.cost)
-        step = ProcessStep(event.stage, outcome, chosen.candidates, cost, error)
-        return Process(self.measured, self.choices + cost, (*self.events, event), (*self.steps, step))
+        step = ProcessStep(chosen.stage, outcome, chosen.candidates, cost, error)
+        return Process(self.measured, self.choices + cost, (*self.events, chosen), (*self.steps, step))
 
     def _after_measurement(self, event: Measurement) -> "Process":
         before = self.measured_over(event.parents)
@@ -224,7 +216,7 @@ def _with_forest(plan: AdaptivePlan, process: Process, source: StepSource) -> tu
     choose = source.choosing("forest", expected)
     allowed = (np.outer(cards, cards) <= plan.most_cells) & np.outer(cards > 1, cards > 1)
     for chosen in chosen_forest(allowed, choose, n=measured.n, cost=plan.forest_cost(len(cards))):
-        process = process.after(PairChoice("forest", chosen))
+        process = process.after(chosen)
         pairs += [chosen.pair] if chosen.pair else []
     return process, GrowingGraph.of(rooted(pairs, len(cards)), cards)
 
@@ -236,7 +228,7 @@ def _with_parents(plan: AdaptivePlan, process: Process, graph: GrowingGraph, sou
         before, is_last = graph, batch == plan.batches - 1
         choose = source.choosing("parents", partial(_expected_by_model, plan, process.measured, graph))
         for grown, chosen in chosen_parents(graph, plan, choose, n=process.measured.n):
-            graph, process = grown, process.after(PairChoice("parents", chosen))
+            graph, process = grown, process.after(chosen)
             is_last |= chosen.pair is None
         is_last |= graph.parents == before.parents
         left = plan.total - process.choices
@@ -298,10 +290,9 @@ class _Released:
         return lambda among: self._chosen(stage, among)
 
     def _chosen(self, stage: str, among: Candidates) -> tuple[int, int] | None:
-        event = self._next(stage)
-        if not isinstance(event, PairChoice):
+        chosen, candidates = self._next(stage), len(among.first)
+        if not isinstance(chosen, PairChoice):
             raise InputError(_ORDER)
-        chosen, candidates = event.chosen, len(among.first)
         if chosen.cost != among.cost:
             raise InputError("The cost of a choice differs from its cost in the plan.")
         if chosen.candidates != candidates:

@@ -17,9 +17,9 @@ from dpbayes.base.amounts import PrivacyMeasure, Rho, amount_in, amount_text, me
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import many
 from dpbayes.base.validation import InputError, brief
-from dpbayes.mechanisms.adaptive.choices import ChosenPair
+from dpbayes.mechanisms.adaptive.choices import PairChoice
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
-from dpbayes.mechanisms.adaptive.process import Event, Measurement, PairChoice, Process, most_steps
+from dpbayes.mechanisms.adaptive.process import Event, Measurement, Process, most_steps
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
 from dpbayes.mechanisms.noise.exact import Calibrated
 from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior
@@ -244,13 +244,12 @@ def _step(event: Event) -> dict[str, object]:
             "prices": list(event.prices),
             "integers": list(event.integers),
         }
-    chosen = event.chosen
     return {
         "stage": event.stage,
-        "pair": list(chosen.pair or ()),
-        "candidates": chosen.candidates,
-        measure_of(chosen.cost).value: fraction_text(number_of(chosen.cost)),
-        "taken": chosen.is_taken,
+        "pair": list(event.pair or ()),
+        "candidates": event.candidates,
+        measure_of(event.cost).value: fraction_text(number_of(event.cost)),
+        "taken": event.is_taken,
     }
 
 
@@ -281,4 +280,4 @@ def _choice(step: Mapping[str, Any], columns: int, plan: AdaptivePlan) -> PairCh
     if not 0 < cost <= plan.total:
         raise InputError(f"The {measure.value} of a choice must be above 0 and at most {amount_text(plan.total)}.")
     chosen = (pair[0], pair[1]) if pair else None
-    return PairChoice(step["stage"], ChosenPair(chosen, step["candidates"], amount_in(measure, cost), step["taken"]))
+    return PairChoice(step["stage"], chosen, step["candidates"], amount_in(measure, cost), step["taken"])

@@ -14,14 +14,13 @@ import dpbayes as dp
 from dpbayes.base.amounts import Rho
 from dpbayes.base.validation import InputError
 from dpbayes.base.zcdp import zcdp_epsilon
-from dpbayes.mechanisms.adaptive.choices import GrowingGraph
+from dpbayes.mechanisms.adaptive.choices import GrowingGraph, PairChoice
 from dpbayes.mechanisms.adaptive.draws import OpenDPDraws, SimulatedDraws, choice_scale
 from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals, new_prices, wanted_precisions
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import (
     MOST_STATES,
     Measurement,
-    PairChoice,
     Process,
     carried_out,
     require_course,
@@ -339,7 +338,7 @@ def with_choice(events: tuple, **changed) -> tuple:
     at = next(k for k, event in enumerate(events) if event.stage == "parents")
     event = events[at]
     assert isinstance(event, PairChoice)
-    return (*events[:at], replace(event, chosen=replace(event.chosen, **changed)), *events[at + 1 :])
+    return (*events[:at], replace(event, **changed), *events[at + 1 :])
 
 
 def with_measurement(events: tuple, **changed) -> tuple:
