@@ -21,6 +21,9 @@ from dpbayes.model.pair_marginals import clique_cells
 _LEAST_FOREST, _LEAST_PARENTS = 0.6, 1.2
 """The score of "nothing" in units of scale * ln(candidates), which is about the largest noise of the candidates."""
 
+_FEW, _MANY = 60, 80
+"""From so few columns on, the score of "nothing" in the forest rises, to 1 for so many: nearly all pairs are noise."""
+
 _PREFERENCE = 0.5
 """The addition to a pair's score for every pair after the first of one of its columns, in scales of the choice."""
 
@@ -78,7 +81,7 @@ def drawn_by_scores(scores: IntArray, draws: Draws) -> Choose:
 def forest_pairs(allowed: BoolArray, *, n: int, cost: Amount) -> tuple[IntArray, IntArray]:
     """Return the candidate pairs (d, d) for a forest over n records; none if the stage is omitted (`is_hopeless`)."""
     first, second = np.nonzero(np.triu(allowed, 1))
-    if not first.size or is_hopeless(_score_of_nothing(_LEAST_FOREST, len(first), cost), n):
+    if not first.size or is_hopeless(_score_of_nothing(_least_forest(len(allowed)), len(first), cost), n):
         return first[:0], second[:0]
     return first, second
 
@@ -89,7 +92,7 @@ def chosen_forest(allowed: BoolArray, choose: Choose, *, n: int, cost: Amount) -
     tree, pairs_of = np.arange(len(allowed)), np.zeros(len(allowed), dtype=np.int64)
     addition = round(_PREFERENCE * float(choice_scale(SENSITIVITY, cost)))
     while (free := np.flatnonzero(tree[first] != tree[second])).size:
-        least = _score_of_nothing(_LEAST_FOREST, len(free), cost)
+        least = _score_of_nothing(_least_forest(len(allowed)), len(free), cost)
         others = np.maximum(np.maximum(pairs_of[first[free]], pairs_of[second[free]]) - 1, 0)
         pair = choose(Candidates(first[free], second[free], addition * others, least, cost))
         yield PairChoice("forest", pair, len(free), cost)
@@ -97,6 +100,10 @@ def chosen_forest(allowed: BoolArray, choose: Choose, *, n: int, cost: Amount) -
             return
         tree[tree == tree[pair[1]]] = tree[pair[0]]
         pairs_of[list(pair)] += 1
+
+
+def _least_forest(columns: int) -> float:
+    return float(np.interp(columns, (_FEW, _MANY), (_LEAST_FOREST, 1.0)))
 
 
 def is_hopeless(least: int, n: int) -> bool:

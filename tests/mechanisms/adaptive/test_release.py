@@ -206,6 +206,13 @@ def test_wide_tables_have_no_limit_of_pairs() -> None:
     assert len(twins & {tuple(sorted(edge)) for edge in release.network.edges}) > 36
 
 
+def test_independent_columns_get_few_arrows_however_many_they_are() -> None:
+    """Where all pairs are noise, each choice ends the forest with a probability of about 1/2: 30 arrows are 10^-9."""
+    codes = np.random.default_rng(5).integers(0, 2, (5000, 100))
+    names = tuple(f"v{j}" for j in range(100))
+    assert len(simulated(Dataset(names, (("no", "yes"),) * 100, codes), 1).network.edges) < 30
+
+
 @pytest.mark.parametrize(
     ("names", "states", "codes"),
     [
