@@ -46,10 +46,7 @@ def error_box_figure(errors: Mapping[Look, FloatArray]) -> Figure:
     ]
     beyond = {look.name: float(quantiles[2]) for look, quantiles in errors.items() if quantiles[2] > top}
     names: Trace = {
-        "type": "scatter",
-        "mode": "text",
-        "x": [1.02 * top] * len(beyond),
-        "y": list(beyond),
+        **{"type": "scatter", "mode": "text", "x": [1.02 * top] * len(beyond), "y": list(beyond)},
         "text": [f"median {numeral(error, 2)} →" for error in beyond.values()],
         "textposition": "middle left",
         "hoverinfo": "skip",

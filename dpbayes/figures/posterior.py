@@ -12,6 +12,7 @@ from dpbayes.base.text import near_one, numeral, share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
     FRAME,
+    LINES,
     PERCENT,
     Figure,
     Trace,
@@ -223,16 +224,9 @@ def _shares(possible: FloatArray, colour: str) -> Trace:
 
 
 def _exact_line(theta: FloatArray, density: FloatArray) -> Trace:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": theta,
-        "y": density,
-        "line": {"color": EXACT, "width": 3},
-        "fill": "tozeroy",
-        "fillcolor": faded(EXACT, 0.15),
-        "name": "exact (curator view)",
-    }
+    fill = {"fill": "tozeroy", "fillcolor": faded(EXACT, 0.15)}
+    line = {"line": {"color": EXACT, "width": 3}, "name": "exact (curator view)"}
+    return LINES | {"x": theta, "y": density} | line | fill
 
 
 def _round_step(least: float) -> float:
@@ -312,9 +306,5 @@ def rows_figure(
         traces,
         x=titled("probability, mean and 95% interval", range=[-0.01, 1.01]),
         y={"automargin": True, "range": [len(labels) - 0.4, -0.6], **ticks},
-        height=_height(labels),
+        height=110 + 24 * len(labels),
     )
-
-
-def _height(labels: Sequence[str]) -> int:
-    return 110 + 24 * len(labels)

@@ -8,10 +8,6 @@ from dpbayes.base.looks import BOUND, INVALID, Curve
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import LINES, Axis, Figure, Trace, faded, figure_of, line_of, titled
 
-PRECISION = "prior precision b"
-
-_BAND = ": standard error"
-
 
 def regression_errors_figure(precisions: FloatArray, curves: Sequence[Curve], *, marked: float) -> Figure:
     """Draw mean squared errors by predictor with bands of one standard error; `marked` is the chosen precision.
@@ -85,9 +81,11 @@ def _band(curve: Curve) -> Trace:
         "line": {"width": 0},
         "hoverinfo": "skip",
         "showlegend": False,
-        "name": f"{curve.look.name}{_BAND}",
+        "name": f"{curve.look.name}: standard error",
     }
 
 
 def _precision_axis(precisions: FloatArray) -> Axis:
-    return titled(PRECISION, type="log", exponentformat="power", dtick=1 if precisions[-1] < 1e5 * precisions[0] else 2)
+    return titled(
+        "prior precision b", type="log", exponentformat="power", dtick=1 if precisions[-1] < 1e5 * precisions[0] else 2
+    )

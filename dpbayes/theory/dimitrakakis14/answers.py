@@ -77,7 +77,6 @@ def _theorem_3_here(subject: Subject, at: EvaluationPoint) -> Bound:
 
 
 def _whole(bound: Bound) -> Bound:
-    """Return numbers of answers, rounded up to whole answers."""
     return replace(bound, printed=np.ceil(bound.printed), certified=np.maximum(np.ceil(bound.certified), 1.0))
 
 
@@ -92,7 +91,6 @@ def needed_at_least(pair: Pair, *, log_ratio: float, error: float) -> FloatArray
 
 
 def _least_needed(subject: Subject, at: EvaluationPoint) -> ArrayLike:
-    """Compute a lower bound of the answers that every attacker needs."""
     least = needed_at_least(_coin_pair(at), log_ratio=at.knobs.log_ratio, error=at.knobs.error)
     return np.maximum(np.ceil(least), 1.0)
 

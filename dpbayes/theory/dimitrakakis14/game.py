@@ -273,7 +273,9 @@ def needed_answers_bracket(pair: Pair, *, error: float) -> tuple[FloatArray, Flo
     lower bound holds for every attacker, also if each of the two errors must be at most d; the upper bound is then
     ln(1/d)/b. [Dimitrakakis14] Theorem 3, corrected: its condition is printed as sufficient, but can only be necessary.
     """
-    d = _checked_error(error)
+    d = finite_number("The error", error, low=1e-12, high=0.5)
+    if d == 0.5:
+        raise InputError("The error must be below 1/2, which is the error of a random guess.")
     with np.errstate(divide="ignore"):
         return -math.log(4 * d * (1 - d)) / (2 * pair.affinity), -math.log(2 * d) / pair.affinity
 
@@ -299,21 +301,6 @@ def printed_answers_tail(concentration: ArrayLike, distance: float, *, error: fl
 def too_few_answers(printed: ArrayLike, least: ArrayLike) -> BoolArray:
     """Whether the printed number of answers is smaller than any attacker needs (...), in whole answers, at least 1."""
     return np.asarray(np.maximum(np.ceil(printed), 1.0) < np.asarray(least))
-
-
-def checked_counts(values: ArrayLike) -> FloatArray:
-    """Return checked numbers of answers or samples (...). Errors: InputError unless they are non-negative integers."""
-    counts = np.asarray(values, dtype=np.float64)
-    if not (np.all(counts >= 0) and np.all(counts == np.floor(counts)) and np.all(np.isfinite(counts))):
-        raise InputError("The numbers of answers and samples must be non-negative whole numbers.")
-    return counts
-
-
-def _checked_error(error: float) -> float:
-    value = finite_number("The error", error, low=1e-12, high=0.5)
-    if value == 0.5:
-        raise InputError("The error must be below 1/2, which is the error of a random guess.")
-    return value
 
 
 # Pairs with exact results, as examples for the theorems: exponential records, and a throw of a trimmed coin

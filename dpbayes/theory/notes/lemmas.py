@@ -15,8 +15,6 @@ from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, certified_as_exact
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.notes.sensitivities import (
     DIE,
-    checked_delta,
-    checked_epsilon,
     die_description,
     die_of,
     evaluate_over_epsilons,
@@ -45,11 +43,11 @@ def sliding(epsilon: float, *, shift: ArrayLike) -> Bound:
     Printed is e^(epsilon/2) for |shift| <= 1. Certified is exp(epsilon |shift|/2), for the weights of one table before
     normalisation. For probabilities of scores, the claim fails.
     """
-    e, moved = checked_epsilon(epsilon), np.asarray(shift, dtype=np.float64)
+    moved = np.asarray(shift, dtype=np.float64)
     return Bound(
         SLIDING,
-        np.full(moved.shape, math.exp(e / 2)),
-        np.exp(e * np.abs(moved) / 2),
+        np.full(moved.shape, math.exp(epsilon / 2)),
+        np.exp(epsilon * np.abs(moved) / 2),
         "ratio of weights",
         assumptions=(Assumption("The shift is at most S(x)", bool(np.all(np.abs(moved) <= 1))),),
     )
@@ -97,10 +95,8 @@ def dilation(die: Die, *, epsilon: float, rate: ArrayLike) -> Bound:
     Outside of this event, the weight of a score is at most e^(epsilon/2) times that of e^lambda times the score.
     Printed is (n + 1) exp(-epsilon/(2 (e^lambda - 1))); certified has |R| in place of n + 1. Both are at most 1.
     """
-    e, levels = checked_epsilon(epsilon), np.asarray(rate, dtype=np.float64)
-    if not np.all(levels > 0):
-        raise InputError("The rate of a dilation must be positive.")
-    log_tail = -e / (2 * np.expm1(levels))
+    levels = np.asarray(rate, dtype=np.float64)
+    log_tail = -epsilon / (2 * np.expm1(levels))
     return Bound(
         DILATION,
         np.minimum((die.n + 1) * np.exp(log_tail), 1.0),
@@ -150,19 +146,18 @@ def _dilation_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 
 def _no_such_score(claim: Claim, other: str, epsilon: float, delta: float) -> Counterexample:
     die = Die((1.0, 1.0), 1)
-    e, d = checked_epsilon(epsilon), checked_delta(delta)
-    beta = smoothing_rate(die, epsilon=e, delta=d)
+    beta = smoothing_rate(die, epsilon=epsilon, delta=delta)
     scores = -distances(die, counts=[1, 0])
-    law = np.exp(log_pmf(-scores, epsilon=e, sensitivity=float(smooth_sensitivities(die, beta=beta)[1])))
+    law = np.exp(log_pmf(-scores, epsilon=epsilon, sensitivity=float(smooth_sensitivities(die, beta=beta)[1])))
     worse = int(np.argmin(scores))
     sought = scores[worse] * (0.5 if claim is SLIDING else math.exp(beta / 2))
     reached = float(law[np.isclose(scores, sought, rtol=1e-9, atol=0)].sum())
     return Counterexample(
         claim,
-        f"One throw of a coin, epsilon = {e:g}, delta = {numeral(d)}: the score {scores[worse]:.4f}; "
+        f"One throw of a coin, epsilon = {epsilon:g}, delta = {numeral(delta)}: the score {scores[worse]:.4f}; "
         f"no candidate has {other}",
         truth=float(law[worse]),
-        printed=math.exp(e / 2) * reached + d / 2,
+        printed=math.exp(epsilon / 2) * reached + delta / 2,
         certified=1.0,
         unit="probability",
     )

@@ -30,8 +30,6 @@ from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.notes.sensitivities import (
     DIE,
     NATS,
-    checked_delta,
-    checked_epsilon,
     die_description,
     die_of,
     evaluate_over_epsilons,
@@ -48,7 +46,7 @@ MOST_EXACT = 1000
 def exact_die_loss(die: Die, *, epsilon: float, sensitivity: FloatArray) -> float:
     """Return the exact pure loss over all tables, for sensitivities (R,). Errors: InputError for too many tables."""
     die.require_listable(MOST_EXACT)
-    law = log_pmf(all_distances(die), epsilon=checked_epsilon(epsilon), sensitivity=sensitivity)
+    law = log_pmf(all_distances(die), epsilon=epsilon, sensitivity=sensitivity)
     return exact_pure_epsilon(law, pairs=die_neighbours(die)).epsilon
 
 
@@ -143,13 +141,13 @@ def smooth_mechanism(die: Die, *, epsilon: float, delta: float) -> Bound:
 
     Printed is epsilon with delta, which has no proof. Certified, with delta/2, is 1.5 epsilon or slightly more.
     """
-    e, d = checked_epsilon(epsilon), checked_delta(delta)
-    return Bound(SMOOTH, np.asarray(e), np.asarray(smooth_guarantee(die, epsilon=e, delta=d)), NATS, confidence=1 - d)
+    proved = np.asarray(smooth_guarantee(die, epsilon=epsilon, delta=delta))
+    return Bound(SMOOTH, np.asarray(epsilon), proved, NATS, confidence=1 - delta)
 
 
 def smooth_loss(die: Die, *, epsilon: float, delta: float) -> float:
     """Return the exact pure loss of the mechanism for this n and prior. [Notes] Section 2.3.1."""
-    beta = smoothing_rate(die, epsilon=checked_epsilon(epsilon), delta=checked_delta(delta))
+    beta = smoothing_rate(die, epsilon=epsilon, delta=delta)
     return exact_die_loss(die, epsilon=epsilon, sensitivity=smooth_sensitivities(die, beta=beta))
 
 
@@ -285,19 +283,18 @@ def counterexample_metric(epsilon: float = 1.0, *, delta: float = 1e-5) -> Count
 
     [Notes] Section 2.3.1, in any metric space.
     """
-    e, d = checked_epsilon(epsilon), checked_delta(delta)
     size = crowded_line(beta=0.0).size
-    beta = math.log1p(e / (2 * math.log(2 * size / d)))
+    beta = math.log1p(epsilon / (2 * math.log(2 * size / delta)))
     line = crowded_line(beta=beta)
-    law = law_on_line(line, epsilon=e, beta=beta)
-    needed = float(exact_curve(law, pairs=line.pairs, epsilons=[e])[0])
+    law = law_on_line(line, epsilon=epsilon, beta=beta)
+    needed = float(exact_curve(law, pairs=line.pairs, epsilons=[epsilon])[0])
     return Counterexample(
         METRIC,
         f"{CROWD} candidates beside one point, {FAR_CROWD} around a second point {WAY + 1} steps "
-        f"away, epsilon = {e:g}, delta = {numeral(d)}; this epsilon needs a delta of {numeral(needed, 2)}",
-        truth=exact_epsilon(law, pairs=line.pairs, delta=d),
-        printed=e,
-        certified=_proved_in_any_space(line.size, epsilon=e, delta=d, beta=beta),
+        f"away, epsilon = {epsilon:g}, delta = {numeral(delta)}; this epsilon needs a delta of {numeral(needed, 2)}",
+        truth=exact_epsilon(law, pairs=line.pairs, delta=delta),
+        printed=epsilon,
+        certified=_proved_in_any_space(line.size, epsilon=epsilon, delta=delta, beta=beta),
         unit=NATS,
     )
 

@@ -10,7 +10,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.references import Reference
 from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.base.validation import InputError, finite_number, whole_number
+from dpbayes.base.validation import InputError, finite_number
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
@@ -152,8 +152,6 @@ COROLLARY_1 = Claim(
 # How far the noise moves a count
 
 
-MOST_RECORDS = 10**9
-
 _BLOCK = 1 << 20
 """Numbers drawn per pass."""
 
@@ -219,9 +217,8 @@ def _proposition_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) 
 def clipped_proposition_1(network: Network, n: int, *, epsilon: ArrayLike, delta: float) -> Bound:
     """Return the same after clipping: no count moves by more than n. [Zhang16] Proposition 1, for the clipped updates.
 
-    Certified is min(n, z*). `n` is public. Errors: InputError for an n that is no whole number from 0 to MOST_RECORDS.
+    Certified is min(n, z*). `n` is public.
     """
-    n = whole_number("The number of records", n, low=0, high=MOST_RECORDS)
     bound = proposition_1(network, epsilon=epsilon, delta=delta)
     return replace(bound, claim=CLIPPED, certified=np.minimum(bound.certified, float(n)))
 

@@ -11,7 +11,6 @@ from dpbayes.base.references import Reference
 from dpbayes.base.steps import slices
 from dpbayes.base.text import escaped
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import finite_number
 from dpbayes.model.closure import walsh
 from dpbayes.model.network import Network
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, number
@@ -81,14 +80,12 @@ def table_error(
 def table_error_bound(network: Network, *, epsilon: ArrayLike, t: ArrayLike, delta: float) -> Bound:
     """Bound the L1 error of each family's table (..., |I|) under printed noise. [Zhang16] Theorem 3.
 
-    Errors: InputError for delta outside [0, 1]; 0 gives infinity.
+    A delta of 0 gives infinity.
     """
-    delta = finite_number("Delta", delta, low=0.0, high=1.0)
-    noise = printed_noise(network)
     return Bound(
         THEOREM_3,
         printed_table_error(network, epsilon=epsilon, t=t, delta=delta),
-        table_error(network, noise=noise, epsilon=epsilon, t=t, delta=delta),
+        table_error(network, noise=printed_noise(network), epsilon=epsilon, t=t, delta=delta),
         "L1 error of a family's table, records",
         1 - delta,
         (Assumption("delta must lie strictly between 0 and 1.", 0 < delta < 1),),

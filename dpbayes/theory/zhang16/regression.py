@@ -192,7 +192,6 @@ def worst_range(at: EvaluationPoint, *, features: int) -> FloatArray:
 
 
 def _certified_range(at: EvaluationPoint, draws: int) -> str:
-    """The certified loss in the case that holds."""
     b, variance = f"{at.knobs.norm_bound:g}", f"{at.knobs.noise_variance:g}"
     symbol, times = ("N \\cdot ", f"{draws} \\cdot ") if draws > 1 else ("", "")
     if at.knobs.norm_bound <= 1:
@@ -205,7 +204,6 @@ def _case(at: EvaluationPoint) -> str:
 
 
 def _pair(at: EvaluationPoint, features: int) -> str:
-    """The tables whose exact loss is shown."""
     b = at.knobs.norm_bound
     turned = "replaced by $-x$" if b <= 1 or features == 1 else "replaced by an $x^*$ with $x'x^* = -1/B$"
     short = " With one feature, this pair does not have the largest loss." if b > 1 and features == 1 else ""

@@ -31,8 +31,6 @@ from dpbayes.theory.zhang16.counts import checked_epsilons
 OMEGA = -0.5 - float(special.lambertw(-math.exp(-0.5) / 2, -1).real)
 """The positive solution of exp(w) = 2 w + 1, about 1.2564312; KAPPA is 2 w / (1 - exp(-w))^2."""
 
-MOST_DRAWS = 10**9
-
 
 # Theorem 4
 

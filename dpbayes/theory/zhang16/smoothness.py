@@ -11,15 +11,10 @@ from scipy import special
 
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, finite_number
 from dpbayes.posteriors.smoothness import discrete_log_ratio_bound, network_concentration, network_log_ratio_bound
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, flat, number
 from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, exact_value
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-
-MOST_START = 1e4
-"""Largest L0 taken."""
-
 
 # Assumption 1
 
@@ -106,13 +101,10 @@ def lemma_3(constants: ArrayLike, *, start: float, at: ArrayLike, valid_from: fl
     Exp(c_i). [Zhang16] Lemma 3.
     """
     rates, levels = np.asarray(constants, dtype=np.float64), np.asarray(at, dtype=np.float64)
-    if rates.ndim != 1 or not rates.size or not np.all(rates > 0):
-        raise InputError("Give one positive concentration for every node.")
-    threshold = finite_number("L0", start, low=1e-12, high=MOST_START)
-    enough = rates.size < math.exp(min(threshold * float(rates.min()), 700.0))
-    combined = network_concentration(rates, threshold) if enough else math.nan
-    reached = levels >= threshold
-    certain = levels >= (threshold if valid_from is None else valid_from)
+    enough = rates.size < math.exp(min(start * float(rates.min()), 700.0))
+    combined = network_concentration(rates, start) if enough else math.nan
+    reached = levels >= start
+    certain = levels >= (start if valid_from is None else valid_from)
     union = np.exp(-levels[..., None] * rates).sum(axis=-1)
     return Bound(
         LEMMA_3,

@@ -138,7 +138,6 @@ def negative_share(needed: FloatArray, t: FloatArray, *, printed: FloatArray) ->
 
 
 def _measured_share(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Simulate how often released tables have a negative cell."""
     if subject.too_large:
         return not_measured(1, subject.too_large)
     needed = _printed_noise_increments(subject)

@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpbayes.base.references import Reference
-from dpbayes.base.validation import whole_number
 from dpbayes.model.network import Network
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict
 from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.claims.setting import EvaluationPoint, Subject
 from dpbayes.theory.zhang16 import map as map_claims
-from dpbayes.theory.zhang16.counts import checked_delta, corollary_1
+from dpbayes.theory.zhang16.counts import corollary_1
 from dpbayes.theory.zhang16.fourier import epsilon_of_printed_noise
 from dpbayes.theory.zhang16.map import MOST_RECORDS, binary_root, corollary_4, lemma_4, shortfall_of_root, trimmed_row
 from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
@@ -83,8 +82,7 @@ def sampler_row(subject: Subject, at: EvaluationPoint) -> Table1Row:
     printed sqrt(ln(1/delta)/N), constant 1 and eta = 0; certified sqrt(ln(2/delta)/(2 N)), by Hoeffding's inequality,
     from the mean under the trimmed posterior, which differs from the posterior's by what the table calls eta.
     """
-    delta, network = checked_delta(at.knobs.delta), subject.network
-    draws = whole_number("draws", at.draws, low=1, high=10**9)
+    delta, network, draws = at.knobs.delta, subject.network, at.draws
     utility = Bound(
         SAMPLER,
         np.asarray(math.sqrt(-math.log(delta) / draws)),

@@ -123,15 +123,6 @@ def test_shared_patterns_are_looked_up_and_multiplied_alike(monkeypatch):
     assert TestRecords(blanket, picked, weights).log_odds(differences) == pytest.approx(multiplied, abs=1e-4)
 
 
-def test_score_by_hand():
-    odds = np.array([math.log(3), 0.0, -math.log(4)], dtype=np.float32).reshape(1, 1, 1, 3)
-    weights = np.array([[[1, 1, 2], [3, 1, 0]]], dtype=np.float32)
-    right, loss = score(odds, weights)
-    assert right[0, 0] == pytest.approx((3 + (1 + 1) / 2 + 2) / 8), "a tie counts half"
-    expected = -(math.log(1 / 4) + 3 * math.log(3 / 4) + 2 * math.log(1 / 2) + 2 * math.log(4 / 5)) / 8
-    assert loss[0, 0] == pytest.approx(expected, rel=1e-6)
-
-
 @given(st.integers(2, 4), st.integers(0, 10**6))
 def test_score_of_two_states_and_of_many_is_the_obvious_one(states, seed):
     rng = np.random.default_rng(seed)

@@ -158,12 +158,6 @@ def test_the_cut_mean_is_that_of_the_truncated_normal_in_one_dimension() -> None
     assert abs(error(mean) - error(cut.mean())) > 3 * allowed, "the cut matters here"
 
 
-def test_the_mean_of_several_draws_is_nearer_than_one() -> None:
-    result = curves(table(), study(draws=50, repeats=20))
-    assert np.all(result.several.mean < result.one.mean)
-    assert np.array_equal(curves(table(), study()).several.mean, curves(table(), study()).one.mean)
-
-
 def test_the_mean_of_n_draws_is_averaged_over_every_choice_of_n(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error of N = 2 of 4 draws, by enumeration of the 6 pairs; the cut posterior's, by the 12 ordered pairs."""
     kept: list[np.ndarray] = []

@@ -1,7 +1,6 @@
 """The truth beside the lemmas of [Dimitrakakis14]: simulations and closed forms agree with other routes."""
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 
@@ -10,7 +9,6 @@ import pytest
 from scipy import integrate, stats
 
 from dpbayes.base.randomness import stream
-from dpbayes.base.validation import InputError
 from dpbayes.model.network import Network
 from dpbayes.theory.claims.setting import ClaimParameters, EvaluationPoint, Subject
 from dpbayes.theory.dimitrakakis14 import draws
@@ -98,17 +96,3 @@ def test_the_distance_of_normal_answers_is_that_of_their_densities_and_of_the_be
         assert abs(right - wrong - exact) <= FAR * math.sqrt(0.5 / games)
         assert exact <= 1 - float(overlap_at_least(pair, answers=answers)[0])
     assert normal_variation(pair, answers=0) == 0
-
-
-@pytest.mark.parametrize(
-    "attempt",
-    [
-        lambda: mean_fair_error(0, cells=2),
-        lambda: mean_fair_error(10, cells=1),
-        lambda: fair_errors(stream(1), samples=10, cells=2, draws=0),
-        lambda: largest_log_move(chain(2), least=0.6),
-    ],
-)
-def test_impossible_arguments_are_refused(attempt: Callable[[], object]) -> None:
-    with pytest.raises(InputError):
-        attempt()

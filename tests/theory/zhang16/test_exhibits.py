@@ -78,16 +78,16 @@ def test_the_exhibits_of_theorem_1_are_the_bounds_of_the_posterior() -> None:
         ("THEOREM_1", kl.theorem.printed, kl.tails.best),
         ("C_SQUARED", kl.theorem.printed, kl.tails.mcdiarmid),
         ("CLOSED_FORM", kl.closed_form.printed, kl.tails.best),
-        ("EXPECTATION", [kl.printed_expectation], kl.expected),
-        ("REFINED", kl.printed_refinement, kl.expected),
-        ("ORDER", kl.printed_order, kl.tails.best),
+        ("EXPECTATION", kl.mean.printed, kl.expected),
+        ("REFINED", kl.refined_mean.printed, kl.expected),
+        ("ORDER", kl.order.printed, kl.tails.best),
     ):
         bound = evaluated(name, setting(0.5))
         np.testing.assert_allclose(bound.printed, printed, rtol=1e-12, err_msg=name)
         np.testing.assert_allclose(bound.certified, certified, rtol=1e-12, err_msg=name)
     size = 18 * 1000 * math.log(1000)
     expected = -size * math.expm1(-1000 / 32) + math.sqrt(-size * math.log(0.05))
-    assert float(kl.printed_order[0]) == pytest.approx(expected, rel=1e-12)
+    assert float(kl.order.printed[0]) == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_exhibits_of_tables_draws_and_the_mode_are_those_of_their_arguments() -> None:

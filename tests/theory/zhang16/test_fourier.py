@@ -19,7 +19,7 @@ from dpbayes.mechanisms.noise.law import NoiseLaw
 from dpbayes.model.counts import count
 from dpbayes.model.fourier import cells_per_family, coefficients, marginals
 from dpbayes.model.network import Network
-from dpbayes.sources.named_networks import chain, empty, full, naive_bayes
+from dpbayes.sources.named_networks import chain, empty, full
 from dpbayes.theory.zhang16 import stealth
 from dpbayes.theory.zhang16.fourier import (
     certified_noise,
@@ -141,13 +141,6 @@ def test_the_tail_of_a_sum_of_laplace_draws_is_that_of_a_difference_of_gammas(te
 
     wanted = mpmath.quad(integrand, [0, terms / 2, terms, 2 * terms, 4 * terms + 20, mpmath.inf])
     assert float(signed_sum_tail(terms, x)) == pytest.approx(float(wanted), rel=1e-9)
-
-
-def test_the_tail_is_known_for_one_and_two_terms_and_vectorised():
-    x = np.array([[0.0, 1.0], [2.0, 50.0]])
-    assert signed_sum_tail(1, x) == pytest.approx(np.exp(-x) / 2, rel=1e-12)
-    assert signed_sum_tail(2, x) == pytest.approx(np.exp(-x) * (2 + x) / 4, rel=1e-12)
-    assert signed_sum_tail(2000, 0.0) == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("terms", [1024, 1500, 4095])
@@ -310,8 +303,6 @@ def test_theorem_3_takes_batches_and_its_edges_are_infinite_or_an_assumption():
     assert np.all(np.isinf([nothing.certified, nothing.printed]))
     assert not nothing.applies
     assert table_error_bound(ASIA, epsilon=1.0, t=0.0, delta=1.0).certified == pytest.approx(np.zeros(8))
-    with pytest.raises(InputError, match="Delta"):
-        table_error_bound(ASIA, epsilon=1.0, t=0.0, delta=1.5)
 
 
 # Remark 1
@@ -352,11 +343,6 @@ def test_more_than_two_states_are_refused_by_name():
     for make in (printed_noise, certified_noise):
         with pytest.raises(InputError, match="sky"):
             make(network)
-
-
-def test_naive_bayes_has_the_closure_of_section_5_1():
-    for d in (1, 4, 16):
-        assert len(naive_bayes(d).closure) == 2 * d + 2
 
 
 # Whole numbers

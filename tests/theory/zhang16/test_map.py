@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import integrate, special, stats
+from scipy import integrate, stats
 
 from dpbayes.base.validation import InputError
 from dpbayes.theory.zhang16.map import (
@@ -171,14 +171,3 @@ def test_lemma_4_corrected_is_never_violated_and_printed_needs_a_small_delta():
 def test_impossible_arguments_are_refused(attempt):
     with pytest.raises(InputError):
         attempt()
-
-
-def test_tanh_is_the_largest_total_variation_for_a_range_of_log_ratios():
-    """[Zhang16] Algorithm 3, certified: two points with log ratio +-w/2 reach tanh(w/4)."""
-    width = 1.7
-    p = special.expit(width / 2)
-    q = p * math.exp(-width / 2) / (p * math.exp(-width / 2) + (1 - p) * math.exp(width / 2))
-    assert math.log(p / q) - math.log((1 - p) / (1 - q)) == pytest.approx(width)
-    grid = np.linspace(1e-4, 1 - 1e-4, 100_001)
-    other = grid / (grid + (1 - grid) * math.exp(width))
-    assert np.abs(grid - other).max() == pytest.approx(math.tanh(width / 4), rel=1e-6)

@@ -216,18 +216,6 @@ def test_where_the_three_constants_fail_for_equal_priors(which):
     assert worst_oscillation(2.0, 60) < 0.5 * stated_constant(which, 2.0, 60)
 
 
-def test_the_example_of_lemma_a4_is_outside_the_condition_of_the_paper():
-    """[Zhang16] Lemma A.4."""
-    network = Network.from_edges("a", [])
-    counts = Counts(network, np.array([1, 0]), 1)
-    bound = posterior_kl(Dirichlets.symmetric(network, 0.1), counts, epsilon=1.0, delta=0.1).oscillation(
-        Constants.LEMMA
-    )
-    example = cases.counterexample_lemma_a4()
-    assert (float(bound.printed), float(bound.certified)) == pytest.approx((example.printed, example.truth))
-    assert not bound.applies
-
-
 # Certified tails
 
 
@@ -306,12 +294,6 @@ def test_epsilons_in_one_batch_do_not_touch_each_other():
     assert np.all(np.diff(together.tails.best) < 0)
 
 
-def test_less_doubt_costs_more():
-    counts, prior = counts_of(ASIA, 50), Dirichlets.symmetric(ASIA)
-    bests = [posterior_kl(prior, counts, epsilon=2.0, delta=d).tails.best[0] for d in (0.5, 0.1, 0.01, 1e-6)]
-    assert bests == sorted(bests)
-
-
 def test_many_different_rows_get_chernoffs_bound():
     big = Network.from_edges([f"v{i}" for i in range(MOST_PIECES + 30)], [])
     values = np.stack([np.arange(MOST_PIECES + 30), 400 - np.arange(MOST_PIECES + 30)], axis=-1).ravel()
@@ -358,8 +340,8 @@ def test_where_its_condition_holds_u_exceeds_the_largest_divergence():
     for network, n in [(ASIA, 50), (NAIVE_BAYES, 1000), (chain(4), 3)]:
         prior = Dirichlets.symmetric(network, 2.0)
         study = posterior_kl(prior, counts_of(network, n), epsilon=1.0, delta=0.5)
-        assert study.printed_expectation > study.tails.largest[0]
-        assert study.closed_form.printed[0] > study.printed_expectation
+        assert study.mean.printed[0] > study.tails.largest[0]
+        assert study.closed_form.printed[0] > study.mean.printed[0]
         assert study.mean.certified[0] < study.mean.printed[0]
 
 

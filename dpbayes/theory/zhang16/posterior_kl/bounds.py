@@ -18,7 +18,7 @@ from dpbayes.model.counts import Counts
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
 from dpbayes.theory.zhang16.counts import checked_delta, noise_scale
-from dpbayes.theory.zhang16.posterior_kl.exact import Rows, distinct_rows, expected_kl, oscillation
+from dpbayes.theory.zhang16.posterior_kl.exact import Rows, distinct_rows, expected_kl
 from dpbayes.theory.zhang16.posterior_kl.tail import CELLS, TailBounds, tail_bounds
 
 
@@ -84,23 +84,23 @@ def printed_order(rows: int, n: int, scale: FloatArray, *, delta: float) -> Floa
 class PosteriorKl:
     """All quantities of Theorem 1 for one posterior and a batch of epsilons (E,), in nats.
 
-    `expected` is exact, and `tails` are certified. `deviations` has the printed deviation for each of `Constants`.
+    `expected` is exact, `tails` are certified, and `deviation` is the printed one, for `rows` CPT rows
+    and n records.
     """
 
     groups: tuple[Rows, ...]
     scale: FloatArray
     delta: float
+    rows: int
+    n: int
     expected: FloatArray
     tails: TailBounds
-    printed_expectation: float
-    printed_refinement: FloatArray
-    printed_order: FloatArray
-    deviations: dict[Constants, float]
+    deviation: float
 
     @property
     def theorem(self) -> Bound:
         """P[KL >= E KL + deviation] <= delta, with the exact mean in the printed inequality. [Zhang16] Theorem 1."""
-        return self._bound(THEOREM_1, self.expected + self.deviations[Constants.THEOREM], self.tails.best)
+        return self._bound(THEOREM_1, self.expected + self.deviation, self.tails.best)
 
     @property
     def c_squared(self) -> Bound:
@@ -114,30 +114,25 @@ class PosteriorKl:
     @property
     def order(self) -> Bound:
         """The order of the loss with constant 1; certified as `theorem`. [Zhang16] Theorem 1, last display."""
-        return self._bound(ORDER, self.printed_order, self.tails.best)
+        return self._bound(ORDER, printed_order(self.rows, self.n, self.scale, delta=self.delta), self.tails.best)
 
     @property
     def closed_form(self) -> Bound:
         """The same with U for the mean: all that a reader can compute. [Zhang16] Theorem 1, with U."""
-        printed = np.full(self.scale.shape, self.printed_expectation + self.deviations[Constants.THEOREM])
-        return self._bound(CLOSED_FORM, printed, self.tails.best)
+        return self._bound(CLOSED_FORM, self.mean.printed + self.deviation, self.tails.best)
 
     @property
     def mean(self) -> Bound:
         """E KL <= U; certified is the exact mean. [Zhang16] Theorem 1, U."""
-        return self._bound(EXPECTATION, np.full(self.scale.shape, self.printed_expectation), self.expected, chance=1.0)
+        printed = np.full(self.scale.shape, printed_expectation(self.groups))
+        return self._bound(EXPECTATION, printed, self.expected, chance=1.0)
 
     @property
     def refined_mean(self) -> Bound:
         """The refined bound of the mean for n >= b; certified is the exact mean. [Zhang16] Theorem 1, refined."""
         large = Assumption("n is at least b = 2|I|/ε", all(bool(np.all(self.scale <= r.n)) for r in self.groups))
-        return self._bound(REFINED, self.printed_refinement, self.expected, chance=1.0, also=(large,))
-
-    def oscillation(self, which: Constants) -> Bound:
-        """Sum over the rows of the printed c_ij, and of the exact oscillation: the largest KL. [Zhang16] Lemma A.4."""
-        printed = sum((float(rows.total(printed_constants(rows, which))) for rows in self.groups), 0.0)
-        exact = sum((float(rows.total(oscillation(rows))) for rows in self.groups), 0.0)
-        return self._bound(LEMMA_A4, np.asarray(printed), np.asarray(exact), chance=1.0)
+        printed = printed_refinement(self.groups, self.scale)
+        return self._bound(REFINED, printed, self.expected, chance=1.0, also=(large,))
 
     def _bound(
         self,
@@ -173,12 +168,11 @@ def posterior_kl(
         groups=groups,
         scale=scale,
         delta=delta,
+        rows=prior.network.row_count,
+        n=counts.n,
         expected=expected_kl(groups, scale),
         tails=tail_bounds(groups, scale, delta=delta, cells=cells),
-        printed_expectation=printed_expectation(groups),
-        printed_refinement=printed_refinement(groups, scale),
-        printed_order=printed_order(prior.network.row_count, counts.n, scale, delta=delta),
-        deviations={which: printed_deviation(groups, which, delta=delta) for which in Constants},
+        deviation=printed_deviation(groups, Constants.THEOREM, delta=delta),
     )
 
 

@@ -22,7 +22,7 @@ from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.claims.simulation import MOST_RELEASES, Simulation, mean_beside, quantile_beside
 from dpbayes.theory.zhang16.counts import checked_epsilons, noise_scale, scale_in_words
 from dpbayes.theory.zhang16.posterior_kl import bounds as claims
-from dpbayes.theory.zhang16.posterior_kl.bounds import Constants, PosteriorKl, posterior_kl
+from dpbayes.theory.zhang16.posterior_kl.bounds import PosteriorKl, posterior_kl
 from dpbayes.theory.zhang16.posterior_kl.exact import distinct_rows, expected_kl
 
 MOST_NUMBERS = 100_000_000
@@ -96,7 +96,6 @@ def _kl_bounds(subject: Subject, at: EvaluationPoint) -> PosteriorKl:
 
 
 def _kl_study(subject: Subject, at: EvaluationPoint) -> Simulation:
-    """Return simulated releases of the curator's counts. Errors: InputError without counts."""
     return subject.memo.once((*subject.key, at.epsilon, subject.releases, subject.seed), _simulated_kl, subject, at)
 
 
@@ -106,7 +105,6 @@ def _simulated_kl(subject: Subject, at: EvaluationPoint) -> Simulation:
 
 
 def _measured_quantile(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Simulate the KL divergence and take its quantile."""
     expected = _kl_bounds(subject, at).expected
     if subject.too_large:
         return mean_alone(expected, subject.too_large)
@@ -114,7 +112,6 @@ def _measured_quantile(subject: Subject, at: EvaluationPoint, bound: Bound) -> M
 
 
 def _measured_mean(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measured:
-    """Return the exact mean of the KL divergence, and a simulated mean."""
     expected = _kl_bounds(subject, at).expected
     if subject.too_large:
         return replace(exactly(expected, printed=bound.printed, name="exact mean"), note=subject.too_large)
@@ -122,8 +119,7 @@ def _measured_mean(subject: Subject, at: EvaluationPoint, bound: Bound) -> Measu
 
 
 def _deviation(subject: Subject, at: EvaluationPoint) -> tuple[str, str]:
-    bounds = _kl_bounds(subject, at)
-    deviation = bounds.deviations[Constants.THEOREM]
+    deviation = _kl_bounds(subject, at).deviation
     total = number(-2 * deviation**2 / math.log(at.knobs.delta))
     return (
         f"\\bigl(-\\tfrac12 \\textstyle\\sum c_{{ij}} \\ln\\delta\\bigr)^{{1/2}} = \\bigl(-\\tfrac12 \\cdot {total} "
@@ -137,23 +133,21 @@ def _table(subject: Subject, at: EvaluationPoint) -> str:
     return f"- {scale}; $n = {subject.records}$, $m = {rows}$ rows."
 
 
-def _theorem_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
+def _stated_theorem_1(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     filled, deviation = _deviation(subject, at)
     mean = number(float(_kl_bounds(subject, at).expected[0]))
     return f"""
 {_table(subject, at)}
 - **As stated**: deviation ${filled}$ nats, so $\\mathbb E f + {deviation} = {mean} + {deviation} = {bound.stated}$.
-  The mean $\\mathbb E f$ is not given in a form that can be computed; the exact mean is used.
-{_tails(subject, at, bound.proved)}
-"""
+  The mean $\\mathbb E f$ is not given in a form that can be computed; the exact mean is used."""
+
+
+def _theorem_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
+    return f"{_stated_theorem_1(subject, at, bound)}\n{_tails(subject, at, bound.proved)}\n"
 
 
 def _c_squared_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    filled, deviation = _deviation(subject, at)
-    mean = number(float(_kl_bounds(subject, at).expected[0]))
-    return f"""
-{_table(subject, at)}
-- **As stated**: deviation ${filled}$ nats, so ${mean} + {deviation} = {bound.stated}$.
+    return f"""{_stated_theorem_1(subject, at, bound)}
 - **Proved**: $\\mathbb E f + \\bigl(-\\tfrac12 \\textstyle\\sum c_{{ij}}^2 \\ln\\delta\\bigr)^{{1/2}} = {bound.proved}$
   nats: McDiarmid's inequality as published, with the exact oscillations of the rows as $c_{{ij}}$. “Theorem 1” shows
   far sharper proved bounds.
@@ -181,8 +175,8 @@ def _tails(subject: Subject, at: EvaluationPoint, certified: str) -> str:
 def _closed_form_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     filled, deviation = _deviation(subject, at)
     bounds = _kl_bounds(subject, at)
-    largest = number(float(bounds.oscillation(Constants.THEOREM).certified))
-    mean = number(bounds.printed_expectation)
+    largest = number(float(bounds.tails.largest[0]))
+    mean = number(float(bounds.mean.printed[0]))
     return f"""
 {_table(subject, at)}
 - **As stated**: $\\mathcal U + {filled.partition("=")[0].strip()} = {mean} + {deviation} = {bound.stated}$ nats, for
