@@ -17,7 +17,11 @@ from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import Document, SampledTables
 from dpbayes.releases.views.reading import INTERVALS, has_joint, reading_of
 
-ROWS_SHOWN = 40
+ROWS_SHOWN = 12
+"""Rows that can be told apart on a phone."""
+
+LETTERS = 40
+"""Letters of a row's label; a longer one would leave no room for its interval."""
 
 BY_ROW = "The chart is of the row-wise posterior; answers and files are of the joint posterior."
 
@@ -59,13 +63,18 @@ def _frame(document: Document, reading: Reading) -> Frame:
         notes += filter(None, [BY_ROW if has_joint(release) else "", roughness(aware)])
     if network.row_count > len(rows):
         notes.insert(0, f"The chart shows {len(rows)} of {network.row_count:,} rows; the BIF file has all rows.")
-    labels = [network.cell_label(int(cell)) for cell in cells]
+    labels = [_brief_label(network.cell_label(int(cell))) for cell in cells]
     figure = rows_figure(labels, shown, None, own=_colour(document), as_real=naive)
     width = float(np.mean(shown[2] - shown[1]))
     finding = f"The 95% intervals of {many(len(rows), 'row')} are {numeral(width, 2)} wide on average."
     if not isinstance(release.outcome, ReleasedPosterior):
         finding = f"The release has {many(network.row_count, 'row')}, and no intervals."
     return Frame(finding, {"rows": figure}, captions={"rows": " ".join(notes)})
+
+
+def _brief_label(label: str) -> str:
+    """Return a label that leaves room for its interval."""
+    return label if len(label) <= LETTERS else f"{label[: LETTERS - 1]}…"
 
 
 def _colour(document: Document) -> str:

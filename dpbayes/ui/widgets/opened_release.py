@@ -40,10 +40,11 @@ ARROWS_AT_ONCE = 60
 MOST_RECORDS = 1_000_000
 
 
-def opened_release(data: bytes, *, key: str, suspicion: float = SUSPICION) -> None:
+def opened_release(data: bytes, *, key: str, suspicion: float = SUSPICION, shows_certificate: bool = False) -> None:
     """Show the checks of a release file and, if all pass, what it says, answers to questions, and its files.
 
     `key` distinguishes the controls of two releases on one page. The report states how large a `suspicion` can become.
+    `shows_certificate` opens the certificate, which is closed otherwise.
     Errors: InputError for an unusable file.
     """
     verification = kept(f"{key}.verified", data, lambda: verify(data))
@@ -64,7 +65,7 @@ def opened_release(data: bytes, *, key: str, suspicion: float = SUSPICION) -> No
     with right:
         show(f"{key}.rows", (data, reading), lambda: released_rows(document, reading))
     _files(document, reading, data, key=key, suspicion=suspicion)
-    with st.expander("Certificate"):
+    with st.expander("Certificate", expanded=shows_certificate):
         for name, text in document.content["certificate"].items():
             lines = "\n".join(f"- {escaped(line)}" for line in text) if isinstance(text, list) else escaped(text)
             st.markdown(f"**{escaped(name.replace('_', ' ').capitalize())}**\n\n{lines}")

@@ -24,7 +24,7 @@ from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.session.uploads import document_place
 from dpbayes.ui.widgets.opened_release import opened_release
-from dpbayes.ui.widgets.show import data_and_download, sentence_instead
+from dpbayes.ui.widgets.show import sentence_instead
 
 DELTA = 1e-6
 """The delta at which a budget in rho, and all releases together, are stated as an epsilon."""
@@ -61,9 +61,7 @@ def history(path: Path) -> None:
     st.dataframe(pd.DataFrame.from_records([_budget_line(account) for account in accounts]), hide_index=True)
     every = [spending for own in spendings.values() for spending in own]
     if every:
-        frame = pd.DataFrame.from_records([_release_line(spending) for spending in every])
-        st.dataframe(frame, hide_index=True)
-        data_and_download(lambda: frame, name="ledger", curator_only=True)
+        st.dataframe(pd.DataFrame.from_records([_release_line(spending) for spending in every]), hide_index=True)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         rows = [spending.row for spending in every if spending.release]
         row = st.selectbox("Open a release", rows[::-1], None, placeholder="Row", key="ledger.row", width=200)
@@ -148,7 +146,7 @@ def example_or_file(suspicion: float) -> None:
     """Let anyone open a release of their own, or the example."""
     if not check_a_file(suspicion) and st.toggle("Show an example", value=True, key="release.example"):
         with sentence_instead():
-            opened_release(example(), key="example", suspicion=suspicion)
+            opened_release(example(), key="example", suspicion=suspicion, shows_certificate=True)
 
 
 def check_a_file(suspicion: float) -> bool:
@@ -159,7 +157,7 @@ def check_a_file(suspicion: float) -> bool:
         st.caption("The check needs no records, and the file is not stored.")
         return False
     try:
-        opened_release(file.getvalue(), key="file", suspicion=suspicion)
+        opened_release(file.getvalue(), key="file", suspicion=suspicion, shows_certificate=True)
     except InputError as error:
         st.warning(escaped(str(error)))
     return True

@@ -363,9 +363,7 @@ def _costs(charged: ChargedAccount, request: Chargeable, *, is_made: bool) -> No
     left.metric(f"Left of {symbol} = {amount_text(account.budget)}", amount_text(account.left))
     if not is_made:
         middle.metric(f"Cost ({symbol})", amount_text(cost))
-        right.metric(
-            "Left after the release", amount_text(account.left - cost) if cost <= account.left else "not enough"
-        )
+        right.metric("Left after the release", amount_text(account.left - cost) if cost <= account.left else "—")
     if measure_of(request.cost) is not account.measure:
         st.caption(
             f"The budget is tracked in {symbol}: {amount_with_symbol(request.cost)} costs {symbol} = "
