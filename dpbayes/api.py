@@ -5,6 +5,7 @@ from dpbayes.audit.draws import audit_by_draws
 from dpbayes.audit.registry import audit as audit_report
 from dpbayes.base.privacy import Guarantee, compose
 from dpbayes.base.validation import InputError
+from dpbayes.boards.of_table import explore
 from dpbayes.experiments.comparison import compare
 from dpbayes.mechanisms import (
     MECHANISMS,
@@ -25,6 +26,7 @@ from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
+from dpbayes.model.question import Question
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import hellinger, kl
 from dpbayes.releases.real import RealRelease, UnaccountedWarning, load, open_ledger, release, release_adaptive
@@ -64,6 +66,7 @@ __all__ = [
     "Network",
     "Noise",
     "PosteriorSampler",
+    "Question",
     "RealRelease",
     "Release",
     "Table",
@@ -80,6 +83,7 @@ __all__ = [
     "default_network",
     "empty",
     "encode",
+    "explore",
     "from_networkx",
     "from_pgmpy",
     "full",

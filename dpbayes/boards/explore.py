@@ -135,7 +135,7 @@ SLIDER = slider_of(
 )
 
 
-def explore(inputs: CuratorInputs, *, value: str = "1") -> View:
+def explore_table(inputs: CuratorInputs, *, value: str = "1") -> View:
     """Return the curator's board: the answer in the table and in releases, and three pictures against epsilon.
 
     Args:

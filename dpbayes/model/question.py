@@ -18,7 +18,19 @@ from dpbayes.model.query import query
 class Question:
     """P(target = state | evidence) of the next record; this is a cell if the evidence is a state of every parent.
 
-    Errors: InputError for unknown nodes and states, and a target that is part of the evidence.
+    Args:
+        network: The network.
+        target: The node in question.
+        state: The state of the target in question.
+        evidence: States of other nodes, by name.
+
+    Raises:
+        InputError: A node or a state is unknown, or the target is part of the evidence.
+
+    Example:
+        >>> network, _ = dp.load_named("asia")
+        >>> dp.Question(network, "bronc", "yes", {"smoke": "yes"}).text
+        'bronc = yes if smoke = yes'
     """
 
     network: Network
@@ -96,3 +108,14 @@ class Question:
 
     def _place(self, name: str, state: str) -> int:
         return self.network.states[self.network.index(name)].index(state)
+
+
+def first_question(network: Network, node: int | None = None, state: str = "") -> Question:
+    """Return the question about a state of a node under the first states of its parents.
+
+    By default it is about the telling state of the first node that has parents.
+    """
+    if node is None:
+        node = next((k for k, parents in enumerate(network.parents) if parents), 0)
+    given = {parent: network.states[network.index(parent)][0] for parent in network.parents[node]}
+    return Question(network, network.names[node], state or network.states[node][network.telling_state(node)], given)

@@ -14,8 +14,8 @@ from dpbayes.boards.explore import (
     SHOWN,
     CuratorInputs,
     RecipientInputs,
-    explore,
     explore_release,
+    explore_table,
     share,
 )
 from dpbayes.figures.posterior import PRIOR_ALONE
@@ -45,7 +45,7 @@ def layout_of(view, stop: str, key: str = "posterior") -> dict:
 
 def test_the_headline_states_the_range_of_answers():
     """Against the limits of 3,000 other releases, which vary by .002; those of the board's 400 vary by .005."""
-    frame = explore(INPUTS).frames_at("1")[0]
+    frame = explore_table(INPUTS).frames_at("1")[0]
     releases = laplace_at(1).release(COUNTS, np.random.default_rng(7), (3000,))
     answers = releases.noise_aware_cells(np.array([QUESTION.cell])).mean[:, 0]
     assert frame.numbers["low"] == pytest.approx(np.quantile(answers, 0.025), abs=0.02)
@@ -56,13 +56,13 @@ def test_the_headline_states_the_range_of_answers():
 
 
 def test_a_naive_reader_gets_other_answers_than_a_noise_aware_one():
-    aware, naive = (explore(replace(INPUTS, is_noise_aware=flag)).frames_at("0.1")[0] for flag in (True, False))
+    aware, naive = (explore_table(replace(INPUTS, is_noise_aware=flag)).frames_at("0.1")[0] for flag in (True, False))
     assert aware.numbers["exact"] == naive.numbers["exact"]
     assert aware.numbers["low"] != naive.numbers["low"]
 
 
 def test_the_frame_of_the_large_picture_does_not_move():
-    view = explore(INPUTS)
+    view = explore_table(INPUTS)
     layouts = [layout_of(view, stop) for stop in ("0.01", "0.1", "1", "100")]
     assert len({tuple(layout["xaxis"]["range"]) for layout in layouts}) == 1
     assert len({tuple(layout["yaxis"]["range"]) for layout in layouts}) == 1
@@ -70,12 +70,12 @@ def test_the_frame_of_the_large_picture_does_not_move():
 
 @pytest.mark.parametrize(("stop", "is_prior"), [("0.01", True), ("1", False), ("100", False)])
 def test_the_picture_says_where_nothing_is_learned(stop: str, is_prior: bool):
-    texts = [note["text"] for note in layout_of(explore(INPUTS), stop)["annotations"]]
+    texts = [note["text"] for note in layout_of(explore_table(INPUTS), stop)["annotations"]]
     assert any(PRIOR_ALONE in text for text in texts) == is_prior
 
 
 def test_draw_another_shows_another_of_the_same_releases():
-    frames = explore(INPUTS).frames_at("1")
+    frames = explore_table(INPUTS).frames_at("1")
     assert len(frames) == DRAWN
     dots = [frame.figures["posterior"].data[-2]["x"] for frame in frames]
     assert all(np.array_equal(one, dots[0]) and len(one) == SHOWN for one in dots)
@@ -94,7 +94,7 @@ def test_draw_another_shows_another_of_the_same_releases():
     ],
 )
 def test_bounds_on_the_divergence_stand_where_there_are_some(mechanism_at, bounds):
-    frame = explore(replace(INPUTS, mechanism_at=mechanism_at)).frames_at("1")[0]
+    frame = explore_table(replace(INPUTS, mechanism_at=mechanism_at)).frames_at("1")[0]
     names = {trace.get("name") for trace in frame.figures["divergence"].data}
     assert names & {"proved bound, 95%", "paper’s bound"} == bounds
     assert ("no bound is proved" in frame.captions["divergence"]) == (not bounds)
@@ -102,7 +102,7 @@ def test_bounds_on_the_divergence_stand_where_there_are_some(mechanism_at, bound
 
 def test_the_divergence_is_that_of_the_chosen_reader():
     """Against that of 20 other releases, read with 1,024 points."""
-    aware, naive = (explore(replace(INPUTS, is_noise_aware=flag)).frames_at("1")[0] for flag in (True, False))
+    aware, naive = (explore_table(replace(INPUTS, is_noise_aware=flag)).frames_at("1")[0] for flag in (True, False))
     release = laplace_at(1).release(COUNTS, np.random.default_rng(3), (20,))
     exact = laplace_at(1).prior.updated(COUNTS)
     expected = release.noise_aware(points=1024).divergence_of_rows(exact).sum(axis=-1)
@@ -116,7 +116,7 @@ def test_the_divergence_is_that_of_the_chosen_reader():
 
 
 def shares(inputs: CuratorInputs, stop: str = "1") -> dict[str, np.ndarray]:
-    return {trace["name"]: trace["y"] for trace in explore(inputs).frames_at(stop)[0].figures["signs"].data[:-1]}
+    return {trace["name"]: trace["y"] for trace in explore_table(inputs).frames_at(stop)[0].figures["signs"].data[:-1]}
 
 
 def test_laplace_stands_beside_fourier_which_is_simulated_and_proved():
@@ -153,7 +153,7 @@ def test_a_question_is_answered_from_all_rows_together():
 
 
 def test_a_question_has_a_board_whose_dots_are_its_answers():
-    frame = explore(replace(INPUTS, question=WIDE)).frames_at("10")[0]
+    frame = explore_table(replace(INPUTS, question=WIDE)).frames_at("10")[0]
     truth = dp.query(NETWORK, laplace_at(1).prior.updated(COUNTS).mean, "dysp", {"smoke": "yes"})
     state = NETWORK.states[NETWORK.index("dysp")].index("yes")
     assert frame.numbers["exact"] == pytest.approx(truth[state])
@@ -189,23 +189,23 @@ def test_a_column_with_one_state_has_no_picture_of_predictions():
 
 
 def test_accuracy_is_shown_where_there_are_records():
-    view = explore(replace(INPUTS, table=TABLE))
+    view = explore_table(replace(INPUTS, table=TABLE))
     assert [panel.key for panel in view.board.panels] == ["posterior", "divergence", "signs", "accuracy"]
     assert "accuracy" in view.frames_at("1")[0].figures
-    assert "accuracy" not in explore(INPUTS).frames_at("1")[0].figures
+    assert "accuracy" not in explore_table(INPUTS).frames_at("1")[0].figures
 
 
 def test_names_are_text_in_the_picture():
     network = dp.Network.from_edges(["<b>rain</b>"], [])
     counts = dp.Counts(network, np.array([70, 30]), 100)
     question = Question(network, "<b>rain</b>", "yes")
-    view = explore(CuratorInputs(lambda e: dp.LaplaceUpdates(prior=network, epsilon=e), counts, question))
+    view = explore_table(CuratorInputs(lambda e: dp.LaplaceUpdates(prior=network, epsilon=e), counts, question))
     assert layout_of(view, "1")["xaxis"]["title"]["text"] == "probability of &lt;b&gt;rain&lt;/b&gt; = yes"
     assert view.board.title == "How likely is <b>rain</b> = yes?"
 
 
 def test_the_board_has_a_frame_for_every_stop():
-    board = explore(replace(INPUTS, table=TABLE, fourier_at=fourier_at)).complete()
+    board = explore_table(replace(INPUTS, table=TABLE, fourier_at=fourier_at)).complete()
     assert sorted(map(float, board.frames)) == sorted(STOPS)
     assert len(board.block()) < 400_000
 

@@ -26,7 +26,7 @@ from dpbayes.model.counts import Counts, count
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.model.question import Question
+from dpbayes.model.question import Question, first_question
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.data_files import ReadableName, readable_names
 from dpbayes.sources.named_networks import NAMED, load_named
@@ -407,13 +407,7 @@ def question_of(chosen: Chosen) -> Question:
     if all(state in states.get(name, ()) for name, state in EXAMPLE):
         event, condition = EXAMPLE
         return Question(net, *event, dict([condition]))
-    return row_question(net, next((k for k, parents in enumerate(net.parents) if parents), 0))
-
-
-def row_question(net: Network, node: int, state: str = "") -> Question:
-    """Return the question about a state of a node under the first states of its parents."""
-    given = {parent: net.states[net.index(parent)][0] for parent in net.parents[node]}
-    return Question(net, net.names[node], state or net.states[node][net.telling_state(node)], given)
+    return first_question(net)
 
 
 def target_and_evidence(chosen: Chosen) -> tuple[str, dict[str, str]]:

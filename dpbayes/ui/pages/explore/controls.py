@@ -12,10 +12,10 @@ from dpbayes.base.text import escaped, many, share_text
 from dpbayes.figures.dag import dag_svg
 from dpbayes.mechanisms import reads_records
 from dpbayes.model.labels import statement
-from dpbayes.model.question import Question
+from dpbayes.model.question import Question, first_question
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.columns import encode, halves
-from dpbayes.ui.session.chosen import Chosen, kind_called, question_of, row_question
+from dpbayes.ui.session.chosen import Chosen, kind_called, question_of
 from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.graphs import Graph, placed
 from dpbayes.ui.session.increments import is_simulated, kept_share, stealth_increment
@@ -101,7 +101,7 @@ def _pick_event(chosen: Chosen) -> None:
     """Ask about another state; about another node, under the first states of its parents."""
     before, (target, state) = question_of(chosen), st.session_state["question.event"]
     net = chosen.network
-    new = replace(before, state=state) if target == before.target else row_question(net, net.index(target), state)
+    new = replace(before, state=state) if target == before.target else first_question(net, net.index(target), state)
     change(target=target, state=state, evidence=tuple(new.evidence.items()))
 
 

@@ -10,7 +10,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.text import shortest, typed
 from dpbayes.base.validation import InputError
 from dpbayes.boards.board import View
-from dpbayes.boards.explore import RELEASES, CuratorInputs, RecipientInputs, explore, explore_release
+from dpbayes.boards.explore import RELEASES, CuratorInputs, RecipientInputs, explore_release, explore_table
 from dpbayes.boards.tables import TrueTable
 from dpbayes.boards.which_epsilon import ToleranceInputs, which_epsilon
 from dpbayes.mechanisms import Mechanism, Outcome, Release
@@ -81,7 +81,7 @@ def view_of(chosen: Chosen) -> View:
         releases=OF_RECORDS if chosen.reads_records else RELEASES,
         facts=facts,
     )
-    return explore(curator, value=value)
+    return explore_table(curator, value=value)
 
 
 def saved_facts(chosen: Chosen) -> dict[str, str]:

@@ -1,0 +1,81 @@
+"""The board of Explore from Python: `dp.explore`."""
+
+from dataclasses import replace
+from typing import Any
+
+from dpbayes.base.randomness import stream
+from dpbayes.base.text import shortest
+from dpbayes.base.validation import InputError, brief
+from dpbayes.boards.board import Board
+from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Mechanism
+from dpbayes.mechanisms.base import simulated
+from dpbayes.model.counts import count
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
+from dpbayes.model.question import Question, first_question
+
+SEATS = ("curator", "recipient")
+
+
+def explore(
+    table: Dataset,
+    network: Network,
+    question: Question | None = None,
+    *,
+    mechanism: Any = LaplaceUpdates,
+    seat: str = "curator",
+    seed: int = 1,
+) -> Board:
+    """Return the board of *Explore* at every epsilon of its slider: a question, and its answers in simulated releases.
+
+    The board shows itself in a notebook, and `board.save("explore.html")` writes one file that opens without a server.
+    `board.frame.numbers` are the numbers at the epsilon that is shown first.
+
+    Args:
+        table: The table.
+        network: The network, whose nodes are columns of the table.
+        question: The question; by default about the first node that has parents.
+        mechanism: A mechanism for the network, whose epsilon is shown first, or its class.
+        seat: "curator" for a board with exact values, which is not private, or "recipient" for one that is computed
+            from a simulated release at each epsilon and from nothing else of the table.
+        seed: The seed of the simulated releases.
+
+    Returns:
+        The board.
+
+    Raises:
+        InputError: The seat is unknown, the table does not fit the network, or the mechanism cannot be used.
+
+    Example:
+        >>> network, cpts = dp.load_named("sprinkler")
+        >>> table = dp.sample_dataset(network, cpts, 200, 1)
+        >>> board = dp.explore(table, network, dp.Question(network, "wet", "yes", {"rain": "yes"}), seat="recipient")
+        >>> board.title
+        'How likely is wet = yes if rain = yes?'
+    """
+    from dpbayes.boards.explore import (  # late: few programs need the experiments
+        CuratorInputs,
+        RecipientInputs,
+        explore_release,
+        explore_table,
+    )
+
+    if seat not in SEATS:
+        raise InputError(f"There is no seat {brief(seat)}; choose one of {', '.join(SEATS)}.")
+    question, counts = question or first_question(network), count(network, table)
+    chosen = mechanism(prior=network, epsilon=1.0) if isinstance(mechanism, type) else mechanism
+    facts, value = {"mechanism": chosen.label, "n": f"{counts.n:,}"}, shortest(float(chosen.epsilon))
+
+    def at(epsilon: float) -> Mechanism[Any]:
+        changed: Mechanism[Any] = replace(chosen, epsilon=epsilon)
+        return changed
+
+    if seat == "recipient":
+        words = "release", type(chosen).__name__
+        public = RecipientInputs(
+            lambda epsilon: simulated(at(epsilon), counts, stream(seed, *words), (1,)), question, facts=facts
+        )
+        return explore_release(public, value=value).complete()
+    fourier = (lambda epsilon: LaplaceFourier(prior=network, epsilon=epsilon)) if network.is_binary else None
+    inputs = CuratorInputs(at, counts, question, fourier_at=fourier, table=table, seed=seed, facts=facts)
+    return explore_table(inputs, value=value).complete()
