@@ -17,7 +17,7 @@ from dpbayes.audit.entry import Audit
 from dpbayes.base.amounts import Amount, Rho
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.steps import Partial, Work, finished
-from dpbayes.base.types import BoolArray, FloatArray, IntArray
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.mechanisms.adaptive.draws import Draws, SimulatedDraws, choice_scale
 from dpbayes.mechanisms.adaptive.mechanism import AdaptiveTables
@@ -64,17 +64,17 @@ class AdaptiveAudit:
         Returns:
             The bound, with the counts from which it was computed.
         """
-        half = len(self.first) // 2
+        half, delta = len(self.first) // 2, self.claimed.delta
         first, second = self.first, -self.second  # both are ln P/Q
         limits = np.unique(first[:half])
-        bounds = [self._bound(first[:half] >= at, second[:half] >= at) for at in limits]
+        bounds = [
+            epsilon_lower_bound(first[:half] >= at, opposite=second[:half] >= at, doubt=DOUBT, delta=delta)
+            for at in limits
+        ]
         at = limits[int(np.argmax(bounds))]
         hits, opposite = first[half:] >= at, second[half:] >= at
-        epsilon = self._bound(hits, opposite)
-        return SampledLoss(epsilon, self.claimed.delta, DOUBT, len(hits), (int(hits.sum()), int(opposite.sum())))
-
-    def _bound(self, hits: BoolArray, opposite: BoolArray) -> float:
-        return epsilon_lower_bound(hits, opposite=opposite, doubt=DOUBT, delta=self.claimed.delta)
+        epsilon = epsilon_lower_bound(hits, opposite=opposite, doubt=DOUBT, delta=delta)
+        return SampledLoss(epsilon, delta, DOUBT, len(hits), (int(hits.sum()), int(opposite.sum())))
 
     def loss_bound(self, *, doubt: float = DOUBT) -> float:
         """Return a lower confidence bound on epsilon at the claimed delta, from the exact losses L of the outputs.

@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit
 from dpbayes.audit.loss.finite import exact_curve
-from dpbayes.audit.loss.neighbours import all_tables
+from dpbayes.audit.loss.neighbours import AllTables, all_tables
 from dpbayes.audit.loss.trimmed_network import (
     Suspects,
     rows_alone,
@@ -51,7 +51,11 @@ def audit_map(mechanism: MapExponential, *, n: int, epsilons: ArrayLike) -> Audi
     if n == 0 or most == 0:
         return nothing_to_lose(mechanism, grid)
     listed = _every_table(mechanism, n)
-    suspects = Suspects(np.arange(prior.network.row_count), *listed) if listed else _some_tables(mechanism, n)
+    suspects = (
+        Suspects(np.arange(prior.network.row_count), listed.counts, listed.pairs)
+        if listed
+        else _some_tables(mechanism, n)
+    )
     pairs, laws = suspects.pairs, mechanism.log_pmf_of_rows(rows_alone(prior, suspects.rows), suspects.counts)
     losses = _summed_losses(laws, pairs)
     x, y = pairs[int(np.argmax(losses))]
@@ -71,12 +75,13 @@ def audit_map(mechanism: MapExponential, *, n: int, epsilons: ArrayLike) -> Audi
     return pure_report(mechanism, exact=exact, at_least=least, curve=curve, worst=worst, scope=scope)
 
 
-def _every_table(mechanism: MapExponential, n: int) -> tuple[IntArray, IntArray] | None:
-    """All tables (T, K) and pairs (N, 2) of them, or None where there are too many."""
+def _every_table(mechanism: MapExponential, n: int) -> AllTables | None:
+    """All tables, or None where there are too many."""
     if not tables_are_few(mechanism.prior.network, n=n):
         return None
-    tables = all_tables(mechanism.prior.network, n=n)
-    return None if len(tables.counts) * _masses_per_table(mechanism) > _MOST_MASSES else (tables.counts, tables.pairs)
+    tables, network = all_tables(mechanism.prior.network, n=n), mechanism.prior.network
+    masses = len(tables.counts) * max(1, (network.cell_count - network.row_count) * mechanism.cells)
+    return None if masses > _MOST_MASSES else tables
 
 
 def _some_tables(mechanism: MapExponential, n: int) -> Suspects:
@@ -84,11 +89,6 @@ def _some_tables(mechanism: MapExponential, n: int) -> Suspects:
     most = max(1, _MOST_MASSES // (2 * mechanism.cells * (every.counts.shape[-1] - len(every.rows))))
     kept = np.linspace(0, len(every.pairs) - 1, min(len(every.pairs), most)).astype(np.int64)
     return Suspects(every.rows, every.counts[every.pairs[kept].ravel()], np.arange(2 * len(kept)).reshape(-1, 2))
-
-
-def _masses_per_table(mechanism: MapExponential) -> int:
-    network = mechanism.prior.network
-    return max(1, (network.cell_count - network.row_count) * mechanism.cells)
 
 
 def _summed_losses(laws: FloatArray, pairs: IntArray) -> FloatArray:
