@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
-from streamlit.navigation.page import StreamlitPage
 
 from dpbayes.base.text import escaped
 from dpbayes.ui.bar import top_bar
@@ -41,7 +40,18 @@ def _shown() -> None:
     if not turned:
         with guarded():
             begin_with_address()
-    page = st.navigation(_pages(), position="top")
+    page = st.navigation(
+        [
+            st.Page("pages/home.py", title="Home", default=True),
+            st.Page("pages/data.py", title="Data", url_path="data"),
+            st.Page("pages/network.py", title="Network", url_path="network"),
+            st.Page("pages/explore.py", title="Explore", url_path="explore"),
+            st.Page("pages/release.py", title="Release", url_path="release"),
+            st.Page("pages/proofs.py", title="Proofs", url_path="proofs"),
+            st.Page("pages/lab.py", title="Lab", url_path="lab"),
+        ],
+        position="top",
+    )
     show_place(page.url_path)
     st.html(STYLE)
     if turned:
@@ -65,16 +75,3 @@ def _shown() -> None:
         page.run()
     compare_guess()
     write_link()
-
-
-def _pages() -> list[StreamlitPage]:
-    """Return the pages in the order of the navigation; a run makes its own."""
-    return [
-        st.Page("pages/home.py", title="Home", default=True),
-        st.Page("pages/data.py", title="Data", url_path="data"),
-        st.Page("pages/network.py", title="Network", url_path="network"),
-        st.Page("pages/explore.py", title="Explore", url_path="explore"),
-        st.Page("pages/release.py", title="Release", url_path="release"),
-        st.Page("pages/proofs.py", title="Proofs", url_path="proofs"),
-        st.Page("pages/lab.py", title="Lab", url_path="lab"),
-    ]

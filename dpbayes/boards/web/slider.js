@@ -1,6 +1,7 @@
 // A slider and a box for one number. It tells its owner each place of the hand, and the value where the hand rests.
 const REST = 250; // milliseconds without a move after which the hand rests
 const POWER_OF_TEN = /^(10*|0\.0*1)$/;
+const MOST_TICKS = 6; // numbers that have room below a slider
 const still = matchMedia("(prefers-reduced-motion)");
 const grouped = (text) => (/^\d{4,}$/.test(text) ? Number(text).toLocaleString("en") : text);
 let sliders = 0;
@@ -41,7 +42,8 @@ class Slider {
 
   ticks() {
     const marked = [...this.stops.keys()].filter((place) => POWER_OF_TEN.test(this.stops[place]));
-    return marked.map((place) => {
+    const shown = marked.length > MOST_TICKS ? marked.filter((_, k) => k % 2 === 0) : marked;
+    return shown.map((place) => {
       const tick = Object.assign(document.createElement("i"), { textContent: grouped(this.stops[place]) });
       tick.style.left = `${(100 * place) / Math.max(1, this.stops.length - 1)}%`;
       return tick;

@@ -77,7 +77,8 @@ def lab_page(chosen: Chosen) -> None:
     """Show the select of experiments with the controls of the chosen one, and its board."""
     experiment = chosen.options("lab").experiment
     controls_of, board_of = EXPERIMENTS[experiment]
-    left, main = st.columns([2, 9], gap="medium")
+    with st.container(key="beside.lab"):
+        left, main = st.columns([2, 9], gap="medium")
     with left:
         controls.parameter_control("lab.experiment")
     with main, st.container(key="main"), sentence_instead():

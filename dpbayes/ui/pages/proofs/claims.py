@@ -93,7 +93,8 @@ PRIORS = {
 def claims_part(chosen: Chosen) -> None:
     """Show the claim that is picked with its board, the list of all claims, and their sources."""
     claim, bound = selected(chosen)
-    left, main = st.columns([4, 9], gap="medium")
+    with st.container(key="beside.claims"):
+        left, main = st.columns([4, 9], gap="medium")
     with left:
         _list(claim)
     with main.container(key="proofs-board"):

@@ -71,7 +71,8 @@ REFUTED_CASES: dict[str, dict[str, object]] = {
 def mechanism_part(chosen: Chosen) -> None:
     """Show the board of the mechanism with its controls, and the proofs in full below."""
     kind = audited_kind(chosen.settings)
-    left, main = st.columns([2, 9], gap="medium")
+    with st.container(key="beside.mechanism"):
+        left, main = st.columns([2, 9], gap="medium")
     has_slider = False
     with main.container(key="proofs-board"), sentence_instead():
         if any(entry.kind is kind and entry.outputs is not None for entry in AUDITS):
