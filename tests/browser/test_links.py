@@ -10,7 +10,7 @@ from tests.browser.serving import streamlit_server
 
 pytestmark = pytest.mark.browser
 
-BAR = ["Home", "Data", "Network", "Explore", "Which epsilon", "Release", "Proofs", "Lab"]
+BAR = ["Home", "Data", "Network", "Explore", "Release", "Proofs", "Lab"]
 
 
 def test_a_copied_link_reopens_the_same_view_in_another_browser(visit) -> None:
