@@ -106,12 +106,6 @@ def frames_are_offered(hosted: None, monkeypatch: pytest.MonkeyPatch) -> Iterato
     frames.shared_frames.clear()
 
 
-@pytest.fixture
-def numbers_as_in_a_browser(hosted: None) -> None:
-    """Leave the component where it is: a test states itself what its browser sends."""
-    use_host(replace(host(), slider=None))
-
-
 @pytest.fixture(autouse=True)
 def nothing_unforeseen() -> Iterator[list[str]]:
     """An unexpected error fails the test, although the page shows only a sentence; a test that wants it clears it."""

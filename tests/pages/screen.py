@@ -4,7 +4,6 @@ import json
 import logging
 import re
 from base64 import b64decode
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,28 +28,7 @@ NO_LIMIT = 3600.0
 """Seconds a run may take. AppTest wants a number; what is slow is for the benchmarks to say, not for a test."""
 
 
-def slider_and_box(*, key: str, data: dict[str, Any], on_move_change: Callable[[], None], **_: object) -> None:
-    """AppTest knows no components: Streamlit's own slider and box hand all to the same callback."""
-    name, texts = key.removeprefix("number."), {json.loads(text): text for text in data["stops"].split()}
-    moved, typed = f"parameter.{name}", f"box.{name}"
-
-    def send(text: str) -> None:
-        st.session_state[key] = {"move": {"text": text, "number": data["seen"] + 1}}
-        on_move_change()
-
-    st.session_state.update({moved: json.loads(data["value"]), typed: data["value"]})
-    st.select_slider(
-        data["label"],
-        list(texts),
-        key=moved,
-        format_func=texts.__getitem__,
-        help=data["help"],
-        on_change=lambda: send(texts[st.session_state[moved]]),
-    )
-    st.text_input(f"{data['spoken']} as a number", key=typed, on_change=lambda: send(st.session_state[typed]))
-
-
-TESTED = Host(head_start_s=0.0, offers_frames=False, slider=slider_and_box)
+TESTED = Host(head_start_s=0.0, offers_frames=False)
 """All work, without a browser."""
 
 QUICK = TESTED if IS_THOROUGH else replace(TESTED, first_s=float("inf"), share=0.02)

@@ -1,9 +1,8 @@
-"""How pages are run: how long a run works, how much it simulates, and what shows sliders.
+"""How pages are run: how long a run works, and how much it simulates.
 
 A server has a browser behind every session, and the values of `Host`. A test without a browser uses others.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -19,7 +18,6 @@ class Host:
         share: The share of the usual numbers of releases, repeats and tables that pages simulate.
         goes_on: Whether a page runs again by itself, to continue its work.
         offers_frames: Whether a page that rests computes what its browser shows while a slider moves.
-        slider: What shows a slider, in place of the component of the browser.
     """
 
     first_s: float = 0.05
@@ -28,7 +26,6 @@ class Host:
     share: float = 1.0
     goes_on: bool = True
     offers_frames: bool = True
-    slider: Callable[..., object] | None = None
 
 
 _hosts = [Host()]

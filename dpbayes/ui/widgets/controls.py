@@ -19,13 +19,14 @@ from dpbayes.posteriors.prior_rules import PriorKind, PriorRule
 from dpbayes.ui.session.current import change, current, set_parameter
 from dpbayes.ui.session.link import READERS, read_parameter
 from dpbayes.ui.session.settings import PARAMETERS, parameter_title
-from dpbayes.ui.widgets.address import hold_link, release_link
 from dpbayes.ui.widgets.edits import ANY_CELL, edits_of
 from dpbayes.ui.widgets.guard import LEFT_OUT
-from dpbayes.ui.widgets.slider import Wording, live_slider
 
 FEW = 4
 """The largest number of options that are a row of buttons; more options are a list."""
+
+BOX = 110
+"""The width of the box beside a slider, in pixels."""
 
 PSEUDO_COUNT = "Prior pseudo-count per cell"
 SAMPLE_SIZE = "Equivalent sample size N′"
@@ -73,12 +74,13 @@ def _plain(text: str) -> str:
     return text.replace(",", "").strip()
 
 
-def box(label: str, name: str, shown: str, apply: Callable[[str], object], *, help: str | None = None) -> None:
+def box(label: str, name: str, shown: str, apply: Callable[[str], object], **more: Any) -> None:
     """Show a text box that applies a typed text. After an InputError, its message is shown and the old text stays."""
     key = f"box.{name}"
     mirror(key, shown)
-    st.text_input(label, key=key, help=help, on_change=lambda: _attempt(key, shown, st.session_state[key], apply))
-    _refusal(key, shown)
+    st.text_input(label, key=key, on_change=lambda: _attempt(key, shown, st.session_state[key], apply), **more)
+    if more.get("label_visibility") != "collapsed":
+        _refusal(key, shown)
 
 
 def choice(
@@ -146,19 +148,18 @@ def parameter_control(
     *,
     default: object = None,
     reach: Sequence[float] | None = None,
-    on_rest: Callable[[], None] | None = None,
     label: Literal["visible", "collapsed"] = "visible",
 ) -> None:
     """Show the control of one parameter, or of a page's option `page.name`, as its annotation describes it.
 
-    `reach` are the stops of its slider if other choices restrict its range. `on_rest` is called when the slider has
-    stopped. A collapsed `label` of a choice is only read by screen readers.
+    `reach` are the stops of its slider if other choices restrict its range. A collapsed `label` of a choice is only
+    read by screen readers.
     """
     parameter = PARAMETERS[name]
     if isinstance(parameter, Choice):
         _choice_parameter(name, parameter, default, label)
     else:
-        _number_parameter(name, default, parameter.stops if reach is None else reach, on_rest)
+        _number_parameter(name, default, parameter.stops if reach is None else reach)
 
 
 def _choice_parameter(name: str, parameter: Choice, default: object, label: Literal["visible", "collapsed"]) -> None:
@@ -182,34 +183,31 @@ def _title(name: str) -> str:
     return title[0].upper() + title[1:]
 
 
-def _number_parameter(name: str, default: object, reach: Sequence[float], on_rest: Callable[[], None] | None) -> None:
+def _number_parameter(name: str, default: object, reach: Sequence[float]) -> None:
     """Show one number as a slider, logarithmic if its parameter is, and as a box for any value in range."""
-    parameter, title = PARAMETERS[name], _title(name)
+    parameter, title, key = PARAMETERS[name], _title(name), f"parameter.{name}"
     assert isinstance(parameter, Parameter)
     value = current().parameter(name, default)
-    key, shown = f"number.{name}", _number_text(value)
-    # The present value is always a stop, so that the slider never shows another number.
-    stops = dict.fromkeys(_number_text(stop) for stop in sorted({*reach, value}))
+    mirror(key, value)
     label = f"{title} ({letters(parameter.symbol)})" if parameter.symbol else title
-
-    def apply(text: str) -> None:
-        set_parameter(name, read_parameter(name, text.strip()))
-        hold_link()
-
-    def rest() -> None:
-        release_link()
-        if on_rest is not None:
-            on_rest()
-
-    live_slider(
-        Wording(label, title, parameter.description),
-        list(stops),
-        shown,
-        key=key,
-        on_text=lambda text: _attempt(key, shown, text, apply),
-        on_rest=rest,
-    )
-    _refusal(key, shown)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.select_slider(
+            label,
+            sorted({*reach, value}),  # the present value is always a stop
+            key=key,
+            format_func=_number_text,
+            help=parameter.description or None,
+            on_change=lambda: set_parameter(name, st.session_state[key]),
+        )
+        box(
+            f"{title} as a number",
+            name,
+            _number_text(value),
+            lambda text: set_parameter(name, read_parameter(name, text.strip())),
+            label_visibility="collapsed",
+            width=BOX,
+        )
+    _refusal(f"box.{name}", _number_text(value))
 
 
 def _number_text(value: Any) -> str:
