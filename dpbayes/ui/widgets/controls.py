@@ -25,9 +25,6 @@ from dpbayes.ui.widgets.guard import LEFT_OUT
 FEW = 4
 """The largest number of options that are a row of buttons; more options are a list."""
 
-BOX = 110
-"""The width of the box beside a slider, in pixels."""
-
 PSEUDO_COUNT = "Prior pseudo-count per cell"
 SAMPLE_SIZE = "Equivalent sample size N′"
 
@@ -190,7 +187,8 @@ def _number_parameter(name: str, default: object, reach: Sequence[float]) -> Non
     value = current().parameter(name, default)
     mirror(key, value)
     label = f"{title} ({letters(parameter.symbol)})" if parameter.symbol else title
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    left, right = st.columns([5, 3], vertical_alignment="bottom", gap="small")
+    with left:
         st.select_slider(
             label,
             sorted({*reach, value}),  # the present value is always a stop
@@ -199,13 +197,13 @@ def _number_parameter(name: str, default: object, reach: Sequence[float]) -> Non
             help=parameter.description or None,
             on_change=lambda: set_parameter(name, st.session_state[key]),
         )
+    with right:
         box(
             f"{title} as a number",
             name,
             _number_text(value),
             lambda text: set_parameter(name, read_parameter(name, text.strip())),
             label_visibility="collapsed",
-            width=BOX,
         )
     _refusal(f"box.{name}", _number_text(value))
 
