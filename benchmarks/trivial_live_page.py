@@ -3,7 +3,6 @@
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
-
 from dpbayes.ui.widgets.slider import Wording, live_slider
 
 x = np.linspace(0, 1, 161)

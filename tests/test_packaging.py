@@ -34,7 +34,7 @@ from dpbayes.releases.commands.main import COMMANDS, main
 from dpbayes.ui.server.serve import PORT
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
 from dpbayes.ui.session.roles import TOKEN, cookie_name
-from dpbayes.ui.widgets.guard import WENT_WRONG
+from dpbayes.ui.widgets.show import WENT_WRONG
 from tests.browser.serving import CURATORS, free_port, server_process
 from tests.releases.made import opened, written
 from tests.test_docs import ROOT, TEXTS, blocks

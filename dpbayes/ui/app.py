@@ -14,10 +14,8 @@ from dpbayes.ui.session.current import link_problems, show_place
 from dpbayes.ui.session.drawings import remember
 from dpbayes.ui.widgets.address import begin_with_address, turn_to, write_in_place, write_link
 from dpbayes.ui.widgets.board import forget_numbers
-from dpbayes.ui.widgets.guard import delivering
 from dpbayes.ui.widgets.scanning import PAGES_OF_COUNTS, count_connected
 from dpbayes.ui.widgets.show import guarded
-from dpbayes.ui.widgets.turns import TURNS
 
 STYLE = Path(__file__).with_name("style.css")
 
@@ -31,7 +29,7 @@ def app() -> None:
     """Run the page that is asked for, below the bar."""
     # Streamlit's menu offers its themes, light, dark or the system's, only beside an entry of the app's own.
     st.set_page_config(page_title="dpbayes", layout="wide", menu_items={"About": ABOUT})
-    with delivering(), guarded(), TURNS.turn():
+    with guarded():
         _shown()
 
 

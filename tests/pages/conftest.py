@@ -23,7 +23,7 @@ from streamlit.runtime.state.session_state_proxy import get_session_state
 from streamlit.testing.v1 import app_test, local_script_runner
 
 from dpbayes.ui.session.host import Host, host, use_host
-from dpbayes.ui.widgets import frames, guard
+from dpbayes.ui.widgets import show
 from tests.conftest import IS_THOROUGH
 from tests.pages.screen import *  # noqa: F403 - what a person does and sees
 from tests.pages.screen import CAUGHT, QUICK, stop_after_a_step
@@ -96,23 +96,13 @@ def first_look(hosted: None) -> None:
         stop_after_a_step()
 
 
-@pytest.fixture
-def frames_are_offered(hosted: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Compute anew what the browser shows while a slider moves, as if it had requested it."""
-    use_host(replace(host(), offers_frames=True))
-    monkeypatch.setattr(frames, "is_wanted", lambda: True)
-    frames.shared_frames.clear()
-    yield
-    frames.shared_frames.clear()
-
-
 @pytest.fixture(autouse=True)
 def nothing_unforeseen() -> Iterator[list[str]]:
     """An unexpected error fails the test, although the page shows only a sentence; a test that wants it clears it."""
     CAUGHT.tracebacks.clear()
-    logging.getLogger(guard.__name__).addHandler(CAUGHT)
+    logging.getLogger(show.__name__).addHandler(CAUGHT)
     yield CAUGHT.tracebacks
-    logging.getLogger(guard.__name__).removeHandler(CAUGHT)
+    logging.getLogger(show.__name__).removeHandler(CAUGHT)
     assert not CAUGHT.tracebacks, "\n".join(CAUGHT.tracebacks)
 
 

@@ -39,7 +39,7 @@ from dpbayes.ui.session import chosen
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.host import host, use_host
 from dpbayes.ui.session.settings import Seat, Settings
-from dpbayes.ui.widgets import frames, show
+from dpbayes.ui.widgets import show
 from tests.releases.made_adaptive import drawn_with_a_generator
 
 ROOT = Path(__file__).parents[2]
@@ -108,13 +108,12 @@ def unfolded(title: str, *, key: str) -> Iterator[bool]:
 
 def main(*words: str) -> None:
     release_of_the_third()
-    show.folded, frames.is_wanted = unfolded, lambda: True  # before the pages are imported
+    show.folded = unfolded  # before the pages are imported
     history.example = drawn_with_a_generator  # on each server another one
     # Every message is sent: none replaces, and no new run discards, one that has not left yet.
     forward_msg_queue._maybe_compose_delta_msgs = lambda *_: None
     AppSession._clear_queue = lambda *_, **__: None  # type: ignore[method-assign]
     Chosen.has_public_records = False  # type: ignore[assignment]  # of public ones, a page may show everything
-    frames.AT_ONCE = math.inf
     use_host(replace(host(), first_s=math.inf))  # all work is done in one run: how far it gets depends on the time
     for module in ("data.page", "explore.page", "release.page"):
         importlib.import_module(f"dpbayes.ui.pages.{module}")

@@ -1,9 +1,7 @@
 """Where the settings come from when the browser goes back, and when the address is written."""
 
-from collections.abc import Callable
 from hashlib import sha256
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import streamlit as st
@@ -39,7 +37,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     monkeypatch.setattr(st, "session_state", {})
     monkeypatch.setattr(st, "query_params", run.query)
     monkeypatch.setattr(st, "fragment", lambda part: part)
-    monkeypatch.setattr(address, "get_script_run_ctx", lambda: run)
+    monkeypatch.setattr(address, "this_run", lambda: run)
     monkeypatch.setattr(address, "_mount", lambda **given: run.mounted.append(given))
     return run
 
@@ -87,32 +85,6 @@ def test_an_address_that_says_what_is_on_the_page_leaves_the_settings_the_same_o
     before = current()
     follow_address(query_of(before))
     assert current() is before
-
-
-def test_a_drag_is_written_when_the_hand_rests(run: SimpleNamespace) -> None:
-    address.begin_with_address()
-    for epsilon in (2.0, 3.0, 4.0):
-        set_parameter("epsilon", epsilon)
-        address.hold_link()
-        address.write_link()
-    assert run.query.written == 0
-    address.release_link()
-    address.write_link()
-    address.write_link()
-    assert run.query == {"epsilon": "4"}
-    assert run.query.written == 1
-
-
-@pytest.mark.parametrize("go_on", [lambda run: change(seed=2), lambda run: setattr(run, "page_script_hash", "there")])
-def test_what_else_happens_while_a_hand_moves_is_written_at_once(
-    run: SimpleNamespace, go_on: Callable[[SimpleNamespace], Any]
-) -> None:
-    address.begin_with_address()
-    set_parameter("epsilon", 2.0)
-    address.hold_link()
-    go_on(run)
-    address.write_link()
-    assert run.query == query_of(current())
 
 
 @pytest.mark.parametrize("end", ["written", "another setting"])

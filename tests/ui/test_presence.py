@@ -15,15 +15,15 @@ from dpbayes.ui.widgets.running import Running, check_browsers, end_when_gone
 def here(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """The sessions whose browsers are there; a test looks by itself."""
     sessions = {"mine", "other"}
-    manager = SimpleNamespace(is_active_session=sessions.__contains__)
-    monkeypatch.setattr(running, "runtime", SimpleNamespace(exists=lambda: True, get_instance=lambda: manager))
+    monkeypatch.setattr(running, "has_server", lambda: True)
+    monkeypatch.setattr(running, "has_browser", sessions.__contains__)
     monkeypatch.setattr(running, "_watch", lambda: None)
     monkeypatch.setattr(running, "_watched", {})
     return sessions
 
 
 def of_session(monkeypatch: pytest.MonkeyPatch, session: str, scan: Callable[[], Work[int]]) -> Running[int]:
-    monkeypatch.setattr(running, "get_script_run_ctx", lambda: SimpleNamespace(session_id=session))
+    monkeypatch.setattr(running, "this_run", lambda: SimpleNamespace(session_id=session))
     work = Running(scan(), restart=scan)
     next(work.steps)
     end_when_gone(work)

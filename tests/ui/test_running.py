@@ -28,12 +28,11 @@ def test_every_moment_goes_on_where_the_last_one_ended() -> None:
     seen = []
     while not work.done:
         work.work()
-        seen.append((work.so_far, work.share, work.taken))
+        seen.append((work.result, work.share, work.taken))
     assert seen == [((0,), 1 / 3, 1), ((0, 10), 2 / 3, 2), ((0, 10, 20), 1, 3)]
     work.work()
     assert work.result == (0, 10, 20)
     assert not work.going
-    assert not work.is_long
 
 
 def test_a_moment_is_as_many_steps_as_fit() -> None:
@@ -48,7 +47,6 @@ def test_stopped_work_stands_still_but_for_the_first_picture() -> None:
     work.work()
     work.work()
     assert work.result == (0,)
-    assert work.is_long, "the button to go on stays"
     work.stopped = False
     work.work()
     assert work.result == (0, 1)
@@ -72,9 +70,9 @@ def test_work_that_tells_its_share_alone_has_a_result_at_the_end() -> None:
 def test_work_whose_result_is_changed_takes_the_same_steps() -> None:
     work = Running(mapped(in_parts(lambda k: k, 2), len))
     work.work()
-    assert (work.share, work.so_far) == (0.5, 1)
+    assert (work.share, work.result) == (0.5, 1)
     work.work()
-    assert (work.done, work.so_far) == (True, 2)
+    assert (work.done, work.result) == (True, 2)
 
 
 def test_what_is_refused_is_refused_each_time() -> None:
@@ -104,7 +102,7 @@ def test_work_that_ends_in_another_way_begins_anew(
         return number
 
     def ask() -> Running[tuple[int, ...]]:
-        return running.running("kind", "key", lambda: in_parts(step, 2))
+        return running.running_elsewhere("kind", "key", lambda: in_parts(step, 2))
 
     ask().work()
     with pytest.raises(failure):
@@ -113,12 +111,6 @@ def test_work_that_ends_in_another_way_begins_anew(
     ask().work()
     assert ask().done
     assert ask().result == (0, 1)
-
-
-@pytest.mark.parametrize(("seconds", "is_long"), [(0.01, False), (10.0, True)])
-def test_only_long_work_has_a_bar(seconds: float, *, is_long: bool) -> None:
-    work = Running(in_parts(lambda k: k, 3), share=1 / 3, taken=1, seconds=seconds)
-    assert work.is_long is is_long
 
 
 def test_the_least_recently_used_work_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,7 +122,7 @@ def test_the_least_recently_used_work_is_forgotten(monkeypatch: pytest.MonkeyPat
             started.append(key)
             return in_parts(lambda k: key, 1)
 
-        return running.running("kind", key, start, most=2).begun()
+        return running.running_elsewhere("kind", key, start)
 
     first = ask("a")
     ask("b")
@@ -146,7 +138,7 @@ def test_few_works_that_are_not_done_are_kept_and_all_that_are(monkeypatch: pyte
     monkeypatch.setattr(running.st, "session_state", {})
 
     def ask(key: int, total: int) -> Running[tuple[int, ...]]:
-        work = running.running("kind", key, lambda: in_parts(lambda k: k, total))
+        work = running.running_elsewhere("kind", key, lambda: in_parts(lambda k: k, total))
         work.work()
         return work
 
@@ -176,7 +168,6 @@ def test_work_of_another_program_ends_when_it_is_stopped_and_begins_anew() -> No
     assert events == ["begun", "ended"]
     work.work()
     assert not work.going
-    assert work.is_long, "the button to go on stays"
     work.go_on()
     assert (work.share, work.taken) == (0.0, 0)
     while work.going:

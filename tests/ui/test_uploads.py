@@ -42,7 +42,8 @@ class Store:
 def store(monkeypatch: pytest.MonkeyPatch) -> Store:
     """An empty store, with bounds of 100 bytes a session, 300 in all, and 10 for a document."""
     store = Store()
-    monkeypatch.setattr(uploads, "get_instance", lambda: store)
+    monkeypatch.setattr(uploads, "uploaded_files", lambda: store)
+    monkeypatch.setattr(uploads, "has_browser", store.is_active_session)
     monkeypatch.setattr(uploads, "takes_documents", {"s1", "s2"}.__contains__)
     for name, most in (("OF_SESSION", 100), ("OF_ALL", 300), ("OF_VISITORS", 150), ("DOCUMENT", 10)):
         monkeypatch.setattr(uploads, f"MOST_{name}", most)

@@ -127,6 +127,7 @@ class Board {
 
   say({ headline, notes }) {
     if (this.headline.textContent !== headline) this.headline.textContent = headline;
+    this.headline.hidden = !headline;
     const text = notes.join("\n");
     if (this.said === text) return;
     this.said = text;

@@ -9,10 +9,10 @@ from http.cookies import SimpleCookie
 from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit.runtime import get_instance
 
 from dpbayes.base.text import memory
 from dpbayes.ui.session.roles import Act, Person, of_cookies
+from dpbayes.ui.session.run import has_browser, uploaded_files
 from dpbayes.ui.session.uploads import MOST_DOCUMENT, takes_documents
 
 MOST_OF_SESSION = 200 * 2**20
@@ -104,7 +104,7 @@ def _obstacle(scope: Scope, session: str, size: int, coming: int) -> str:
 
 def _files() -> dict[str, dict[str, Any]]:
     """Return the files of all sessions, by session and file, the oldest first."""
-    files: dict[str, dict[str, Any]] = get_instance().uploaded_file_mgr.file_storage  # type: ignore[attr-defined]
+    files: dict[str, dict[str, Any]] = uploaded_files().file_storage
     return files
 
 
@@ -114,18 +114,16 @@ def _stored() -> int:
 
 def _forget_departed() -> None:
     """Remove the files of sessions without a browser, which Streamlit keeps until another visitor leaves."""
-    runtime = get_instance()
     for session in list(_files()):
-        if not runtime.is_active_session(session):
-            runtime.uploaded_file_mgr.remove_session_files(session)
+        if not has_browser(session):
+            uploaded_files().remove_session_files(session)
 
 
 def _make_room(session: str, room: int) -> None:
     """Remove the oldest files of a session beyond its room, and all files if the session has ended meanwhile."""
-    runtime = get_instance()
-    if not runtime.is_active_session(session):
-        runtime.uploaded_file_mgr.remove_session_files(session)
+    if not has_browser(session):
+        uploaded_files().remove_session_files(session)
     for place, (name, file) in enumerate(reversed(list(_files().get(session, {}).items()))):
         room -= len(file.data)
         if room < 0 and place > 0:
-            runtime.uploaded_file_mgr.remove_file(session, name)  # type: ignore[attr-defined]
+            uploaded_files().remove_file(session, name)

@@ -6,7 +6,6 @@ from typing import Self
 
 import numpy as np
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.typing import UploadedFile
 
 from dpbayes.base.libraries import pd
@@ -15,6 +14,7 @@ from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.proposals import Proposal
 from dpbayes.ui.session.roles import Act, person
+from dpbayes.ui.session.run import this_run
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -100,7 +100,7 @@ _with_place: dict[str, None] = {}
 
 def document_place(label: str, *, type: str | list[str] | None = None, key: str) -> UploadedFile | None:
     """Show a place for a small document; a visitor without the right to upload tables can use it, too."""
-    run = get_script_run_ctx(suppress_warning=True)
+    run = this_run()
     if run is not None:
         _with_place[run.session_id] = _with_place.pop(run.session_id, None)
         for oldest in list(_with_place)[:-MOST_SESSIONS]:

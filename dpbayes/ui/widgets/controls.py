@@ -10,7 +10,6 @@ from typing import Any, Literal
 import streamlit as st
 
 from dpbayes.base import terms
-from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import Choice, Parameter
 from dpbayes.base.text import escaped, letters, typed
 from dpbayes.base.validation import InputError
@@ -19,8 +18,6 @@ from dpbayes.posteriors.prior_rules import PriorKind, PriorRule
 from dpbayes.ui.session.current import change, current, set_parameter
 from dpbayes.ui.session.link import READERS, read_parameter
 from dpbayes.ui.session.settings import PARAMETERS, parameter_title
-from dpbayes.ui.widgets.edits import ANY_CELL, edits_of
-from dpbayes.ui.widgets.guard import LEFT_OUT
 
 FEW = 4
 """The largest number of options that are a row of buttons; more options are a list."""
@@ -34,9 +31,10 @@ _PRIOR_KEY = "choice.prior.kind"
 def mirror(key: str, value: object) -> None:
     """Let the widget with this key show `value`, also instead of a refused text.
 
-    A widget that already shows the value is not changed (`_leave_what_is_shown` in `dpbayes/ui/widgets/guard.py`).
+    A widget that already shows the value is not set, because this would move it under the hand.
     """
-    st.session_state[key] = value
+    if key not in st.session_state or st.session_state[key] != value:
+        st.session_state[key] = value
 
 
 def _attempt(key: str, kept: str, text: str, do: Callable[[str], object]) -> None:
@@ -127,17 +125,6 @@ def segments(
         on_change=lambda: change(**{field: st.session_state[key]}),
         **more,
     )
-
-
-def edited(frame: "pd.DataFrame", *, key: str, disabled: Sequence[str] = (), **more: Any) -> "pd.DataFrame":
-    """Show a table with editable cells, except in `disabled` columns; invalid edits are dropped with a message."""
-    open_to_typing = [name for name in frame.columns if name not in disabled]
-    try:
-        edits_of(key, len(frame), dict.fromkeys(open_to_typing, ANY_CELL))
-    except InputError:
-        del st.session_state[key]
-        st.warning(LEFT_OUT)
-    return st.data_editor(frame, key=key, disabled=disabled, **more)
 
 
 def parameter_control(

@@ -14,9 +14,6 @@ from dpbayes.base.validation import InputError, is_writable
 
 Kind = type | UnionType
 
-ANY_CELL: Kind = bool | int | float | str
-"""Any value of a cell, for a table whose values are checked at their use."""
-
 
 def edits_of(key: str, lines: int, kinds: Mapping[str, Kind]) -> dict[int, dict[str, Any]]:
     """Return the typed values of the editor with this key, by line and column; `kinds` are the editable columns.

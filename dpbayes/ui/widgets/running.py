@@ -6,24 +6,20 @@ immediately, all controls work during the computation, and a button can stop it.
 Streamlit interrupts a run when a control is used; a computation within one run would begin again.
 """
 
-import math
 import threading
 import time
 import weakref
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, Generic, ParamSpec, TypeVar
 
 import streamlit as st
-from streamlit import runtime
 from streamlit.errors import StreamlitAPIException
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpbayes.base.steps import Partial, Work
-from dpbayes.base.text import done
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.host import host
-from dpbayes.ui.widgets.frames import is_recording
+from dpbayes.ui.session.run import has_browser, has_server, this_run
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
@@ -31,12 +27,6 @@ Arguments = ParamSpec("Arguments")
 KEPT, UNFINISHED = 32, 2
 """The number of computations of one kind that a session keeps, and how many of them may be unfinished; these also keep
 their inputs in memory."""
-
-NOTICED = 0.5
-"""Remaining seconds above which there is a progress bar with a button to stop."""
-
-WITHOUT_BUTTON = 50_000_000
-"""Values of records that a simulation may read without a button: about a second."""
 
 LOOK = 3.0
 """Seconds between two checks. Work is stopped after two checks in a row without a browser."""
@@ -73,25 +63,6 @@ class Running(Generic[Result]):
         """Whether the page must run again to continue."""
         return not (self.done or self.stopped)
 
-    @property
-    def is_long(self) -> bool:
-        """Whether so much work remains that the page shows its progress and a button to stop."""
-        if self.done or not self.taken:
-            return False
-        return self.stopped or self.seconds * (1 - self.share) > NOTICED * self.share
-
-    @property
-    def so_far(self) -> Result:
-        """The result so far of a computation in which each step has a result."""
-        assert self.result is not None
-        return self.result
-
-    def begun(self) -> "Running[Result]":
-        """Return this computation with at least one step done, for a first picture. Errors: InputError of the step."""
-        if not self.taken:
-            self.work()
-        return self
-
     def stop(self) -> None:
         """Stop the computation until `go_on`. Errors: ValueError during a step of a computation in another program."""
         if self.restart is not None:
@@ -108,12 +79,12 @@ class Running(Generic[Result]):
     def work(self) -> None:
         """Do steps for a moment, unless stopped. The first call does at least one step, for the picture.
 
-        For the figure of a frame, all steps are done in one call. Errors: InputError of a step.
+        Errors: InputError of a step.
         """
         if self.refused:
             raise InputError(self.refused)
         moment = host().moment_s if self.taken else host().first_s
-        end = math.inf if is_recording() else time.perf_counter() + moment
+        end = time.perf_counter() + moment
         self.worker = run = object()
         while self.going or not self.taken:
             with self.at_work:
@@ -144,14 +115,6 @@ class Running(Generic[Result]):
         self.taken += 1
 
 
-def running(kind: str, key: Hashable, start: Callable[[], Work[Result]], *, most: int = KEPT) -> Running[Result]:
-    """Return this session's computation with this key, started if it is new.
-
-    Of one kind, the session keeps the `most` computations that were used last.
-    """
-    return _kept(kind, key, lambda: Running(start()), most=most)
-
-
 def running_elsewhere(kind: str, key: Hashable, start: Callable[[], Work[Result]]) -> Running[Result]:
     """Return a computation in another program. Stopping ends it there, and continuing begins it again.
 
@@ -168,41 +131,26 @@ def forget(kind: str, key: Hashable) -> None:
     st.session_state.get(f"{kind}.running", {}).pop(key, None)
 
 
-def _kept(kind: str, key: Hashable, start: Callable[[], Running[Result]], *, most: int = KEPT) -> Running[Result]:
+def _kept(kind: str, key: Hashable, start: Callable[[], Running[Result]]) -> Running[Result]:
     kept: dict[Hashable, Running[Any]] = st.session_state.setdefault(f"{kind}.running", {})
-    if is_recording() and key not in kept:  # frames of forty stops would displace what the page needs at its own
-        kept, most = st.session_state.setdefault(f"{kind}.frame", {}), 1
     existing = kept.pop(key, None)
     kept[key] = work = start() if existing is None or existing.lost else existing
     unfinished = [old for old, other in kept.items() if not other.done]
-    for old in {*list(kept)[:-most], *unfinished[:-UNFINISHED]}:
+    for old in {*list(kept)[:-KEPT], *unfinished[:-UNFINISHED]}:
         del kept[old]
     return work
 
 
-def so_far(kind: str, key: Hashable) -> Any | None:
-    """Return the result so far of this session's computation with this key; None without one."""
-    work = st.session_state.get(f"{kind}.running", {}).get(key)
-    return None if work is None else work.result
-
-
-def progress(work: Running[Any], finished: str, *, key: str, along: Sequence[Running[Any]] = ()) -> None:
-    """Show in words what is `finished`, and a button that stops or continues this work and that `along`."""
+def progress(work: Running[Any], finished: str, *, key: str) -> None:
+    """Show in words what is `finished`, and a button that stops or continues this work."""
 
     def turn(*, stopped: bool) -> None:
-        for task in (work, *along):
-            task.stop() if stopped else task.go_on()
+        work.stop() if stopped else work.go_on()
 
     left, right = st.columns([4, 1], vertical_alignment="center")
     left.progress(work.share, f"Stopped after {finished}." if work.stopped else f"{finished} so far …")
     label = "Stop" if not work.stopped else "Continue" if work.restart is None else "Restart"
     right.button(label, key=key, on_click=turn, kwargs={"stopped": not work.stopped})
-
-
-def progress_if_long(work: Running[Any], of: str, *, key: str) -> None:
-    """Show which share `of` something is done, with the button, if the rest takes long."""
-    if work.is_long:
-        progress(work, f"{done(work.share)} of {of}", key=key)
 
 
 def run_again() -> None:
@@ -233,8 +181,8 @@ _lock = threading.Lock()
 
 def end_when_gone(work: Running[Any]) -> None:
     """Stop work of this session after its browser has gone. Without a server, as in a page test, do nothing."""
-    run = get_script_run_ctx()
-    if run is None or not runtime.exists():
+    run = this_run()
+    if run is None or not has_server():
         return
     with _lock:
         is_first = not _watched
@@ -262,17 +210,13 @@ def check_browsers() -> bool:
             if work is None or not work.going:
                 del _watched[key]
                 continue
-            watched.missed = 0 if _is_here(watched.session) else watched.missed + 1
+            watched.missed = 0 if has_browser(watched.session) else watched.missed + 1
             if watched.missed >= 2:
                 gone.append(work)
         is_left = bool(_watched)
     for work in gone:  # outside the lock: an engine may take a moment to stop
         _end(work)
     return is_left
-
-
-def _is_here(session: str) -> bool:
-    return runtime.exists() and runtime.get_instance().is_active_session(session)
 
 
 def _end(work: Running[Any]) -> None:

@@ -1,5 +1,6 @@
 """Elements of pages: headlines, error messages, folded parts, tables with downloads, assumptions, sources."""
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,9 +18,14 @@ from dpbayes.mechanisms import MECHANISMS
 from dpbayes.mechanisms.base import name_of
 from dpbayes.ui.session.chosen import Chosen, TableMissing
 from dpbayes.ui.session.downloads import download_button
-from dpbayes.ui.widgets.chart import take_picture
-from dpbayes.ui.widgets.chart.saving import offered_name
-from dpbayes.ui.widgets.guard import WENT_WRONG, log_failure, notes
+from dpbayes.ui.session.file_names import offered_name
+
+WENT_WRONG = (
+    "Something went wrong here. Your settings are kept: go to another page, open a story, or reload this page. The "
+    "server's log describes the error."
+)
+
+_LOG = logging.getLogger(__name__)
 
 SLOW = 2_000_000
 """The size of a file in bytes, or of a table in values, above which a progress bar is shown."""
@@ -112,19 +118,15 @@ def is_guarded() -> bool:
 def guarded() -> Iterator[None]:
     """Show an error in the block as a message, and write an unexpected error to the server's log.
 
-    The outermost block of a run also shows the messages about dropped values from the browser. Streamlit ends a run
-    with a BaseException, which passes.
+    Streamlit ends a run with a BaseException, which passes.
     """
-    if not _inside.get():
-        for note in notes():
-            st.warning(escaped(note))
     token = _inside.set(True)
     try:
         yield
     except InputError as error:
         show_refusal(error)
     except Exception as error:
-        log_failure(error)
+        _LOG.error("A part of the page failed.", exc_info=error)
         st.error(WENT_WRONG)
     finally:
         _inside.reset(token)
@@ -162,9 +164,9 @@ def _cell_text(value: object) -> str:
 def data_and_download(
     make: "Callable[[], pd.DataFrame]", *, name: str, curator_only: bool, simulates: bool = False
 ) -> None:
-    """Show a folded part with the numbers of a chart, and offer them as CSV and the chart as a picture.
+    """Show a folded part with the numbers of a picture, and offer them as CSV.
 
-    The file's name states whether the chart `simulates` releases.
+    The file's name states whether the picture `simulates` releases.
     """
     with folded("Numbers and download", key=f"numbers.{name}") as is_open:
         if not is_open:
@@ -175,7 +177,6 @@ def data_and_download(
         numbers(frame, height=min(38 + 35 * len(frame), 300))
         file = offered_name(name, "csv", simulates=simulates, curator_only=curator_only)
         download_button("Download CSV", lambda: safe_csv(frame), file, mime="text/csv", key=f"download.{name}")
-        take_picture(key=name)
 
 
 def assumption(text: str, *, holds: bool) -> None:

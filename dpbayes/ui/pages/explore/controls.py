@@ -17,12 +17,12 @@ from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.columns import encode, halves
 from dpbayes.ui.session.chosen import Chosen, kind_called, question_of
 from dpbayes.ui.session.current import change, set_parameter
+from dpbayes.ui.session.file_names import public_records_text
 from dpbayes.ui.session.graphs import Graph, placed
 from dpbayes.ui.session.increments import is_simulated, kept_share, stealth_increment
 from dpbayes.ui.session.settings import EXPLORED_NAMES, PARAMETERS
 from dpbayes.ui.session.uploads import Upload, keep_upload, upload
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.chart.saving import public_records_text
 from dpbayes.ui.widgets.controls import prior_control
 from dpbayes.ui.widgets.running import run_again
 from dpbayes.ui.widgets.show import folded, guarded, sentence_instead

@@ -19,11 +19,11 @@ from dpbayes.posteriors.noise_model import Reading
 from dpbayes.ui.pages.explore.controls import meanings_of, question_line, rail
 from dpbayes.ui.pages.explore.person import one_person
 from dpbayes.ui.session.chosen import Chosen, kind_called, question_of
+from dpbayes.ui.session.file_names import public_records_text
 from dpbayes.ui.session.looked import EXACT_POSTERIORS, note_looked
 from dpbayes.ui.session.options.workflow import ExploreView, SimulatedTables
 from dpbayes.ui.session.planned import planned_tables_of
 from dpbayes.ui.widgets.board import offer_document, show
-from dpbayes.ui.widgets.chart.saving import public_records_text
 from dpbayes.ui.widgets.controls import parameter_control
 
 OF_RECORDS = 3

@@ -14,7 +14,7 @@ from dpbayes.figures.explore import RaisedBeliefs, risk_figure
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.chart import chart
+from dpbayes.ui.widgets.board import picture
 from dpbayes.ui.widgets.show import folded, inside, sentence_instead
 
 _BEFORE = np.linspace(0.0, 1.0, 201)
@@ -80,9 +80,10 @@ def _picture(limits: Risk, chosen: Chosen) -> None:
         usual_name=f"at most, in {rare} of cases ({inside(chosen.mechanism.label)})",
     )
     marks = (at, limits.ceiling, float(limits.usual(at)) if kept else np.nan)
-    chart(
+    picture(
         risk_figure(beliefs, chosen=marks, colour=chosen.mechanism.colour),
         key="person",
+        title="How much can a belief about one person rise?",
         alt=f"Beliefs before and after {_of_releases(limits)}: {percent(at)} becomes at most "
         f"{_at_most(limits.ceiling)}.",
     )

@@ -19,12 +19,12 @@ from dpbayes.ui.pages.network.editor import editor, start_from
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.drawings import replace_drawing
+from dpbayes.ui.session.file_names import offered_name
 from dpbayes.ui.session.graphs import Graph, code_of, drawable, placed
 from dpbayes.ui.session.planned import USUAL_RECORDS
 from dpbayes.ui.session.settings import Cpts
 from dpbayes.ui.session.uploads import document_place, given_cpts
 from dpbayes.ui.widgets.board import offer_document, show
-from dpbayes.ui.widgets.chart.saving import offered_name
 from dpbayes.ui.widgets.from_python import NETWORK, is_read_from_file
 from dpbayes.ui.widgets.page import next_page
 from dpbayes.ui.widgets.show import sentence_instead

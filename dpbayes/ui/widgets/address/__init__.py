@@ -9,13 +9,13 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpbayes.ui.session.current import current, follow_address
 from dpbayes.ui.session.drawings import revisit
 from dpbayes.ui.session.link import query_of
+from dpbayes.ui.session.run import this_run
 
-_BEGUN, _TURNED, _IN_PLACE, _MOVING = "link.begun", "link.turned", "link.in_place", "link.moving"
+_BEGUN, _TURNED, _IN_PLACE = "link.begun", "link.turned", "link.in_place"
 
 _mount = st.components.v2.component(
     "dpbayes_address", js=(Path(__file__).parent / "address.js").read_text(encoding="utf-8")
@@ -27,7 +27,7 @@ def begin_with_address() -> None:
 
     Call this before `st.navigation`, so that the entry that Streamlit makes for another page has the settings.
     """
-    run, turned_from = get_script_run_ctx(), st.session_state.pop(_TURNED, None)
+    run, turned_from = this_run(), st.session_state.pop(_TURNED, None)
     if run is not None and run.is_history_navigation:
         follow_address(st.query_params.to_dict())
         revisit()
@@ -45,12 +45,12 @@ def turn_to(page: str) -> None:
 
 
 def write_link() -> None:
-    """Write the settings into the browser's address; while a slider moves, wait until it stops."""
+    """Write the settings into the browser's address."""
     query = query_of(current())
     if _pending_query() == query:
         return
     st.session_state.pop(_IN_PLACE, None)
-    if not hand_moves() and st.query_params.to_dict() != query:
+    if st.query_params.to_dict() != query:
         st.query_params.from_dict(query)
 
 
@@ -70,22 +70,6 @@ def write_in_place(page: str) -> None:
         until_written()
 
 
-def hold_link() -> None:
-    """Note that a slider moves: a whole drag is one step of the history."""
-    st.session_state[_MOVING] = current(), shown_page()
-
-
-def release_link() -> None:
-    """Note that the slider has stopped."""
-    st.session_state.pop(_MOVING, None)
-
-
-def hand_moves() -> bool:
-    """Return whether a slider of this page moves, and nothing else has changed since."""
-    settings, page = st.session_state.get(_MOVING, (None, ""))
-    return settings is current() and page == shown_page()  # any other change, and another page, is a separate step
-
-
 def _ask_in_place() -> None:
     """Request that the browser writes the settings into its entry for this page, if the entry has other settings."""
     query = query_of(current())
@@ -101,5 +85,5 @@ def _pending_query() -> dict[str, str] | None:
 
 def shown_page() -> str:
     """Return the page of this run, as Streamlit identifies it."""
-    run = get_script_run_ctx()
-    return run.page_script_hash if run is not None else ""
+    run = this_run()
+    return str(run.page_script_hash) if run is not None else ""

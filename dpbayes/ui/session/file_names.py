@@ -1,13 +1,11 @@
-"""What a page states of its files: the facts on which its pictures depend, their names, and the line below a chart."""
+"""The names of the files that pages offer: the page, the content and the settings."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-import streamlit as st
-
-from dpbayes.base.text import shortest, typed
+from dpbayes.base.text import typed
 from dpbayes.base.validation import InputError
-from dpbayes.ui.session.chosen import Chosen, kind_called
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.connected import scanned_records
 from dpbayes.ui.session.current import current, shown_place
 from dpbayes.ui.session.link import query_of
@@ -27,30 +25,6 @@ _SHARED_OPTIONS_PAGE = "release"
 """The group of options that apply to all pages: the reading of releases."""
 
 
-# The facts on which the pictures of a page depend: the page declares them, and a saved picture states their values
-
-Fact = Callable[[Chosen], str]
-"""The value of one fact, as a saved picture states it; "" if the fact does not apply."""
-
-Facts = dict[str, Fact]
-
-PLANNED = "planned, from public probabilities"
-"""The fact `tables` of a picture that shows no data."""
-
-_DECLARED = "facts"
-
-
-def pictures_tell(facts: Facts) -> None:
-    """Declare the facts on which the pictures of the shown page depend."""
-    st.session_state[_DECLARED] = (shown_place(), facts)
-
-
-def facts_of(page: str) -> Facts:
-    """Return the facts that a page has declared."""
-    place, facts = st.session_state.get(_DECLARED, ("", {}))
-    return facts if place == page else {}
-
-
 def public_records_text(chosen: Chosen) -> str:
     """Return the public number of records if it is known; this function does not count a table."""
     if chosen.settings.data == "synthetic":
@@ -60,15 +34,6 @@ def public_records_text(chosen: Chosen) -> str:
     except InputError:
         return ""
     return "" if n is None else f"{n:,}"
-
-
-MECHANISM: Facts = {"mechanism": lambda chosen: kind_called(chosen.settings.mechanism).label}
-EPSILON: Facts = {"epsilon": lambda chosen: shortest(chosen.epsilon)}
-TABLE: Facts = {"table": lambda chosen: chosen.data_title}
-N: Facts = {"n": public_records_text}
-
-
-# The names of files
 
 
 def offered_name(name: str, end: str, *, simulates: bool = False, curator_only: bool = False) -> str:
@@ -92,45 +57,6 @@ def plain_name(page: str, name: str, values: Mapping[str, str], *, simulates: bo
 
 def _words(name: str) -> list[str]:
     return re.findall(r"[a-z0-9]+", name.lower())
-
-
-# The line below a chart
-
-
-def settings_caption(page: str, chosen: Chosen, page_facts: Facts, *, simulates: bool = False) -> str:
-    """Return the line below a saved chart: its page, the declared facts, and all other settings that are not defaults.
-
-    The line states whether releases were simulated, and whether the chart is the curator's.
-    """
-    facts = {name: _cut(value) for name, fact in page_facts.items() if (value := fact(chosen))}
-    spoken_for = {
-        key.format(group=group) for name in facts for key in _KEYS[name] for group in groups_of(page) or (page,)
-    }
-    others = {key: value for key, value in _short(page, chosen.settings).items() if key not in spoken_for}
-    kind = f" A {'simulation' if simulates else 'picture'}, not a release."
-    is_private = chosen.is_curator and facts.get("tables") != PLANNED
-    private = " Curator view: may contain values that are not private." if is_private else ""
-    return f"{_line(page, facts | others)}{kind}{private}"
-
-
-def release_caption(page: str, facts: Mapping[str, str]) -> str:
-    """Return the line below a chart of a real release, which does not depend on the settings of the page."""
-    return _line(page, {name: _cut(fact) for name, fact in facts.items()})
-
-
-def _line(page: str, facts: Mapping[str, str]) -> str:
-    values = ", ".join(f"{name} = {value}" for name, value in facts.items())
-    return f"dpbayes, page {page or 'home'}{f': {values}' if values else ''}."
-
-
-_KEYS = {
-    "mechanism": ("mechanism", "{group}.subject"),
-    "epsilon": ("epsilon", "{group}.epsilon"),
-    "table": ("data",),
-    "tables": ("{group}.tables", "data"),
-    "n": ("records", "{group}.n", "{group}.records"),
-}
-"""The settings that a fact replaces in the line."""
 
 
 def _short(page: str, settings: Settings) -> dict[str, str]:

@@ -1,0 +1,26 @@
+"""What the dashboard needs of Streamlit's inner modules: the run of a page, and the sessions of the server."""
+
+from typing import Any
+
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+
+def this_run() -> Any | None:
+    """Return the context of the run of this thread, with its session and page; None outside of a run."""
+    return get_script_run_ctx(suppress_warning=True)
+
+
+def has_server() -> bool:
+    """Return whether a server runs; a test of a page has none."""
+    return runtime.exists()
+
+
+def has_browser(session: str) -> bool:
+    """Return whether a browser is connected to a session."""
+    return runtime.exists() and runtime.get_instance().is_active_session(session)
+
+
+def uploaded_files() -> Any:
+    """Return Streamlit's store of the files of all sessions."""
+    return runtime.get_instance().uploaded_file_mgr
