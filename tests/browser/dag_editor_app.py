@@ -4,13 +4,14 @@ import json
 
 import streamlit as st
 
-from dpbayes.ui.widgets.dag_editor import Drawing, DrawnNode, dag_editor
+from dpbayes.ui.session.graphs import Graph
+from dpbayes.ui.widgets.dag_editor import dag_editor
 
 
-def drawing(edges: str, **places: tuple[float, float]) -> Drawing:
+def drawing(edges: str, **places: tuple[float, float]) -> Graph:
     """`drawing("a>b", a=(x, y), b=(x, y))`."""
     pairs = [tuple(edge.split(">")) for edge in edges.split()]
-    return Drawing(tuple(DrawnNode(name, *place) for name, place in places.items()), tuple(pairs))
+    return Graph(tuple(places), tuple(pairs), places)
 
 
 STARTS = {
@@ -20,11 +21,12 @@ STARTS = {
         asia=(200, 80), smoke=(650, 80), tub=(200, 220), lung=(500, 220), bronc=(800, 220),
         either=(350, 360), xray=(200, 500), dysp=(600, 500),
     ),
-    "hostile": Drawing(
-        (DrawnNode('<b>"x"</b>', 200, 150), DrawnNode("a,b", 500, 300), DrawnNode("long " * 15, 700, 450)),
+    "hostile": Graph(
+        ('<b>"x"</b>', "a,b", "long " * 15),
         (("a,b", '<b>"x"</b>'),),
+        {'<b>"x"</b>': (200, 150), "a,b": (500, 300), "long " * 15: (700, 450)},
     ),
-    "empty": Drawing((), ()),
+    "empty": Graph((), ()),
 }  # fmt: skip
 
 
@@ -43,8 +45,7 @@ def main() -> None:
         notes={"lung": "no column of this name in the data"} if noted else {},
         edge_notes={("smoke", "lung"): "m = 2"} if noted else {},
     )
-    places = {node.name: [node.x, node.y] for node in drawn.nodes}
-    st.code(json.dumps({"places": places, "edges": drawn.edges, "epsilon": epsilon}), language=None)
+    st.code(json.dumps({"places": drawn.places, "edges": drawn.edges, "epsilon": epsilon}), language=None)
 
 
 if __name__ == "__main__":

@@ -28,10 +28,10 @@ NO_LIMIT = 3600.0
 """Seconds a run may take. AppTest wants a number; what is slow is for the benchmarks to say, not for a test."""
 
 
-TESTED = Host(head_start_s=0.0, offers_frames=False)
+TESTED = Host()
 """All work, without a browser."""
 
-QUICK = TESTED if IS_THOROUGH else replace(TESTED, first_s=float("inf"), share=0.02)
+QUICK = TESTED if IS_THOROUGH else replace(TESTED, first_s=float("inf"))
 """A page works to its end in one run, on few releases, unless thorough; a test states another host."""
 
 

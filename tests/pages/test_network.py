@@ -1,5 +1,6 @@
 """The Network page: its board follows the drawing; whatever is imported becomes a network or a sentence."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import MAX_NAME, Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.settings import Cpts, Seat, Settings
 from dpbayes.ui.session.uploads import given_cpts
-from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawnNode
+from dpbayes.ui.widgets.dag_editor import Beyond
 from tests.conftest import crossed
 from tests.pages.conftest import (
     components,
@@ -217,9 +218,9 @@ class Browser:
 
     def __init__(self) -> None:
         self.rev, self.direction = 0, ""
-        self.drawing, self.beyond = Drawing((), ()), Beyond()
+        self.drawing, self.beyond = Graph((), ()), Beyond()
 
-    def __call__(self, drawing: Drawing, *, rev: int, beyond: Beyond, **shown: object) -> Drawing:
+    def __call__(self, drawing: Graph, *, rev: int, beyond: Beyond, **shown: object) -> Graph:
         if rev != self.rev:
             self.rev, self.drawing = rev, drawing
         self.beyond = beyond
@@ -231,13 +232,14 @@ class Browser:
 
     def arrow(self, at: AppTest, start: str, end: str) -> AppTest:
         """Draw an arrow."""
-        self.drawing = Drawing(self.drawing.nodes, (*self.drawing.edges, (start, end)))
+        self.drawing = replace(self.drawing, edges=(*self.drawing.edges, (start, end)))
         return fine(at.run())
 
     def delete(self, at: AppTest, name: str) -> AppTest:
         """Delete a node."""
-        nodes = tuple(node for node in self.drawing.nodes if node.name != name)
-        self.drawing = Drawing(nodes, tuple(edge for edge in self.drawing.edges if name not in edge))
+        places = {node: place for node, place in self.drawing.places.items() if node != name}
+        edges = tuple(edge for edge in self.drawing.edges if name not in edge)
+        self.drawing = Graph(tuple(places), edges, places)
         return fine(at.run())
 
     def turn(self, at: AppTest, direction: str) -> AppTest:
@@ -324,7 +326,7 @@ def test_undo_brings_back_what_another_table_replaced(browser: Browser) -> None:
     assert (settings_of(at).data, settings_of(at).graph) == ("synthetic", drawn)
     browser.turn(at, "redo")
     assert settings_of(at).graph == ""
-    assert len(browser.drawing.nodes) == 8
+    assert len(browser.drawing.names) == 8
 
 
 def from_home(at: AppTest, story: str) -> None:
@@ -339,7 +341,7 @@ def test_undo_brings_back_what_a_story_replaced_with_the_probabilities_of_its_fi
     from_home(at, "epsilon")
     assert [toast.value[:51] for toast in at.toast] == ["The table's own network replaced your drawing; Undo"]
     fine(at.switch_page(PAGE).run())
-    assert len(browser.drawing.nodes) == 8
+    assert len(browser.drawing.names) == 8
     browser.turn(at, "undo")
     assert browser.drawing == drawing
     now = settings_of(at)
@@ -410,13 +412,13 @@ def test_columns_added_can_be_undone(browser: Browser) -> None:
     assert graph_of(settings_of(at).graph).names == ("smoke", "lung")
     assert not said(at)
     browser.turn(at, "undo")
-    assert [node.name for node in browser.drawing.nodes] == ["smoke"]
+    assert browser.drawing.names == ("smoke",)
 
 
 def test_a_drawing_too_large_to_keep_is_one_sentence_and_changes_nothing(browser: Browser) -> None:
     at = open_page(PAGE)
     names = long_names(300, 180)
-    browser.drawing = Drawing(tuple(DrawnNode(name, 10, 10) for name in names), ())
+    browser.drawing = Graph(tuple(names), (), dict.fromkeys(names, (10, 10)))
     fine(at.run())
     one_sentence(at, "too large to keep")
     assert settings_of(at) == Settings()

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from dpbayes.sources.named_networks import MAX_NODES
-from dpbayes.ui.session.graphs import MAX_NAME
-from dpbayes.ui.widgets.dag_editor import HEIGHT, WIDTH, Drawing, DrawingError, DrawnNode, read_drawing, read_sent
+from dpbayes.ui.session.graphs import MAX_NAME, Graph
+from dpbayes.ui.widgets.dag_editor import HEIGHT, WIDTH, DrawingError, read_drawing, read_sent
 
 
 def node(name: object = "a", **fields: object) -> dict[str, object]:
@@ -18,16 +18,16 @@ def test_a_drawing_is_read_with_its_order() -> None:
     sent = json.loads(
         '{"nodes": [{"name": "b", "x": 1, "y": 2}, {"name": "a", "x": 3, "y": 4}], "edges": [["a", "b"]]}'
     )
-    assert read_drawing(sent) == Drawing((DrawnNode("b", 1, 2), DrawnNode("a", 3, 4)), (("a", "b"),))
+    assert read_drawing(sent) == Graph(("b", "a"), (("a", "b"),), {"b": (1, 2), "a": (3, 4)})
 
 
 def test_an_empty_drawing_is_a_drawing() -> None:
-    assert read_drawing({"nodes": [], "edges": []}) == Drawing((), ())
+    assert read_drawing({"nodes": [], "edges": []}) == Graph((), ())
 
 
 def test_positions_are_pulled_into_the_box() -> None:
     drawing = read_drawing({"nodes": [node(x=-5, y=9999), node("b", x=9999, y=-5)], "edges": []})
-    assert [(n.x, n.y) for n in drawing.nodes] == [(0, HEIGHT), (WIDTH, 0)]
+    assert list(drawing.places.values()) == [(0, HEIGHT), (WIDTH, 0)]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def refused_with_a_sentence(value: Any) -> None:
 
 
 def test_what_was_drawn_before_python_brought_another_drawing_is_over() -> None:
-    given, sent = Drawing((DrawnNode("g", 1, 2),), ()), {"nodes": [node("s")], "edges": []}
+    given, sent = Graph(("g",), (), {"g": (1, 2)}), {"nodes": [node("s")], "edges": []}
     assert read_sent({"rev": 3, "drawing": sent}, rev=3, given=given) == read_drawing(sent)
     assert read_sent({"rev": 2, "drawing": sent}, rev=3, given=given) == given
     for value in (None, sent, {"rev": 3}, {"rev": 3, "drawing": None}):

@@ -1,4 +1,4 @@
-"""How pages are run: how long a run works, and how much it simulates.
+"""How pages are run: how long a run works.
 
 A server has a browser behind every session, and the values of `Host`. A test without a browser uses others.
 """
@@ -13,19 +13,12 @@ class Host:
     Attributes:
         first_s: Seconds of work before the first picture.
         moment_s: Seconds of work in each later run.
-        head_start_s: Seconds that a browser gets to draw the picture of a page that was just opened. Without this
-            pause it would first draw all other elements, and the picture two seconds later.
-        share: The share of the usual numbers of releases, repeats and tables that pages simulate.
         goes_on: Whether a page runs again by itself, to continue its work.
-        offers_frames: Whether a page that rests computes what its browser shows while a slider moves.
     """
 
     first_s: float = 0.05
     moment_s: float = 0.5
-    head_start_s: float = 0.4
-    share: float = 1.0
     goes_on: bool = True
-    offers_frames: bool = True
 
 
 _hosts = [Host()]
@@ -39,8 +32,3 @@ def host() -> Host:
 def use_host(value: Host) -> None:
     """Run pages in this way from now on."""
     _hosts[:] = [value]
-
-
-def share_of_host(number: int, least: int = 1) -> int:
-    """Return the host's share of a usual number, and at least `least`."""
-    return max(least, round(number * host().share))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -16,7 +17,7 @@ from dpbayes.sources.named_networks import NAMED, empty_over, naive_bayes_over
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.drawings import draw, drawings, replace_drawing, travel
 from dpbayes.ui.session.graphs import Graph, code_of, drawable
-from dpbayes.ui.widgets.dag_editor import Beyond, Drawing, DrawingError, DrawnNode, Meaning, dag_editor
+from dpbayes.ui.widgets.dag_editor import Beyond, DrawingError, Meaning, dag_editor
 from dpbayes.ui.widgets.show import sentence_instead
 
 CHOICES = ("data", *NAMED)
@@ -43,8 +44,8 @@ def editor(chosen: Chosen, *, again: Callable[[], None] = st.rerun) -> None:
     # The editor owns its drawing until Python brings another one: then `rev` moves on.
     if st.session_state.get("rev") != history.rev:
         st.session_state["rev"] = history.rev
-        st.session_state["drawing"] = _drawing(history.present.graph)
-    start: Drawing = st.session_state["drawing"]
+        st.session_state["drawing"] = _shape(history.present.graph)
+    start: Graph = st.session_state["drawing"]
     beyond = Beyond(earlier=bool(history.past), later=bool(history.future), turn=partial(_turn, again=again))
     try:
         drawn = dag_editor(
@@ -91,19 +92,19 @@ def _arrow_notes(chosen: Chosen) -> dict[tuple[str, str], str]:
     }
 
 
-def _drawing(graph: Graph) -> Drawing:
-    return Drawing(tuple(DrawnNode(name, *graph.places[name]) for name in graph.names), graph.edges)
+def _shape(graph: Graph) -> Graph:
+    """Return what the editor shows of a graph: all but the states."""
+    return replace(graph, places={name: graph.places[name] for name in graph.names}, states={})
 
 
-def _take(drawn: Drawing, chosen: Chosen) -> None:
+def _take(drawn: Graph, chosen: Chosen) -> None:
     """Make the drawing the network to fit; states follow a node through everything but a new name."""
-    places = {node.name: (node.x, node.y) for node in drawn.nodes}
     before = chosen.graph.states
-    draw(Graph(tuple(places), drawn.edges, places, {name: before[name] for name in places if name in before}))
+    draw(replace(drawn, states={name: before[name] for name in drawn.names if name in before}))
     st.session_state["drawing"] = drawn
 
 
-def _turn(drawn: Drawing, direction: str, again: Callable[[], None]) -> None:
+def _turn(drawn: Graph, direction: str, again: Callable[[], None]) -> None:
     """Undo or redo beyond the steps in the browser, from the drawing that it shows."""
     with suppress(InputError):  # too large to keep, which the page has shown
         _take(drawn, Chosen.now())

@@ -3,7 +3,7 @@
 Streamlit shows given graphs, but has no element for drawing a graph.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -13,7 +13,7 @@ import streamlit as st
 
 from dpbayes.base.validation import InputError, brief, is_writable
 from dpbayes.sources.named_networks import MAX_NODES
-from dpbayes.ui.session.graphs import MAX_NAME
+from dpbayes.ui.session.graphs import MAX_NAME, Graph, Place
 
 WIDTH, HEIGHT = 1000, 600
 """The size of the box of positions. The browser determines its size on screen."""
@@ -26,23 +26,6 @@ _FAR = 1e9  # larger positions are refused; NaN and infinities fail the same com
 
 class DrawingError(InputError):
     """The browser has sent something that is not a drawing; the message states the reason."""
-
-
-@dataclass(frozen=True)
-class DrawnNode:
-    """A named node and the position of its centre in the WIDTH x HEIGHT box."""
-
-    name: str
-    x: float
-    y: float
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """Nodes and the arrows (from, to) between them; there may be a cycle, which `Network` refuses."""
-
-    nodes: tuple[DrawnNode, ...]
-    edges: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -61,7 +44,7 @@ class Beyond:
 
     earlier: bool = False
     later: bool = False
-    turn: Callable[[Drawing, str], None] = lambda drawing, direction: None
+    turn: Callable[[Graph, str], None] = lambda drawing, direction: None
 
 
 def _asset(name: str) -> str:
@@ -81,14 +64,14 @@ _NOTHING_BEYOND = Beyond()
 
 
 def dag_editor(
-    drawing: Drawing,
+    drawing: Graph,
     *,
     rev: int,
     key: str,
     notes: Mapping[str, str | Meaning] = _NO_NOTES,
     edge_notes: Mapping[tuple[str, str], str] = _NO_NOTES,
     beyond: Beyond = _NOTHING_BEYOND,
-) -> Drawing:
+) -> Graph:
     """Show the editor and return the present drawing.
 
     The browser controls the drawing until `rev` changes, and then takes `drawing`. `notes` (by node) and `edge_notes`
@@ -100,7 +83,7 @@ def dag_editor(
     """
     read_drawing(_plain(drawing))  # the browser does not check it
 
-    def last() -> Drawing:
+    def last() -> Graph:
         state = st.session_state.get(key, {})
         try:
             return read_sent(state.get("graph"), rev=rev, given=drawing)
@@ -125,7 +108,7 @@ def dag_editor(
     return read_sent(result.graph, rev=rev, given=drawing)
 
 
-def read_sent(value: object, *, rev: int, given: Drawing) -> Drawing:
+def read_sent(value: object, *, rev: int, given: Graph) -> Graph:
     """Return the drawing that the browser sent; `given` if the browser sent it before it received this `rev`.
 
     Errors: DrawingError.
@@ -134,14 +117,14 @@ def read_sent(value: object, *, rev: int, given: Drawing) -> Drawing:
     return read_drawing(sent["drawing"]) if sent["rev"] == rev else given
 
 
-def _plain(drawing: Drawing) -> dict[str, Any]:
+def _plain(drawing: Graph) -> dict[str, Any]:
     return {
-        "nodes": [{"name": node.name, "x": node.x, "y": node.y} for node in drawing.nodes],
+        "nodes": [{"name": name, "x": x, "y": y} for name, (x, y) in drawing.places.items()],
         "edges": [list(edge) for edge in drawing.edges],
     }
 
 
-def read_drawing(value: object) -> Drawing:
+def read_drawing(value: object) -> Graph:
     """Return the drawing in `value`, which comes from the browser and may have any form.
 
     Errors: DrawingError.
@@ -150,14 +133,14 @@ def read_drawing(value: object) -> Drawing:
     listed = _items(fields["nodes"], "nodes")
     if len(listed) > MAX_NODES:
         raise DrawingError(f"A drawing has at most {MAX_NODES:,} nodes; this one has {len(listed):,}.")
-    nodes = tuple(_node(node) for node in listed)
-    names = {node.name for node in nodes}
-    if len(names) < len(nodes):
+    nodes = [_node(node) for node in listed]
+    names = tuple(name for name, _ in nodes)
+    if len(set(names)) < len(nodes):
         raise DrawingError("Two nodes of the drawing have the same name; give each its own.")
     edges = _items(fields["edges"], "edges")
     if len(edges) > len(nodes) ** 2:
         raise DrawingError(f"A drawing of {len(nodes)} nodes must have fewer than {len(edges)} arrows; draw each once.")
-    return Drawing(nodes, tuple(_edge(edge, names) for edge in edges))
+    return Graph(names, tuple(_edge(edge, names) for edge in edges), dict(nodes))
 
 
 def _fields(value: object, wanted: tuple[str, ...], what: str) -> Mapping[str, object]:
@@ -172,12 +155,12 @@ def _items(value: object, what: str) -> Sequence[object]:
     return value
 
 
-def _node(value: object) -> DrawnNode:
+def _node(value: object) -> tuple[str, Place]:
     fields = _fields(value, ("name", "x", "y"), "A node of a drawing")
     name = fields["name"]
     if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME or not is_writable(name):
         raise DrawingError(f"A node's name must be 1 to {MAX_NAME} characters of text, not {brief(name)}.")
-    return DrawnNode(name, _position(fields["x"], WIDTH), _position(fields["y"], HEIGHT))
+    return name, (_position(fields["x"], WIDTH), _position(fields["y"], HEIGHT))
 
 
 def _position(value: object, limit: float) -> float:
@@ -186,7 +169,7 @@ def _position(value: object, limit: float) -> float:
     return float(min(max(value, 0), limit))
 
 
-def _edge(value: object, names: set[str]) -> tuple[str, str]:
+def _edge(value: object, names: Collection[str]) -> tuple[str, str]:
     ends = _items(value, "ends of an arrow")
     if len(ends) != 2:
         raise DrawingError(f"An arrow of a drawing must have two ends; {brief(value)} does not.")

@@ -42,7 +42,7 @@ class Editor {
     this.root.addEventListener("focusout", () => { if (this.unsettled && !this.pointer.press) this.settle(); });
     new ResizeObserver(() => this.refresh()).observe(this.stage);
     const above = new ResizeObserver(() => this.fitScreen());
-    const parts = ".st-key-headline, .st-key-main, .st-key-story, [data-testid=stMainBlockContainer]";
+    const parts = ".st-key-story, [data-testid=stMainBlockContainer]";
     for (const part of document.querySelectorAll(parts)) above.observe(part);
     addEventListener("resize", () => this.root.isConnected && this.fitScreen());
     document.fonts.ready.then(() => this.refresh()); // labels are measured, so they wait for the theme's font
@@ -68,21 +68,16 @@ class Editor {
     if (isAnother && this.turned) this.#arrive();
   }
 
-  // The drawing and its sentence are seen whole without scrolling, on a small screen too; it keeps what a longer
-  // headline once left of it, and is not to breathe with the number of its lines. What else stood above and is gone,
-  // such as a page that was not there yet, takes nothing from it.
+  // The drawing and its sentence are seen whole without scrolling, on a small screen too.
   fitScreen() {
     const presents = document.querySelector(".st-key-present") !== null;
     this.root.classList.toggle("presented", presents); // to a room it is a picture, and nothing to be edited
     const scrolled = document.querySelector("[data-testid=stMain]")?.scrollTop ?? 0;
-    const said = document.querySelector(".st-key-headline")?.getBoundingClientRect().height ?? 0;
     const frame = this.stage.getBoundingClientRect(), top = frame.top + scrolled;
-    const screen = `${innerWidth} ${innerHeight} ${presents} ${Math.round(top - said)}`;
-    if (this.screen !== screen) [this.screen, this.room] = [screen, Infinity];
     const below = presents ? 8 : this.status.getBoundingClientRect().bottom - frame.bottom;
-    this.room = Math.min(this.room, innerHeight - top - below);
-    const most = presents ? this.room : this.height;
-    this.stage.style.setProperty("--dag-height", `${Math.min(most, Math.max(LEAST_PX, this.room))}px`);
+    const room = innerHeight - top - below;
+    const most = presents ? room : this.height;
+    this.stage.style.setProperty("--dag-height", `${Math.min(most, Math.max(LEAST_PX, room))}px`);
   }
 
   #start(data) {
