@@ -18,7 +18,7 @@ from dpbayes.ui.session.graphs import MAX_NAME, Graph, Place
 WIDTH, HEIGHT = 1000, 600
 """The size of the box of positions. The browser determines its size on screen."""
 
-SHOWN_HEIGHT = 420
+SHOWN_HEIGHT = 480
 """The largest height of the drawing on screen, in pixels."""
 
 _FAR = 1e9  # larger positions are refused; NaN and infinities fail the same comparison
