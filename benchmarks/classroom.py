@@ -1,4 +1,7 @@
-"""A class at once: sessions that each move epsilon on Network once a second, as bare clients without a browser."""
+"""A class at once: sessions that each move epsilon on Explore once a second, as bare clients without a browser.
+
+A board moves in the browser, so that the server hears only where the hand rests.
+"""
 
 import asyncio
 import json
@@ -10,7 +13,6 @@ from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -21,7 +23,6 @@ from benchmarks.record import Record
 from tests.browser.serving import ROOT, dashboard_process, free_port, streamlit_process
 
 APP = ROOT / "app.py"
-TRIVIAL_LIVE = Path(__file__).with_name("trivial_live_page.py")
 SESSIONS = (1, 10, 30, 50)
 PERIOD_S = 1.0
 """Each session moves its slider once in so long; all of them are spread over it evenly."""
@@ -32,9 +33,6 @@ SILENCE_S = 120
 EVENTS = "$$STREAMLIT_INTERNAL_KEY_{}__events"
 """What Streamlit calls the widget that brings a component's events."""
 
-REST_S, LONGEST_REST_S, TIMES, FADES = 0.2, 1.5, 3, 0.8
-"""When the hand rests, as the slider tells it: so long after a move, or so many times what answers took lately."""
-
 EARLY = ForwardMsg.ScriptFinishedStatus.FINISHED_EARLY_FOR_RERUN
 
 MEDIAN_MS, SLOW_MS = 150.0, 500.0
@@ -44,65 +42,51 @@ OPENING_S = {30: 3.0, 60: 5.0}
 """Longest that the last of so many sessions may wait for Explore where all open it at once on a new server."""
 
 PROCESSOR_MS = 20.0
-"""Most processor time that a move may take of a full class, with what follows when the hand rests."""
+"""Most processor time that a move may take of a full class."""
 
 MOST_GROWTH = 1.1
 """How many times the memory after a class may be what it was after the class before."""
 
 
+BOARD = "dpbayes_view"
+
+STOPS = ("0.5", "1", "2", "5")
+"""The stops of epsilon at which hands rest, in turns."""
+
+
 @dataclass
 class Session:
-    """One person's page as the server sees it: its slider, how long the moves took, and how much was received."""
+    """One person's page as the server sees it: its board, how long the answers took, and how much was received."""
 
     wire: ClientConnection
     page: str
-    slider: str = ""
-    fragment: str = ""
-    stops: list[str] = field(default_factory=list)
+    board: str = ""
     took_ms: list[float] = field(default_factory=list)
-    lately_s: float = 0.0
-    rests: int = 0
     bytes_received: int = 0
     messages_received: int = 0
 
     async def open(self) -> None:
-        """Look at the page, and keep what its slider is called."""
+        """Look at the page, and keep what its board is called."""
         message = BackMsg()
         message.rerun_script.page_name = self.page
         await self.wire.send(message.SerializeToString())
         await self._hear()
-        if not self.slider:
-            raise RuntimeError(f"The page {self.page!r} has no slider.")
+        if not self.board:
+            raise RuntimeError(f"The page {self.page!r} has no board.")
         self.bytes_received = self.messages_received = 0
 
     async def move(self, due: float) -> None:
-        """Move the slider by a few stops, at a time that may have passed, and wait for the answer."""
+        """Let the hand rest at another stop, at a time that may have passed, and wait for the answer."""
         await asyncio.sleep(max(0.0, due - time.perf_counter()))
-        number = len(self.took_ms) + 1
-        place = len(self.stops) // 2 + (-1) ** number * (number % 10)
-        sent = time.perf_counter()
-        await self._send("move", {"text": self.stops[place], "number": number})
-        await self._hear()
-        self.lately_s = max(time.perf_counter() - sent, FADES * self.lately_s)
-        self.took_ms.append(1000 * (time.perf_counter() - due))
-
-    async def rest(self, before: float) -> None:
-        """Tell of a rest, unless the next move comes before the slider would, and wait for the answer."""
-        still = min(max(REST_S, TIMES * self.lately_s), LONGEST_REST_S)
-        if time.perf_counter() + still < before:
-            await asyncio.sleep(still)
-            self.rests += 1
-            await self._send("rest", len(self.took_ms))
-            await self._hear()
-
-    async def _send(self, event: str, value: object) -> None:
         message = BackMsg()
         message.rerun_script.page_name = self.page
-        message.rerun_script.fragment_id = self.fragment
         state = message.rerun_script.widget_states.widgets.add()
-        state.id = EVENTS.format(self.slider)
-        state.json_trigger_value = json.dumps([{"event": event, "value": value}])
+        state.id = EVENTS.format(self.board)
+        stop = STOPS[len(self.took_ms) % len(STOPS)]
+        state.json_trigger_value = json.dumps([{"event": "rest", "value": stop}])
         await self.wire.send(message.SerializeToString())
+        await self._hear()
+        self.took_ms.append(1000 * (time.perf_counter() - due))
 
     async def _hear(self) -> None:
         """Receive until the script has finished."""
@@ -112,9 +96,8 @@ class Session:
             self.messages_received += 1
             message = ForwardMsg.FromString(content)
             part = message.delta.new_element.bidi_component
-            if part.component_name == "dpbayes_slider" and not self.slider:
-                self.slider, self.fragment = part.id, message.delta.fragment_id
-                self.stops = json.loads(part.json)["stops"].split(" ")
+            if part.component_name == BOARD:
+                self.board = part.id
             if message.WhichOneof("type") == "script_finished" and message.script_finished != EARLY:
                 return
 
@@ -124,7 +107,6 @@ class Lesson:
     """What a class saw of a page: how long its moves took, what they received, and what they took of the server."""
 
     took_ms: list[float]
-    rests: float
     kib: float
     messages: float
     processor_ms: float
@@ -139,7 +121,7 @@ class Lesson:
         return statistics.quantiles(self.took_ms, n=20)[-1]
 
 
-async def lesson(url: str, page: str, process: int, *, sessions: int, moves: int, rests: bool) -> Lesson:
+async def lesson(url: str, page: str, process: int, *, sessions: int, moves: int) -> Lesson:
     stream, protocol = f"ws{url.removeprefix('http')}/_stcore/stream", [Subprotocol("streamlit")]
     async with AsyncExitStack() as stack:
         wires = [connect(stream, max_size=None, subprotocols=protocol) for _ in range(sessions)]
@@ -152,14 +134,11 @@ async def lesson(url: str, page: str, process: int, *, sessions: int, moves: int
             for turn in range(moves):
                 due = start + first_s + turn * PERIOD_S
                 await client.move(due)
-                if rests:
-                    await client.rest(due + PERIOD_S)
 
         await asyncio.gather(*(attend(client, PERIOD_S * i / sessions) for i, client in enumerate(clients)))
         total = sessions * moves
         return Lesson(
             took_ms=[milliseconds for client in clients for milliseconds in client.took_ms],
-            rests=sum(client.rests for client in clients) / total,
             kib=sum(client.bytes_received for client in clients) / total / 1024,
             messages=sum(client.messages_received for client in clients) / total,
             processor_ms=1000 * (processor_s(process) - used) / total,
@@ -207,36 +186,31 @@ def _on_one_core(app: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
 
 
 def opened() -> list[Record]:
-    """Let classes open Network at once on a new server."""
+    """Let classes open Explore at once on a new server."""
     records = []
     for size, bound in OPENING_S.items():
         with dashboard_process(free_port()) as (url, _):
-            waited = asyncio.run(opening(url, "network", sessions=size))
+            waited = asyncio.run(opening(url, "explore", sessions=size))
         records.append(
-            Record(name=f"{size} sessions open Network at once: last", value=max(waited), unit="s", bound=bound)
+            Record(name=f"{size} sessions open Explore at once: last", value=max(waited), unit="s", bound=bound)
         )
     return records
 
 
 def classroom(*, sessions: tuple[int, ...] = SESSIONS, moves: int = 15) -> list[Record]:
-    """Let classes of several sizes move epsilon on Network, all the time or with rests, and the trivial page's slider.
+    """Let classes of several sizes move epsilon on Explore.
 
     At last the largest class comes again, which must find room in the memory that the first one has left.
     """
     records = opened()
     for size in sessions:
-        with _on_one_core(TRIVIAL_LIVE) as (url, server):
-            trivial = asyncio.run(lesson(url, "", server.pid, sessions=size, moves=moves, rests=False))
         with _on_one_core(APP) as (url, server):
-            moving = asyncio.run(lesson(url, "network", server.pid, sessions=size, moves=moves, rests=False))
+            moving = asyncio.run(lesson(url, "explore", server.pid, sessions=size, moves=moves))
             first = memory_mb(server.pid)
-            resting = asyncio.run(lesson(url, "network", server.pid, sessions=size, moves=moves, rests=True))
+            asyncio.run(lesson(url, "explore", server.pid, sessions=size, moves=moves))
             again = memory_mb(server.pid)
-        is_class = size == max(sessions)
         records += [
-            *_records(f"{size} sessions move", moving, trivial, is_bound=is_class),
-            *_records(f"{size} sessions move and rest", resting, trivial, is_bound=is_class),
-            Record(name=f"{size} sessions move and rest: rests seen by the server", value=resting.rests, unit="a move"),
+            *_records(f"{size} sessions move", moving, is_bound=size == max(sessions)),
             Record(
                 name=f"{size} sessions, memory after another class",
                 value=again,
@@ -249,20 +223,16 @@ def classroom(*, sessions: tuple[int, ...] = SESSIONS, moves: int = 15) -> list[
     return records
 
 
-def _records(name: str, lesson: Lesson, trivial: Lesson, *, is_bound: bool) -> list[Record]:
-    beside: dict[str, Any] = {"baseline": "trivial page, same slider"}
+def _records(name: str, lesson: Lesson, *, is_bound: bool) -> list[Record]:
     return [
         Record(name=f"{name}: median", value=lesson.median_ms, unit="ms", bound=MEDIAN_MS if is_bound else None),
         Record(name=f"{name}: 95%", value=lesson.slow_ms, unit="ms", bound=SLOW_MS if is_bound else None),
-        Record(name=f"{name}: beside", value=lesson.median_ms, unit="ms", baseline_value=trivial.median_ms, **beside),
         Record(
             name=f"{name}: processor of a move",
             value=lesson.processor_ms,
             unit="ms",
             bound=PROCESSOR_MS if is_bound else None,
         ),
-        Record(name=f"{name}: received a move", value=lesson.kib, unit="KiB", baseline_value=trivial.kib, **beside),
-        Record(
-            name=f"{name}: messages", value=lesson.messages, unit="a move", baseline_value=trivial.messages, **beside
-        ),
+        Record(name=f"{name}: received a move", value=lesson.kib, unit="KiB"),
+        Record(name=f"{name}: messages", value=lesson.messages, unit="a move"),
     ]

@@ -7,7 +7,7 @@ from typing import Any
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.conftest import charts, figures
+from tests.pages.conftest import figures
 
 E_NOTATION = re.compile(r"(?<![\w#.])\d+(?:\.\d+)?e[-+]?\d+\b")
 
@@ -92,7 +92,6 @@ def read(at: AppTest) -> list[str]:
     shown += [bar.proto.text for bar in at.get("progress")]
     shown += [f"{button.label}\n{button.proto.help}" for button in at.get("download_button")]
     shown += cells(at)
-    shown += [f"{chart['alt']}\n{chart['caption']}" for chart in charts(at)]
     return shown + drawn_texts(figures(at))
 
 

@@ -3,7 +3,6 @@
 import json
 import logging
 import re
-from base64 import b64decode
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -156,7 +155,8 @@ def banner(at: AppTest) -> str:
 def headline(at: AppTest) -> str:
     """Return the headline of the page, or of its board."""
     for board in boards(at):
-        return str(board["shown"][board["value"]][0]["headline"])
+        if said := frame_of(board)["headline"]:
+            return str(said)
     return plain(next(m.value for m in at.markdown if m.value.startswith("## "))).removeprefix("## ")
 
 
@@ -190,13 +190,9 @@ def metrics(at: AppTest) -> dict[str, str]:
 
 
 def figures(at: AppTest) -> dict[str, dict[str, Any]]:
-    """Return the figures on the page by key, as the browser gets them, with their arrays decoded and gaps None."""
-    return {chart["name"]: decoded(chart["figure"]) for chart in charts(at)}
-
-
-def charts(at: AppTest) -> list[dict[str, Any]]:
-    """Return the charts on the page as the browser gets them."""
-    return [json.loads(proto.bytes) for proto in components(at, "dpbayes_chart")]
+    """Return the figures of the boards without a slider, by their keys."""
+    frames = {board["name"]: frame_of(board)["figures"] for board in boards(at)}
+    return {name: shown["picture"] for name, shown in frames.items() if "picture" in shown}
 
 
 def components(at: AppTest, name: str) -> list[Any]:
@@ -252,18 +248,9 @@ def slide(at: AppTest, name: str, value: float) -> AppTest:
     return fine(at.run())
 
 
-def decoded(value: Any) -> Any:
-    if isinstance(value, dict):
-        if set(value) >= {"dtype", "bdata"}:
-            numbers = np.frombuffer(b64decode(value["bdata"]), dtype=value["dtype"]).tolist()
-            return [None if number != number else number for number in numbers]
-        return {key: decoded(inner) for key, inner in value.items()}
-    return [decoded(inner) for inner in value] if isinstance(value, list) else value
-
-
 def everything(at: AppTest) -> str:
     """Return all that the page shows or tells a screen reader, as one text."""
-    shown = [repr(figures(at)), *(chart["alt"] for chart in charts(at)), *board_texts(at)]
+    shown = board_texts(at)
     shown += [frame.value.to_csv() for frame in at.dataframe]
     shown += [f"{m.label} {m.value} {m.delta}" for m in at.metric]
     for kind in (at.markdown, at.caption, at.info, at.warning, at.code, at.subheader, at.title):
