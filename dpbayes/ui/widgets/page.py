@@ -15,13 +15,9 @@ _RERUN = "page.asked"
 
 
 def within_app() -> None:
-    """Rerun, once in a session, if this page was run without `app.py`.
-
-    A folder named pages/ makes Streamlit run page files alone until `st.navigation` has been called on the server.
-    """
+    """Rerun, once in a session, if this page was run without `app.py`: see dpbayes/ui/__init__.py."""
     if not st.session_state.setdefault(_RERUN, is_guarded()):
         st.session_state[_RERUN] = True
-        st.navigation([st.Page(lambda: None, title="dpbayes")], position="hidden")
         st.rerun()
 
 
