@@ -7,7 +7,6 @@ import itertools
 import logging
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,11 +21,9 @@ from streamlit.runtime.scriptrunner_utils import script_run_context
 from streamlit.runtime.state.session_state_proxy import get_session_state
 from streamlit.testing.v1 import app_test, local_script_runner
 
-from dpbayes.ui.session.host import Host, host, use_host
 from dpbayes.ui.widgets import show
-from tests.conftest import IS_THOROUGH
 from tests.pages.screen import *  # noqa: F403 - what a person does and sees
-from tests.pages.screen import CAUGHT, QUICK, stop_after_a_step
+from tests.pages.screen import CAUGHT
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -34,7 +31,6 @@ def streamlit_in_a_test() -> Iterator[None]:
     """AppTest compiles every page anew, waits awake, mocks, looks up and hashes what a test does not need."""
     compiled = ScriptCache.get_bytecode
     keep = functools.cache(lambda path, _changed: compiled(ScriptCache(), path))
-    use_host(QUICK)  # for pages that fixtures of a module open, too
     config.set_option("client.showErrorDetails", "full")  # a test that fails states why
     with pytest.MonkeyPatch.context() as patch:
         own_navigation(patch)
@@ -64,9 +60,7 @@ TESTS = itertools.count(1)
 @pytest.fixture(autouse=True, scope="module")
 def nothing_is_kept_for_the_next_module() -> Iterator[None]:
     """What pages cache would fill a worker with a third of its memory by the end."""
-    use_host(QUICK)
     yield
-    use_host(Host())
     st.cache_data.clear()
     st.cache_resource.clear()
     freed()
@@ -74,10 +68,8 @@ def nothing_is_kept_for_the_next_module() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def hosted() -> Iterator[None]:
-    """Run pages without a browser, and forget sessions, which are circles of many megabytes, after a few tests."""
-    use_host(QUICK)
+    """Forget sessions, which are circles of many megabytes, after a few tests."""
     yield
-    use_host(QUICK)
     if next(TESTS) % 8 == 0:
         freed()
 
@@ -87,13 +79,6 @@ def freed() -> None:
     gc.collect()
     if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):  # not every C library has it
         trim(0)
-
-
-@pytest.fixture
-def first_look(hosted: None) -> None:
-    """Show the first step of long work; under `thorough` all work is done."""
-    if not IS_THOROUGH:
-        stop_after_a_step()
 
 
 @pytest.fixture(autouse=True)
@@ -127,9 +112,8 @@ def files(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 @pytest.fixture
-def session(hosted: None, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What a session holds, for what is tested without a page: long work does its first step."""
     state: dict[str, Any] = {}
     monkeypatch.setattr(st, "session_state", state)
-    use_host(replace(host(), first_s=0.0))
     return state

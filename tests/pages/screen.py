@@ -8,13 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.ui.session.host import Host, host, use_host
 from dpbayes.ui.session.settings import Seat, Settings
-from tests.conftest import IS_THOROUGH
 
 APP = Path(__file__).parents[2] / "app.py"
 NAVIGATION = (APP.parent / "dpbayes" / "ui" / "app.py").read_text(encoding="utf-8")
@@ -25,26 +21,6 @@ WITHOUT_DATA = ("pages/home.py",)
 
 NO_LIMIT = 3600.0
 """Seconds a run may take. AppTest wants a number; what is slow is for the benchmarks to say, not for a test."""
-
-
-TESTED = Host()
-"""All work, without a browser."""
-
-QUICK = TESTED if IS_THOROUGH else replace(TESTED, first_s=float("inf"))
-"""A page works to its end in one run, on few releases, unless thorough; a test states another host."""
-
-
-def one_step_at_a_time(*, goes_on: bool = True) -> None:
-    """Let each run of a page do one step of its work; a page that does not go on waits for the next run.
-
-    No other session has done a step of it, for tests clear what is kept.
-    """
-    use_host(replace(host(), first_s=0.0, moment_s=0.0, goes_on=goes_on))
-
-
-def stop_after_a_step() -> None:
-    """Let long work stop for the page after each step, and the page not run again by itself."""
-    one_step_at_a_time(goes_on=False)
 
 
 class Caught(logging.Handler):
@@ -84,29 +60,6 @@ def fine(at: AppTest) -> AppTest:
     assert not at.exception, [(error.message, error.stack_trace) for error in at.exception]
     assert not CAUGHT.tracebacks, "\n".join(CAUGHT.tracebacks)
     return at
-
-
-def stopped_at_the_second_picture(monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
-    """Let each run of a page do one step of all its work, and stop that once, as the person would by the button.
-
-    Returns a list that fills with how many steps each work had done whenever the page was about to run again, but for
-    the pictures next to the posterior, which stop after a step.
-    """
-    one_step_at_a_time()
-    seen: list[list[int]] = []
-
-    def again() -> None:
-        kinds = sorted(key for key in st.session_state if key.endswith(".running"))
-        works = [(key, work) for key in kinds for work in st.session_state[key].values()]
-        own = [work for key, work in works if not key.startswith("explore.")]
-        if any(work.going for work in own):
-            seen.append([work.taken for work in own])
-        for key, work in works:
-            work.stopped = work.stopped or len(seen) == 2 or key.startswith("explore.")
-        st.rerun()
-
-    monkeypatch.setattr(RUN_AGAIN, again)
-    return seen
 
 
 def put(at: AppTest, key: str, text: str) -> AppTest:

@@ -39,7 +39,6 @@ from tests.pages.conftest import (
     press,
     sentences,
     settings_of,
-    stop_after_a_step,
 )
 from tests.releases.made import opened
 
@@ -153,7 +152,6 @@ def test_pages_work_on_counts_alone_and_another_page_or_epsilon_scans_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     at = counted_page()
-    stop_after_a_step()
     monkeypatch.setattr(module, "_engine", lambda *_: pytest.fail("scanned again"))
     for page in thorough(OF_COUNTS, sample=("pages/network.py",)):
         fine(at.switch_page(page).run())
@@ -213,7 +211,6 @@ NEED_RECORDS = {
 
 def test_pages_that_need_records_say_so_and_records_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
     at = counted_page()
-    stop_after_a_step()
     at.session_state["settings"] = settings_of(at).with_parameter("accuracy.scene", Scene.TABLE)
     for page in thorough(tuple(NEED_RECORDS), sample=("pages/lab.py",)):
         fine(at.switch_page(page).run())

@@ -12,7 +12,6 @@ from tests.pages.conftest import fine, one_sentence, open_page, put, sentences, 
 RELEASING = [mechanism for mechanism in (*MECHANISMS, *OF_RECORDS) if mechanism.__name__ in EXPLORED_NAMES]
 
 
-@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("mechanism", RELEASING, ids=EXPLORED_NAMES)
 def test_every_parameter_of_a_mechanism_has_a_control(mechanism: type) -> None:
     """What mechanisms share is turned to its ends for the first of them: the control is made of its name alone."""
@@ -73,7 +72,6 @@ REFUSED = [
 ]
 
 
-@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize(("page", "query", "name", "good", "texts"), REFUSED)
 def test_a_bad_number_gives_one_sentence_and_keeps_the_last(
     page: str, query: dict[str, str], name: str, good: str, texts: tuple[str, ...]

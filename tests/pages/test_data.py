@@ -230,7 +230,6 @@ def test_cut_points_keep_all_their_digits(at: AppTest) -> None:
     assert domain_table(go(at, PAGE))["values"][0] == "cut at 30.1234567; 1234567.25"
 
 
-@pytest.mark.usefixtures("first_look")
 def test_a_good_table_goes_all_the_way(at: AppTest) -> None:
     assert "mine.csv" in page_headline(at)
     for page in thorough(PAGES, sample=ABOUT_DATA):
@@ -384,7 +383,6 @@ def in_both_seats(at: AppTest, page: str) -> Iterator[Seat]:
     yield other
 
 
-@pytest.mark.usefixtures("first_look")
 def test_odd_names_are_text_on_every_page_and_a_column_may_be_constant(at: AppTest) -> None:
     names = ["<b>x</b>", '"""q"""', "$\\frac{1}{2}$", "=1+1", "records", "private", "[l](http://x)", '"two\nlines"']
     lines = (names, ["<i>"] * len(names), ["<i>", *["b"] * (len(names) - 1)])
@@ -458,7 +456,6 @@ def test_names_too_long_to_draw_are_left_out_with_a_reason(at: AppTest) -> None:
     assert not refusals(at)
 
 
-@pytest.mark.usefixtures("first_look")
 def test_a_table_of_many_columns(at: AppTest) -> None:
     load(
         at, ",".join(f"c{i}" for i in range(150)) + "\n" + (",".join(["1"] * 150) + "\n" + ",".join(["0"] * 150)) + "\n"
@@ -691,7 +688,6 @@ def test_whatever_is_pasted_in_a_cell_is_taken_or_refused(at: AppTest) -> None:
         assert f"{place}.csv: 4 records with 2 columns" in page_headline(at)
 
 
-@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize(
     ("mechanism", "seat"), crossed([name for name in MECHANISM_NAMES if "Fourier" not in name], list(Seat), times=1)
 )
@@ -715,7 +711,6 @@ FULTON = "data/tables/fulton_pums2000.csv.gz is missing: install dpbayes again o
 CANCER = "data/networks/cancer.bif.gz is missing: install dpbayes again or restore the file."
 
 
-@pytest.mark.usefixtures("first_look")
 def test_a_missing_table_is_one_sentence_on_the_pages_that_need_it(copied_data: Path) -> None:
     (copied_data / "tables" / "fulton_pums2000.csv.gz").unlink()
     for page in thorough(PAGES, sample=PAGES[::3]):
@@ -737,7 +732,6 @@ def test_another_table_can_be_chosen_where_one_is_missing(copied_data: Path) -> 
     assert any(button.label == "Change the columns" for button in at.button)
 
 
-@pytest.mark.usefixtures("first_look")
 def test_a_missing_network_is_one_sentence_on_the_pages_that_need_it(copied_data: Path) -> None:
     (copied_data / "networks" / "cancer.bif.gz").unlink()
     for page in thorough(PAGES, sample=PAGES[::3]):

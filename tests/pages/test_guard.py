@@ -46,7 +46,6 @@ def is_a_sentence_with_everything_around_it(at: AppTest) -> bool:
     return bool(at.title)
 
 
-@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_that_fails_is_a_sentence(
     page: str, monkeypatch: pytest.MonkeyPatch, nothing_unforeseen: list[str]

@@ -22,7 +22,6 @@ from tests.pages.conftest import (
 )
 
 
-@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("seat", Seat)
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_opens_in_both_seats_with_a_headline(page: str, seat: Seat) -> None:
@@ -37,7 +36,6 @@ def first(key: str) -> Settings:
     return replace(STORIES[key].steps[0].settings, story=key)
 
 
-@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("key", STORIES)
 def test_a_story_opens_at_its_first_step(key: str) -> None:
     at = fine(open_page("pages/home.py", seat="recipient").button(key=f"open.{key}").click().run())
@@ -77,7 +75,6 @@ def test_the_picture_of_home_is_the_large_one_of_explore_whatever_table_is_open(
             assert np.array_equal(trace["y"], other["y"])
 
 
-@pytest.mark.usefixtures("first_look")
 def test_the_seat_is_kept_from_page_to_page() -> None:
     at = open_page("pages/explore.py")
     fine(at.segmented_control(key="segments.seat").set_value(Seat.RECIPIENT).run())

@@ -67,7 +67,6 @@ def drawings() -> dict[str, object]:
     }
 
 
-@pytest.mark.usefixtures("first_look")
 def test_what_is_no_state_of_the_editor_is_one_sentence_and_the_network_stays() -> None:
     at = open_page("pages/network.py", graph="chain:5", prior="1")
     before, said = settings_of(at), sentences(at)

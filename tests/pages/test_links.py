@@ -111,7 +111,6 @@ def test_what_does_not_fit_stays_out_of_the_link() -> None:
     assert left_out(Settings(graph="alarm")) == ()
 
 
-@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("page", thorough(PAGES, sample=PAGES[::4]))  # the bar of all pages says it
 def test_every_page_says_what_the_link_leaves_out(page: str) -> None:
     sentence = "The link leaves out the drawn network: it is too long for an address."
@@ -243,7 +242,6 @@ READ_BUT_ODD = {
 }
 
 
-@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize(("page", "odd"), crossed(PAGES, list(READ_BUT_ODD), times=1))
 def test_an_odd_state_is_a_sentence_and_never_a_traceback(page: str, odd: str) -> None:
     query = READ_BUT_ODD[odd]

@@ -11,7 +11,7 @@ from dpbayes.ui.session.options import options_of
 from dpbayes.ui.session.options.lab import Experiment
 from dpbayes.ui.session.settings import PARAMETERS
 from tests.conftest import IS_THOROUGH, thorough
-from tests.pages.conftest import PAGES, boards, figures, fine, open_page, sentences, stop_after_a_step
+from tests.pages.conftest import PAGES, boards, figures, fine, open_page, sentences
 from tests.pages.numbers import wrong_numbers
 
 DIE, GAME = ({"lab.experiment": experiment.value} for experiment in (Experiment.DIE, Experiment.SAMPLING))
@@ -31,7 +31,6 @@ OF_A_PAGE: list[tuple[str, dict[str, str]]] = [
 """Options of a page at an end, alone; the next test turns them there together, and reads the numbers too."""
 
 
-@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize(("page", "query"), thorough([*NOT_OF_A_PAGE, *OF_A_PAGE], sample=NOT_OF_A_PAGE))
 def test_every_number_can_be_read(page: str, query: dict[str, str]) -> None:
     assert not wrong_numbers(open_page(f"pages/{page}.py", **query))
@@ -43,7 +42,6 @@ def test_every_number_can_be_read(page: str, query: dict[str, str]) -> None:
 @pytest.fixture
 def one_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let long work stop for the page after each step, and a step be small."""
-    stop_after_a_step()
 
 
 CONTEXTS: dict[str, list[dict[str, str]]] = {

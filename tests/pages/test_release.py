@@ -51,8 +51,6 @@ from tests.pages.numbers import E_NOTATION
 from tests.releases.made import NETWORK, opened, released, request_with
 from tests.releases.made_adaptive import drawn_with_a_generator
 
-pytestmark = pytest.mark.usefixtures("first_look")
-
 PAGE = "pages/release.py"
 
 

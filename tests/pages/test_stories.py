@@ -76,7 +76,6 @@ def is_covered(at: AppTest) -> bool:
     return any("Guess first" in html.proto.body for html in at.get("html"))
 
 
-@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("key", sorted(STORIES))
 def test_a_story_is_walked_to_its_end_and_its_guesses_are_about_what_its_boards_show(key: str) -> None:
     story = STORIES[key]

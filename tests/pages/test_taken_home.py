@@ -54,7 +54,6 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-@pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize("path", PAGES)
 def test_every_file_of_a_page_is_named_by_the_page_and_its_settings_and_every_number_can_be_read(
     path: str, offered: list[str]
@@ -73,7 +72,6 @@ def test_every_file_of_a_page_is_named_by_the_page_and_its_settings_and_every_nu
 
 
 @pytest.mark.parametrize(("nodes", "is_read"), [(3, False), (61, True)])
-@pytest.mark.usefixtures("first_look")
 def test_a_file_that_code_reads_keeps_the_name_that_the_code_has(nodes: int, is_read: bool, offered: list[str]) -> None:
     at = open_page("pages/network.py", source=f"chain:{nodes}")
     (name,) = [name for name in offered if name.endswith(".bif")]

@@ -29,7 +29,6 @@ from tests.pages.conftest import (
     headline,
     open_page,
     sentences,
-    stop_after_a_step,
 )
 
 
@@ -118,7 +117,6 @@ def test_a_bound_of_a_wide_graph_is_shown_without_a_simulation_and_says_so(
 ) -> None:
     for simulator in SIMULATORS:
         monkeypatch.setattr(simulator, no_simulation)
-    stop_after_a_step()
     at = open_page("pages/proofs.py", source=graph, **CLAIMS_VIEW, **{"proofs.bound": claim.value}, **SMALL)
     assert not sentences(at)
     assert SAID[claim] in headline(at)
@@ -133,7 +131,6 @@ def test_a_bound_of_a_wide_graph_is_shown_without_a_simulation_and_says_so(
 
 def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a graph that is small enough for both."""
-    stop_after_a_step()
     for claim in (BoundClaim.REFINED, BoundClaim.PROPOSITION_1):
         shown = []
         for most in (bounds_subject.MOST_CELLS, 0):
@@ -141,7 +138,6 @@ def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monk
             at = open_page("pages/proofs.py", source=star(5), **CLAIMS_VIEW, **{"proofs.bound": claim.value}, **SMALL)
             shown.append(frame_of(boards(at)[0])["captions"]["bound"])
             monkeypatch.undo()
-            stop_after_a_step()
         simulated, exact = ([*caption.rpartition(" (")[0].split(", ")] for caption in shown)
         assert len(simulated) == len(exact) + 1
         assert set(exact) <= set(simulated)
@@ -174,7 +170,6 @@ def test_a_wide_graph_is_audited(audited: tuple[str, AuditSubject], seat: str, m
         return masses(a, *more)
 
     monkeypatch.setattr(trimmed_network, "log_mass_between", weighed)
-    stop_after_a_step()
     at = open_page("pages/proofs.py", source=graph, seat=seat, **{"audit.subject": subject.value}, **SMALL)
     assert "curve" in frame_of(boards(at)[0])["figures"]
     assert max(sizes, default=0) < 10_000, "of the rows that no record is in, none is weighed"

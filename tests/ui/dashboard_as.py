@@ -11,7 +11,6 @@ to have requested what it draws while a slider moves.
 
 import functools
 import importlib
-import math
 import os
 import signal
 import sys
@@ -37,7 +36,6 @@ from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.pages.release import history
 from dpbayes.ui.session import chosen
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.host import host, use_host
 from dpbayes.ui.session.settings import Seat, Settings
 from dpbayes.ui.widgets import show
 from tests.releases.made_adaptive import drawn_with_a_generator
@@ -114,7 +112,6 @@ def main(*words: str) -> None:
     forward_msg_queue._maybe_compose_delta_msgs = lambda *_: None
     AppSession._clear_queue = lambda *_, **__: None  # type: ignore[method-assign]
     Chosen.has_public_records = False  # type: ignore[assignment]  # of public ones, a page may show everything
-    use_host(replace(host(), first_s=math.inf))  # all work is done in one run: how far it gets depends on the time
     for module in ("data.page", "explore.page", "release.page"):
         importlib.import_module(f"dpbayes.ui.pages.{module}")
     servers = [server(*word.split(":")) for word in words]

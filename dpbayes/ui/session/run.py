@@ -11,11 +11,6 @@ def this_run() -> Any | None:
     return get_script_run_ctx(suppress_warning=True)
 
 
-def has_server() -> bool:
-    """Return whether a server runs; a test of a page has none."""
-    return runtime.exists()
-
-
 def has_browser(session: str) -> bool:
     """Return whether a browser is connected to a session."""
     return runtime.exists() and runtime.get_instance().is_active_session(session)

@@ -24,7 +24,6 @@ from dpbayes.ui.session.settings import EXPLORED_NAMES, PARAMETERS
 from dpbayes.ui.session.uploads import Upload, keep_upload, upload
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.controls import prior_control
-from dpbayes.ui.widgets.running import run_again
 from dpbayes.ui.widgets.show import folded, guarded, sentence_instead
 
 ARROW = ":material/arrow_forward:"
@@ -308,4 +307,4 @@ def _edit() -> None:
     if st.button("Show the pictures", type="primary", key="graph.done"):
         st.rerun()
     with guarded():
-        editor(Chosen.now(), again=run_again)
+        editor(Chosen.now(), again=lambda: st.rerun(scope="fragment"))
