@@ -203,7 +203,7 @@ def slide(at: AppTest, name: str, value: float) -> AppTest:
 
 def everything(at: AppTest) -> str:
     """Return all that the page shows or tells a screen reader, as one text."""
-    shown = board_texts(at)
+    shown = [repr(figures(at)), *board_texts(at)]
     shown += [frame.value.to_csv() for frame in at.dataframe]
     shown += [f"{m.label} {m.value} {m.delta}" for m in at.metric]
     for kind in (at.markdown, at.caption, at.info, at.warning, at.code, at.subheader, at.title):

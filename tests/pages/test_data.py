@@ -518,11 +518,11 @@ def test_a_table_of_nothing_but_identifiers_is_taken_as_it_is(at: AppTest) -> No
 
 def test_another_table_brings_its_own_drawing(at: AppTest) -> None:
     fine(at.switch_page("pages/network.py").run())
-    assert [node.name for node in at.session_state["drawing"].nodes] == ["weather", "wet"]
+    assert at.session_state["drawing"].names == ("weather", "wet")
     fine(at.switch_page(PAGE).run())
     load(at, "x,y\n1,2\n3,4\n", "next.csv")
     fine(at.switch_page("pages/network.py").run())
-    assert [node.name for node in at.session_state["drawing"].nodes] == ["x", "y"]
+    assert at.session_state["drawing"].names == ("x", "y")
 
 
 # The domain description
