@@ -322,7 +322,8 @@ def test_a_forged_value_of_a_control_connects_nothing() -> None:
         control = at.selectbox(key=key)
         forged = WidgetStates(widgets=[WidgetState(id=control.id, string_value="../secret.duckdb")])
         fine(at._run(forged))
-        press(at, "Open")
+        if any(button.label == "Open" for button in at.button):
+            press(at, "Open")
         assert not at.dataframe
         assert "connect.tables" not in at.session_state
     with pytest.raises(module.InputError, match="This connection has no table"):
