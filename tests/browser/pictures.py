@@ -3,9 +3,11 @@
 Each file holds the words of the page at the time, so that `tests/browser/test_pictures.py` can tell an old picture.
 """
 
+import io
 import zlib
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import ViewportSize, expect
 
 from tests.browser.app_screen import APP, visits
@@ -17,6 +19,15 @@ PICTURES = {
     "docs/proofs.png": "proofs?mechanism=PosteriorSampler&calibration=as+printed&epsilon=2",
 }
 """The address in the dashboard of what each file shows."""
+
+MOVING, MOVED_WINDOW = "docs/explore.gif", ViewportSize(width=1200, height=720)
+"""The picture of a drag, and the window that it shows."""
+
+KEYS, STEPS, MILLISECONDS = 3, 13, 250
+"""Keys between two frames of the drag, its frames in one direction, and how long each is shown."""
+
+ALL_STOPS = 8_000
+"""Milliseconds in which every stop of the board has arrived."""
 
 WINDOW: ViewportSize = {"width": 1440, "height": 900}
 
@@ -42,6 +53,25 @@ def take_pictures(url: str, folder: Path) -> None:
             path.write_bytes(described(picture, screen.page.evaluate(WORDS)))
 
 
+def take_drag(url: str, path: Path) -> None:
+    """Record how Explore follows its slider from the smallest to the largest epsilon and back."""
+    with visits(url) as visit:
+        screen = visit("explore", viewport=MOVED_WINDOW)
+        screen.settle()
+        slider = screen.page.get_by_role("slider").first
+        slider.press("Home")
+        screen.settle()
+        screen.page.wait_for_timeout(ALL_STOPS)
+        frames = []
+        for _ in range(STEPS):
+            screen.page.wait_for_timeout(MILLISECONDS)
+            frames.append(Image.open(io.BytesIO(screen.page.screenshot(animations="disabled"))).convert("RGB"))
+            for _ in range(KEYS):
+                slider.press("ArrowRight")
+    few = [frame.quantize(64, dither=Image.Dither.NONE) for frame in frames]
+    few[0].save(path, save_all=True, append_images=few[1:] + few[-2:0:-1], duration=MILLISECONDS, loop=0, optimize=True)
+
+
 def described(picture: bytes, words: str) -> bytes:
     """Return a PNG with a description of what it shows."""
     chunk = b"iTXt" + _HEAD + words.encode()
@@ -58,3 +88,4 @@ def description(picture: bytes) -> str:
 if __name__ == "__main__":
     with streamlit_server(APP) as address:
         take_pictures(address, ROOT)
+        take_drag(address, ROOT / MOVING)
