@@ -265,7 +265,7 @@ def _answers(
 ) -> _Answers:
     """Return the answers P(target) from a Laplace release of a table of each CPTs, without the first states."""
     tables = Counts(prior.network, drawn_counts(prior.network, cpts, n, rng), n)
-    posterior = LaplaceUpdates(prior=prior, epsilon=epsilon).release(tables, rng).joint_noise_aware()
+    posterior = LaplaceUpdates(prior=prior, epsilon=epsilon).simulate(tables, rng).joint_noise_aware()
     exact = prior.updated(tables)
     parts = []
     for target in targets:
@@ -282,7 +282,7 @@ def exact_errors(releases: int = 4) -> Iterator[Line]:
         rng = stream(SEED, "exact errors", name, n, repr(epsilon))
         mechanism = LaplaceUpdates(prior=prior, epsilon=epsilon)
         tables = Counts(prior.network, drawn_counts(prior.network, prior.sample(rng, (releases,)), n, rng), n)
-        release = mechanism.release(tables, rng)
+        release = mechanism.simulate(tables, rng)
         laws = {"joint": release.joint_noise_aware(), "row-wise": release.noise_aware()}
         errors: dict[str, list[tuple[float, float]]] = {key: [] for key in laws}
         for k, numbers in enumerate(release.outcome.numbers):

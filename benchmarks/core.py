@@ -29,7 +29,7 @@ def counted(network: Network, cpts: np.ndarray, n: int) -> Counts:
 
 def released(mechanism: Mechanism, counts: Counts, size: tuple[int, ...]) -> np.ndarray:
     """Return the CPTs (*size, K) of new releases."""
-    return mechanism.release(counts, np.random.default_rng(2), size).outcome.probabilities
+    return mechanism.simulate(counts, np.random.default_rng(2), size).outcome.probabilities
 
 
 def asia_releases(*, draws: int = DRAWS, repeats: int = 50) -> list[Record]:

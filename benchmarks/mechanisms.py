@@ -56,7 +56,7 @@ def trimmed_draws(*, draws: int = 10_000, features: int = 16, repeats: int = 5) 
     return [
         Record(
             name=f"{draws:,} trimmed draws of each row, naive Bayes of {features + 1} nodes",
-            value=median_ms(lambda: mechanism.release(counts, np.random.default_rng(1)), repeats=repeats),
+            value=median_ms(lambda: mechanism.simulate(counts, np.random.default_rng(1)), repeats=repeats),
             unit="ms",
             bound=100,
         )
@@ -121,7 +121,7 @@ def _law(n: int, *, sides: int, repeats: int) -> float:
 
 def _releases(kind: type[PosteriorSampler] | type[MapExponential], network: Network, repeats: int) -> float:
     mechanism, counts = kind(prior=Dirichlets.symmetric(network), epsilon=20.0), full_counts(network)
-    return median_ms(lambda: mechanism.release(counts, np.random.default_rng(4), (200,)), repeats=repeats)
+    return median_ms(lambda: mechanism.simulate(counts, np.random.default_rng(4), (200,)), repeats=repeats)
 
 
 def slopes(measured: dict[str, tuple[Sequence[int], list[float]]]) -> list[Record]:

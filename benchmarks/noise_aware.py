@@ -64,7 +64,7 @@ def posteriors(*, names: Sequence[str] = tuple(BOUNDS), repeats: int = 15) -> li
         network, cpts = networks()[name]
         counts = counted(network, cpts, N)
         for noise, mechanism in mechanisms_on(network).items():
-            release = mechanism.release(counts, np.random.default_rng(2))
+            release = mechanism.simulate(counts, np.random.default_rng(2))
             records.append(
                 Record(
                     name=f"{name}, one release read with its noise, {noise}",
@@ -85,7 +85,7 @@ def joint_posteriors(*, names: Sequence[str] = tuple(JOINT_BOUNDS), repeats: int
     for name in names:
         network, cpts = networks()[name]
         mechanism = LaplaceUpdates(prior=network, epsilon=1.0)
-        release = mechanism.release(counted(network, cpts, N), np.random.default_rng(2))
+        release = mechanism.simulate(counted(network, cpts, N), np.random.default_rng(2))
         timed = (
             ("joint posterior", release.joint_noise_aware, JOINT_BOUNDS[name]),
             ("joint posterior and an interval", partial(_interval, release), 2 * JOINT_BOUNDS[name]),

@@ -100,7 +100,7 @@ def ranks(setting: Trial, readers: Sequence[Reader], *, seed: int, releases: int
     for part in slices(releases, _AT_ONCE // prior.network.cell_count):
         theta = prior.sample(rng, (part.stop - part.start,))
         counts = Counts(prior.network, drawn_counts(prior.network, theta, setting.n, rng), setting.n)
-        release = setting.mechanism.release(counts, rng)
+        release = setting.mechanism.simulate(counts, rng)
         for values, reader in zip(parts, readers, strict=True):
             values.append(reader(setting, release, theta))
     return tuple(Ranks(np.concatenate(values)) for values in parts)

@@ -13,7 +13,7 @@ import numpy as np, dpbayes as dp
 network, probabilities = dp.load_named("asia")
 rng = np.random.default_rng(1)
 counts = dp.count(network, dp.sample_dataset(network, probabilities, 1000, rng))
-dp.LaplaceUpdates(prior=network, epsilon=1).release(counts, rng).noise_aware().query("dysp")
+dp.LaplaceUpdates(prior=network, epsilon=1).simulate(counts, rng).noise_aware().query("dysp")
 """
 
 SCRIPTS = {"import dpbayes": "import dpbayes", "import dpbayes and the first release": FIRST_RELEASE}

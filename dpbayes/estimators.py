@@ -388,7 +388,7 @@ def _released(model: Any, counts: Counts, epsilon: Fraction) -> _Fitted:
         data = drawn_document(request, counts, none)
         answer = read_document(data).tables
     else:
-        answer = request.entry.simulated(request).release(counts, _generator(model))
+        answer = request.entry.simulated(request).simulate(counts, _generator(model))
     guarantee = answer.guarantee
     if releasable(mechanism).measure is PrivacyMeasure.RHO:
         rho = rounded_up(request.rho)

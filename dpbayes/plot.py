@@ -58,7 +58,7 @@ def posteriors(
         >>> network, cpts = dp.load_named("asia")
         >>> rng = np.random.default_rng(1)
         >>> counts = dp.count(network, dp.sample_dataset(network, cpts, 1000, rng))
-        >>> release = dp.LaplaceUpdates(prior=network, epsilon=1).release(counts, rng)
+        >>> release = dp.LaplaceUpdates(prior=network, epsilon=1).simulate(counts, rng)
         >>> figure = dp.plot.posteriors(release, "smoke=yes")
         >>> [trace.name for trace in figure.data]
         ['private, noise-aware', 'private, naive']

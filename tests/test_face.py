@@ -79,12 +79,12 @@ def test_an_enum_of_the_face_has_members() -> None:
 NETWORK, CPTS = dp.load_named("alarm")
 COUNTS = dp.count(NETWORK, dp.sample_dataset(NETWORK, CPTS, 1000, np.random.default_rng(1)))
 MECHANISM = dp.LaplaceUpdates(prior=NETWORK, epsilon=1)
-RELEASE = MECHANISM.release(COUNTS, np.random.default_rng(2))
+RELEASE = MECHANISM.simulate(COUNTS, np.random.default_rng(2))
 SHOWN = (
     (NETWORK, "37 nodes, 46 arrows", "HISTORY"),
     (COUNTS, "1,000 records in 752 cells", "LVFAILURE"),
     (RELEASE.posterior, "Dirichlets of 243 rows", "LVFAILURE"),
-    (RELEASE, "Release by Laplace", "noise scale"),
+    (RELEASE, "Simulated release by Laplace", "noise scale"),
     (dp.audit_report(MECHANISM, n=1000, epsilons=[1]), "Audit", "holds and is tight"),
 )
 
@@ -102,7 +102,7 @@ def test_a_value_shows_itself_in_ten_lines_and_as_a_table(value: Any, title: str
 
 
 def test_a_release_shows_none_of_its_numbers() -> None:
-    other = MECHANISM.release(COUNTS, np.random.default_rng(3))
+    other = MECHANISM.simulate(COUNTS, np.random.default_rng(3))
     assert not np.array_equal(other.numbers, RELEASE.numbers)
     assert (str(other), other._repr_html_()) == (str(RELEASE), RELEASE._repr_html_())
 

@@ -29,8 +29,8 @@ MISTAKES = {
     "an adaptive release of a frame": (lambda: dp.release_adaptive(FRAME, epsilon=1), "DataFrame", "from_frame"),
     "a release that is not there": (lambda: dp.load("nowhere.json"), "nowhere.json", "No such file"),
     "a simulation of a frame": (lambda: dp.simulate_adaptive(FRAME, epsilon=1, rng=1), "DataFrame", "from_frame"),
-    "records instead of counts": (lambda: LAPLACE.release(DATA, 1), "Dataset", "dp.count"),
-    "a text as a seed": (lambda: LAPLACE.release(COUNTS, "1"), "seed", "1"),
+    "records instead of counts": (lambda: LAPLACE.simulate(DATA, 1), "Dataset", "dp.count"),
+    "a text as a seed": (lambda: LAPLACE.simulate(COUNTS, "1"), "seed", "1"),
     "a negative seed": (lambda: dp.sample_dataset(ASIA, CPTS, 10, -1), "seed", "-1"),
     "a text as a file": (lambda: dp.read_table("a.csv", "a,b\n1,2\n"), "str", "bytes"),
     "a file that does not exist": (lambda: dp.read_table("nowhere.csv"), "nowhere.csv", "No such file"),
@@ -41,7 +41,7 @@ MISTAKES = {
     "a list of arrows": (lambda: dp.network([("a", "b")]), "list", "->"),
     "two networks": (lambda: dp.kl(POSTERIOR, dp.Dirichlets.symmetric(dp.chain(3))), "different networks", "one"),
     "two networks' distance": (lambda: dp.hellinger(dp.Dirichlets.symmetric(dp.chain(3)), POSTERIOR), "different", ""),
-    "a release as a posterior": (lambda: dp.kl(LAPLACE.release(COUNTS, 1), POSTERIOR), "Release", "posterior"),
+    "a release as a posterior": (lambda: dp.kl(LAPLACE.simulate(COUNTS, 1), POSTERIOR), "Release", "posterior"),
     "negative counts": (lambda: dp.Counts(dp.chain(1), np.array([-1, 2]), 1), "whole numbers", "dp.count"),
     "parts of counts": (lambda: dp.Counts(dp.chain(1), np.array([0.5, 0.5]), 1), "whole numbers", "dp.count"),
     "epsilon as text": (lambda: dp.LaplaceUpdates(prior=ASIA, epsilon="1"), "epsilon", "quotation marks"),
@@ -74,7 +74,7 @@ def test_a_mistake_has_one_sentence(mistake, value, cure):
 
 
 def test_an_integer_is_a_seed():
-    released = [LAPLACE.release(COUNTS, seed).numbers for seed in (1, np.random.default_rng(1))]
+    released = [LAPLACE.simulate(COUNTS, seed).numbers for seed in (1, np.random.default_rng(1))]
     np.testing.assert_array_equal(*released)
     np.testing.assert_array_equal(DATA.codes, dp.sample_dataset(ASIA, CPTS, 100, np.random.default_rng(1)).codes)
 
@@ -87,4 +87,4 @@ def test_an_answer_has_labels():
     np.testing.assert_allclose(frame["probability"].sum(), 1)
     assert repr(answer).splitlines()[0] == "P(dysp | smoke=yes), 90% intervals"
     with pytest.raises(dp.InputError):
-        LAPLACE.release(COUNTS, 1, (2,)).posterior.query("dysp", interval=0.9).to_frame()
+        LAPLACE.simulate(COUNTS, 1, (2,)).posterior.query("dysp", interval=0.9).to_frame()

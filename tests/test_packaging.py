@@ -87,7 +87,7 @@ network = dp.network("rain -> grass; sun -> grass")
 rng = np.random.default_rng(1)
 counts = dp.count(network, dp.sample_dataset(network, np.full(network.cell_count, 0.5), 100, rng))
 mechanism = dp.LaplaceUpdates(prior=network, epsilon=2)
-answer = mechanism.release(counts, rng).posterior.query("grass", {"rain": "yes"})
+answer = mechanism.simulate(counts, rng).posterior.query("grass", {"rain": "yes"})
 report = dp.audit_report(mechanism, n=100, epsilons=[2])
 print(answer.shape, answer.sum().round(9), report.exact)
 """,

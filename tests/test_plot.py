@@ -17,7 +17,7 @@ CELL = "dysp=yes | bronc=yes, either=no"
 
 
 def release_by(mechanism: type, **more: float) -> dp.Release:
-    return mechanism(prior=dp.Dirichlets.symmetric(NETWORK), epsilon=1, **more).release(
+    return mechanism(prior=dp.Dirichlets.symmetric(NETWORK), epsilon=1, **more).simulate(
         COUNTS, np.random.default_rng(2)
     )
 
@@ -55,7 +55,7 @@ def test_densities_integrate_to_one_and_have_the_means_of_their_posteriors() -> 
 
 def test_samples_are_drawn_as_they_are() -> None:
     sampler = dp.PosteriorSampler(prior=NETWORK, epsilon=1)
-    release, exact = sampler.release(COUNTS, np.random.default_rng(3)), sampler.prior.updated(COUNTS)
+    release, exact = sampler.simulate(COUNTS, np.random.default_rng(3)), sampler.prior.updated(COUNTS)
     figure = dp.plot.posteriors(release, "smoke=yes", exact=exact)
     place = next(k for k in range(NETWORK.cell_count) if NETWORK.cell_label(k) == "smoke=yes")
     assert np.asarray(figure.data[0].x) == pytest.approx(release.outcome.draws[..., place].ravel())
@@ -68,7 +68,7 @@ def test_what_cannot_be_drawn_is_refused_in_a_sentence() -> None:
     for name in ("smoke", "smoke=maybe", "dysp=yes", "dysp=yes | bronc=yes", "", "no=no | a=b"):
         with pytest.raises(dp.InputError, match=r'is called .* for example, "asia=yes"'):
             dp.plot.posteriors(release, name)
-    many = dp.LaplaceUpdates(prior=NETWORK, epsilon=1).release(COUNTS, np.random.default_rng(2), (3,))
+    many = dp.LaplaceUpdates(prior=NETWORK, epsilon=1).simulate(COUNTS, np.random.default_rng(2), (3,))
     with pytest.raises(dp.InputError, match="part"):
         dp.plot.posteriors(many, "smoke=yes")
 

@@ -82,11 +82,11 @@ def audit_by_draws(
 ) -> SampledLoss:
     """Return a lower bound on the privacy loss of any mechanism, from releases of two neighbours' statistics.
 
-    The function calls `mechanism.release(statistic, rng, (draws,))` and uses all numbers of the result. Delta is that
+    The function calls `mechanism.simulate(statistic, rng, (draws,))` and uses all numbers of the result. Delta is that
     of the mechanism's claim. The caller must pass statistics of neighbouring tables.
 
     Args:
-        mechanism: Any object with a `release` method.
+        mechanism: Any object with a `simulate` method.
         first: The statistic of a table, such as its `Counts`.
         second: The statistic of a neighbour.
         rng: Source of the noise.
@@ -111,14 +111,14 @@ def audit_by_draws(
     draws = whole_number("The number of draws", draws, low=_LEAST_DRAWS, high=MOST_NUMBERS)
     claim = getattr(mechanism, "claimed", None)
     delta = claim.delta if isinstance(claim, Guarantee) and claim.is_private else 0.0
-    numbers_per_release = released_numbers(mechanism.release(first, rng, (1,))).size
+    numbers_per_release = released_numbers(mechanism.simulate(first, rng, (1,))).size
     if draws * numbers_per_release > MOST_NUMBERS:
         raise InputError(
             f"{draws:,} releases of {numbers_per_release:,} numbers each are too many to simulate; use at most "
             f"{MOST_NUMBERS // numbers_per_release:,} draws."
         )
     samples = [
-        released_numbers(mechanism.release(statistic, rng, (draws,))).reshape(draws, -1)
+        released_numbers(mechanism.simulate(statistic, rng, (draws,))).reshape(draws, -1)
         for statistic in (first, second)
     ]
     return loss_from_draws(samples[0], samples[1], doubt=doubt, delta=delta)

@@ -19,7 +19,6 @@ from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
 from dpbayes.figures.answer import AnswerPicture, answer_figure, frame_height
 from dpbayes.figures.style import Figure
 from dpbayes.mechanisms import Outcome, Release
-from dpbayes.mechanisms.base import simulated
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.model.counts import Counts
 from dpbayes.model.dataset import Dataset
@@ -230,7 +229,7 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Beside) -> tuple[Fram
     """Return the frames of the answer at an epsilon, with what the pictures beside it show."""
     mechanism, exact = inputs.mechanism_at(epsilon), inputs.answer
     rng = stream(inputs.seed, "explore", type(mechanism).__name__)
-    release = simulated(mechanism, inputs.counts, rng, (inputs.most_releases,))
+    release = mechanism.simulate(inputs.counts, rng, (inputs.most_releases,))
     drawn = min(DRAWN if inputs.question.cell is not None else DRAWN_JOINT, inputs.most_releases)
     read = answers_of(release, inputs.question, is_noise_aware=inputs.is_noise_aware, drawn=drawn)
     low, high = (float(end) for end in np.quantile(read.means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2)))

@@ -8,7 +8,6 @@ from dpbayes.base.text import shortest
 from dpbayes.base.validation import InputError, brief
 from dpbayes.boards.board import Board
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Mechanism
-from dpbayes.mechanisms.base import simulated
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -73,7 +72,7 @@ def explore(
     if seat == "recipient":
         words = "release", type(chosen).__name__
         public = RecipientInputs(
-            lambda epsilon: simulated(at(epsilon), counts, stream(seed, *words), (1,)), question, facts=facts
+            lambda epsilon: at(epsilon).simulate(counts, stream(seed, *words), (1,)), question, facts=facts
         )
         return explore_release(public, value=value).complete()
     fourier = (lambda epsilon: LaplaceFourier(prior=network, epsilon=epsilon)) if network.is_binary else None

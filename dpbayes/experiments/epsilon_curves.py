@@ -13,7 +13,6 @@ from scipy import special
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Mechanism, Outcome, ReleasedPosterior
-from dpbayes.mechanisms.base import simulated
 from dpbayes.model.counts import Counts
 from dpbayes.posteriors.divergence import kl_rows
 from dpbayes.posteriors.noise_model import Reading
@@ -90,7 +89,7 @@ def _point(
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Return the divergence, the share of counts at their limits, and whether none is negative: (releases,) each."""
     exact = mechanism.prior.updated(counts)
-    release = simulated(mechanism, counts, rng, (releases,))
+    release = mechanism.simulate(counts, rng, (releases,))
     outcome = release.outcome
     if isinstance(outcome, ReleasedPosterior):
         updates = outcome.updates

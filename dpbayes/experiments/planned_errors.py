@@ -7,7 +7,6 @@ import numpy as np
 from dpbayes.base.estimates import standard_error
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.releases import concluded
-from dpbayes.mechanisms.base import simulated
 from dpbayes.model.counts import Counts
 from dpbayes.posteriors.noise_model import Reading
 
@@ -42,6 +41,6 @@ def release_errors(tables: Counts, mechanism: Any, reading: Reading, rng: np.ran
         InputError: Of `Release.noise_aware_means`.
     """
     exact = mechanism.prior.updated(tables).mean
-    release = simulated(mechanism, tables, rng)
+    release = mechanism.simulate(tables, rng)
     private = concluded(release, reading if release.tells_noise else Reading.AS_REAL)
     return np.asarray(np.abs(private - exact).mean(axis=-1))

@@ -34,7 +34,7 @@ class AdditiveNoise:
 
     statistic = count_table
 
-    def release(
+    def simulate(
         self: Any, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
     ) -> Release[ReleasedPosterior]:
         """Sample updates (*size, ..., K)."""

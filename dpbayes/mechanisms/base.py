@@ -93,7 +93,6 @@ def count_table(self: OverPrior, data: Dataset) -> Counts:
 
 OPTIONAL = {
     "name": "the name inside a sentence for all parameters, if `named` depends on the parameters",
-    "simulate": "the same numbers as `release`, faster; for simulations only, because the run time depends on the data",
     "noise_model": "the distribution of the noise on each released number, for a noise-aware posterior",
     "node_noise_sd": "standard deviations of the noise in the counts of every node, for comparisons (|I|,)",
     "design": "the optimised distribution of the noise over the numbers, with its gap to the optimum",
@@ -117,18 +116,6 @@ def name_of(kind: Any) -> str:
     return named if isinstance(named, str) else str(kind.name)
 
 
-def simulated(
-    mechanism: "Mechanism[OutcomeT_co]", statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
-) -> Release[OutcomeT_co]:
-    """Return the same numbers as `release`, computed by the faster `simulate` if the mechanism has it.
-
-    The run time depends on the data. Use the result in the curator's view only, never in a real release.
-    """
-    draw = getattr(mechanism, "simulate", mechanism.release)
-    release: Release[OutcomeT_co] = draw(statistic, rng, size)
-    return release
-
-
 def searched(mechanism: Any) -> Work[None]:
     """Compute the noise scales of a mechanism that searches for them; later calls use the stored result."""
     if hasattr(mechanism, "design_steps"):
@@ -139,7 +126,7 @@ class Mechanism(Protocol[OutcomeT_co]):
     """A randomised algorithm that releases a posterior. Implementations are frozen dataclasses of their parameters.
 
     `claimed` is the guarantee that the paper states for the noise in use, and `certified` is the proved guarantee. Both
-    depend only on the network and the parameters. `statistic` is deterministic and not private. `release` is the only
+    depend only on the network and the parameters. `statistic` is deterministic and not private. `simulate` is the only
     random step and the only private one; it samples (*size, ...) independent releases at once.
 
     `label` is the title, `named` the name inside a sentence, and `colour` the colour of the curves. `formula` describes
@@ -166,7 +153,7 @@ class Mechanism(Protocol[OutcomeT_co]):
 
     def statistic(self, data: Dataset) -> Counts: ...
 
-    def release(
+    def simulate(
         self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
     ) -> Release[OutcomeT_co]: ...
 

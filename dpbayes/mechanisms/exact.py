@@ -46,7 +46,7 @@ class Exact:
 
     statistic = count_table
 
-    def release(
+    def simulate(
         self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
     ) -> Release[ReleasedPosterior]:
         """Return the exact counts, repeated to (*size, ..., K)."""

@@ -130,7 +130,7 @@ class RegressionSampler:
         """Return the posterior before truncation to the ball; for the curator only."""
         return weights_posterior(statistic, prior_precision=self.prior_precision, noise_variance=self.noise_variance)
 
-    def release(self, statistic: Moments, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedWeights:
+    def simulate(self, statistic: Moments, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedWeights:
         """Sample weights (*size, ..., N, d). Errors: InputError for moments that no scaled records can have."""
         _require_scaled(statistic)
         drawn = sample_in_ball(self.posterior(statistic), self.norm_bound, rng, (*size, self.draws))

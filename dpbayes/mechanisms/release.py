@@ -99,11 +99,12 @@ class Release(Generic[OutcomeT_co]):
         guarantee: What is proved about the release.
         mechanism: The mechanism's name.
         public: Public facts by name, such as n, epsilon and the noise scale.
+        is_simulated: Whether a generator drew the noise. Such a release has no guarantee for real records.
 
     Example:
         >>> network = dp.chain(2)
         >>> counts = dp.Counts(network, np.array([7, 3, 6, 1, 1, 2]), 10)
-        >>> release = dp.LaplaceUpdates(prior=network, epsilon=1).release(counts, np.random.default_rng(1))
+        >>> release = dp.LaplaceUpdates(prior=network, epsilon=1).simulate(counts, np.random.default_rng(1))
         >>> release.posterior.mean.shape
         (6,)
     """
@@ -112,13 +113,18 @@ class Release(Generic[OutcomeT_co]):
     guarantee: Guarantee
     mechanism: str
     public: Mapping[str, float | int | str] = field(default_factory=dict)
+    is_simulated: bool = True
 
     def __repr__(self) -> str:
         facts = self._facts()
-        return titled_lines(f"Release by {self.mechanism}", (f"{name}: {value}" for name, value in facts), len(facts))
+        return titled_lines(self._title, (f"{name}: {value}" for name, value in facts), len(facts))
 
     def _repr_html_(self) -> str:
-        return html_table(f"Release by {self.mechanism}", ("", ""), self._facts(), len(self._facts()))
+        return html_table(self._title, ("", ""), self._facts(), len(self._facts()))
+
+    @property
+    def _title(self) -> str:
+        return f"{'Simulated release' if self.is_simulated else 'Release'} by {self.mechanism}"
 
     def _facts(self) -> list[tuple[str, str]]:
         """Return the public facts of the release by name, without its numbers."""
@@ -169,7 +175,7 @@ class Release(Generic[OutcomeT_co]):
         Example:
             >>> network = dp.chain(2)
             >>> counts = dp.Counts(network, np.array([70, 30, 60, 10, 10, 20]), 100)
-            >>> release = dp.LaplaceUpdates(prior=network, epsilon=1).release(counts, np.random.default_rng(1))
+            >>> release = dp.LaplaceUpdates(prior=network, epsilon=1).simulate(counts, np.random.default_rng(1))
             >>> release.joint_noise_aware().query("x2", interval=0.95).low.shape
             (2,)
         """
@@ -194,4 +200,4 @@ class Release(Generic[OutcomeT_co]):
 
     def part(self, releases: int | slice | IntArray) -> "Release[OutcomeT_co]":
         """Return some of a batch of releases; each keeps its own guarantee."""
-        return Release(self.outcome.part(releases), self.guarantee, self.mechanism, self.public)
+        return replace(self, outcome=self.outcome.part(releases))

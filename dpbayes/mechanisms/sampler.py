@@ -1,7 +1,6 @@
 """Samples from the posterior, private because its prior is trimmed. [Zhang16] Section 4 and Appendix C.2."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, ClassVar
@@ -14,13 +13,12 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import generator
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex, numeral
-from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
 from dpbayes.mechanisms.parameters import CALIBRATION, EPSILON, Calibration, draws_of
 from dpbayes.mechanisms.release import Release, SampledCpts
 from dpbayes.model.counts import Counts
-from dpbayes.posteriors.decisions import Decisions, sample_trimmed, simulate_trimmed
+from dpbayes.posteriors.decisions import Decisions, simulate_trimmed
 
 DRAWS = draws_of("CPTs")
 
@@ -51,7 +49,7 @@ class PosteriorSampler:
     Example:
         >>> mechanism = dp.PosteriorSampler(prior=dp.chain(2), epsilon=1, draws=5)
         >>> counts = dp.Counts(dp.chain(2), np.array([7, 3, 6, 1, 1, 2]), 10)
-        >>> mechanism.release(counts, np.random.default_rng(1)).numbers.shape
+        >>> mechanism.simulate(counts, np.random.default_rng(1)).numbers.shape
         (5, 6)
     """
 
@@ -122,20 +120,13 @@ class PosteriorSampler:
 
     statistic = count_table
 
-    def release(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release[SampledCpts]:
-        """Sample CPTs (*size, ..., N, K)."""
-        return self._released(statistic, sample_trimmed, rng, size)
-
-    def simulate(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release[SampledCpts]:
-        """Return the same numbers as `release`, faster. The run time depends on the data: use it for simulations."""
-        return self._released(statistic, simulate_trimmed, rng, size)
-
-    def _released(
-        self, statistic: Counts, draw: Callable[..., FloatArray], rng: np.random.Generator, size: tuple[int, ...]
+    def simulate(
+        self, statistic: Counts, rng: np.random.Generator | int, size: tuple[int, ...] = ()
     ) -> Release[SampledCpts]:
+        """Sample CPTs (*size, ..., N, K)."""
         require_own_counts(self.prior, statistic)
         posterior = self.prior.updated(statistic)
-        drawn = draw(posterior, self.log_odds_bound, generator(rng), (*size, self.draws))
+        drawn = simulate_trimmed(posterior, self.log_odds_bound, generator(rng), (*size, self.draws))
         outcome = SampledCpts(np.moveaxis(drawn, len(size), -2))
         public = public_facts(self, statistic, "epsilon", "draws", "omega")
         return Release(outcome, self.certified, self.label, public)

@@ -83,7 +83,7 @@ class Rounded:
     def __init__(self, scale: float) -> None:
         self.scale = scale
 
-    def release(self, count: int, rng: np.random.Generator, size: tuple[int, ...] = ()) -> np.ndarray:
+    def simulate(self, count: int, rng: np.random.Generator, size: tuple[int, ...] = ()) -> np.ndarray:
         return np.rint(count + rng.laplace(scale=self.scale, size=size))
 
 
@@ -148,7 +148,7 @@ def test_delta_is_that_of_the_claim():
 
 def test_the_numbers_of_a_release_are_found():
     mechanism = LaplaceUpdates(prior=Dirichlets.symmetric(empty(1)), epsilon=1.0)
-    release = mechanism.release(mechanism.statistic(table_of(empty(1), [(0,)])), np.random.default_rng(1), (3,))
+    release = mechanism.simulate(mechanism.statistic(table_of(empty(1), [(0,)])), np.random.default_rng(1), (3,))
     assert np.array_equal(released_numbers(release), release.outcome.updates)
     with pytest.raises(InputError, match="without numbers"):
         released_numbers(object())

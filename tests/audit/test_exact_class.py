@@ -65,7 +65,7 @@ def subclassed(mechanism):
 
 def with_another_release(mechanism):
     mechanism = dataclasses.replace(mechanism)
-    object.__setattr__(mechanism, "release", lambda counts, rng, size=(): counts)
+    object.__setattr__(mechanism, "simulate", lambda counts, rng, size=(): counts)
     return mechanism
 
 
@@ -117,7 +117,7 @@ def audited(mechanism):
 class Leak(LaplaceUpdates):
     """Promises what its parent promises, and hands over the counts as they are."""
 
-    def release(self, statistic, rng, size=()):
+    def simulate(self, statistic, rng, size=()):
         exact = np.broadcast_to(statistic.values.astype(float), (*size, *statistic.values.shape))
         return Release(ReleasedPosterior(self.prior, exact), self.certified, self.label)
 

@@ -18,7 +18,6 @@ from dpbayes.boards.comparison import (
 )
 from dpbayes.boards.tables import PlannedTables, TrueTable
 from dpbayes.mechanisms import PRIVATE, Exact
-from dpbayes.mechanisms.base import simulated
 from dpbayes.model.counts import Counts
 from dpbayes.posteriors.noise_model import Reading
 
@@ -40,7 +39,7 @@ def test_the_error_of_laplace_is_that_of_other_releases():
     """Against 3,000 other releases, for the naive reader, whose posterior mean is a ratio of counts."""
     naive = MechanismErrors(replace(INPUTS, reading=Reading.AS_REAL))
     mechanism = at(dp.LaplaceUpdates)(1.0)
-    other = simulated(mechanism, COUNTS, np.random.default_rng(9), (3000,)).outcome.probabilities
+    other = mechanism.simulate(COUNTS, np.random.default_rng(9), (3000,)).outcome.probabilities
     expected = np.abs(other - mechanism.prior.updated(COUNTS).mean).mean(axis=-1)
     errors = naive.errors_at(LOOKS[dp.LaplaceUpdates], 1.0)
     assert errors.mean() == pytest.approx(expected.mean(), abs=4 * expected.std() / np.sqrt(len(errors)))

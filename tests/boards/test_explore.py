@@ -46,7 +46,7 @@ def layout_of(view, stop: str, key: str = "posterior") -> dict:
 def test_the_headline_states_the_range_of_answers():
     """Against the limits of 3,000 other releases, which vary by .002; those of the board's 400 vary by .005."""
     frame = explore_table(INPUTS).frames_at("1")[0]
-    releases = laplace_at(1).release(COUNTS, np.random.default_rng(7), (3000,))
+    releases = laplace_at(1).simulate(COUNTS, np.random.default_rng(7), (3000,))
     answers = releases.noise_aware_cells(np.array([QUESTION.cell])).mean[:, 0]
     assert frame.numbers["low"] == pytest.approx(np.quantile(answers, 0.025), abs=0.02)
     assert frame.numbers["high"] == pytest.approx(np.quantile(answers, 0.975), abs=0.02)
@@ -103,7 +103,7 @@ def test_bounds_on_the_divergence_stand_where_there_are_some(mechanism_at, bound
 def test_the_divergence_is_that_of_the_chosen_reader():
     """Against that of 20 other releases, read with 1,024 points."""
     aware, naive = (explore_table(replace(INPUTS, is_noise_aware=flag)).frames_at("1")[0] for flag in (True, False))
-    release = laplace_at(1).release(COUNTS, np.random.default_rng(3), (20,))
+    release = laplace_at(1).simulate(COUNTS, np.random.default_rng(3), (20,))
     exact = laplace_at(1).prior.updated(COUNTS)
     expected = release.noise_aware(points=1024).divergence_of_rows(exact).sum(axis=-1)
     assert aware.numbers["divergence"] == pytest.approx(expected.mean(), abs=4 * expected.std() / 2)
@@ -123,7 +123,7 @@ def test_laplace_stands_beside_fourier_which_is_simulated_and_proved():
     curves = shares(replace(INPUTS, fourier_at=fourier_at))
     assert list(curves) == ["Laplace, simulated", "Fourier, simulated", "Fourier, proved"]
     assert (curves["Fourier, proved"] <= curves["Fourier, simulated"] + 0.07).all()
-    release = fourier_at(1).release(COUNTS, np.random.default_rng(4), (2000,))
+    release = fourier_at(1).simulate(COUNTS, np.random.default_rng(4), (2000,))
     expected = np.mean(np.all(release.outcome.updates >= 0, axis=-1))
     assert curves["Fourier, simulated"][len(GRID) // 4] == pytest.approx(expected, abs=0.08)
 
@@ -140,7 +140,7 @@ def test_fourier_has_the_three_senses_of_corollary_3():
 
 def test_a_question_is_answered_from_all_rows_together():
     """Against the joint posterior's own answer with its interval, which has other samples."""
-    release = laplace_at(1).release(COUNTS, np.random.default_rng(1), (3,))
+    release = laplace_at(1).simulate(COUNTS, np.random.default_rng(1), (3,))
     read = answers_of(release, WIDE, is_noise_aware=True, drawn=2)
     expected = release.part(slice(0, 1)).joint_noise_aware().query("dysp", {"smoke": "yes"}, interval=0.95)
     state = NETWORK.states[NETWORK.index("dysp")].index("yes")
@@ -217,7 +217,7 @@ def test_a_recipients_board_follows_from_releases_alone():
     """Two tables with the same releases have the same board, byte by byte."""
     other = dp.sample_dataset(NETWORK, CPTS, 1000, np.random.default_rng(2))
     releases = {
-        epsilon: laplace_at(epsilon).release(COUNTS, np.random.default_rng(1), (1,)) for epsilon in (0.1, 1.0, 10.0)
+        epsilon: laplace_at(epsilon).simulate(COUNTS, np.random.default_rng(1), (1,)) for epsilon in (0.1, 1.0, 10.0)
     }
     assert dp.count(NETWORK, other).digest != COUNTS.digest
 
@@ -231,7 +231,7 @@ def test_a_recipients_board_follows_from_releases_alone():
 
 
 def test_a_recipients_board_has_one_release_and_nothing_exact():
-    release = laplace_at(1).release(COUNTS, np.random.default_rng(1), (1,))
+    release = laplace_at(1).simulate(COUNTS, np.random.default_rng(1), (1,))
     view = explore_release(RecipientInputs(lambda epsilon: release, QUESTION))
     (frame,) = view.frames_at("1")
     assert list(frame.figures) == ["posterior"]

@@ -17,7 +17,7 @@ INPUTS = NonNegativityInputs(NETWORK, Calibration.CERTIFIED)
 def test_the_share_is_that_of_releases_of_zero_counts(t: float) -> None:
     mechanism = dp.LaplaceFourier(prior=NETWORK, epsilon=1.0, t=t)
     zero = Counts(NETWORK, np.zeros(NETWORK.cell_count, dtype=np.int64), 0)
-    kept = mechanism.release(zero, np.random.default_rng(5), (4000,)).outcome.numbers.min(axis=-1) >= 0
+    kept = mechanism.simulate(zero, np.random.default_rng(5), (4000,)).outcome.numbers.min(axis=-1) >= 0
     numbers = non_negativity(INPUTS).frames_at(str(t))[0].numbers
     assert numbers["simulated"] == pytest.approx(kept.mean(), abs=0.04)
     assert numbers["proved"] <= numbers["simulated"] + 0.02

@@ -29,7 +29,7 @@ INPUTS = ToleranceInputs(laplace_at, QUESTION, PLANNED)
 def share_within(epsilon: float, tolerance: float) -> float:
     """Return the share of other releases, of other tables, that keep to a tolerance."""
     tables, mechanism = replace(PLANNED, seed=77).of(3000), laplace_at(epsilon)
-    release = mechanism.release(tables, np.random.default_rng(8))
+    release = mechanism.simulate(tables, np.random.default_rng(8))
     answers = concluded(release, Reading.NOISE_AWARE, QUESTION.cells)[:, QUESTION.cell]
     exact = mechanism.prior.updated(tables).mean[:, QUESTION.cell]
     return float(np.mean(np.abs(answers - exact) <= tolerance))

@@ -172,7 +172,7 @@ class _Released:
         return self._numbers(counts, Scripted(values))
 
     def _numbers(self, counts: np.ndarray, generator: Any) -> np.ndarray:
-        numbers = self.mechanism.release(Counts(self.network, counts, self.n), generator).numbers
+        numbers = self.mechanism.simulate(Counts(self.network, counts, self.n), generator).numbers
         return np.asarray(numbers, dtype=float).reshape(len(counts), -1)
 
 
@@ -348,7 +348,7 @@ def _judged_by_covariance(mechanism: Any, before: np.ndarray, after: np.ndarray)
     network = mechanism.prior.network
 
     def numbers(counts: np.ndarray, seed: int, size: tuple[int, ...] = ()) -> np.ndarray:
-        release = mechanism.release(Counts(network, counts, RECORDS), np.random.default_rng(seed), size)
+        release = mechanism.simulate(Counts(network, counts, RECORDS), np.random.default_rng(seed), size)
         return np.asarray(release.numbers, dtype=float)
 
     covariance = np.cov(numbers(before[0], 1, (DRAWS,)).reshape(DRAWS, -1).T)

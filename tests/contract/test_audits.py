@@ -168,7 +168,7 @@ def test_the_audit_of_the_law_catches_mechanisms_that_promise_too_much(kind, set
         audit(broken, n=4, epsilons=EPSILONS)
     honest = same_law(broken)
     table = honest.statistic(random_table(chain(2), rng(), 4))
-    drawn, same = (mechanism.release(table, rng(), (100,)).outcome.probabilities for mechanism in (broken, honest))
+    drawn, same = (mechanism.simulate(table, rng(), (100,)).outcome.probabilities for mechanism in (broken, honest))
     assert drawn == pytest.approx(same, rel=1e-12), "the same draws from the same generator"
     report = audit(honest, n=4, epsilons=EPSILONS)
     assert is_kept(report)

@@ -44,7 +44,7 @@ def test_a_mechanism_is_a_frozen_value_with_everything_the_protocol_asks_for(kin
     assert kind.__dataclass_params__.frozen
     assert isinstance(kind.label, str)
     assert kind.label
-    for method in ("statistic", "release"):
+    for method in ("statistic", "simulate"):
         wanted = inspect.signature(getattr(Mechanism, method))
         assert list(inspect.signature(getattr(kind, method)).parameters) == list(wanted.parameters)
     assert isinstance(mechanism.claimed, Guarantee)
@@ -106,7 +106,7 @@ def test_counts_of_another_network_are_refused_even_with_as_many_cells(kind, set
     other = build(kind, settings, Network.from_edges("ab", []))
     counts = other.statistic(random_table(Network.from_edges("ab", []), rng(), 5))
     with pytest.raises(InputError, match="different networks"):
-        build(kind, settings, Network.from_edges("xy", [])).release(counts, rng())
+        build(kind, settings, Network.from_edges("xy", [])).simulate(counts, rng())
 
 
 @every_mechanism
@@ -162,7 +162,7 @@ def test_a_prior_cannot_be_left_out():
 @every_mechanism
 def test_a_release_gives_its_posterior_or_says_that_it_has_none(kind, settings):
     mechanism = kind(prior=ASIA, **settings)
-    release = mechanism.release(mechanism.statistic(random_table(ASIA, rng(), 5)), rng(), (3,))
+    release = mechanism.simulate(mechanism.statistic(random_table(ASIA, rng(), 5)), rng(), (3,))
     if isinstance(release.outcome, ReleasedPosterior):
         assert np.array_equal(release.posterior.mean, release.outcome.probabilities)
     else:
@@ -175,7 +175,7 @@ def test_a_release_gives_its_posterior_or_says_that_it_has_none(kind, settings):
 def test_a_mechanism_releases_and_is_audited_at_the_ends_of_its_priors(kind, settings, value):
     """What can be released can be audited, and loses no more than is certified."""
     mechanism = kind(prior=Dirichlets(chain(2), np.full(6, value)), **settings)
-    release = mechanism.release(mechanism.statistic(random_table(chain(2), rng(), 5)), rng(), (3,))
+    release = mechanism.simulate(mechanism.statistic(random_table(chain(2), rng(), 5)), rng(), (3,))
     assert np.all(np.isfinite(release.outcome.probabilities))
     report = audit(mechanism, n=5, epsilons=[0.0, 0.5, 1.0])
     assert 0 <= report.needed_at_least <= report.needed <= mechanism.certified.epsilon * (1 + 1e-9)
@@ -193,7 +193,7 @@ def test_the_same_generator_state_gives_the_same_release_and_another_does_not(ki
     mechanism = build(kind, settings)
     statistic = mechanism.statistic(random_table(ASIA, rng(), 40))
     one, same, other = (
-        mechanism.release(statistic, np.random.default_rng(seed)).outcome.probabilities for seed in (1, 1, 2)
+        mechanism.simulate(statistic, np.random.default_rng(seed)).outcome.probabilities for seed in (1, 1, 2)
     )
     assert np.array_equal(one, same)
     assert np.array_equal(one, other) is (not mechanism.certified.is_private)
@@ -202,7 +202,7 @@ def test_the_same_generator_state_gives_the_same_release_and_another_does_not(ki
 @every_mechanism
 def test_released_probabilities_are_distributions_in_every_row(kind, settings):
     mechanism = build(kind, settings)
-    outcome = mechanism.release(mechanism.statistic(random_table(ASIA, rng(), 40)), rng(), (3,)).outcome
+    outcome = mechanism.simulate(mechanism.statistic(random_table(ASIA, rng(), 40)), rng(), (3,)).outcome
     assert outcome.probabilities.shape == (3, ASIA.cell_count)
     assert np.all(outcome.probabilities > 0)
     assert ASIA.row_sums(outcome.probabilities) == pytest.approx(np.ones((3, ASIA.row_count)))
@@ -211,7 +211,7 @@ def test_released_probabilities_are_distributions_in_every_row(kind, settings):
 @every_mechanism
 def test_a_part_of_a_batch_is_one_of_its_releases(kind, settings):
     mechanism = build(kind, settings)
-    batch = mechanism.release(mechanism.statistic(random_table(ASIA, rng(), 40)), rng(), (3,))
+    batch = mechanism.simulate(mechanism.statistic(random_table(ASIA, rng(), 40)), rng(), (3,))
     assert np.array_equal(batch.part(1).outcome.probabilities, batch.outcome.probabilities[1])
     assert np.array_equal(batch.part(slice(2)).outcome.probabilities, batch.outcome.probabilities[:2])
     assert batch.part(1).guarantee == batch.guarantee
@@ -222,14 +222,14 @@ def test_the_release_leaves_the_statistic_as_it_was(kind, settings):
     mechanism = build(kind, settings)
     statistic = mechanism.statistic(random_table(ASIA, rng(), 40))
     before = statistic.values.copy()
-    mechanism.release(statistic, rng(), (2,))
+    mechanism.simulate(statistic, rng(), (2,))
     assert np.array_equal(statistic.values, before)
 
 
 @every_mechanism
 def test_a_release_carries_the_certified_promise_and_its_mechanisms_label(kind, settings):
     mechanism = build(kind, settings)
-    release = mechanism.release(mechanism.statistic(random_table(ASIA, rng(), 40)), rng())
+    release = mechanism.simulate(mechanism.statistic(random_table(ASIA, rng(), 40)), rng())
     assert release.guarantee == mechanism.certified
     assert release.mechanism == kind.label
 
@@ -273,7 +273,7 @@ def chance_hits(mechanism, cells: int) -> int:
 def test_a_release_holds_no_table_no_counts_and_no_source_of_randomness(kind, settings):
     mechanism = build(kind, settings)
     statistic = mechanism.statistic(random_table(ASIA, rng(), 4_000))
-    release = mechanism.release(statistic, rng())
+    release = mechanism.simulate(statistic, rng())
     _ = release.outcome.probabilities  # fills the cached values too
     parts = list(everything_in(release))
     assert not [p for p in parts if isinstance(p, Dataset | Counts | np.random.Generator | np.random.BitGenerator)]

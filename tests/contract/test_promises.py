@@ -203,7 +203,7 @@ class CutLaplace(LaplaceUpdates):
     post-processing of the noisy count, as counts are whole; so is rounding it down.
     """
 
-    def release(self, statistic, rng, size=()) -> Release:
+    def simulate(self, statistic, rng, size=()) -> Release:
         noise = np.trunc(rng.laplace(scale=self.noise_scale, size=(*size, *statistic.values.shape)))
         return released(self, statistic, noise)
 
@@ -212,7 +212,7 @@ class CutLaplace(LaplaceUpdates):
 class RoundedLaplace(LaplaceUpdates):
     """Not broken: real noise rounded to the nearest whole number, as the noisy count would be."""
 
-    def release(self, statistic, rng, size=()) -> Release:
+    def simulate(self, statistic, rng, size=()) -> Release:
         noise = np.round(rng.laplace(scale=self.noise_scale, size=(*size, *statistic.values.shape)))
         return released(self, statistic, noise)
 
@@ -261,7 +261,7 @@ def provable_loss(mechanism, n: int, draws: int = 200_000) -> float:
         return audited_by_draws(mechanism, n, 2 * draws).epsilon
     hits = []
     for seed, statistic in enumerate(statistics(mechanism, n)):
-        outcome = mechanism.release(statistic, np.random.default_rng(seed), (draws,)).outcome
+        outcome = mechanism.simulate(statistic, np.random.default_rng(seed), (draws,)).outcome
         first, second = (outcome.numbers[:, k] for k in (0, 1))
         clipped = np.clip(first, 0, n) - np.clip(second, 0, n) if isinstance(mechanism, ConsistentLaplace) else None
         hits.append((first - second if clipped is None else clipped) >= n)

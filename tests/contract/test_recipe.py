@@ -78,7 +78,7 @@ class Geometric:
 
     statistic = count_table
 
-    def release(
+    def simulate(
         self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
     ) -> Release[ReleasedPosterior]:
         """Draw noisy counts (*size, ..., K)."""

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from dpbayes.mechanisms.base import simulated
 from dpbayes.model.counts import Counts
 from dpbayes.posteriors.noise_model import Reading
 
@@ -13,7 +12,7 @@ def concluded_and_exact(
     mechanism: Any, counts: Counts, rng: np.random.Generator, releases: int, reading: Reading = Reading.AS_REAL
 ) -> tuple[np.ndarray, np.ndarray]:
     """The probabilities (releases, K) that a recipient concludes, who reads a quarter of the releases noise-aware."""
-    release = simulated(mechanism, counts, rng, (releases,))
+    release = mechanism.simulate(counts, rng, (releases,))
     private = release.outcome.probabilities
     if reading is Reading.NOISE_AWARE and release.tells_noise:
         private = release.part(slice(0, releases // 4)).noise_aware(points=128).mean

@@ -102,7 +102,7 @@ def test_the_drawn_graph_is_read_as_any_release_is(epsilon: float) -> None:
     others = []
     for _ in range(30):
         table = dp.sample_dataset(ASIA, CPTS, 1_000, rng)
-        release = mechanism.release(dp.count(ASIA, table), rng, (1,))
+        release = mechanism.simulate(dp.count(ASIA, table), rng, (1,))
         model = pair_marginals(ASIA, concluded(release, Reading.NOISE_AWARE)[0])
         blocks = np.abs(true - model).reshape(8, 2, 8, 2).sum(axis=(1, 3)) / 2
         others.append(blocks[np.triu_indices(8, 1)].mean())
@@ -187,7 +187,9 @@ def test_a_table_is_compared_with_its_own_records() -> None:
     compared = table_pairs(table, ASIA)
     errors = arrow_study(compared, ASIA, np.random.default_rng(1)).at(1.0)
     for seed in range(3):
-        release = dp.LaplaceUpdates(prior=ASIA, epsilon=1.0).release(dp.count(ASIA, table), np.random.default_rng(seed))
+        release = dp.LaplaceUpdates(prior=ASIA, epsilon=1.0).simulate(
+            dp.count(ASIA, table), np.random.default_rng(seed)
+        )
         error = pair_error(table, ASIA, release.noise_aware().mean)
         assert errors.drawn.min() / 2 < error < 2 * errors.drawn.max()
     np.testing.assert_array_equal(compared.tables.all_counts(ASIA)[0], dp.count(ASIA, table).values)

@@ -21,7 +21,7 @@ def test_every_mechanism_has_a_row_for_every_epsilon():
 def test_the_error_is_that_of_simulated_releases():
     row = dp.compare(TABLE, ASIA, epsilons=[1], releases=200, seed=3).set_index("mechanism").loc["Laplace"]
     mechanism, counts = dp.LaplaceUpdates(prior=ASIA, epsilon=1), dp.count(ASIA, TABLE)
-    private = mechanism.release(counts, 4, (200,)).noise_aware().mean
+    private = mechanism.simulate(counts, 4, (200,)).noise_aware().mean
     errors = np.abs(private - mechanism.prior.updated(counts).mean).mean(axis=-1)
     # False alarms below 1e-9: the difference of two means, in its own standard errors.
     spread = np.hypot(row["standard_error"], errors.std(ddof=1) / np.sqrt(200))

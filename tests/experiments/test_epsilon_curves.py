@@ -39,7 +39,7 @@ def test_each_point_is_a_study_of_releases_at_its_epsilon(kind: type, counts: Co
     seed = int(np.random.default_rng(2).integers(2**63))
     exact = mechanism.prior.updated(counts)
     for k, epsilon in enumerate(GRID):
-        release = replace(mechanism, epsilon=epsilon).release(counts, np.random.default_rng(seed), (40,))
+        release = replace(mechanism, epsilon=epsilon).simulate(counts, np.random.default_rng(seed), (40,))
         if curves.of_posteriors:
             expected = kl_rows(exact, release.posterior)
             np.testing.assert_array_equal(curves.non_negative[k], release.outcome.updates.min(axis=-1) >= 0)

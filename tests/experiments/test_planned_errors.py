@@ -46,7 +46,7 @@ def test_errors_are_those_of_the_releases():
     tables = planned_tables(ASIA, CPTS, 500, 3, np.random.default_rng(1))
     mechanism = LaplaceUpdates(prior=Dirichlets.symmetric(ASIA), epsilon=1.0)
     errors = release_errors(tables, mechanism, Reading.AS_REAL, np.random.default_rng(2))
-    release = mechanism.release(tables, np.random.default_rng(2))
+    release = mechanism.simulate(tables, np.random.default_rng(2))
     off = np.abs(release.outcome.probabilities - mechanism.prior.updated(tables).mean)
     np.testing.assert_allclose(errors, off.mean(axis=-1))
 

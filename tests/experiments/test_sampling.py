@@ -105,7 +105,7 @@ def test_the_error_of_the_mean_is_that_of_the_mechanisms_releases(epsilon, draws
     mechanism = PosteriorSampler(prior=Dirichlets.symmetric(ASIA), epsilon=epsilon, draws=draws)
     cells = ASIA.cells_of_row(2)
     row = RowState(mechanism.prior.updated(counts).alpha[cells], 0)
-    released = mechanism.release(counts, rng(), (4000,)).outcome.probabilities[:, cells.start]
+    released = mechanism.simulate(counts, rng(), (4000,)).outcome.probabilities[:, cells.start]
     squares = (released - row.mean) ** 2
     predicted = float(row.error_of_mean(mechanism.log_odds_bound, draws)) ** 2
     assert abs(squares.mean() - predicted) < FAR * squares.std() / math.sqrt(4000)

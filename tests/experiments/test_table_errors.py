@@ -29,7 +29,7 @@ def test_an_adaptive_release_is_nearer_with_a_delta_and_a_public_graph_is_nearer
     rng = np.random.default_rng(3)
     pure, gaussian = (dp.simulate_adaptive(data, epsilon=1, delta=delta, rng=rng) for delta in (0.0, 1e-5))
     residuals = dp.GaussianResiduals(prior=network, epsilon=1.0, delta=1e-5)
-    public = residuals.release(count(network, data), rng).noise_aware().mean
+    public = residuals.simulate(count(network, data), rng).noise_aware().mean
     errors = [pair_error(data, release.network, release.probabilities) for release in (pure, gaussian)]
     public_error = pair_error(data.select(list(network.names)), network, public)
     assert public_error < min(errors)

@@ -44,7 +44,7 @@ def own_table(mechanism, n: int = 40) -> Counts:
 def test_releases_are_consistent_tables_of_the_stated_mean_and_spread(mechanism):
     table, draws = own_table(mechanism), 10_000
     network = mechanism.prior.network
-    updates = mechanism.release(table, rng(), (draws,)).outcome.updates
+    updates = mechanism.simulate(table, rng(), (draws,)).outcome.updates
     fitted = network.residuals.consistent(updates, float(table.n))
     np.testing.assert_allclose(fitted, updates, atol=1e-8)
     slack = 6.2 * sd_of_cells(mechanism) / math.sqrt(draws)
@@ -57,7 +57,7 @@ def test_releases_are_consistent_tables_of_the_stated_mean_and_spread(mechanism)
 def test_the_noise_model_has_the_variances_of_the_residuals(mechanism):
     table, draws = own_table(mechanism), 10_000
     residuals = mechanism.prior.network.residuals
-    release = mechanism.release(table, rng(), (draws,))
+    release = mechanism.simulate(table, rng(), (draws,))
     noise = residuals.of_tables(release.outcome.updates) - residuals.of_tables(table.values.astype(float))
     sds = np.sqrt(release.outcome.noise_model.variances)[residuals.set_of_number]
     kurtosis = 12 if mechanism.noise is Noise.WHOLE else 6
@@ -70,7 +70,7 @@ def test_whole_noise_on_residuals_leaves_numbers_that_depend_on_whole_ones_alone
     """The last digits of a sum of fractions would tell the table: the same noisy whole numbers give the same bits."""
     mechanism = GaussianResiduals(prior=chain(1), epsilon=1.0, noise=noise)
     released = [
-        mechanism.release(Counts(chain(1), np.array(values), 3), rng(), (20_000,)).outcome.updates
+        mechanism.simulate(Counts(chain(1), np.array(values), 3), rng(), (20_000,)).outcome.updates
         for values in ([3, 0], [2, 1])
     ]
     first, second = (set(np.unique(values[:, 0]).tolist()) for values in released)

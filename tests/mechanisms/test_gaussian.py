@@ -64,7 +64,7 @@ def test_the_standard_deviation_of_whole_noise_is_that_of_its_law(scale):
 def test_releases_are_the_counts_and_noise_of_the_stated_size_not_clipped(noise):
     mechanism = GaussianUpdates(prior=V_STRUCTURE, epsilon=1.0, delta=1e-6, noise=noise)
     table = Counts(V_STRUCTURE, np.array([3, 0, 3, 0, 3, 0, 0, 0, 0, 0, 0, 0]), 3)
-    updates = mechanism.release(table, rng(), (40_000,)).outcome.updates
+    updates = mechanism.simulate(table, rng(), (40_000,)).outcome.updates
     assert updates.mean(axis=0) == pytest.approx(table.values, abs=6.2 * mechanism.noise_scale / 200)
     assert updates.std(axis=0) == pytest.approx(sd_of_cells(mechanism), rel=6.2 * math.sqrt(2 / 160_000))
     assert updates.min() < 0

@@ -75,7 +75,7 @@ def test_the_stated_standard_deviation_is_that_of_real_releases(kind, options):
     draws = 40_000
     mechanism = kind(prior=uniform(V_STRUCTURE), epsilon=1.0, **options)
     middle = Counts(V_STRUCTURE, np.full(12, 10**6), 2 * 10**6)  # so far inside [0, n] that nothing is clipped
-    updates = mechanism.release(middle, rng(), (draws,)).outcome.updates
+    updates = mechanism.simulate(middle, rng(), (draws,)).outcome.updates
     # The kurtosis of a Laplace law, 6, is the largest of these noises: six standard errors of the sd.
     assert updates.std(axis=0) == pytest.approx(sd_of_cells(mechanism), rel=6 * math.sqrt(5 / (4 * draws)))
 
@@ -84,7 +84,7 @@ def test_the_stated_standard_deviation_is_that_of_real_releases(kind, options):
 def test_laplace_noise_follows_the_law_of_its_scale_and_of_no_scale_ten_percent_off(network, epsilon):
     mechanism = laplace(network, epsilon)
     middle = Counts(network, np.full(network.cell_count, 10**6), 2 * 10**6)
-    noise = mechanism.release(middle, rng(), (200_000,)).outcome.updates[:, 0] - 10**6
+    noise = mechanism.simulate(middle, rng(), (200_000,)).outcome.updates[:, 0] - 10**6
     assert_scale(noise, 2 * len(network.names) / epsilon)
 
 
@@ -96,7 +96,7 @@ def test_fourier_noise_follows_the_law_of_its_scale_in_every_coefficient(setting
     network, epsilon = setting
     mechanism = fourier(network, epsilon=epsilon, calibration=calibration)
     exact = counts_of(network, 100)
-    updates = mechanism.release(exact, rng(), (50_000,)).outcome.updates
+    updates = mechanism.simulate(exact, rng(), (50_000,)).outcome.updates
     noise = coefficients(network, updates) - coefficients(network, exact.values)
     lifted = noise[:, 0] - mechanism.lift
     if calibration is CERTIFIED:
@@ -120,7 +120,7 @@ def test_no_noise_is_shared_between_coordinates_or_draws(kind, options):
     network = empty(2)
     mechanism = kind(prior=uniform(network), epsilon=1.0, **options)
     middle = Counts(network, np.full(4, 10**6), 2 * 10**6)
-    noise = mechanism.release(middle, rng(), (20_000,)).outcome.updates
+    noise = mechanism.simulate(middle, rng(), (20_000,)).outcome.updates
     if kind is LaplaceFourier:
         noise = coefficients(network, noise)[:, 1:]
     far = 6 / math.sqrt(20_000)
@@ -136,7 +136,7 @@ def test_laplace_updates_are_clipped_to_the_possible_counts_with_the_atoms_of_th
     n, d, draws = 50, 20, 100_000
     mechanism = laplace(NAIVE_BAYES)  # b = 34
     counts = Counts(NAIVE_BAYES, np.full(66, d), n)
-    z = mechanism.release(counts, rng(), (draws,)).outcome.updates[:, 5]
+    z = mechanism.simulate(counts, rng(), (draws,)).outcome.updates[:, 5]
     assert (z.min(), z.max()) == (0, n)
     for atom, probability in [(0, math.exp(-d / 34) / 2), (n, math.exp(-(n - d) / 34) / 2)]:
         assert stats.binomtest(int((z == atom).sum()), draws, probability).pvalue > ALARM
@@ -153,7 +153,7 @@ def test_every_fourier_table_sums_to_the_same_total_which_t_raises_by_the_lift(n
     exact = counts_of(network, 30)
     totals = []
     for mechanism in (fourier(network, t=t, calibration=calibration), fourier(network, t=0, calibration=calibration)):
-        cells = mechanism.release(exact, rng(), (7,)).outcome.updates
+        cells = mechanism.simulate(exact, rng(), (7,)).outcome.updates
         totals.append([network.table(cells, i).reshape(7, -1).sum(axis=1) for i in range(len(network.names))])
     lifted, plain = np.array(totals)
     assert lifted - plain == pytest.approx(np.full(plain.shape, fourier(network, t=t, calibration=calibration).lift))
@@ -183,7 +183,7 @@ def test_the_printed_promise_for_small_increments_is_broken():
 def test_the_calibrated_increment_keeps_its_probability_for_every_n_and_epsilon(network, n, epsilon, calibration):
     t = increment_for(0.9, needed_increments(network, calibration, rng()))
     mechanism = fourier(network, epsilon=epsilon, t=t, calibration=calibration)
-    outcome = mechanism.release(counts_of(network, n), np.random.default_rng(1), (20_000,)).outcome
+    outcome = mechanism.simulate(counts_of(network, n), np.random.default_rng(1), (20_000,)).outcome
     failures = int((outcome.updates.min(axis=-1) < 0).sum())
     assert stats.binom.sf(failures - 1, 20_000, 0.1) > ALARM
     if n == 0:
@@ -195,7 +195,7 @@ def test_needed_increments_are_the_smallest_that_leave_no_cell_negative():
     counts = counts_of(ASIA, 0)
     for factor, kept in [(1 + 1e-9, True), (1 - 1e-6, False)]:
         for k in range(5):
-            outcome = fourier(ASIA, t=float(needed[k] * factor)).release(counts, rng(), (300,)).outcome
+            outcome = fourier(ASIA, t=float(needed[k] * factor)).simulate(counts, rng(), (300,)).outcome
             assert bool(np.all(outcome.updates[k] >= 0)) is kept
 
 
@@ -246,16 +246,16 @@ def test_at_the_largest_epsilon_the_posterior_is_nearly_exact(kind, options):
     if kind is LaplaceFourier:
         options = {**options, "t": 0.0}
     exact = counts_of(ASIA, 20_000)
-    truth = Exact(prior=uniform(ASIA)).release(exact, rng()).outcome
-    near = kind(prior=uniform(ASIA), epsilon=1e3, **options).release(exact, rng()).outcome
-    far = kind(prior=uniform(ASIA), epsilon=1e-1, **options).release(exact, rng()).outcome
+    truth = Exact(prior=uniform(ASIA)).simulate(exact, rng()).outcome
+    near = kind(prior=uniform(ASIA), epsilon=1e3, **options).simulate(exact, rng()).outcome
+    far = kind(prior=uniform(ASIA), epsilon=1e-1, **options).simulate(exact, rng()).outcome
     assert near.probabilities == pytest.approx(truth.probabilities, abs=1e-3)
     assert np.abs(far.probabilities - truth.probabilities).max() > 1e-2
 
 
 def test_the_exact_mechanism_is_the_conjugate_update():
     exact = counts_of(ASIA, 100)
-    outcome = Exact(prior=uniform(ASIA)).release(exact, rng()).outcome
+    outcome = Exact(prior=uniform(ASIA)).simulate(exact, rng()).outcome
     assert np.array_equal(outcome.posterior.alpha, uniform(ASIA).updated(exact).alpha)
 
 
@@ -264,12 +264,12 @@ def test_the_exact_mechanism_is_the_conjugate_update():
 def test_releases_put_the_size_before_the_batch_of_counts(kind, options, size, batch):
     exact = counts_of(V_STRUCTURE, 20)
     exact = Counts(V_STRUCTURE, np.broadcast_to(exact.values, (*batch, 12)), exact.n)
-    outcome = kind(prior=uniform(V_STRUCTURE), **options).release(exact, rng(), size).outcome
+    outcome = kind(prior=uniform(V_STRUCTURE), **options).simulate(exact, rng(), size).outcome
     assert outcome.updates.shape == outcome.probabilities.shape == (*size, *batch, 12)
 
 
 def test_negative_updates_count_as_zero_in_the_posterior():
-    outcome = fourier(ASIA, epsilon=0.01, t=0.0).release(counts_of(ASIA, 10), rng()).outcome
+    outcome = fourier(ASIA, epsilon=0.01, t=0.0).simulate(counts_of(ASIA, 10), rng()).outcome
     assert outcome.updates.min() < 0
     assert np.array_equal(outcome.posterior.alpha, 1 + np.maximum(outcome.updates, 0))
 
@@ -298,7 +298,7 @@ def test_a_family_too_wide_for_its_residuals_is_released_without_a_noise_model(k
     """Twenty parents of one state make a small table with 2^21 subsets."""
     names = [f"x{i}" for i in range(21)]
     wide = Network.from_edges(names, [(name, "x20") for name in names[:-1]], {name: ["only"] for name in names[:-1]})
-    release = kind(prior=wide, epsilon=1.0).release(Counts(wide, np.array([5] * 20 + [2, 3]), 5), rng())
+    release = kind(prior=wide, epsilon=1.0).simulate(Counts(wide, np.array([5] * 20 + [2, 3]), 5), rng())
     assert release.posterior.mean[-2:].sum() == pytest.approx(1)
     assert not release.tells_noise
     with pytest.raises(InputError, match="does not state which noise was added"):
@@ -314,7 +314,7 @@ def test_the_documented_coverage_of_naive_intervals_is_that_of_the_uniform_prior
         mechanism, inside = LaplaceUpdates(prior=prior, epsilon=epsilon), []
         for truth in prior.sample(rng, 100):
             counts = count(ASIA, sample_dataset(ASIA, truth, 1000, rng))
-            low, high = mechanism.release(counts, rng).posterior.interval(0.95)
+            low, high = mechanism.simulate(counts, rng).posterior.interval(0.95)
             inside.append(np.mean((low <= truth) & (truth <= high)))
         error = np.std(inside) / 10  # five standard errors: a false alarm in one of 10^6 runs
         assert np.mean(inside) == pytest.approx(int(percent) / 100, abs=5 * error + 0.005)

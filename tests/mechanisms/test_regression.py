@@ -83,7 +83,7 @@ def test_the_printed_norm_bound_is_ten_standard_deviations_of_the_prior(b, bound
 def test_draws_come_after_the_size_and_the_batch(size, batch, draws):
     mechanism, part = sampler(bound=0.3, draws=draws), moments(simulated())
     part = stacked([part] * 6) if batch else part
-    released = mechanism.release(part, rng(), size)
+    released = mechanism.simulate(part, rng(), size)
     assert released.draws.shape == (*size, *batch, draws, 3)
     assert released.mean.shape == (*size, *batch, 3)
     assert released.mean == pytest.approx(released.draws.mean(axis=-2))
@@ -92,7 +92,7 @@ def test_draws_come_after_the_size_and_the_batch(size, batch, draws):
 
 def test_the_same_generator_state_gives_the_same_release_and_another_does_not():
     part = moments(simulated())
-    one, same, other = (sampler().release(part, np.random.default_rng(seed)).draws for seed in (1, 1, 2))
+    one, same, other = (sampler().simulate(part, np.random.default_rng(seed)).draws for seed in (1, 1, 2))
     assert np.array_equal(one, same)
     assert not np.array_equal(one, other)
 
@@ -107,7 +107,7 @@ def test_the_statistic_is_deterministic_and_ignores_the_order_of_records():
 
 def test_a_release_without_records_is_a_draw_from_the_cut_prior():
     nothing = Moments(np.zeros((1, 1)), np.zeros(1), np.zeros(()), 0)
-    drawn = sampler(b=4.0, bound=0.6).release(nothing, rng(), (50_000,)).draws.ravel()
+    drawn = sampler(b=4.0, bound=0.6).simulate(nothing, rng(), (50_000,)).draws.ravel()
     assert stats.kstest(drawn, stats.truncnorm(-1.2, 1.2, scale=0.5).cdf).pvalue > 1e-9
     assert stats.kstest(drawn, stats.truncnorm(-1.5, 1.5, scale=0.4).cdf).pvalue < 1e-9
 
@@ -117,7 +117,7 @@ def test_a_loose_bound_and_many_draws_recover_ridge_regression():
     mechanism = sampler(b=2.0, variance=0.01, bound=100.0, draws=10_000)
     ridge = np.linalg.solve(part.gram + 0.02 * np.eye(3), part.cross)
     sd = np.sqrt(np.diag(np.linalg.inv(mechanism.posterior(part).precision)))
-    assert np.all(np.abs(mechanism.release(part, rng()).mean - ridge) < 6 * sd / 100)
+    assert np.all(np.abs(mechanism.simulate(part, rng()).mean - ridge) < 6 * sd / 100)
 
 
 def test_samples_alone_show_a_ball_larger_than_promised():
@@ -126,7 +126,7 @@ def test_samples_alone_show_a_ball_larger_than_promised():
 
     def shown(bound: float) -> float:
         mechanism = sampler(b=1e-3, bound=bound)
-        one, other = (mechanism.release(part, rng(), (200_000,)).draws > 0.75 * bound for part in (first, second))
+        one, other = (mechanism.simulate(part, rng(), (200_000,)).draws > 0.75 * bound for part in (first, second))
         return epsilon_lower_bound(one.ravel(), opposite=other.ravel(), doubt=1e-9)
 
     assert 1 < shown(1.0) <= promise
@@ -147,7 +147,7 @@ def test_only_scaled_records_are_taken():
 @pytest.mark.parametrize(("gram", "square"), [(9.1, 1.0), (1.0, 9.1)])
 def test_moments_of_records_outside_the_unit_ball_are_refused(gram, square):
     with pytest.raises(InputError, match="not those of scaled records"):
-        sampler().release(Moments(np.full((1, 1), gram), np.zeros(1), np.asarray(square), 9), rng())
+        sampler().simulate(Moments(np.full((1, 1), gram), np.zeros(1), np.asarray(square), 9), rng())
 
 
 @pytest.mark.parametrize("name", ["prior_precision", "noise_variance", "norm_bound", "draws"])

@@ -110,7 +110,7 @@ def test_the_certified_promise_is_never_beaten_and_not_needlessly_weak(network, 
 @pytest.mark.parametrize("network", [MIXED, *random_networks(8, most_nodes=4, states=(1, 5))])
 def test_no_two_records_log_likelihoods_differ_by_a_wider_range_than_certified(network):
     mechanism = sampler(network, epsilon=3.0)
-    drawn = mechanism.release(counts_of(network, 40), rng(), (2_000,)).outcome.draws[:, 0]
+    drawn = mechanism.simulate(counts_of(network, 40), rng(), (2_000,)).outcome.draws[:, 0]
     records = counts_per_record(network)[: len(all_records(network))]
     log_likelihood = np.log(drawn) @ records[:40].T
     ratios = log_likelihood[:, :, None] - log_likelihood[:, None, :]
@@ -152,7 +152,7 @@ def test_the_printed_trim_of_four_states_keeps_every_probability_above_omega():
     mechanism = sampler(network, epsilon=4.0, calibration=AS_PRINTED)
     assert mechanism.omega == pytest.approx(math.exp(-2))
     counts = Counts(network, np.array([0, 0, 0, 10**6]), 10**6)
-    drawn = mechanism.release(counts, rng(), (1_000,)).outcome.draws
+    drawn = mechanism.simulate(counts, rng(), (1_000,)).outcome.draws
     assert math.exp(-2) * (1 - 1e-12) <= drawn.min() < 1.01 * math.exp(-2)
     assert mechanism.claimed.epsilon == pytest.approx(4)
 
@@ -161,7 +161,7 @@ def test_a_network_of_constants_has_nothing_to_hide():
     network = Network.from_edges("x", [], {"x": ["only"]})
     mechanism = sampler(network)
     assert mechanism.certified.epsilon == 0
-    assert np.array_equal(mechanism.release(counts_of(network, 3), rng()).outcome.probabilities, [1.0])
+    assert np.array_equal(mechanism.simulate(counts_of(network, 3), rng()).outcome.probabilities, [1.0])
 
 
 # Releases
@@ -173,7 +173,7 @@ def test_a_network_of_constants_has_nothing_to_hide():
 def test_draws_come_after_the_size_and_the_batch(size, batch, draws):
     exact = counts_of(V_STRUCTURE, 20)
     exact = Counts(V_STRUCTURE, np.broadcast_to(exact.values, (*batch, 12)), exact.n)
-    outcome = sampler(V_STRUCTURE, draws=draws).release(exact, rng(), size).outcome
+    outcome = sampler(V_STRUCTURE, draws=draws).simulate(exact, rng(), size).outcome
     assert outcome.draws.shape == (*size, *batch, draws, 12)
     assert outcome.probabilities.shape == (*size, *batch, 12)
     assert outcome.probabilities == pytest.approx(outcome.draws.mean(axis=-2))
@@ -183,7 +183,7 @@ def test_draws_come_after_the_size_and_the_batch(size, batch, draws):
 def test_every_row_follows_its_own_trimmed_posterior():
     exact = counts_of(V_STRUCTURE, 60)
     mechanism = sampler(V_STRUCTURE, epsilon=12.0)
-    draws = mechanism.release(exact, rng(), (50_000,)).outcome.draws[:, 0]
+    draws = mechanism.simulate(exact, rng(), (50_000,)).outcome.draws[:, 0]
     alpha, w = 1 + exact.values, mechanism.omega
     without = []
     for cell in range(0, 12, 2):
@@ -201,7 +201,7 @@ def test_many_draws_average_to_the_mean_of_the_trimmed_posterior():
     network = empty(1)
     mechanism = sampler(network, epsilon=1000.0, draws=100)
     exact = Counts(network, np.array([30, 10]), 40)
-    estimates = mechanism.release(exact, rng(), (400,)).outcome.probabilities[:, 0]
+    estimates = mechanism.simulate(exact, rng(), (400,)).outcome.probabilities[:, 0]
     w = mechanism.omega
     ratio = log_mass(32, 11, w) - log_mass(31, 11, w)
     assert estimates.mean() == pytest.approx(math.exp(ratio), abs=6 * estimates.std() / 20)

@@ -124,7 +124,7 @@ def test_real_releases_are_non_negative_exactly_as_often_as_said(calibration, n,
     counts = count(ASIA, random_table(ASIA, rng(5), n))
     mechanism = fourier(ASIA, calibration, epsilon=epsilon, prior=prior, t=0.15)
     draws = 2_000
-    updates = mechanism.release(counts, rng(), (draws,)).outcome.updates  # the same noise, as nothing else is drawn
+    updates = mechanism.simulate(counts, rng(), (draws,)).outcome.updates  # the same noise, as nothing else is drawn
     tables, positive, table = (
         increments_for_counts(sense, mechanism, rng(), draws=draws, counts=counts.values)
         for sense in (Sense.MARGINALS, Sense.PARAMETERS, Sense.TABLE)

@@ -120,7 +120,7 @@ def test_a_number_of_draws_is_one_leading_axis_as_numpy_takes_it():
     assert draws.shape == (200, 3)
     np.testing.assert_array_equal(draws, posterior.sample(np.random.default_rng(1), (200,)))
     nothing = Counts(ONE_ROW, np.zeros(3, dtype=np.int64), 0)
-    mixtures = LaplaceUpdates(prior=posterior, epsilon=1.0).release(nothing, np.random.default_rng(2)).noise_aware()
+    mixtures = LaplaceUpdates(prior=posterior, epsilon=1.0).simulate(nothing, np.random.default_rng(2)).noise_aware()
     np.testing.assert_array_equal(
         mixtures.sample(np.random.default_rng(3), 5), mixtures.sample(np.random.default_rng(3), (5,))
     )

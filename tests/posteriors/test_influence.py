@@ -57,7 +57,7 @@ def test_a_uniform_row_without_information_has_the_vague_prior():
 def release_of(cpts: np.ndarray, prior: Dirichlets, *, n: int, epsilon: float, seed: int):
     rng = np.random.default_rng(seed)
     counts = [count(prior.network, sample_dataset(prior.network, cpts, n, rng)).values for _ in range(6)]
-    release = LaplaceUpdates(prior=prior, epsilon=epsilon).release(Counts(prior.network, np.stack(counts), n), rng)
+    release = LaplaceUpdates(prior=prior, epsilon=epsilon).simulate(Counts(prior.network, np.stack(counts), n), rng)
     return np.stack(counts), release.joint_noise_aware()
 
 

@@ -51,7 +51,7 @@ def releases_of(mechanism, n: int, number: int, seed: int = 1):
     rng, network = np.random.default_rng(seed), mechanism.prior.network
     theta = mechanism.prior.sample(rng, (number,))
     counts = Counts(network, drawn_counts(network, theta, n, rng), n)
-    return theta, counts, mechanism.release(counts, rng)
+    return theta, counts, mechanism.simulate(counts, rng)
 
 
 def errors_of_means(law: DirichletMixtures, exact: DirichletMixtures) -> float:
@@ -136,7 +136,7 @@ def test_almost_without_noise_it_is_the_exact_posterior(network, kind):
     mechanism = kind(prior=network, epsilon=1000)
     rng = np.random.default_rng(1)
     counts = count(network, sample_dataset(network, mechanism.prior.sample(rng), 300, rng))
-    law, exact = mechanism.release(counts, rng).joint_noise_aware(), mechanism.prior.updated(counts)
+    law, exact = mechanism.simulate(counts, rng).joint_noise_aware(), mechanism.prior.updated(counts)
     assert (np.abs(law.mean - exact.mean) < 0.2 * exact.sd).all()
     np.testing.assert_allclose(law.sd, exact.sd, atol=2e-3)
 
@@ -268,7 +268,7 @@ def test_intervals_of_cells_and_of_a_question_contain_the_truth_as_often_as_they
     rng = np.random.default_rng(4)
     theta = mechanism.prior.sample(rng, times)
     counts = drawn_counts(network, theta, n, rng)
-    law = mechanism.release(Counts(network, counts, n), rng).joint_noise_aware()
+    law = mechanism.simulate(Counts(network, counts, n), rng).joint_noise_aware()
     answer, truth = law.query(network.names[2], interval=0.8), query(network, theta, network.names[2], {})
     cell, question = (ends[..., -1] for ends in law.interval(0.8)), (answer.low[..., 0], answer.high[..., 0])
     fewest, most = stats.binom.ppf((FAR / 2, 1 - FAR / 2), times, 0.8)
@@ -340,7 +340,7 @@ def test_ends_of_intervals_near_zero_have_enough_points():
     network = Network.from_edges("abc", [("a", "c"), ("b", "c")], {"a": "xyz", "b": "xy", "c": "xyz"})
     mechanism, rng = LaplaceUpdates(prior=Dirichlets.capped(network), epsilon=3.0), np.random.default_rng(8)
     counts = count(network, sample_dataset(network, mechanism.prior.sample(rng), 1000, rng))
-    release = mechanism.release(counts, rng)
+    release = mechanism.simulate(counts, rng)
     numbers, chains_rng = release.outcome.numbers, np.random.default_rng(108)
     exact = posterior_by_chains(mechanism.prior, mechanism.noise_model, numbers, 1000, chains_rng, sweeps=1000).law
     _, ends, ratio = errors(release.joint_noise_aware(), exact)

@@ -48,7 +48,7 @@ def posteriors_of(kind, prior: Dirichlets, n: int, epsilon: float, *, rng: np.ra
     network = prior.network
     theta = prior.sample(rng, (releases,))
     counts = Counts(network, drawn_counts(network, theta, n, rng), n)
-    release = kind(prior=prior, epsilon=epsilon).release(counts, rng)
+    release = kind(prior=prior, epsilon=epsilon).simulate(counts, rng)
     for part in slices(releases, PART):
         yield theta[part], release.part(part).joint_noise_aware()
 

@@ -30,7 +30,7 @@ def counted(network: Network, n: int, seed: int = 1) -> Counts:
 
 
 def released(mechanism, counts: Counts, seed: int = 1, size: tuple[int, ...] = ()) -> np.ndarray:
-    return mechanism.release(counts, np.random.default_rng(seed), size).numbers
+    return mechanism.simulate(counts, np.random.default_rng(seed), size).numbers
 
 
 def require_sound(law: DirichletMixtures) -> None:

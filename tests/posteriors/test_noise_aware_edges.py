@@ -44,7 +44,7 @@ def posterior(mechanism: Any, numbers: Any, n: int, points: int = 128) -> Dirich
 
 
 def drawn(mechanism: Any, counts: Counts, seed: int = 1) -> np.ndarray:
-    return np.asarray(mechanism.release(counts, np.random.default_rng(seed)).numbers)
+    return np.asarray(mechanism.simulate(counts, np.random.default_rng(seed)).numbers)
 
 
 def counted(network: Network, n: int) -> Counts:

@@ -36,7 +36,7 @@ ARROWS = [
 def releases_of(mechanism, n: int, number: int = RELEASES) -> np.ndarray:
     rng, network = np.random.default_rng(1), mechanism.prior.network
     theta = mechanism.prior.sample(rng, (number,))
-    return mechanism.release(Counts(network, drawn_counts(network, theta, n, rng), n), rng).numbers
+    return mechanism.simulate(Counts(network, drawn_counts(network, theta, n, rng), n), rng).numbers
 
 
 def distributions(law: DirichletMixtures) -> np.ndarray:

@@ -25,7 +25,7 @@ CASES = [(chain(2), 6), (TERNARY, 4), (chain(3), 3), (V_STRUCTURE, 2), (DIAMOND,
 def one_release(mechanism, n: int, seed: int = 1) -> np.ndarray:
     rng, network = np.random.default_rng(seed), mechanism.prior.network
     counts = drawn_counts(network, mechanism.prior.sample(rng, (1,)), n, rng)[0]
-    return mechanism.release(Counts(network, counts, n), rng).numbers
+    return mechanism.simulate(Counts(network, counts, n), rng).numbers
 
 
 def drawn(mechanism, released: np.ndarray, n: int, *, sweeps: int = 100, noise=None) -> ExactDraws:

@@ -27,7 +27,6 @@ from dpbayes.mechanisms import (
     Noise,
     PosteriorSampler,
 )
-from dpbayes.mechanisms.base import simulated
 from dpbayes.mechanisms.parameters import DELTA
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
@@ -73,7 +72,7 @@ def released(kind: type[Any], name: str, title: str = "", **more: Any) -> Method
     title = title or kind.label
 
     def means(plan: AccuracyPlan, epsilon: float, counts: Counts, rng: np.random.Generator) -> FloatArray:
-        return np.asarray(simulated(plan.mechanism(kind, epsilon), counts, rng).outcome.probabilities)
+        return np.asarray(plan.mechanism(kind, epsilon).simulate(counts, rng).outcome.probabilities)
 
     def certified(plan: AccuracyPlan, epsilon: float) -> float:
         return float(plan.mechanism(kind, epsilon).certified.epsilon)
@@ -100,7 +99,7 @@ def _aware(read: Method) -> Method:
     def means(plan: AccuracyPlan, epsilon: float, counts: Counts, rng: np.random.Generator) -> FloatArray:
         mechanism: Any = plan.mechanism(read.kind, epsilon)  # type: ignore[arg-type]  # it has a mechanism
         turns = rng.random((len(counts.values), int(plan.network.cards.max())))
-        numbers, noise = simulated(mechanism, counts, rng).outcome.numbers, mechanism.noise_model
+        numbers, noise = mechanism.simulate(counts, rng).outcome.numbers, mechanism.noise_model
         own = np.unique(plan.blanket.cells)  # the other cells do not matter
         cpts = np.ones(counts.values.shape)
         for part in slices(len(cpts), _AWARE_CELLS // len(own)):
@@ -125,7 +124,7 @@ def _aware(read: Method) -> Method:
 def _lifted(plan: AccuracyPlan, epsilon: float, counts: Counts, rng: np.random.Generator) -> FloatArray:
     """Release every table with the increment of the plan's share of non-negative releases."""
     mechanism = plan.mechanism(LaplaceFourier, epsilon, t=plan.increments[epsilon])
-    return np.asarray(simulated(mechanism, counts, rng).outcome.probabilities)
+    return np.asarray(mechanism.simulate(counts, rng).outcome.probabilities)
 
 
 def increment_in_the_plot(plan: AccuracyPlan) -> float:
@@ -141,13 +140,13 @@ def _as_in_the_plot(plan: AccuracyPlan, epsilon: float) -> Any:
 def _kept(plan: AccuracyPlan, epsilon: float, counts: Counts, rng: np.random.Generator) -> FloatArray:
     """Repeat releases with a negative count, because the plot of [Zhang16] shows only non-negative releases."""
     mechanism = _as_in_the_plot(plan, epsilon)
-    updates = np.asarray(simulated(mechanism, counts, rng).outcome.updates)
+    updates = np.asarray(mechanism.simulate(counts, rng).outcome.updates)
     for _ in range(ATTEMPTS):
         left = np.flatnonzero((updates < 0).any(axis=1))
         if not len(left):
             break
         again = Counts(counts.network, counts.values[left], counts.n)
-        tried = np.asarray(simulated(mechanism, again, rng).outcome.updates)
+        tried = np.asarray(mechanism.simulate(again, rng).outcome.updates)
         fits = (tried >= 0).all(axis=1)
         updates[left[fits]] = tried[fits]
     return mechanism.prior.updated(np.maximum(updates, 0.0)).mean

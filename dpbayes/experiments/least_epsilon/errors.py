@@ -19,7 +19,7 @@ from scipy import special
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.experiments.releases import concluded
-from dpbayes.mechanisms.base import Mechanism, simulated
+from dpbayes.mechanisms.base import Mechanism
 from dpbayes.mechanisms.release import Outcome
 from dpbayes.model.counts import Counts
 from dpbayes.model.question import Question
@@ -112,7 +112,7 @@ def answer_errors(
         except InputError:
             continue
         exact = question.answers(mechanism.prior.updated(tables).mean)
-        release = simulated(mechanism, tables, np.random.default_rng(seed))
+        release = mechanism.simulate(tables, np.random.default_rng(seed))
         private = concluded(release, reading if release.tells_noise else Reading.AS_REAL, question.cells)
         errors[k] = np.abs(question.answers(private) - exact)
     if np.isinf(errors).all():

@@ -139,7 +139,7 @@ class AdaptiveTables:
         require_feasible(records.states, records.n)
         return CountedRecords(network, counts.values, counts.n, records)
 
-    def release(
+    def simulate(
         self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
     ) -> Release[ReleasedModels]:
         """Simulate releases one after another, (*size,) with at most one axis. Errors: InputError without records."""

@@ -37,7 +37,7 @@ def guarantee_of(plan: AdaptivePlan) -> Guarantee:
 
 @dataclass(frozen=True, eq=False)
 class AdaptiveRelease:
-    """The output of `release` and `simulate_adaptive` for the recipient. It contains no record and no exact count.
+    """An adaptive release, real or simulated, for the recipient. It contains no record and no exact count.
 
     Args:
         plan: The public settings.
@@ -105,7 +105,7 @@ class AdaptiveRelease:
         noise = NoiseModel(self.network, self.measured.variances)
         outcome = ReleasedPosterior(prior, self.measured.tables, noise)
         public = {"n": self.measured.n, "epsilon": float(self.plan.epsilon), "delta": float(self.plan.delta)}
-        return Release(outcome, self.guarantee, "Adaptive release", public)
+        return Release(outcome, self.guarantee, "Adaptive release", public, self.is_simulated)
 
     def noise_aware(self, *, points: int | None = None) -> DirichletMixtures:
         """Return the noise-aware posterior of the CPTs (K,). Errors: those of `Release.noise_aware`."""
@@ -130,7 +130,7 @@ def simulate_adaptive(
 ) -> AdaptiveRelease:
     """Simulate an adaptive release with a generator. It shows what a release does, and must not be published.
 
-    The laws of all noise and choices are those of `release`.
+    The laws of all noise and choices are those of a real release.
 
     Args:
         table: The table, with public domains.

@@ -38,7 +38,7 @@ class ReleasedDie:
 
 @dataclass(frozen=True, kw_only=True)
 class DieMechanism(ABC):
-    """A mechanism that releases the posterior of one die. `statistic` is not private; `release` samples (*size, m)."""
+    """A mechanism that releases the posterior of one die. `statistic` is not private; `simulate` samples (*size, m)."""
 
     label: ClassVar[str]
     named: ClassVar[str]
@@ -70,7 +70,7 @@ class DieMechanism(ABC):
         return np.bincount(codes.astype(np.int64), minlength=die.sides)
 
     @abstractmethod
-    def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
+    def simulate(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
         """Draw posteriors (*size, m)."""
 
     def released(self, updates: ArrayLike, **facts: float) -> ReleasedDie:

@@ -71,7 +71,7 @@ class Hellinger(DieMechanism):
         """Return ln P[r | x] for every candidate as data: (R, R)."""
         return special.log_softmax(self.log_weights_table(), axis=1)
 
-    def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
+    def simulate(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
         """Draw candidate posteriors (*size, m) by their inverse distribution function."""
         cumulative = np.cumsum(np.exp(self.log_pmf(counts)))
         places = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")

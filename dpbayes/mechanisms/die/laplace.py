@@ -54,7 +54,7 @@ class LaplaceCells(_LaplaceDie):
     named: ClassVar[str] = "Laplace on every count"
     changed: ClassVar[int] = 2
 
-    def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
+    def simulate(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
         """Draw posteriors (*size, m)."""
         values = self.die.checked(counts)
         noisy = np.clip(values + rng.laplace(scale=self.noise_scale, size=(*size, self.die.sides)), 0.0, self.die.n)
@@ -79,7 +79,7 @@ class LaplaceOne(_LaplaceDie):
         if self.die.sides != 2:
             raise InputError(f"One noisy count determines two sides; this die has {self.die.sides}.")
 
-    def release(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
+    def simulate(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
         """Draw posteriors (*size, m)."""
         noisy = self.die.checked(counts)[0] + rng.laplace(scale=self.noise_scale, size=size)
         first = np.clip(noisy, 0.0, self.die.n)

@@ -108,7 +108,7 @@ class MapExponential:
     Example:
         >>> mechanism = dp.MapExponential(prior=dp.chain(2), epsilon=1, cells=10)
         >>> counts = dp.Counts(dp.chain(2), np.array([7, 3, 6, 1, 1, 2]), 10)
-        >>> mechanism.release(counts, np.random.default_rng(1)).outcome.probabilities.shape
+        >>> mechanism.simulate(counts, np.random.default_rng(1)).outcome.probabilities.shape
         (6,)
     """
 
@@ -176,38 +176,27 @@ class MapExponential:
         a, b = Decisions(rows.network).parameters(rows.updated(counts).alpha)
         return special.log_softmax(self.rate * cell_masses(a, b, cells=self.cells) + masses[kinds], axis=-1)
 
-    def release(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release[MapEstimate]:
-        """Sample one cell for every decision: CPTs (*size, ..., K)."""
-        a, b, kinds = self._decided(statistic)
-        return self._released(statistic, rng, size, (a, b, kinds, np.arange(a.size)))
-
-    def simulate(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> Release[MapEstimate]:
-        """Return the same numbers as `release`, faster: equal rows share a law. The run time depends on the data."""
+    def simulate(
+        self, statistic: Counts, rng: np.random.Generator | int, size: tuple[int, ...] = ()
+    ) -> Release[MapEstimate]:
+        """Sample one cell for every decision: CPTs (*size, ..., K). Rows with equal parameters share a distribution."""
         a, b, kinds = self._decided(statistic)
         first, second, pairs = distinct_pairs(a, b)
         pair, kind, laws = distinct_pairs(pairs.astype(np.float64), kinds.astype(np.float64))
         distinct = pair.astype(np.int64)
-        return self._released(statistic, rng, size, (first[distinct], second[distinct], kind.astype(np.int64), laws))
+        network = self.prior.network
+        shape = (*statistic.values.shape[:-1], network.cell_count - network.row_count)
+        levels = generator(rng).random((*size, *shape)).reshape(math.prod(size), math.prod(shape))
+        places = self._draw(levels, first[distinct], second[distinct], kind.astype(np.int64), laws)
+        public = public_facts(self, statistic, "epsilon", "cells", "sensitivity")
+        estimate = MapEstimate(network, places.reshape(*size, *shape), self.cells)
+        return Release(estimate, self.certified, self.label, public)
 
     def _decided(self, statistic: Counts) -> tuple[FloatArray, FloatArray, IntArray]:
         """The posterior parameters of all decisions of all tables, and the kinds of their priors, in one row each."""
         require_own_counts(self.prior, statistic)
         a, b = self._decisions.parameters(self.prior.updated(statistic).alpha)
         return a.ravel(), b.ravel(), np.broadcast_to(self._log_base[1], a.shape).ravel()
-
-    def _released(
-        self,
-        statistic: Counts,
-        rng: np.random.Generator,
-        size: tuple[int, ...],
-        laws: tuple[FloatArray, FloatArray, IntArray, IntArray],
-    ) -> Release[MapEstimate]:
-        network = self.prior.network
-        shape = (*statistic.values.shape[:-1], network.cell_count - network.row_count)
-        levels = generator(rng).random((*size, *shape)).reshape(math.prod(size), math.prod(shape))
-        places = self._draw(levels, *laws).reshape(*size, *shape)
-        public = public_facts(self, statistic, "epsilon", "cells", "sensitivity")
-        return Release(MapEstimate(network, places, self.cells), self.certified, self.label, public)
 
     @cached_property
     def _log_base(self) -> tuple[FloatArray, IntArray]:

@@ -99,7 +99,7 @@ class JointPosterior(DirichletMixtures):
     Example:
         >>> network = dp.chain(2)
         >>> counts = dp.Counts(network, np.array([70, 30, 60, 10, 10, 20]), 100)
-        >>> release = dp.LaplaceUpdates(prior=network, epsilon=1).release(counts, np.random.default_rng(1))
+        >>> release = dp.LaplaceUpdates(prior=network, epsilon=1).simulate(counts, np.random.default_rng(1))
         >>> posterior = release.joint_noise_aware()
         >>> posterior.sample(np.random.default_rng(1), 200).shape
         (200, 6)

@@ -109,7 +109,7 @@ class SampledTables:
             measure_of(request.cost).value: float(number_of(request.cost)),
         }
         public |= {name: float(value) for name, value in request.settings.items()}
-        return Release(outcome, self._guarantee, request.entry.label, public)
+        return Release(outcome, self._guarantee, request.entry.label, public, is_simulated=False)
 
     @property
     def _guarantee(self) -> Guarantee:

@@ -35,7 +35,7 @@ def test_the_curve_is_the_noise_aware_mean_of_the_mechanisms_own_releases(networ
     rng = np.random.default_rng(3)
     turns = rng.random((2, int(network.cards.max())))
     mechanism = kind(prior=plan.prior.on(network), epsilon=0.5, noise=noise)
-    release, cells = mechanism.release(counts, rng), np.arange(network.cell_count)
+    release, cells = mechanism.simulate(counts, rng), np.arange(network.cell_count)
     theta = noise_aware_cells(*release._noise_parts(), cells=cells, points=ShiftedPoints(POINTS, turns)).mean
     own = np.unique(plan.blanket.cells)
     assert cpts[:, own] == pytest.approx(theta[:, own], rel=1e-9)

@@ -310,7 +310,7 @@ def law_of_mechanism(plan: AccuracyPlan, *, factor: float = 1.0) -> np.ndarray:
     (method,) = plan.methods
     t = plan.increments[5.0] if method.name == "fourier" else 0.0
     mechanism = mechanism_of(method, plan, factor * 5.0, t)
-    outcome = mechanism.release(
+    outcome = mechanism.simulate(
         Counts(plan.network, one_table(plan.network)[0], 20), np.random.default_rng(7), (LAW_DRAWS,)
     ).outcome
     if method.name != "fourier_printed":

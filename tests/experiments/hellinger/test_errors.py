@@ -152,7 +152,7 @@ def test_noisy_counts_are_the_mechanisms_releases(method, sides):
     counts = noisy_counts(scenarios, method, DieNoise(standard))
     for scenario, values in zip(scenarios, counts, strict=True):
         mechanism = kind(die=scenario.die, epsilon=scenario.epsilon)
-        released = mechanism.release(scenario.counts, np.random.default_rng(3), (500,))
+        released = mechanism.simulate(scenario.counts, np.random.default_rng(3), (500,))
         assert scenario.die.posterior(values) == pytest.approx(released.alpha)
 
 

@@ -20,7 +20,7 @@ FIRST, SECOND, _ = V_STRUCTURE.names
 
 def released(releases: int):
     mechanism = LaplaceUpdates(prior=V_STRUCTURE, epsilon=2.0)
-    return mechanism.release(COUNTS, np.random.default_rng(2), (releases,))
+    return mechanism.simulate(COUNTS, np.random.default_rng(2), (releases,))
 
 
 @pytest.mark.parametrize(
@@ -115,6 +115,6 @@ def test_answers_with_the_noise_in_mind_are_the_means_of_that_posterior_in_parts
 
 @pytest.mark.parametrize("cells", [CELL.cells, None])
 def test_what_does_not_tell_its_noise_is_not_answered_so(cells):
-    release = PosteriorSampler(prior=V_STRUCTURE, epsilon=20.0).release(COUNTS, np.random.default_rng(2), (3,))
+    release = PosteriorSampler(prior=V_STRUCTURE, epsilon=20.0).simulate(COUNTS, np.random.default_rng(2), (3,))
     with pytest.raises(InputError, match="does not state which noise"):
         concluded(release, Reading.NOISE_AWARE, cells)

@@ -27,13 +27,13 @@ def test_it_has_what_the_protocol_asks_for_and_is_no_mechanism_of_counts() -> No
     assert not set(OF_RECORDS) & set(MECHANISMS)
     assert [kind for kind in (*MECHANISMS, *OF_RECORDS) if reads_records(kind)] == [AdaptiveTables]
     assert MECHANISM.values_read(100) == 100 * 8 * 7 / 2, "all pairs of the eight columns"
-    for method in ("statistic", "release"):
+    for method in ("statistic", "simulate"):
         wanted = inspect.signature(getattr(Mechanism, method)).parameters
         assert list(inspect.signature(getattr(AdaptiveTables, method)).parameters) == list(wanted)
     for name, parameter in parameters_of(AdaptiveTables).items():
         assert isinstance(parameter, Parameter)
         assert parameter.checked(name, parameter.typical) == parameter.typical
-    released = MECHANISM.release(STATISTIC, rng())
+    released = MECHANISM.simulate(STATISTIC, rng())
     assert released.guarantee == MECHANISM.certified == MECHANISM.claimed
     assert released.guarantee == dp.simulate_adaptive(TABLE, epsilon=10, delta=1e-5, rng=rng()).guarantee
     assert dict(released.public) == {"n": 2000, "epsilon": 10.0, "delta": 1e-5}
@@ -42,7 +42,7 @@ def test_it_has_what_the_protocol_asks_for_and_is_no_mechanism_of_counts() -> No
 
 def test_the_probabilities_are_exact_queries_on_the_released_network() -> None:
     release = dp.simulate_adaptive(TABLE, epsilon=10, delta=1e-5, rng=rng())
-    own = MECHANISM.release(STATISTIC, rng())
+    own = MECHANISM.simulate(STATISTIC, rng())
     assert set(release.network.edges) != set(ASIA.edges), "else the drawing would answer as well"
     for node, family in enumerate(ASIA.families):
         child, parents = ASIA.names[node], [ASIA.names[j] for j in family[:-1]]
@@ -54,7 +54,7 @@ def test_the_probabilities_are_exact_queries_on_the_released_network() -> None:
 
 
 def test_questions_are_answered_by_the_released_network_and_not_by_the_drawing() -> None:
-    outcome = MECHANISM.release(STATISTIC, rng(), (2,)).outcome
+    outcome = MECHANISM.simulate(STATISTIC, rng(), (2,)).outcome
     release = dp.simulate_adaptive(TABLE, epsilon=10, delta=1e-5, rng=rng())
     private = outcome.query("dysp", {"smoke": "yes"})
     wanted = dp.query(release.network, release.probabilities, "dysp", {"smoke": "yes"})
@@ -65,8 +65,8 @@ def test_questions_are_answered_by_the_released_network_and_not_by_the_drawing()
 
 
 def test_a_batch_is_its_releases_one_after_another() -> None:
-    batch, generator = MECHANISM.release(STATISTIC, rng(), (3,)), rng()
-    singles = [MECHANISM.release(STATISTIC, generator, (1,)) for _ in range(3)]
+    batch, generator = MECHANISM.simulate(STATISTIC, rng(), (3,)), rng()
+    singles = [MECHANISM.simulate(STATISTIC, generator, (1,)) for _ in range(3)]
     np.testing.assert_array_equal(batch.numbers, np.concatenate([single.numbers for single in singles]))
     models = [model for single in singles for model, _ in single.outcome.models]
     assert [model.edges for model in models] == [model.edges for model, _ in batch.outcome.models]
@@ -78,9 +78,9 @@ def test_a_batch_is_its_releases_one_after_another() -> None:
 
 def test_counts_without_records_are_refused() -> None:
     with pytest.raises(InputError, match="needs the records"):
-        MECHANISM.release(dp.count(ASIA, TABLE), rng())
+        MECHANISM.simulate(dp.count(ASIA, TABLE), rng())
     with pytest.raises(InputError, match="different networks"):
-        MECHANISM.release(AdaptiveTables(prior=dp.chain(2), epsilon=1).statistic(_table(dp.chain(2), 4)), rng())
+        MECHANISM.simulate(AdaptiveTables(prior=dp.chain(2), epsilon=1).statistic(_table(dp.chain(2), 4)), rng())
     with pytest.raises(InputError, match="no column"):
         MECHANISM.statistic(_table(dp.chain(2), 4))
     with pytest.raises(InputError, match="1 to"):
@@ -88,7 +88,7 @@ def test_counts_without_records_are_refused() -> None:
 
 
 def test_a_release_contains_no_records() -> None:
-    released = MECHANISM.release(STATISTIC, rng(), (2,))
+    released = MECHANISM.simulate(STATISTIC, rng(), (2,))
     assert not isinstance(released.outcome, SampledCpts)
     assert set(vars(released.outcome)) == {"models", "probabilities"}
     assert all(isinstance(network, Network) and cpts.dtype == float for network, cpts in released.outcome.models)

@@ -39,7 +39,7 @@ def test_a_mechanism_is_a_frozen_value_and_a_release_carries_its_promise(kind, o
     mechanism = kind(die=COIN, epsilon=1.0, **options)
     with pytest.raises(FrozenInstanceError):
         mechanism.epsilon = 2.0
-    release = mechanism.release([10, 30], rng())
+    release = mechanism.simulate([10, 30], rng())
     assert release.guarantee == mechanism.certified
     assert release.mechanism == kind.label
     assert release.public["n"] == 40
@@ -49,7 +49,7 @@ def test_a_mechanism_is_a_frozen_value_and_a_release_carries_its_promise(kind, o
 @with_every_die
 @pytest.mark.parametrize("size", [(), (5,), (2, 3)])
 def test_releases_are_posteriors_of_the_given_size(kind, options, size):
-    release = kind(die=COIN, epsilon=1.0, **options).release([10, 30], rng(), size)
+    release = kind(die=COIN, epsilon=1.0, **options).simulate([10, 30], rng(), size)
     assert release.alpha.shape == (*size, 2)
     assert np.all(release.alpha >= 1)
     assert release.alpha.sum(axis=-1) == pytest.approx(np.full(size, 42.0))
@@ -61,14 +61,14 @@ def test_the_statistic_counts_the_throws_and_the_same_generator_gives_the_same_r
     mechanism = kind(die=COIN, epsilon=1.0, **options)
     counts = mechanism.statistic(np.repeat([1, 0], [30, 10]))
     assert counts.tolist() == [10, 30]
-    one, same, other = (mechanism.release(counts, rng(seed), (50,)).alpha for seed in (1, 1, 2))
+    one, same, other = (mechanism.simulate(counts, rng(seed), (50,)).alpha for seed in (1, 1, 2))
     assert np.array_equal(one, same)
     assert not np.array_equal(one, other)
 
 
 @with_every_die
 def test_no_throws_release_the_prior(kind, options):
-    release = kind(die=Die((1.0, 3.0), 0), epsilon=1.0, **options).release([0, 0], rng(), (4,))
+    release = kind(die=Die((1.0, 3.0), 0), epsilon=1.0, **options).simulate([0, 0], rng(), (4,))
     assert np.array_equal(release.alpha, [[1.0, 3.0]] * 4)
 
 
@@ -81,7 +81,7 @@ def test_draws_follow_the_stated_law(kind, options, die):
     mechanism = kind(die=die, epsilon=2.0, **options)
     counts, draws = die.candidates[die.size // 3], 100_000
     law = np.exp(mechanism.log_pmf(counts))
-    alpha = mechanism.release(counts, rng(), (draws,)).alpha
+    alpha = mechanism.simulate(counts, rng(), (draws,)).alpha
     places = (alpha[:, None] == die.posterior(die.candidates)).all(axis=-1).argmax(axis=-1)
     kept = law * draws > 5
     seen = np.bincount(places, minlength=die.size)
@@ -105,7 +105,7 @@ def test_the_noise_is_ordered_local_smooth_global_at_balanced_data():
     die, counts = Die((1.0, 1.0), 200), [100, 100]
     errors = []
     for kind, options in (FINITE[name] for name in ("local", "smooth", "global")):
-        alpha = kind(die=die, epsilon=1.0, **options).release(counts, rng(), (4_000,)).alpha
+        alpha = kind(die=die, epsilon=1.0, **options).simulate(counts, rng(), (4_000,)).alpha
         errors.append(np.median(hellinger_between(die, first=counts, second=alpha - 1)))
     assert errors == pytest.approx([0.050, 0.050, 0.979], abs=0.01)
 
@@ -191,7 +191,7 @@ def test_the_sliding_and_dilation_lemmas_fail_for_one_throw_of_a_coin():
 def test_far_inside_the_noise_has_its_known_standard_deviation(kind, sd, epsilon):
     # Rescaling two counts to n leaves half the difference of two noises: b = 2/epsilon; one count has sqrt(2)/epsilon.
     n, draws = 10**8, 100_000
-    alpha = kind(die=Die((1.0, 1.0), n), epsilon=epsilon).release([n // 2, n // 2], rng(), (draws,)).alpha
+    alpha = kind(die=Die((1.0, 1.0), n), epsilon=epsilon).simulate([n // 2, n // 2], rng(), (draws,)).alpha
     noise = alpha[:, 0] - 1 - n / 2
     assert noise.std() == pytest.approx(sd / epsilon, rel=6 * math.sqrt(5 / (4 * draws)))
 
@@ -208,7 +208,7 @@ class HalfNoiseOne(LaplaceOne):
 @pytest.mark.parametrize(("kind", "caught"), [(LaplaceOne, False), (HalfNoiseOne, True), (LaplaceCells, False)])
 def test_samples_prove_half_the_noise_and_nothing_against_the_honest(kind, caught):
     mechanism = kind(die=Die((1.0, 1.0), 3), epsilon=1.0)
-    hits = [mechanism.release(c, rng(k), (100_000,)).alpha[:, 0] <= 1 for k, c in enumerate(([0, 3], [1, 2]))]
+    hits = [mechanism.simulate(c, rng(k), (100_000,)).alpha[:, 0] <= 1 for k, c in enumerate(([0, 3], [1, 2]))]
     proved = epsilon_lower_bound(hits[0], opposite=hits[1], doubt=ALARM)
     assert (proved > mechanism.certified.epsilon) is caught
     if kind is LaplaceOne:
@@ -246,7 +246,7 @@ def test_one_count_needs_two_sides():
 @pytest.mark.parametrize("counts", [[1, 2], [41, -1], [20, 20, 0], [20.0, 20.0]])
 def test_counts_of_another_die_are_refused(kind, options, counts):
     with pytest.raises(InputError, match="counts must"):
-        kind(die=COIN, epsilon=1.0, **options).release(counts, rng())
+        kind(die=COIN, epsilon=1.0, **options).simulate(counts, rng())
 
 
 @with_every_die

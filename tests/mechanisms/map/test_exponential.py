@@ -178,7 +178,7 @@ def test_the_audit_catches_a_score_that_takes_all_of_epsilon(network):
 def test_estimates_come_after_the_size_and_the_batch(size, batch):
     exact = counts_of(MIXED, 20)
     exact = Counts(MIXED, np.broadcast_to(exact.values, (*batch, MIXED.cell_count)), exact.n)
-    outcome = mechanism(MIXED, cells=7).release(exact, rng(), size).outcome
+    outcome = mechanism(MIXED, cells=7).simulate(exact, rng(), size).outcome
     assert outcome.places.shape == (*size, *batch, 5)
     assert outcome.probabilities.shape == (*size, *batch, MIXED.cell_count)
     assert MIXED.row_sums(outcome.probabilities) == pytest.approx(1.0)
@@ -192,7 +192,7 @@ def test_probabilities_are_the_midpoints_of_the_cells():
 
 
 def drawn_frequencies(estimator: MapExponential, exact: Counts, draws: int) -> np.ndarray:
-    places = estimator.release(exact, rng(), (draws,)).outcome.places
+    places = estimator.simulate(exact, rng(), (draws,)).outcome.places
     return (places[..., None] == np.arange(estimator.cells)).sum(axis=0)
 
 
@@ -214,7 +214,7 @@ def test_every_decision_follows_its_own_law():
 
 def test_decisions_are_drawn_independently():
     exact = counts_of(ASIA, 30)
-    places = mechanism(ASIA, epsilon=100.0).release(exact, rng(), (50_000,)).outcome.places
+    places = mechanism(ASIA, epsilon=100.0).simulate(exact, rng(), (50_000,)).outcome.places
     correlation = np.corrcoef(places.T) - np.eye(places.shape[1])
     assert np.abs(correlation).max() < 6.5 / math.sqrt(50_000)
 
@@ -231,9 +231,9 @@ def test_the_law_is_the_prior_times_the_exponential_of_the_mass():
 
 def test_large_networks_are_drawn_in_blocks_with_the_same_result(monkeypatch):
     exact, estimator = counts_of(ASIA, 50), mechanism(ASIA, epsilon=50.0)
-    whole = estimator.release(exact, rng(), (40,)).outcome.places
+    whole = estimator.simulate(exact, rng(), (40,)).outcome.places
     monkeypatch.setattr(map_exponential, "_BLOCK", 60)
-    assert np.array_equal(estimator.release(exact, rng(), (40,)).outcome.places, whole)
+    assert np.array_equal(estimator.simulate(exact, rng(), (40,)).outcome.places, whole)
 
 
 @pytest.mark.parametrize("prior", [1e-3, 1.0, 1e9])
@@ -242,7 +242,7 @@ def test_large_networks_are_drawn_in_blocks_with_the_same_result(monkeypatch):
 def test_extreme_priors_counts_and_parameters_draw_something_sensible(prior, epsilon, cells):
     for values in ([0, 0], [10**9, 0], [5 * 10**8, 5 * 10**8]):
         exact = Counts(empty(1), np.array(values), sum(values))
-        drawn = mechanism(empty(1), epsilon, cells, prior).release(exact, rng(), (50,)).outcome
+        drawn = mechanism(empty(1), epsilon, cells, prior).simulate(exact, rng(), (50,)).outcome
         assert np.all((drawn.probabilities > 0) & (drawn.probabilities < 1))
         if prior == 1e9:  # the prior leaves nothing but the cells at one half
             assert np.abs(drawn.probabilities - 0.5).max() <= 0.5 / cells * (1 + 1e-9)
@@ -253,7 +253,7 @@ def test_a_network_of_constants_has_nothing_to_hide():
     estimator = mechanism(network)
     assert estimator.certified.epsilon == 0
     for size in ((), (3,)):
-        drawn = estimator.release(counts_of(network, 3), rng(), size).outcome.probabilities
+        drawn = estimator.simulate(counts_of(network, 3), rng(), size).outcome.probabilities
         assert np.array_equal(drawn, np.ones((*size, 1)))
 
 
@@ -278,8 +278,7 @@ def test_a_release_by_distinct_laws_is_that_of_every_row_by_itself(network, bloc
     prior = Dirichlets(network, 1.0 + rng().integers(0, 2, network.cell_count))
     values = rng().integers(0, 3, (2, network.cell_count))
     mechanism = MapExponential(prior=prior, epsilon=3.0, cells=7)
-    release = mechanism.release(Counts(network, values, 9), rng(), (5,)).outcome.places
-    assert np.array_equal(mechanism.simulate(Counts(network, values, 9), rng(), (5,)).outcome.places, release)
+    release = mechanism.simulate(Counts(network, values, 9), rng(), (5,)).outcome.places
     masses, kinds = mechanism._log_base
     weights = mechanism.rate * mechanism.utilities(values) + masses[kinds]
     uniforms = rng().random((5, *weights.shape[:-1])).reshape(5, -1)
@@ -298,7 +297,7 @@ def test_rows_of_equal_counts_take_one_table_of_masses(monkeypatch):
     mechanism.simulate(counts, rng(), (2,))
     assert sum(tables) < 60, "of 4,108 rows, those with records, those without, and the prior's"
     tables.clear()
-    mechanism.release(counts, rng(), (2,))
+    mechanism.simulate(counts, rng(), (2,))
     assert sum(tables) == 4_108, "whatever the counts are"
 
 

@@ -157,7 +157,7 @@ def middle(network: Network) -> Counts:
 def test_the_stated_standard_deviation_is_that_of_real_releases(mechanism, epsilon):
     draws = 40_000
     mechanism = type(mechanism)(**{**vars(mechanism), "epsilon": epsilon})
-    updates = mechanism.release(middle(V_STRUCTURE), rng(), (draws,)).outcome.updates
+    updates = mechanism.simulate(middle(V_STRUCTURE), rng(), (draws,)).outcome.updates
     kurtosis = 6 + 2 / mechanism.noise_law.sd**2  # of one number; that of a sum is nearer to 3
     assert updates.std(axis=0) == pytest.approx(sd_of_cells(mechanism), rel=6.2 * math.sqrt(kurtosis / (4 * draws)))
 
@@ -165,11 +165,11 @@ def test_the_stated_standard_deviation_is_that_of_real_releases(mechanism, epsil
 def test_noisy_counts_are_whole_numbers_of_their_law():
     mechanism = mechanisms(V_STRUCTURE, 2.0)[0]
     exact = middle(V_STRUCTURE)
-    noise = mechanism.release(exact, rng(), (50_000,)).outcome.updates - exact.values
+    noise = mechanism.simulate(exact, rng(), (50_000,)).outcome.updates - exact.values
     assert pvalue(noise.ravel(), 6 / 2.0) > ALARM
     assert pvalue(noise.ravel(), 1.1 * 6 / 2.0) < ALARM
     small = count(V_STRUCTURE, random_table(V_STRUCTURE, rng(), 7))
-    updates = mechanism.release(small, rng(), (500,)).outcome.updates
+    updates = mechanism.simulate(small, rng(), (500,)).outcome.updates
     assert set(np.unique(updates)) == set(range(8)), "clipped to [0, n]"
 
 
@@ -177,7 +177,7 @@ def test_noisy_counts_are_whole_numbers_of_their_law():
 def test_noisy_coefficients_are_whole_numbers_of_their_law(calibration):
     mechanism = LaplaceFourier(prior=V_STRUCTURE, epsilon=2.0, calibration=calibration, noise=Noise.WHOLE)
     exact = count(V_STRUCTURE, random_table(V_STRUCTURE, rng(), 40))
-    updates = mechanism.release(exact, rng(), (50_000,)).outcome.updates
+    updates = mechanism.simulate(exact, rng(), (50_000,)).outcome.updates
     noise = coefficients(V_STRUCTURE, updates) - coefficients(V_STRUCTURE, exact.values)
     noise[:, 0] -= mechanism.lift
     assert (np.abs(noise - np.round(noise)) <= 1e-9).all()
@@ -196,7 +196,7 @@ def test_what_is_promised_is_what_is_promised_of_real_numbers(mechanism):
     assert mechanism.noise_scale == real.noise_scale
     assert r"\mathrm{Lap}_{\mathbb{Z}}" in mechanism.formula
     assert r"\mathbb{Z}" not in real.formula
-    released = [noisy.release(middle(ASIA), rng()) for noisy in (mechanism, real)]
+    released = [noisy.simulate(middle(ASIA), rng()) for noisy in (mechanism, real)]
     assert [release.public["noise"] for release in released] == ["whole numbers", "real numbers"]
 
 
@@ -209,7 +209,7 @@ def test_the_noise_of_real_numbers_is_drawn_as_ever(shape):
     exact = count(ASIA, random_table(ASIA, rng(), 50))
     laplace = LaplaceUpdates(prior=ASIA, epsilon=0.7)
     expected = np.clip(exact.values + rng().laplace(scale=16 / 0.7, size=(*shape, 36)), 0, 50)
-    assert np.array_equal(laplace.release(exact, rng(), shape).outcome.updates, expected)
+    assert np.array_equal(laplace.simulate(exact, rng(), shape).outcome.updates, expected)
     for calibration in Calibration:
         fourier = LaplaceFourier(prior=ASIA, epsilon=0.7, calibration=calibration)
         noise = rng().laplace(size=(*shape, 21))
@@ -234,7 +234,7 @@ def fourier(network: Network, epsilon: float, calibration: Calibration, **more) 
 def test_real_releases_are_non_negative_exactly_as_often_as_said(calibration, n, epsilon, prior, t):
     counts = count(ASIA, random_table(ASIA, rng(), n))
     mechanism, draws = fourier(ASIA, epsilon, calibration, prior=prior, t=t), 2_000
-    updates = mechanism.release(counts, rng(), (draws,)).outcome.updates  # the same noise, as nothing else is drawn
+    updates = mechanism.simulate(counts, rng(), (draws,)).outcome.updates  # the same noise, as nothing else is drawn
     tables, positive = (
         increments_for_counts(sense, mechanism, rng(), draws=draws, counts=counts.values)
         for sense in (Sense.MARGINALS, Sense.PARAMETERS)

@@ -104,7 +104,7 @@ def test_an_estimate_has_records_of_itself_and_no_posterior_to_draw_from() -> No
 # With the noise in mind
 
 
-LINE = LaplaceUpdates(prior=NETWORK, epsilon=1.0).release(
+LINE = LaplaceUpdates(prior=NETWORK, epsilon=1.0).simulate(
     Counts(NETWORK, np.array([7, 3, 5, 1, 1, 0, 1, 2]), 10), stream(4)
 )
 
@@ -127,7 +127,7 @@ def test_records_of_one_draw_are_of_the_posterior_that_is_read(reading: Reading)
 def test_what_has_no_joint_posterior_is_read_row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:
     assert posterior_name(posterior_of(LINE, Reading.NOISE_AWARE)) == JOINT
     assert posterior_name(posterior_of(LINE, Reading.AS_REAL)) == NAIVE
-    empty = LaplaceUpdates(prior=NETWORK, epsilon=1.0).release(
+    empty = LaplaceUpdates(prior=NETWORK, epsilon=1.0).simulate(
         Counts(NETWORK, np.zeros(NETWORK.cell_count, dtype=int), 0), stream(1)
     )
     assert posterior_name(posterior_of(empty, Reading.NOISE_AWARE)) == ROW_WISE, "there are no records"

@@ -36,7 +36,7 @@ def test_the_simulated_law_is_that_of_the_mechanisms_releases():
 
     def released(epsilon):
         mechanism, rng = LaplaceUpdates(prior=PRIOR, epsilon=epsilon), stream(3, "noise")
-        parts = (mechanism.release(COUNTS, rng, (size // 10,)).outcome.posterior for _ in range(10))
+        parts = (mechanism.simulate(COUNTS, rng, (size // 10,)).outcome.posterior for _ in range(10))
         return np.concatenate([kl(PRIOR.updated(COUNTS), part) for part in parts])
 
     assert stats.ks_2samp(result, released(1.0), method="asymp").pvalue > ALARM

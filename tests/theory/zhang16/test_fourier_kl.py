@@ -22,7 +22,7 @@ def at(epsilon: float, **more: object) -> dp.LaplaceFourier:
 
 
 def divergences(mechanism: dp.LaplaceFourier, releases: int = 1000) -> np.ndarray:
-    release = mechanism.release(COUNTS, np.random.default_rng(2), (releases,))
+    release = mechanism.simulate(COUNTS, np.random.default_rng(2), (releases,))
     return kl_rows(mechanism.prior.updated(COUNTS), release.posterior).sum(axis=-1)
 
 

@@ -14,7 +14,6 @@ from dpbayes.boards.explore import RELEASES, CuratorInputs, RecipientInputs, exp
 from dpbayes.boards.tables import TrueTable
 from dpbayes.boards.which_epsilon import ToleranceInputs, which_epsilon
 from dpbayes.mechanisms import Mechanism, Outcome, Release
-from dpbayes.mechanisms.base import simulated
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.ui.pages.explore.controls import meanings_of, question_line, rail
 from dpbayes.ui.pages.explore.person import one_person
@@ -106,7 +105,7 @@ def _fourier(chosen: Chosen) -> Callable[[float], Mechanism[Outcome]] | None:
 def _released(chosen: Chosen, epsilon: float) -> Release[Outcome]:
     """Return the simulated release that a recipient gets at an epsilon."""
     mechanism = _mechanism_at(chosen.mechanism, epsilon)
-    return simulated(mechanism, chosen.statistic, stream(chosen.seed, "release", type(mechanism).__name__), (1,))
+    return mechanism.simulate(chosen.statistic, stream(chosen.seed, "release", type(mechanism).__name__), (1,))
 
 
 def inputs_of(chosen: Chosen) -> Hashable:
