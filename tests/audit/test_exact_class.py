@@ -142,7 +142,7 @@ def test_the_known_classes_themselves_are_audited(name):
 @pytest.mark.parametrize("name", AUDITED)
 def test_no_stranger_is_audited(name):
     for stranger in strangers(AUDITED[name]):
-        with pytest.raises(InputError, match=r"no exact audit of.*(of the class Leak|whose release was replaced)"):
+        with pytest.raises(InputError, match=r"no exact audit of.*(of the class Leak|whose simulate was replaced)"):
             audited(stranger)
 
 
