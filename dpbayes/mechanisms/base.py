@@ -93,6 +93,7 @@ def count_table(self: OverPrior, data: Dataset) -> Counts:
 
 OPTIONAL = {
     "name": "the name inside a sentence for all parameters, if `named` depends on the parameters",
+    "summary": "one line about the mechanism, for menus",
     "noise_model": "the distribution of the noise on each released number, for a noise-aware posterior",
     "node_noise_sd": "standard deviations of the noise in the counts of every node, for comparisons (|I|,)",
     "design": "the optimised distribution of the noise over the numbers, with its gap to the optimum",

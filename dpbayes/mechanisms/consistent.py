@@ -42,6 +42,7 @@ class ConsistentLaplace(LaplaceUpdates):
     label: ClassVar[str] = "Consistent Laplace"
     named: ClassVar[str] = "consistent Laplace"
     colour: ClassVar[str] = ROSE
+    summary: ClassVar[str] = "Adds noise to every count, then fits tables that agree."
     prior: Prior = Prior()  # mypy does not follow a descriptor into a derived dataclass
 
     def __post_init__(self) -> None:

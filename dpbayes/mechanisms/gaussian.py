@@ -46,6 +46,7 @@ class GaussianUpdates(AdditiveNoise):
     label: ClassVar[str] = "Gaussian"
     named: ClassVar[str] = "Gaussian"
     colour: ClassVar[str] = CYAN
+    summary: ClassVar[str] = "Adds normal noise to every count, with δ > 0."
     facts: ClassVar[tuple[str, ...]] = ("epsilon", "delta", "noise", "noise_scale")
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]

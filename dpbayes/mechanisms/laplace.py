@@ -47,6 +47,7 @@ class LaplaceUpdates(AdditiveNoise):
     label: ClassVar[str] = "Laplace"
     named: ClassVar[str] = "Laplace"
     colour: ClassVar[str] = PRIVATE
+    summary: ClassVar[str] = "Adds noise to every count."
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]
     noise: Annotated[Noise, NOISE] = Noise.REAL

@@ -56,6 +56,7 @@ class PosteriorSampler:
     label: ClassVar[str] = "Posterior sampling"
     name: ClassVar[str] = "posterior sampling"
     colour: ClassVar[str] = PURPLE
+    summary: ClassVar[str] = "Releases samples of the probabilities."
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]
     draws: Annotated[int, DRAWS] = 1

@@ -92,6 +92,7 @@ class AdaptiveTables:
     label: ClassVar[str] = "Adaptive"
     name: ClassVar[str] = "adaptive release"
     colour: ClassVar[str] = INDIGO
+    summary: ClassVar[str] = "Chooses graph and tables from the records, with δ > 0."
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]
     delta: Annotated[float, DELTA] = 1e-5

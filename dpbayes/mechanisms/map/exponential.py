@@ -115,6 +115,7 @@ class MapExponential:
     label: ClassVar[str] = "Private MAP"
     named: ClassVar[str] = "private MAP"
     colour: ClassVar[str] = BROWN
+    summary: ClassVar[str] = "Releases one set of probable parameters, chosen at random."
     own_prior: ClassVar[PriorRule] = PriorRule.symmetric()
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]

@@ -10,7 +10,7 @@ from dpbayes.base import terms
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, many, share_text
 from dpbayes.figures.dag import dag_svg
-from dpbayes.mechanisms import reads_records
+from dpbayes.mechanisms import PRIVATE, reads_records
 from dpbayes.model.labels import statement
 from dpbayes.model.question import Question, first_question
 from dpbayes.posteriors.noise_model import Reading
@@ -147,20 +147,12 @@ def _reader(chosen: Chosen) -> None:
 
 # The mechanism
 
-FIRST = ("LaplaceUpdates", "LaplaceFourier")
+FIRST = tuple(kind.__name__ for kind in PRIVATE[:2])
 """The mechanisms that are offered at once; a menu has the others."""
 
-LINES = {
-    "LaplaceUpdates": "Adds noise to every count.",
-    "LaplaceFourier": "Adds noise to Fourier coefficients and lifts the counts, which are rarely negative.",
-    "PosteriorSampler": "Releases samples of the probabilities.",
-    "MapExponential": "Releases one set of probable parameters, chosen at random.",
-    "ConsistentLaplace": "Adds noise to every count, then fits tables that agree.",
-    "GaussianUpdates": "Adds normal noise to every count, with δ > 0.",
-    "GaussianResiduals": "Adds normal noise to what each set of columns adds to its subsets, with δ > 0.",
-    "AdaptiveTables": "Chooses graph and tables from the records, with δ > 0.",
-}
-"""One line about each mechanism."""
+
+def _line_about(name: str) -> str:
+    return getattr(kind_called(name), "summary", "")
 
 
 def mechanism_choice(chosen: Chosen) -> None:
@@ -175,8 +167,8 @@ def mechanism_choice(chosen: Chosen) -> None:
             if menu.open:
                 for name in others:
                     _mechanism_button(chosen, name)
-                    st.caption(refusal_of(chosen, name) or LINES.get(name, ""))
-    st.caption(LINES.get(current_name, ""))
+                    st.caption(refusal_of(chosen, name) or _line_about(name))
+    st.caption(_line_about(current_name))
     if not chosen.network.is_binary:
         _offer_halves(chosen)
 
