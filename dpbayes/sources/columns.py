@@ -1,7 +1,7 @@
 """From columns of text to public domains (categories, groups, cut points) and to tables of codes."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -197,9 +197,7 @@ def _joined(groups: _Grouped) -> str:
 # Encoding
 
 
-def encode(
-    frame: "pd.DataFrame", columns: Sequence[Column], progress: Callable[[float], object] | None = None
-) -> Dataset:
+def encode(frame: "pd.DataFrame", columns: Sequence[Column]) -> Dataset:
     r"""Turn the named columns of a frame of text into a table of codes over their declared domains.
 
     The code of a record depends on this record and the declarations alone, and no record is left out: tables that
@@ -208,7 +206,6 @@ def encode(
     Args:
         frame: The records, as text.
         columns: The declared columns to use.
-        progress: Called with the share of columns that are done.
 
     Returns:
         The table.
@@ -235,8 +232,6 @@ def encode(
             value = brief(str(frame[column.name].iloc[records[0]]))
             raise InputError(f"Column {brief(column.name)} has {value} in record {records[0] + 1}, {_rule(column)}.")
         codes[:, j] = states
-        if progress is not None:
-            progress((j + 1) / len(names))
     return Dataset(names, tuple(column.domain for column in columns), codes)
 
 

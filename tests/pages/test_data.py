@@ -336,34 +336,6 @@ def test_a_file_without_a_column_to_use_is_one_sentence_and_the_table_before_sta
         assert domain_table(at)["values"][0] == "sun; rain; snow"
 
 
-class Bars(list[tuple[str, list[float]]]):
-    """The bars that the page has shown: what each said, and how far it came."""
-
-    def progress(self, share: float, text: str) -> "Bars":
-        if not self or self[-1][0] != plain(text):
-            self.append((plain(text), []))
-        self[-1][1].append(share)
-        return self
-
-    def empty(self) -> None:
-        assert self[-1][1] == sorted(self[-1][1])
-
-
-def test_a_large_table_shows_how_far_its_encoding_is_and_a_small_one_does_not(
-    at: AppTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bars = Bars()
-    monkeypatch.setattr("streamlit.progress", bars.progress)
-    load(at, AGES, "small.csv")
-    assert bars == []
-    monkeypatch.setattr("dpbayes.ui.widgets.show.SLOW", 200)
-    load(at, AGES, "large.csv")
-    assert bars == [("Encoding the records …", [0, 0.5, 1])]
-    bars.clear()
-    fine(at.run())
-    assert bars == []
-
-
 def test_a_workbook_is_a_table_like_any_other(at: AppTest) -> None:
     load(at, workbook([["weather", "age"], *[["sun" if k % 3 else "rain", k % 50] for k in range(60)]]), "mine.xlsx")
     assert not refusals(at)

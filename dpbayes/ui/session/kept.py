@@ -33,11 +33,6 @@ def is_kept(name: str, inputs: object) -> bool:
     return entry is not None and bool(entry[0] == inputs)
 
 
-def note_request(name: str, what: object) -> None:
-    """Keep what a button requests under a name of the session; the run that follows does it."""
-    st.session_state[name] = what
-
-
 def session_cache(
     most: int,
     *,

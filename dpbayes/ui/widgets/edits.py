@@ -3,22 +3,18 @@
 Streamlit applies edits of a table without checking its lines, columns and types.
 """
 
-import math
 from collections.abc import Mapping
-from types import UnionType
 from typing import Any
 
 import streamlit as st
 
 from dpbayes.base.validation import InputError, is_writable
 
-Kind = type | UnionType
 
-
-def edits_of(key: str, lines: int, kinds: Mapping[str, Kind]) -> dict[int, dict[str, Any]]:
+def edits_of(key: str, lines: int, kinds: Mapping[str, type]) -> dict[int, dict[str, Any]]:
     """Return the typed values of the editor with this key, by line and column; `kinds` are the editable columns.
 
-    A cleared text is "", a cleared number is None, and a cleared tick is no edit. Errors: InputError for lines and
+    A cleared text is "", and a cleared tick is no edit. Errors: InputError for lines and
     columns that the table does not have, and for values of another type. No browser that shows this table sends them,
     and Streamlit fails on them. The caller then draws the table under another key.
     """
@@ -34,7 +30,7 @@ def edits_of(key: str, lines: int, kinds: Mapping[str, Kind]) -> dict[int, dict[
         if not _is_line(line, lines) or not isinstance(values, Mapping) or not all(name in kinds for name in values):
             raise _misfit()
         checked = {str(name): _value(value, kinds[name]) for name, value in values.items()}
-        edits[line] = {name: value for name, value in checked.items() if value is not None or kinds[name] is float}
+        edits[line] = {name: value for name, value in checked.items() if value is not None}
     return edits
 
 
@@ -42,24 +38,12 @@ def _is_line(line: object, lines: int) -> bool:
     return isinstance(line, int) and not isinstance(line, bool) and 0 <= line < lines
 
 
-def _value(value: object, kind: Kind) -> object:
+def _value(value: object, kind: type) -> object:
     if value is None:
         return "" if kind is str else None
-    if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
-        return _number(value)
     if not isinstance(value, kind) or (isinstance(value, str) and not is_writable(value)):
         raise _misfit()
     return value
-
-
-def _number(value: float) -> float:
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise _misfit()
-    return number
 
 
 def _misfit() -> InputError:

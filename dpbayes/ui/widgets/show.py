@@ -1,7 +1,7 @@
 """Elements of pages: headlines, error messages, folded parts, tables with downloads, assumptions, sources."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -10,15 +10,12 @@ import streamlit as st
 
 from dpbayes.base.libraries import pd
 from dpbayes.base.references import PAPERS, Reference
-from dpbayes.base.spreadsheet import safe_csv
 from dpbayes.base.terms import explained
 from dpbayes.base.text import escaped, near_one
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.mechanisms.base import name_of
-from dpbayes.ui.session.chosen import Chosen, TableMissing
-from dpbayes.ui.session.downloads import download_button
-from dpbayes.ui.session.file_names import offered_name
+from dpbayes.ui.session.chosen import TableMissing
 
 WENT_WRONG = (
     "Something went wrong here. Your settings are kept: go to another page, open a story, or reload this page. The "
@@ -26,9 +23,6 @@ WENT_WRONG = (
 )
 
 _LOG = logging.getLogger(__name__)
-
-SLOW = 2_000_000
-"""The size of a file in bytes, or of a table in values, above which a progress bar is shown."""
 
 MOST_ROWS = 1_000
 """The largest number of rows that a table shows; the downloaded file has all rows."""
@@ -70,20 +64,9 @@ def refusals_said_once() -> Iterator[None]:
         _said.reset(token)
 
 
-_TO_UNFOLD = "page.to_unfold"
-
-
-def unfold(key: str) -> None:
-    """Open the folded part with this key when it is drawn next; the browser would close it again in this run."""
-    st.session_state[_TO_UNFOLD] = key
-
-
 @contextmanager
 def folded(title: str, *, key: str) -> Iterator[bool]:
     """Show a folded part whose content is computed only while it is open; yield whether it is open."""
-    if st.session_state.get(_TO_UNFOLD) == key:
-        del st.session_state[_TO_UNFOLD]
-        st.session_state[key] = True
     with st.expander(title, on_change="rerun", key=key) as part:
         yield bool(part.open)
 
@@ -132,19 +115,6 @@ def guarded() -> Iterator[None]:
         _inside.reset(token)
 
 
-@contextmanager
-def shown_progress(text: str, size: int) -> Iterator[Callable[[float], object]]:
-    """Show a progress bar during work on this number of bytes or values, unless the number is small."""
-    if size < SLOW:
-        yield lambda share: None
-        return
-    bar = st.progress(0.0, escaped(text))
-    try:
-        yield lambda share: bar.progress(min(max(share, 0.0), 1.0), escaped(text))
-    finally:
-        bar.empty()
-
-
 def numbers(frame: "pd.DataFrame", *, help: Mapping[str, str] | None = None, unknown: str = "—", **more: Any) -> None:
     """Show a table of formatted numbers that sort as numbers; `help` explains columns.
 
@@ -161,24 +131,6 @@ def _cell_text(value: object) -> str:
     return near_one(value) if isinstance(value, float) else str(value)
 
 
-def data_and_download(
-    make: "Callable[[], pd.DataFrame]", *, name: str, curator_only: bool, simulates: bool = False
-) -> None:
-    """Show a folded part with the numbers of a picture, and offer them as CSV.
-
-    The file's name states whether the picture `simulates` releases.
-    """
-    with folded("Numbers and download", key=f"numbers.{name}") as is_open:
-        if not is_open:
-            return
-        frame = make()
-        if curator_only:
-            st.caption("Not private (curator view). Do not share this file.")
-        numbers(frame, height=min(38 + 35 * len(frame), 300))
-        file = offered_name(name, "csv", simulates=simulates, curator_only=curator_only)
-        download_button("Download CSV", lambda: safe_csv(frame), file, mime="text/csv", key=f"download.{name}")
-
-
 def assumption(text: str, *, holds: bool) -> None:
     """Show one assumption of a statement with a tick or a cross."""
     st.markdown(f"{'✓' if holds else '✗'} &nbsp;{text}")
@@ -189,23 +141,3 @@ def source(reference: Reference) -> None:
     paper = PAPERS[reference.paper]
     link = f" · [{paper.title}]({paper.link})" if paper.link else f" · {paper.title}"
     st.caption(f"Source: {reference.place}, {paper.authors}, {paper.venue}{link}")
-
-
-def noise_is_not_error() -> None:
-    """State that noise per cell is not an error of probabilities, and link the page that shows the errors."""
-    st.caption(
-        "Noise per cell is not the error of a probability. Rows with few records have larger errors, and the counts "
-        "that Fourier adds (t) increase the errors. Explore shows the errors."
-    )
-    st.page_link("pages/explore.py", label="Explore", icon=":material/arrow_forward:")
-
-
-def readable_names_note(chosen: Chosen, names: Iterable[str]) -> None:
-    """Show the readable names of nodes, if they differ from the published names."""
-    pairs = [
-        f"{escaped(name)}: {escaped(chosen.readable[name].name)}"
-        for name in dict.fromkeys(names)
-        if name in chosen.readable and chosen.readable[name].name.casefold() != name.casefold()
-    ]
-    if pairs:
-        st.caption("; ".join(pairs) + ".")

@@ -30,7 +30,7 @@ from dpbayes.ui.session.graphs import MAX_NAME
 from dpbayes.ui.session.uploads import DescribedTable, Upload, keep_upload, upload
 from dpbayes.ui.widgets.edits import edits_of
 from dpbayes.ui.widgets.from_python import DESCRIPTION
-from dpbayes.ui.widgets.show import sentence_instead, show_refusal, shown_progress
+from dpbayes.ui.widgets.show import sentence_instead, show_refusal
 
 CUT_AT = "cut at"
 OWN, NONE, COUNT_AS = "own state", "none", "counts as"
@@ -284,8 +284,8 @@ def _encode(mine: Upload) -> None:
         raise InputError("No column is in use; tick at least one.")
     columns = tuple(_in_use(mine, place) for place in places)
     if mine.dataset is None or mine.encoded != columns:
-        with shown_progress("Encoding the records …", len(mine.frame) * len(columns)) as progress:
-            data = encode(mine.frame, columns, progress)
+        with st.spinner("Encoding the records …"):
+            data = encode(mine.frame, columns)
         mine = replace(mine, dataset=data, encoded=columns)
         keep_upload(mine)
     if lacking := _lacking(mine):
