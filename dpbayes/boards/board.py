@@ -10,7 +10,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import Parameter
+from dpbayes.base.spreadsheet import safe_csv
 from dpbayes.base.steps import Partial, Work, finished
 from dpbayes.base.text import typed
 from dpbayes.boards.block import packed
@@ -164,6 +166,12 @@ class Board:
     def to_html(self) -> str:
         """Return the board as one HTML document that needs no server and no network."""
         return document_of(self.block(), title=self.title, caption=self.caption)
+
+    def numbers_csv(self) -> bytes:
+        """Return the numbers of the first frame of every stop as CSV: a row for each stop."""
+        name = self.slider.name if self.slider else "stop"
+        rows = [{name: stop} | dict(self.frames[stop][0].numbers) for stop in sorted(self.frames, key=float)]
+        return safe_csv(pd.DataFrame(rows))
 
     def save(self, path: str | Path) -> None:
         """Write `to_html` to a file.

@@ -20,6 +20,9 @@ COLUMNS = 60
 TALLEST = 16
 """Dots on each other at most before they overlap."""
 
+HALF = 0.5
+"""The middle of the axis."""
+
 LEAST_TOP = 4.0
 """The least height of the frame: a density of 1 everywhere, that of no knowledge, does not fill it."""
 
@@ -81,7 +84,8 @@ def answer_figure(answers: AnswerPicture, *, name: str, colour: str = PRIVATE) -
     if answers.answer is not None:
         mark: Trace = {"x": [answers.answer] * 2, "y": [below, 0.0], "hoverinfo": "skip", "showlegend": False}
         traces.insert(1, LINES | mark | {"line": {"color": EXACT, "width": 1.5, "dash": "dot"}})
-    notes = [_note(0.5, 0.85, f"<b>{PRIOR_ALONE}</b>")] if answers.is_prior else []
+    side = 0.02 if answers.answer is None or answers.answer > HALF else 0.98  # beside the table's own curve
+    notes = [_note(side, 0.85, f"<b>{PRIOR_ALONE}</b>")] if answers.is_prior else []
     notes += _ends(answers)
     return figure_of(
         traces,

@@ -10,6 +10,7 @@ from dpbayes.ui.server.program import start_command
 from dpbayes.ui.session.current import current
 from dpbayes.ui.session.link import left_out, query_of
 from dpbayes.ui.session.settings import Seat
+from dpbayes.ui.widgets.board import begin_share_menu
 from dpbayes.ui.widgets.controls import segments
 
 
@@ -27,7 +28,10 @@ def top_bar(title: str, *, has_seat: bool) -> None:
                 label_visibility="collapsed",
             )
         # Opening it reruns all: a page's fragment moves on without the bar, and the link must not be yesterday's.
-        with st.popover("Share this view", key="share", on_change="rerun"):
+        menu = st.popover("Share", key="share", on_change="rerun")
+        begin_share_menu(menu if menu.open else None)
+        with menu:
+            st.markdown("**Link**")
             if missing:
                 st.warning(missing)
             st.caption(

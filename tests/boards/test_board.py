@@ -120,3 +120,10 @@ def test_a_picture_states_whether_it_is_private():
     assert public.caption == "dpbayes, test: n = 10. A picture, not a release."
     assert private.caption.startswith(public.caption)
     assert private.caption != public.caption
+
+
+def test_numbers_are_a_row_for_each_stop():
+    slider = Slider("epsilon", "ε", ("0.1", "1", "10"), 0.1, 10)
+    frames = {stop: (Frame("", {}, numbers={"error": 1 / float(stop)}),) for stop in ("10", "0.1", "1")}
+    board = Board("one", "One", (), frames, "1", slider)
+    assert board.numbers_csv().decode().split() == ["epsilon,error", "0.1,10.0", "1,1.0", "10,0.1"]

@@ -159,7 +159,7 @@ class AppScreen(Screen):
         expect(self.slider.and_(self.page.locator(f'[aria-valuetext="{text}"]'))).to_have_count(1)
 
     def shared_link(self) -> str:
-        self.button("Share this view").click()
+        self.button("Share").click()
         code = self.page.get_by_test_id("stPopoverBody").get_by_test_id("stCode")
         expect(code).to_be_visible()
         self.settle()

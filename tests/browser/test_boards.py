@@ -96,6 +96,7 @@ def of_file(page: Page, path: Path) -> None:
 def test_the_document_works_from_disk_and_everyone_can_read_it(visit, tmp_path: Path, scheme: str):
     screen = visit("explore?source=sprinkler&epsilon=1")
     path = tmp_path / "explore.html"
+    screen.button("Share").click()
     saved(screen, "Save as interactive HTML").save_as(path)
     assert path.stat().st_size < 2_200_000
     with chromium(offline=True, color_scheme=scheme) as page:

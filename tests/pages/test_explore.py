@@ -17,7 +17,7 @@ from dpbayes.sources.proposals import Proposal
 from dpbayes.ui.pages.explore.page import inputs_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.workflow import ExploreView, SimulatedTables
-from dpbayes.ui.session.settings import EXPLORED_NAMES
+from dpbayes.ui.session.settings import EXPLORED_NAMES, Seat
 from dpbayes.ui.session.uploads import Upload
 from tests.conftest import thorough
 from tests.pages.screen import (
@@ -112,18 +112,22 @@ def test_a_mechanism_is_chosen_and_one_that_cannot_be_used_is_grey_with_its_reas
     assert not mechanism_button(at, "LaplaceUpdates").disabled
 
 
-def test_states_of_an_own_table_are_split_for_fourier() -> None:
-    at = open_page("pages/data.py")
+def own_table() -> Upload:
+    """Return an uploaded table of two columns whose states that are public."""
     rows = "age,rain\n" + "\n".join(f"{k % 90},{('no', 'some', 'much')[k % 3]}" for k in range(60))
     frame = pd.read_csv(io.StringIO(rows), dtype=str)
     columns = (Cuts("age", (30, 50, 70), public=True), Categories("rain", ("no", "some", "much"), public=True))
     declared = tuple(DeclaredColumn(column.name, column) for column in columns)
     proposals = tuple(Proposal(column.name, column) for column in columns)
-    mine = Upload(
+    return Upload(
         name="own.csv", frame=frame, proposals=proposals, columns=declared,
         dataset=encode(frame, columns), encoded=columns,
     )  # fmt: skip
-    at.session_state["upload"] = mine
+
+
+def test_states_of_an_own_table_are_split_for_fourier() -> None:
+    at = open_page("pages/data.py")
+    at.session_state["upload"] = own_table()
     at.session_state["settings"] = replace(settings_of(at), data="upload")
     fine(at.switch_page(PAGE).run())
     assert mechanism_button(at, "LaplaceFourier").disabled
@@ -214,3 +218,41 @@ def test_a_wide_network_has_few_releases_and_no_pictures_against_epsilon() -> No
     at = open_page(PAGE, source="alarm", records="200", mechanism="PosteriorSampler", draws="10000")
     assert set(frame(at)["figures"]) <= {"posterior", "accuracy"}
     assert "possible releases" in everything(at)
+
+
+# Share
+
+
+def shared(at: AppTest) -> str:
+    """Open the menu, and return its code; "" without one."""
+    at.session_state["share"] = True
+    fine(at.run())
+    return "".join(block.value for block in at.code if block.language == "python")
+
+
+@pytest.mark.parametrize("seat", ["curator", "recipient"])
+@pytest.mark.parametrize("mechanism", ["LaplaceUpdates", "LaplaceFourier"])
+def test_the_code_of_the_menu_computes_the_numbers_of_the_board(seat: str, mechanism: str) -> None:
+    at = open_page(PAGE, epsilon="2", seat=seat, mechanism=mechanism, seed="3", **SMALL)
+    printed: list[dict[str, float]] = []
+    exec(shared(at), {"print": printed.append})
+    (numbers,) = printed
+    shown = at.session_state["board.numbers"]
+    assert numbers.keys() >= {"released"}
+    assert {name: numbers[name] for name in shown if name != "signs"} == pytest.approx(
+        {name: number for name, number in shown.items() if name != "signs"}
+    )
+
+
+def test_there_is_no_code_where_it_would_have_other_numbers() -> None:
+    assert not shared(open_page(PAGE, mechanism="AdaptiveTables", **SMALL))
+    assert not shared(open_page(PAGE, **SMALL, **{"release.reading": "takes counts as real"}))
+
+
+def test_a_recipient_gets_no_code_that_reads_records_which_are_not_public() -> None:
+    at = open_page(PAGE, **SMALL)
+    at.session_state["upload"] = own_table()
+    at.session_state["settings"] = replace(settings_of(at), data="upload", source="asia")
+    assert "dp.explore" in shared(at)
+    at.session_state["settings"] = replace(settings_of(at), seat=Seat.RECIPIENT)
+    assert not shared(at)

@@ -8,7 +8,7 @@ from streamlit.elements.widgets.button import ButtonMixin
 
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.from_python import network_in_python
-from tests.pages.conftest import PAGES, open_page, settings_of
+from tests.pages.conftest import PAGES, fine, open_page, settings_of
 from tests.pages.numbers import wrong_numbers
 
 SMALL = {
@@ -60,6 +60,8 @@ def test_every_file_of_a_page_is_named_by_the_page_and_its_settings_and_every_nu
 ) -> None:
     page = path.removeprefix("pages/").removesuffix(".py")
     at = open_page(path, **SMALL)
+    at.session_state["share"] = True
+    fine(at.run())
     assert not wrong_numbers(at)
     assert ("facts" in at.session_state and at.session_state["facts"][0] == page) == (page not in WITHOUT_FACTS)
     names = {name for name in offered if name not in READ_BACK}

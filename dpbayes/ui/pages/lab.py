@@ -56,7 +56,7 @@ from dpbayes.ui.session.kept import kept
 from dpbayes.ui.session.options.lab import CalibrationsShown, Experiment, MechanismsShown, Scene
 from dpbayes.ui.session.planned import planned_tables_of
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.board import offer_document, show
+from dpbayes.ui.widgets.board import share, show
 from dpbayes.ui.widgets.controls import prior_control
 from dpbayes.ui.widgets.show import numbers, sentence_instead
 
@@ -96,7 +96,7 @@ def _offered(group: str, *names: str) -> None:
 def _show(name: str, inputs: Hashable, view: Callable[[], View], value: str) -> None:
     with st.spinner("Simulating …"):
         show(name, inputs, view, value)
-    offer_document(view(), value)
+    share(view(), value)
 
 
 def _facts(chosen: Chosen) -> dict[str, str]:

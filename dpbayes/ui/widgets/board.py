@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Hashable
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.file_names import offered_name
 from dpbayes.ui.session.kept import kept, server_cache
 from dpbayes.ui.session.settings import PARAMETERS
+from dpbayes.ui.widgets.show import sentence_instead
 
 MOST_TYPED = 24
 """The largest number of characters of a value from the browser."""
@@ -146,13 +148,44 @@ def _rest(name: str, board: Board) -> None:
         set_parameter(board.slider.name, parameter.checked(board.slider.name, text))
 
 
-def offer_document(view: View, value: str) -> None:
-    """Offer the complete board as an HTML file, which is made when somebody asks for it."""
-    board = view.board
-    download_button(
-        "Save as interactive HTML",
-        lambda: view.complete(value).to_html(),
-        offered_name(board.name, "html", simulates=True, curator_only=board.private),
-        mime="text/html",
-        key=f"document.{board.name}",
-    )
+# The menu "Share", which the bar of all pages begins with the link
+
+_menu: ContextVar["st.delta_generator.DeltaGenerator | None"] = ContextVar("share", default=None)
+
+
+def begin_share_menu(menu: "st.delta_generator.DeltaGenerator | None") -> None:
+    """Let the boards of this run fill an open menu; None while it is closed."""
+    _menu.set(menu)
+
+
+def share(view: View, value: str, *, python: Callable[[], str] | None = None) -> None:
+    """Offer what can be taken from a board in the menu "Share" while it is open; files are made on request.
+
+    Args:
+        view: The view of the board, in the seat of the person.
+        value: The stop that is shown.
+        python: Returns the code that computes the numbers of the board; it must not contain more than the seat may see.
+    """
+    menu, board = _menu.get(), view.board
+    if menu is None:
+        return
+    marks = {"simulates": True, "curator_only": board.private}
+    with menu:
+        if python is not None:
+            with sentence_instead():
+                st.markdown("**Python**")
+                st.code(python(), language="python", wrap_lines=True)
+        download_button(
+            "Numbers as CSV",
+            lambda: view.complete(value).numbers_csv(),
+            offered_name(board.name, "csv", **marks),
+            mime="text/csv",
+            key=f"numbers.{board.name}",
+        )
+        download_button(
+            "Save as interactive HTML",
+            lambda: view.complete(value).to_html(),
+            offered_name(board.name, "html", **marks),
+            mime="text/html",
+            key=f"document.{board.name}",
+        )

@@ -22,8 +22,9 @@ from dpbayes.ui.session.file_names import public_records_text
 from dpbayes.ui.session.looked import EXACT_POSTERIORS, note_looked
 from dpbayes.ui.session.options.workflow import ExploreView, SimulatedTables
 from dpbayes.ui.session.planned import planned_tables_of
-from dpbayes.ui.widgets.board import offer_document, show
+from dpbayes.ui.widgets.board import share, show
 from dpbayes.ui.widgets.controls import parameter_control
+from dpbayes.ui.widgets.from_python import FACE, counts_in_python, mechanism_in_python, program
 
 OF_RECORDS = 3
 """Simulated releases at each stop of a mechanism that reads the records, which takes long."""
@@ -55,7 +56,30 @@ def _release(chosen: Chosen) -> None:
     note_looked(chosen, EXACT_POSTERIORS)
     with st.container(key="main"), st.container(key="picture"):
         show("explore", inputs_of(chosen), lambda: view, value, is_public=chosen.has_public_records)
-    offer_document(view, value)
+    share(view, value, python=(lambda: python_of(chosen)) if _has_python(chosen) else None)
+
+
+def _has_python(chosen: Chosen) -> bool:
+    """Whether the numbers of the board follow from a table that this seat may see, by a mechanism that reads counts."""
+    is_noise_aware = chosen.options("release").reading is Reading.NOISE_AWARE
+    may_see = chosen.is_curator or chosen.has_public_records
+    return is_noise_aware and may_see and not chosen.is_connected and not chosen.reads_records
+
+
+def python_of(chosen: Chosen) -> str:
+    """Return the code that computes the numbers of the board. Errors: InputError without a table."""
+    question = question_of(chosen)
+    asks = f"{question.target!r}, {question.state!r}, {dict(question.evidence)!r}"
+    return program(
+        FACE,
+        counts_in_python(chosen),
+        f"question = dp.Question(network, {asks})",
+        mechanism_in_python(chosen.mechanism),
+        "board = dp.explore(",
+        f"    data, network, question, mechanism=mechanism, seat={chosen.settings.seat.value!r}, seed={chosen.seed!r}",
+        ")",
+        "print(board.frame.numbers)",
+    )
 
 
 def view_of(chosen: Chosen) -> View:
@@ -133,7 +157,7 @@ def _which_epsilon(chosen: Chosen) -> None:
     view = which_epsilon(inputs, value=value)
     with st.container(key="main"), st.container(key="picture"):
         show("which_epsilon", key, lambda: view, value)
-    offer_document(view, value)
+    share(view, value)
 
 
 def tolerance_inputs(chosen: Chosen) -> ToleranceInputs:

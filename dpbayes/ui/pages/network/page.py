@@ -24,7 +24,7 @@ from dpbayes.ui.session.graphs import Graph, code_of, drawable, placed
 from dpbayes.ui.session.planned import USUAL_RECORDS
 from dpbayes.ui.session.settings import Cpts
 from dpbayes.ui.session.uploads import document_place, given_cpts
-from dpbayes.ui.widgets.board import offer_document, show
+from dpbayes.ui.widgets.board import share, show
 from dpbayes.ui.widgets.from_python import NETWORK, is_read_from_file
 from dpbayes.ui.widgets.page import next_page
 from dpbayes.ui.widgets.show import sentence_instead
@@ -66,7 +66,7 @@ def _worth(chosen: Chosen) -> None:
     view, value = arrow_view(chosen), shortest(chosen.epsilon)
     is_public = not view.board.private or chosen.has_public_records
     show("network", arrow_inputs(chosen), lambda: view, value, is_public=is_public)
-    offer_document(view, value)
+    share(view, value)
 
 
 def arrow_view(chosen: Chosen) -> View:

@@ -41,7 +41,7 @@ from dpbayes.ui.session.options.lab import Experiment
 from dpbayes.ui.session.options.research import BoundClaim, ClaimShown
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.address import turn_to
-from dpbayes.ui.widgets.board import offer_document, show
+from dpbayes.ui.widgets.board import share, show
 from dpbayes.ui.widgets.from_python import (
     FACE,
     counts_in_python,
@@ -281,7 +281,7 @@ def _bound_board(chosen: Chosen, claim: Claim, bound: BoundClaim) -> None:
         return claim_view(inputs, value=value)
 
     show("claim", _inputs_key(inputs, bound), view, value)
-    offer_document(view(), value)
+    share(view(), value)
 
 
 def _bound_controls(chosen: Chosen, claim: Claim, bound: BoundClaim) -> None:

@@ -32,7 +32,7 @@ from dpbayes.ui.session.kept import kept
 from dpbayes.ui.session.options.workflow import AttackedTables, AuditSubject
 from dpbayes.ui.session.settings import EXPLORED_NAMES, Settings
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.board import offer_document, show
+from dpbayes.ui.widgets.board import share, show
 from dpbayes.ui.widgets.controls import prior_control
 from dpbayes.ui.widgets.from_python import FACE, mechanism_in_python, network_in_python, program, same_from_python
 from dpbayes.ui.widgets.show import assumption, folded, refusals_said_once, sentence_instead, show_refusal, source
@@ -191,7 +191,7 @@ def _audit(chosen: Chosen, kind: type[Any]) -> bool:
         return audit_view(kind, at, report_of, value=value, is_varied=is_varied, facts=facts)
 
     show("audit", inputs, view, value, is_public=chosen.has_public_records or not is_of_network(chosen.settings))
-    offer_document(view(), value)
+    share(view(), value)
     return is_varied
 
 

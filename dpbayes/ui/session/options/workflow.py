@@ -33,7 +33,7 @@ class SimulatedTables(enum.Enum):
 class ExploreOptions:
     """The board of Explore that is shown, and of the second one the tolerance and the tables."""
 
-    view: Annotated[ExploreView, Choice(ExploreView, title="view", labels=("What the public sees", "Which epsilon"))]
+    view: Annotated[ExploreView, Choice(ExploreView, title="view", labels=("Answer", "Which epsilon"))]
     tolerance: Annotated[float, TOLERANCE]
     tables: Annotated[
         SimulatedTables,
