@@ -3,10 +3,11 @@
 from dpbayes.audit.adaptive import AdaptiveAudit, audit_adaptive
 from dpbayes.audit.draws import audit_by_draws
 from dpbayes.audit.registry import audit as audit_report
+from dpbayes.audit.risk import risk
 from dpbayes.base.privacy import Guarantee, compose
 from dpbayes.base.validation import InputError
 from dpbayes.boards.of_table import explore
-from dpbayes.experiments.comparison import compare
+from dpbayes.experiments.comparison import compare, least_epsilon
 from dpbayes.mechanisms import (
     MECHANISMS,
     Calibration,
@@ -89,6 +90,7 @@ __all__ = [
     "full",
     "hellinger",
     "kl",
+    "least_epsilon",
     "load",
     "load_named",
     "load_shipped",
@@ -103,6 +105,7 @@ __all__ = [
     "read_table",
     "release",
     "release_adaptive",
+    "risk",
     "sample_dataset",
     "simulate_adaptive",
     "to_pgmpy",

@@ -11,6 +11,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tests.browser.serving import chromium
+
+FIGURE = "application/vnd.plotly.v1+json"
 FOLDER = Path(__file__).parents[1] / "docs" / "notebooks"
 
 Cell = dict[str, Any]
@@ -55,7 +58,7 @@ def _outputs(source: str, names: dict[str, Any], count: int) -> list[dict[str, A
 def _shown(value: Any) -> dict[str, Any]:
     """Return a value in the forms that Jupyter shows."""
     if hasattr(value, "to_plotly_json"):
-        return {"application/vnd.plotly.v1+json": json.loads(value.to_json()), "text/plain": ["Plotly figure"]}
+        return {FIGURE: json.loads(value.to_json()), "text/plain": ["Plotly figure"]}
     html = getattr(value, "_repr_html_", lambda: None)()
     return {"text/plain": _lines(repr(value))} | ({"text/html": _lines(html)} if html else {})
 
@@ -75,8 +78,22 @@ def texts(notebook: dict[str, Any]) -> list[list[str]]:
 
 
 def main() -> None:
-    for path in sorted(FOLDER.glob("*.ipynb")):
-        path.write_text(json.dumps(executed(read(path)), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    """Execute all notebooks, and store their outputs with a static picture beside every figure."""
+    with chromium() as page:
+        page.add_script_tag(path=FOLDER.parents[1] / "static" / "plotly-cartesian.min.js")
+        for path in sorted(FOLDER.glob("*.ipynb")):
+            notebook = executed(read(path))
+            for cell in notebook["cells"]:
+                for output in cell.get("outputs", ()):
+                    if FIGURE in output.get("data", {}):
+                        address = page.evaluate(PICTURE, output["data"][FIGURE])
+                        output["data"]["image/png"] = address.partition(",")[2]
+            path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+PICTURE = """(figure) => Plotly.toImage({data: figure.data, layout: {...figure.layout, template: undefined}},
+    {format: "png", width: 700, height: 420})"""
+"""The address of the picture of a figure, by Plotly's own script."""
 
 
 if __name__ == "__main__":

@@ -1,15 +1,15 @@
 """The notebooks run, and show what they have stored; `make notebooks` stores it anew."""
 
+import base64
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.notebooks import FOLDER, executed, read, texts
+from tests.notebooks import FIGURE, FOLDER, executed, read, texts
 
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
-FIGURE = "application/vnd.plotly.v1+json"
 LONGEST_S = 20
 """Processor time that a notebook takes at most."""
 
@@ -37,6 +37,20 @@ def test_there_are_six_notebooks_of_the_current_format() -> None:
         names = [cell["id"] for cell in notebook["cells"]]
         assert len(names) == len(set(names))
         assert notebook["cells"][0]["source"][0].startswith("# ")
+
+
+def test_every_figure_has_a_static_picture_beside_it() -> None:
+    outputs = [out for path in NOTEBOOKS for cell in read(path)["cells"] for out in cell.get("outputs", ())]
+    figures = [out["data"] for out in outputs if FIGURE in out.get("data", {})]
+    assert len(figures) >= 5
+    assert all(base64.b64decode(figure["image/png"]).startswith(b"\x89PNG") for figure in figures)
+
+
+def test_the_notebooks_import_the_face_alone() -> None:
+    code = "".join(line for path in NOTEBOOKS for cell in read(path)["cells"] for line in cell["source"])
+    assert "import dpbayes as dp" in code
+    assert "dpbayes." not in code
+    assert "from dpbayes" not in code
 
 
 def test_a_changed_output_would_be_seen() -> None:

@@ -60,6 +60,9 @@ class Risk:
     ceiling: float
     rare: float
 
+    def __str__(self) -> str:
+        return sentences([self])
+
     def raised(self, beliefs: ArrayLike) -> FloatArray:
         """Return the limits of beliefs (...) by epsilon alone: (...)."""
         return _raised(beliefs, self.releases * self.guarantee.epsilon)
@@ -72,8 +75,22 @@ class Risk:
 def risk(mechanism: Any, *, n: int, releases: int = 1, suspicion: float = SUSPICION) -> Risk:
     """Return the risk of one person from several releases of one table of n records.
 
-    Errors: InputError for a mechanism without a guarantee or an audit, for a suspicion outside of (0, 1), and for more
-    than MOST_RELEASES releases.
+    Args:
+        mechanism: The mechanism.
+        n: The public number of records.
+        releases: The number of releases of the table.
+        suspicion: An attacker's belief about one person before the releases.
+
+    Returns:
+        The risk; `print` shows it in sentences.
+
+    Raises:
+        InputError: The mechanism has no guarantee or no audit, the suspicion is not between 0 and 1, or there are more
+            than MOST_RELEASES releases.
+
+    Example:
+        >>> round(dp.risk(dp.LaplaceUpdates(prior=dp.chain(3), epsilon=1), n=100).ceiling, 3)
+        0.232
     """
     promise: Guarantee = mechanism.certified
     law = losses_of(mechanism, n=n, releases=releases)
