@@ -1,4 +1,4 @@
-"""A class at once, as bare clients: every student's slider is heard, and answered with a picture of its own."""
+"""A class at once, as bare clients: where each student's hand rests is heard, and answered with a board of its own."""
 
 import asyncio
 import os
@@ -13,19 +13,13 @@ pytestmark = pytest.mark.browser
 
 def attended(url: str, page: str, *, sessions: int, moves: int) -> Lesson:
     """Hold a lesson beside the browser, which has the loop of its thread."""
-    work = lesson(url, page, os.getpid(), sessions=sessions, moves=moves, rests=False)
+    work = lesson(url, page, os.getpid(), sessions=sessions, moves=moves)
     with ThreadPoolExecutor(1) as beside:
         return beside.submit(asyncio.run, work).result()
 
 
 def test_every_student_of_a_small_class_is_answered_at_every_move(served: str) -> None:
-    seen = attended(served, "network", sessions=4, moves=2)
+    seen = attended(served, "explore", sessions=4, moves=2)
     assert len(seen.took_ms) == 4 * 2
     assert min(seen.took_ms) > 0
-    assert seen.kib > 5, "each answer has a picture in it"
-    assert seen.rests == 0
-
-
-def test_a_page_without_a_slider_is_not_taken_for_a_fast_one(served: str) -> None:
-    with pytest.raises(RuntimeError, match="has no slider"):
-        attended(served, "release", sessions=1, moves=1)
+    assert seen.kib > 5, "each answer has a board in it"

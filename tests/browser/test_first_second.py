@@ -10,11 +10,10 @@ from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page
 
 from tests.browser.app_screen import APP, AppScreen, title_of
 from tests.browser.serving import ROOT, chromium, dashboard_process, free_port, streamlit_process
-from tests.conftest import thorough
 
 pytestmark = pytest.mark.browser
 
@@ -68,41 +67,6 @@ def seen(page: Page, until: str = ".cartesianlayer path") -> list[dict[str, Any]
     return [view["now"] | {"times": view["times"]} for view in page.evaluate("window.seen")]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("place", thorough(WITH_A_PICTURE, sample=("explore", "compare", "accuracy")))
-def test_a_grey_box_stands_where_the_chart_will_be_until_it_is_drawn(served: str, place: str, scheme: Any) -> None:
-    for width, height in SCREENS if scheme == "light" else SCREENS[:1]:
-        with chromium(viewport={"width": width, "height": height}, color_scheme=scheme) as page:
-            opened(page, f"{served}/{place}", EVERY_FRAME)
-            views = seen(page)
-        first = next(k for k, view in enumerate(views) if view["ink"])
-        waiting = [view for view in views[:first] if view["styled"] and view["busy"]]
-        assert waiting, "it is there before the chart"
-        assert all(view["grey"] for view in waiting)
-        places = {tuple(view["place"]) for view in [*waiting, *views[first:]]}
-        assert all(
-            abs(a - b) <= 2 for one, other in itertools.pairwise(places) for a, b in zip(one, other, strict=True)
-        ), places
-        for view in waiting:
-            if view["inner"]:
-                x, y, wide, high = view["place"]
-                left, top, within, tall = view["inner"]
-                assert x <= left <= left + within <= x + wide
-                assert y <= top <= top + tall <= y + high
-        assert not views[-1]["busy"]
-        assert not views[-1]["grey"]
-
-
-def test_what_is_on_its_way_is_silent_and_still(visit: Callable[..., AppScreen]) -> None:
-    """A screen reader hears of the chart when it is there, and is told meanwhile that it is being made."""
-    screen = visit("explore")
-    chart = screen.page.locator(".st-key-picture .dpbayes-chart").first
-    expect(chart).to_have_attribute("aria-busy", "false")
-    chart.evaluate("chart => (chart.ariaBusy = 'true')")
-    assert chart.evaluate("chart => getComputedStyle(chart, '::before').animationName") == "none"
-    assert chart.evaluate("chart => getComputedStyle(chart, '::before').content") == '""', "nothing is read aloud"
-
-
 SERVERS: dict[str, Callable[[], AbstractContextManager[tuple[str, subprocess.Popen[bytes]]]]] = {
     "make run": lambda: dashboard_process(free_port()),
     "streamlit run app.py": lambda: streamlit_process(APP),
@@ -116,7 +80,7 @@ def names_of_files(views: Sequence[dict[str, Any]]) -> set[str]:
     return listed & {form for name in ("app", *FILES) for form in (name, name.replace("_", " "))}
 
 
-@pytest.mark.parametrize(("how", "place"), [("make run", "hellinger"), ("streamlit run app.py", "")])
+@pytest.mark.parametrize(("how", "place"), [("make run", "lab"), ("streamlit run app.py", "")])
 def test_the_first_visitor_sees_no_names_of_files_and_no_empty_page(how: str, place: str) -> None:
     """Streamlit's frame stands alone until the first thing comes; from then on there is always something in it."""
     with SERVERS[how]() as (url, _), chromium() as page:
