@@ -8,7 +8,7 @@ import streamlit as st
 from dpbayes.base.text import escaped
 from dpbayes.ui.bar import top_bar
 from dpbayes.ui.pages.stories.banner import banner, nothing
-from dpbayes.ui.pages.stories.opened import story_page
+from dpbayes.ui.pages.stories.opened import story_page, turned
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import link_problems, show_place
 from dpbayes.ui.session.drawings import remember
@@ -34,8 +34,8 @@ def app() -> None:
 
 
 def _shown() -> None:
-    turned = story_page()
-    if not turned:
+    page_of_step = story_page()
+    if not page_of_step:
         with guarded():
             begin_with_address()
     page = st.navigation(
@@ -52,8 +52,9 @@ def _shown() -> None:
     )
     show_place(page.url_path)
     st.html(STYLE)
-    if turned:
-        turn_to(turned)
+    if page_of_step:
+        turned()
+        turn_to(page_of_step)
     replaced = remember()
     if replaced and page.title != "Network":  # that page says it itself, for as long as it is so
         st.toast(f"{replaced}; Undo on the Network page restores it.")

@@ -1,13 +1,16 @@
 """The stories: what their files state, and each step on its page, where a guess is about a number of the board."""
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.text import numeral
 from dpbayes.ui.pages.stories.banner import DIGITS
+from dpbayes.ui.pages.stories.opened import turned
 from dpbayes.ui.pages.stories.story import STORIES, Step
 from dpbayes.ui.session.link import settings_from
 from dpbayes.ui.session.settings import Present
@@ -150,3 +153,19 @@ def test_a_link_into_a_story_that_there_is_not_says_so() -> None:
     assert any("no story called" in plain(caption.value) for caption in at.caption)
     press(at, "Leave")
     assert settings_of(at).story == ""
+
+
+def test_a_run_that_ends_before_the_page_is_turned_leaves_the_turn_to_the_next_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    at = open_page("pages/home.py")
+    with monkeypatch.context() as patch:  # as a message of the browser, which arrives at this moment
+        patch.setattr("dpbayes.ui.app.turned", _once(st.rerun, turned))
+        fine(at.button(key="open.epsilon").click().run())
+    assert at.title[0].value == "Explore"
+    assert settings_of(at) == replace(STORIES["epsilon"].steps[0].settings, story="epsilon")
+
+
+def _once(first: Callable[[], None], then: Callable[[], None]) -> Callable[[], None]:
+    calls = iter((first,))
+    return lambda: next(calls, then)()

@@ -9,7 +9,7 @@ from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.link import settings_from
 from dpbayes.ui.session.settings import Present
 
-_TO_OPEN = "story.to_open"
+_TO_OPEN, _TO_TURN_TO = "story.to_open", "story.to_turn_to"
 
 ALONE = {"story", "step", "present"}
 """A link with only these settings, as a person types it, takes the others from the step."""
@@ -50,20 +50,33 @@ def story_page() -> str | None:
     """Take the settings of the step that must be opened, and return its page; None without one.
 
     This runs after all callbacks, so that a simultaneous move of a slider does not replace the step's own value. The
-    summary is shown with the page of the last step.
+    summary is shown with the page of the last step. A message of the browser may end the run before the page is turned:
+    the next run returns the page again, until `turned` is called.
     """
     _from_link()
     key, number = st.session_state.pop(_TO_OPEN, ("", 1))
     story = STORIES.get(key)
     if story is None:
-        return None
+        return page_to_turn_to()
     if number > len(story.steps):
         change(story=key, step=story.places)
         return None
     step, before = story.steps[number - 1], current()
     present = before.present if before.story == key else Present.OFF
     st.session_state["settings"] = replace(step.settings, story=key, step=number, present=present)
-    return f"pages/{step.page}.py"
+    st.session_state[_TO_TURN_TO] = f"pages/{step.page}.py"
+    return page_to_turn_to()
+
+
+def page_to_turn_to() -> str | None:
+    """Return the page of a step whose settings were taken, until `turned` is called."""
+    page: str | None = st.session_state.get(_TO_TURN_TO)
+    return page
+
+
+def turned() -> None:
+    """Note that the page of the step is being opened."""
+    st.session_state.pop(_TO_TURN_TO, None)
 
 
 def _from_link() -> None:
