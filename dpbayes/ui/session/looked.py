@@ -4,10 +4,16 @@ from collections.abc import Hashable
 
 import streamlit as st
 
+from dpbayes.boards.board import Board
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.uploads import upload
 
-EXACT_POSTERIORS, DISTRIBUTIONS, RECORDS = "exact posteriors", "distributions of columns", "records"
+RECORDS = "records"
+
+OF_BOARDS = {"explore": "exact posteriors", "answer": "exact posteriors", "data": "distributions of columns"}
+"""What the boards that are not private show of a table, by their names; others show `OTHERS`."""
+
+OTHERS = "errors and answers computed from the records"
 
 _LOOKED = "looked"
 
@@ -16,6 +22,12 @@ def note_looked(chosen: Chosen, what: str) -> None:
     """Remember that the page has shown this of the chosen table."""
     if chosen.is_curator:
         st.session_state.setdefault(_LOOKED, {}).setdefault(_table(chosen), {})[what] = None
+
+
+def note_board(board: Board) -> None:
+    """Remember what a board shows of the chosen table, if it contains values that are not private."""
+    if board.private:
+        note_looked(Chosen.now(), OF_BOARDS.get(board.name, OTHERS))
 
 
 def looked_at(chosen: Chosen) -> tuple[str, ...]:

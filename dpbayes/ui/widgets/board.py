@@ -20,6 +20,7 @@ from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.file_names import offered_name
 from dpbayes.ui.session.kept import kept, server_cache
+from dpbayes.ui.session.looked import note_board
 from dpbayes.ui.session.settings import PARAMETERS
 from dpbayes.ui.widgets.show import sentence_instead
 
@@ -97,6 +98,7 @@ def show(name: str, inputs: Hashable, view: Callable[[], View], value: str = "",
         on_wanted_change=lambda: st.session_state.update({wanted: inputs}),
     )
     st.session_state.setdefault(_NUMBERS, {}).update(board.frame.numbers)
+    note_board(board)
     return board
 
 

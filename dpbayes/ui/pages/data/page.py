@@ -34,7 +34,7 @@ from dpbayes.ui.session.connected import (
 )
 from dpbayes.ui.session.connections import FILES, HOW, Connections, connection_names, connections, listed_files
 from dpbayes.ui.session.current import change
-from dpbayes.ui.session.looked import DISTRIBUTIONS, RECORDS, note_looked
+from dpbayes.ui.session.looked import RECORDS, note_looked
 from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.settings import CONNECTED, Cpts
 from dpbayes.ui.session.uploads import Upload, given_cpts, keep_upload, upload
@@ -169,7 +169,6 @@ def _preview(chosen: Chosen) -> None:
         else:
             records = np.bincount(chosen.dataset.column(name), minlength=len(states[node]))
         show("column", (name, records.tobytes(), states[node]), lambda: column_counts(name, states[node], records))
-        note_looked(chosen, DISTRIBUTIONS)
 
 
 def _first_records(chosen: Chosen) -> "pd.DataFrame":

@@ -19,7 +19,6 @@ from dpbayes.ui.pages.explore.controls import meanings_of, question_line, rail
 from dpbayes.ui.pages.explore.person import one_person
 from dpbayes.ui.session.chosen import Chosen, kind_called, question_of
 from dpbayes.ui.session.file_names import public_records_text
-from dpbayes.ui.session.looked import EXACT_POSTERIORS, note_looked
 from dpbayes.ui.session.options.workflow import ExploreView, SimulatedTables
 from dpbayes.ui.session.planned import planned_tables_of
 from dpbayes.ui.widgets.board import share, show
@@ -53,7 +52,6 @@ def explore_page(chosen: Chosen) -> None:
 def _release(chosen: Chosen) -> None:
     """Show the board of this seat. Errors: those of `view_of`."""
     view, value = view_of(chosen), shortest(chosen.epsilon)
-    note_looked(chosen, EXACT_POSTERIORS)
     with st.container(key="main"), st.container(key="picture"):
         show("explore", inputs_of(chosen), lambda: view, value, is_public=chosen.has_public_records)
     share(view, value, python=(lambda: python_of(chosen)) if _has_python(chosen) else None)
@@ -152,8 +150,6 @@ def _which_epsilon(chosen: Chosen) -> None:
     """Show the board of the least epsilon for each tolerance. Errors: those of `tolerance_inputs`."""
     value, inputs = typed(chosen.options("explore").tolerance), tolerance_inputs(chosen)
     key = (*_public_inputs(chosen), inputs.tables.is_private and chosen.counts.digest, chosen.n)
-    if inputs.tables.is_private:
-        note_looked(chosen, EXACT_POSTERIORS)
     view = which_epsilon(inputs, value=value)
     with st.container(key="main"), st.container(key="picture"):
         show("which_epsilon", key, lambda: view, value)
