@@ -192,7 +192,7 @@ def explore_release(inputs: RecipientInputs, *, value: str = "1") -> View:
     return View(board, lambda stop: (_released_frame(inputs, stop),))
 
 
-def share(probability: float) -> str:
+def probability_text(probability: float) -> str:
     """Return a probability with two decimals, or with two digits if it is near 0 or 1."""
     near = 0.005
     return f"{probability:.2f}" if near <= probability <= 1 - near else near_one(probability)
@@ -212,11 +212,12 @@ def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
     shown, answer = None if read.densities is None else read.densities[0], float(read.means[0])
     top = frame_height(np.zeros(len(THETA)) if shown is None else shown)
     picture = AnswerPicture(THETA, shown, read.means[:1], 0, top=top)
-    headline, numbers = f"ε = {stop}: this release answers {share(answer)}", {"released": answer}
+    headline, numbers = f"ε = {stop}: this release answers {probability_text(answer)}", {"released": answer}
     if read.interval is not None:
         low, high = read.interval
         numbers |= {"low": low, "high": high}
-        headline += f", and the table's answer lies between {share(low)} and {share(high)} with 95 % probability"
+        ends = f"{probability_text(low)} and {probability_text(high)}"
+        headline += f", and the table's answer lies between {ends} with 95 % probability"
     figure = answer_figure(picture, name=f"probability of {_name(inputs)}")
     return Frame(f"{headline}.", {"posterior": figure}, (belief_sentence(release.guarantee),), numbers=numbers)
 
@@ -235,14 +236,14 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Beside) -> tuple[Fram
     low, high = (float(end) for end in np.quantile(read.means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2)))
     is_prior = read.densities is not None and is_like_prior(read.densities, inputs.prior_density)
     headline = (
-        f"ε = {numeral(epsilon)}: an answer of {share(exact)} comes out as {share(low)} to "
-        f"{share(high)} in 95 of 100 releases."
+        f"ε = {numeral(epsilon)}: an answer of {probability_text(exact)} comes out as {probability_text(low)} to "
+        f"{probability_text(high)} in 95 of 100 releases."
     )
     shown = read.means[:SHOWN]
     near, error = int(np.count_nonzero(np.abs(shown - exact) <= NEAR)), float(np.abs(read.means - exact).mean())
     caption = (
-        f"{near} of {len(shown)} possible releases answer within {NEAR:g} of the table's {share(exact)}; the mean "
-        f"absolute error is {numeral(error, 2)}."
+        f"{near} of {len(shown)} possible releases answer within {NEAR:g} of the table's {probability_text(exact)}; "
+        f"the mean absolute error is {numeral(error, 2)}."
     )
     if is_prior:
         caption = f"With so much noise every reader falls back to the prior. {caption}"
@@ -253,7 +254,7 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Beside) -> tuple[Fram
             headline,
             {"posterior": _answer_figure(inputs, read, k, is_prior=is_prior), **figures},
             (belief_sentence(mechanism.certified),),
-            {"posterior": f"This release answers {share(float(shown[k]))}. {caption}", **captions},
+            {"posterior": f"This release answers {probability_text(float(shown[k]))}. {caption}", **captions},
             numbers | {"released": float(shown[k])},
         )
         for k in range(drawn)

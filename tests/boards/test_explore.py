@@ -16,7 +16,7 @@ from dpbayes.boards.explore import (
     RecipientInputs,
     explore_release,
     explore_table,
-    share,
+    probability_text,
 )
 from dpbayes.figures.posterior import PRIOR_ALONE
 from dpbayes.model.question import Question
@@ -176,7 +176,7 @@ def test_a_density_near_an_end_stays_within():
 
 @pytest.mark.parametrize(("number", "text"), [(0.6, "0.60"), (0.056, "0.06"), (0.004, "0.004"), (0.9991, "0.9991")])
 def test_probabilities_have_two_decimals(number: float, text: str):
-    assert share(number) == text
+    assert probability_text(number) == text
 
 
 def test_a_column_with_one_state_has_no_picture_of_predictions():

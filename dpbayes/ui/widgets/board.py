@@ -160,13 +160,13 @@ def begin_share_menu(menu: "st.delta_generator.DeltaGenerator | None") -> None:
     _menu.set(menu)
 
 
-def share(view: View, value: str, *, python: Callable[[], str] | None = None) -> None:
+def share(view: View, value: str, *, python: Callable[[], None] | None = None) -> None:
     """Offer what can be taken from a board in the menu "Share" while it is open; files are made on request.
 
     Args:
         view: The view of the board, in the seat of the person.
         value: The stop that is shown.
-        python: Returns the code that computes the numbers of the board; it must not contain more than the seat may see.
+        python: Shows the code that computes the numbers of the board, which the seat may see.
     """
     menu, board = _menu.get(), view.board
     if menu is None:
@@ -175,8 +175,7 @@ def share(view: View, value: str, *, python: Callable[[], str] | None = None) ->
     with menu:
         if python is not None:
             with sentence_instead():
-                st.markdown("**Python**")
-                st.code(python(), language="python", wrap_lines=True)
+                python()
         download_button(
             "Numbers as CSV",
             lambda: view.complete(value).numbers_csv(),

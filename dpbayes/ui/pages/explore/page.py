@@ -23,7 +23,14 @@ from dpbayes.ui.session.options.workflow import ExploreView, SimulatedTables
 from dpbayes.ui.session.planned import planned_tables_of
 from dpbayes.ui.widgets.board import share, show
 from dpbayes.ui.widgets.controls import parameter_control
-from dpbayes.ui.widgets.from_python import FACE, counts_in_python, mechanism_in_python, program
+from dpbayes.ui.widgets.from_python import (
+    DESCRIPTION,
+    FACE,
+    counts_in_python,
+    description_beside,
+    mechanism_in_python,
+    program,
+)
 
 OF_RECORDS = 3
 """Simulated releases at each stop of a mechanism that reads the records, which takes long."""
@@ -54,7 +61,7 @@ def _release(chosen: Chosen) -> None:
     view, value = view_of(chosen), shortest(chosen.epsilon)
     with st.container(key="main"), st.container(key="picture"):
         show("explore", inputs_of(chosen), lambda: view, value, is_public=chosen.has_public_records)
-    share(view, value, python=(lambda: python_of(chosen)) if _has_python(chosen) else None)
+    share(view, value, python=(lambda: _show_python(chosen)) if _has_python(chosen) else None)
 
 
 def _has_python(chosen: Chosen) -> bool:
@@ -62,6 +69,14 @@ def _has_python(chosen: Chosen) -> bool:
     is_noise_aware = chosen.options("release").reading is Reading.NOISE_AWARE
     may_see = chosen.is_curator or chosen.has_public_records
     return is_noise_aware and may_see and not chosen.is_connected and not chosen.reads_records
+
+
+def _show_python(chosen: Chosen) -> None:
+    """Show the code, with the domain description that it reads. Errors: those of `python_of`."""
+    st.markdown("**Python**")
+    st.code(python := python_of(chosen), language="python", wrap_lines=True)
+    if DESCRIPTION in python:
+        description_beside(chosen, "explore")
 
 
 def python_of(chosen: Chosen) -> str:
