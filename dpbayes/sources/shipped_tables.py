@@ -7,12 +7,12 @@ from typing import Any
 
 from dpbayes.base.libraries import pd
 from dpbayes.base.validation import InputError, brief
-from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.regression import PublicBounds, RegressionData
 from dpbayes.sources.columns import Column, encode
 from dpbayes.sources.data_files import Content, read_data, read_index
 from dpbayes.sources.domains import DeclaredColumn, for_table, read_domains
+from dpbayes.sources.table import Table
 from dpbayes.sources.tables import read_csv
 
 
@@ -42,14 +42,14 @@ SHIPPED = {key: _shipped_table(entry) for key, entry in read_index("tables").ite
 
 
 @functools.lru_cache(maxsize=4)
-def load_shipped(key: str) -> Dataset:
+def load_shipped(key: str) -> Table:
     """Return a table that comes with the package, with every column in use.
 
     Args:
         key: Its name, such as "house_votes_84" or "adult".
 
     Returns:
-        The table.
+        The table, with the declarations of its columns.
 
     Raises:
         InputError: There is no such table, or its file cannot be read.
@@ -59,7 +59,8 @@ def load_shipped(key: str) -> Dataset:
         435
     """
     columns = _columns(key)
-    return _read_table(key, lambda frame: encode(frame, columns))
+    records = _read_table(key, lambda frame: encode(frame, columns))
+    return Table(records.names, records.states, records.codes, columns)
 
 
 def shipped_frame(key: str) -> "pd.DataFrame":

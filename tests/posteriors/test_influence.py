@@ -44,7 +44,7 @@ def test_the_coverage_of_one_row_is_that_of_enumerated_counts_with_equal_weights
 
 
 @pytest.mark.parametrize("prior", [(1, 1), (0.1, 0.1), (4000, 6000)])
-def test_the_prior_decides_nothing_if_the_counts_are_known(prior):
+def test_the_prior_decides_nothing_if_the_counts_are_public(prior):
     """The exact answer is the same, however strong its prior is."""
     assert coverage_of(prior, np.full(4000, 700)) == 1
 

@@ -33,7 +33,7 @@ def released(ledger: Path | None, **parameters: object) -> dp.RealRelease:
     return dp.release(TABLE, LAPLACE, graph_unseen=True, ledger=ledger, **parameters)
 
 
-def test_a_release_is_charged_saved_loaded_verified_and_asked(ledger, tmp_path):
+def test_a_release_is_charged_saved_loaded_verified_and_queried(ledger, tmp_path):
     release = released(ledger)
     assert books.account_of(ledger, "table").left == 1
     file = release.save(tmp_path / "release.json")
