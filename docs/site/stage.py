@@ -122,7 +122,7 @@ def stage(target: Path = TARGET) -> None:
     for name, path in sources().items():
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         (target / name).write_text(text(path), encoding="utf-8")
-    for picture in (ROOT / "docs").glob("*.png"):
+    for picture in (*(ROOT / "docs").glob("*.png"), ROOT / "docs" / "explore.gif"):
         shutil.copy(picture, target / "docs")
     for folder in (FIGURES, "docs/site"):
         (target / folder).mkdir()

@@ -97,8 +97,8 @@ def test_evidence_takes_part():
     network, rng = chain(2), np.random.default_rng(4)
     prior = Dirichlets(network, np.array([1.0, 1, 1, 1, 400, 600]))
     first, second = rng.normal(800, 20, 40_000), read((400, 600), 600, 60)[0]
-    known = np.full(40_000, 1000)
-    given = prior.updated(np.column_stack((known, known, first, RECORDS - first, second, RECORDS - second)))
+    even = np.full(40_000, 1000)
+    given = prior.updated(np.column_stack((even, even, first, RECORDS - first, second, RECORDS - second)))
     exact = exact_cells(network, prior.alpha, given.alpha)
     own, other = (
         vague_coverage(network, prior.alpha, exact, given.sample(rng), "v1", {"v0": state})
