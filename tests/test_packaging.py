@@ -353,6 +353,34 @@ def test_what_an_installation_lacks_is_one_sentence_that_says_what_to_install(
     assert capsys.readouterr().out == "garden: budget 2, released 0, reserved without a release 0, left 2\n"
 
 
+WITHOUT = """
+import sys
+
+import dpbayes as dp
+
+sys.modules["pyarrow"] = None
+frame = dp.read_table("garden.csv", b"rain,grass\\nno,dry\\nyes,wet\\n").frame
+table = dp.Table.from_frame(frame, {"rain": ["no", "yes"], "grass": ["dry", "wet"]})
+print(table.to_frame().to_dict("list"), dp.encode(frame, table.columns).n)
+ledger = dp.open_ledger("garden.ledger", epsilon=1, reason="a test")
+mechanism = dp.LaplaceUpdates(prior=dp.network("rain -> grass", table), epsilon=1)
+print(dp.release(table, mechanism, graph_unseen=True, ledger=ledger).guarantee)
+try:
+    dp.read_table("garden.parquet", b"PAR1")
+except dp.InputError as error:
+    print(error)
+"""
+"""Reads a table from text and releases it, in a Python that has no pyarrow."""
+
+
+def test_only_parquet_files_need_pyarrow(run):
+    ran = run("release", "python", "-c", WITHOUT)
+    records, guarantee, refused = ran.stdout.splitlines()
+    assert records == "{'rain': ['no', 'yes'], 'grass': ['dry', 'wet']} 2"
+    assert guarantee == "ε = 1"
+    assert refused == LACKS.format("Reading Parquet", "pyarrow", "parquet")
+
+
 def test_a_package_that_this_program_itself_lacks_is_no_matter_of_an_extra():
     with pytest.raises(ModuleNotFoundError, match=r"dpbayes\.nowhere"), extra("app", "The dashboard"):
         import_module("dpbayes.nowhere")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpbayes.base.validation import InputError
 
-__all__ = ["arrow_compute", "arrow_csv", "arrow_parquet", "extra", "fft", "nw", "nx", "pa", "pd"]
+__all__ = ["arrow_compute", "arrow_parquet", "extra", "fft", "nw", "nx", "pa", "pd"]
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
     import pyarrow.compute as arrow_compute
-    import pyarrow.csv as arrow_csv
     import pyarrow.parquet as arrow_parquet
     from scipy import fft
 else:
@@ -39,7 +38,6 @@ else:
     pd = Library("pandas")
     pa = Library("pyarrow")
     arrow_compute = Library("pyarrow.compute")
-    arrow_csv = Library("pyarrow.csv")
     arrow_parquet = Library("pyarrow.parquet")
     fft = Library("scipy.fft")
 

@@ -6,7 +6,7 @@ import io
 import re
 from collections.abc import Sequence
 
-from dpbayes.base.libraries import arrow_compute, arrow_csv, arrow_parquet, pa, pd
+from dpbayes.base.libraries import arrow_compute, arrow_parquet, extra, pa, pd
 from dpbayes.base.validation import InputError, brief
 
 MAX_UPLOAD = 200_000_000
@@ -18,13 +18,11 @@ MAX_UNPACKED = 2_000_000_000
 MAX_VALUES = 200_000_000
 """Most values of a Parquet file, records times columns: a number said often takes no room in the file."""
 
-CSV_BLOCK = 1 << 22
-"""Bytes of a CSV that are read at a time; no record may be longer."""
-
 MAX_COLUMNS = 500
 MAX_RECORDS = 10_000_000
 
 NO_RECORDS = "The file has a header but no records."
+_OPEN_QUOTE = "A quotation mark in the file is not closed. Close or remove it."
 
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a vertical bar"}
 _MAGIC = (
@@ -53,18 +51,30 @@ def read_csv(data: bytes, *, separator: str = ",", encoding: str = "utf-8") -> "
         raise InputError(f"The separator must be one of {allowed}; {brief(separator)} is not.")
     try:
         header = _header(data, separator, encoding)
-        table = _arrow_table(data, separator, encoding, len(header))
+        passed, last = _checked_rows(data, separator, encoding, len(header))
+        columns = list(range(len(header)))
+        rows = pd.read_csv(
+            io.BytesIO(data),
+            sep=separator,
+            encoding=encoding,
+            header=None,
+            names=columns,
+            index_col=False,
+            dtype="str",
+            na_filter=False,
+            skip_blank_lines=False,
+        )
     except UnicodeError:
-        raise _wrong_encoding(encoding) from None
-    except csv.Error:
-        raise InputError("The first line of the file is too long to be a header.") from None
-    except pa.ArrowInvalid as error:
-        raise _csv_problem(data, separator, encoding, str(error)) from None
-    if table.num_rows < 2:
-        raise InputError(NO_RECORDS)
-    refuse_records(table.num_rows - 1)
-    _refuse_open_quote(data, table)
-    frame: pd.DataFrame = table.slice(1).to_pandas()
+        other = "Latin-1" if encoding.startswith("utf-8") else "UTF-8"
+        raise InputError(f"The file is not text in the encoding {encoding}; try {other}.") from None
+    except pd.errors.ParserError:
+        raise InputError(_OPEN_QUOTE) from None
+    # Such a quote may also end at the next one, and swallow lines into the last record, silently.
+    if data.count(b'"') % 2 and any("\n" in value or "\r" in value for value in last):
+        raise InputError(_OPEN_QUOTE)
+    if rows.iloc[-1].tolist() != last:
+        raise InputError(f"The last record of the file, {brief(last)}, cannot be read as CSV.")
+    frame = rows.drop(index=passed).reset_index(drop=True)
     frame.columns = pd.Index(header, dtype=object)
     return frame
 
@@ -73,9 +83,11 @@ def read_parquet(data: bytes) -> "pd.DataFrame":
     """Return a Parquet table as a frame of strings; whole numbers without ".0", other numbers in full.
 
     Missing values become "". Errors: InputError for other kinds of files, columns that hold lists or records, text that
-    is not UTF-8, bad column names, and too large files.
+    is not UTF-8, bad column names, and too large files; and pyarrow is not installed.
     """
     refuse_size(data, MAX_UPLOAD)
+    with extra("parquet", "Reading Parquet"):
+        import pyarrow.parquet  # noqa: F401
     try:
         schema = arrow_parquet.read_schema(io.BytesIO(data))
         names = checked_names([str(name) for name in schema.names])
@@ -90,7 +102,7 @@ def read_parquet(data: bytes) -> "pd.DataFrame":
             size += _text_size(column)
             if size > MAX_UNPACKED:
                 raise InputError(f"The file unpacks to more than {MAX_UNPACKED:,} bytes of text.")
-            columns[name] = texts_of(name, column)
+            columns[name] = _texts(name, column)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # also for a name that is not UTF-8
         raise InputError(f"This is not a readable Parquet file ({brief(error, 80)}).") from None
     return pd.DataFrame(columns)
@@ -143,7 +155,8 @@ def _refuse_binary(data: bytes, encoding: str) -> None:
     for magic, what in _MAGIC:
         if data.startswith(magic):
             raise InputError(f"This is not a CSV file: it looks like {what}.")
-    if b"\x00" in data and not encoding.startswith(("utf-16", "utf-32")):
+    is_wide = encoding.startswith(("utf-16", "utf-32"))
+    if b"\x00" in data and (not is_wide or "\x00" in data.decode(encoding, errors="ignore")):
         hint = "; its encoding may be UTF-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
         raise InputError(
             f"This is not a CSV file in the encoding {encoding}: it contains bytes that are not text{hint}."
@@ -153,7 +166,10 @@ def _refuse_binary(data: bytes, encoding: str) -> None:
 def _header(data: bytes, separator: str, encoding: str) -> tuple[str, ...]:
     """Return the checked names in the first line that is not empty."""
     with _lines(data, encoding) as lines:
-        header = next((row for row in csv.reader(lines, delimiter=separator) if row), [])
+        try:
+            header = next((row for row in csv.reader(lines, delimiter=separator) if row), [])
+        except csv.Error:
+            raise InputError("The first line of the file is too long to be a header.") from None
         lines.seek(0)
         raw = re.sub(r'"[^"]*"', "", next((line for line in lines if line.strip()), ""))
     if len(header) == 1:
@@ -170,48 +186,33 @@ def _lines(data: bytes, encoding: str) -> io.TextIOWrapper:
     return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline="")
 
 
-def _arrow_table(data: bytes, separator: str, encoding: str, width: int) -> "pa.Table":
-    """Read header and records as text columns f0, f1, ...: Arrow is strict about the length of every row."""
-    text = {f"f{i}": pa.string() for i in range(width)}
-    reader = arrow_csv.open_csv(
-        pa.BufferReader(data),
-        read_options=arrow_csv.ReadOptions(autogenerate_column_names=True, encoding=encoding, block_size=CSV_BLOCK),
-        parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
-        convert_options=arrow_csv.ConvertOptions(column_types=text, strings_can_be_null=False),
-    )
-    return reader.read_all()
+def _checked_rows(data: bytes, separator: str, encoding: str, width: int) -> tuple[list[int], list[str]]:
+    """Return which rows are no records, counted with empty lines, and the last row.
 
-
-def _wrong_encoding(encoding: str) -> InputError:
-    other = "Latin-1" if encoding.startswith("utf-8") else "UTF-8"
-    return InputError(f"The file is not text in the encoding {encoding}; try {other}.")
-
-
-def _csv_problem(data: bytes, separator: str, encoding: str, message: str) -> InputError:
-    """Say what Arrow found; for a row of the wrong length, find its line by reading again, slowly and exactly."""
-    if "UTF8" in message or "utf8" in message:
-        return _wrong_encoding(encoding)
-    if "Empty CSV" in message:
-        return InputError(NO_RECORDS)
-    try:
-        with _lines(data, encoding) as lines:
-            rows = csv.reader(lines, delimiter=separator)
-            width = len(next(row for row in rows if row))
-            for row in rows:
-                if row and len(row) != width:
-                    return InputError(f"The header has {width} columns, but line {rows.line_num} has {len(row)}.")
-    except UnicodeError:
-        return _wrong_encoding(encoding)
-    except csv.Error:
-        pass
-    return InputError(f"The file cannot be read as CSV ({brief(message, 80)}).")
-
-
-def _refuse_open_quote(data: bytes, table: "pa.Table") -> None:
-    # A quote that is never closed swallows the rest of the file into the last record, silently.
-    last = [str(column[-1]) for column in table.columns]
-    if data.count(b'"') % 2 and any(value.endswith(("\n", "\r")) or "\n" in value for value in last):
-        raise InputError("A quotation mark in the file is not closed. Close or remove it.")
+    Pandas fills short rows and names no line. Errors: InputError for a row that is not of this width, for no records
+    and too many, and for a very long value.
+    """
+    passed: list[int] = []
+    row: list[str] = []
+    place, is_header = -1, True
+    with _lines(data, encoding) as lines:
+        rows = csv.reader(lines, delimiter=separator)
+        try:
+            for place, row in enumerate(rows):
+                if len(row) != width and row:
+                    raise InputError(f"The header has {width} columns, but line {rows.line_num} has {len(row)}.")
+                if is_header or not row:
+                    passed.append(place)
+                    is_header = is_header and not row
+        except csv.Error:
+            raise InputError(
+                f"A value near line {rows.line_num} has more than {csv.field_size_limit():,} letters. Perhaps a "
+                "quotation mark before it is not closed."
+            ) from None
+    refuse_records(place + 1 - len(passed))
+    if place + 1 == len(passed):
+        raise InputError(NO_RECORDS)
+    return passed, row or [""] * width
 
 
 # Parquet
@@ -256,7 +257,7 @@ def _is_text(kind: "pa.DataType") -> bool:
     )
 
 
-def texts_of(name: str, column: "pa.Array | pa.ChunkedArray") -> "pd.Series":
+def _texts(name: str, column: "pa.Array | pa.ChunkedArray") -> "pd.Series":
     """Return values as text, "" where there is none. Errors: InputError where they are no text, or not in UTF-8."""
     try:
         text = column.cast(pa.string()).fill_null("")

@@ -64,6 +64,7 @@ def test_csv_encodings_separators_and_line_ends() -> None:
         ]
     assert read_csv(b'a,b\n"1\n2",NA').to_numpy().tolist() == [["1\n2", "NA"]]
     assert read_csv(b"a\n1\n").shape == (1, 1)
+    assert read_csv(b'\n\n"a\nb"\r\r \n\n""\n x\r\n\r\n').to_dict("list") == {"a\nb": [" ", "", " x"]}
 
 
 @pytest.mark.parametrize(
@@ -89,6 +90,10 @@ def test_csv_encodings_separators_and_line_ends() -> None:
         ("a,b\n1,é\n".encode("latin-1"), "not text in the encoding utf-8; try Latin-1"),
         ("é,b\n1,2\n".encode("latin-1"), "not text in the encoding utf-8; try Latin-1"),
         (b'a,b\n1,"2\n3,4\n5,6\n', "is not closed"),
+        (b'a,b\n1,2\n3,"4', "is not closed"),
+        (b'a,b\n"\n"1,2"', "is not closed"),
+        (b"a,b\n1," + b"2" * 200_000, "A value near line 2 has more than 131,072 letters"),
+        (b"a" * 200_000, "too long to be a header"),
         (",".join(map(str, range(501))).encode() + b"\n", "501 columns; the limit is 500"),
     ],
 )
