@@ -29,7 +29,6 @@ DELTA = _MEANINGS["δ"].meaning
 NEIGHBOURS = _MEANINGS["neighbouring tables"].meaning
 SENSITIVITY = _MEANINGS["sensitivity"].meaning
 PRIOR = _MEANINGS["prior"].meaning
-ROW = _MEANINGS["row"].meaning
 SEED = _MEANINGS["seed"].meaning
 PSEUDO_COUNT = "The Dirichlet parameter of every cell before any record is seen; 1 is a uniform prior."
 SAMPLE_SIZE = "The sum of the Dirichlet parameters of a node’s cells, N′ in BDeu; it acts like so many records."

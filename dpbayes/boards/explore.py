@@ -198,6 +198,11 @@ def probability_text(probability: float) -> str:
     return f"{probability:.2f}" if near <= probability <= 1 - near else near_one(probability)
 
 
+def _range_text(low: float, high: float) -> str:
+    first, last = probability_text(low), probability_text(high)
+    return first if first == last else f"{first} to {last}"
+
+
 def _title(inputs: CuratorInputs | RecipientInputs) -> str:
     return f"How likely is {_name(inputs)}?"
 
@@ -235,10 +240,8 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Beside) -> tuple[Fram
     read = answers_of(release, inputs.question, is_noise_aware=inputs.is_noise_aware, drawn=drawn)
     low, high = (float(end) for end in np.quantile(read.means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2)))
     is_prior = read.densities is not None and is_like_prior(read.densities, inputs.prior_density)
-    headline = (
-        f"ε = {numeral(epsilon)}: an answer of {probability_text(exact)} comes out as {probability_text(low)} to "
-        f"{probability_text(high)} in 95 of 100 releases."
-    )
+    answer, ends = probability_text(exact), _range_text(low, high)
+    headline = f"ε = {numeral(epsilon)}: an answer of {answer} comes out as {ends} in 95 of 100 releases."
     shown = read.means[:SHOWN]
     near, error = int(np.count_nonzero(np.abs(shown - exact) <= NEAR)), float(np.abs(read.means - exact).mean())
     caption = (

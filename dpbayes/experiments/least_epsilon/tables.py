@@ -9,7 +9,7 @@ from dpbayes.base.steps import Work, finished, mapped, slices
 from dpbayes.base.types import AnyArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.model.counts import Counts
-from dpbayes.model.cpts import checked_cpts, random_cpts
+from dpbayes.model.cpts import checked_cpts
 from dpbayes.model.network import Network
 from dpbayes.sources.synthetic import MAX_RECORDS, sample_dataset
 
@@ -83,14 +83,6 @@ def planned_tables_steps(
         )
     records = _of_records(source, cpts, n, draws, rng, network)
     return (yield from mapped(records, lambda values: Counts(network, values, n)))
-
-
-def evenly_planned_tables(
-    source: Network, n: int, draws: int, rng: np.random.Generator, *, fitted: Network | None = None
-) -> Counts:
-    """Return counts (draws, K) like `planned_tables`, each table from other, uniformly sampled probabilities."""
-    tables = [planned_tables(source, random_cpts(source, rng), n, 1, rng, fitted=fitted).values for _ in range(draws)]
-    return Counts(fitted or source, np.concatenate(tables), n)
 
 
 def has_columns(source: Network, fitted: Network) -> bool:

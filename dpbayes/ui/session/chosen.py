@@ -18,7 +18,6 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import many
 from dpbayes.base.validation import InputError, brief
-from dpbayes.experiments.accuracy.plan import default_target
 from dpbayes.experiments.least_epsilon.tables import has_columns
 from dpbayes.mechanisms import MECHANISMS, OF_RECORDS, Mechanism, NetworkMechanism, Outcome, reads_records
 from dpbayes.mechanisms.base import rule_for
@@ -408,27 +407,3 @@ def question_of(chosen: Chosen) -> Question:
         event, condition = EXAMPLE
         return Question(net, *event, dict([condition]))
     return first_question(net)
-
-
-def target_and_evidence(chosen: Chosen) -> tuple[str, dict[str, str]]:
-    """Return the target of the question, and its evidence as states by node."""
-    question = question_of(chosen)
-    return question.target, dict(question.evidence)
-
-
-def has_question(chosen: Chosen) -> bool:
-    """Return whether the person has chosen a target or evidence."""
-    settings = chosen.settings
-    return settings.target in chosen.network.names or bool(settings.evidence and target_and_evidence(chosen)[1])
-
-
-def telling_target(chosen: Chosen) -> str:
-    """Return a node that is not nearly constant, by `default_target`.
-
-    Only public records influence this choice, because the choice reveals something about the records.
-    """
-    table = None
-    if chosen.has_public_records:
-        with suppress(InputError):  # without the table, only the graph decides
-            table = chosen.dataset
-    return kept("telling_target", (chosen.network, table), lambda: default_target(chosen.network, table))

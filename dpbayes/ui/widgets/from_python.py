@@ -22,7 +22,6 @@ from dpbayes.sources.named_networks import NAMED, load_named
 from dpbayes.sources.shipped_tables import SHIPPED, default_network
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.downloads import download_button
-from dpbayes.ui.session.planned import public_cpts
 from dpbayes.ui.session.settings import Cpts
 from dpbayes.ui.session.uploads import upload
 
@@ -164,15 +163,6 @@ def public_source_in_python(chosen: Chosen) -> str:
         return f"network, probabilities = dp.load_named({settings.source!r})"
     random = f'probabilities = random_cpts(network, stream({settings.data_seed!r}, "cpts"))'
     return f"from dpbayes.model.cpts import random_cpts\n{network_in_python(chosen.truth[0])}\n{random}"
-
-
-def public_cpts_in_python(chosen: Chosen) -> str:
-    """Return the code that creates `network` and the `probabilities` of planned tables."""
-    if public_cpts(chosen)[1]:
-        return f"network, probabilities = dp.load_named({chosen.settings.fitted!r})"
-    drawn = f'probabilities = random_cpts(network, stream({chosen.seed!r}, "best_noise", "cpts"))'
-    imports = f"{STREAM}\nfrom dpbayes.model.cpts import random_cpts"
-    return f"{imports}\n{network_in_python(chosen.network)}\n{drawn}"
 
 
 def counts_in_python(chosen: Chosen) -> str:
