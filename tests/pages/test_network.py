@@ -14,6 +14,7 @@ from dpbayes.sources.named_networks import MAX_NODES, load_named
 from dpbayes.ui.pages.network.page import arrow_inputs, arrow_view, drawing_svg
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import MAX_NAME, Graph, code_of, graph_of, network_of
+from dpbayes.ui.session.looked import GRAPHS
 from dpbayes.ui.session.settings import Cpts, Seat, Settings
 from dpbayes.ui.session.uploads import given_cpts
 from dpbayes.ui.widgets.dag_editor import Beyond
@@ -55,6 +56,8 @@ def test_where_probabilities_are_public_both_seats_see_the_same_board(seat: str)
 def test_a_table_without_public_probabilities_has_a_board_for_the_curator_alone() -> None:
     at = open_page(PAGE, data="fulton_binary")
     assert boards(at) == 1
+    assert [shown for looked in at.session_state["looked"].values() for shown in looked] == [GRAPHS]
+    assert "looked" not in open_page(PAGE).session_state, "public probabilities show nothing of the table"
     view = arrow_view(Chosen(Settings(data="fulton_binary")))
     assert view.board.private
     assert "not private (curator view)" in view.frames_at("1")[0].notes[1]

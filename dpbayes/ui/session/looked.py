@@ -10,7 +10,14 @@ from dpbayes.ui.session.uploads import upload
 
 RECORDS = "records"
 
-OF_BOARDS = {"explore": "exact posteriors", "answer": "exact posteriors", "data": "distributions of columns"}
+GRAPHS = "graphs that were compared on the records"
+
+OF_BOARDS = {
+    "explore": "exact posteriors",
+    "answer": "exact posteriors",
+    "data": "distributions of columns",
+    "network": GRAPHS,
+}
 """What the boards that are not private show of a table, by their names; others show `OTHERS`."""
 
 OTHERS = "errors and answers computed from the records"

@@ -17,6 +17,7 @@ from dpbayes.sources.named_networks import NAMED, empty_over, naive_bayes_over
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.drawings import draw, drawings, replace_drawing, travel
 from dpbayes.ui.session.graphs import Graph, code_of, drawable
+from dpbayes.ui.session.looked import GRAPHS, note_looked
 from dpbayes.ui.widgets.dag_editor import Beyond, DrawingError, Meaning, dag_editor
 from dpbayes.ui.widgets.show import sentence_instead
 
@@ -149,6 +150,7 @@ def _over_columns(chosen: Chosen, kind: str, root: str) -> Network:
         return naive_bayes_over(chosen.domains, root)
     if kind == "columns.empty":
         return empty_over(chosen.domains)
+    note_looked(chosen, GRAPHS)
     with st.spinner("Simulating an adaptive release …"):
         data, rng = chosen.dataset, stream(chosen.seed, "adaptive")
         require_feasible(data.states, data.n)
