@@ -204,7 +204,8 @@ def verdicts(errors: ArrowErrors) -> str:
     worth_it = [k for k in clear if worths[k].value > 0 and not changes[k].is_added]
     too_dear = [changes[k] for k in clear if worths[k].value < 0 and not changes[k].is_added]
     useful = [changes[k] for k in clear if worths[k].value > 0 and changes[k].is_added]
-    sentences = [f"{many(number, 'arrow')}: {len(worth_it)} clearly worth the noise, {len(too_dear)} clearly not."]
+    drawn = f"{many(number, 'arrow')}: {len(worth_it)} clearly worth the noise, {len(too_dear)} clearly not."
+    sentences = [drawn] if number else ["No arrow is drawn."]
     if too_dear:
         sentences.append(f"Removing {_listed(too_dear)} would lower the error.")
     if useful:

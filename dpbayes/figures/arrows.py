@@ -48,7 +48,7 @@ class ArrowBar:
 def arrows_figure(bars: Sequence[ArrowBar], *, legend: bool = True) -> Figure:
     """Draw the error that each arrow saves as a bar, the first on top, and what it saves without noise as a diamond.
 
-    The axis does not depend on epsilon; a bar that leaves it is cut off, and its number stands beside it.
+    The axis does not depend on epsilon; a bar that leaves it is cut off, and the pointer shows its number.
 
     Args:
         bars: The arrows.
@@ -65,7 +65,7 @@ def arrows_figure(bars: Sequence[ArrowBar], *, legend: bool = True) -> Figure:
             *_whiskers(bars, rows, low, high),
             _limits(bars, rows),
         ],
-        x=titled("error that the arrow saves (mean total variation)", range=[low, high], zeroline=False),
+        x=titled("error that the arrow saves", range=[low, high], zeroline=False),
         y=titled(
             "",
             automargin=True,
