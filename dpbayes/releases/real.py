@@ -1,7 +1,7 @@
 """Real releases from Python: made, asked, saved, read again and verified, as strictly as by the commands."""
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -51,6 +51,7 @@ from dpbayes.releases.publishing import (
 )
 from dpbayes.releases.verify import contents_of
 from dpbayes.releases.views.reading import answer_under, posterior_of, records_of
+from dpbayes.sources.columns import states_of_missing
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.table import Table
 
@@ -293,7 +294,7 @@ def release(
             "record was used, or let dp.release_adaptive choose the graph."
         )
     _require_public(table)
-    request = request_for(mechanism, dataset, table.n)
+    request = request_for(mechanism, dataset, table)
     counts = count(request.network, table)
     return _accounted(
         request,
@@ -342,7 +343,7 @@ def release_adaptive(
     require_type("table", table, Dataset, "Read a data frame with dp.Table.from_frame.")
     _require_public(table)
     plan = plan_for(*parsed_budget(_text(epsilon), _text(delta)))
-    request = AdaptiveRequest.of(dataset, table, plan, DomainChoice.CURATOR)
+    request = AdaptiveRequest.of(dataset, table, plan, DomainChoice.CURATOR, _states_of_missing(table))
     return _accounted(
         request,
         table,
@@ -363,8 +364,14 @@ def _require_public(table: Dataset) -> None:
         require_declared(DeclaredColumn(column.name, column) for column in table.columns)
 
 
-def request_for(mechanism: Any, dataset: str, n: int) -> ReleaseRequest:
-    """Return the request for a real release with a mechanism. Errors: InputError for one without an exact form."""
+def _states_of_missing(table: Dataset, names: Iterable[str] | None = None) -> Mapping[str, str]:
+    """Return by column the declared state that a missing value counts as; none if the declarations are not known."""
+    columns = table.columns if isinstance(table, Table) else ()
+    return states_of_missing(column for column in columns if names is None or column.name in names)
+
+
+def request_for(mechanism: Any, dataset: str, table: Dataset) -> ReleaseRequest:
+    """Return the request for a real release of a table. Errors: InputError for a mechanism without an exact form."""
     entry = next((entry for entry in REGISTRY if entry.kind is type(mechanism)), None)
     if entry is None or entry.exact_form is None or oddity(mechanism, entry.kind):
         names = ", ".join(entry.kind.__name__ for entry in REGISTRY if entry.exact_form is not None)
@@ -380,7 +387,8 @@ def request_for(mechanism: Any, dataset: str, n: int) -> ReleaseRequest:
         dataset=dataset,
         network=mechanism.prior.network,
         mechanism=entry.name,
-        n=n,
+        n=table.n,
+        missing=_states_of_missing(table, mechanism.prior.network.names),
         prior=tuple(map(_text, mechanism.prior.alpha.tolist())),
         settings={name: _text(float(getattr(mechanism, name))) for name in form.settings},
         domains=DomainChoice.CURATOR,

@@ -115,6 +115,10 @@ def test_an_adaptive_release_is_charged_in_rho_and_returns_a_frame(tmp_path):
     assert release.query("ill").states == ("False", "True")
 
 
+def test_the_document_states_what_a_missing_value_counts_as(ledger):
+    assert released(ledger).read.request.missing == {"smoker": "no", "age": "< 30", "ill": "False"}
+
+
 def test_samples_are_named_by_their_probabilities(ledger):
     release = released(ledger)
     samples = release.samples(400, seed=2)
@@ -127,7 +131,7 @@ def test_samples_are_named_by_their_probabilities(ledger):
 def test_a_mechanism_becomes_the_request_that_the_command_makes(entry):
     binary = dp.chain(3)
     mechanism = entry.kind(prior=binary, epsilon=1.5)
-    request = request_for(mechanism, "clinic", 100)
+    request = request_for(mechanism, "clinic", dp.sample_dataset(binary, np.full(binary.cell_count, 0.5), 100, 1))
     assert request.mechanism == entry.name
     assert request.network == binary
     np.testing.assert_allclose(request.dirichlets.alpha, mechanism.prior.alpha, rtol=0)
