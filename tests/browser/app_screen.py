@@ -160,7 +160,7 @@ class AppScreen(Screen):
 
     def shared_link(self) -> str:
         self.button("Share").click()
-        code = self.page.get_by_test_id("stPopoverBody").get_by_test_id("stCode")
+        code = self.page.get_by_test_id("stPopoverBody").get_by_test_id("stCode").first
         expect(code).to_be_visible()
         self.settle()
         text = code.inner_text().strip()
