@@ -49,12 +49,6 @@ class Question:
                 f"{brief(self.target)} is both the target and part of the evidence. Remove it from the evidence."
             )
 
-    @classmethod
-    def of_telling_state(cls, network: Network, target: str, evidence: Mapping[str, str]) -> "Question":
-        """Return the question for the probability of the target's telling state."""
-        node = network.index(target)
-        return cls(network, target, network.states[node][network.telling_state(node)], evidence)
-
     @property
     def text(self) -> str:
         """The question as a text: "grass = wet if rain = yes"."""

@@ -15,7 +15,7 @@ from dpbayes.releases import ledger
 from dpbayes.releases.document import read_document
 from dpbayes.sources.columns import Categories, OwnState, encode
 from dpbayes.sources.domains import DeclaredColumn
-from dpbayes.sources.engines.table import EngineTable
+from dpbayes.sources.engines.table import Engine
 from dpbayes.ui.session import connected as module
 from dpbayes.ui.session.connected import Scan
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
@@ -366,7 +366,7 @@ def test_no_password_and_no_address_is_in_the_session_the_link_or_a_message(
         raise RuntimeError(f"could not connect to {address} as reader with {PASSWORD}")
 
     at = counted_page()
-    monkeypatch.setattr(EngineTable, "counts", lambda engine, *_: failing(engine.title))
+    monkeypatch.setattr(Engine, "counts", lambda engine, *_: failing(engine.title))
     monkeypatch.setattr(module, "tables_of", failing)
     press(at, "Count again")
     press(at, "Count the table")

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from dpbayes.base.libraries import pa, pd
 from dpbayes.base.validation import InputError, distinct_names
@@ -28,41 +28,13 @@ class Field:
     type: str
 
 
-class Engine(Protocol):
-    """A table that is counted in place. Engines never write to the table.
-
-    Only counts leave the engine, except for `values`, `head` and `sample`, which are for the curator. Errors of all
-    methods: InputError, with one sentence on the cause.
-    """
-
-    @property
-    def title(self) -> str:
-        """The table's name on screen and in a ledger, without a password."""
-
-    def fields(self) -> tuple[Field, ...]:
-        """Return the table's columns."""
-
-    def counts(self, network: Network, columns: tuple[Column, ...]) -> Counts:
-        """Count the table for a network over some of the declared columns."""
-
-    def values(self, name: str, most: int) -> "pd.Series":
-        """Return up to `most` distinct values of a column as text with their records, the most frequent first.
-
-        The values are the index. A domain made from them leaks information.
-        """
-
-    def head(self, most: int) -> "pd.DataFrame":
-        """Return a few records as text."""
-
-    def sample(self, most: int) -> "pd.DataFrame":
-        """Return a random sample of `most` records without replacement as text; all records if there are no more."""
-
-
 @dataclass(frozen=True)
-class EngineTable:
-    """A table at an address. Each method opens a read-only connection and closes it at the end.
+class Engine:
+    """A table at an address, which is counted in place. Each method opens a read-only connection and closes it.
 
-    The views of a DuckDB file read no file outside of the folder `within`.
+    Only counts leave the engine, except for `values`, `head` and `sample`, which are for the curator. The views of a
+    DuckDB file read no file outside of the folder `within`. Errors of all methods: InputError, with one sentence on the
+    cause.
     """
 
     address: Address
@@ -70,6 +42,7 @@ class EngineTable:
 
     @property
     def title(self) -> str:
+        """The table's name on screen and in a ledger, without a password."""
         return str(self.address)
 
     @contextmanager
@@ -78,14 +51,20 @@ class EngineTable:
             yield connection, table_of(connection, self.address)
 
     def fields(self) -> tuple[Field, ...]:
+        """Return the table's columns."""
         with self._opened() as (_, table):
             return tuple(Field(str(name), str(kind)) for name, kind in table.schema().items())
 
     def counts(self, network: Network, columns: tuple[Column, ...]) -> Counts:
+        """Count the table for a network over some of the declared columns."""
         with self._opened() as (connection, table):
             return counts_in(connection, table, network, columns)
 
     def values(self, name: str, most: int) -> "pd.Series":
+        """Return up to `most` distinct values of a column as text with their records, the most frequent first.
+
+        The values are the index. A domain made from them leaks information.
+        """
         import ibis
 
         with self._opened() as (connection, table):
@@ -97,10 +76,12 @@ class EngineTable:
             return pd.Series(answer["records"].to_numpy(), index=pd.Index(_texts(answer["value"])), name=name)
 
     def head(self, most: int) -> "pd.DataFrame":
+        """Return a few records as text."""
         with self._opened() as (connection, table):
             return _frame(connection, table.limit(most))
 
     def sample(self, most: int) -> "pd.DataFrame":
+        """Return a random sample of `most` records without replacement as text; all records if there are no more."""
         import ibis
 
         with self._opened() as (connection, table):
@@ -200,7 +181,7 @@ def open_table(text: str, within: Path | None = None) -> Engine:
     address = parsed(text)
     if address.kind not in FILES and not address.table:
         raise InputError("The address has no table. Add ?table=NAME at its end.")
-    return EngineTable(address, within)
+    return Engine(address, within)
 
 
 def tables_of(text: str, within: Path | None = None) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from dpbayes.releases.publishing import publish
 from dpbayes.releases.views.reading import intervals_as_text
 from dpbayes.sources.bif import read_bif, write_bif
 from dpbayes.sources.domains import write_domains
-from dpbayes.sources.engines.table import EngineTable
+from dpbayes.sources.engines.table import Engine
 from tests.releases import made
 from tests.releases.made import CSV, NETWORK, opened, opened_in_rho, written
 from tests.releases.made_adaptive import drawn_with_a_generator
@@ -417,7 +417,7 @@ def test_a_count_that_is_interrupted_releases_nothing(words, monkeypatch, tmp_pa
     def interrupted(*_: object):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(EngineTable, "counts", interrupted)
+    monkeypatch.setattr(Engine, "counts", interrupted)
     refused([*of_source(words, "duckdb:x?table=t"), "--graph-unseen"], "The count was stopped", tmp_path, capsys)
 
 
