@@ -1,6 +1,5 @@
-"""Declarations of columns that read like Python, and their TOML file."""
+"""Declarations of columns that read like Python."""
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -116,35 +115,3 @@ def value_text(value: object) -> str:
     if isinstance(value, float | np.floating):
         return str(int(value)) if float(value).is_integer() else shortest(float(value))
     return str(value)
-
-
-# The short form of a domain description
-
-
-def declared_in_toml(text: str) -> tuple[Column, ...]:
-    """Return the columns that a TOML file declares; docs/your-table.md shows one. Errors: InputError."""
-    try:
-        entries = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"The description is neither JSON nor TOML: {error}.") from None
-    if not entries:
-        raise InputError('The description declares no column. Write a line for each, such as smoker = ["no", "yes"].')
-    return declare({name: _from_entry(name, entry) for name, entry in entries.items()})
-
-
-def _from_entry(name: str, entry: object) -> Declaration:
-    """Return the declaration in one line of the file: a list of values, or {cuts = …}, {groups = …}, {values = …}."""
-    if isinstance(entry, list):
-        return entry
-    kinds = {"cuts", "groups", "values"}
-    if not isinstance(entry, dict) or len(kinds & set(entry)) != 1 or set(entry) - kinds - {"missing"}:
-        raise InputError(
-            f"The declaration of column {brief(name)} must be a list of values, or one of {{cuts = [0, 30, 120]}}, "
-            '{groups = {north = ["a", "b"]}} and {values = ["no", "yes"], missing = true}.'
-        )
-    missing = [None] if entry.get("missing") is True else []
-    if "cuts" in entry:
-        return cuts(*entry["cuts"], *missing)
-    if "groups" in entry:
-        return entry["groups"] | dict.fromkeys(missing, ())
-    return [*entry["values"], *missing]

@@ -5,16 +5,15 @@ is in use.
 """
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from dpbayes.base.validation import InputError, brief, distinct_names
+from dpbayes.base.validation import InputError, brief
 from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, Groups, Missing, OwnState
-from dpbayes.sources.declarations import declared_in_toml
+from dpbayes.sources.declarations import MISSING, cuts, declare
 
-FORMAT = "dpbayes domain description"
-VERSION = 1
 MAX_DESCRIPTION = 20_000_000
 """The largest file in bytes; 500 columns of 256 states with 100 letters need 13 million."""
 
@@ -37,7 +36,7 @@ class DeclaredColumn:
             raise InputError(
                 f"The domain of column {brief(self.name)} has the name of another column, {brief(self.domain.name)}."
             )
-        _refuse_half_characters(_described(self))
+        _refuse_half_characters(self.name, _entry(self))
 
 
 def for_table(columns: Iterable[DeclaredColumn], names: Sequence[str]) -> tuple[DeclaredColumn, ...]:
@@ -50,7 +49,7 @@ def for_table(columns: Iterable[DeclaredColumn], names: Sequence[str]) -> tuple[
         if name not in by_name:
             raise InputError(
                 f"The description lacks the table's column {brief(name)}; add it, at least as "
-                '{"name": …, "use": false}.'
+                f'{json.dumps(name)}: {{"use": false}}.'
             )
     return tuple(by_name[name] for name in names)
 
@@ -72,46 +71,48 @@ def write_domains(columns: Iterable[DeclaredColumn | Column]) -> str:
         ('no', 'yes')
     """
     declared = (c if isinstance(c, DeclaredColumn) else DeclaredColumn(c.name, c) for c in columns)
-    described = [json.dumps(_described(column), ensure_ascii=False, allow_nan=False) for column in declared]
-    head = f'"format": {json.dumps(FORMAT)},\n  "version": {VERSION}'
-    return "{\n  " + head + ',\n  "columns": [\n    ' + ",\n    ".join(described) + "\n  ]\n}\n"
+    lines = (f"  {_json(column.name)}: {_json(_entry(column))}" for column in declared)
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _described(column: DeclaredColumn) -> dict[str, object]:
-    entry: dict[str, object] = {"name": column.name, "use": column.use}
-    if column.domain is None:
-        return entry
-    shape: dict[str, object]
-    match column.domain:
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _entry(column: DeclaredColumn) -> object:
+    """Return what a file states of a column: the short form of `declare`, and what differs from its defaults."""
+    domain = column.domain
+    entry: dict[str, object] = {}
+    match domain:
         case Categories(states=states):
-            shape = {"kind": "categories", "states": list(states)}
+            entry["values"] = list(states)
         case Groups(groups=groups):
-            shape = {"kind": "groups", "groups": [{"state": label, "values": list(v)} for label, v in groups]}
-        case Cuts(points=points, limits=limits):
-            shape = {"kind": "cut points", "points": [_number(point) for point in points]}
-            shape |= {"limits": [_number(limit) for limit in limits]} if limits else {}
-    return entry | {"public": column.domain.public} | shape | _missing(column.domain.missing)
+            entry["groups"] = {label: list(values) for label, values in groups}
+        case Cuts(points=points, limits=None):
+            entry["points"] = [_number(point) for point in points]
+        case Cuts(points=points, limits=(low, high)):
+            entry["cuts"] = [_number(point) for point in (low, *points, high)]
+    if domain is not None:
+        entry |= _missing(domain.missing) | ({} if domain.public else {"public": False})
+    entry |= {} if column.use else {"use": False}
+    return entry["values"] if list(entry) == ["values"] else entry
 
 
 def _number(point: float) -> float | int:
     return int(point) if point.is_integer() and abs(point) < 1e15 else point
 
 
-def _missing(missing: Missing) -> dict[str, dict[str, str]]:
+def _missing(missing: Missing) -> dict[str, object]:
     """Return the field of the rule; none for a column without missing values."""
-    match missing:
-        case OwnState(label=label):
-            return {"missing": {"rule": "own state", "state": label}}
-        case CountAs(state=state):
-            return {"missing": {"rule": "count as", "state": state}}
-        case None:
-            return {}
+    if isinstance(missing, OwnState):
+        return {"missing": missing.label}
+    return {} if missing is None else {"count_missing_as": missing.state}
 
 
-def _refuse_half_characters(entry: object) -> None:
+def _refuse_half_characters(*texts: object) -> None:
     """Refuse halves of surrogate pairs, which JSON can express but UTF-8 cannot."""
     try:
-        json.dumps(entry, ensure_ascii=False).encode()
+        _json(texts).encode()
     except UnicodeEncodeError as error:
         piece = error.object[error.start : error.end]
         raise InputError(f"A name or a state contains an unpaired surrogate, {piece!a}. Remove it.") from None
@@ -124,14 +125,14 @@ def read_domains(text: str | bytes) -> tuple[DeclaredColumn, ...]:
     """Return the columns that a domain description declares, in its order.
 
     Args:
-        text: The description, a file of JSON as `write_domains` returns it, or of TOML with a line for each column,
-            such as `smoker = ["no", "yes"]`, where all states are public.
+        text: The description, a file of JSON or TOML with an entry for each column, such as `smoker = ["no", "yes"]`.
+            docs/your-table.md shows every form.
 
     Returns:
         The columns, each with its domain and whether it is in use.
 
     Raises:
-        InputError: The text is not JSON, is not a domain description, has another version, or has an invalid column.
+        InputError: The text is neither JSON nor TOML, or declares a column in another form.
 
     Example:
         >>> text = dp.write_domains([])
@@ -139,19 +140,8 @@ def read_domains(text: str | bytes) -> tuple[DeclaredColumn, ...]:
         ()
     """
     text = _decoded(text)
-    if text.lstrip()[:1] not in ("{", "["):
-        return tuple(DeclaredColumn(column.name, column) for column in declared_in_toml(text))
-    entry = _json(text)
-    if not isinstance(entry, dict) or entry.get("format") != FORMAT:
-        raise InputError(f'This JSON is not a domain description: its format is not "{FORMAT}".')
-    if type(entry.get("version")) is not int or entry["version"] != VERSION:
-        version = brief(entry.get("version"))
-        raise InputError(f"The description has version {version}; only version {VERSION} is supported.")
-    if set(entry) != {"format", "version", "columns"} or not isinstance(entry["columns"], list):
-        raise InputError('The description must have the fields "format", "version" and "columns", a list.')
-    columns = tuple(map(_column, entry["columns"]))
-    distinct_names("column", (column.name for column in columns))
-    return columns
+    entries = _from_json(text) if text.lstrip().startswith("{") else _from_toml(text)
+    return tuple(_column(name, entry) for name, entry in entries.items())
 
 
 def _decoded(text: str | bytes) -> str:
@@ -163,10 +153,9 @@ def _decoded(text: str | bytes) -> str:
         raise InputError("The description is not UTF-8 text. Save it as UTF-8.") from None
 
 
-def _json(text: str) -> object:
+def _from_json(text: str) -> dict[str, object]:
     try:
-        numbers: Any = {"parse_float": _read_number, "parse_int": _read_number, "parse_constant": _no_constant}
-        return json.loads(text, object_pairs_hook=_object, **numbers)
+        return dict(json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant))
     except json.JSONDecodeError as error:
         raise InputError(f"The description is not JSON: {error.msg}, line {error.lineno}.") from None
     except InputError:
@@ -187,56 +176,54 @@ def _no_constant(token: str) -> object:
     raise InputError(f"The description contains {token}; its numbers must be finite.")
 
 
-def _read_number(text: str) -> float | int:
-    return _number(float(text))
-
-
-def _column(entry: object) -> DeclaredColumn:
-    """Return a column that is described exactly as `write_domains` describes it, fields in any order."""
-    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-        raise InputError('Every column of the description must be an object with a "name".')
-    what, kind = f"Column {brief(entry['name'])} of the description", entry.get("kind")
-    is_unused = set(entry) <= {"name", "use"}
-    if not is_unused and kind not in tuple(_FORMS):
-        raise InputError(f'{what} needs a "kind" that is one of {", ".join(_FORMS)}; {brief(kind)} is none of them.')
+def _from_toml(text: str) -> dict[str, object]:
     try:
-        column = DeclaredColumn(entry["name"], None if is_unused else _domain(entry), use=bool(entry["use"]))
-    except InputError:
-        raise
-    except (KeyError, TypeError, AttributeError, ValueError):
-        column = None
-    if column is None or _text(_described(column)) != _text(entry):
-        form = "" if is_unused else f', "public": true, "kind": "{kind}", {_FORMS[str(kind)]}'
-        rules = "" if is_unused else f", and for missing values perhaps {_MISSING}"
-        raise InputError(f'{what} must have the form {{"name": …, "use": true{form}}}{rules}.')
-    return column
+        entries = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"The description is neither JSON nor TOML: {brief(str(error), 80)}.") from None
+    if not entries:
+        raise InputError('The description declares no column. Write a line for each, such as smoker = ["no", "yes"].')
+    return entries
 
 
-def _domain(entry: dict[str, Any]) -> Column:
-    """Return the domain of a column, whose form may be wrong."""
-    name, public, missing = entry["name"], bool(entry["public"]), None
-    if "missing" in entry:
-        missing = {"own state": OwnState, "count as": CountAs}[entry["missing"]["rule"]](entry["missing"]["state"])
-    match entry["kind"]:
-        case "categories":
-            return Categories(name, tuple(entry["states"]), public=public, missing=missing)
-        case "groups":
-            groups = tuple((group["state"], tuple(group["values"])) for group in entry["groups"])
-            return Groups(name, groups, public=public, missing=missing)
-        case _:
-            limits: Any = tuple(entry["limits"]) if "limits" in entry else None
-            return Cuts(name, tuple(entry["points"]), public=public, missing=missing, limits=limits)
+_DOMAINS: dict[str, type] = {"values": list, "groups": dict, "cuts": list, "points": list}
+_FIELDS: dict[str, Any] = _DOMAINS | {"missing": bool | str, "count_missing_as": str, "public": bool, "use": bool}
+"""The fields of an entry and their types, and those that declare a domain."""
 
 
-def _text(entry: object) -> str:
-    return json.dumps(entry, sort_keys=True)
+def _column(name: str, entry: object) -> DeclaredColumn:
+    fields: Any = {"values": entry} if isinstance(entry, list) else entry
+    if not isinstance(fields, dict) or not _has_form(fields):
+        raise InputError(
+            f"The declaration of column {brief(name)} must be a list of values, or an object with one of the fields "
+            "values, groups, cuts and points, and perhaps missing, count_missing_as, public and use."
+        )
+    is_used = fields.get("use", True)
+    return DeclaredColumn(name, _domain(name, fields) if set(fields) - {"use"} else None, use=is_used)
 
 
-_FORMS = {
-    "categories": '"states": ["no", "yes"]',
-    "groups": '"groups": [{"state": "low", "values": ["0", "1"]}]',
-    "cut points": '"points": [18, 65], "limits": [0, 120]',
-}
-"""The field with the domain of a column of each kind."""
+def _has_form(fields: Mapping[str, Any]) -> bool:
+    if not all(key in _FIELDS and isinstance(value, _FIELDS[key]) for key, value in fields.items()):
+        return False
+    kinds = [key for key in fields if key in _DOMAINS]
+    if len(kinds) != 1 or {"missing", "count_missing_as"} <= set(fields):
+        return set(fields) <= {"use"}
+    values = fields[kinds[0]]
+    if kinds[0] in ("cuts", "points"):
+        return all(type(value) in (int, float) for value in values)
+    lists = list(values.values()) if kinds[0] == "groups" else [values]
+    return all(isinstance(own, list) and not any(isinstance(v, list | dict) for v in own) for own in lists)
 
-_MISSING = '"missing": {"rule": "own state" or "count as", "state": …}'
+
+def _domain(name: str, fields: Mapping[str, Any]) -> Column:
+    if "points" in fields:
+        column: Column = Cuts(name, tuple(fields["points"]), public=True)
+    else:
+        shape = cuts(*fields["cuts"]) if "cuts" in fields else fields.get("values", fields.get("groups"))
+        (column,) = declare({name: shape})
+    missing = column.missing
+    if fields.get("missing", False) is not False:
+        missing = OwnState(MISSING if fields["missing"] is True else fields["missing"])
+    elif "count_missing_as" in fields:
+        missing = CountAs(fields["count_missing_as"])
+    return replace(column, public=fields.get("public", True), missing=missing)

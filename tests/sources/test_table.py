@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import dpbayes as dp
 from dpbayes.sources.columns import Cuts, OwnState
-from dpbayes.sources.declarations import declared_in_toml, value_text
+from dpbayes.sources.declarations import value_text
 
 FRAME = pd.DataFrame(
     {
@@ -94,17 +94,6 @@ def test_values_have_the_texts_that_declarations_have(value, text):
     assert value_text(value) == text
 
 
-def test_a_toml_file_declares_what_python_declares():
-    text = """
-    age = {cuts = [0, 30, 50, 120], missing = true}
-    smoker = [false, true]
-    blood = {values = ["A", "B", "0"], missing = true}
-    visits = [1, 2]
-    region = {groups = {north = ["a", "b"], south = ["c"]}}
-    """
-    assert declared_in_toml(text) == dp.declare(DECLARED)
-
-
 def test_limits_are_beside_the_cut_points():
     (age,) = dp.declare({"age": dp.cuts(0, 30, 120)})
     assert age == Cuts("age", (30.0,), limits=(0, 120), public=True)
@@ -141,9 +130,3 @@ def test_cut_points_increase_between_their_limits(points):
 def test_a_seed_is_a_generator_or_a_whole_number(seed):
     with pytest.raises(dp.InputError):
         dp.Table.from_frame(FRAME, DECLARED).to_frame(seed=seed)
-
-
-@pytest.mark.parametrize("text", ["smoker = [", "smoker = 1", "smoker = {cut = [1]}", "smoker = {cuts = [1, 2]}"])
-def test_a_wrong_toml_file_has_one_sentence(text):
-    with pytest.raises(dp.InputError):
-        declared_in_toml(text)
