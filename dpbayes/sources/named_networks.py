@@ -66,11 +66,6 @@ def naive_bayes_over(states: Mapping[str, Sequence[str]], root: str) -> Network:
     return Network.from_edges(states, [(root, name) for name in states if name != root], states)
 
 
-def chain_over(states: Mapping[str, Sequence[str]]) -> Network:
-    """An arrow from every column to the next, in their order."""
-    return Network.from_edges(states, itertools.pairwise(states), states)
-
-
 def empty_over(states: Mapping[str, Sequence[str]]) -> Network:
     """The columns and no arrows."""
     return Network.from_edges(states, [], states)
@@ -115,7 +110,8 @@ def chain(k: int) -> Network:
         >>> dp.chain(3).edges
         (('x1', 'x2'), ('x2', 'x3'))
     """
-    return chain_over(dict.fromkeys(_nodes(k), BINARY))
+    names = _nodes(k)
+    return Network.from_edges(names, itertools.pairwise(names))
 
 
 def tree(k: int, *, branching: int = 2) -> Network:

@@ -30,10 +30,12 @@ def test_all_forms_of_lines() -> None:
 def test_round_trip(names: list[str], data: st.DataObject) -> None:
     pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
     edges = [pair for pair in pairs if data.draw(st.booleans())]
-    network = Network.from_edges(names, edges)
-    read_names, read_arrows = read_edges(write_edges(network))
-    assert Network.from_edges(read_names, read_arrows) == network
-    assert read_arrows == network.edges
+    graph = Network.from_edges(names, edges)
+    text = write_edges(graph)
+    read_names, read_arrows = read_edges("\ufeff" + text)
+    assert Network.from_edges(read_names, read_arrows) == graph == network(text)
+    assert read_arrows == graph.edges
+    assert network("; ".join(text.split("\n"))) == graph
 
 
 @pytest.mark.parametrize(
@@ -61,20 +63,8 @@ def test_a_network_is_written_on_one_line():
     assert set(sprinkler.edges) == {("rain", "grass"), ("sun", "grass")}
     assert set(sprinkler.states) == {("no", "yes")}
     assert network("rain -> grass\nsun -> grass;wind") == sprinkler
-
-
-def test_a_network_on_one_line_has_the_states_given_and_names_in_quotes():
     parsed = network('"a;b" -> c', {"c": ("low", "high", "higher")})
-    assert parsed.names == ("a;b", "c")
-    assert parsed.states == (("no", "yes"), ("low", "high", "higher"))
-
-
-@given(st.lists(NAMES, min_size=1, max_size=5, unique=True), st.data())
-def test_a_written_graph_is_its_network_with_semicolons_too(names: list[str], data: st.DataObject) -> None:
-    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
-    graph = Network.from_edges(names, [pair for pair in pairs if data.draw(st.booleans())])
-    assert network(write_edges(graph)) == graph
-    assert network("; ".join(write_edges(graph).split("\n"))) == graph
+    assert dict(zip(parsed.names, parsed.states, strict=True)) == {"a;b": ("no", "yes"), "c": ("low", "high", "higher")}
 
 
 @pytest.mark.parametrize("name", [";", "a;", "a;b", "a\x1cb", "a\x85b", "a;\x1cb"])
@@ -82,7 +72,3 @@ def test_a_name_with_what_parts_lines_is_written_so_that_both_readers_read_it(na
     lone = Network.from_edges((name,), ())
     assert network(write_edges(lone)) == lone
     assert read_edges(write_edges(lone)) == ((name,), ())
-
-
-def test_a_byte_order_mark_is_passed_over() -> None:
-    assert read_edges("\ufeffrain -> grass") == (("rain", "grass"), (("rain", "grass"),))

@@ -27,17 +27,6 @@ def test_a_shipped_table_has_one_for_every_column(key: str) -> None:
     assert set(load_shipped(key).names) <= set(readable_names(key))
 
 
-def test_the_meaning_of_a_node_of_alarm_lists_its_states() -> None:
-    network, _ = load_named("alarm")
-    for name, states in zip(network.names, network.states, strict=True):
-        meaning = readable_names("alarm")[name].meaning
-        ordered = [state.casefold() for state in states if state in ("ZERO", "LOW", "NORMAL", "HIGH")]
-        if states == ("TRUE", "FALSE"):
-            assert meaning.startswith("Whether "), name
-        elif len(ordered) == len(states):
-            assert meaning.endswith(f": {', '.join(ordered[:-1])} or {ordered[-1]}."), name
-
-
 @pytest.mark.parametrize("key", ["andes", "upload", "g:abc", ""])
 def test_others_have_none(key: str) -> None:
     assert not readable_names(key)

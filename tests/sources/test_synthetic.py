@@ -6,7 +6,7 @@ from scipy import stats
 
 from dpbayes.base.validation import InputError
 from dpbayes.model.counts import count
-from dpbayes.model.cpts import checked_cpts, random_cpts
+from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, load_named
@@ -76,19 +76,6 @@ def test_wrong_sizes(n: int) -> None:
     network = chain(1)
     with pytest.raises(InputError, match="The number of records must be"):
         sample_dataset(network, [0.5, 0.5], n, np.random.default_rng(1))
-
-
-@pytest.mark.parametrize(
-    ("row", "sentence"),
-    [
-        ([0.5, 0.4], r'"x2 \| x1=yes" sum to 0.9; they must sum to 1'),
-        ([-0.1, 1.1], r'"x2 \| x1=yes" has a negative probability, -0.1'),
-        ([np.nan, 1.0], r'"x2 \| x1=yes" has a probability that is not a finite number'),
-    ],
-)
-def test_wrong_tables_name_the_row(row: list[float], sentence: str) -> None:
-    with pytest.raises(InputError, match=sentence):
-        checked_cpts(chain(2), [0.5, 0.5, 0.5, 0.5, *row])
 
 
 class _Last:
