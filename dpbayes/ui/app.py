@@ -52,9 +52,10 @@ def _shown() -> None:
     )
     show_place(page.url_path)
     st.html(STYLE)
-    if page_of_step:
+    if page_of_step == page.url_path:
         turned()
-        turn_to(page_of_step)
+    elif page_of_step:
+        turn_to(f"pages/{page_of_step}.py")
     replaced = remember()
     if replaced and page.title != "Network":  # that page says it itself, for as long as it is so
         st.toast(f"{replaced}; Undo on the Network page restores it.")

@@ -10,10 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.text import numeral
 from dpbayes.ui.pages.stories.banner import DIGITS
-from dpbayes.ui.pages.stories.opened import turned
 from dpbayes.ui.pages.stories.story import STORIES, Step
 from dpbayes.ui.session.link import settings_from
 from dpbayes.ui.session.settings import Present
+from dpbayes.ui.widgets.address import turn_to
 from tests.pages.conftest import (
     PAGES,
     banner,
@@ -160,12 +160,12 @@ def test_a_run_that_ends_before_the_page_is_turned_leaves_the_turn_to_the_next_o
 ) -> None:
     at = open_page("pages/home.py")
     with monkeypatch.context() as patch:  # as a message of the browser, which arrives at this moment
-        patch.setattr("dpbayes.ui.app.turned", _once(st.rerun, turned))
+        patch.setattr("dpbayes.ui.app.turn_to", _once(st.rerun, turn_to))
         fine(at.button(key="open.epsilon").click().run())
     assert at.title[0].value == "Explore"
     assert settings_of(at) == replace(STORIES["epsilon"].steps[0].settings, story="epsilon")
 
 
-def _once(first: Callable[[], None], then: Callable[[], None]) -> Callable[[], None]:
-    calls = iter((first,))
-    return lambda: next(calls, then)()
+def _once(first: Callable[[], None], then: Callable[[str], None]) -> Callable[[str], None]:
+    calls = iter((lambda _: first(),))
+    return lambda page: next(calls, then)(page)

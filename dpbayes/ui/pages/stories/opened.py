@@ -8,6 +8,7 @@ from dpbayes.ui.pages.stories.story import STORIES, Step, Story
 from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.link import settings_from
 from dpbayes.ui.session.settings import Present
+from dpbayes.ui.widgets.address import shown_page
 
 _TO_OPEN, _TO_TURN_TO = "story.to_open", "story.to_turn_to"
 
@@ -51,7 +52,7 @@ def story_page() -> str | None:
 
     This runs after all callbacks, so that a simultaneous move of a slider does not replace the step's own value. The
     summary is shown with the page of the last step. A message of the browser may end the run before the page is turned:
-    the next run returns the page again, until `turned` is called.
+    the next run returns the page again, until another page is shown.
     """
     _from_link()
     key, number = st.session_state.pop(_TO_OPEN, ("", 1))
@@ -64,18 +65,21 @@ def story_page() -> str | None:
     step, before = story.steps[number - 1], current()
     present = before.present if before.story == key else Present.OFF
     st.session_state["settings"] = replace(step.settings, story=key, step=number, present=present)
-    st.session_state[_TO_TURN_TO] = f"pages/{step.page}.py"
+    st.session_state[_TO_TURN_TO] = step.page, shown_page()
     return page_to_turn_to()
 
 
 def page_to_turn_to() -> str | None:
-    """Return the page of a step whose settings were taken, until `turned` is called."""
-    page: str | None = st.session_state.get(_TO_TURN_TO)
+    """Return the page of a step whose settings were taken, as long as the page before it is shown."""
+    page, before = st.session_state.get(_TO_TURN_TO, (None, ""))
+    if page is not None and shown_page() != before:
+        turned()
+        return None
     return page
 
 
 def turned() -> None:
-    """Note that the page of the step is being opened."""
+    """Note that the page of the step is shown."""
     st.session_state.pop(_TO_TURN_TO, None)
 
 
