@@ -114,7 +114,7 @@ def test_an_exception_is_a_name_that_there_is() -> None:
 
 
 ALIKE = {
-    "every page and every command has one": {"main", "program", "python_of"},
+    "every page and every command has one": {"main", "program", "python_of", "share"},
     "a paper's own numbering": {"counterexample_lemma_4", "lemma_1", "lemma_2", "lemma_3", "lemma_4", "theorem_3"},
     "one thing of several kinds of experiments, tables or views": {
         *("ask", "counts_of", "network_of", "question_of", "records_of", "release", "table_of"),
