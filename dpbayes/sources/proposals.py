@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -17,12 +17,8 @@ from dpbayes.sources.columns import Categories, Cuts, Missing, OwnState, is_miss
 MOST_NUMBERS = 12
 """A column of numbers with more distinct values than this is proposed as cut points."""
 
-
 MOST_VALUES = 5_000
 """The number of distinct values of a column that a proposal requests from an engine."""
-
-MOST_REPEATED = 100_000
-"""The largest number of records from which the cut points of an engine's column are computed."""
 
 
 @dataclass(frozen=True)
@@ -42,60 +38,46 @@ def proposal(name: str, values: Iterable[str]) -> Proposal:
     record has another value, as identifiers have; nor is one without values, and text with more than MAX_STATES
     distinct values, which have no domain.
     """
-    series = _as_series(values)
-    try:
-        index, texts = _present(name, series)
-        return Proposal(name, _proposed(name, index, texts, n=len(series)), _identifies(name, index, texts))
-    except InputError as error:
-        return Proposal(name, reason=str(error))
+    series = values if isinstance(values, pd.Series) else pd.Series(list(values), dtype="str")
+    return counted_proposal(name, series.value_counts(dropna=False))
 
 
 def counted_proposal(name: str, counted: "pd.Series") -> Proposal:
     """Return the proposal for a column with counts of its distinct values (the index), as from an engine.
 
-    For large tables, fewer records with the same shares are used. A column with MOST_VALUES distinct texts or more is
-    reported as having too many.
+    A column with MOST_VALUES distinct texts or more is reported as having too many.
     """
-    texts, records = [str(value) for value in counted.index], counted.to_numpy(dtype=np.int64)
-    if len(texts) >= MOST_VALUES and not np.isfinite(_numbers(texts)[~is_missing(pd.Series(texts, dtype="str"))]).all():
-        return Proposal(
-            name,
-            reason=f"Column {brief(name)} has {MOST_VALUES:,} distinct texts or more; the limit is {MAX_STATES}. "
-            "Leave it out, or group its values first.",
-        )
-    share = min(1.0, MOST_REPEATED / max(1, int(records.sum())))
-    repeats = np.maximum(1, np.round(records * share)).astype(np.int64)
-    proposed = proposal(name, pd.Series(np.repeat(np.array(texts, dtype=object), repeats), dtype="str"))
-    if proposed.reason and len(texts) >= MOST_VALUES:
-        return replace(
-            proposed, reason=f"Column {brief(name)} has a different value in each record, like an identifier."
-        )
-    return proposed
+    texts = pd.Series(counted.index, dtype="str").fillna("").str.strip()
+    present = ~is_missing(texts)
+    if not present.any():
+        return Proposal(name, reason=f"Column {brief(name)} has no values. Leave it out.")
+    records = pd.Series(counted.to_numpy(dtype=np.int64)[present]).groupby(texts[present].to_numpy()).sum()
+    distinct = [str(text) for text in records.index]
+    numbers = numbers_in(pd.Series(distinct, dtype="object"))
+    missing = None if present.all() else _own_state(distinct)
+    try:
+        domain = _proposed(name, distinct, numbers, records.to_numpy(), missing)
+    except InputError as error:
+        return Proposal(name, reason=str(error))
+    is_measured = np.isfinite(numbers).all() and (numbers != np.round(numbers)).any()
+    if is_measured or len(distinct) <= MOST_NUMBERS or (records > 1).any():
+        return Proposal(name, domain)
+    return Proposal(name, domain, f"Column {brief(name)} has a different value in each record, like an identifier.")
 
 
-def _identifies(name: str, index: IntArray, texts: list[str]) -> str:
-    """Return the reason not to use a column whose values are all different; fractional numbers are measurements."""
-    if len(set(texts)) < len(index) or len(index) <= MOST_NUMBERS:
-        return ""
-    numbers = _numbers(texts)
-    if np.isfinite(numbers).all() and (numbers != np.round(numbers)).any():
-        return ""
-    return f"Column {brief(name)} has a different value in each of {len(index):,} records, like an identifier."
-
-
-def _proposed(name: str, index: IntArray, texts: list[str], *, n: int) -> Categories | Cuts:
-    distinct = list(dict.fromkeys(texts))
-    missing: Missing = _own_state(distinct) if len(index) < n else None
-    numbers = _numbers(texts)
-    numeric = bool(np.isfinite(numbers).all())
-    if numeric and len(distinct) > MOST_NUMBERS:
-        return Cuts(name, _quantiles(name, numbers[index], 4), missing=missing)
+def _proposed(
+    name: str, distinct: list[str], numbers: FloatArray, records: IntArray, missing: Missing
+) -> Categories | Cuts:
+    is_numeric = bool(np.isfinite(numbers).all())
+    if is_numeric and len(distinct) > MOST_NUMBERS:
+        return Cuts(name, _quantiles(name, numbers, records, 4), missing=missing)
     if len(distinct) + isinstance(missing, OwnState) > MAX_STATES:
+        more = " or more" if len(distinct) >= MOST_VALUES else ""
         raise InputError(
-            f"Column {brief(name)} has {len(distinct):,} distinct texts; the limit is {MAX_STATES}. "
+            f"Column {brief(name)} has {len(distinct):,} distinct texts{more}; the limit is {MAX_STATES}. "
             "Leave it out, or group its values first."
         )
-    keys = _numbers(distinct).tolist() if numeric else [_natural(text) for text in distinct]
+    keys = numbers.tolist() if is_numeric else [_natural(text) for text in distinct]
     return Categories(name, tuple(text for _, text in sorted(zip(keys, distinct, strict=True))), missing=missing)
 
 
@@ -106,13 +88,15 @@ def _own_state(distinct: list[str]) -> OwnState:
     return OwnState(label)
 
 
-def _quantiles(name: str, numbers: FloatArray, bins: int) -> tuple[float, ...]:
+def _quantiles(name: str, numbers: FloatArray, records: IntArray, bins: int) -> tuple[float, ...]:
     low = float(numbers.min())
     above = numbers[numbers > low]
     if not above.size:
         raise InputError(f"Column {brief(name)} has only one value, {shortest(low)}, and cannot be cut.")
     # Quantiles that are values of the column: no sums that could overflow.
-    quantiles = np.unique(np.quantile(numbers, np.arange(1, bins) / bins, method="inverted_cdf"))
+    order = np.argsort(numbers)
+    below = np.cumsum(records[order])
+    quantiles = np.unique(numbers[order][np.searchsorted(below * bins, below[-1] * np.arange(1, bins))])
     quantiles = quantiles[quantiles > low]
     points = quantiles if quantiles.size else above.min(keepdims=True)
     return _rounded(points, low, float(numbers.max()))
@@ -125,25 +109,6 @@ def _rounded(points: FloatArray, low: float, high: float) -> tuple[float, ...]:
         if all(a < b for a, b in pairwise(rounded)) and rounded[-1] <= high:
             return tuple(rounded[1:])
     return tuple(points.tolist())
-
-
-def _as_series(values: Iterable[str]) -> "pd.Series":
-    return values if isinstance(values, pd.Series) else pd.Series(list(values), dtype="str")
-
-
-def _present(name: str, series: "pd.Series") -> tuple[IntArray, list[str]]:
-    """Return the values that are not missing as places in a list of texts, without the space around them."""
-    index, distinct = pd.factorize(series, use_na_sentinel=True)
-    texts = pd.Series(distinct, dtype="str").str.strip()
-    present = ~is_missing(texts)
-    place = np.append(np.where(present, np.cumsum(present) - 1, -1), -1)[index]
-    if not present.any():
-        raise InputError(f"Column {brief(name)} has no values. Leave it out.")
-    return place[place >= 0].astype(np.int64), texts[present].tolist()
-
-
-def _numbers(texts: list[str]) -> FloatArray:
-    return numbers_in(pd.Series(texts, dtype="object"))
 
 
 def _natural(text: str) -> tuple[tuple[int, int, str], ...]:
