@@ -4,7 +4,6 @@ The throws are hypothetical, so the board is the same for every seat.
 """
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -15,7 +14,6 @@ from dpbayes.base.looks import Look
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import distinct_texts, numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError
 from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.boards.explore import SLIDER
@@ -26,7 +24,6 @@ from dpbayes.experiments.hellinger.errors import (
     DieNoise,
     ErrorLaw,
     error_laws,
-    mean_errors_over_tables,
     noise_here,
     throws_grid,
 )
@@ -34,8 +31,6 @@ from dpbayes.experiments.hellinger.scenario import SIDES, DieMethod, Scenario, S
 from dpbayes.figures.hellinger import die_errors_figure, error_box_figure, sides_figure
 from dpbayes.figures.style import Figure, without_legend
 from dpbayes.model.compositions import is_listable
-from dpbayes.posteriors import hellinger
-from dpbayes.theory.notes.mechanisms import exact_die_loss
 
 SWEPT = 1_000
 """Simulated releases of each Laplace mechanism at every point of a curve."""
@@ -54,11 +49,6 @@ NAMES = {
 
 TIE = 0.03
 """Medians closer than this, relative to the larger, are called equal; the error of simulated ones is about 0.02."""
-
-FARTHEST = 1000
-"""A factor above this is not shown: one of the errors is almost zero."""
-
-MOST_AUDITED = 300
 
 MEDIAN = LEVELS.index(0.5)
 
@@ -176,7 +166,6 @@ def _frame(inputs: HellingerInputs, epsilon: float) -> Frame:
     counts = " + ".join(f"{count:,}" for count in scenario.counts)
     captions = {
         "errors": f"Boxes show the middle half of releases, whiskers 5% to 95%, for hypothetical throws {counts}.",
-        "epsilon": enumeration_wins(scenario),
         "throws": "Colours as in the boxes; Laplace noise on one count is dashed.",
     }
     note = (
@@ -247,27 +236,11 @@ def second_sentence(medians: Mapping[DieMethod, float], scenario: Scenario) -> s
     return " ".join(sentences)
 
 
-def enumeration_wins(scenario: Scenario) -> str:
-    """Return the factor by which enumeration cuts the smooth mechanism's error; "" if enumeration is not shown.
-
-    The factor is of means over all tables: medians jump from one candidate to the next, and these counts are one table.
-    """
-    if DieMethod.ENUMERATED not in scenario.methods:
-        return ""
-    proved, enumerated = mean_errors_over_tables(scenario).values()
-    if proved - enumerated <= TIE * proved:
-        return "On average over all tables, enumeration does not cut the error of smooth sensitivity."
-    if proved > FARTHEST * enumerated:
-        return "On average over all tables, enumeration cuts the error of smooth sensitivity to almost zero."
-    factor = numeral(proved / enumerated, 2)
-    return f"On average over all tables, enumeration cuts the error of smooth sensitivity {factor}-fold."
-
-
 # Guarantees
 
 
 def die_guarantees(scenario: Scenario) -> "pd.DataFrame":
-    """Return the stated and the proved guarantee of each mechanism, and its exact loss where tables are few.
+    """Return the stated and the proved guarantee of each mechanism; Proofs measures their exact losses.
 
     Args:
         scenario: The die at an epsilon.
@@ -275,38 +248,14 @@ def die_guarantees(scenario: Scenario) -> "pd.DataFrame":
     Returns:
         A frame with one row for each mechanism.
     """
-    losses: Mapping[DieMethod, float] = {}
-    with suppress(InputError):  # for more tables than can be compared in pairs
-        losses = exact_losses(scenario)
     methods = scenario.methods
     return pd.DataFrame(
         {
             "mechanism": [method.value for method in methods],
             "stated": [_guarantee(scenario.claimed(method)) for method in methods],
             "proved": [_guarantee(scenario.certified(method)) for method in methods],
-            "exact loss (ε at δ = 0)": [numeral(losses[method]) if method in losses else "" for method in methods],
         }
     )
-
-
-def exact_losses(scenario: Scenario) -> dict[DieMethod, float]:
-    """Return the exact pure epsilon of the exponential mechanisms over all neighbouring tables of this die.
-
-    Errors: InputError if there are more than MOST_AUDITED candidates.
-    """
-    die = scenario.die
-    die.require_listable(MOST_AUDITED)
-    scales: dict[DieMethod, FloatArray] = {
-        method: hellinger.smooth_sensitivities(die, beta=scenario.smoothing(method))
-        for method in scenario.methods
-        if method in (DieMethod.SMOOTH, DieMethod.ENUMERATED)
-    }
-    scales[DieMethod.GLOBAL] = np.asarray(hellinger.global_sensitivity(die))
-    scales[DieMethod.LOCAL] = die.local_sensitivities
-    return {
-        method: exact_die_loss(die, epsilon=scenario.spent(method), sensitivity=scale)
-        for method, scale in scales.items()
-    }
 
 
 def _guarantee(guarantee: Guarantee) -> str:

@@ -3,7 +3,7 @@
 From public probabilities no record has a part in it; otherwise it is computed from the table, for the curator only.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -33,9 +33,6 @@ MOST_CELLS = 100
 
 CLEAR, SEEN = 3.0, 0.01
 """An arrow makes a clear difference if its worth is so many standard errors from zero, and this share of the error."""
-
-FEW = 3
-"""Arrows that a sentence names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +161,7 @@ def _frame(inputs: PublicArrows | CuratorArrows, epsilon: float) -> Frame:
         for k, (change, worth) in enumerate(zip(errors.changes, errors.worths, strict=True))
     ]
     numbers = {"error": errors.error.value} | {bar.name: bar.worth for bar in bars}
-    notes = (verdicts(errors), f"{DEFINITION} {inputs.releases}")
+    notes = (verdict(errors), f"{DEFINITION} {inputs.releases}")
     return Frame(arrow_headline(errors, epsilon), {"worth": arrows_figure(bars)}, notes, {"worth": READING}, numbers)
 
 
@@ -197,24 +194,11 @@ def arrow_headline(errors: ArrowErrors, epsilon: float) -> str:
     return f"{start} {arrow} costs more than it says: without it, the error falls from {now} to {after}."
 
 
-def verdicts(errors: ArrowErrors) -> str:
-    """Return how many drawn arrows are worth their noise, which are not, and what further arrows would do."""
-    clear, worths, changes = clear_changes(errors), errors.worths, errors.changes
-    number = sum(not change.is_added for change in changes)
-    worth_it = [k for k in clear if worths[k].value > 0 and not changes[k].is_added]
-    too_dear = [changes[k] for k in clear if worths[k].value < 0 and not changes[k].is_added]
-    useful = [changes[k] for k in clear if worths[k].value > 0 and changes[k].is_added]
-    drawn = f"{many(number, 'arrow')}: {len(worth_it)} clearly worth the noise, {len(too_dear)} clearly not."
-    sentences = [drawn] if number else ["No arrow is drawn."]
-    if too_dear:
-        sentences.append(f"Removing {_listed(too_dear)} would lower the error.")
-    if useful:
-        sentences.append(f"Adding {_listed(useful)} would lower the error.")
-    return " ".join(sentences)
-
-
-def _listed(changes: Sequence[Change]) -> str:
-    *others, last = [" → ".join(change.arrow) for change in changes[:FEW]]
-    if more := len(changes) - FEW if len(changes) > FEW else 0:
-        others, last = [*others, last], f"one of {more} more"
-    return f"{', '.join(others)} or {last}" if others else last
+def verdict(errors: ArrowErrors) -> str:
+    """Return how many drawn arrows are worth their noise, and how many are not."""
+    drawn = [k for k, change in enumerate(errors.changes) if not change.is_added]
+    if not drawn:
+        return "No arrow is drawn."
+    worths = [errors.worths[k].value for k in clear_changes(errors) if k in drawn]
+    good = sum(worth > 0 for worth in worths)
+    return f"{many(len(drawn), 'arrow')}: {good} clearly worth the noise, {len(worths) - good} clearly not."

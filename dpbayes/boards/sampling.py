@@ -33,7 +33,6 @@ from dpbayes.figures.sampling import (
     game_figure,
     mean_error_figure,
     omega_figure,
-    robustness_figure,
     trim_figure,
 )
 from dpbayes.figures.style import Figure
@@ -44,7 +43,6 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.smoothness import (
     beta_concentration,
     exponential_concentration,
-    kl_bound_sharp,
     laplace_concentration,
 )
 from dpbayes.theory.dimitrakakis14.game import (
@@ -53,8 +51,6 @@ from dpbayes.theory.dimitrakakis14.game import (
     needed_answers_bracket,
     printed_answers,
     printed_answers_tail,
-    printed_divergence,
-    symmetric_kl_bound,
     too_few_answers,
 )
 
@@ -278,8 +274,6 @@ LEVEL = 0.95
 
 MOST_SIMULATED, LEAST_GAMES, MOST_GAMES, DRAWS_AT_ONCE = 4000, 50, 1000, 1_000_000
 
-RECORDS = np.unique(np.round(np.geomspace(1, 10_000, 41)))
-
 CONCENTRATIONS = {Family.EXPONENTIAL: exponential_concentration, Family.LAPLACE: laplace_concentration}
 """Assumption 2's constant c of the families whose records are apart by the distance that is set."""
 
@@ -321,7 +315,6 @@ class GameInputs:
 
 GAME = Panel("game", "What does the attacker believe?", "The attacker's belief in the true table.", large=True)
 WON = Panel("won", "How many answers are needed?", "Share of games won against the number of answers.")
-MOVED = Panel("moved", "What does one record move?", "KL divergence of neighbouring posteriors against n.")
 
 
 def query_game(inputs: GameInputs, *, value: str = "100") -> View:
@@ -340,7 +333,7 @@ def query_game(inputs: GameInputs, *, value: str = "100") -> View:
     label = "Answers that the attacker has seen"
     slider = slider_of("sampling.answers", steps, label=label)
     first = stop_text(int(np.clip(int(value), 1, len(inputs.study.right))))
-    board = Board("query-game", "The query game", (GAME, WON, MOVED), {}, first, slider)
+    board = Board("query-game", "The query game", (GAME, WON), {}, first, slider)
     return View(board, lambda stop: (_game_frame(inputs, int(stop)),))
 
 
@@ -354,11 +347,10 @@ def _game_frame(inputs: GameInputs, answers: int) -> Frame:
     low, high = (float(end) for end in inputs.pair.gain_range)
     most = max(abs(low), abs(high))
     loss = f"at most ε = {numeral(most, 4)}" if math.isfinite(most) else "unlimited"
-    figures = {"game": _beliefs(inputs, answers), "won": _wins(inputs), "moved": _moved(inputs)}
+    figures = {"game": _beliefs(inputs, answers), "won": _wins(inputs)}
     captions = {
         "game": f"The privacy loss of one answer is {loss} for these two tables.",
         "won": _bounds_text(inputs),
-        "moved": f"{numeral(float(inputs.pair.kl), 3)} nats from the first table to the second.",
     }
     note = "The attacker knows both tables, and finds them equally likely before the first answer."
     return Frame(headline, figures, (note,), captions, {"won": float(study.right[answers - 1])})
@@ -422,19 +414,3 @@ def _bounds_text(inputs: GameInputs) -> str:
     (least, most), stated = _needed_bracket(inputs), _stated_answers(inputs)
     proved = f"Proved: at least {math.ceil(least):,} and at most {math.ceil(most):,} answers."
     return proved if stated is None else f"{proved} The paper's Theorem 3 states {math.ceil(stated):,}."
-
-
-def _moved(inputs: GameInputs) -> Figure:
-    """Draw the larger KL divergence of the two posteriors against n, its proved bound and the stated one."""
-    two, pairs = inputs.tables, pair_of(inputs.family, inputs.tables, bound=inputs.bound, records=RECORDS)
-    divergence, flat = np.maximum(pairs.kl, pairs.swapped().kl), np.ones_like(RECORDS)
-    if inputs.mechanism is not None:
-        eta = 2 * two.columns * inputs.bound
-        return robustness_figure(RECORDS, divergence, flat * float(kl_bound_sharp(eta)), flat * eta)
-    if inputs.family is Family.NORMAL:
-        return robustness_figure(RECORDS, divergence, pairs.movement, None)
-    is_binomial = inputs.family is Family.BINOMIAL
-    concentration = beta_concentration if is_binomial else CONCENTRATIONS[inputs.family]
-    distance = 1.0 if is_binomial else two.distance
-    stated = flat * printed_divergence(concentration(two.concentration), distance)
-    return robustness_figure(RECORDS, divergence, symmetric_kl_bound(pairs), stated)

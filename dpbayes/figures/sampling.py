@@ -18,7 +18,6 @@ from dpbayes.figures.style import (
     figure_of,
     log_axis,
     plain,
-    positive_range,
     probabilities,
     titled,
 )
@@ -207,27 +206,6 @@ def adversary_figure(
         x=log_axis("answers j", 1, most, range=[0, float(np.log10(most))]),
         y=titled("share of games won", range=[0.48, 1.02], tickformat=PERCENT),
         height=400,
-    )
-
-
-def robustness_figure(
-    records: FloatArray, divergence: FloatArray, bound: FloatArray, printed: FloatArray | None
-) -> Figure:
-    """Draw KL between neighbouring posteriors over n (grid,), the corrected bound, and the paper's bound, if any."""
-    traces = [
-        LINES | {"x": records, "y": divergence, "line": {"color": EXACT, "width": 3}, "name": "KL (computed)"},
-        LINES
-        | {"x": records, "y": bound, "line": {"color": BOUND, "width": 2, "dash": "dash"}, "name": "proved bound"},
-    ]
-    if printed is not None:
-        wrong = bool(np.any(divergence > printed * (1 + 1e-9)))
-        line = {"color": INVALID if wrong else BOUND, "width": 2, "dash": "dot"}
-        traces.append(LINES | {"x": records, "y": printed, "line": line, "name": "as stated in the paper"})
-    drawn = positive_range(divergence, bound, *([] if printed is None else [printed]))
-    return figure_of(
-        traces,
-        x=log_axis("records n in each table", float(records[0]), float(records[-1]), tickformat=","),
-        y=log_axis("KL of neighbouring posteriors, nats", *drawn, exponentformat="power"),
     )
 
 

@@ -16,7 +16,7 @@ from dpbayes.boards.network import (
     arrow_worth,
     arrow_worth_in_table,
     clear_changes,
-    verdicts,
+    verdict,
 )
 from dpbayes.experiments.arrows import ArrowErrors, Change
 from dpbayes.sources.named_networks import empty_over, load_named, naive_bayes_over
@@ -69,7 +69,7 @@ def test_the_best_arrow_to_add_to_columns_without_arrows_is_named():
     assert set(empty.numbers) == {"error", *(name for name in empty.numbers if name.startswith("add "))}
     bayes = arrow_worth(replace(PUBLIC, network=naive_bayes_over(STATES, "dysp"))).frames_at("1")[0]
     assert "dysp → bronc is worth its noise" in bayes.headline
-    assert "Removing dysp → tub or dysp → asia would lower the error." in bayes.notes[0]
+    assert bayes.notes[0].endswith("2 clearly not.")
 
 
 def errors_of(*worths: float, added: bool = False) -> ArrowErrors:
@@ -80,22 +80,30 @@ def errors_of(*worths: float, added: bool = False) -> ArrowErrors:
 
 
 @pytest.mark.parametrize(
-    ("errors", "headline", "sentences"),
+    ("errors", "headline", "counted"),
     [
-        (errors_of(0.1, -0.2), "a1 → b1 costs more than it says: without it, the error falls from 0.5 to 0.3.", 2),
-        (errors_of(0.2, -0.1), "a0 → b0 is worth its noise: without it, the error rises from 0.5 to 0.7.", 2),
-        (errors_of(0.001), "no arrow makes a clear difference to the error (0.5).", 1),
-        (errors_of(0.1, added=True), "adding a0 → b0 would lower the error from 0.5 to 0.4.", 2),
-        (errors_of(-0.1, added=True), "adding a0 → b0 would raise the error from 0.5 to 0.6.", 1),
+        (
+            errors_of(0.1, -0.2),
+            "a1 → b1 costs more than it says: without it, the error falls from 0.5 to 0.3.",
+            "2 arrows: 1 clearly worth the noise, 1",
+        ),
+        (
+            errors_of(0.2, -0.1),
+            "a0 → b0 is worth its noise: without it, the error rises from 0.5 to 0.7.",
+            "2 arrows: 1 clearly worth the noise, 1",
+        ),
+        (
+            errors_of(0.001),
+            "no arrow makes a clear difference to the error (0.5).",
+            "1 arrow: 0 clearly worth the noise, 0",
+        ),
+        (errors_of(0.1, added=True), "adding a0 → b0 would lower the error from 0.5 to 0.4.", "No arrow"),
+        (errors_of(-0.1, added=True), "adding a0 → b0 would raise the error from 0.5 to 0.6.", "No arrow"),
     ],
 )
-def test_the_headline_is_the_largest_clear_difference(errors: ArrowErrors, headline: str, sentences: int):
+def test_the_headline_is_the_largest_clear_difference(errors: ArrowErrors, headline: str, counted: str):
     assert arrow_headline(errors, 1.0) == f"ε = 1: {headline}"
-    assert verdicts(errors).count(".") == sentences
-
-
-def test_many_arrows_are_not_all_named():
-    assert "a0 → b0, a1 → b1, a2 → b2 or one of 2 more" in verdicts(errors_of(*[-0.1] * 5))
+    assert verdict(errors).startswith(counted)
 
 
 def test_only_the_board_of_a_table_is_private():

@@ -9,7 +9,6 @@ from dpbayes.figures.sampling import (
     game_figure,
     mean_error_figure,
     omega_figure,
-    robustness_figure,
     trim_figure,
 )
 
@@ -100,12 +99,3 @@ def test_marks_of_needed_answers_are_in_the_picture():
     assert named(figure, "least").line.color == BOUND
     assert named(figure, "paper").line.color == INVALID
     assert list(named(figure, "simulated").y) == pytest.approx(np.linspace(0.5, 0.9, 5))
-
-
-def test_a_printed_bound_is_red_only_where_it_is_passed():
-    n = np.array([1.0, 10.0])
-    kept = robustness_figure(n, np.array([0.2, 0.1]), np.array([0.3, 0.3]), np.array([0.5, 0.5])).to_plotly()
-    passed = robustness_figure(n, np.array([0.2, 0.1]), np.array([0.3, 0.3]), np.array([0.15, 0.15])).to_plotly()
-    assert named(kept, "as stated in the paper").line.color == BOUND
-    assert named(passed, "as stated in the paper").line.color == INVALID
-    assert len(robustness_figure(n, n, n, None).to_plotly().data) == 2

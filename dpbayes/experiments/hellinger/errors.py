@@ -120,19 +120,6 @@ def error_laws(scenarios: Sequence[Scenario], noise: DieNoise) -> dict[DieMethod
     return laws
 
 
-def mean_errors_over_tables(scenario: Scenario) -> dict[DieMethod, float]:
-    """Return the exact mean error of both smooth mechanisms over all tables of the die's n throws.
-
-    Errors: InputError if there are too many tables to enumerate.
-    """
-    distance, means = hellinger.all_distances(scenario.enumerated.die), {}
-    for method in (DieMethod.SMOOTH, DieMethod.ENUMERATED):
-        smooth = hellinger.smooth_sensitivities(scenario.die, beta=scenario.smoothing(method))
-        law = np.exp(hellinger.log_pmf(distance, epsilon=scenario.spent(method), sensitivity=smooth))
-        means[method] = float(np.einsum("xr,xr->x", law, distance).mean())
-    return means
-
-
 # Grids
 
 
