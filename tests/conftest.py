@@ -17,7 +17,7 @@ from streamlit.components.v2 import manifest_scanner
 
 from dpbayes.sources import data_files
 from dpbayes.sources.named_networks import load_named
-from dpbayes.sources.shipped_tables import _declared, load_shipped, shipped_regression
+from dpbayes.sources.shipped_tables import load_shipped, shipped_domains, shipped_regression
 from dpbayes.ui.session import roles
 from dpbayes.ui.session.graphs import graph_of
 
@@ -96,7 +96,7 @@ def copied_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
     """A copy of the shipped data that the program reads instead, with nothing read before."""
 
     def forget() -> None:
-        for cache in (load_named, load_shipped, shipped_regression, _declared, graph_of):
+        for cache in (load_named, load_shipped, shipped_regression, shipped_domains, graph_of):
             cache.cache_clear()
         st.cache_resource.clear()
 

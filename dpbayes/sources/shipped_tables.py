@@ -11,7 +11,7 @@ from dpbayes.model.network import Network
 from dpbayes.model.regression import PublicBounds, RegressionData
 from dpbayes.sources.columns import Column, encode
 from dpbayes.sources.data_files import Content, read_data, read_index
-from dpbayes.sources.domains import DeclaredColumn, for_table, read_domains
+from dpbayes.sources.domains import DeclaredColumn, read_domains
 from dpbayes.sources.table import Table
 from dpbayes.sources.tables import read_csv
 
@@ -68,10 +68,11 @@ def shipped_frame(key: str) -> "pd.DataFrame":
     return _read_table(key, lambda frame: frame)
 
 
+@functools.lru_cache(maxsize=8)
 def shipped_domains(key: str) -> tuple[DeclaredColumn, ...]:
-    """Return what is declared of every column of the file of a table of SHIPPED, in the file's order."""
-    columns = _declared(key)
-    return for_table(columns, list(shipped_frame(key).columns))
+    """Return the declared columns of a table of SHIPPED, those in use in the order of the network's nodes."""
+    _shipped(key)
+    return read_data(f"tables/{key}.json", read_domains)
 
 
 def default_network(key: str) -> Network:
@@ -123,15 +124,8 @@ def _read_table(key: str, read: "Callable[[pd.DataFrame], Content]") -> Content:
     return read_data(f"tables/{_shipped(key).file}", lambda content: read(read_csv(content)))
 
 
-@functools.lru_cache(maxsize=8)
-def _declared(key: str) -> tuple[DeclaredColumn, ...]:
-    """The domain description of a table, its columns in use first and in the order of the network's nodes."""
-    _shipped(key)
-    return read_data(f"tables/{key}.json", read_domains)
-
-
 def _columns(key: str) -> tuple[Column, ...]:
-    return tuple(column.domain for column in _declared(key) if column.use and column.domain)
+    return tuple(column.domain for column in shipped_domains(key) if column.use and column.domain)
 
 
 def _shipped(key: str) -> ShippedTable:

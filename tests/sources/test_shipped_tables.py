@@ -84,7 +84,7 @@ REMEDY = "install dpbayes again or restore the file."
 
 def test_a_missing_table_is_named_and_the_others_load(copied_data: Path) -> None:
     (copied_data / "tables" / "fulton_pums2000.csv.gz").unlink()
-    readers = (load_shipped, "fulton_binary"), (shipped_domains, "fulton"), (shipped_regression, "fulton")
+    readers = (load_shipped, "fulton_binary"), (shipped_frame, "fulton"), (shipped_regression, "fulton")
     for read, key in readers:
         with pytest.raises(InputError, match=f"^data/tables/fulton_pums2000.csv.gz is missing: {REMEDY}$"):
             read(key)
