@@ -239,18 +239,13 @@ OUTSIDE = -1
 """In the place of a code: the value is none that was declared."""
 
 
-def coded(column: Column, texts: "pd.Series") -> IntArray:
-    """Return the code of each of these distinct values, OUTSIDE where it has none."""
-    codes = column.codes_of(texts)
-    codes[codes < 0] = np.where(is_missing(texts), code_of_missing(column), OUTSIDE)[codes < 0]
-    return codes
-
-
 def encoded(column: Column, values: "pd.Series") -> IntArray:
     """Return the codes (n,) of texts, OUTSIDE where a value has none."""
     index, distinct = pd.factorize(values, use_na_sentinel=True)
-    codes = coded(column, pd.Series(distinct, dtype="str"))
-    return np.append(codes, code_of_missing(column))[index]
+    texts, missing = pd.Series(distinct, dtype="str"), code_of_missing(column)
+    codes = column.codes_of(texts)
+    codes[codes < 0] = np.where(is_missing(texts), missing, OUTSIDE)[codes < 0]
+    return np.append(codes, missing)[index]
 
 
 def _rule(column: Column) -> str:
