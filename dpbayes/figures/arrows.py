@@ -15,6 +15,9 @@ LETTERS = 30
 LEAST_SPAN = 0.002
 """The least error that is seen as the whole width."""
 
+LEFT = 0.35
+"""The part of the axis left of zero, of the part to its right without its margin."""
+
 UNKNOWN, WORTH, COST = BOUND, GREEN, INVALID
 """The colours of an arrow without a clear difference, of one that is worth its noise, and of one that is not."""
 
@@ -46,7 +49,7 @@ class ArrowBar:
 
 
 def arrows_figure(bars: Sequence[ArrowBar], *, legend: bool = True) -> Figure:
-    """Draw the error that each arrow saves as a bar, the first on top, and what it saves without noise as a diamond.
+    """Draw the error that each arrow saves as a bar, the largest on top, and what it saves without noise as a diamond.
 
     The axis does not depend on epsilon; a bar that leaves it is cut off, and the pointer shows its number.
 
@@ -55,7 +58,8 @@ def arrows_figure(bars: Sequence[ArrowBar], *, legend: bool = True) -> Figure:
         legend: Whether a legend explains the marks.
     """
     span = max([LEAST_SPAN, *(abs(bar.limit) for bar in bars)])
-    low, high = -0.9 * span, 1.25 * span
+    low, high = min(-LEFT * span, 1.1 * min((bar.limit for bar in bars), default=0.0)), 1.25 * span
+    bars = sorted(bars, key=lambda bar: -bar.worth)
     rows = np.arange(len(bars), 0.0, -1.0)
     shown = np.clip([bar.worth for bar in bars], low, high)
     labels = distinct_labels([bar.name for bar in bars], LETTERS)
@@ -83,7 +87,7 @@ def arrows_figure(bars: Sequence[ArrowBar], *, legend: bool = True) -> Figure:
 
 
 def _bar(bar: ArrowBar, end: float, row: float) -> Trace:
-    line = {"color": faded(bar.colour, 0.9 if bar.is_clear else 0.45), "width": 14}
+    line = {"color": faded(bar.colour, 0.45), "width": 14}
     hover = f"{numeral(bar.worth, 2)} ± {numeral(bar.error, 1)}<extra></extra>"
     return (
         LINES
@@ -99,7 +103,7 @@ def _whiskers(bars: Sequence[ArrowBar], rows: "np.ndarray", low: float, high: fl
         | {
             "x": np.clip([bar.worth - bar.error, bar.worth + bar.error], low, high),
             "y": np.array([row, row]),
-            "line": {"color": BOUND, "width": 1.5},
+            "line": {"color": bar.colour, "width": 2.5},
             "showlegend": False,
             "hoverinfo": "skip",
         }

@@ -30,13 +30,14 @@ TABLE = CuratorArrows(dp.sample_dataset(ASIA, CPTS, 2_000, np.random.default_rng
 def test_the_picture_has_the_numbers_of_the_study():
     errors, frame = PUBLIC.study.at(1.0), arrow_worth(PUBLIC).frames_at("1")[0]
     traces = frame.figures["worth"].data
-    names = [arrow_name(change) for change in errors.changes]
+    order = sorted(range(len(errors.changes)), key=lambda k: -errors.worths[k].value)
+    names = [arrow_name(errors.changes[k]) for k in order]
     assert [text for text in frame.figures["worth"].layout["yaxis"]["ticktext"]] == names
-    for k, worth in enumerate(errors.worths):
-        assert traces[k]["x"][1] == pytest.approx(worth.value)
-        assert frame.numbers[names[k]] == worth.value
+    for place, k in enumerate(order):
+        assert traces[place]["x"][1] == pytest.approx(errors.worths[k].value)
+        assert frame.numbers[names[place]] == errors.worths[k].value
     diamonds = traces[-1]
-    np.testing.assert_array_equal(diamonds["x"], [change.limit for change in errors.changes])
+    np.testing.assert_array_equal(diamonds["x"], [errors.changes[k].limit for k in order])
     assert frame.numbers["error"] == errors.error.value
     frame.figures["worth"].to_plotly()  # refuses a property that Plotly does not know
 
