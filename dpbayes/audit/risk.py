@@ -220,5 +220,9 @@ def sentences(risks: Sequence[Risk]) -> str:
 def _belief(risk: Risk) -> str:
     """Return the ceiling of the belief, and the limit that it rarely exceeds."""
     most, usual = in_hundred(risk.ceiling), in_hundred(float(risk.usual(risk.suspicion)))
-    often = "" if usual == most else f"; in {1 - RARE:.0%} of cases it rises to at most {usual}%, even if it is true"
+    often = (
+        ""
+        if usual == most or not np.isfinite(risk.rare)
+        else f"; in {1 - RARE:.0%} of cases it rises to at most {usual}%, even if it is true"
+    )
     return f"The attacker’s {percent(risk.suspicion)} belief can rise to {_limit(risk.ceiling, risk.guarantee)}{often}."

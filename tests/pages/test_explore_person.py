@@ -80,15 +80,16 @@ def test_belief_and_releases_are_set_and_in_the_link() -> None:
     assert (link["release.suspicion"], link["release.releases"]) == ("0.5", "3")
     shown = metrics(at)
     assert shown["Largest belief"] == "95.3%"
-    assert "rises above 75%" in everything(at)
+    assert "in 99% of cases it rises to at most" in everything(at)
     mark = figures(at)["person"]["data"][-1]
     assert mark["y"][-1] == pytest.approx(1 / (1 + math.exp(-3)))
 
 
-def test_a_delta_is_stated_by_how_often_a_belief_passes_what_epsilon_allows() -> None:
+def test_a_delta_is_stated_beside_the_largest_belief() -> None:
     at = person(mechanism="GaussianUpdates", delta="0.001")
     prior = Dirichlets.symmetric(load_named("sprinkler")[0])
     text = sentences([risk(GaussianUpdates(prior=prior, epsilon=1.0, delta=1e-3), n=200)])
-    assert "(the limit of ε alone)" in text
+    assert "apart from rare cases (δ)" in text
+    assert "100%" not in text
     assert text in [m.value for m in at.markdown]
     assert "Largest belief by ε" in [metric.label for metric in at.metric]
