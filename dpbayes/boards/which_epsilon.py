@@ -170,6 +170,6 @@ def _captions(least: LeastEpsilon) -> dict[str, str]:
         return {}
     high = f"to {numeral(least.high, 3)}" if math.isfinite(least.high) else "and above: the releases are too few"
     return {
-        "errors": f"The headline rounds the least ε up; its 95% interval is {numeral(least.low, 3)} {high}. Every larger "
-        "ε is sufficient too."
+        "errors": f"The headline rounds the least ε up; its 95% interval is {numeral(least.low, 3)} {high}. "
+        "Every larger ε is sufficient too."
     }

@@ -47,18 +47,6 @@ def test_a_refused_number_leaves_the_prior() -> None:
     assert "equivalent sample size must be between 0.001" in plain(everything(at))
 
 
-def test_the_rule_changes_the_posterior_of_wide_nodes_only() -> None:
-    """P(dysp = yes | smoke = yes) sums over nodes of eight cells; P(smoke) has a node of two."""
-    answers = {}
-    for text in ("1", "capped", "capped:8"):
-        for target in ("dysp", "smoke"):
-            frame = next(f.value for f in open_page(EXPLORE, target=target, prior=text).dataframe if "exact" in f.value)
-            answers[text, target] = list(frame["exact"])
-    assert answers["1", "dysp"] != answers["capped", "dysp"]
-    assert answers["1", "dysp"] == answers["capped:8", "dysp"], "no node has more than eight cells"
-    assert answers["1", "smoke"] == answers["capped", "smoke"]
-
-
 def test_every_mechanism_has_the_chosen_prior_except_private_map() -> None:
     for text in ("1", "capped", "bdeu:2", "0.3"):
         chosen = Chosen(Settings(prior=prior_rule(text)))

@@ -94,10 +94,9 @@ CLAIMS_VIEW = {"proofs.view": ProofsView.CLAIMS.value}
 
 SIMULATORS = (
     "dpbayes.theory.zhang16.posterior_kl.exhibits.simulate_kl",
-    "dpbayes.theory.zhang16.stealth.needed_increments",
-    "dpbayes.theory.zhang16.largest_noise.largest_noise",
-    "dpbayes.theory.zhang16.largest_noise.largest_count_error",
-    "dpbayes.theory.zhang16.rebuilt_tables.simulated_table_error",
+    "dpbayes.theory.zhang16.stealth.stream",
+    "dpbayes.theory.zhang16.counts.stream",
+    "dpbayes.theory.zhang16.rebuilt_tables.stream",
 )
 
 
