@@ -41,6 +41,13 @@ class Answers:
     densities: FloatArray | None = None
     interval: tuple[float, float] | None = None
 
+    def followed_by(self, others: "Answers") -> "Answers":
+        """Return the answers of these releases and then of others by the same mechanism."""
+        means = np.concatenate([self.means, others.means])
+        if self.densities is None or others.densities is None:
+            return Answers(means)
+        return Answers(means, np.concatenate([self.densities, others.densities]), self.interval)
+
 
 def answers_of(release: Release[Outcome], question: Question, *, is_noise_aware: bool, drawn: int) -> Answers:
     """Read one answer from a batch of releases, as the recipient does.

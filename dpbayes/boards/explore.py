@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from dpbayes.audit.risk import belief_sentence
+from dpbayes.base.looks import PRIVATE
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import near_one, numeral
 from dpbayes.base.types import FloatArray
@@ -18,7 +19,7 @@ from dpbayes.boards.answers import THETA, Answers, answers_of, density_of, is_li
 from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
 from dpbayes.figures.answer import AnswerPicture, answer_figure, frame_height
 from dpbayes.figures.style import Figure
-from dpbayes.mechanisms import Outcome, Release
+from dpbayes.mechanisms import Mechanism, Outcome, Release
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.model.counts import Counts
 from dpbayes.model.dataset import Dataset
@@ -105,6 +106,7 @@ class RecipientInputs:
         meanings: What nodes mean, by name, where the name does not say it.
         is_noise_aware: Whether the reader accounts for the noise of a release.
         facts: What the board states, by name.
+        colour: The colour of the mechanism.
     """
 
     release_at: Callable[[float], Release[Outcome]]
@@ -112,6 +114,18 @@ class RecipientInputs:
     meanings: Mapping[str, str] = field(default_factory=dict)
     is_noise_aware: bool = True
     facts: Mapping[str, str] = field(default_factory=dict)
+    colour: str = PRIVATE
+
+
+def shown_release(mechanism: Mechanism[Outcome], counts: Counts, seed: int) -> Release[Outcome]:
+    """Return the simulated release that both seats show first, as a batch of one.
+
+    Args:
+        mechanism: The mechanism with its epsilon.
+        counts: The true counts.
+        seed: The seed of the simulated releases.
+    """
+    return mechanism.simulate(counts, stream(seed, "release", type(mechanism).__name__), (1,))
 
 
 POSTERIOR = Panel(
@@ -223,7 +237,7 @@ def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
         numbers |= {"low": low, "high": high}
         ends = f"{probability_text(low)} and {probability_text(high)}"
         headline += f", and the table's answer lies between {ends} with 95 % probability"
-    figure = answer_figure(picture, name=f"probability of {_name(inputs)}")
+    figure = answer_figure(picture, name=f"probability of {_name(inputs)}", colour=inputs.colour)
     return Frame(f"{headline}.", {"posterior": figure}, (belief_sentence(release.guarantee),), numbers=numbers)
 
 
@@ -234,10 +248,8 @@ Beside = tuple[Mapping[str, Figure], Mapping[str, str], Mapping[str, float]]
 def _frames(inputs: CuratorInputs, epsilon: float, beside: Beside) -> tuple[Frame, ...]:
     """Return the frames of the answer at an epsilon, with what the pictures beside it show."""
     mechanism, exact = inputs.mechanism_at(epsilon), inputs.answer
-    rng = stream(inputs.seed, "explore", type(mechanism).__name__)
-    release = mechanism.simulate(inputs.counts, rng, (inputs.most_releases,))
     drawn = min(DRAWN if inputs.question.cell is not None else DRAWN_JOINT, inputs.most_releases)
-    read = answers_of(release, inputs.question, is_noise_aware=inputs.is_noise_aware, drawn=drawn)
+    read = _answers(inputs, mechanism, drawn)
     low, high = (float(end) for end in np.quantile(read.means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2)))
     is_prior = read.densities is not None and is_like_prior(read.densities, inputs.prior_density)
     answer, ends = probability_text(exact), _range_text(low, high)
@@ -262,6 +274,16 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Beside) -> tuple[Fram
         )
         for k in range(drawn)
     )
+
+
+def _answers(inputs: CuratorInputs, mechanism: Mechanism[Outcome], drawn: int) -> Answers:
+    """Read the release that a recipient sees, and other possible ones."""
+    first = shown_release(mechanism, inputs.counts, inputs.seed)
+    rng = stream(inputs.seed, "explore", type(mechanism).__name__)
+    others = mechanism.simulate(inputs.counts, rng, (inputs.most_releases - 1,))
+    question, is_noise_aware = inputs.question, inputs.is_noise_aware
+    read = answers_of(first, question, is_noise_aware=is_noise_aware, drawn=1)
+    return read.followed_by(answers_of(others, question, is_noise_aware=is_noise_aware, drawn=drawn - 1))
 
 
 def _answer_figure(inputs: CuratorInputs, read: Answers, this: int, *, is_prior: bool) -> Figure:

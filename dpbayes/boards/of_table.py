@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-from dpbayes.base.randomness import stream
 from dpbayes.base.text import shortest
 from dpbayes.base.validation import InputError, brief
 from dpbayes.boards.board import Board
@@ -57,6 +56,7 @@ def explore(
         RecipientInputs,
         explore_release,
         explore_table,
+        shown_release,
     )
 
     if seat not in SEATS:
@@ -70,9 +70,8 @@ def explore(
         return changed
 
     if seat == "recipient":
-        words = "release", type(chosen).__name__
         public = RecipientInputs(
-            lambda epsilon: at(epsilon).simulate(counts, stream(seed, *words), (1,)), question, facts=facts
+            lambda epsilon: shown_release(at(epsilon), counts, seed), question, facts=facts, colour=chosen.colour
         )
         return explore_release(public, value=value).complete()
     fourier = (lambda epsilon: LaplaceFourier(prior=network, epsilon=epsilon)) if network.is_binary else None

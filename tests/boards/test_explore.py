@@ -17,6 +17,7 @@ from dpbayes.boards.explore import (
     explore_release,
     explore_table,
     probability_text,
+    shown_release,
 )
 from dpbayes.figures.posterior import PRIOR_ALONE
 from dpbayes.model.question import Question
@@ -232,6 +233,29 @@ def test_a_recipients_board_follows_from_releases_alone():
         return view.with_frames({stop: view.frames_at(stop) for stop in ("0.1", "1", "10")})
 
     assert board_of(TABLE).to_html() == board_of(other).to_html()
+
+
+@pytest.mark.parametrize("question", [QUESTION, WIDE])
+@pytest.mark.parametrize("is_noise_aware", [True, False])
+def test_the_curator_first_sees_the_release_of_the_recipient(question: Question, is_noise_aware: bool):
+    inputs = replace(INPUTS, mechanism_at=fourier_at, question=question, is_noise_aware=is_noise_aware)
+    public = RecipientInputs(
+        lambda epsilon: shown_release(fourier_at(epsilon), COUNTS, INPUTS.seed),
+        question,
+        is_noise_aware=is_noise_aware,
+        colour=dp.LaplaceFourier.colour,
+    )
+    curator, recipient = explore_table(inputs).frames_at("1")[0], explore_release(public).frames_at("1")[0]
+    assert recipient.numbers["released"] == curator.numbers["released"]
+    name = "this release (public)"
+    seen, known = (
+        next(trace for trace in frame.figures["posterior"].data if trace.get("name") == name)
+        for frame in (recipient, curator)
+    )
+    assert seen["line"] == known["line"]
+    inside = (seen["y"] < 4) & (known["y"] < 4)  # where neither is cut off by its frame
+    assert inside.any()
+    assert seen["y"][inside] == pytest.approx(known["y"][inside])
 
 
 def test_a_recipients_board_has_one_release_and_nothing_exact():

@@ -1,6 +1,7 @@
 """Explore without a browser: its question, its board in both seats, and what its controls change."""
 
 import io
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -30,6 +31,7 @@ from tests.pages.screen import (
     sentences,
     settings_of,
     slide,
+    take_seat,
 )
 
 PAGE = "pages/explore.py"
@@ -189,6 +191,20 @@ def test_every_mechanism_has_a_board_in_both_seats(mechanism: str, seat: str) ->
     names = [trace.get("name") for trace in frame(at)["figures"]["posterior"]["data"]]
     assert ("the table itself (curator only)" in names) == (seat == "curator")
     assert len(board(at)["panels"]) > 1 or seat == "recipient"
+
+
+@pytest.mark.parametrize("mechanism", EXPLORED_NAMES)
+@pytest.mark.parametrize("evidence", ["rain~yes", ""])
+def test_both_seats_see_the_same_release(mechanism: str, evidence: str) -> None:
+    """At a small epsilon, where two releases differ much; of a cell and of another question."""
+    at = open_page(PAGE, mechanism=mechanism, epsilon="0.1", target="wet", state="yes", evidence=evidence, **SMALL)
+    curator = frame(at)
+    take_seat(at, Seat.RECIPIENT)
+    assert settings_of(at).mechanism == mechanism
+    answer, *_ = re.findall(r"This release answers (0\.\d+)", curator["captions"]["posterior"])
+    assert f"this release answers {answer}" in frame(at)["headline"]
+    dots = [one["figures"]["posterior"]["data"][-1]["marker"]["color"] for one in (curator, frame(at))]
+    assert dots[0] == dots[1]
 
 
 def test_a_recipient_sees_the_release_alone() -> None:

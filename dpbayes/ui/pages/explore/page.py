@@ -6,11 +6,17 @@ from dataclasses import replace
 import streamlit as st
 
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.randomness import stream
 from dpbayes.base.text import shortest, typed
 from dpbayes.base.validation import InputError
 from dpbayes.boards.board import View
-from dpbayes.boards.explore import RELEASES, CuratorInputs, RecipientInputs, explore_release, explore_table
+from dpbayes.boards.explore import (
+    RELEASES,
+    CuratorInputs,
+    RecipientInputs,
+    explore_release,
+    explore_table,
+    shown_release,
+)
 from dpbayes.boards.tables import TrueTable
 from dpbayes.boards.which_epsilon import ToleranceInputs, which_epsilon
 from dpbayes.mechanisms import Mechanism, Outcome, Release
@@ -102,7 +108,12 @@ def view_of(chosen: Chosen) -> View:
     value, facts = shortest(chosen.epsilon), saved_facts(chosen)
     if not chosen.is_curator:
         recipient = RecipientInputs(
-            lambda epsilon: _released(chosen, epsilon), question, meanings, is_noise_aware, facts
+            lambda epsilon: _released(chosen, epsilon),
+            question,
+            meanings,
+            is_noise_aware,
+            facts,
+            chosen.mechanism.colour,
         )
         return explore_release(recipient, value=value)
     curator = CuratorInputs(
@@ -141,8 +152,7 @@ def _fourier(chosen: Chosen) -> Callable[[float], Mechanism[Outcome]] | None:
 
 def _released(chosen: Chosen, epsilon: float) -> Release[Outcome]:
     """Return the simulated release that a recipient gets at an epsilon."""
-    mechanism = _mechanism_at(chosen.mechanism, epsilon)
-    return mechanism.simulate(chosen.statistic, stream(chosen.seed, "release", type(mechanism).__name__), (1,))
+    return shown_release(_mechanism_at(chosen.mechanism, epsilon), chosen.statistic, chosen.seed)
 
 
 def inputs_of(chosen: Chosen) -> Hashable:
