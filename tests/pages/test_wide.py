@@ -92,12 +92,7 @@ PARENTS = MOST_PARENTS if IS_THOROUGH else dict.fromkeys(MECHANISM_NAMES, 11)
 
 CLAIMS_VIEW = {"proofs.view": ProofsView.CLAIMS.value}
 
-SIMULATORS = (
-    "dpbayes.theory.zhang16.posterior_kl.exhibits.simulate_kl",
-    "dpbayes.theory.zhang16.stealth.stream",
-    "dpbayes.theory.zhang16.counts.stream",
-    "dpbayes.theory.zhang16.rebuilt_tables.stream",
-)
+SIMULATORS = ("dpbayes.theory.zhang16.posterior_kl.exhibits.simulate_kl",)
 
 
 SAID = {
