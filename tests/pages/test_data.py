@@ -459,6 +459,18 @@ def test_the_recipient_does_not_see_an_uploaded_table(at: AppTest) -> None:
     text = everything(at)
     assert "curator’s table" in text
     assert "First records" not in text
+    press(at, "Back to the curator’s view")
+    assert settings_of(at).seat is Seat.CURATOR
+    assert "mine.csv" in page_headline(at)
+
+
+def test_the_recipient_can_go_on_to_upload_a_table() -> None:
+    at = open_page(PAGE, seat="recipient")
+    fine(at.segmented_control(key="origin").set_value("upload").run())
+    assert not refusals(at)
+    press(at, "Back to the curator’s view")
+    load(at, GOOD)
+    assert "mine.csv" in page_headline(at)
 
 
 def test_a_link_to_an_uploaded_table_says_what_is_missing() -> None:

@@ -36,7 +36,7 @@ from dpbayes.ui.session.connections import FILES, HOW, Connections, connection_n
 from dpbayes.ui.session.current import change
 from dpbayes.ui.session.looked import RECORDS, note_looked
 from dpbayes.ui.session.roles import Act, person
-from dpbayes.ui.session.settings import CONNECTED, Cpts
+from dpbayes.ui.session.settings import CONNECTED, Cpts, Seat
 from dpbayes.ui.session.uploads import Upload, given_cpts, keep_upload, upload
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.board import show
@@ -79,7 +79,7 @@ def _table(chosen: Chosen, place: DeltaGenerator) -> None:
     """Show the headline in its place, and below what is known of the table. Errors: InputError without a table."""
     mine = upload()
     is_own = chosen.is_curator and (chosen.is_connected or chosen.settings.data == "upload")
-    if is_own and not chosen.is_connected and (mine is None or mine.dataset is None):
+    if chosen.settings.data == "upload" and (mine is None or mine.dataset is None):
         with place:
             headline("Upload a table to begin.")
         return
@@ -200,6 +200,7 @@ def _origin(chosen: Chosen) -> None:
         _synthesise(chosen)
     elif not chosen.is_curator:
         st.info("The recipient does not see the curator’s table.")
+        st.button("Back to the curator’s view", key="curator", on_click=change, kwargs={"seat": Seat.CURATOR})
     elif origin == CONNECTED:
         with sentence_instead():
             _connector(chosen)
