@@ -170,7 +170,7 @@ def test_what_leaks_is_stated_once_until_it_is_declared_public(at: AppTest) -> N
     load(at, AGES)
     assert "The values of the columns are public" not in everything(at)
     assert [c.value for c in at.caption].count(LEAK) == 1
-    press(at, "Mark all as public")
+    press(at, "Mark all as known without the data")
     assert domain_table(at)["public"].all()
     assert at.button(key="all.public").disabled
     assert any("cut points of age are still those read from the data" in plain(c.value) for c in at.caption)

@@ -40,11 +40,17 @@ MISSING_HELP = (
     f"“{NONE}”: the column has no missing values. “{OWN}”: they are a state of their own. “{COUNT_AS} …”: they count "
     "as one of the values."
 )
-PUBLIC_HELP = "The values are known without the table. A real release needs this for every column in use."
+PUBLIC = "known without the data"
+"""What the page calls a public domain, which is not a domain that will be published."""
+
+PUBLIC_HELP = (
+    "Anyone could list these values without the records. For example, sex: f, m is known; the highest age in the file "
+    "is not. A real release needs this for every column in use."
+)
 
 LEAK = (
     "The values below were read from the data, which leaks information. Correct them to what is known without the "
-    "data, then tick *public*."
+    "data, then tick *known without the data*."
 )
 
 MAX_TEXT = 100_000
@@ -164,7 +170,7 @@ def declare_columns(mine: Table, keep: Callable[[Table], None]) -> tuple[Table, 
     is_public = all(domains[place].public for place in in_use)  # type: ignore[union-attr]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
-            "Mark all as public",
+            "Mark all as known without the data",
             key="all.public",
             disabled=is_public,
             help=PUBLIC_HELP,
@@ -180,7 +186,7 @@ def declare_columns(mine: Table, keep: Callable[[Table], None]) -> tuple[Table, 
             "use": st.column_config.CheckboxColumn(width="small"),
             "values": st.column_config.TextColumn(width="large", help=VALUES_HELP),
             "missing": st.column_config.TextColumn(help=MISSING_HELP),
-            "public": st.column_config.CheckboxColumn(width="small", help=PUBLIC_HELP),
+            "public": st.column_config.CheckboxColumn(PUBLIC, width="medium", help=PUBLIC_HELP),
         },
         key=_key(mine),
     )
@@ -334,5 +340,8 @@ def public_columns(chosen: Chosen, declared: Mapping[str, Column]) -> None:
             pd.DataFrame.from_records(lines),
             hide_index=True,
             height=min(38 + 35 * len(lines), 400),
-            column_config={"values": st.column_config.TextColumn(width="medium")},
+            column_config={
+                "values": st.column_config.TextColumn(width="medium"),
+                "public": st.column_config.CheckboxColumn(PUBLIC, width="medium", help=PUBLIC_HELP),
+            },
         )
