@@ -94,8 +94,10 @@ def test_one_press_opens_the_dataset_and_makes_the_release(path: Path, query: di
     at = open_page(PAGE, epsilon="0.5", **query)
     assert not path.exists()
     assert (box(at, "Dataset name").value, box(at, "Total budget ε").value) == (name, "0.5")
-    assert page_headline(at) == "This release costs ε = 0.5 and leaves ε = 0."
-    at = make(typed(at, Total_budget_ε="1.5"))
+    assert page_headline(at).startswith("This release costs ε = 0.5 and leaves ε = 0. No further release")
+    at = typed(at, Total_budget_ε="1.5")
+    assert page_headline(at) == "This release costs ε = 0.5 and leaves ε = 1."
+    at = make(at)
     assert "The release is valid" in at.success[0].value
     account = ledger.account_of(path, name)
     assert (account.budget, account.spent) == (Fraction(3, 2), Fraction(1, 2))

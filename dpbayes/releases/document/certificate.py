@@ -202,10 +202,11 @@ def sentences_of(sampled: Sampled, composed: Composed) -> list[str]:
     """Return sentences on the content, the guarantee, the spent budget, and the accuracy."""
     request = sampled.request
     total, number = composed.after(request.cost), composed.releases + 1
+    spent = "has spent" if number == 1 else "have spent"
     return [
         sampled.described,
         f"A reader of this file, whatever they know, {_odds(request.cost)}.",
-        f"{many(number, 'release')} of this dataset, this one included, have spent {_total_text(total)}. From all of "
+        f"{many(number, 'release')} of this dataset, this one included, {spent} {_total_text(total)}. From all of "
         f"them together, a reader {_odds(total)}.",
         sampled.accuracy,
     ]

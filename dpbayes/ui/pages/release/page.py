@@ -190,7 +190,10 @@ def _describe(chosen: Chosen, request: ReleaseRequest) -> None:
     )
     values = [f"{name} = {amount_text(value)}" for name, value in request.settings.items()]
     st.caption(
-        escaped(f"{request.entry.accuracy(request, request.calibrated.scale)} The prior is {_prior(chosen)}.")
+        escaped(
+            f"{request.entry.accuracy(request, request.calibrated.scale)} The table has {many(request.n, 'record')}. "
+            f"The prior is {_prior(chosen)}."
+        )
         + (f" {escaped(', '.join(values))}." if values else "")
     )
     _other_pages()
@@ -205,7 +208,7 @@ def _describe_adaptive(request: AdaptiveRequest) -> None:
 
 
 def _other_pages() -> None:
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, key="release.links"):
         st.page_link("pages/explore.py", label="Explore: errors and other settings", width="content")
         st.page_link("pages/network.py", label="Network: the graph", width="content")
         st.page_link("pages/data.py", label="Data: the columns", width="content")
@@ -378,9 +381,11 @@ def _finding(charged: ChargedAccount, request: Chargeable, *, is_made: bool) -> 
         return f"{name} is released, and {symbol} = {amount_text(account.left)} of its budget is left."
     if cost > account.left:
         return f"This release costs {symbol} = {amount_text(cost)}, more than {name} has left."
-    return (
+    left = (
         f"This release costs {symbol} = {amount_text(cost)} and leaves {symbol} = {amount_text(account.left - cost)}."
     )
+    spent = " No further release of these records is then possible without a larger budget."
+    return left + spent * (cost == account.left)
 
 
 def _seen(chosen: Chosen) -> None:
