@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from dpbayes.experiments.table_errors import mean_pair_distance
+from dpbayes.mechanisms.adaptive.scores import pair_counts, state_starts
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
+from dpbayes.model.pair_marginals import pair_marginals
 
 # Networks by name
 
@@ -161,3 +164,13 @@ def rng() -> np.random.Generator:
 def counts_of(network: Network, n: int) -> Counts:
     """The counts of a random table, of one seed."""
     return count(network, random_table(network, rng(), n))
+
+
+def pair_error(data: Dataset, network: Network, probabilities: np.ndarray) -> float:
+    """Return the mean total variation over all pairs of columns between the records and the CPTs (K,).
+
+    The number is computed from the true records: it is not private. With one column, it is that column's total
+    variation. A model with large cliques takes long; an adaptive release keeps its cliques small.
+    """
+    pairs = pair_marginals(network, probabilities)
+    return float(mean_pair_distance(pair_counts(data) / data.n, pairs, state_starts(data)))

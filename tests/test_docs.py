@@ -6,11 +6,11 @@ import tomllib
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import dpbayes
 from dpbayes.base.references import PAPERS
-from dpbayes.experiments.structure import structure_cost
 from dpbayes.mechanisms import MECHANISMS, Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.die import enumeration
 from dpbayes.model import closure, network
@@ -267,12 +267,19 @@ def test_the_limits_are_those_of_the_code():
     assert {name: int(number.replace(",", "")) for name, number in rows} == limits
 
 
+def noise_of(kind, graph):
+    """The root mean square over all cells of the standard deviation of the noise at an epsilon of 1."""
+    mechanism = kind(prior=graph, epsilon=1.0)
+    return np.sqrt(np.average(mechanism.node_noise_sd**2, weights=np.diff(graph.cell_offsets)))
+
+
 def test_the_numbers_of_the_corrections():
     asia = load_named("asia")[0].closure
     said = " ".join(TEXTS["ARCHITECTURE.md"].split())
     assert f"Asia has |N_I| = {len(asia)} and O = {asia.odd_overlap.value}." in said
-    five, eight = (structure_cost(full(k), 1.0) for k in (5, 8))
-    less, more = five.laplace_noise / five.fourier_noise, eight.fourier_noise / eight.laplace_noise
+    five, eight = (full(k) for k in (5, 8))
+    less = noise_of(LaplaceUpdates, five) / noise_of(LaplaceFourier, five)
+    more = noise_of(LaplaceFourier, eight) / noise_of(LaplaceUpdates, eight)
     assert f"Laplace adds {less:.2f} times as much noise as Fourier." in said
     assert f"Fourier adds {more:.2f} times as much noise as Laplace." in said
 

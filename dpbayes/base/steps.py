@@ -32,26 +32,6 @@ def finished(work: Work[Result], progress: Callable[[float], object] = lambda sh
         progress(step.share if isinstance(step, Partial) else step)
 
 
-def part_of(work: Work[Result], start: float, end: float) -> Generator[float, None, Result]:
-    """Take steps of work that is only a part: its share runs from `start` to `end` of the whole."""
-    while True:
-        try:
-            step = next(work)
-        except StopIteration as over:
-            result: Result = over.value
-            return result
-        yield start + (step.share if isinstance(step, Partial) else step) * (end - start)
-
-
-def in_parts(step: Callable[[int], Part], total: int) -> Work[tuple[Part, ...]]:
-    """Take `total` steps, at least one; step k makes part k, and the result is the tuple of all parts."""
-    parts = [step(0)]
-    for k in range(1, total):
-        yield Partial(k / total, tuple(parts))
-        parts.append(step(k))
-    return tuple(parts)
-
-
 def mapped(work: Work[Result], change: Callable[[Result], Other]) -> Work[Other]:
     """Take steps of work, and change its results, partial ones too."""
     while True:

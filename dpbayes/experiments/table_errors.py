@@ -3,20 +3,6 @@
 import numpy as np
 
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.mechanisms.adaptive.scores import pair_counts, state_starts
-from dpbayes.model.dataset import Dataset
-from dpbayes.model.network import Network
-from dpbayes.model.pair_marginals import pair_marginals
-
-
-def pair_error(data: Dataset, network: Network, probabilities: FloatArray) -> float:
-    """Return the mean total variation over all pairs of columns between the records and the CPTs (K,).
-
-    The number is computed from the true records: it is not private. With one column, it is that column's total
-    variation. A model with large cliques takes long; an adaptive release keeps its cliques small.
-    """
-    pairs = pair_marginals(network, probabilities)
-    return float(mean_pair_distance(pair_counts(data) / data.n, pairs, state_starts(data)))
 
 
 def mean_pair_distance(first: FloatArray, second: FloatArray, starts: IntArray) -> FloatArray:

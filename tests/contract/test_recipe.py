@@ -245,8 +245,6 @@ LABELS = {kind.label for kind in ALL_KINDS if hasattr(kind, "label")} - {""}
 ABOUT = {
     "ui/session/options/workflow.py": "one of its labels is of the paper's MAP, which saved links call otherwise",
     "experiments/arrows.py": "arrows are priced by the paper's first mechanism",
-    "experiments/structure.py": "Remark 1 of the paper compares the noise of Laplace and Fourier",
-    "experiments/best_noise.py": "all noise is compared with the Laplace noise of the paper",
     "experiments/sampling.py": "the query game is played with the sampler",
     "experiments/regression/scenario.py": "the experiment is about the regression sampler",
     "experiments/regression/study.py": "the experiment is about the regression sampler",

@@ -19,12 +19,12 @@ from dpbayes.experiments.arrows import (
     table_pairs,
 )
 from dpbayes.experiments.releases import concluded
-from dpbayes.experiments.table_errors import pair_error
 from dpbayes.model.network import Network
 from dpbayes.model.pair_marginals import pair_marginals
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.posteriors.prior_rules import PriorRule
 from dpbayes.sources.named_networks import empty_over, full, load_named
+from tests.strategies import pair_error
 
 ASIA, CPTS = load_named("asia")
 STATES = dict(zip(ASIA.names, ASIA.states, strict=True))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import dpbayes as dp
-from dpbayes.experiments.table_errors import pair_error
 from dpbayes.model.counts import count
+from tests.strategies import pair_error
 
 
 def test_the_error_is_that_of_all_pairs_of_columns_by_enumeration() -> None:

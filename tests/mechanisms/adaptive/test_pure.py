@@ -11,7 +11,6 @@ from scipy import special, stats
 import dpbayes as dp
 from dpbayes.base.amounts import number_of
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.table_errors import pair_error
 from dpbayes.mechanisms.adaptive import choices, draws, process
 from dpbayes.mechanisms.adaptive.draws import SimulatedDraws, confirmed_choice, confirmed_noise
 from dpbayes.mechanisms.adaptive.measured import MeasuredTables, measurable, table_prices
@@ -24,6 +23,7 @@ from dpbayes.model.network import Network
 from tests.conftest import thorough
 from tests.mechanisms.adaptive.scripted import Scripted, every_path, measured_cost, require_independent_results
 from tests.mechanisms.adaptive.test_privacy import CARDS, neighbours, tables
+from tests.strategies import pair_error
 
 PLAN = replace(plan_for(Fraction(4), Fraction(0)), most_parents=2, batches=2)
 SHORT = replace(PLAN, batches=1, most_parents=1)
