@@ -95,7 +95,6 @@ OPTIONAL = {
     "name": "the name inside a sentence for all parameters, if `named` depends on the parameters",
     "summary": "one line about the mechanism, for menus",
     "noise_model": "the distribution of the noise on each released number, for a noise-aware posterior",
-    "node_noise_sd": "standard deviations of the noise in the counts of every node, for comparisons (|I|,)",
     "design": "the optimised distribution of the noise over the numbers, with its gap to the optimum",
     "design_steps": "the search for the design, in steps; the result is stored and reused",
     "increment": "the parameter that lifts a release above zero; with `noise_law`, its value for a network is computed",
