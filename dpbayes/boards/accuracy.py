@@ -1,7 +1,6 @@
 """Accuracy of private predictions against epsilon: Figure 1 of [Zhang16], on any network and table."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -32,11 +31,9 @@ class AccuracyInputs:
 
     Attributes:
         plan: The experiment. If its source is a table, the board is for the curator only.
-        facts: What the board states, by name.
     """
 
     plan: AccuracyPlan
-    facts: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def study(self) -> AccuracyStudy:
@@ -59,18 +56,17 @@ LOSS = Panel("loss", "Are the predicted probabilities good?", "Log loss of the p
 PROVED = Panel("proved", "What if only the proved ε counts?", "Correct predictions against the proved epsilon.")
 
 
-def prediction_accuracy(inputs: AccuracyInputs, *, value: str = "1") -> View:
+def prediction_accuracy(inputs: AccuracyInputs) -> View:
     """Return the board of the accuracy of predictions. [Zhang16] Section 5.1, Figure 1.
 
     Args:
         inputs: The plan of the experiment.
-        value: The epsilon that is shown first.
 
     Returns:
         A view whose stops are the epsilons of the slider.
     """
     title, panels = f"Accuracy of predicting {inputs.plan.target}", (ACCURACY, LOSS, PROVED)
-    board = Board("accuracy", title, panels, {}, value, SLIDER, inputs.facts, private=inputs.is_private)
+    board = Board("accuracy", title, panels, {}, "1", SLIDER, private=inputs.is_private)
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
 
 

@@ -196,6 +196,10 @@ class View:
     board: Board
     frames_at: Callable[[str], tuple[Frame, ...]]
 
+    def stating(self, facts: Mapping[str, str]) -> "View":
+        """Return the view with facts that its pictures depend on, by name, which saved pictures state."""
+        return replace(self, board=replace(self.board, facts=facts))
+
     def with_frames(self, frames: Mapping[str, tuple[Frame, ...]], value: str = "") -> Board:
         """Return the board with these frames, shown at `value`."""
         value = value or self.board.value

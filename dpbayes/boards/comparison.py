@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -49,14 +49,12 @@ class ComparisonInputs:
         tables: The tables that are released; a recipient's are planned.
         reading: Whether the reader of a release accounts for its noise.
         seed: The seed of the simulated releases.
-        facts: What the board states, by name.
     """
 
     mechanisms: Mapping[Look, MechanismAt]
     tables: Tables
     reading: Reading = Reading.NOISE_AWARE
     seed: int = 1
-    facts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,18 +121,17 @@ ERRORS = Panel(
 )
 
 
-def comparison(inputs: ComparisonInputs, *, value: str = "1") -> View:
+def comparison(inputs: ComparisonInputs) -> View:
     """Return the board of the errors of all mechanisms.
 
     Args:
         inputs: The mechanisms and the tables.
-        value: The epsilon that is shown first.
 
     Returns:
         A view whose stops are the epsilons of the slider. Errors on the true table are not private.
     """
     compared, is_private = MechanismErrors(inputs), inputs.tables.is_private
-    board = Board("comparison", "Mechanisms compared", (ERRORS,), {}, value, SLIDER, inputs.facts, private=is_private)
+    board = Board("comparison", "Mechanisms compared", (ERRORS,), {}, "1", SLIDER, private=is_private)
     return View(board, lambda stop: (_frame(compared, float(stop)),))
 
 

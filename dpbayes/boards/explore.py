@@ -53,7 +53,6 @@ class CuratorInputs:
         table: The records, for the accuracy of predictions; None without them.
         seed: The seed of the simulated releases.
         releases: Simulated releases at each stop.
-        facts: What the board states of its data, by name.
     """
 
     mechanism_at: MechanismAt
@@ -65,7 +64,6 @@ class CuratorInputs:
     table: Dataset | None = None
     seed: int = 1
     releases: int = RELEASES
-    facts: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def exact(self) -> Dirichlets:
@@ -105,7 +103,6 @@ class RecipientInputs:
         question: The question that the picture answers.
         meanings: What nodes mean, by name, where the name does not say it.
         is_noise_aware: Whether the reader accounts for the noise of a release.
-        facts: What the board states, by name.
         colour: The colour of the mechanism.
     """
 
@@ -113,7 +110,6 @@ class RecipientInputs:
     question: Question
     meanings: Mapping[str, str] = field(default_factory=dict)
     is_noise_aware: bool = True
-    facts: Mapping[str, str] = field(default_factory=dict)
     colour: str = PRIVATE
 
 
@@ -148,18 +144,17 @@ SLIDER = slider_of(
 )
 
 
-def explore_table(inputs: CuratorInputs, *, value: str = "1") -> View:
+def explore_table(inputs: CuratorInputs) -> View:
     """Return the curator's board: the answer in the table and in releases, and three pictures against epsilon.
 
     Args:
         inputs: The table's counts and the mechanism.
-        value: The epsilon that is shown first.
 
     Returns:
         A view whose stops are the epsilons of the slider. It contains exact values, which are not private.
     """
     panels = (POSTERIOR, DIVERGENCE, SIGNS, *((ACCURACY,) if inputs.table is not None else ()))
-    board = Board("explore", _title(inputs), panels, {}, value, SLIDER, inputs.facts, private=True)
+    board = Board("explore", _title(inputs), panels, {}, "1", SLIDER, private=True)
     pictures = Pictures(
         inputs.mechanism_at,
         inputs.counts,
@@ -174,35 +169,33 @@ def explore_table(inputs: CuratorInputs, *, value: str = "1") -> View:
     return View(board, lambda stop: _frames(inputs, float(stop), pictures.at(float(stop))))
 
 
-def one_answer(inputs: CuratorInputs, *, value: str = "1") -> View:
+def one_answer(inputs: CuratorInputs) -> View:
     """Return the large picture of Explore alone: the answer in the table and in releases.
 
     Args:
         inputs: The table's counts and the mechanism.
-        value: The epsilon that is shown first.
 
     Returns:
         A view whose stops are the epsilons of the slider, without its explanation. It contains exact values, which
         are not private.
     """
     slider = replace(SLIDER, help="")
-    board = Board("answer", _title(inputs), (POSTERIOR,), {}, value, slider, inputs.facts, private=True)
+    board = Board("answer", _title(inputs), (POSTERIOR,), {}, "1", slider, private=True)
     return View(board, lambda stop: _frames(inputs, float(stop), ({}, {}, {})))
 
 
-def explore_release(inputs: RecipientInputs, *, value: str = "1") -> View:
+def explore_release(inputs: RecipientInputs) -> View:
     """Return the recipient's board: the answer in one release at each epsilon.
 
     Args:
         inputs: The releases and public facts.
-        value: The epsilon that is shown first.
 
     Returns:
         A view that contains nothing but what the releases contain. Two tables with the same releases have the same
         board.
     """
     panel = replace(POSTERIOR, action="", alt="The density of the answer in this release.")
-    board = Board("explore", _title(inputs), (panel,), {}, value, SLIDER, inputs.facts)
+    board = Board("explore", _title(inputs), (panel,), {}, "1", SLIDER)
     return View(board, lambda stop: (_released_frame(inputs, stop),))
 
 

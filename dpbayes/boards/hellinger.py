@@ -4,7 +4,7 @@ The throws are hypothetical, so the board is the same for every seat.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -60,12 +60,10 @@ class HellingerInputs:
     Attributes:
         scenario: The die, its hypothetical throws, delta and the run of the smooth mechanism; its epsilon is not used.
         seed: The seed of the simulated noise.
-        facts: What the board states, by name.
     """
 
     scenario: Scenario
     seed: int = 1
-    facts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def sides(self) -> tuple[int, ...]:
@@ -141,18 +139,17 @@ AT_THROWS = Panel("throws", "And with how many throws?", "Median Hellinger dista
 AT_SIDES = Panel("sides", "And with how many sides?", "Median Hellinger distance against the number of sides.")
 
 
-def hellinger_or_laplace(inputs: HellingerInputs, *, value: str = "1") -> View:
+def hellinger_or_laplace(inputs: HellingerInputs) -> View:
     """Return the board of a die. [Notes] Section 2.
 
     Args:
         inputs: The die, its hypothetical throws and delta.
-        value: The epsilon that is shown first.
 
     Returns:
         A view whose stops are the epsilons of the slider.
     """
     panels = (ERRORS, AT_EPSILON, AT_THROWS, *((AT_SIDES,) if len(inputs.sides) > 1 else ()))
-    board = Board("hellinger", "A die: Hellinger or Laplace", panels, {}, value, SLIDER, inputs.facts)
+    board = Board("hellinger", "A die: Hellinger or Laplace", panels, {}, "1", SLIDER)
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
 
 

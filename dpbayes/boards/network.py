@@ -3,8 +3,7 @@
 From public probabilities no record has a part in it; otherwise it is computed from the table, for the curator only.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from dpbayes.base.randomness import stream
@@ -47,7 +46,6 @@ class PublicArrows:
         origin: What the probabilities are, in a sentence: "the published probabilities of Asia".
         prior: The rule of the prior.
         seed: The seed of the simulation.
-        facts: What the board states, by name.
     """
 
     source: Network
@@ -57,7 +55,6 @@ class PublicArrows:
     origin: str
     prior: PriorRule = PriorRule()
     seed: int = 1
-    facts: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def study(self) -> ArrowStudy:
@@ -82,14 +79,12 @@ class CuratorArrows:
         network: The graph that is drawn over columns of the table.
         prior: The rule of the prior.
         seed: The seed of the simulation.
-        facts: What the board states, by name.
     """
 
     table: Dataset
     network: Network
     prior: PriorRule = PriorRule()
     seed: int = 1
-    facts: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def study(self) -> ArrowStudy:
@@ -121,37 +116,19 @@ READING = (
 )
 
 
-def arrow_worth(inputs: PublicArrows, *, value: str = "1") -> View:
-    """Return the board of the arrows' worth, from public probabilities.
+def arrow_worth(inputs: PublicArrows | CuratorArrows) -> View:
+    """Return the board of the arrows' worth.
 
     Args:
-        inputs: The probabilities and the drawn graph.
-        value: The epsilon that is shown first.
+        inputs: The drawn graph, and public probabilities or, for the curator, the table.
 
     Returns:
-        A view whose stops are epsilons.
+        A view whose stops are epsilons. That of a table depends on the records and is not private.
     """
-    return _view(inputs, value, is_private=False)
-
-
-def arrow_worth_in_table(inputs: CuratorArrows, *, value: str = "1") -> View:
-    """Return the curator's board of the arrows' worth, from the records.
-
-    Args:
-        inputs: The table and the drawn graph.
-        value: The epsilon that is shown first.
-
-    Returns:
-        A view whose stops are epsilons. It depends on the records and is not private.
-    """
-    return _view(inputs, value, is_private=True)
-
-
-def _view(inputs: PublicArrows | CuratorArrows, value: str, *, is_private: bool) -> View:
     stops = STOPS if inputs.network.cell_count <= MOST_CELLS else STOPS[::3]
-    slider = replace(SLIDER, stops=stops).including(value)
+    slider, is_private = replace(SLIDER, stops=stops), isinstance(inputs, CuratorArrows)
     title = "The price and worth of an arrow"
-    board = Board("network", title, (WORTH,), {}, value, slider, inputs.facts, private=is_private)
+    board = Board("network", title, (WORTH,), {}, "1", slider, private=is_private)
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
 
 

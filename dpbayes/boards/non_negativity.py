@@ -87,17 +87,16 @@ SHARE = Panel(
 ADDED = Panel("added", "How many records does t add?", "Records that are added to every table, against t.")
 
 
-def non_negativity(inputs: NonNegativityInputs, *, value: str = "0.5") -> View:
+def non_negativity(inputs: NonNegativityInputs) -> View:
     """Return the board of non-negativity against t. [Zhang16] Theorem 2, Corollary 3.
 
     Args:
         inputs: A binary network and the calibration.
-        value: The t that is shown first.
 
     Returns:
         A view whose stops are increments. All counts are zero, which is the worst case: nothing depends on a table.
     """
-    board = Board("non-negativity", "Non-negativity of Fourier releases", (SHARE, ADDED), {}, value, SLIDER)
+    board = Board("non-negativity", "Non-negativity of Fourier releases", (SHARE, ADDED), {}, "0.5", SLIDER)
     curves = _curves(inputs)
     added = Curve(Look("added records", LaplaceFourier.colour), GRID, inputs.added(GRID), np.full(len(GRID), np.nan))
     return View(board, lambda stop: (_frame(inputs, curves, added, float(stop)),))

@@ -71,9 +71,9 @@ def explore(
 
     if seat == "recipient":
         public = RecipientInputs(
-            lambda epsilon: shown_release(at(epsilon), counts, seed), question, facts=facts, colour=chosen.colour
+            lambda epsilon: shown_release(at(epsilon), counts, seed), question, colour=chosen.colour
         )
-        return explore_release(public, value=value).complete()
+        return explore_release(public).stating(facts).complete(value)
     fourier = (lambda epsilon: LaplaceFourier(prior=network, epsilon=epsilon)) if network.is_binary else None
-    inputs = CuratorInputs(at, counts, question, fourier_at=fourier, table=table, seed=seed, facts=facts)
-    return explore_table(inputs, value=value).complete()
+    inputs = CuratorInputs(at, counts, question, fourier_at=fourier, table=table, seed=seed)
+    return explore_table(inputs).stating(facts).complete(value)

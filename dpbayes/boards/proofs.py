@@ -6,7 +6,7 @@ counts of a table: its board is then not private.
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -128,9 +128,7 @@ def audit_view(
     audited_at: Callable[[float], Audited],
     report_of: Callable[[Audited], AuditReport],
     *,
-    value: str = "1",
     is_varied: bool = True,
-    facts: Mapping[str, str] | None = None,
 ) -> View:
     """Return the board of a mechanism: the guarantee as stated and as proved, and the measured privacy loss.
 
@@ -138,9 +136,7 @@ def audit_view(
         kind: The class of the mechanism.
         audited_at: The mechanism at an epsilon, and the sizes of its tables.
         report_of: Computes the audit.
-        value: The epsilon that is shown first.
         is_varied: Whether the board has a slider; a slow audit has none.
-        facts: What the board states of its setting, by name.
 
     Returns:
         A view that follows from public values alone.
@@ -148,7 +144,7 @@ def audit_view(
     stops = SLIDER.stops if hasattr(kind, "noise_model") else COARSE
     slider = replace(SLIDER, stops=stops) if is_varied else None
     panels = (CURVE, WORST) if any(entry.kind is kind and entry.outputs is None for entry in AUDITS) else ()
-    board = Board("audit", "Privacy loss", panels, {}, value, slider, facts or {})
+    board = Board("audit", "Privacy loss", panels, {}, "1", slider)
 
     def frames_at(stop: str) -> tuple[Frame, ...]:
         audited = audited_at(float(stop))
@@ -298,13 +294,12 @@ def _begun(name: str) -> str:
 LOSSES = Panel("losses", "Does an output lose more than stated?", "The share of simulated outputs above each loss.")
 
 
-def outputs_view(audit: AdaptiveAudit, tables: TablePair, *, facts: Mapping[str, str] | None = None) -> View:
+def outputs_view(audit: AdaptiveAudit, tables: TablePair) -> View:
     """Return the board of an adaptive release: the exact losses of its simulated outputs for two tables.
 
     Args:
         audit: The losses.
         tables: The two neighbouring tables. If they are private, so is the board.
-        facts: What the board states of its setting, by name.
 
     Returns:
         A view of one stop.
@@ -323,7 +318,7 @@ def outputs_view(audit: AdaptiveAudit, tables: TablePair, *, facts: Mapping[str,
     caption = "The loss of an output is ln P[output | table] − ln P[output | other table], computed exactly."
     figure = losses_figure(audit.first, audit.second, claimed=claimed.epsilon)
     frame = Frame(f"Adaptive release: the claim {claimed} {said}.", {"losses": figure}, notes, {"losses": caption})
-    board = Board("audit", "Privacy loss", (LOSSES,), {}, facts=facts or {}, private=tables.private)
+    board = Board("audit", "Privacy loss", (LOSSES,), {}, private=tables.private)
     return View(board, lambda stop: (frame,))
 
 
@@ -364,14 +359,12 @@ class ClaimInputs:
         subject: The network, the prior and, for a curator, the counts.
         at: All parameters of the bound.
         axis: The horizontal axis, whose number the slider varies.
-        facts: What the board states of its setting, by name.
     """
 
     exhibit: Exhibit
     subject: Subject
     at: EvaluationPoint
     axis: Axis
-    facts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_public(self) -> bool:
@@ -441,12 +434,11 @@ def _joined_measured(parts: list[Measured]) -> Measured:
     return replace(parts[0], **together)
 
 
-def claim_view(inputs: ClaimInputs, *, value: str) -> View:
+def claim_view(inputs: ClaimInputs) -> View:
     """Return the board of a claim: its bound as stated and as proved, and the true values, along an axis.
 
     Args:
         inputs: The claim and its setting.
-        value: The point of the axis that is shown first.
 
     Returns:
         A view whose stops are points of the axis. Its headline never contradicts the verdict on the claim.
@@ -454,7 +446,7 @@ def claim_view(inputs: ClaimInputs, *, value: str) -> View:
     parameter = axis_parameter(inputs.axis)
     slider = Slider(inputs.axis.control, inputs.axis.title, inputs.stops, parameter.low, parameter.high)
     title = inputs.exhibit.claim.title
-    board = Board("claim", title, (BOUND,), {}, value, slider, inputs.facts, private=not inputs.is_public)
+    board = Board("claim", title, (BOUND,), {}, inputs.stops[0], slider, private=not inputs.is_public)
     return View(board, lambda stop: (_claim_frame(inputs, stop),))
 
 
@@ -661,20 +653,19 @@ MOVED = Panel("moved", "How far does one record move a posterior?", "KL divergen
 ANSWERS = Panel("answers", "How many answers reveal the table?", "Answers needed against the prior's strength.")
 
 
-def record_view(tables: NeighbourTables, *, error: float, value: str = "10") -> View:
+def record_view(tables: NeighbourTables, *, error: float) -> View:
     """Return the board of two hypothetical tables that differ in one record. [Dimitrakakis14] Theorems 1 to 3.
 
     Args:
         tables: The two tables.
         error: The share of games that an attacker may lose.
-        value: The strength of the prior that is shown first.
 
     Returns:
         A view whose stops are strengths of the prior. Nothing in it depends on data.
     """
     curves = robustness(tables, STRENGTHS, error=error)
     slider = slider_of("robustness.prior", STRENGTH, label="Strength of the prior (λ, or a of a Beta(a, a))")
-    board = Board("record", "One replaced record", (MOVED, ANSWERS), {}, value, slider)
+    board = Board("record", "One replaced record", (MOVED, ANSWERS), {}, "10", slider)
     return View(board, lambda stop: (_record_frame(curves, robustness(tables, [float(stop)], error=error), error),))
 
 

@@ -1,7 +1,7 @@
 """Private regression: squared errors and epsilon against the prior precision, Figure 2 of [Zhang16]."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -34,13 +34,11 @@ class RegressionInputs:
         scenario: Records, norm bound, samples and repeats.
         seed: The seed of splits and samples.
         data_seed: The seed of synthetic records.
-        facts: What the board states, by name.
     """
 
     scenario: RegressionScenario
     seed: int = 1
     data_seed: int = 1
-    facts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_private(self) -> bool:
@@ -62,13 +60,11 @@ class RegressionPrice:
         scenario: Norm bound, samples and the share of the records that is trained on.
         n: The public number of records.
         features: The public number of features.
-        facts: What the board states, by name.
     """
 
     scenario: RegressionScenario
     n: int
     features: int
-    facts: Mapping[str, str] = field(default_factory=dict)
 
 
 ERRORS = Panel(
@@ -84,34 +80,32 @@ EPSILONS = Panel(
 )
 
 
-def regression(inputs: RegressionInputs, *, value: str = "100") -> View:
+def regression(inputs: RegressionInputs) -> View:
     """Return the board of private regression. [Zhang16] Section 5.2, Figure 2.
 
     Args:
         inputs: The scenario and the seeds.
-        value: The prior precision that is shown first.
 
     Returns:
         A view whose stops are prior precisions.
     """
     panels = (ERRORS, EPSILONS)
-    board = Board("regression", "Regression", panels, {}, value, SLIDER, inputs.facts, private=inputs.is_private)
+    board = Board("regression", "Regression", panels, {}, "100", SLIDER, private=inputs.is_private)
     return View(board, lambda stop: (_frame(inputs, precision_place(float(stop))),))
 
 
-def regression_price(inputs: RegressionPrice, *, value: str = "100") -> View:
+def regression_price(inputs: RegressionPrice) -> View:
     """Return the recipient's board of private regression on a census: epsilon, which depends on public numbers.
 
     Args:
         inputs: Public numbers.
-        value: The prior precision that is shown first.
 
     Returns:
         A view whose stops are prior precisions.
     """
     study = inputs.scenario
     size = study.training_records(inputs.n), inputs.features
-    board = Board("regression", "Regression", (replace(EPSILONS, large=True),), {}, value, SLIDER, inputs.facts)
+    board = Board("regression", "Regression", (replace(EPSILONS, large=True),), {}, "100", SLIDER)
 
     def frames_at(stop: str) -> tuple[Frame, ...]:
         k = precision_place(float(stop))

@@ -1,8 +1,8 @@
 """Posterior sampling: the region that trimming leaves, the best number of samples, and the query game."""
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -75,14 +75,12 @@ class SamplingInputs:
         cell: The cell of the network whose samples are shown.
         counts: The true counts.
         seed: The seed of the simulated samples.
-        facts: What the board states of its data, by name.
     """
 
     sampler_at: Callable[[float], PosteriorSampler]
     cell: int
     counts: Counts
     seed: int = 1
-    facts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,13 +91,11 @@ class ReleasedSamples:
         sampler_at: The mechanism at an epsilon, which is public. Errors: InputError if nothing is left to sample.
         cell: The cell of the network whose samples are shown.
         samples_at: The released samples (N,) of the cell at an epsilon.
-        facts: What the board states, by name.
     """
 
     sampler_at: Callable[[float], PosteriorSampler]
     cell: int
     samples_at: Callable[[float], FloatArray]
-    facts: Mapping[str, str] = field(default_factory=dict)
 
 
 TRIM = Panel(
@@ -112,32 +108,30 @@ ERROR = Panel("error", "How many samples are best?", "Error of the mean of N sam
 OMEGA = Panel("omega", "How small can a sample be?", "The least probability that is sampled, against epsilon.")
 
 
-def posterior_sampling(inputs: SamplingInputs, *, value: str = "1") -> View:
+def posterior_sampling(inputs: SamplingInputs) -> View:
     """Return the curator's board of posterior sampling. [Zhang16] Section 4, [Dimitrakakis14] Algorithm 1.
 
     Args:
         inputs: The mechanism and the counts.
-        value: The epsilon that is shown first.
 
     Returns:
         A view whose stops are the epsilons of the slider. It contains exact values, which are not private.
     """
     panels = (TRIM, ERROR, OMEGA)
-    board = Board("sampling", "Posterior sampling", panels, {}, value, SLIDER, inputs.facts, private=True)
+    board = Board("sampling", "Posterior sampling", panels, {}, "1", SLIDER, private=True)
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
 
 
-def released_samples(inputs: ReleasedSamples, *, value: str = "1") -> View:
+def released_samples(inputs: ReleasedSamples) -> View:
     """Return the recipient's board of posterior sampling: the samples, and the region that is public.
 
     Args:
         inputs: The released samples and public facts.
-        value: The epsilon that is shown first.
 
     Returns:
         A view that contains nothing but what the releases contain, and what follows from the public prior.
     """
-    board = Board("sampling", "Posterior sampling", (TRIM, OMEGA), {}, value, SLIDER, inputs.facts)
+    board = Board("sampling", "Posterior sampling", (TRIM, OMEGA), {}, "1", SLIDER)
     return View(board, lambda stop: (_released_frame(inputs, float(stop)),))
 
 

@@ -60,7 +60,6 @@ class ToleranceInputs:
         meanings: What nodes mean, by name, where the name does not say it.
         reading: How the reader of a release treats its noise.
         seed: The seed of the simulated releases.
-        facts: What the board states, by name.
     """
 
     mechanism_at: Callable[[float], Mechanism[Outcome]]
@@ -69,7 +68,6 @@ class ToleranceInputs:
     meanings: Mapping[str, str] = field(default_factory=dict)
     reading: Reading = Reading.NOISE_AWARE
     seed: int = 1
-    facts: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def releases(self) -> int:
@@ -101,12 +99,11 @@ ERRORS = Panel(
 )
 
 
-def which_epsilon(inputs: ToleranceInputs, *, value: str = "0.05") -> View:
+def which_epsilon(inputs: ToleranceInputs) -> View:
     """Return the board of the least epsilon for each tolerance.
 
     Args:
         inputs: The question, the mechanism and the tables.
-        value: The tolerance that is shown first.
 
     Returns:
         A view whose stops are tolerances. It is private if the tables are the true one.
@@ -122,7 +119,7 @@ def which_epsilon(inputs: ToleranceInputs, *, value: str = "0.05") -> View:
         ends=("stricter", "looser"),
     )
     title = f"Which ε: {inputs.question.named(inputs.meanings)}"
-    board = Board("which-epsilon", title, (ERRORS,), {}, value, slider, inputs.facts, private=inputs.tables.is_private)
+    board = Board("which-epsilon", title, (ERRORS,), {}, "0.05", slider, private=inputs.tables.is_private)
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
 
 

@@ -14,7 +14,6 @@ from dpbayes.boards.network import (
     arrow_headline,
     arrow_name,
     arrow_worth,
-    arrow_worth_in_table,
     clear_changes,
     verdict,
 )
@@ -109,7 +108,7 @@ def test_the_headline_is_the_largest_clear_difference(errors: ArrowErrors, headl
 
 def test_only_the_board_of_a_table_is_private():
     assert not arrow_worth(PUBLIC).board.private
-    private = arrow_worth_in_table(TABLE)
+    private = arrow_worth(TABLE)
     assert private.board.private
     assert "not private (curator view)" in private.frames_at("1")[0].notes[1]
     assert "table" not in {field.name for field in fields(PublicArrows)}
@@ -131,9 +130,10 @@ def test_all_stops_fit_into_a_small_block_and_a_large_network_has_fewer():
     assert len(board.block()) < 100_000
     sachs, cpts = load_named("sachs")
     assert sachs.cell_count > MOST_CELLS
-    view = arrow_worth(PublicArrows(sachs, cpts, sachs, 1_000, "the published probabilities of Sachs"), value="2.5")
-    assert view.board.slider is not None
-    assert view.board.slider.stops == ("0.01", "0.1", "1", "2.5", "10", "100")
+    view = arrow_worth(PublicArrows(sachs, cpts, sachs, 1_000, "the published probabilities of Sachs"))
+    slider = view.with_frames({}, "2.5").slider
+    assert slider is not None
+    assert slider.stops == ("0.01", "0.1", "1", "2.5", "10", "100")
 
 
 def test_a_name_with_markup_stays_text():

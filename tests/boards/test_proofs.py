@@ -231,14 +231,14 @@ def test_theorem_1_is_that_of_the_core_and_red_where_it_is_exceeded() -> None:
     """[Zhang16] Theorem 1."""
     inputs = inputs_of("THEOREM_1", prior=2.0)
     bound = posterior_kl(inputs.subject.prior, COUNTS, epsilon=0.1, delta=0.05).theorem
-    (frame,) = claim_view(inputs, value="0.1").frames_at("0.1")
+    (frame,) = claim_view(inputs).frames_at("0.1")
     assert frame.headline.startswith("Theorem 1 fails: ")
     assert frame.headline.endswith("of simulated releases exceed its bound, which allows 5%.")
     stated, proved = map(float, re.findall(r"(?:paper|proved) ([\d,.]+)", frame.captions["bound"].replace(",", "")))
     assert [stated, proved] == pytest.approx([float(bound.printed[0]), float(bound.certified[0])], rel=5e-3)
     red = trace(frame, "as stated, exceeded", "bound")
     assert np.isfinite(red["y"]).any()
-    board = claim_view(inputs, value="0.1").complete()
+    board = claim_view(inputs).complete()
     assert len(board.block()) < 400_000
     assert board.private
 
@@ -246,11 +246,10 @@ def test_theorem_1_is_that_of_the_core_and_red_where_it_is_exceeded() -> None:
 @pytest.mark.parametrize("name", [name for name in NAMES if EXHIBITS[name].uses is Uses.SIMULATION])
 def test_a_recipients_board_does_not_depend_on_the_counts(name: str) -> None:
     """Two tables with the same n have the same board, byte by byte, because it gets no counts."""
-    view = claim_view(inputs_of(name, counts=None), value="1")
+    view = claim_view(inputs_of(name, counts=None))
     assert not view.board.private
-    assert claim_view(inputs_of(name), value="1").board.private
-    stop = view.board.slider.stops[0]
-    boards = [claim_view(inputs_of(name, counts=None), value=stop).complete().to_html() for _ in range(2)]
+    assert claim_view(inputs_of(name)).board.private
+    boards = [claim_view(inputs_of(name, counts=None)).complete().to_html() for _ in range(2)]
     assert boards[0] == boards[1]
 
 

@@ -19,6 +19,7 @@ from dpbayes.ui.session.settings import Cpts, Seat, Settings
 from dpbayes.ui.session.uploads import given_cpts
 from dpbayes.ui.widgets.dag_editor import Beyond
 from tests.conftest import crossed
+from tests.pages import screen
 from tests.pages.conftest import (
     components,
     everything,
@@ -96,7 +97,7 @@ def test_another_drawing_or_table_is_another_board(other: dict[str, object]) -> 
 def test_epsilon_is_the_one_of_all_pages() -> None:
     at = open_page(PAGE, epsilon="2.5")
     assert not sentences(at)
-    assert arrow_view(Chosen(settings_of(at))).board.value == "2.5"
+    assert screen.boards(at)[-1]["value"] == "2.5"
 
 
 def use(at: AppTest, kind: str) -> AppTest:

@@ -46,7 +46,7 @@ def home_page() -> None:
                 st.switch_page("pages/data.py")
     with picture:
         value = shortest(float(current().parameter("epsilon")))
-        show("answer", "home", lambda: asia_answer(value), value, is_public=True)
+        show("answer", "home", asia_answer, value, is_public=True)
     for column, (group, keys) in zip(st.columns(len(GROUPS), gap="medium"), GROUPS.items(), strict=True):
         with column, st.container(key=f"stories.{group}", gap="xsmall"):
             st.markdown(f"### {group}")
@@ -57,7 +57,7 @@ def home_page() -> None:
     st.caption("Releases in these pictures are simulated and not private. The Release page makes real ones.")
 
 
-def asia_answer(value: str) -> View:
+def asia_answer() -> View:
     """Return the answer that Explore begins with, from a public table: synthetic records of Asia, Laplace noise."""
     network, cpts = load_named("asia")
     counts = count(network, sample_dataset(network, cpts, Settings().records, stream(Settings().data_seed, "records")))
@@ -65,5 +65,5 @@ def asia_answer(value: str) -> View:
     meanings = {"bronc": "bronchitis", "smoke": "smoking"}
     laplace = LaplaceUpdates(prior=network, epsilon=1)
     facts = {"table": f"{counts.n:,} synthetic records from Asia"}
-    at = CuratorInputs(lambda epsilon: replace(laplace, epsilon=epsilon), counts, question, meanings, facts=facts)
-    return one_answer(at, value=value)
+    at = CuratorInputs(lambda epsilon: replace(laplace, epsilon=epsilon), counts, question, meanings)
+    return one_answer(at).stating(facts)

@@ -93,14 +93,10 @@ def _offered(group: str, *names: str) -> None:
         controls.parameter_control(f"{group}.{name}")
 
 
-def _show(name: str, inputs: Hashable, view: Callable[[], View], value: str) -> None:
+def _show(name: str, inputs: Hashable, view: Callable[[], View], value: str, **facts: str) -> None:
     with st.spinner("Simulating …"):
-        show(name, inputs, view, value)
-    share(view(), value)
-
-
-def _facts(chosen: Chosen) -> dict[str, str]:
-    return {"table": chosen.data_title}
+        show(name, inputs, lambda: view().stating(facts), value)
+    share(view().stating(facts), value)
 
 
 # Accuracy
@@ -183,8 +179,8 @@ def _accuracy_board(chosen: Chosen) -> None:
         st.caption(
             f"The table has {many(plan.records, 'record')}, of which {plan.training:,} can be used for training."
         )
-    inputs = kept("lab.accuracy", plan, lambda: AccuracyInputs(plan, _facts(chosen)))
-    _show("accuracy", plan, lambda: prediction_accuracy(inputs, value=value), value)
+    inputs = kept("lab.accuracy", plan, lambda: AccuracyInputs(plan))
+    _show("accuracy", plan, lambda: prediction_accuracy(inputs), value, table=chosen.data_title)
     st.subheader("Proved ε of each curve")
     numbers(curve_guarantees(inputs.study, chosen.epsilon))
 
@@ -205,15 +201,15 @@ def _regression_controls(chosen: Chosen) -> None:
 def _regression_board(chosen: Chosen) -> None:
     settings, options = chosen.settings, chosen.options("regression")
     scenario = replace(options, precision=RegressionScenario.precision)  # the slider of the board
-    value, facts = typed(options.precision), {"records": scenario.records.value}
+    value, records = typed(options.precision), scenario.records.value
     if chosen.is_curator or scenario.records is Records.SYNTHETIC:
         key = (scenario, settings.seed, settings.data_seed)
-        inputs = kept("lab.regression", key, lambda: RegressionInputs(*key, facts))
-        _show("regression", key, lambda: regression(inputs, value=value), value)
+        inputs = kept("lab.regression", key, lambda: RegressionInputs(*key))
+        _show("regression", key, lambda: regression(inputs), value, records=records)
     else:
         n, columns = shipped_regression("fulton").features.shape
-        price = RegressionPrice(scenario, n, columns, facts)
-        _show("regression", (scenario, n), lambda: regression_price(price, value=value), value)
+        price = RegressionPrice(scenario, n, columns)
+        _show("regression", (scenario, n), lambda: regression_price(price), value, records=records)
 
 
 # Posterior sampling and the query game
@@ -243,15 +239,15 @@ def _sampling_board(chosen: Chosen) -> None:
             "no other node."
         )
     assert isinstance(sampler, PosteriorSampler)
-    inputs = SamplingInputs(_at(sampler), cell, chosen.counts, chosen.seed, _facts(chosen))
+    inputs = SamplingInputs(_at(sampler), cell, chosen.counts, chosen.seed)
     value = shortest(chosen.epsilon)
     parameters = (sampler.draws, sampler.calibration, chosen.settings.prior, chosen.network)
     key = (chosen.is_curator, cell, parameters, chosen.counts.digest, chosen.seed)
     if chosen.is_curator:
-        _show("sampling", key, lambda: posterior_sampling(inputs, value=value), value)
+        _show("sampling", key, lambda: posterior_sampling(inputs), value, table=chosen.data_title)
     else:
-        public = ReleasedSamples(_at(sampler), cell, lambda epsilon: samples_of(inputs, epsilon), _facts(chosen))
-        _show("sampling", key, lambda: released_samples(public, value=value), value)
+        public = ReleasedSamples(_at(sampler), cell, lambda epsilon: samples_of(inputs, epsilon))
+        _show("sampling", key, lambda: released_samples(public), value, table=chosen.data_title)
     st.subheader("Query game: how many answers reveal which of two tables is used?")
     left, right = st.columns([1, 3], gap="medium")
     with left:
@@ -302,9 +298,9 @@ def _die_controls(chosen: Chosen) -> None:
 
 def _die_board(chosen: Chosen) -> None:
     scenario, value = chosen.options("hellinger").at(epsilon=1.0), shortest(chosen.epsilon)
-    key, facts = (scenario, chosen.seed), {"n": f"{scenario.n:,}"}
-    inputs = kept("lab.hellinger", key, lambda: HellingerInputs(scenario, chosen.seed, facts))
-    _show("hellinger", key, lambda: hellinger_or_laplace(inputs, value=value), value)
+    key = (scenario, chosen.seed)
+    inputs = kept("lab.hellinger", key, lambda: HellingerInputs(scenario, chosen.seed))
+    _show("hellinger", key, lambda: hellinger_or_laplace(inputs), value, n=f"{scenario.n:,}")
     st.subheader("Guarantees")
     numbers(die_guarantees(scenario.at(epsilon=chosen.epsilon)))
 
@@ -319,7 +315,7 @@ def _non_negativity_controls(_: Chosen) -> None:
 def _non_negativity_board(chosen: Chosen) -> None:
     inputs = NonNegativityInputs(chosen.network, chosen.parameter("calibration"), chosen.epsilon)
     value = shortest(chosen.parameter("t", chosen.defaults_for(LaplaceFourier)["t"]) if chosen.network.is_binary else 1)
-    _show("non-negativity", (inputs.network, inputs.calibration), lambda: non_negativity(inputs, value=value), value)
+    _show("non-negativity", (inputs.network, inputs.calibration), lambda: non_negativity(inputs), value)
 
 
 # Mechanisms compared
@@ -353,11 +349,11 @@ def _comparison_board(chosen: Chosen) -> None:
 
     def inputs() -> ComparisonInputs:
         tables = TrueTable(chosen.counts) if chosen.is_curator else planned_tables_of(chosen)
-        return ComparisonInputs(mechanisms_at(chosen), tables, reading, chosen.seed, _facts(chosen))
+        return ComparisonInputs(mechanisms_at(chosen), tables, reading, chosen.seed)
 
     key = (*shared, parameters, chosen.counts.digest if chosen.is_curator else chosen.n)
     compared = kept("lab.comparison", key, lambda: MechanismErrors(inputs()))
-    _show("comparison", key, lambda: comparison(compared.inputs, value=value), value)
+    _show("comparison", key, lambda: comparison(compared.inputs), value, table=chosen.data_title)
     st.subheader("At this ε")
     numbers(table_at(compared, chosen.epsilon))
 

@@ -105,17 +105,12 @@ def view_of(chosen: Chosen) -> View:
     """Return the board of this seat, without its frames. Errors: InputError if nothing can be released."""
     question, meanings = question_of(chosen), meanings_of(chosen)
     is_noise_aware = chosen.options("release").reading is Reading.NOISE_AWARE
-    value, facts = shortest(chosen.epsilon), saved_facts(chosen)
+    facts = saved_facts(chosen)
     if not chosen.is_curator:
         recipient = RecipientInputs(
-            lambda epsilon: _released(chosen, epsilon),
-            question,
-            meanings,
-            is_noise_aware,
-            facts,
-            chosen.mechanism.colour,
+            lambda epsilon: _released(chosen, epsilon), question, meanings, is_noise_aware, chosen.mechanism.colour
         )
-        return explore_release(recipient, value=value)
+        return explore_release(recipient).stating(facts)
     curator = CuratorInputs(
         lambda epsilon: _mechanism_at(chosen.mechanism, epsilon),
         chosen.statistic,
@@ -126,9 +121,8 @@ def view_of(chosen: Chosen) -> View:
         table=None if chosen.is_connected else chosen.dataset,
         seed=chosen.seed,
         releases=OF_RECORDS if chosen.reads_records else RELEASES,
-        facts=facts,
     )
-    return explore_table(curator, value=value)
+    return explore_table(curator).stating(facts)
 
 
 def saved_facts(chosen: Chosen) -> dict[str, str]:
@@ -175,7 +169,7 @@ def _which_epsilon(chosen: Chosen) -> None:
     """Show the board of the least epsilon for each tolerance. Errors: those of `tolerance_inputs`."""
     value, inputs = typed(chosen.options("explore").tolerance), tolerance_inputs(chosen)
     key = (*_public_inputs(chosen), inputs.tables.is_private and chosen.counts.digest, chosen.n)
-    view = which_epsilon(inputs, value=value)
+    view = which_epsilon(inputs).stating(saved_facts(chosen))
     with st.container(key="main"), st.container(key="picture"):
         show("which_epsilon", key, lambda: view, value)
     share(view, value)
@@ -193,5 +187,4 @@ def tolerance_inputs(chosen: Chosen) -> ToleranceInputs:
         meanings_of(chosen),
         chosen.options("release").reading,
         chosen.seed,
-        saved_facts(chosen),
     )

@@ -8,7 +8,7 @@ import streamlit as st
 from dpbayes.base.text import escaped, many, shortest
 from dpbayes.base.validation import InputError, utf8_text
 from dpbayes.boards.board import View
-from dpbayes.boards.network import CuratorArrows, PublicArrows, arrow_worth, arrow_worth_in_table
+from dpbayes.boards.network import CuratorArrows, PublicArrows, arrow_worth
 from dpbayes.figures.dag import dag_svg
 from dpbayes.model.network import Network
 from dpbayes.releases.document import read_document
@@ -71,16 +71,16 @@ def _worth(chosen: Chosen) -> None:
 
 def arrow_view(chosen: Chosen) -> View:
     """Return the board: from public probabilities where there are some, else from the table, for the curator only."""
-    network, source, value = chosen.network, chosen.public_source, shortest(chosen.epsilon)
+    network, source = chosen.network, chosen.public_source
     prior, seed, facts = chosen.settings.prior, chosen.seed, {"table": chosen.data_title}
     if source is not None:
         n = min(USUAL_RECORDS if chosen.n is None else max(chosen.n, 1), MOST_RECORDS)
-        return arrow_worth(PublicArrows(*source, network, n, _origin(chosen), prior, seed, facts), value=value)
+        return arrow_worth(PublicArrows(*source, network, n, _origin(chosen), prior, seed)).stating(facts)
     if not chosen.is_curator:
         raise InputError(WITHOUT_RECORDS)
     table = chosen.dataset
     _ = chosen.counts  # refuses a node that is no column
-    return arrow_worth_in_table(CuratorArrows(table, network, prior, seed, facts), value=value)
+    return arrow_worth(CuratorArrows(table, network, prior, seed)).stating(facts)
 
 
 def _origin(chosen: Chosen) -> str:

@@ -236,8 +236,7 @@ def claim_inputs(chosen: Chosen, bound: BoundClaim) -> ClaimInputs:
     at = EvaluationPoint((settings.parameter("epsilon"),), settings.parameter("draws"), options)
     wanted = settings.parameter("bounds.axis", exhibit.axes[0])
     axis = wanted if wanted in exhibit.axes else exhibit.axes[0]
-    facts = {} if exhibit.uses is Uses.PUBLIC else {"table": chosen.data_title}
-    return ClaimInputs(exhibit, subject, at, axis, facts)
+    return ClaimInputs(exhibit, subject, at, axis)
 
 
 def value_of(chosen: Chosen, inputs: ClaimInputs) -> str:
@@ -276,9 +275,10 @@ def _bound_board(chosen: Chosen, claim: Claim, bound: BoundClaim) -> None:
         return
     inputs = claim_inputs(chosen, bound)
     value = value_of(chosen, inputs)
+    facts = {} if exhibit.uses is Uses.PUBLIC else {"table": chosen.data_title}
 
     def view() -> View:
-        return claim_view(inputs, value=value)
+        return claim_view(inputs).stating(facts)
 
     show("claim", _inputs_key(inputs, bound), view, value)
     share(view(), value)
@@ -328,7 +328,7 @@ def _record_board(chosen: Chosen) -> None:
     value = stop_text(options.prior)
 
     def view() -> View:
-        return record_view(tables, error=options.error, value=value)
+        return record_view(tables, error=options.error)
 
     show("record", (tables, options.error), view, value, is_public=True)
     same_from_python(

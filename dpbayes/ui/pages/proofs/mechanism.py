@@ -188,7 +188,7 @@ def _audit(chosen: Chosen, kind: type[Any]) -> bool:
 
     def view() -> View:
         at = lambda epsilon: audited_at(chosen, epsilon)  # noqa: E731 - as an argument
-        return audit_view(kind, at, report_of, value=value, is_varied=is_varied, facts=facts)
+        return audit_view(kind, at, report_of, is_varied=is_varied).stating(facts)
 
     show("audit", inputs, view, value, is_public=chosen.has_public_records or not is_of_network(chosen.settings))
     share(view(), value)
@@ -226,7 +226,7 @@ def _outputs(chosen: Chosen) -> None:
     work = outputs(mechanism, tables.first, tables.second, rng=rng, draws=DRAWS)
     result = kept("audit.outputs", key, lambda: _with_progress(work, f"{DRAWS} simulated releases of each table"))
     facts = _facts(chosen, type(mechanism))
-    show("audit", key, lambda: outputs_view(result, tables, facts=facts))
+    show("audit", key, lambda: outputs_view(result, tables).stating(facts))
 
 
 def _facts(chosen: Chosen, kind: type[Any]) -> dict[str, str]:
