@@ -1,6 +1,6 @@
 """The pictures of Explore against epsilon: the divergence, the signs of counts, and predictions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,6 +11,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.text import numeral, share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
+from dpbayes.boards.curator import CuratorInputs, MechanismAt
 from dpbayes.experiments.accuracy.methods import ALL_METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
@@ -21,8 +22,6 @@ from dpbayes.figures.style import Figure
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Mechanism, Noise, Outcome
 from dpbayes.mechanisms.parameters import EPSILON, Calibration
 from dpbayes.mechanisms.stealth import Sense, increments_for_counts
-from dpbayes.model.counts import Counts
-from dpbayes.model.dataset import Dataset
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.theory.zhang16.fourier import noise_under
 from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
@@ -54,40 +53,17 @@ REPEATS, TRAINING = 20, 0.8
 DELTA = 0.05
 """The probability that a divergence exceeds its bound."""
 
-MechanismAt = Callable[[float], Mechanism[Outcome]]
-"""A mechanism at an epsilon."""
-
 
 @dataclass(frozen=True, eq=False)
 class Pictures:
-    """The pictures against epsilon, whose curves are computed once for all stops.
+    """The pictures against epsilon, whose curves are computed once for all stops."""
 
-    Attributes:
-        mechanism_at: The mechanism at an epsilon.
-        counts: The true counts.
-        is_noise_aware: Whether the reader of a release accounts for its noise.
-        fourier_at: The Fourier mechanism at an epsilon, to compare with; None for nodes that are not binary.
-        table: The records, for predictions; None without them.
-        target: The column that is predicted.
-        meanings: What columns mean, by name.
-        seed: The seed of the simulated releases.
-        releases: Simulated releases of which the caller has time for.
-    """
-
-    mechanism_at: MechanismAt
-    counts: Counts
-    is_noise_aware: bool
-    fourier_at: MechanismAt | None
-    table: Dataset | None
-    target: str
-    meanings: Mapping[str, str]
-    seed: int
-    releases: int
+    inputs: CuratorInputs
 
     @cached_property
     def mechanism(self) -> Mechanism[Outcome]:
         """The mechanism at epsilon 1."""
-        return self.mechanism_at(1.0)
+        return self.inputs.mechanism_at(1.0)
 
     def at(self, epsilon: float) -> tuple[dict[str, Figure], dict[str, str], dict[str, float]]:
         """Return the pictures with the line at an epsilon, what each shows there, and its number."""
@@ -106,32 +82,36 @@ class Pictures:
     def curves(self) -> EpsilonCurves | None:
         """Releases at each epsilon, read naively; None of a large network."""
         most = MOST_VALUES // len(GRID) // _values(self.mechanism)
-        releases = min(MOST_RELEASES, self.releases, max(LEAST_RELEASES, most))
+        releases = min(MOST_RELEASES, self.inputs.releases, max(LEAST_RELEASES, most))
         if releases < LEAST_RELEASES or LEAST_RELEASES * _values(self.mechanism) > MOST_VALUES:
             return None
-        return epsilon_curves(self.mechanism_at, self.counts, GRID, self._rng("curves"), releases=releases)
+        return epsilon_curves(
+            self.inputs.mechanism_at, self.inputs.counts, GRID, self._rng("curves"), releases=releases
+        )
 
     @cached_property
     def aware(self) -> EpsilonCurves | None:
         """A few releases at each epsilon, read with their noise in mind; None if the reader does not."""
         has_noise = hasattr(self.mechanism, "noise_model")
-        if not self.is_noise_aware or not has_noise or self.counts.network.cell_count > MOST_AWARE:
+        if not self.inputs.is_noise_aware or not has_noise or self.inputs.counts.network.cell_count > MOST_AWARE:
             return None
         rng, reading = self._rng("curves"), Reading.NOISE_AWARE
-        return epsilon_curves(self.mechanism_at, self.counts, COARSE, rng, releases=AWARE_RELEASES, reading=reading)
+        return epsilon_curves(
+            self.inputs.mechanism_at, self.inputs.counts, COARSE, rng, releases=AWARE_RELEASES, reading=reading
+        )
 
     @cached_property
     def bounds(self) -> list[Curve]:
         """Bounds on the divergence of a naive reader: Theorem 1 of [Zhang16] for Laplace, a proved one for Fourier."""
         mechanism, stops = self.mechanism, np.array(STOPS)
         if type(mechanism) is LaplaceUpdates and mechanism.noise is Noise.REAL:
-            bound = posterior_kl(mechanism.prior, self.counts, epsilon=stops, delta=DELTA).theorem
+            bound = posterior_kl(mechanism.prior, self.inputs.counts, epsilon=stops, delta=DELTA).theorem
             stated = Look("paper’s bound", BOUND, "dash", width=1.5)
             return [_curve(PROVED, stops, bound.certified), _curve(stated, stops, bound.printed)]
         if type(mechanism) is LaplaceFourier and mechanism.noise is Noise.REAL:
-            noise = noise_under(self.counts.network, mechanism.calibration)
+            noise = noise_under(self.inputs.counts.network, mechanism.calibration)
             proved = fourier_kl_bound(
-                mechanism.prior, self.counts, noise=noise, epsilon=stops, t=mechanism.t, delta=DELTA
+                mechanism.prior, self.inputs.counts, noise=noise, epsilon=stops, t=mechanism.t, delta=DELTA
             )
             return [_curve(PROVED, stops, proved)]
         return []
@@ -168,12 +148,14 @@ class Pictures:
     def signs(self) -> list[Curve]:
         """How often no count is negative, the chosen mechanism first, and what is proved about Fourier."""
         if type(self.mechanism) is LaplaceFourier:
-            return [*self._lifted(self.mechanism_at, Sense.MARGINALS), *self._other_senses()]
+            return [*self._lifted(self.inputs.mechanism_at, Sense.MARGINALS), *self._other_senses()]
         if self.curves is None or not self.curves.of_posteriors:
             return []
         kept = (self.curves.limited == 0).mean(axis=1)  # other mechanisms clip negative counts to 0
         own = _curve(Look(f"{self.mechanism.label}, simulated", self.mechanism.colour), self.curves.epsilons, kept)
-        return [own] if self.fourier_at is None else [own, *self._lifted(self.fourier_at, Sense.MARGINALS)]
+        return (
+            [own] if self.inputs.fourier_at is None else [own, *self._lifted(self.inputs.fourier_at, Sense.MARGINALS)]
+        )
 
     def _lifted(self, fourier_at: MechanismAt, sense: Sense) -> list[Curve]:
         """Return the share of Fourier releases in one sense: simulated, and proved for tables."""
@@ -181,10 +163,14 @@ class Pictures:
         for epsilon in COARSE:
             fourier = fourier_at(epsilon)
             assert isinstance(fourier, LaplaceFourier)
-            needed = increments_for_counts(sense, fourier, self._rng("signs"), draws=SIGNS, counts=self.counts.values)
+            needed = increments_for_counts(
+                sense, fourier, self._rng("signs"), draws=SIGNS, counts=self.inputs.counts.values
+            )
             shares.append(float(np.mean(needed <= fourier.t)))
-            noise = noise_under(self.counts.network, fourier.calibration, fourier.noise_law)
-            proved.append(1 - float(negative_marginal_probability(self.counts.network, noise=noise, t=fourier.t)))
+            noise = noise_under(self.inputs.counts.network, fourier.calibration, fourier.noise_law)
+            proved.append(
+                1 - float(negative_marginal_probability(self.inputs.counts.network, noise=noise, t=fourier.t))
+            )
         simulated = _curve(_SENSES[sense], np.array(COARSE), np.array(shares))
         bound = Look("Fourier, proved", LaplaceFourier.colour, "dash", width=1.5)
         return (
@@ -196,7 +182,7 @@ class Pictures:
         curves = list[Curve]()
         for sense in (Sense.PARAMETERS, Sense.TABLE):
             try:
-                curves += self._lifted(self.mechanism_at, sense)
+                curves += self._lifted(self.inputs.mechanism_at, sense)
             except InputError:
                 continue
         return curves
@@ -215,20 +201,20 @@ class Pictures:
     @cached_property
     def accuracy(self) -> AccuracyStudy | None:
         """How often each release predicts the target of a held-back record; None if nothing can be predicted."""
-        network = self.counts.network
-        if self.table is None or network.cell_count > MOST_PREDICTED:
+        network = self.inputs.counts.network
+        if self.inputs.table is None or network.cell_count > MOST_PREDICTED:
             return None
         among = [method for method in ALL_METHODS.values() if method.kind is type(self.mechanism)]
         try:
             plan = AccuracyPlan(
                 network=network,
-                target=self.target,
-                source=self.table,
+                target=self.inputs.question.target,
+                source=self.inputs.table,
                 epsilons=COARSE,
                 methods=methods_for(network, (Calibration.CERTIFIED,), among=among),
-                training=max(1, int(TRAINING * self.table.n)),
+                training=max(1, int(TRAINING * self.inputs.table.n)),
                 repeats=REPEATS,
-                seed=self.seed,
+                seed=self.inputs.seed,
             )
         except InputError:  # a column with one state
             return None
@@ -239,7 +225,7 @@ class Pictures:
         if study is None:
             return None
         baselines, private = study.curves[:2], study.curves[2:]
-        shown = (private[-1] if self.is_noise_aware else private[0]) if private else baselines[0]
+        shown = (private[-1] if self.inputs.is_noise_aware else private[0]) if private else baselines[0]
         shown = replace(shown, look=replace(shown.look, dash="solid"))  # the only private curve
         value = at_epsilon(shown, epsilon)
         curves = [*baselines, *([shown] if private else [])]
@@ -249,7 +235,7 @@ class Pictures:
         return figure, text, value
 
     def _rng(self, word: str) -> np.random.Generator:
-        return stream(self.seed, "explore", word)
+        return stream(self.inputs.seed, "explore", word)
 
 
 PROVED = Look("proved bound, 95%", BOUND)

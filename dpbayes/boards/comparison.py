@@ -1,7 +1,7 @@
 """Mechanisms compared: the error of each mechanism's probabilities against epsilon, on one table or on planned ones."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,11 +16,11 @@ from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.boards.board import Board, Frame, Panel, View
+from dpbayes.boards.curator import MechanismAt
 from dpbayes.boards.explore import SLIDER
 from dpbayes.boards.tables import Tables
 from dpbayes.experiments.planned_errors import is_near, release_errors
 from dpbayes.figures.comparison import errors_figure
-from dpbayes.mechanisms import Mechanism, Outcome
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
@@ -30,9 +30,6 @@ GRID = tuple(float(f"{10 ** (k / 2):.3g}") for k in range(-4, 5))
 
 MOST_RELEASES, LEAST_RELEASES, MOST_CELLS = 40, 4, 1_500
 """Simulated releases of each mechanism at each epsilon, and released cells at most, if that leaves enough releases."""
-
-MechanismAt = Callable[[float], Mechanism[Outcome]]
-"""A mechanism at an epsilon. Errors: InputError if it cannot be used."""
 
 
 def releases_of(network: Network) -> int:

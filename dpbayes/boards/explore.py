@@ -5,7 +5,6 @@ A curator's board is computed from the table. A recipient's board is computed fr
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -13,85 +12,24 @@ from dpbayes.audit.risk import belief_sentence
 from dpbayes.base.looks import PRIVATE
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import near_one, numeral
-from dpbayes.base.types import FloatArray
-from dpbayes.boards.against_epsilon import MechanismAt, Pictures
-from dpbayes.boards.answers import THETA, Answers, answers_of, density_of, is_like_prior
+from dpbayes.boards.against_epsilon import Pictures
+from dpbayes.boards.answers import THETA, Answers, answers_of, is_like_prior
 from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
+from dpbayes.boards.curator import SHOWN, CuratorInputs
 from dpbayes.figures.answer import AnswerPicture, answer_figure, frame_height
 from dpbayes.figures.style import Figure
 from dpbayes.mechanisms import Mechanism, Outcome, Release
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.model.counts import Counts
-from dpbayes.model.dataset import Dataset
 from dpbayes.model.question import Question
-from dpbayes.posteriors.dirichlet import Dirichlets
 
-RELEASES, SHOWN, DRAWN, DRAWN_JOINT = 400, 50, 4, 3
-"""Simulated releases of the answer at each stop; those that are drawn as dots; those whose curves can be seen, of a
-cell and of another question."""
-
-MOST_VALUES, MOST_READ, FEWEST = 600_000, 2_000, 3
-"""Released values that are simulated at each stop, noise-aware probabilities that are read, and releases at least."""
+DRAWN, DRAWN_JOINT = 4, 3
+"""Simulated releases whose curves can be seen, of a cell and of another question."""
 
 LEVEL = 0.95
 
 NEAR = 0.05
 """An answer within this distance of the table's own answer is called near."""
-
-
-@dataclass(frozen=True, eq=False)
-class CuratorInputs:
-    """What a curator's board is computed from.
-
-    Attributes:
-        mechanism_at: The mechanism at an epsilon.
-        counts: The true counts.
-        question: The question that the large picture answers, and whose target is predicted.
-        meanings: What nodes mean, by name, where the name does not say it.
-        is_noise_aware: Whether the reader of a release accounts for its noise.
-        fourier_at: The Fourier mechanism at an epsilon, whose counts are compared; None for nodes that are not binary.
-        table: The records, for the accuracy of predictions; None without them.
-        seed: The seed of the simulated releases.
-        releases: Simulated releases at each stop.
-    """
-
-    mechanism_at: MechanismAt
-    counts: Counts
-    question: Question
-    meanings: Mapping[str, str] = field(default_factory=dict)
-    is_noise_aware: bool = True
-    fourier_at: MechanismAt | None = None
-    table: Dataset | None = None
-    seed: int = 1
-    releases: int = RELEASES
-
-    @cached_property
-    def exact(self) -> Dirichlets:
-        """The exact posterior."""
-        return self.mechanism_at(1.0).prior.updated(self.counts)
-
-    @cached_property
-    def exact_density(self) -> FloatArray:
-        """The density of the answer under the exact posterior: (grid,)."""
-        return density_of(self.exact, self.question)
-
-    @cached_property
-    def prior_density(self) -> FloatArray:
-        """The density of the answer under the prior: (grid,)."""
-        return density_of(self.mechanism_at(1.0).prior, self.question)
-
-    @cached_property
-    def answer(self) -> float:
-        """The table's own answer."""
-        return float(self.question.answers(self.exact.mean))
-
-    @cached_property
-    def most_releases(self) -> int:
-        """How many releases there is time for: fewer of a large network, or if each has many samples."""
-        values = self.exact.network.cell_count * getattr(self.mechanism_at(1.0), "draws", 1)
-        cells = len(self.question.cells)
-        read = MOST_READ // cells if self.is_noise_aware and cells > 1 else self.releases
-        return max(FEWEST, min(self.releases, MOST_VALUES // values, max(SHOWN, read)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,17 +93,7 @@ def explore_table(inputs: CuratorInputs) -> View:
     """
     panels = (POSTERIOR, DIVERGENCE, SIGNS, *((ACCURACY,) if inputs.table is not None else ()))
     board = Board("explore", _title(inputs), panels, {}, "1", SLIDER, private=True)
-    pictures = Pictures(
-        inputs.mechanism_at,
-        inputs.counts,
-        inputs.is_noise_aware,
-        inputs.fourier_at,
-        inputs.table,
-        inputs.question.target,
-        inputs.meanings,
-        inputs.seed,
-        inputs.releases,
-    )
+    pictures = Pictures(inputs)
     return View(board, lambda stop: _frames(inputs, float(stop), pictures.at(float(stop))))
 
 

@@ -51,8 +51,8 @@ def explore(
         >>> board.title
         'How likely is wet = yes if rain = yes?'
     """
+    from dpbayes.boards.curator import CuratorInputs
     from dpbayes.boards.explore import (  # late: few programs need the experiments
-        CuratorInputs,
         RecipientInputs,
         explore_release,
         explore_table,

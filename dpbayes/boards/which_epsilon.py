@@ -1,7 +1,7 @@
 """Which epsilon: the least one at which the answer to a question is within a tolerance in 95 of 100 releases."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,10 +14,10 @@ from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
+from dpbayes.boards.curator import MechanismAt
 from dpbayes.boards.tables import Tables
 from dpbayes.experiments.least_epsilon.errors import AnswerErrors, LeastEpsilon, answer_errors
 from dpbayes.figures.which_epsilon import NeededEpsilon, error_figure
-from dpbayes.mechanisms import Mechanism, Outcome
 from dpbayes.model.question import Question
 from dpbayes.posteriors.noise_model import Reading
 
@@ -62,7 +62,7 @@ class ToleranceInputs:
         seed: The seed of the simulated releases.
     """
 
-    mechanism_at: Callable[[float], Mechanism[Outcome]]
+    mechanism_at: MechanismAt
     question: Question
     tables: Tables
     meanings: Mapping[str, str] = field(default_factory=dict)

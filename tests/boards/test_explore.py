@@ -9,10 +9,9 @@ import pytest
 import dpbayes as dp
 from dpbayes.boards.against_epsilon import GRID, STOPS, Pictures
 from dpbayes.boards.answers import THETA, answers_of, density_of, smoothed
+from dpbayes.boards.curator import SHOWN, CuratorInputs
 from dpbayes.boards.explore import (
     DRAWN,
-    SHOWN,
-    CuratorInputs,
     RecipientInputs,
     explore_release,
     explore_table,
@@ -189,7 +188,7 @@ def test_a_column_with_one_state_has_no_picture_of_predictions():
     table = dp.sample_dataset(network, np.array([1.0, 0.5, 0.5]), 50, np.random.default_rng(1))
     counts = dp.count(network, table)
     at = lambda epsilon: dp.LaplaceUpdates(prior=network, epsilon=epsilon)  # noqa: E731
-    pictures = Pictures(at, counts, True, None, table, "a", {}, 1, 20)
+    pictures = Pictures(CuratorInputs(at, counts, Question(network, "a", "only"), table=table))
     assert pictures.accuracy is None
 
 

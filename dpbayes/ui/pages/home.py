@@ -7,7 +7,8 @@ import streamlit as st
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped, shortest
 from dpbayes.boards.board import View
-from dpbayes.boards.explore import CuratorInputs, one_answer
+from dpbayes.boards.curator import CuratorInputs
+from dpbayes.boards.explore import one_answer
 from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.model.counts import count
 from dpbayes.model.question import Question

@@ -14,11 +14,11 @@ from dpbayes.boards.accuracy import POINTS, AccuracyInputs, curve_guarantees, pr
 from dpbayes.boards.board import View
 from dpbayes.boards.comparison import (
     ComparisonInputs,
-    MechanismAt,
     MechanismErrors,
     comparison,
     table_at,
 )
+from dpbayes.boards.curator import MechanismAt
 from dpbayes.boards.hellinger import HellingerInputs, die_guarantees, hellinger_or_laplace
 from dpbayes.boards.non_negativity import NonNegativityInputs, non_negativity
 from dpbayes.boards.regression import RegressionInputs, RegressionPrice, regression, regression_price

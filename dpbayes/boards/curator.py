@@ -1,0 +1,77 @@
+"""What a curator's board of Explore is computed from."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from dpbayes.base.types import FloatArray
+from dpbayes.boards.answers import density_of
+from dpbayes.mechanisms import Mechanism, Outcome
+from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.question import Question
+from dpbayes.posteriors.dirichlet import Dirichlets
+
+RELEASES, SHOWN = 400, 50
+"""Simulated releases of the answer at each stop; those that are drawn as dots."""
+
+MOST_VALUES, MOST_READ, FEWEST = 600_000, 2_000, 3
+"""Released values that are simulated at each stop, noise-aware probabilities that are read, and releases at least."""
+
+MechanismAt = Callable[[float], Mechanism[Outcome]]
+"""A mechanism at an epsilon. Errors: InputError if it cannot be used."""
+
+
+@dataclass(frozen=True, eq=False)
+class CuratorInputs:
+    """What a curator's board is computed from.
+
+    Attributes:
+        mechanism_at: The mechanism at an epsilon.
+        counts: The true counts.
+        question: The question that the large picture answers, and whose target is predicted.
+        meanings: What nodes mean, by name, where the name does not say it.
+        is_noise_aware: Whether the reader of a release accounts for its noise.
+        fourier_at: The Fourier mechanism at an epsilon, whose counts are compared; None for nodes that are not binary.
+        table: The records, for the accuracy of predictions; None without them.
+        seed: The seed of the simulated releases.
+        releases: Simulated releases at each stop.
+    """
+
+    mechanism_at: MechanismAt
+    counts: Counts
+    question: Question
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    is_noise_aware: bool = True
+    fourier_at: MechanismAt | None = None
+    table: Dataset | None = None
+    seed: int = 1
+    releases: int = RELEASES
+
+    @cached_property
+    def exact(self) -> Dirichlets:
+        """The exact posterior."""
+        return self.mechanism_at(1.0).prior.updated(self.counts)
+
+    @cached_property
+    def exact_density(self) -> FloatArray:
+        """The density of the answer under the exact posterior: (grid,)."""
+        return density_of(self.exact, self.question)
+
+    @cached_property
+    def prior_density(self) -> FloatArray:
+        """The density of the answer under the prior: (grid,)."""
+        return density_of(self.mechanism_at(1.0).prior, self.question)
+
+    @cached_property
+    def answer(self) -> float:
+        """The table's own answer."""
+        return float(self.question.answers(self.exact.mean))
+
+    @cached_property
+    def most_releases(self) -> int:
+        """How many releases there is time for: fewer of a large network, or if each has many samples."""
+        values = self.exact.network.cell_count * getattr(self.mechanism_at(1.0), "draws", 1)
+        cells = len(self.question.cells)
+        read = MOST_READ // cells if self.is_noise_aware and cells > 1 else self.releases
+        return max(FEWEST, min(self.releases, MOST_VALUES // values, max(SHOWN, read)))
