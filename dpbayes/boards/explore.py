@@ -64,7 +64,7 @@ def shown_release(mechanism: Mechanism[Outcome], counts: Counts, seed: int) -> R
 
 POSTERIOR = Panel(
     "posterior",
-    "What the public sees",
+    "The table, and what the public sees",
     "The density of the answer in this release, and the answers of other possible releases as dots.",
     large=True,
     action="Draw another",
@@ -72,6 +72,11 @@ POSTERIOR = Panel(
 DIVERGENCE = Panel("divergence", "How far from the truth?", "KL divergence of the released posterior against epsilon.")
 SIGNS = Panel("signs", "Can counts turn negative?", "How often no released count is negative, against epsilon.")
 ACCURACY = Panel("accuracy", "Do predictions survive?", "Accuracy of predictions from a release against epsilon.")
+
+ONE_RELEASE = (
+    "The credible interval is computed from this one release. The curator’s range contains the answers of 95 of 100 "
+    "possible releases."
+)
 
 SLIDER = slider_of(
     "epsilon",
@@ -122,7 +127,9 @@ def explore_release(inputs: RecipientInputs) -> View:
         A view that contains nothing but what the releases contain. Two tables with the same releases have the same
         board.
     """
-    panel = replace(POSTERIOR, action="", alt="The density of the answer in this release.")
+    panel = replace(
+        POSTERIOR, title="What the public sees", action="", alt="The density of the answer in this release."
+    )
     board = Board("explore", _title(inputs), (panel,), {}, "1", SLIDER)
     return View(board, lambda stop: (_released_frame(inputs, stop),))
 
@@ -156,10 +163,10 @@ def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
     if read.interval is not None:
         low, high = read.interval
         numbers |= {"low": low, "high": high}
-        ends = f"{probability_text(low)} and {probability_text(high)}"
-        headline += f", and the table's answer lies between {ends} with 95 % probability"
+        headline += f", with a 95% credible interval of {_range_text(low, high)}"
     figure = answer_figure(picture, name=f"probability of {_name(inputs)}", colour=inputs.colour)
-    return Frame(f"{headline}.", {"posterior": figure}, (belief_sentence(release.guarantee),), numbers=numbers)
+    notes = belief_sentence(release.guarantee), *((ONE_RELEASE,) if read.interval is not None else ())
+    return Frame(f"{headline}.", {"posterior": figure}, notes, numbers=numbers)
 
 
 Beside = tuple[Mapping[str, Figure], Mapping[str, str], Mapping[str, float]]
@@ -188,7 +195,7 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Beside) -> tuple[Fram
     return tuple(
         Frame(
             headline,
-            {"posterior": _answer_figure(inputs, read, k, is_prior=is_prior), **figures},
+            {"posterior": _answer_figure(inputs, read, k, (low, high), is_prior=is_prior), **figures},
             (belief_sentence(mechanism.certified),),
             {"posterior": f"This release answers {probability_text(float(shown[k]))}. {caption}", **captions},
             numbers | {"released": float(shown[k])},
@@ -207,11 +214,21 @@ def _answers(inputs: CuratorInputs, mechanism: Mechanism[Outcome], drawn: int) -
     return read.followed_by(answers_of(others, question, is_noise_aware=is_noise_aware, drawn=drawn - 1))
 
 
-def _answer_figure(inputs: CuratorInputs, read: Answers, this: int, *, is_prior: bool) -> Figure:
+def _answer_figure(
+    inputs: CuratorInputs, read: Answers, this: int, interval: tuple[float, float], *, is_prior: bool
+) -> Figure:
     shown = None if read.densities is None else read.densities[this]
     exact, top = inputs.exact_density, frame_height(inputs.exact_density)
     picture = AnswerPicture(
-        THETA, shown, read.means[:SHOWN], this, top=top, exact=exact, answer=inputs.answer, is_prior=is_prior
+        THETA,
+        shown,
+        read.means[:SHOWN],
+        this,
+        top=top,
+        exact=exact,
+        answer=inputs.answer,
+        interval=interval,
+        is_prior=is_prior,
     )
     name = f"probability of {_name(inputs)}"
     return answer_figure(picture, name=name, colour=inputs.mechanism_at(1.0).colour)

@@ -14,6 +14,9 @@ from dpbayes.figures.style import LINES, Figure, Trace, faded, figure_of, plain,
 DOTS_SHARE = 0.3
 """The share of the picture's height below the densities, for the dots."""
 
+DOTS_FILL = 0.94
+"""The part of that share which the tallest stack fills, so that its last dot is whole."""
+
 COLUMNS = 60
 """Columns of dots over the axis."""
 
@@ -39,6 +42,7 @@ class AnswerPicture:
         top: The height of the frame, which does not depend on this release.
         exact: The density in the table itself (grid,), for the curator.
         answer: The table's own answer, for the curator.
+        interval: The ends between which 95 of 100 releases answer, for the curator.
         is_prior: Whether this release is all but the prior.
     """
 
@@ -49,6 +53,7 @@ class AnswerPicture:
     top: float
     exact: FloatArray | None = None
     answer: float | None = None
+    interval: tuple[float, float] | None = None
     is_prior: bool = False
 
 
@@ -80,6 +85,8 @@ def answer_figure(answers: AnswerPicture, *, name: str, colour: str = PRIVATE) -
         curve["line"] = {"color": faded(colour, 0.35 if answers.is_prior else 1.0), "width": 3}
         traces.append(LINES | curve | {"name": "this release (public)", "hoverinfo": "skip"})
     below = -DOTS_SHARE / (1 - DOTS_SHARE) * top
+    if answers.interval is not None:
+        traces.append(_range(answers.interval, below, colour))
     traces += _dots(answers, colour)
     if answers.answer is not None:
         mark: Trace = {"x": [answers.answer] * 2, "y": [below, 0.0], "hoverinfo": "skip", "showlegend": False}
@@ -96,14 +103,22 @@ def answer_figure(answers: AnswerPicture, *, name: str, colour: str = PRIVATE) -
     )
 
 
+def _range(interval: tuple[float, float], below: float, colour: str) -> Trace:
+    """Return the range of answers as a band behind the dots."""
+    low, high = interval
+    band: Trace = {"x": [low, high, high, low, low], "y": [0.0, 0.0, below, below, 0.0], "fill": "toself"}
+    band |= {"fillcolor": faded(colour, 0.12), "line": {"color": faded(colour, 0.5), "width": 1}}
+    return LINES | band | {"name": "95 of 100 releases (simulated)", "hoverinfo": "skip"}
+
+
 def _dots(answers: AnswerPicture, colour: str) -> list[Trace]:
     """Return possible releases, stacked downwards from the axis, and this one as a filled dot among them."""
     columns = np.clip(np.floor(answers.releases * COLUMNS), 0, COLUMNS - 1)
     same = columns[:, None] == columns
     depths = np.tril(same).sum(axis=1)
-    step = answers.top * DOTS_SHARE / (1 - DOTS_SHARE) / max(TALLEST, depths.max(initial=0) + 1)
+    step = DOTS_FILL * answers.top * DOTS_SHARE / (1 - DOTS_SHARE) / max(TALLEST, depths.max(initial=0))
     x, y = (columns + 0.5) / COLUMNS, -depths * step
-    marks = {"type": "scatter", "mode": "markers", "hovertemplate": "%{x:.2f}<extra></extra>"}
+    marks = {"type": "scatter", "mode": "markers", "hovertemplate": "%{x:.2f}<extra></extra>", "cliponaxis": False}
     strength = 0.4 if answers.is_prior else 1.0
     hollow = {"color": faded(colour, 0.2 * strength), "size": 9}
     hollow["line"] = {"color": faded(colour, strength), "width": 1}
@@ -124,7 +139,7 @@ def _ends(answers: AnswerPicture) -> list[dict[str, Any]]:
     for side, x in ((slice(None, middle), 0.02), (slice(middle, None), 0.98)):
         if outside[side].any():
             mass = float(np.sum(np.where(outside[side], answers.density[side] * steps[side], 0.0)))
-            notes.append(_note(x, 0.97, f"{100 * min(mass, 1.0):.0f} % here"))
+            notes.append(_note(x, 0.97, f"{100 * min(mass, 1.0):.0f}% here"))
     return notes
 
 

@@ -55,6 +55,20 @@ def test_the_headline_states_the_range_of_answers():
     assert numbers == pytest.approx(stated, abs=0.005)
 
 
+def test_the_band_over_the_dots_is_the_range_of_the_headline():
+    frame = explore_table(INPUTS).frames_at("1")[0]
+    (band,) = (trace for trace in frame.figures["posterior"].data if trace.get("fill") == "toself")
+    assert (min(band["x"]), max(band["x"])) == (frame.numbers["low"], frame.numbers["high"])
+    low, _ = frame.figures["posterior"].layout["yaxis"]["range"]
+    assert (min(band["y"]), max(band["y"])) == (low, 0)
+
+
+def test_no_stack_of_dots_leaves_the_picture():
+    figure = explore_table(INPUTS).frames_at("100")[0].figures["posterior"]
+    low, high = figure.layout["yaxis"]["range"]
+    assert min(figure.data[-2]["y"]) > low + 0.01 * (high - low)
+
+
 def test_equal_ends_of_the_range_are_one_number():
     assert "comes out as 0.61 in 95" in explore_table(INPUTS).frames_at("100")[0].headline.replace("0.60", "0.61")
 
