@@ -8,7 +8,6 @@ import numpy as np
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.libraries import pd
 from dpbayes.base.text import many, near_one, numeral, share_text
-from dpbayes.base.types import FloatArray
 from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.accuracy.methods import EXACT, MAJORITY
@@ -79,7 +78,6 @@ def _frame(inputs: AccuracyInputs, epsilon: float) -> Frame:
     }
     captions = {
         "accuracy": comparison_sentence(study, epsilon),
-        "loss": _loss_sentence(study, epsilon),
         "proved": "The same curves at the ε that is proved: the paper's red curves need a larger one.",
     }
     return Frame(accuracy_headline(study, epsilon), figures, (_about(study),), captions, _numbers(study, epsilon))
@@ -112,18 +110,6 @@ def comparison_sentence(study: AccuracyStudy, epsilon: float) -> str:
     lost = study.behind(best, study.place_of(epsilon))
     points = Estimate(100 * lost.value, 200 * lost.error)
     return f"{best.called(study.plan.draws)} has the highest accuracy: {points} points below the exact posterior."
-
-
-def _loss_sentence(study: AccuracyStudy, epsilon: float) -> str:
-    best = study.best_near(epsilon)
-    if best is None:
-        return ""
-    losses: FloatArray = study.log_loss(best)
-    here, exact = losses[study.place_of(epsilon)], study.log_loss(EXACT)[0]
-    return (
-        f"{best.called(study.plan.draws)}: {numeral(float(here), 3)} nats per record "
-        f"({numeral(float(exact), 3)} without privacy)."
-    )
 
 
 def _about(study: AccuracyStudy) -> str:

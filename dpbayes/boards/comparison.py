@@ -168,14 +168,8 @@ def _about(compared: MechanismErrors) -> str:
     reader = "noise-aware where a release states its noise" if is_aware else "naive"
     return (
         f"Mean absolute error of all probabilities over {releases} {whose}; bars show one standard error. The reader "
-        f"is {reader}. The prior limits the error at small ε.{_left_out(compared)}"
+        f"is {reader}. The prior limits the error at small ε."
     )
-
-
-def _left_out(compared: MechanismErrors) -> str:
-    """Return how many mechanisms have no curve; the table below the board states why."""
-    missing = len(compared.inputs.mechanisms) - len(compared.curves)
-    return f" {many(missing, 'mechanism')} cannot be used here; the table states why." if missing else ""
 
 
 def table_at(compared: MechanismErrors, epsilon: float, looks: Sequence[Look] = ()) -> "pd.DataFrame":

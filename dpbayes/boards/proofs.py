@@ -51,6 +51,9 @@ CURVE = Panel("curve", "Which losses are possible?", "The privacy curve: delta a
 WORST = Panel("worst", "Where do two tables differ most?", "The releases of the worst pair of neighbouring tables.")
 
 
+DELTA_TEXT = "δ is the largest share of outputs whose loss may exceed ε."
+
+
 @dataclass(frozen=True, eq=False)
 class Audited:
     """A mechanism and the public sizes of the tables for which it is audited.
@@ -154,7 +157,7 @@ def audit_view(
 
 
 def _audit_frame(audited: Audited, report: AuditReport) -> Frame:
-    figures, captions = {"curve": _curve(audited, report)}, {"curve": _curve_text(report)}
+    figures, captions = {"curve": _curve(audited, report)}, {"curve": DELTA_TEXT}
     figure, captions["worst"] = _worst(audited, report)
     if figure is not None:
         figures["worst"] = figure
@@ -190,14 +193,6 @@ def _curve(audited: Audited, report: AuditReport) -> Figure:
     )
 
 
-def _curve_text(report: AuditReport) -> str:
-    if report.broken_at(report.claimed).any():
-        return "The curve exceeds the stated guarantee."
-    if report.claimed.is_private and not report.claimed.delta:
-        return "A claim with δ = 0 holds if δ is zero at the stated ε."
-    return "δ is the largest share of outputs whose loss may exceed ε."
-
-
 def _worst(audited: Audited, report: AuditReport) -> tuple[Figure | None, str]:
     """Return the picture of the worst pair, if it has one, and a sentence about it."""
     worst = report.worst
@@ -229,9 +224,7 @@ def _measured(report: AuditReport) -> str:
 
 
 def _at_zero(report: AuditReport) -> str:
-    if report.exactness is not Exactness.EXACT:
-        return f" One pair of neighbouring tables has a privacy loss of {loss_digits(report.at_least)}."
-    if not report.claimed.delta:
+    if not report.claimed.delta or report.exactness is not Exactness.EXACT:
         return ""
     pure = "unbounded" if math.isinf(report.exact) else f"ε = {loss_digits(report.exact)}"
     return f" At δ = 0 the worst-case privacy loss is {pure}."
@@ -251,9 +244,7 @@ def audit_verdict(audited: Audited, report: AuditReport) -> str:
     match report.verdict:
         case AuditVerdict.NO_PROMISE:
             epsilon = numeral(audited.promised.epsilon, 6)
-            return (
-                f"{name} states no guarantee. At ε = {epsilon} the worst-case privacy loss is {_loss_or_bound(report)}."
-            )
+            return f"{name} states no guarantee. At ε = {epsilon} the worst-case privacy loss is {_least_loss(report)}."
         case AuditVerdict.PROVED_AND_TIGHT:
             return f"{name}: {claim} holds and is tight."
         case AuditVerdict.CLAIM_REFUTED:
@@ -263,23 +254,13 @@ def audit_verdict(audited: Audited, report: AuditReport) -> str:
     return f"{name}: {claim} is neither proved nor refuted."
 
 
-def _loss_or_bound(report: AuditReport) -> str:
-    least, most = report.needed_at_least, report.needed
-    if math.isinf(most):
-        return "unbounded"
-    return _loss(report, most) if most - least <= 1e-6 * max(1.0, most) else f"at most {_loss(report, most)}"
-
-
 def _least_loss(report: AuditReport) -> str:
+    """Return the loss in four digits, in more where four would make it equal the stated epsilon."""
     least = report.needed_at_least
     if math.isinf(least):
         return "unbounded"
-    return f"{'' if least >= report.needed * (1 - 1e-6) else 'at least '}{_loss(report, least)}"
-
-
-def _loss(report: AuditReport, loss: float) -> str:
-    """Return a loss in four digits, in more where four would make it equal the stated epsilon."""
-    return distinct_texts(loss, report.claimed.epsilon, most=4)[0]
+    start = "" if least >= report.needed * (1 - 1e-6) else "at least "
+    return f"{start}{distinct_texts(least, report.claimed.epsilon, most=4)[0]}"
 
 
 def _spare(report: AuditReport) -> str:
@@ -499,8 +480,6 @@ def _claim_notes(here: Evaluation) -> tuple[str, ...]:
         notes.append(
             f"Simulated: {measured.releases:,} {here.exhibit.trials} with a fixed seed. Bars are 95% intervals."
         )
-        if not np.isfinite(measured.value[0]):
-            notes.append("There are too few simulations for this quantile: only larger values of δ have a dot.")
     if measured.note:
         notes.append(measured.note)
     is_private = not here.inputs.is_public
@@ -689,7 +668,7 @@ def _record_frame(curves: Robustness, here: Robustness, error: float) -> Frame:
             at=at,
         ),
     }
-    captions = {"moved": _exceeded_text(curves), "answers": _answers_text(here, error)}
+    captions = {"answers": _answers_text(here, error)}
     note = "Both tables are hypothetical: nothing here depends on real data."
     return Frame(record_finding(here), figures, (note,), captions, {"moved": float(here.moved[0])})
 
@@ -700,13 +679,6 @@ def record_finding(here: Robustness) -> str:
     if here.broken[0]:
         return f"One record moves the posterior by {moved_by} nats, but the paper’s bound is {printed}."
     return f"One record moves the posterior by {moved_by} nats, within the paper’s bound of {printed}."
-
-
-def _exceeded_text(curves: Robustness) -> str:
-    where = curves.prior[curves.broken]
-    if not len(where):
-        return "The stated bound is not exceeded by these two tables. It fails for other tables."
-    return f"The stated bound is exceeded for strengths from {numeral(where[0])} to {numeral(where[-1])} (red)."
 
 
 def _answers_text(here: Robustness, error: float) -> str:

@@ -9,6 +9,7 @@ from dpbayes.base.amounts import amount_text, measure_of, number_of
 from dpbayes.base.text import many, numeral
 from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.figures.posterior import rows_figure
+from dpbayes.figures.style import distinct_labels
 from dpbayes.mechanisms.adaptive.mechanism import AdaptiveTables
 from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.posteriors.dirichlet import LEVEL
@@ -63,18 +64,13 @@ def _frame(document: Document, reading: Reading) -> Frame:
         notes += filter(None, [BY_ROW if has_joint(release) else "", roughness(aware)])
     if network.row_count > len(rows):
         notes.insert(0, f"The chart shows {len(rows)} of {network.row_count:,} rows; the BIF file has all rows.")
-    labels = [_brief_label(network.cell_label(int(cell))) for cell in cells]
+    labels = distinct_labels([network.cell_label(int(cell)) for cell in cells], LETTERS)
     figure = rows_figure(labels, shown, None, own=_colour(document), as_real=naive)
     width = float(np.mean(shown[2] - shown[1]))
     finding = f"The 95% intervals of {many(len(rows), 'row')} are {numeral(width, 2)} wide on average."
     if not isinstance(release.outcome, ReleasedPosterior):
         finding = f"The release has {many(network.row_count, 'row')}, and no intervals."
     return Frame(finding, {"rows": figure}, captions={"rows": " ".join(notes)})
-
-
-def _brief_label(label: str) -> str:
-    """Return a label that leaves room for its interval."""
-    return label if len(label) <= LETTERS else f"{label[: LETTERS - 1]}…"
 
 
 def _colour(document: Document) -> str:

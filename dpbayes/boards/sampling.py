@@ -108,31 +108,20 @@ ERROR = Panel("error", "How many samples are best?", "Error of the mean of N sam
 OMEGA = Panel("omega", "How small can a sample be?", "The least probability that is sampled, against epsilon.")
 
 
-def posterior_sampling(inputs: SamplingInputs) -> View:
-    """Return the curator's board of posterior sampling. [Zhang16] Section 4, [Dimitrakakis14] Algorithm 1.
+def posterior_sampling(inputs: SamplingInputs | ReleasedSamples) -> View:
+    """Return the board of posterior sampling. [Zhang16] Section 4, [Dimitrakakis14] Algorithm 1.
 
     Args:
-        inputs: The mechanism and the counts.
+        inputs: The mechanism and the counts, or a recipient's released samples.
 
     Returns:
-        A view whose stops are the epsilons of the slider. It contains exact values, which are not private.
+        A view whose stops are the epsilons of the slider. With counts it contains exact values, which are not private;
+        with samples nothing but those, and what follows from the public prior.
     """
-    panels = (TRIM, ERROR, OMEGA)
-    board = Board("sampling", "Posterior sampling", panels, {}, "1", SLIDER, private=True)
+    is_private = isinstance(inputs, SamplingInputs)
+    panels = (TRIM, ERROR, OMEGA) if is_private else (TRIM, OMEGA)
+    board = Board("sampling", "Posterior sampling", panels, {}, "1", SLIDER, private=is_private)
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
-
-
-def released_samples(inputs: ReleasedSamples) -> View:
-    """Return the recipient's board of posterior sampling: the samples, and the region that is public.
-
-    Args:
-        inputs: The released samples and public facts.
-
-    Returns:
-        A view that contains nothing but what the releases contain, and what follows from the public prior.
-    """
-    board = Board("sampling", "Posterior sampling", (TRIM, OMEGA), {}, "1", SLIDER)
-    return View(board, lambda stop: (_released_frame(inputs, float(stop)),))
 
 
 def samples_of(inputs: SamplingInputs, epsilon: float) -> FloatArray:
@@ -174,31 +163,22 @@ def _row_of(inputs: SamplingInputs, sampler: PosteriorSampler) -> _Row:
 _SIMULATED = ("The samples are simulated from a seed; a real release has no seed.",)
 
 
-def _frame(inputs: SamplingInputs, epsilon: float) -> Frame:
-    sampler = inputs.sampler_at(epsilon)
-    exact, row = sampler.prior.updated(inputs.counts), _row_of(inputs, sampler)
-    error, error_text = _error(row)
-    inside = share_text(row.state.exact_mass_within(row.bound))
-    captions = {
-        "trim": f"{_mean_text(row)} The exact mean is {numeral(row.state.mean, 3)}; {inside} of the exact posterior "
-        "lies in the region.",
-        "error": error_text,
-        "omega": _omega_text(sampler),
-    }
-    figures = {"trim": _trim(row, inputs.cell, exact), "error": error, "omega": _omega(sampler)}
+def _frame(inputs: SamplingInputs | ReleasedSamples, epsilon: float) -> Frame:
+    sampler, exact = inputs.sampler_at(epsilon), None
+    if isinstance(inputs, SamplingInputs):
+        exact, row = sampler.prior.updated(inputs.counts), _row_of(inputs, sampler)
+    else:
+        row = _Row(sampler, _state(sampler.prior, inputs.cell), inputs.samples_at(epsilon))
+    figures = {"trim": _trim(row, inputs.cell, exact), "omega": _omega(sampler)}
+    captions = {"trim": f"Mean of the samples: {numeral(float(row.draws.mean()), 3)}.", "omega": _omega_text(sampler)}
+    if exact is not None:
+        inside = share_text(row.state.exact_mass_within(row.bound))
+        of_exact = (
+            f"The exact mean is {numeral(row.state.mean, 3)}; {inside} of the exact posterior lies in the region."
+        )
+        captions["trim"] += f" {of_exact}"
+        figures["error"], captions["error"] = _error(row)
     return Frame(_headline(sampler, exact), figures, _SIMULATED, captions)
-
-
-def _released_frame(inputs: ReleasedSamples, epsilon: float) -> Frame:
-    sampler = inputs.sampler_at(epsilon)
-    row = _Row(sampler, _state(sampler.prior, inputs.cell), inputs.samples_at(epsilon))
-    figures = {"trim": _trim(row, inputs.cell, None), "omega": _omega(sampler)}
-    captions = {"trim": _mean_text(row), "omega": _omega_text(sampler)}
-    return Frame(_headline(sampler, None), figures, _SIMULATED, captions)
-
-
-def _mean_text(row: _Row) -> str:
-    return f"Mean of the samples: {numeral(float(row.draws.mean()), 3)}."
 
 
 def _headline(sampler: PosteriorSampler, exact: Dirichlets | None) -> str:

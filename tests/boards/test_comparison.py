@@ -74,8 +74,6 @@ def test_a_mechanism_that_cannot_be_used_is_listed_with_the_reason():
     assert [curve.look.name for curve in few.curves] == ["Laplace"]
     table = table_at(few, 1.0).set_index("mechanism")["why not"]
     assert table.to_dict() == {"Laplace": "", "gone": "This mechanism needs binary nodes."}
-    (note,) = comparison(few.inputs).frames_at("1")[0].notes
-    assert "1 mechanism cannot be used here" in note
     with pytest.raises(InputError, match="No mechanism"):
         comparison(replace(INPUTS, mechanisms={gone: never})).frames_at("1")
 

@@ -97,7 +97,6 @@ def test_the_sampler_as_stated_is_refuted_and_its_rows_add_up() -> None:
     )
     assert report.at_least > 7
     assert frame.headline.endswith(f"is refuted. The worst-case privacy loss is at least {report.at_least:.4g}.")
-    assert frame.captions["curve"] == "The curve exceeds the stated guarantee."
     assert trace(frame, "above the claim")
     assert float(np.sum(frame.figures["worst"].data[0]["x"])) == pytest.approx(report.at_least)
 

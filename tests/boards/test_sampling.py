@@ -10,7 +10,6 @@ from dpbayes.boards.sampling import (
     SamplingInputs,
     posterior_sampling,
     query_game,
-    released_samples,
     samples_of,
 )
 from dpbayes.experiments.sampling import Family, Tables, answering
@@ -51,11 +50,11 @@ def test_a_recipients_board_is_equal_for_two_tables_with_the_same_samples():
         assert not np.array_equal(samples_of(SamplingInputs(sampler_at, CELL, counts), 1.0), samples[1.0]) or (
             counts is COUNTS[0]
         )
-        view = released_samples(ReleasedSamples(sampler_at, CELL, samples.__getitem__))
+        view = posterior_sampling(ReleasedSamples(sampler_at, CELL, samples.__getitem__))
         blocks.append(view.with_frames({stop: view.frames_at(stop) for stop in ("0.5", "1")}, "1").block())
     assert blocks[0] == blocks[1]
     other = SamplingInputs(sampler_at, CELL, COUNTS[1])
-    view = released_samples(ReleasedSamples(sampler_at, CELL, lambda epsilon: samples_of(other, epsilon)))
+    view = posterior_sampling(ReleasedSamples(sampler_at, CELL, lambda epsilon: samples_of(other, epsilon)))
     assert not view.board.private
     assert view.with_frames({stop: view.frames_at(stop) for stop in ("0.5", "1")}, "1").block() != blocks[0]
 

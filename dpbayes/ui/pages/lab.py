@@ -28,7 +28,6 @@ from dpbayes.boards.sampling import (
     SamplingInputs,
     posterior_sampling,
     query_game,
-    released_samples,
     samples_of,
 )
 from dpbayes.boards.tables import TrueTable
@@ -247,7 +246,7 @@ def _sampling_board(chosen: Chosen) -> None:
         _show("sampling", key, lambda: posterior_sampling(inputs), value, table=chosen.data_title)
     else:
         public = ReleasedSamples(_at(sampler), cell, lambda epsilon: samples_of(inputs, epsilon))
-        _show("sampling", key, lambda: released_samples(public), value, table=chosen.data_title)
+        _show("sampling", key, lambda: posterior_sampling(public), value, table=chosen.data_title)
     st.subheader("Query game: how many answers reveal which of two tables is used?")
     left, right = st.columns([1, 3], gap="medium")
     with left:
