@@ -9,7 +9,6 @@ from dpbayes.base.amounts import amount_text, measure_of, number_of
 from dpbayes.base.text import many, numeral
 from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.figures.posterior import rows_figure
-from dpbayes.figures.style import distinct_labels
 from dpbayes.mechanisms.adaptive.mechanism import AdaptiveTables
 from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.posteriors.dirichlet import LEVEL
@@ -20,9 +19,6 @@ from dpbayes.releases.views.reading import INTERVALS, has_joint, reading_of
 
 ROWS_SHOWN = 12
 """Rows that can be told apart on a phone."""
-
-LETTERS = 40
-"""Letters of a row's label; a longer one would leave no room for its interval."""
 
 BY_ROW = "The chart is of the row-wise posterior; answers and files are of the joint posterior."
 
@@ -64,7 +60,7 @@ def _frame(document: Document, reading: Reading) -> Frame:
         notes += filter(None, [BY_ROW if has_joint(release) else "", roughness(aware)])
     if network.row_count > len(rows):
         notes.insert(0, f"The chart shows {len(rows)} of {network.row_count:,} rows; the BIF file has all rows.")
-    labels = distinct_labels([network.cell_label(int(cell)) for cell in cells], LETTERS)
+    labels = [network.cell_label(int(cell)) for cell in cells]
     figure = rows_figure(labels, shown, None, own=_colour(document), as_real=naive)
     width = float(np.mean(shown[2] - shown[1]))
     finding = f"The 95% intervals of {many(len(rows), 'row')} are {numeral(width, 2)} wide on average."

@@ -301,7 +301,7 @@ def rows_figure(
         }
         for ((mean, low, high), colour, symbol, name), offset in zip(sets, offsets, strict=True)
     ]
-    ticks = {"tickvals": places, "ticktext": [plain(label, 60) for label in labels]}
+    ticks = {"tickvals": places, "ticktext": [plain(label, 40) for label in labels]}
     return figure_of(
         traces,
         x=titled("probability, mean and 95% interval", range=[-0.01, 1.01]),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from dpbayes.boards.release import released_rows
+from dpbayes.figures.style import plain
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import read_document
 from tests.releases.made import NETWORK, released
@@ -28,6 +29,13 @@ def test_an_adaptive_release_has_the_rows_of_its_own_graph() -> None:
     assert len(board.frame.figures["rows"].data[0]["x"]) == document.network.row_count
     assert "rho" not in board.facts
     assert board.facts["ρ"]
+
+
+def test_the_labels_are_those_of_the_cells_as_text(tmp_path) -> None:
+    document = read_document(released(tmp_path).document)
+    figure = released_rows(document, Reading.AS_REAL).complete().frame.figures["rows"]
+    cells = [int(NETWORK.row_starts[k]) + NETWORK.telling_state(int(NETWORK.node_of_row[k])) for k in (0, 1)]
+    assert list(figure.layout["yaxis"]["ticktext"][:2]) == [plain(NETWORK.cell_label(cell), 40) for cell in cells]
 
 
 def test_an_estimate_has_no_intervals(tmp_path) -> None:
