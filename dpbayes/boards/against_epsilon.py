@@ -146,19 +146,19 @@ class Pictures:
 
     @cached_property
     def signs(self) -> list[Curve]:
-        """How often no count is negative, the chosen mechanism first, and what is proved about Fourier."""
+        """How often a count is negative, the chosen mechanism first, and what is proved about Fourier."""
         if type(self.mechanism) is LaplaceFourier:
             return [*self._lifted(self.inputs.mechanism_at, Sense.MARGINALS), *self._other_senses()]
         if self.curves is None or not self.curves.of_posteriors:
             return []
-        kept = (self.curves.limited == 0).mean(axis=1)  # other mechanisms clip negative counts to 0
-        own = _curve(Look(f"{self.mechanism.label}, simulated", self.mechanism.colour), self.curves.epsilons, kept)
+        negative = (self.curves.limited > 0).mean(axis=1)  # other mechanisms clip negative counts to 0
+        own = _curve(Look(f"{self.mechanism.label}, simulated", self.mechanism.colour), self.curves.epsilons, negative)
         return (
             [own] if self.inputs.fourier_at is None else [own, *self._lifted(self.inputs.fourier_at, Sense.MARGINALS)]
         )
 
     def _lifted(self, fourier_at: MechanismAt, sense: Sense) -> list[Curve]:
-        """Return the share of Fourier releases in one sense: simulated, and proved for tables."""
+        """Return the share of Fourier releases that are negative in one sense: simulated, and proved for tables."""
         shares, proved = [], []
         for epsilon in COARSE:
             fourier = fourier_at(epsilon)
@@ -166,13 +166,11 @@ class Pictures:
             needed = increments_for_counts(
                 sense, fourier, self._rng("signs"), draws=SIGNS, counts=self.inputs.counts.values
             )
-            shares.append(float(np.mean(needed <= fourier.t)))
+            shares.append(float(np.mean(needed > fourier.t)))
             noise = noise_under(self.inputs.counts.network, fourier.calibration, fourier.noise_law)
-            proved.append(
-                1 - float(negative_marginal_probability(self.inputs.counts.network, noise=noise, t=fourier.t))
-            )
+            proved.append(float(negative_marginal_probability(self.inputs.counts.network, noise=noise, t=fourier.t)))
         simulated = _curve(_SENSES[sense], np.array(COARSE), np.array(shares))
-        bound = Look("Fourier, proved", LaplaceFourier.colour, "dash", width=1.5)
+        bound = Look("Fourier, proved at most", LaplaceFourier.colour, "dash", width=1.5)
         return (
             [simulated, _curve(bound, np.array(COARSE), np.array(proved))] if sense is Sense.MARGINALS else [simulated]
         )
@@ -192,9 +190,8 @@ class Pictures:
             return None
         here = {curve.look.name: at_epsilon(curve, epsilon) for curve in self.signs}
         value, *_ = here.values()
-        figure = shares_figure(self.signs, epsilon=epsilon, value=value, title="releases without<br>negative count")
-        stated = "; ".join(f"{name}: {share_text(share)}" for name, share in here.items())
-        return figure, f"{stated.replace(', simulated', '')}.", value
+        figure = shares_figure(self.signs, epsilon=epsilon, value=value, title="releases with a<br>negative count")
+        return figure, _signs_text(here), value
 
     # Predictions
 
@@ -242,9 +239,17 @@ PROVED = Look("proved bound, 95%", BOUND)
 
 _SENSES: Mapping[Sense, Look] = {
     Sense.MARGINALS: Look("Fourier, simulated", LaplaceFourier.colour),
-    Sense.PARAMETERS: Look("parameters", SLATE, "dashdot", width=1.5),
-    Sense.TABLE: Look("whole table", CYAN, "longdash", width=1.5),
+    Sense.PARAMETERS: Look("posterior parameter", SLATE, "dashdot", width=1.5),
+    Sense.TABLE: Look("cell of the whole table", CYAN, "longdash", width=1.5),
 }
+
+
+def _signs_text(shares: Mapping[str, float]) -> str:
+    """Return the shares of releases with a negative count as a sentence; the picture alone has further senses."""
+    simulated = {name.removesuffix(", simulated"): share for name, share in shares.items() if "simulated" in name}
+    first, *others = (f"{name}: in {share_text(share)}" for name, share in simulated.items())
+    proved = [f", proved at most {share_text(share)}" for name, share in shares.items() if "proved" in name]
+    return "; ".join([f"{first} of releases", *others]) + "".join(proved) + "."
 
 
 def _curve(look: Look, x: FloatArray, y: FloatArray) -> Curve:

@@ -70,7 +70,7 @@ POSTERIOR = Panel(
     action="Draw another",
 )
 DIVERGENCE = Panel("divergence", "How far from the truth?", "KL divergence of the released posterior against epsilon.")
-SIGNS = Panel("signs", "Can counts turn negative?", "How often no released count is negative, against epsilon.")
+SIGNS = Panel("signs", "Can counts turn negative?", "How often a released count is negative, against epsilon.")
 ACCURACY = Panel("accuracy", "Do predictions survive?", "Accuracy of predictions from a release against epsilon.")
 
 ONE_RELEASE = (

@@ -19,7 +19,7 @@ from dpbayes.ui.session.chosen import Chosen, kind_called, question_of
 from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.file_names import public_records_text
 from dpbayes.ui.session.graphs import Graph, placed
-from dpbayes.ui.session.increments import is_simulated, kept_share, stealth_increment
+from dpbayes.ui.session.increments import negative_share, stealth_increment
 from dpbayes.ui.session.settings import EXPLORED_NAMES, PARAMETERS
 from dpbayes.ui.session.uploads import Upload, keep_upload, upload
 from dpbayes.ui.widgets import controls
@@ -222,20 +222,18 @@ def _elsewhere() -> None:
 
 
 def _stealth(chosen: Chosen) -> None:
-    """Say how often the chosen increment keeps every table non-negative, and find one for a target."""
+    """State the largest share of releases with a negative count, and find the increment for a target."""
     net, calibration = chosen.network, chosen.parameter("calibration")
     if not net.is_binary:
         return
     mechanism: Any = chosen.mechanism
     name, law = mechanism.increment, mechanism.noise_law.drawn_once
-    share = share_text(kept_share(net, calibration, getattr(mechanism, name), law))
-    releases = f"{share} of releases" if is_simulated(net) else f"at least {share} of releases (proved)"
-    st.caption(
-        f"If all counts are zero, {releases} have no negative count. With true counts the share is at least as high."
-    )
+    share = share_text(negative_share(net, calibration, getattr(mechanism, name), law))
+    st.caption(f"Proved for every table: at most {share} of releases have a negative count.")
     left, right = st.columns([2, 1], vertical_alignment="bottom")
-    target = left.selectbox("Target probability", (0.5, 0.9, 0.99, 0.999), index=1, format_func=share_text)
-    right.button(f"Find {name}", on_click=lambda: set_parameter(name, stealth_increment(net, calibration, target, law)))
+    target = left.selectbox("Allowed share", (0.5, 0.1, 0.01, 0.001), index=1, format_func=share_text)
+    t = stealth_increment(net, calibration, 1 - target, law)
+    right.button(f"Find {name}", on_click=set_parameter, args=(name, t))
 
 
 # The rail
