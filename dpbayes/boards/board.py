@@ -4,7 +4,8 @@ A board is plain data. A function computes it from typed inputs, and one script 
 file without a server, and in a notebook.
 """
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from html import escape
 from pathlib import Path
@@ -80,6 +81,11 @@ def slider_of(
 def stop_text(value: float) -> str:
     """Return a stop as the text of the slider: "0.1", "1", "60"."""
     return typed(value) if isinstance(value, float) else str(value)
+
+
+def nearest_place(points: Sequence[float], value: float) -> int:
+    """Return the index of the point that is nearest to a value, on a logarithmic scale."""
+    return min(range(len(points)), key=lambda k: abs(math.log(points[k] / value)))
 
 
 @dataclass(frozen=True)

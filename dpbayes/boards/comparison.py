@@ -15,7 +15,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.boards.board import Board, Frame, Panel, View
+from dpbayes.boards.board import Board, Frame, Panel, View, nearest_place
 from dpbayes.boards.curator import MechanismAt
 from dpbayes.boards.explore import SLIDER
 from dpbayes.boards.tables import Tables
@@ -100,14 +100,9 @@ class MechanismErrors:
 
     def near(self, epsilon: float) -> dict[Look, FloatArray]:
         """Return the errors at the point of the grid that is nearest to an epsilon, the least mean first: (tables,)."""
-        k = grid_place(epsilon)
+        k = nearest_place(GRID, epsilon)
         here = {look: errors[k] for look, errors in self.errors.items() if np.isfinite(errors[k]).all()}
         return dict(sorted(here.items(), key=lambda item: float(item[1].mean())))
-
-
-def grid_place(epsilon: float) -> int:
-    """Return the index of the point of the grid that is nearest to an epsilon, on a logarithmic scale."""
-    return int(np.abs(np.log(np.array(GRID) / epsilon)).argmin())
 
 
 ERRORS = Panel(
@@ -139,7 +134,9 @@ def _frame(compared: MechanismErrors, epsilon: float) -> Frame:
     figure = errors_figure(compared.curves, epsilon=epsilon, title="mean absolute error of a probability")
     numbers = {look.name: float(errors.mean()) for look, errors in here.items()}
     note = _about(compared)
-    return Frame(comparison_headline(here, GRID[grid_place(epsilon)]), {"errors": figure}, (note,), {}, numbers)
+    return Frame(
+        comparison_headline(here, GRID[nearest_place(GRID, epsilon)]), {"errors": figure}, (note,), {}, numbers
+    )
 
 
 def comparison_headline(errors: Mapping[Look, FloatArray], epsilon: float) -> str:

@@ -15,7 +15,7 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import distinct_texts, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.boards.against_epsilon import STOPS
-from dpbayes.boards.board import Board, Frame, Panel, View
+from dpbayes.boards.board import Board, Frame, Panel, View, nearest_place
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.hellinger.errors import (
     DRAWS,
@@ -174,7 +174,7 @@ def _frame(inputs: HellingerInputs, epsilon: float) -> Frame:
 
 
 def _curves(inputs: HellingerInputs, scenario: Scenario) -> dict[str, Figure]:
-    k = int(np.abs(np.log(np.array(STOPS) / scenario.epsilon)).argmin())
+    k = nearest_place(STOPS, scenario.epsilon)
     n, m = scenario.n, scenario.sides
     here = {method.look: errors[0, ::3] for method, errors in inputs.along_epsilon.errors.items()}
     throws, title = np.array(throws_grid(inputs.scenario, THROWS), dtype=float), "throws n"

@@ -209,24 +209,19 @@ def _worst(audited: Audited, report: AuditReport) -> tuple[Figure | None, str]:
     return row_losses_figure(labels, picture.losses[order]), picture.caption
 
 
-def loss_digits(number: float) -> str:
-    """Return a loss in four digits, so that 1.021 is not 1."""
-    return numeral(number, 4)
-
-
 def _measured(report: AuditReport) -> str:
     """Return the worst-case privacy loss at the stated delta."""
     if math.isinf(report.needed):
         return "unbounded"
     is_exact = report.needed - report.needed_at_least <= 1e-6 * max(1.0, report.needed)
     delta = f", δ = {numeral(report.claimed.delta)}" if report.claimed.delta else ""
-    return f"ε {'=' if is_exact else '≤'} {loss_digits(report.needed)}{delta}"
+    return f"ε {'=' if is_exact else '≤'} {numeral(report.needed, 4)}{delta}"
 
 
 def _at_zero(report: AuditReport) -> str:
     if not report.claimed.delta or report.exactness is not Exactness.EXACT:
         return ""
-    pure = "unbounded" if math.isinf(report.exact) else f"ε = {loss_digits(report.exact)}"
+    pure = "unbounded" if math.isinf(report.exact) else f"ε = {numeral(report.exact, 4)}"
     return f" At δ = 0 the worst-case privacy loss is {pure}."
 
 
@@ -290,9 +285,9 @@ def outputs_view(audit: AdaptiveAudit, tables: TablePair) -> View:
     confidence = power_of_ten(round(np.log10(DOUBT)))
     notes = (
         f"Stated and proved: {claimed} ({claimed.reference}). At δ > 0, a few outputs may have a loss above ε.",
-        f"Measured: the largest simulated loss is {loss_digits(audit.largest)}. Lower bound for these two tables: "
-        f"ε ≥ {loss_digits(bound)} with confidence 1 − {confidence}; by counting outputs alone, "
-        f"{loss_digits(counted.epsilon)}. The worst case over all tables is not known.",
+        f"Measured: the largest simulated loss is {numeral(audit.largest, 4)}. Lower bound for these two tables: "
+        f"ε ≥ {numeral(bound, 4)} with confidence 1 − {confidence}; by counting outputs alone, "
+        f"{numeral(counted.epsilon, 4)}. The worst case over all tables is not known.",
         tables.description,
         *(("Not private (curator view).",) if tables.private else ()),
     )

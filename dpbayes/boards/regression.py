@@ -8,7 +8,7 @@ import numpy as np
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import many, numeral, rough
-from dpbayes.boards.board import Board, Frame, Panel, Slider, View, stop_text
+from dpbayes.boards.board import Board, Frame, Panel, Slider, View, nearest_place, stop_text
 from dpbayes.experiments.regression.scenario import PRECISIONS, Records, RegressionScenario
 from dpbayes.experiments.regression.study import RegressionResult, StudyRecords, records_of, regression_study
 from dpbayes.figures.regression import epsilon_figure, regression_errors_figure
@@ -80,45 +80,32 @@ EPSILONS = Panel(
 )
 
 
-def regression(inputs: RegressionInputs) -> View:
+def regression(inputs: RegressionInputs | RegressionPrice) -> View:
     """Return the board of private regression. [Zhang16] Section 5.2, Figure 2.
 
     Args:
-        inputs: The scenario and the seeds.
+        inputs: The scenario and the seeds, or for a recipient public numbers, from which epsilon follows.
 
     Returns:
         A view whose stops are prior precisions.
     """
-    panels = (ERRORS, EPSILONS)
-    board = Board("regression", "Regression", panels, {}, "100", SLIDER, private=inputs.is_private)
-    return View(board, lambda stop: (_frame(inputs, precision_place(float(stop))),))
-
-
-def regression_price(inputs: RegressionPrice) -> View:
-    """Return the recipient's board of private regression on a census: epsilon, which depends on public numbers.
-
-    Args:
-        inputs: Public numbers.
-
-    Returns:
-        A view whose stops are prior precisions.
-    """
-    study = inputs.scenario
-    size = study.training_records(inputs.n), inputs.features
-    board = Board("regression", "Regression", (replace(EPSILONS, large=True),), {}, "100", SLIDER)
+    is_private = isinstance(inputs, RegressionInputs) and inputs.is_private
+    panels = (replace(EPSILONS, large=True),) if isinstance(inputs, RegressionPrice) else (ERRORS, EPSILONS)
+    board = Board("regression", "Regression", panels, {}, "100", SLIDER, private=is_private)
 
     def frames_at(stop: str) -> tuple[Frame, ...]:
-        k = precision_place(float(stop))
-        note = "Errors on real records are not private, even those of private samples. Only the curator sees them."
-        figures, captions = {"epsilons": _epsilons(study, size, k)}, {"epsilons": epsilons_sentence(study, size, k)}
-        return (Frame(_price(study, k), figures, (note,), captions, {"proved": float(study.certified[k])}),)
+        k = nearest_place(PRECISIONS, float(stop))
+        return (_price_frame(inputs, k) if isinstance(inputs, RegressionPrice) else _frame(inputs, k),)
 
     return View(board, frames_at)
 
 
-def precision_place(precision: float) -> int:
-    """Return the index of the precision of the board that is nearest, on a logarithmic scale."""
-    return int(np.abs(np.log(np.array(PRECISIONS) / precision)).argmin())
+def _price_frame(inputs: RegressionPrice, k: int) -> Frame:
+    study = inputs.scenario
+    size = study.training_records(inputs.n), inputs.features
+    note = "Errors on real records are not private, even those of private samples. Only the curator sees them."
+    figures, captions = {"epsilons": _epsilons(study, size, k)}, {"epsilons": epsilons_sentence(study, size, k)}
+    return Frame(_price(study, k), figures, (note,), captions, {"proved": float(study.certified[k])})
 
 
 def _frame(inputs: RegressionInputs, k: int) -> Frame:

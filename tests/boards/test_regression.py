@@ -5,13 +5,12 @@ from dataclasses import replace
 import pytest
 
 from dpbayes.base.randomness import stream
+from dpbayes.boards.board import nearest_place
 from dpbayes.boards.regression import (
     PRECISIONS,
     RegressionInputs,
     RegressionPrice,
-    precision_place,
     regression,
-    regression_price,
 )
 from dpbayes.experiments.regression.scenario import Records, RegressionScenario
 from dpbayes.experiments.regression.study import records_of, regression_study
@@ -38,7 +37,7 @@ def test_a_strong_prior_predicts_as_badly_as_no_features():
 
 def test_the_line_stands_at_the_nearest_precision():
     frame = regression(INPUTS).frames_at("130")[0]
-    assert precision_place(130) == PRECISIONS.index(100.0)
+    assert nearest_place(PRECISIONS, 130) == PRECISIONS.index(100.0)
     marked = next(trace for trace in frame.figures["errors"].data if trace["name"] == "chosen")
     assert marked["x"] == [100.0, 100.0]
     for figure in frame.figures.values():
@@ -51,12 +50,12 @@ def test_only_the_errors_on_a_census_are_private():
 
 
 def test_a_recipient_sees_epsilon_and_no_error():
-    board = regression_price(RegressionPrice(SMALL, 20_000, 14)).complete()
+    board = regression(RegressionPrice(SMALL, 20_000, 14)).complete()
     assert not board.private
     assert [panel.key for panel in board.panels] == ["epsilons"]
     curator = regression(INPUTS).frames_at("100")[0].figures["epsilons"]
     assert board.frame.figures["epsilons"].to_json() == curator.to_json()
-    assert board.frame.numbers == {"proved": float(SMALL.certified[precision_place(100)])}
+    assert board.frame.numbers == {"proved": float(SMALL.certified[nearest_place(PRECISIONS, 100)])}
 
 
 def test_all_stops_fit_into_a_small_block():

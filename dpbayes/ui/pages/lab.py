@@ -21,7 +21,7 @@ from dpbayes.boards.comparison import (
 from dpbayes.boards.curator import MechanismAt
 from dpbayes.boards.hellinger import HellingerInputs, die_guarantees, hellinger_or_laplace
 from dpbayes.boards.non_negativity import NonNegativityInputs, non_negativity
-from dpbayes.boards.regression import RegressionInputs, RegressionPrice, regression, regression_price
+from dpbayes.boards.regression import RegressionInputs, RegressionPrice, regression
 from dpbayes.boards.sampling import (
     GameInputs,
     ReleasedSamples,
@@ -208,7 +208,7 @@ def _regression_board(chosen: Chosen) -> None:
     else:
         n, columns = shipped_regression("fulton").features.shape
         price = RegressionPrice(scenario, n, columns)
-        _show("regression", (scenario, n), lambda: regression_price(price), value, records=records)
+        _show("regression", (scenario, n), lambda: regression(price), value, records=records)
 
 
 # Posterior sampling and the query game
