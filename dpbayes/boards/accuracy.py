@@ -8,6 +8,7 @@ import numpy as np
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.libraries import pd
 from dpbayes.base.text import many, near_one, numeral, share_text
+from dpbayes.boards.against_epsilon import TRAINING
 from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.accuracy.methods import EXACT, MAJORITY
@@ -78,7 +79,7 @@ def _frame(inputs: AccuracyInputs, epsilon: float) -> Frame:
     }
     captions = {
         "accuracy": comparison_sentence(study, epsilon),
-        "proved": "The same curves at the ε that is proved: the paper's red curves need a larger one.",
+        "proved": _proved_sentence(study),
     }
     return Frame(accuracy_headline(study, epsilon), figures, (_about(study),), captions, _numbers(study, epsilon))
 
@@ -112,15 +113,24 @@ def comparison_sentence(study: AccuracyStudy, epsilon: float) -> str:
     return f"{best.called(study.plan.draws)} has the highest accuracy: {points} points below the exact posterior."
 
 
+def _proved_sentence(study: AccuracyStudy) -> str:
+    """Return what the picture of the proved epsilon shows, with the curves whose stated epsilon is too small."""
+    plan, sentence = study.plan, "The same curves at the ε that is proved."
+    larger = [m.called(plan.draws) for m in plan.private if np.any(study.certified[m] > plan.grid * (1 + 1e-9))]
+    return f"{sentence} Larger than stated: {', '.join(larger)}." if larger else sentence
+
+
 def _about(study: AccuracyStudy) -> str:
     """Return what the curves are averages of."""
     plan, is_table = study.plan, isinstance(study.plan.source, Dataset)
     model = "a new split of the table" if is_table else "a new random model and new records"
     fewest = min(len(measures.accuracy) for measures in study.measures.values())
     fewer = f" Noise-aware curves use the first {fewest:,}." if fewest < plan.repeats else ""
+    explored = int(TRAINING * plan.records)
+    few = f" These training records are few: Explore trains on {explored:,}." if plan.training < explored / 2 else ""
     return (
         f"{many(plan.repeats, 'repeat')}, each with {model}: {many(plan.training, 'training record')}, "
-        f"{many(plan.testing, 'test record')}. Bands show two standard errors.{fewer}"
+        f"{many(plan.testing, 'test record')}.{few * is_table} Bands show two standard errors.{fewer}"
     )
 
 

@@ -30,6 +30,9 @@ BAND = 2
 
 ACCURACY = "accuracy"
 
+_FEWEST = 4
+"""Ticks of an axis; between fewer at 1, 2 and 5 there are finer ones."""
+
 _DECADES = 3
 """Powers of ten beyond which an axis has them alone."""
 
@@ -83,7 +86,7 @@ def certified_figure(curves: Sequence[Curve]) -> Figure:
 def log_loss_figure(curves: Sequence[Curve], epsilons: FloatArray, *, epsilon: float | None = None) -> Figure:
     """Draw the mean log loss of the predictive probabilities against epsilon, both on logarithmic scales."""
     ends = np.array([value for curve in curves for value in (curve.y.min(), curve.y.max())])
-    y = titled("log loss, nats per record", type="log", **_ticks(ends.min() * 0.9, ends.max() * 1.1))
+    y = titled("log loss, nats per record (log scale)", type="log", **_ticks(ends.min() * 0.9, ends.max() * 1.1))
     shapes = [] if epsilon is None else [chosen_epsilon(epsilons, epsilon)]
     return _figure(curves, x=_epsilon_axis(epsilons, EPSILON_AXIS), y=y, shapes=shapes)
 
@@ -98,12 +101,19 @@ def _epsilon_axis(epsilons: FloatArray, title: str) -> Axis:
 
 def _ticks(low: float, high: float) -> Axis:
     """Return ticks at 1, 2 and 5 times powers of ten between two numbers, or at powers of ten if these are many."""
-    tens = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
-    ticks = [float(f"{digit}e{ten}") for ten in tens for digit in (1, 2, 5)]
-    shown = [tick for tick in ticks if low <= tick <= high]
+    shown = _multiples((1, 2, 5), low, high)
+    if len(shown) < _FEWEST:
+        shown = _multiples((1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8), low, high)
     if len(shown) > 12:
         shown = [tick for tick in shown if f"{tick:e}".startswith("1")]
     return {"tickvals": shown, "ticktext": [numeral(tick) for tick in shown]} if len(shown) > 1 else {}
+
+
+def _multiples(digits: Sequence[float], low: float, high: float) -> list[float]:
+    """Return the digits times powers of ten between two numbers."""
+    tens = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
+    ticks = [float(f"{digit}e{ten}") for ten in tens for digit in digits]
+    return [tick for tick in ticks if low <= tick <= high]
 
 
 def _figure(curves: Sequence[Curve], *, x: Axis, y: Axis, height: int | None = None, **layout: Any) -> Figure:

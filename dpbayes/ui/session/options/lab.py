@@ -78,7 +78,7 @@ MECHANISMS = Choice(
 SCENE = Choice(
     Scene,
     title="records to predict",
-    labels=("my table", "my graph, synthetic records", "naive Bayes, synthetic records (Figure 1)"),
+    labels=("my table", "my graph, synthetic", "Figure 1, synthetic"),
 )
 CALIBRATIONS = Choice(CalibrationsShown, title="calibration", labels=("proved", "as stated in the paper", "both"))
 
