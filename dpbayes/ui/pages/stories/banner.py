@@ -69,7 +69,7 @@ def _line(story: OpenStory, page: str, *, is_presented: bool) -> None:
         with st.container(horizontal=True, width="content", gap="xxsmall", key="story-turn"):
             if story.step is not None and story.step.page != page:
                 st.button("Go to the step’s page", key="story.here", on_click=open_step, args=(story.key, story.number))
-            _turns(story)
+            _turns(story, page)
             if is_presented:
                 st.button("End", key="story.end", on_click=change, kwargs={"present": Present.OFF}, help="Escape")
                 return
@@ -93,12 +93,14 @@ def _said(story: OpenStory, *, is_presented: bool) -> str:
     return f"**{escaped(story.story.title)}** · {place}: {said}" + (f" **{escaped(step.do)}**" if step else "")
 
 
-def _turns(story: OpenStory) -> None:
-    """Offer the step before and the next one; at the end the story that may follow."""
+def _turns(story: OpenStory, page: str) -> None:
+    """Offer the step before and the next one, which may skip a guess; at the end the story that may follow."""
     key, number = story.key, story.number
     st.button("Back", key="story.back", disabled=number == 1, on_click=open_step, args=(key, number - 1))
     if number < story.story.places:
-        st.button("Next", key="story.next", type="primary", on_click=open_step, args=(key, number + 1))
+        is_asked = _open_guess(story, page) is not None and (key, number) not in _guesses()
+        label = "Skip the guess" if is_asked else "Next"
+        st.button(label, key="story.next", type="primary", on_click=open_step, args=(key, number + 1))
     else:
         follower = story.story.next
         label = f"Next: {escaped(STORIES[follower].title)}"
@@ -139,10 +141,16 @@ class _Guessed:
     comparison: str = ""
 
 
+def _guesses() -> dict[tuple[str, int], _Guessed]:
+    """Return the guesses of the session by story and step."""
+    guesses: dict[tuple[str, int], _Guessed] = st.session_state.setdefault("story.guesses", {})
+    return guesses
+
+
 def _guess(story: OpenStory, guess: Guess) -> tuple[str, Callable[[], None]]:
     """Ask the question of the step; return the style that covers the board, and what compares the guess with it."""
     place = story.key, story.number
-    guesses: dict[tuple[str, int], _Guessed] = st.session_state.setdefault("story.guesses", {})
+    guesses = _guesses()
     key = f"story.guess.{story.key}.{story.number}"
 
     def take() -> None:
