@@ -1,5 +1,7 @@
 """Proofs: one mechanism as stated, proved and measured, and the papers' claims with their verdicts."""
 
+import streamlit as st
+
 from dpbayes.ui.pages.proofs.claims import claims_part
 from dpbayes.ui.pages.proofs.mechanism import mechanism_part
 from dpbayes.ui.session.chosen import Chosen
@@ -7,10 +9,20 @@ from dpbayes.ui.session.options.research import ProofsView
 from dpbayes.ui.widgets.controls import parameter_control
 from dpbayes.ui.widgets.page import within_app
 
+# What each part of the page answers; Streamlit would show a string here.
+ABOUT = {
+    ProofsView.MECHANISM: "Does a mechanism keep the privacy loss that is stated for it?",
+    ProofsView.CLAIMS: "Which claims of the papers hold as they are stated?",
+}
+
 within_app()
 chosen = Chosen.now()
-parameter_control("proofs.view", label="collapsed")
-if chosen.options("proofs").view is ProofsView.CLAIMS:
+view = chosen.options("proofs").view
+with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(width="content"):
+        parameter_control("proofs.view", label="collapsed")
+    st.caption(ABOUT[view], width="content")
+if view is ProofsView.CLAIMS:
     claims_part(chosen)
 else:
     mechanism_part(chosen)

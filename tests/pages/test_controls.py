@@ -1,6 +1,9 @@
 """Controls come from the mechanisms' own parameters."""
 
+from typing import Any
+
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.base.text import letters
@@ -23,7 +26,7 @@ def test_every_parameter_of_a_mechanism_has_a_control(mechanism: type) -> None:
         if name == "epsilon":  # the slider of the board
             continue
         if not IS_THOROUGH and turned.get(name) == parameter:
-            keys = {control.key for control in (*at.select_slider, *at.get("button_group"))}
+            keys = {control.key for control in (*at.select_slider, *choices(at))}
             assert f"parameter.{name}" in keys
         elif isinstance(parameter, Parameter):
             slider = at.select_slider(key=f"parameter.{name}")
@@ -38,9 +41,15 @@ def test_every_parameter_of_a_mechanism_has_a_control(mechanism: type) -> None:
                 put(at, f"box.{name}", str(parameter.typical))
         else:
             for option in reversed(parameter.options):
-                fine(at.segmented_control(key=f"parameter.{name}").set_value(option).run())
+                control = next(choice for choice in choices(at) if choice.key == f"parameter.{name}")
+                fine(control.set_value(option).run())
                 assert settings_of(at).parameter(name) is option
     assert not sentences(at)
+
+
+def choices(at: AppTest) -> list[Any]:
+    """The lists and the rows of buttons; which one a choice is depends on its letters."""
+    return [*at.selectbox, *at.get("button_group")]
 
 
 def test_all_mechanisms_but_the_exact_one_are_offered() -> None:

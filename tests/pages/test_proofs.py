@@ -222,7 +222,7 @@ def test_a_recipients_board_is_the_same_whatever_the_records_are(bound: BoundCla
 
 def test_the_axis_and_the_numbers_are_set_below_the_board() -> None:
     at = open_page(PAGE, **CLAIMS_VIEW, **{"proofs.bound": BoundClaim["THEOREM_1"].value})
-    axis = at.segmented_control(key="proofs.segments.bounds.axis")
+    axis = at.selectbox(key="proofs.choice.bounds.axis")
     fine(axis.set_value(EXHIBITS["THEOREM_1"].axes[2]).run())
     assert board(at)["slider"]["name"] == "bounds.delta"
     prior = at.text_input(key="box.bounds.prior") if any(b.key == "box.bounds.prior" for b in at.text_input) else None

@@ -76,6 +76,7 @@ def lab_page(chosen: Chosen) -> None:
     """Show the select of experiments with the controls of the chosen one, and its board."""
     experiment = chosen.options("lab").experiment
     controls_of, board_of = EXPERIMENTS[experiment]
+    st.caption("How much accuracy does privacy cost? Each experiment answers by simulation, with its own settings.")
     with st.container(key="beside.lab"):
         left, main = st.columns([2, 9], gap="medium")
     with left:

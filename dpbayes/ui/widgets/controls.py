@@ -22,6 +22,9 @@ from dpbayes.ui.session.settings import PARAMETERS, parameter_title
 FEW = 4
 """The largest number of options that are a row of buttons; more options are a list."""
 
+LINE, PADDING = 30, 4
+"""Letters of a row of buttons that fit beside a board, and what the edges of a button take of them."""
+
 PSEUDO_COUNT = "Prior pseudo-count per cell"
 SAMPLE_SIZE = "Equivalent sample size N′"
 
@@ -156,7 +159,8 @@ def _choice_parameter(name: str, parameter: Choice, default: object, label: Lite
         "label_visibility": label,
         "on_change": lambda: set_parameter(name, st.session_state[key]),
     }
-    if len(options) <= (FEW if label == "visible" else FEW + 1):  # without a label, the buttons have a whole line
+    letters_needed = sum(len(parameter.label(option)) + PADDING for option in options)
+    if letters_needed <= LINE or (label == "collapsed" and len(options) <= FEW + 1):  # which have the whole page
         st.segmented_control(_title(name), options, required=True, wrap=True, **shared)
     else:
         st.selectbox(_title(name), options, **shared)

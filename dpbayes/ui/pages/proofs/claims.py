@@ -291,9 +291,9 @@ def _bound_controls(chosen: Chosen, claim: Claim, bound: BoundClaim) -> None:
     axis = wanted if wanted in exhibit.axes else exhibit.axes[0]
     defaults = dict(exhibit.defaults) | {"prior": settings.prior.pseudo_count}
     if len(BOUNDS[claim]) > 1:
-        _segments("Bound", "proofs.bound", BOUNDS[claim], bound)
+        _choice("Bound", "proofs.bound", BOUNDS[claim], bound)
     if len(exhibit.axes) > 1:
-        _segments("Horizontal axis", "bounds.axis", exhibit.axes, axis)
+        _choice("Horizontal axis", "bounds.axis", exhibit.axes, axis)
     for name in exhibit.knobs:
         if name not in (axis.control, "bounds.n"):
             controls.parameter_control(name, default=defaults.get(name.rpartition(".")[2]))
@@ -301,15 +301,14 @@ def _bound_controls(chosen: Chosen, claim: Claim, bound: BoundClaim) -> None:
         controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)
 
 
-def _segments(label: str, name: str, options: "list[BoundClaim] | tuple[Axis, ...]", value: object) -> None:
-    key = f"proofs.segments.{name}"
+def _choice(label: str, name: str, options: "list[BoundClaim] | tuple[Axis, ...]", value: object) -> None:
+    key = f"proofs.choice.{name}"
     controls.mirror(key, value)
-    st.segmented_control(
+    st.selectbox(
         label,
         options,
         key=key,
         format_func=lambda option: str(option.value),
-        required=True,
         on_change=lambda: set_parameter(name, st.session_state[key]),
     )
 

@@ -19,7 +19,7 @@ from dpbayes.base.text import escaped, latex, many, numeral, shortest
 from dpbayes.base.validation import InputError
 from dpbayes.boards.board import View
 from dpbayes.boards.proofs import Audited, audit_steps, audit_view, outputs_view
-from dpbayes.mechanisms import Mechanism, Outcome, reads_records
+from dpbayes.mechanisms import Mechanism, Noise, Outcome, reads_records
 from dpbayes.mechanisms.base import searched
 from dpbayes.mechanisms.exact_class import formula
 from dpbayes.model.dataset import Dataset
@@ -247,6 +247,8 @@ def _controls(chosen: Chosen, kind: type[Any], *, has_slider: bool) -> None:
         st.caption(hypothetical_of(chosen.settings).caption)
     elif not reads_records(kind):
         prior_control(kind)
+        if "noise" in _parameters(chosen, kind) and chosen.parameter("noise") is Noise.REAL:
+            st.caption("A real release adds whole numbers as noise. Choose them under Noise to audit a real release.")
         st.caption("The audit uses the open network and the number of records, never the records themselves.")
     elif chosen.is_curator and not chosen.is_connected:
         controls.parameter_control("audit.tables")
