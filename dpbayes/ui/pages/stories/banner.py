@@ -98,8 +98,8 @@ def _turns(story: OpenStory, page: str) -> None:
     key, number = story.key, story.number
     st.button("Back", key="story.back", disabled=number == 1, on_click=open_step, args=(key, number - 1))
     if number < story.story.places:
-        is_asked = _open_guess(story, page) is not None and (key, number) not in _guesses()
-        label = "Skip the guess" if is_asked else "Next"
+        has_open_guess = _open_guess(story, page) is not None and (key, number) not in _guesses()
+        label = "Skip the guess" if has_open_guess else "Next"
         st.button(label, key="story.next", type="primary", on_click=open_step, args=(key, number + 1))
     else:
         follower = story.story.next
