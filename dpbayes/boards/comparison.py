@@ -10,7 +10,6 @@ import numpy as np
 from dpbayes.base.estimates import standard_error
 from dpbayes.base.libraries import pd
 from dpbayes.base.looks import Curve, Look
-from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
@@ -190,11 +189,7 @@ def table_at(compared: MechanismErrors, epsilon: float, looks: Sequence[Look] = 
             continue
         proved = compared.inputs.mechanisms[look](epsilon).certified
         spread = float(standard_error(errors[:, None])[0])
-        rows.append((look.name, _guarantee(proved), float(errors.mean()), spread, ""))
+        rows.append((look.name, str(proved), float(errors.mean()), spread, ""))
     columns = ["mechanism", "proved guarantee", "mean absolute error", "standard error", "why not"]
     frame = pd.DataFrame(rows, columns=columns).sort_values("mean absolute error", ignore_index=True)
     return frame if (frame["why not"] != "").any() else frame.drop(columns="why not")
-
-
-def _guarantee(guarantee: Guarantee) -> str:
-    return str(guarantee) if guarantee.is_private else "none"

@@ -11,7 +11,6 @@ import numpy as np
 
 from dpbayes.base.libraries import pd
 from dpbayes.base.looks import Look
-from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import distinct_texts, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.boards.against_epsilon import STOPS
@@ -226,8 +225,6 @@ def second_sentence(medians: Mapping[DieMethod, float], scenario: Scenario) -> s
     if not is_tie:
         more = distinct_texts(medians[best], medians[rival], most=2)[1]
         sentences.append(f"The best {family} with a proof ({rival.value}) has a median distance of {more}.")
-    if medians[best] > 0.5:
-        sentences.append("Neither mechanism is close to the exact posterior.")
     if scenario.calibration is SmoothRun.AS_PRINTED and DieMethod.SMOOTH in (best, rival):
         sentences.append(f"For smooth sensitivity only {scenario.certified(DieMethod.SMOOTH)} is proved.")
     return " ".join(sentences)
@@ -249,11 +246,7 @@ def die_guarantees(scenario: Scenario) -> "pd.DataFrame":
     return pd.DataFrame(
         {
             "mechanism": [method.value for method in methods],
-            "stated": [_guarantee(scenario.claimed(method)) for method in methods],
-            "proved": [_guarantee(scenario.certified(method)) for method in methods],
+            "stated": [str(scenario.claimed(method)) for method in methods],
+            "proved": [str(scenario.certified(method)) for method in methods],
         }
     )
-
-
-def _guarantee(guarantee: Guarantee) -> str:
-    return str(guarantee) if guarantee.is_private else "none"
