@@ -87,6 +87,20 @@ def test_all_pictures_are_saved_with_headline_and_facts(visit, tmp_path: Path):
     assert (tmp_path / "board.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_an_enlarged_picture_fills_the_screen_and_can_be_closed(visit):
+    screen = visit("explore?source=sprinkler&epsilon=1")
+    panel = screen.page.locator(".panel").first
+    panel.hover()
+    panel.get_by_role("button", name="Enlarge").click()
+    close = panel.get_by_role("button", name="Close")
+    expect(close).to_be_visible()
+    screen.page.wait_for_function("document.fullscreenElement")
+    seen = "node => node.querySelector('.chart').offsetHeight / innerHeight"
+    assert panel.evaluate(seen) > 0.8
+    close.click()
+    expect(panel.get_by_role("button", name="Enlarge")).to_have_count(1)
+
+
 def of_file(page: Page, path: Path) -> None:
     page.goto(path.as_uri())
     expect(page.locator(".dpbayes-board[data-stop]")).to_be_visible()

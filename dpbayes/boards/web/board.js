@@ -5,6 +5,9 @@ const GAP = 16; // between panels, and below the last one
 const EDGE_BELOW = 8; // below a picture of a low screen
 const SOON = 150; // milliseconds after the first drawing
 
+// A document names its own element, which is the host of a board within a shadow tree.
+const isFull = (root) => root.matches(":fullscreen");
+
 class Board {
   constructor(root, { plotly, rests, wants }) {
     Object.assign(this, { root, rests, wants, ready: null, place: 0, turn: 0, panels: new Map(), due: null });
@@ -149,7 +152,8 @@ class Board {
     this.root.toggleAttribute("data-low", isLow);
     this.root.toggleAttribute("data-phone", isPhone);
     this.tabs.hidden = !isLow;
-    const above = document.fullscreenElement === this.root ? 0 : Math.max(0, this.above());
+    const above = isFull(this.root) ? 0 : Math.max(0, this.above());
+    this.root.querySelector("[data-whole]").textContent = isFull(this.root) ? "Close" : "Full screen";
     const start = above > innerHeight / 2 ? 0 : above; // somebody scrolls to a board further down
     const room = Math.min(innerHeight - start - top - (isLow ? EDGE_BELOW : GAP), 2 * TALLEST);
     for (const panel of this.panels.values()) panel.fit(room, { isLow, isPhone });
@@ -181,8 +185,8 @@ class Panel {
     Object.assign(this, { board, key });
     this.root = document.createElement("figure");
     this.root.className = "panel";
-    this.root.innerHTML = `<div class="title"><h3></h3><button class="action" hidden></button>
-      <span class="menu"><button data-large>Enlarge</button><button data-save="png">PNG</button><button data-save="svg">SVG</button></span></div>
+    this.root.innerHTML = `<div class="title"><h3></h3><span class="side"><span class="menu"><button data-large>Enlarge</button
+      ><button data-save="png">PNG</button><button data-save="svg">SVG</button></span><button class="action" hidden></button></span></div>
       <div class="chart" role="img"></div><figcaption></figcaption>`;
     const find = (selector) => this.root.querySelector(selector);
     [this.name, this.action, this.caption, this.place] = ["h3", ".action", "figcaption", ".chart"].map(find);
@@ -218,7 +222,9 @@ class Panel {
     const hasLarge = this.board.grid.hasAttribute("data-large");
     const rows = isLow ? 1 : hasLarge ? (this.isLarge ? 1 : count - 1) : Math.ceil(count / 2);
     const beside = (isLow ? 0 : this.name.parentElement.offsetHeight) + this.caption.offsetHeight;
-    const full = document.fullscreenElement === this.root;
+    const full = isFull(this.root);
+    const word = full ? "Close" : "Enlarge";
+    Object.assign(this.root.querySelector("[data-large]"), { textContent: word, ariaLabel: `${word}: ${this.title}` });
     const share = full ? innerHeight - 2 * GAP : (room - GAP * (rows - 1)) / rows;
     const height = isPhone && !full ? 260 : Math.min(Math.max(LEAST, share - beside), full ? innerHeight : TALLEST);
     this.place.style.height = `${Math.round(height)}px`;
