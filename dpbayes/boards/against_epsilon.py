@@ -228,7 +228,11 @@ class Pictures:
         curves = [*baselines, *([shown] if private else [])]
         figure = accuracy_figure(curves, study.plan.grid, epsilon=epsilon, marked=shown)
         without, training = share_text(float(baselines[0].y[0])), study.plan.training
-        text = f"{share_text(value)} of new records, {without} without privacy (trained on {training:,})."
+        target = self.inputs.meanings.get(self.inputs.question.target, self.inputs.question.target)
+        text = (
+            f"Predicts {target} in {share_text(value)} of new records, {without} without privacy "
+            f"(trained on {training:,})."
+        )
         return figure, text, value
 
     def _rng(self, word: str) -> np.random.Generator:

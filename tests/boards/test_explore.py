@@ -224,6 +224,7 @@ def test_accuracy_is_shown_where_there_are_records():
     view = explore_table(replace(INPUTS, table=TABLE))
     assert [panel.key for panel in view.board.panels] == ["posterior", "divergence", "signs", "accuracy"]
     assert "accuracy" in view.frames_at("1")[0].figures
+    assert QUESTION.target in view.frames_at("1")[0].captions["accuracy"]
     assert "accuracy" not in explore_table(INPUTS).frames_at("1")[0].figures
 
 
