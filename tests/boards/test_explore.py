@@ -276,14 +276,14 @@ def test_the_curator_first_sees_the_release_of_the_recipient(question: Question,
     curator, recipient = explore_table(inputs).frames_at("1")[0], explore_release(public).frames_at("1")[0]
     assert recipient.numbers["released"] == curator.numbers["released"]
     name = "this release (public)"
-    seen, known = (
+    seen, released = (
         next(trace for trace in frame.figures["posterior"].data if trace.get("name") == name)
         for frame in (recipient, curator)
     )
-    assert seen["line"] == known["line"]
-    inside = (seen["y"] < 4) & (known["y"] < 4)  # where neither is cut off by its frame
+    assert seen["line"] == released["line"]
+    inside = (seen["y"] < 4) & (released["y"] < 4)  # where neither is cut off by its frame
     assert inside.any()
-    assert seen["y"][inside] == pytest.approx(known["y"][inside])
+    assert seen["y"][inside] == pytest.approx(released["y"][inside])
 
 
 def test_a_recipients_board_has_one_release_and_nothing_exact():
