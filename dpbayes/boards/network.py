@@ -139,8 +139,8 @@ def _frame(inputs: PublicArrows | CuratorArrows, epsilon: float) -> Frame:
         for k, (change, worth) in enumerate(zip(errors.changes, errors.worths, strict=True))
     ]
     numbers = {"error": errors.error.value} | {bar.name: bar.worth for bar in bars}
-    notes = (verdict(errors), f"{DEFINITION} {inputs.releases}")
-    return Frame(arrow_headline(errors, epsilon), {"worth": arrows_figure(bars)}, notes, {"worth": READING}, numbers)
+    notes, captions = (f"{verdict(errors)} {inputs.releases}",), {"worth": f"{DEFINITION} {READING}"}
+    return Frame(arrow_headline(errors, epsilon), {"worth": arrows_figure(bars)}, notes, captions, numbers)
 
 
 def arrow_name(change: Change) -> str:

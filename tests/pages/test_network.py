@@ -50,7 +50,7 @@ def test_where_probabilities_are_public_both_seats_see_the_same_board(seat: str)
     assert boards(at) == 1
     view = arrow_view(Chosen(Settings(seat=Seat(seat))))
     assert not view.board.private
-    assert "the published probabilities of Asia" in view.complete().frame.notes[1]
+    assert "the published probabilities of Asia" in view.complete().frame.notes[0]
     assert view.complete().block() == arrow_view(Chosen(Settings())).complete().block()
 
 
@@ -61,7 +61,7 @@ def test_a_table_without_public_probabilities_has_a_board_for_the_curator_alone(
     assert "looked" not in open_page(PAGE).session_state, "public probabilities show nothing of the table"
     view = arrow_view(Chosen(Settings(data="fulton_binary")))
     assert view.board.private
-    assert "not private (curator view)" in view.frames_at("1")[0].notes[1]
+    assert "not private (curator view)" in view.frames_at("1")[0].notes[0]
     other = open_page(PAGE, data="fulton_binary", seat="recipient")
     assert boards(other) == 0
     assert "for the curator only, from the records" in everything(other)

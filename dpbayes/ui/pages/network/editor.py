@@ -118,11 +118,22 @@ def start_from(chosen: Chosen) -> None:
     choices = (*CHOICES, *OVER_COLUMNS) if chosen.domains else CHOICES
     if chosen.is_curator and chosen.domains and not chosen.is_connected:
         choices += (ADAPTIVE,)
-    with st.container(horizontal=True, vertical_alignment="bottom", key="start"):
-        kind = st.selectbox("Start from", choices, format_func=_choice_title, key="start.kind", width=360)
+    with st.container(horizontal=True, vertical_alignment="center", key="start"):
+        st.markdown("Start from", width="content")
+        kind = st.selectbox(
+            "Start from",
+            choices,
+            format_func=_choice_title,
+            key="start.kind",
+            label_visibility="collapsed",
+            width=360,
+        )
         root = ""
         if kind == "columns.bayes":
-            root = st.selectbox("Class column", list(chosen.domains), key="start.class", width=240)
+            st.markdown("Class column", width="content")
+            root = st.selectbox(
+                "Class column", list(chosen.domains), key="start.class", label_visibility="collapsed", width=240
+            )
         is_used = st.button("Use", help="Replace the drawing")
     if kind == ADAPTIVE:
         st.caption(
