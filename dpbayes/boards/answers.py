@@ -23,6 +23,9 @@ POINTS, DRAWN_POINTS = 64, 512
 SAMPLES, EXACT_SAMPLES = 512, 4_000
 """Samples of a posterior behind the density of a question that is no cell; those of the exact posterior."""
 
+EVENED = 0.15
+"""The width of a moving mean over a drawn density, in its standard deviations."""
+
 LIKE_PRIOR = 0.05
 """The mean distance of two distribution functions below which a release is called all but the prior."""
 
@@ -79,7 +82,8 @@ def answers_of(release: Release[Outcome], question: Question, *, is_noise_aware:
         shown = _marginals(first, question.cell, is_noise_aware=is_noise_aware, points=DRAWN_POINTS)
         low, high = shown.part(slice(0, 1)).interval(LEVEL)
         densities = np.exp(shown.log_density(THETA[:, None]))[..., 0]
-        return Answers(means, densities, (float(low[0, 0]), float(high[0, 0])))
+        is_mixture = is_noise_aware and release.tells_noise
+        return Answers(means, evened(densities) if is_mixture else densities, (float(low[0, 0]), float(high[0, 0])))
     means = question.answers(concluded(release, reading if release.tells_noise else Reading.AS_REAL, question.cells))
     law = posterior_of(first, reading, most=QUICK_CELLS)
     samples = question.answers(law.sample(np.random.default_rng(1), SAMPLES))
@@ -109,6 +113,20 @@ def smoothed(samples: FloatArray) -> FloatArray:
     distances = (THETA[:, None] - np.stack([THETA, -THETA, 2 - THETA])[:, None, :]) / width[..., None]
     kernels = np.exp(-(distances**2) / 2).sum(axis=-3) / (width * np.sqrt(2 * np.pi))
     return np.asarray((kernels @ counts.reshape(*samples.shape[:-1], -1, 1))[..., 0])
+
+
+def evened(densities: FloatArray) -> FloatArray:
+    """Return densities (..., grid) at THETA without the waves of a mixture of a few hundred distributions.
+
+    The weights of points fall with their distance in standard deviations of the density, which grow by about 1%.
+    """
+    total = densities.sum(axis=-1, keepdims=True)  # 0 for a density between two points
+    weights = densities / np.where(total > 0, total, 1.0)
+    mean = weights @ THETA
+    spread = np.sqrt(np.maximum(weights @ THETA**2 - mean**2, 0.0))
+    width = np.maximum(EVENED * spread, 1e-6)[..., None, None]
+    kernels = np.exp(-(((THETA[:, None] - THETA) / width) ** 2) / 2)
+    return np.asarray(((kernels / kernels.sum(axis=-1, keepdims=True)) @ densities[..., None])[..., 0])
 
 
 def is_like_prior(densities: FloatArray, prior: FloatArray) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 import dpbayes as dp
 from dpbayes.boards.against_epsilon import GRID, STOPS, Pictures
-from dpbayes.boards.answers import THETA, answers_of, density_of, smoothed
+from dpbayes.boards.answers import THETA, answers_of, density_of, evened, smoothed
 from dpbayes.boards.curator import SHOWN, CuratorInputs
 from dpbayes.boards.explore import (
     DRAWN,
@@ -198,6 +198,17 @@ def test_the_density_of_samples_is_that_of_their_law():
     exact = density_of(posterior, QUESTION)
     samples = QUESTION.answers(posterior.sample(np.random.default_rng(2), 20_000))
     assert np.abs(smoothed(samples) - exact).sum() * (THETA[1] - THETA[0]) < 0.1
+
+
+def test_waves_of_a_wide_density_are_evened_and_a_narrow_one_stays():
+    step = THETA[1] - THETA[0]
+    waves = np.cos(2 * np.pi * THETA / 0.06)
+    narrow = np.exp(-(((THETA - 0.6) / 0.02) ** 2) / 2) / (0.02 * np.sqrt(2 * np.pi))
+    wide, same, none = evened(np.stack([1 + 0.3 * waves, narrow, np.zeros(len(THETA))]))
+    assert np.abs(wide - 1).max() < 0.1
+    assert wide.sum() * step == pytest.approx(1, abs=0.02)
+    assert same == pytest.approx(narrow, rel=0.05, abs=0.05)
+    assert (none == 0).all()
 
 
 def test_a_density_near_an_end_stays_within():
