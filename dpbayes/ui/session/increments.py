@@ -20,6 +20,6 @@ def stealth_increment(net: Network, calibration: Calibration, probability: float
     return math.ceil(t * 1e4) / 1e4
 
 
-def negative_share(net: Network, calibration: Calibration, t: float, law: NoiseLaw = UNIT) -> float:
+def largest_negative_share(net: Network, calibration: Calibration, t: float, law: NoiseLaw = UNIT) -> float:
     """Return the largest share of releases with a negative count that t allows, whatever the table."""
     return float(negative_marginal_probability(net, noise=noise_under(net, calibration, law), t=t))

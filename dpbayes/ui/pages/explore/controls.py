@@ -19,7 +19,7 @@ from dpbayes.ui.session.chosen import Chosen, kind_called, question_of
 from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.file_names import public_records_text
 from dpbayes.ui.session.graphs import Graph, placed
-from dpbayes.ui.session.increments import negative_share, stealth_increment
+from dpbayes.ui.session.increments import largest_negative_share, stealth_increment
 from dpbayes.ui.session.settings import EXPLORED_NAMES, PARAMETERS
 from dpbayes.ui.session.uploads import Upload, keep_upload, upload
 from dpbayes.ui.widgets import controls
@@ -228,7 +228,7 @@ def _stealth(chosen: Chosen) -> None:
         return
     mechanism: Any = chosen.mechanism
     name, law = mechanism.increment, mechanism.noise_law.drawn_once
-    share = share_text(negative_share(net, calibration, getattr(mechanism, name), law))
+    share = share_text(largest_negative_share(net, calibration, getattr(mechanism, name), law))
     st.caption(f"Proved for every table: at most {share} of releases have a negative count.")
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     target = left.selectbox("Allowed share", (0.5, 0.1, 0.01, 0.001), index=1, format_func=share_text)
