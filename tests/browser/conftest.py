@@ -26,9 +26,6 @@ SMOKE = {
     "test_dag_editor_keys.py::test_two_nodes_are_added_connected_and_deleted_by_keys_alone",
     "test_paper.py::test_a_report_prints_to_one_page_and_asks_nothing_of_anybody",
     "test_seen.py::test_a_page_can_be_read_heard_and_walked_by_everyone[explore]",
-    "test_slider.py::test_a_finger_moves_it",
-    "test_slider.py::test_keys_move_it",
-    "test_slider.py::test_the_last_value_wins_however_slow_the_page_is[?slow=0.4]",
     "test_links.py::test_a_copied_link_reopens_the_same_view_in_another_browser",
     "test_own_table.py::test_an_uploaded_table_goes_all_the_way_and_its_names_stay_text",
     "test_stories_release.py::test_a_release_is_paid_for_made_taken_away_and_checked_by_whoever_gets_the_file",
@@ -36,7 +33,7 @@ SMOKE = {
 }
 """A story of each kind that only a browser can tell, and none whose kind another one shows on its way.
 
-An uploaded table's story draws an arrow and sees the cost; that of the live slider sees picture and numbers follow.
+An uploaded table's story draws an arrow and sees the cost.
 """
 
 

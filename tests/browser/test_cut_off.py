@@ -34,28 +34,6 @@ def test_the_names_of_arrows_are_read_whole(visit, size):
     assert part.evaluate(CUT) == []
 
 
-ABOVE = """() => {
-  const above = Object.assign(document.createElement("div"), {className: "above"});
-  above.style.minHeight = "300px";
-  document.querySelector("[data-testid=stMainBlockContainer]").prepend(above);
-}"""
-STAGE = """height => {
-  const stage = [...document.querySelectorAll("*")].map(node => node.shadowRoot?.querySelector(".stage")).find(Boolean);
-  return (height < 0) === (stage.clientHeight < Math.abs(height)) && stage.clientHeight;
-}"""
-"""Whether the drawing is lower than that, where it is to be, and else as high, at least."""
-
-
-def test_a_drawing_has_its_room_again_when_what_stood_above_it_is_gone(visit):
-    """A page that is being built has more above it for a moment than in the end."""
-    screen = visit("network")
-    before = screen.page.locator(".dag .stage").bounding_box()["height"]
-    screen.page.evaluate(ABOVE)
-    screen.page.wait_for_function(STAGE, arg=-(before - 50))
-    screen.page.evaluate("() => document.querySelector('.above').remove()")
-    screen.page.wait_for_function(STAGE, arg=before - 2)
-
-
 COVERED = """() => {
   const stage = [...document.querySelectorAll("*")].map(node => node.shadowRoot?.querySelector(".stage")).find(Boolean);
   const names = [...stage.querySelectorAll(".node text")].map(text => [text.textContent, text.getBoundingClientRect()]);

@@ -178,7 +178,7 @@ def test_a_page_can_be_read_heard_and_walked_by_everyone(visit, place: str) -> N
 
 
 def test_the_theme_is_chosen_in_the_menu_at_the_top_and_streamlits_own_names_are_still_shared(visit) -> None:
-    page = visit("compare?compare.view=Non-negativity").page
+    page = visit("data").page
     for selector in SHARED_NAMES:
         expect(page.locator(selector).nth(1)).to_be_attached()
         names = Counter(name for name, excepted in button_names(page, [selector]) if excepted)
