@@ -18,7 +18,7 @@ PARTS = {
 
 CURVES, LEGEND = ".dpbayes-board .nsewdrag", ".dpbayes-board .chart .legend"
 LOOKS = 20
-LEAST = 100
+LEAST = 90
 """Pixels in height that curves need at least to be read."""
 
 

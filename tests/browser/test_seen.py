@@ -53,12 +53,14 @@ BUTTONS = (
 }"""
 )
 
-PALE_IN_CHARTS = """() => {
+PALE_IN_CHARTS = (
+    f"""() => {{{EVERY}"""
+    + """
   const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
   const linear = (c) => (c <= 10.3 ? c / 3294.6 : ((c / 255 + 0.055) / 1.055) ** 2.4);
   const light = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
   const pale = [];
-  for (const chart of document.querySelectorAll(".dpbayes-chart")) {
+  for (const chart of every(".dpbayes-board .chart")) {
     const ground = numbers(getComputedStyle(chart).backgroundColor);
     for (const text of chart.querySelectorAll("text")) {
       if (!text.textContent.trim() || !text.checkVisibility()) continue;
@@ -73,6 +75,7 @@ PALE_IN_CHARTS = """() => {
   }
   return pale;
 }"""
+)
 
 UNSEEN_FOCUS = (
     f"""async () => {{{EVERY}"""
@@ -177,13 +180,17 @@ def test_a_page_can_be_read_heard_and_walked_by_everyone(visit, place: str) -> N
     assert page.evaluate(PALE_IN_CHARTS) == []
 
 
-def test_the_theme_is_chosen_in_the_menu_at_the_top_and_streamlits_own_names_are_still_shared(visit) -> None:
+def test_streamlits_own_names_are_still_shared(visit) -> None:
     page = visit("data").page
     for selector in SHARED_NAMES:
         expect(page.locator(selector).nth(1)).to_be_attached()
         names = Counter(name for name, excepted in button_names(page, [selector]) if excepted)
         assert max(names.values()) > 1, "the exception is no longer needed"
-    text = page.locator(".dpbayes-chart .xtick text").first
+
+
+def test_the_theme_is_chosen_in_the_menu_at_the_top(visit) -> None:
+    page = visit("explore").page
+    text = page.locator(".dpbayes-board .xtick text").first
     light = text.evaluate("node => node.style.fill")
     page.get_by_role("button", name="Main menu").click()
     for theme in ("System", "Light", "Dark"):
