@@ -23,8 +23,8 @@ PICTURES = {
 MOVING, MOVED_WINDOW = "docs/explore.gif", ViewportSize(width=1200, height=720)
 """The picture of a drag, and the window that it shows."""
 
-KEYS, STEPS, MILLISECONDS = 3, 13, 250
-"""Keys between two frames of the drag, its frames in one direction, and how long each is shown."""
+STEPS, MILLISECONDS = 13, 250
+"""Frames of the drag in one direction, and how long each is shown."""
 
 ALL_STOPS = 8_000
 """Milliseconds in which every stop of the board has arrived."""
@@ -58,16 +58,18 @@ def take_drag(url: str, path: Path) -> None:
     with visits(url) as visit:
         screen = visit("explore", viewport=MOVED_WINDOW)
         screen.settle()
-        slider = screen.page.get_by_role("slider").first
-        slider.press("Home")
-        screen.settle()
+        slider = screen.page.get_by_role("slider").first.bounding_box()
+        assert slider
         screen.page.wait_for_timeout(ALL_STOPS)
+        mouse, across = screen.page.mouse, slider["y"] + slider["height"] / 2
+        mouse.move(slider["x"] + slider["width"] / 2, across)
+        mouse.down()
         frames = []
-        for _ in range(STEPS):
+        for step in range(STEPS):
+            mouse.move(slider["x"] + slider["width"] * (0.02 + 0.96 * step / (STEPS - 1)), across, steps=5)
             screen.page.wait_for_timeout(MILLISECONDS)
             frames.append(Image.open(io.BytesIO(screen.page.screenshot(animations="disabled"))).convert("RGB"))
-            for _ in range(KEYS):
-                slider.press("ArrowRight")
+        mouse.up()
     few = [frame.quantize(64, dither=Image.Dither.NONE) for frame in frames]
     few[0].save(path, save_all=True, append_images=few[1:] + few[-2:0:-1], duration=MILLISECONDS, loop=0, optimize=True)
 

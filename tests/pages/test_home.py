@@ -57,7 +57,8 @@ def test_a_story_can_be_opened_again_after_the_settings_have_left_it() -> None:
 def test_one_click_on_home_leads_to_the_pictures_and_to_ones_own_data() -> None:
     at = press(open_page("pages/home.py"), "Explore")
     assert at.title[0].value == "Explore"
-    at = press(open_page("pages/home.py", graph="chain:3"), "My own data")
+    at = press(open_page("pages/home.py", graph="chain:3", seat="recipient"), "My own data")
+    assert settings_of(at).seat.value == "curator"
     assert at.title[0].value == "Data"
     assert (settings_of(at).data, settings_of(at).graph) == ("upload", "")
 

@@ -18,7 +18,7 @@ from dpbayes.ui.pages.stories.opened import open_step
 from dpbayes.ui.pages.stories.story import GROUPS, STORIES
 from dpbayes.ui.session.chosen import EXAMPLE
 from dpbayes.ui.session.current import change, current
-from dpbayes.ui.session.settings import Settings
+from dpbayes.ui.session.settings import Seat, Settings
 from dpbayes.ui.widgets.board import show
 from dpbayes.ui.widgets.show import headline
 
@@ -43,7 +43,7 @@ def home_page() -> None:
             if st.button("Explore", type="primary", key="explore"):
                 st.switch_page("pages/explore.py")
             if st.button("My own data", key="own.data"):
-                change(data="upload", graph="", target="", state="", evidence=())
+                change(seat=Seat.CURATOR, data="upload", graph="", target="", state="", evidence=())
                 st.switch_page("pages/data.py")
     with picture:
         value = shortest(float(current().parameter("epsilon")))
