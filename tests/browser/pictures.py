@@ -68,7 +68,7 @@ def take_drag(url: str, path: Path) -> None:
         for step in range(STEPS):
             mouse.move(slider["x"] + slider["width"] * (0.02 + 0.96 * step / (STEPS - 1)), across, steps=5)
             screen.page.wait_for_timeout(MILLISECONDS)
-            frames.append(Image.open(io.BytesIO(screen.page.screenshot(animations="disabled"))).convert("RGB"))
+            frames.append(Image.open(io.BytesIO(screen.page.screenshot(animations="allow"))).convert("RGB"))
         mouse.up()
     few = [frame.quantize(64, dither=Image.Dither.NONE) for frame in frames]
     few[0].save(path, save_all=True, append_images=few[1:] + few[-2:0:-1], duration=MILLISECONDS, loop=0, optimize=True)

@@ -74,12 +74,8 @@ def _goes_on_with_its_settings(screen: AppScreen, headline: str, address: str) -
 
 
 def _reruns_its_part_alone(screen: AppScreen) -> None:
-    screen.option("skewed").click()  # the new session knows its controls after the first message
-    screen.settle()
-    for balance in ("by share", "skewed"):
-        screen.option(balance).click()
-        chosen = re.compile(r"data_seed=7&.*hellinger\.balance=")
-        expect(screen.page).to_have_url(chosen)
+    for text in ("3", "2"):  # the new session knows its controls after the first message
+        screen.type_epsilon(text)
         screen.settle()
-        expect(screen.option(balance)).to_be_checked()
+    expect(screen.page).to_have_url(re.compile(r"data_seed=7&.*epsilon=2"))
     assert not screen.warnings.count()
