@@ -54,6 +54,7 @@ def test_a_story_is_walked_from_home_to_its_summary(visit, key: str, size: str) 
             expect(panels).to_have_css("visibility", "visible")
             expect(board(screen).locator(".panel path.js-line").first).to_be_attached()
         expect(screen.main.get_by_test_id("stAlertContentWarning")).to_have_count(0)
+        screen.settle()  # a click at the moment in which a board requests its stops may be lost
         press(screen, "Next")
     expect(banner(screen)).to_contain_text(story.learnt)
     press(screen, "Leave")
