@@ -169,7 +169,7 @@ def arrow_headline(errors: ArrowErrors, epsilon: float) -> str:
         return f"{start} adding {arrow} would {'lower' if saves else 'raise'} the error from {now} to {after}."
     if saves:
         return f"{start} {arrow} is worth its noise: without it, the error rises from {now} to {after}."
-    return f"{start} {arrow} costs more than it says: without it, the error falls from {now} to {after}."
+    return f"{start} {arrow} costs more than it is worth: without it, the error falls from {now} to {after}."
 
 
 def verdict(errors: ArrowErrors) -> str:

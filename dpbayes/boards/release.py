@@ -18,7 +18,7 @@ from dpbayes.releases.document import Document, SampledTables
 from dpbayes.releases.views.reading import INTERVALS, has_joint, reading_of
 
 ROWS_SHOWN = 12
-"""Rows that can be told apart on a phone."""
+"""Rows that can be read on a phone."""
 
 BY_ROW = "The chart is of the row-wise posterior; answers and files are of the joint posterior."
 

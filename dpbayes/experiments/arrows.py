@@ -219,7 +219,7 @@ class ArrowErrors:
 
     @property
     def worths(self) -> tuple[Estimate, ...]:
-        """How much lower the error is with each arrow than without it; negative if the arrow costs more than it says.
+        """How much lower the error is with each arrow than without it; negative if it costs more than it is worth.
 
         An arrow that is drawn is compared with the graph without it, and one that is added with the drawn graph.
         """

@@ -124,6 +124,6 @@ def _halves(y: float) -> list[dict[str, object]]:
     """Return what the two sides of zero mean, above the bars."""
     shared = {"x": 0.0, "y": y, "showarrow": False}
     return [
-        shared | {"xanchor": "right", "xshift": -8, "text": "◂ costs more than it says"},
+        shared | {"xanchor": "right", "xshift": -8, "text": "◂ costs more than it is worth"},
         shared | {"xanchor": "left", "xshift": 8, "text": "worth its noise ▸"},
     ]

@@ -92,6 +92,6 @@ CONSISTENT = replace(
     require=lambda network: network.closure,  # refuses families that are too large to be fitted
     stated=lambda mechanism, scale: (
         f"Nine of ten of the noisy counts are within {numeral(laplace_within(scale))} records of the true ones, and of "
-        "those fitted to them the typical error is less; small groups cannot be told from the noise."
+        "those fitted to them the typical error is less; small groups cannot be distinguished from the noise."
     ),
 )

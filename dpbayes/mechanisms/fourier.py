@@ -187,6 +187,6 @@ FOURIER = Releasable(
     read=lambda mechanism, integers, n: mechanism.outcome_of(np.array((n, *integers), dtype=np.float64), n),
     stated=lambda mechanism, scale: (
         f"Nine of ten of the coefficients are within {numeral(laplace_within(scale))} of the true ones, so small "
-        "groups cannot be told from the noise."
+        "groups cannot be distinguished from the noise."
     ),
 )

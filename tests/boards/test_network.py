@@ -55,7 +55,7 @@ def test_the_axis_stays_while_epsilon_moves_and_a_bar_that_leaves_it_is_cut_off(
 def test_every_arrow_is_worth_more_at_large_epsilon_and_noise_hides_it_at_small_epsilon():
     view = arrow_worth(PUBLIC)
     assert "no arrow makes a clear difference" in view.frames_at("0.01")[0].headline
-    assert "costs more than it says" in view.frames_at("0.1")[0].headline
+    assert "costs more than it is worth" in view.frames_at("0.1")[0].headline
     for stop in ("1", "10"):
         frame = view.frames_at(stop)[0]
         assert frame.headline.startswith(f"ε = {stop}: bronc → dysp is worth its noise")
@@ -84,7 +84,7 @@ def errors_of(*worths: float, added: bool = False) -> ArrowErrors:
     [
         (
             errors_of(0.1, -0.2),
-            "a1 → b1 costs more than it says: without it, the error falls from 0.5 to 0.3.",
+            "a1 → b1 costs more than it is worth: without it, the error falls from 0.5 to 0.3.",
             "2 arrows: 1 clearly worth the noise, 1",
         ),
         (
