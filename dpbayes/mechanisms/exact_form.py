@@ -181,7 +181,7 @@ def nine_of_ten(what: str, within: float) -> str:
     """Return a sentence on the distance within which nine of ten of the numbers are."""
     return (
         f"Nine of ten of the {what} are within {numeral(within)} records of the true ones, so small groups cannot be "
-        "told from the noise."
+        "distinguished from the noise."
     )
 
 
