@@ -12,21 +12,16 @@ from pathlib import Path
 
 from dpbayes.base.libraries import pd
 from dpbayes.base.validation import InputError, brief, require_type
-from dpbayes.sources.columns import is_missing
 from dpbayes.sources.spreadsheets import is_workbook, read_workbook
 from dpbayes.sources.tables import SEPARATORS, read_csv, read_parquet
 
 ENCODINGS = {"utf-8": "UTF-8", "latin-1": "Latin-1", "windows-1252": "Windows-1252", "utf-16": "UTF-16"}
-DECIMALS = {".": "point", ",": "comma"}
 
 HEAD = 65_536
 """Bytes at the beginning of a file from which its separator is recognised."""
 
 LINES = 50
 """Lines of them that are looked at."""
-
-SAMPLE = 100
-"""Values of a column that are looked at before all are."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +30,6 @@ class Dialect:
 
     separator: str | None = None
     encoding: str | None = None
-    decimal: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +42,6 @@ class TableFile:
 
 def read_table(name: str, data: bytes | None = None, dialect: Dialect | None = None) -> TableFile:
     r"""Return the table of a file. The name identifies Parquet, the content a workbook; other files are CSV.
-
-    In columns with a decimal comma, numbers such as 1.234,56 are returned with a decimal point.
 
     Args:
         name: The file's name.
@@ -74,29 +66,17 @@ def read_table(name: str, data: bytes | None = None, dialect: Dialect | None = N
             raise InputError(f"The file {brief(name)} cannot be read: {error.strerror}.") from None
     require_type("data", data, bytes, "Pass the bytes of a file, or its name alone.")
     if name.lower().endswith((".parquet", ".pq")):
-        return _as_chosen(TableFile(read_parquet(data), "Read as Parquet."), dialect)
+        return TableFile(read_parquet(data), "Read as Parquet.")
     if is_workbook(data):
         frame, sheet = read_workbook(data)
-        return _as_chosen(TableFile(frame, f"Read from the sheet {brief(sheet)} of a workbook."), dialect)
+        return TableFile(frame, f"Read from the sheet {brief(sheet)} of a workbook.")
     encoding, why_encoding = _encoding(data, dialect.encoding)
     separator, why_separator = _separator(data, encoding, dialect.separator)
     frame = read_csv(data, separator=separator, encoding=encoding)
     reasons = " and ".join(filter(None, (why_separator, why_encoding)))
     said = f"Read with {SEPARATORS[separator]} between values and in {ENCODINGS.get(encoding, encoding)}"
     said += f", since {reasons}." if reasons else "."
-    evidence = comma_evidence(frame) if dialect.decimal is None and separator != "," else ""
-    if evidence:
-        return TableFile(with_points(frame), f"{said} {_SAID_COMMA}, since {evidence}.")
-    return _as_chosen(TableFile(frame, said), dialect)
-
-
-_SAID_COMMA = "Numbers are read with a decimal comma"
-
-
-def _as_chosen(file: TableFile, dialect: Dialect) -> TableFile:
-    if dialect.decimal != ",":
-        return file
-    return TableFile(with_points(file.frame), f"{file.said} {_SAID_COMMA}, as chosen.")
+    return TableFile(frame, said)
 
 
 # Separator and encoding
@@ -153,54 +133,3 @@ def _widths(text: str, separator: str) -> Sequence[int]:
     except csv.Error:  # a cell that is longer than any header
         pass
     return widths
-
-
-# Decimal sign
-
-_GROUPED = "[+-]?(?:[0-9]{1,3}(?:[. \u00a0\u202f][0-9]{3})+|[0-9]+)"
-COMMA_NUMBER = rf"\s*{_GROUPED}(?:,[0-9]+)?(?:[eE][+-]?[0-9]+)?\s*"
-"""A number with a decimal comma, its thousands perhaps parted by points or spaces."""
-
-SURE_COMMA = rf"\s*(?:{_GROUPED},(?:[0-9]{{1,2}}|[0-9]{{4,}})|[+-]?0,[0-9]+)\s*"
-"""One that is nothing else: three digits after a comma might be thousands."""
-
-POINT_NUMBER = r"\s*[+-]?[0-9]*(?:\.[0-9]*)?\s*"
-SURE_POINT = r"\s*(?:[+-]?[0-9]*\.(?:[0-9]{1,2}|[0-9]{4,})|[+-]?0\.[0-9]+)\s*"
-
-
-def comma_evidence(frame: "pd.DataFrame") -> str:
-    """Return which value tells that numbers have a decimal comma; "" if none does, or some tell of a decimal point."""
-    if any(_one_of(frame[name], POINT_NUMBER, SURE_POINT) for name in frame.columns):
-        return ""
-    for name in frame.columns:
-        value = _one_of(frame[name], COMMA_NUMBER, SURE_COMMA)
-        if value:
-            return f"column {brief(name)} holds {brief(value.strip())}"
-    return ""
-
-
-def _one_of(column: "pd.Series", kind: str, sure: str) -> str:
-    """Return a value that is surely of a kind of number, if all values of the column are of that kind; else ""."""
-    if not _all_are(column, kind):
-        return ""
-    values = column[column.str.fullmatch(sure)]
-    return str(values.iloc[0]) if len(values) else ""
-
-
-def _all_are(column: "pd.Series", kind: str) -> bool:
-    for values in (column.head(SAMPLE), column):
-        others = values[~values.str.fullmatch(kind)]
-        if not is_missing(others.drop_duplicates()).all():
-            return False
-    return True
-
-
-def with_points(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the frame with its columns of comma numbers, such as 1.234,56, written with a point: 1234.56."""
-    commas = [name for name in frame.columns if _all_are(frame[name], COMMA_NUMBER)]
-    return frame.assign(**{name: _with_point(frame[name]) for name in commas})
-
-
-def _with_point(column: "pd.Series") -> "pd.Series":
-    plain = column.str.replace("[. \u00a0\u202f]", "", regex=True).str.replace(",", ".", regex=False)
-    return plain.where(column.str.fullmatch(COMMA_NUMBER), column)

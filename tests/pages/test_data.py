@@ -192,7 +192,7 @@ def test_the_format_of_a_file_can_be_chosen_where_its_detection_is_unsure(at: Ap
     assert not [box.key for box in at.selectbox if box.key == "separator"]
     load(at, "a;b\n1,5;x\n2,5;y\n", "semicolons.csv")
     assert [box.key for box in at.selectbox if box.key == "separator"]
-    fine(at.selectbox(key="decimal").set_value(".").run())
+    fine(at.selectbox(key="encoding").set_value("latin-1").run())
     assert "2 records with 2 columns" in page_headline(at)
     load(at, GOOD, "usual.csv")
     assert not [box.key for box in at.selectbox if box.key == "separator"]
@@ -279,32 +279,6 @@ def test_how_a_file_is_written_is_recognised_and_can_be_overruled(
     fine(at.selectbox(key=key).set_value(right).run())
     assert not refusals(at)
     assert domain_table(at)["values"][1] == "2; 7", "what is declared is no guess, and stays when a file is read again"
-
-
-def test_a_file_with_decimal_commas_is_read_as_numbers_and_says_so(at: AppTest) -> None:
-    lines = "".join(
-        f"{1000 + 7 * k:,}".replace(",", ".") + f",{k % 90 + 10};{'ja' if k % 3 else 'nein'}\n" for k in range(300)
-    )
-    load(at, f"Betrag;Größe\n{lines}".encode("latin-1"), "german.csv")
-    assert not refusals(at)
-    assert "german.csv: 300 records with 2 columns" in page_headline(at)
-    assert domain_table(at)["values"][0].startswith("cut at ")
-    caption = next(plain(c.value) for c in at.caption if "Read with" in c.value).removeprefix(
-        "Table in use: german.csv. "
-    )
-    assert caption.startswith("Read with a semicolon between values and in Latin-1, since a semicolon splits its first")
-    assert 'Numbers are read with a decimal comma, since column "Betrag" holds "1.000,10".' in caption
-    fine(at.selectbox(key="decimal").set_value(".").run())
-    assert "300 records with 1 column" in page_headline(at)
-    (reason,) = [plain(c.value) for c in at.caption if c.value.startswith("Not in use")]
-    assert (
-        'Column "Betrag" has 300 distinct texts; the limit is 256. Leave it out, or group its values first.' in reason
-    )
-    fine(at.selectbox(key="decimal").set_value(",").run())
-    assert "300 records with 2 columns" in page_headline(at)
-    assert any("decimal comma, as chosen" in plain(c.value) for c in at.caption)
-    go(at, "pages/home.py")
-    assert any("decimal comma, as chosen" in plain(c.value) for c in go(at, PAGE).caption)
 
 
 def test_many_columns_that_are_not_used_do_not_fill_the_page(at: AppTest) -> None:

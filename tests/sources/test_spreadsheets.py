@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpbayes.base.validation import InputError
-from dpbayes.sources.files import Dialect, read_table
+from dpbayes.sources.files import read_table
 from dpbayes.sources.spreadsheets import is_workbook, read_workbook
 
 Rows = list[list[Any]]
@@ -136,9 +136,6 @@ def test_a_workbook_is_known_by_its_content_and_read_like_any_file() -> None:
         file = read_table(name, data)
         assert file.frame["Betrag"].tolist() == ["1.234,56", "99"]
         assert file.said == 'Read from the sheet "S0" of a workbook.'
-    file = read_table("t.xlsx", data, Dialect(decimal=","))
-    assert file.frame["Betrag"].tolist() == ["1234.56", "99"]
-    assert file.said.endswith("Numbers are read with a decimal comma, as chosen.")
 
 
 def test_sheets_that_are_empty_or_hidden_do_not_matter() -> None:

@@ -15,7 +15,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.boards.data import column_counts
 from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import DeclaredColumn
-from dpbayes.sources.files import DECIMALS, ENCODINGS, Dialect, TableFile, read_table
+from dpbayes.sources.files import ENCODINGS, Dialect, TableFile, read_table
 from dpbayes.sources.named_networks import NAMED
 from dpbayes.sources.proposals import Proposal, proposal
 from dpbayes.sources.shipped_tables import SHIPPED, shipped_domains, shipped_frame
@@ -329,11 +329,9 @@ def _is_unsure() -> bool:
 
 def _dialect() -> Dialect:
     """Let the person correct the detected format."""
-    signs = {sign: f"{name} {sign}" for sign, name in DECIMALS.items()}
     choices = {
         "separator": ("Separator", SIGNS),
         "encoding": ("Encoding", ENCODINGS),
-        "decimal": ("Decimal sign", signs),
     }
     values: dict[str, Any] = {}
     for place, (key, (label, options)) in zip(st.columns(len(choices)), choices.items(), strict=True):
