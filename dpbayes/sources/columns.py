@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from itertools import pairwise
 
@@ -155,43 +155,6 @@ class Cuts:
 
 
 Column = Categories | Groups | Cuts
-
-
-def halves(column: Column) -> Column:
-    """Return a column whose states are gathered in two groups, in their order; one of two states is not changed.
-
-    Missing values with a state of their own go to the second group. The groups depend on the domain alone.
-
-    Example:
-        >>> from dpbayes.sources.columns import Cuts
-        >>> halves(Cuts("age", (30, 50, 70), public=True)).states
-        ('< 50', '>= 50')
-    """
-    if len(column.domain) <= 2:
-        return column
-    if isinstance(column, Cuts):
-        low = len(column.points) // 2 + 1
-        halved: Column = replace(column, points=(column.points[low - 1],), missing=None)
-    else:
-        groups = column.groups if isinstance(column, Groups) else tuple((state, (state,)) for state in column.states)
-        low = len(groups) // 2
-        parts = groups[:low], groups[low:]
-        gathered = tuple((_joined(part), tuple(v for _, values in part for v in values)) for part in parts)
-        halved = Groups(column.name, gathered, public=column.public)
-    missing = column.missing
-    if isinstance(missing, OwnState):
-        missing = CountAs(halved.states[-1])
-    elif isinstance(missing, CountAs):
-        missing = CountAs(halved.states[int(column.states.index(missing.state) >= low)])
-    return replace(halved, missing=missing)
-
-
-_Grouped = tuple[tuple[str, tuple[str, ...]], ...]
-
-
-def _joined(groups: _Grouped) -> str:
-    labels = [label for label, _ in groups]
-    return " or ".join(labels) if len(labels) <= 2 else f"{labels[0]} to {labels[-1]}"
 
 
 # Encoding

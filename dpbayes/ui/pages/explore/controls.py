@@ -14,14 +14,12 @@ from dpbayes.mechanisms import PRIVATE, reads_records
 from dpbayes.model.labels import statement
 from dpbayes.model.question import Question, first_question
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.sources.columns import encode, halves
 from dpbayes.ui.session.chosen import Chosen, kind_called, question_of
 from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.file_names import public_records_text
 from dpbayes.ui.session.graphs import Graph, placed
 from dpbayes.ui.session.increments import largest_negative_share, stealth_increment
 from dpbayes.ui.session.settings import EXPLORED_NAMES, PARAMETERS
-from dpbayes.ui.session.uploads import Upload, keep_upload, upload
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.controls import prior_control
 from dpbayes.ui.widgets.show import folded, guarded, sentence_instead
@@ -169,8 +167,6 @@ def mechanism_choice(chosen: Chosen) -> None:
                     _mechanism_button(chosen, name)
                     st.caption(refusal_of(chosen, name) or _line_about(name))
     st.caption(_line_about(current_name))
-    if not chosen.network.is_binary:
-        _offer_halves(chosen)
 
 
 def _mechanism_button(chosen: Chosen, name: str) -> None:
@@ -193,26 +189,6 @@ def refusal_of(chosen: Chosen, name: str) -> str:
     if reads_records(kind_called(name)) and chosen.is_connected:
         return "This mechanism needs the records, which stay at their source."
     return ""
-
-
-def _offer_halves(chosen: Chosen) -> None:
-    """Offer two states for each column of an uploaded table, which Fourier needs."""
-    mine = upload() if chosen.settings.data == "upload" else None
-    if mine is not None and mine.encoded:
-        st.button("Split states into two groups", key="halves", help=HALVES, on_click=_halve, args=(mine,))
-
-
-HALVES = (
-    "Gathers the states of each column in two groups, so that Fourier can be used. Missing values that have a state of "
-    "their own go to the second group. The Data page shows the groups."
-)
-
-
-def _halve(mine: Upload) -> None:
-    encoded = tuple(map(halves, mine.encoded))
-    domains = {column.name: column for column in encoded}
-    columns = (replace(column, domain=domains.get(column.name, column.domain)) for column in mine.columns)
-    keep_upload(replace(mine.declared(columns), dataset=encode(mine.frame, encoded), encoded=encoded))
 
 
 def _elsewhere() -> None:
