@@ -11,7 +11,6 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from pyarrow import csv
 
 from dpbayes.sources.engines.address import parsed
 from dpbayes.sources.engines.connect import opened
@@ -103,23 +102,10 @@ def _parquet(request: pytest.FixtureRequest, folder: Path) -> Loaded:
     return load
 
 
-def _csv(request: pytest.FixtureRequest, folder: Path) -> Loaded:
-
-    def load(table: pa.Table) -> Engine:
-        texts = [column.cast(pa.string()) for column in table.columns]
-        csv.write_csv(pa.table(texts, names=table.column_names), folder / "data.csv")
-        return open_table(f"csv:{folder}/data.csv")
-
-    return load
-
-
 _LOADERS: dict[str, Callable[[pytest.FixtureRequest, Path], Loaded]] = {
     "duckdb": _duckdb,
     "postgresql": _postgresql,
     "spark": _spark,
     "parquet": _parquet,
-    "csv": _csv,
 }
 ENGINES = tuple(_LOADERS)
-TYPED = ENGINES[:-1]
-"""The engines that have numbers; a CSV file has text only."""

@@ -14,7 +14,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, OwnState, encode
 from dpbayes.sources.engines import count as module
 from dpbayes.sources.engines.table import DeclaredTable
-from tests.engines.conftest import ENGINES, TYPED, Loaded
+from tests.engines.conftest import ENGINES, Loaded
 from tests.sources.engines.tables import assert_equal_counts
 
 # Spark leaves sockets of its own to the garbage collector, and ibis cursors; both use what pandas and Arrow deprecate.
@@ -25,7 +25,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
 on_every_engine = pytest.mark.parametrize("loaded", ENGINES, indirect=True)
-on_typed_engines = pytest.mark.parametrize("loaded", TYPED, indirect=True)
 
 HOSTILE = (
     "code",
@@ -71,7 +70,7 @@ def network_over(columns: tuple[Column, ...]) -> dp.Network:
     return dp.Network.from_edges(names, edges, {column.name: column.domain for column in columns})
 
 
-@on_typed_engines
+@on_every_engine
 def test_hostile_names_of_columns_are_names(loaded: Loaded) -> None:
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({name: rng.choice(["no", "yes"], 200) for name in HOSTILE})
@@ -89,7 +88,7 @@ def test_hostile_states_are_texts(loaded: Loaded) -> None:
     assert_equal_counts(loaded(pa.Table.from_pandas(frame)), frame, network_over(columns), columns)
 
 
-@on_typed_engines
+@on_every_engine
 @pytest.mark.parametrize("missing", [None, OwnState("none")])
 def test_every_type_is_counted_as_its_text(loaded: Loaded, missing: Any) -> None:
     rng, n = np.random.default_rng(5), 500
@@ -138,7 +137,7 @@ def _texts(values: pa.ChunkedArray) -> list[str]:
     return ["" if text is None or text == "nan" else text for text in values.cast(pa.string()).to_pylist()]
 
 
-@on_typed_engines
+@on_every_engine
 def test_an_empty_table_has_no_records(loaded: Loaded) -> None:
     columns = (Categories("x", ("a", "b")), Cuts("y", (1,)))
     table = pa.table({"x": pa.array([], pa.string()), "y": pa.array([], pa.float64())})
@@ -148,7 +147,7 @@ def test_an_empty_table_has_no_records(loaded: Loaded) -> None:
     assert len(engine.head(5)) == len(engine.values("x", 5)) == 0
 
 
-@on_typed_engines
+@on_every_engine
 def test_what_is_not_declared_is_refused_and_can_be_listed(loaded: Loaded) -> None:
     engine = loaded(pa.table({"x": ["a", "b", "b", None, "?"], "y": pa.array([1, 2, 3, 4, 5])}))
     columns = (Categories("x", ("a",)), Cuts("y", (2,)))

@@ -96,7 +96,7 @@ def test_spark_writes_nothing_into_the_working_folder_and_the_tables(spark: Any,
     ran = subprocess.run(
         [sys.executable, "-c", SPARK, f'parquet."{table}"'],
         cwd=work,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "HOME": str(home)},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join((str(ROOT), *sys.path)), "HOME": str(home)},
         capture_output=True,
         text=True,
         check=True,

@@ -12,12 +12,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from dpbayes.base.validation import InputError, is_writable
 
-FILES = ("parquet", "csv")
-"""The kinds of addresses that name files of one table."""
-
 KINDS = {
     "parquet": "parquet:/data/folder",
-    "csv": "csv:/data/file.csv",
     "duckdb": "duckdb:/data/file.duckdb?table=NAME",
     "postgresql": "postgresql://USER@HOST:PORT/DATABASE?table=SCHEMA.NAME",
     "spark": "spark:local[2]?table=NAME, with yarn, spark://HOST:PORT, k8s://URL or sc://HOST:PORT instead of local[2]",
@@ -46,9 +42,14 @@ class Address:
     table: Name = ()
 
     @property
+    def names_table(self) -> bool:
+        """Whether there is a table's name, or files of one table."""
+        return self.kind == "parquet" or bool(self.table)
+
+    @property
     def paths(self) -> tuple[Path, ...]:
         """The files and folders of the table on this machine; none if a server keeps it."""
-        if self.kind in (*FILES, "duckdb"):
+        if self.kind in ("parquet", "duckdb"):
             return (Path(self.place),)
         return tuple(Path(part) for part in self.table if part.startswith("/"))  # Spark names files as tables
 
@@ -70,7 +71,7 @@ def parsed(text: str) -> Address:
         raise InputError("The address contains invalid characters.")
     if _SECRET.search(unquote(rest)):
         raise InputError(PASSWORD)
-    place, table = (rest, ()) if kind in FILES else _divided(rest)
+    place, table = (rest, ()) if kind == "parquet" else _divided(rest)
     if not place or not _has_form(kind, place):
         raise InputError(f"An address of this kind is {KINDS[kind]}.")
     return Address(kind, place, table)
@@ -86,7 +87,7 @@ def _has_form(kind: str, place: str) -> bool:
     if kind == "spark":
         return _SPARK.fullmatch(place) is not None
     if kind != "postgresql":
-        return "://" not in place and not place.startswith("md:") and (kind in FILES or "?" not in place)
+        return "://" not in place and not place.startswith("md:") and (kind == "parquet" or "?" not in place)
     try:
         url = urlsplit(f"postgresql:{place}")
         return place.startswith("//") and not url.fragment and "/" not in url.path[1:] and url.port != 0

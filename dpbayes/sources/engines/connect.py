@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory, mkdtemp
 from typing import TYPE_CHECKING, Any
 
 from dpbayes.base.validation import InputError, brief
-from dpbayes.sources.engines.address import FILES, Address, connection_of
+from dpbayes.sources.engines.address import Address, connection_of
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -34,9 +34,6 @@ CLOSED = {
     "python_enable_replacements": "false",
 }
 """A file loads no code, and a name in a view never refers to a variable of this program."""
-
-CSV = {"header": True, "all_varchar": True, "skip": 0, "delim": ",", "quote": '"', "escape": '"'}
-"""DuckDB recognises nothing of a CSV file by itself: it would leave out lines that have another form."""
 
 READ_ONLY = (
     r"-c default_transaction_read_only=on -c default_transaction_isolation=repeatable\ read -c datestyle=ISO "
@@ -72,11 +69,9 @@ def opened(address: Address, within: Path | None = None) -> Iterator[Backend]:
 def table_of(connection: Backend, address: Address) -> "ir.Table":
     """Return the table of an address as an expression."""
     *schema, name = address.table or ("",)
-    if address.kind == "csv":
-        table: ir.Table = connection.read_csv(address.place, **CSV)
-        return table
     if address.kind == "parquet":
-        return connection.read_parquet(_files(address.place), union_by_name=True, hive_partitioning=False)
+        table: ir.Table = connection.read_parquet(_files(address.place), union_by_name=True, hive_partitioning=False)
+        return table
     if address.kind == "duckdb":
         return connection.table(name, database=(ATTACHED, *(schema or ["main"])))
     if address.kind == "spark" and schema == ["parquet"]:
@@ -140,7 +135,7 @@ def _duckdb(address: Address, within: Path | None) -> Iterator[Backend]:
     with TemporaryDirectory(prefix="dpbayes-") as room:
         connection = ibis.duckdb.connect(temp_directory=room, **CLOSED)
         try:
-            if address.kind not in FILES:
+            if address.kind == "duckdb":
                 connection.raw_sql(f"attach {_quoted(address.place)} as {ATTACHED} (type duckdb, read_only)")
                 connection.raw_sql(f"use {ATTACHED}")
             if within is not None:
@@ -235,7 +230,6 @@ REASONS = (
     ),
     (r"[Cc]onflicting lock|already attached", "Another program has the file open for writing. Close it there."),
     (r"not a valid DuckDB|newer version of DuckDB|Serialization", "DuckDB cannot open the file as a database."),
-    (r"CSV Error|Error when sniffing", "The file is not a table with a header and commas in UTF-8."),
     (r"No magic bytes|FAILED_READ_FILE|Parquet", "A file of the table is missing, or is not a readable Parquet file."),
     (r"QueryCanceled|InvalidCursorName|CANCEL+ED", "The count was cancelled in {engine}. Start it again."),
     (r"LockNotAvailable", "Another program is changing the table {table}. Try again when it is done."),

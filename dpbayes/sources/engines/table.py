@@ -12,7 +12,7 @@ from dpbayes.base.validation import InputError, distinct_names
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.sources.columns import Column
-from dpbayes.sources.engines.address import FILES, Address, parsed
+from dpbayes.sources.engines.address import Address, parsed
 from dpbayes.sources.engines.connect import Backend, opened, table_names, table_of
 from dpbayes.sources.engines.count import counts_in, missing_column
 
@@ -179,7 +179,7 @@ def open_table(text: str, within: Path | None = None) -> Engine:
         dpbayes.base.validation.InputError: ...
     """
     address = parsed(text)
-    if address.kind not in FILES and not address.table:
+    if not address.names_table:
         raise InputError("The address has no table. Add ?table=NAME at its end.")
     return Engine(address, within)
 
@@ -187,7 +187,7 @@ def open_table(text: str, within: Path | None = None) -> Engine:
 def tables_of(text: str, within: Path | None = None) -> tuple[str, ...]:
     """Return the addresses of all tables at the place of an address. Errors: InputError."""
     address = parsed(text)
-    if address.kind in FILES:
+    if address.kind == "parquet":
         return (str(address),)
     with opened(address, within) as connection:
         return tuple(str(replace(address, table=name)) for name in table_names(connection, address))

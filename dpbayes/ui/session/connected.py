@@ -18,7 +18,6 @@ from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network
 from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import DeclaredColumn
-from dpbayes.sources.engines.address import FILES as FILE_KINDS
 from dpbayes.sources.engines.address import name_parts, parsed, written_name
 from dpbayes.sources.engines.table import DeclaredTable, Engine, Field, open_table, tables_of
 from dpbayes.sources.proposals import MOST_VALUES, Proposal, counted_proposal
@@ -123,7 +122,7 @@ def tables_in(connection: str, path: str) -> tuple[str, ...]:
     """
     server = connections()
     address, within = parsed(server.address(connection, path)), server.within(connection)
-    if address.kind in FILE_KINDS or address.table:
+    if address.names_table:
         return ("",)
     with _engine_errors("the tables were listed"):
         offered = tables_of(str(address), within)

@@ -29,7 +29,6 @@ ADDRESSES = {
         ("parquet", "/data/a.b"),
     ),
     "parquet:/data/folder": ("/data/folder", ()),
-    "csv:/data/file.csv": ("/data/file.csv", ()),
 }
 
 

@@ -103,17 +103,6 @@ def test_a_folder_is_one_table_without_its_hidden_files(tmp_path: Path) -> None:
     assert tables_of(f"parquet:{tmp_path}") == (f"parquet:{tmp_path}",)
 
 
-def test_a_csv_file_is_counted_as_text(tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text('x,y\na,01\n"b,""c""",1\n a ,?\n', encoding="utf-8")
-    columns = (Categories("x", ("a", 'b,"c"')), Categories("y", ("01", "1")))
-    assert counted(f"csv:{path}", *columns) == (3, [2, 1, 2, 0, 0, 1])
-    for content in (b"x,y\na,1\na,1,2\n", b"x,y\n\xff,1\n"):
-        path.write_bytes(content)
-        with pytest.raises(InputError, match="is not a table with a header and commas"):
-            counted(f"csv:{path}", *columns)
-
-
 def test_faults_of_parquet_files_are_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "bad.parquet").write_text("hello" * 10)
     (tmp_path / "empty").mkdir()
