@@ -23,8 +23,7 @@ from dpbayes.figures.style import PlotlyFigure
 from dpbayes.mechanisms.parameters import Calibration
 from dpbayes.mechanisms.release import Release, ReleasedPosterior, SampledCpts
 from dpbayes.model.dataset import Dataset
-from dpbayes.model.labels import assignment
-from dpbayes.model.network import Network
+from dpbayes.model.network import Network, assignment
 from dpbayes.posteriors.dirichlet import Dirichlets
 
 __all__ = ["accuracy", "audit", "network", "posteriors"]
@@ -202,7 +201,7 @@ def _cell_called(net: Network, name: str) -> int:
     for node, states in enumerate(net.states):
         for code, state in enumerate(states):
             if event == assignment(net.names[node], state):
-                row = net.row_called(f"{net.names[node]}{bar}{given}")
-                if row is not None:
-                    return int(net.row_starts[row]) + code
+                labels, row = net.row_labels(), f"{net.names[node]}{bar}{given}"
+                if row in labels:
+                    return int(net.row_starts[labels.index(row)]) + code
     raise InputError(f'No probability is called {brief(name)}. A name is, for example, "{net.cell_label(0)}".')

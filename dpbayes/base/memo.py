@@ -3,9 +3,7 @@
 import threading
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Any, ParamSpec, TypeVar, cast
-
-from dpbayes.base.steps import Partial, Work
+from typing import ParamSpec, TypeVar, cast
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
@@ -18,11 +16,9 @@ _UNKNOWN = object()
 
 @dataclass(eq=False)
 class _Kept:
-    """One result, or the work on it: its `steps`, and the value of the `last` step."""
+    """One result, and the lock of the thread that computes it."""
 
     result: object = _UNKNOWN
-    steps: Work[Any] | None = None
-    last: float | Partial[Any] | None = None
     lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
 
@@ -58,37 +54,6 @@ class Memo:
             with entry.lock:
                 if entry.result is _UNKNOWN:  # no other thread was faster
                     entry.result = function(*arguments, **named)
-        return cast("Result", entry.result)
-
-    def once_in_steps(
-        self,
-        key: Hashable,
-        work: Callable[Arguments, Work[Result]],
-        *arguments: Arguments.args,
-        **named: Arguments.kwargs,
-    ) -> Work[Result]:
-        """Do `once` with work in steps: without a step if its result is stored.
-
-        Threads that need the same result take turns with the steps of one work. A later thread begins with the value
-        of the last step, and continues work that another thread left unfinished.
-        """
-        entry = self._entry((work, key))
-        if entry.result is _UNKNOWN and entry.last is not None:
-            yield entry.last
-        while entry.result is _UNKNOWN:
-            with entry.lock:
-                if entry.result is not _UNKNOWN:
-                    break
-                steps = entry.steps = entry.steps or work(*arguments, **named)
-                try:
-                    step = entry.last = next(steps)
-                except StopIteration as end:
-                    entry.result, entry.steps, entry.last = end.value, None, None
-                    break
-                except BaseException:
-                    entry.steps = entry.last = None
-                    raise
-            yield step
         return cast("Result", entry.result)
 
     def clear(self) -> None:

@@ -7,7 +7,6 @@ import numpy as np
 
 from dpbayes.base.parameters import check_parameters
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.steps import Work
 from dpbayes.base.validation import InputError, finite_number, require_type
 from dpbayes.mechanisms.release import OutcomeT_co, Release
 from dpbayes.model.counts import Counts, count
@@ -114,12 +113,6 @@ def name_of(kind: Any) -> str:
     """Return the name of a class of mechanisms inside a sentence, for all parameters."""
     named = kind.named
     return named if isinstance(named, str) else str(kind.name)
-
-
-def searched(mechanism: Any) -> Work[None]:
-    """Compute the noise scales of a mechanism that searches for them; later calls use the stored result."""
-    if hasattr(mechanism, "design_steps"):
-        yield from mechanism.design_steps()
 
 
 class Mechanism(Protocol[OutcomeT_co]):

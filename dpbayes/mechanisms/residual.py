@@ -11,7 +11,6 @@ import numpy as np
 
 from dpbayes.base.looks import SLATE
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.steps import Work, finished
 from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
@@ -101,13 +100,10 @@ class GaussianResiduals(AdditiveNoise):
     @cached_property
     def design(self) -> NoiseDesign:
         """The variances at mu = 1. Optimal variances are computed once for each network."""
-        return finished(self.design_steps())
-
-    def design_steps(self) -> Work[NoiseDesign]:
         network = self.prior.network
         if self.prices:
             return gaussian_at(network.residuals, network.residuals.cells * np.array((0, *self.prices)))
-        return (yield from network.gaussian_design_steps())
+        return network.gaussian_design
 
     @cached_property
     def shift(self) -> float:
@@ -161,8 +157,7 @@ class GaussianResiduals(AdditiveNoise):
 
 
 def _priced(network: Network) -> tuple[int, ...]:
-    design = finished(network.gaussian_design_steps())
-    return whole_prices(inverse(design.scales * network.residuals.cells)[1:])
+    return whole_prices(inverse(network.gaussian_design.scales * network.residuals.cells)[1:])
 
 
 def _charged(spec: ReleaseSpec) -> Sensitivity:

@@ -1,12 +1,11 @@
 """A Bayesian network over categorical variables, and the flat axis on which all its CPT cells lie."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from heapq import heappop, heappush
-from itertools import product
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,14 +13,12 @@ from numpy.typing import ArrayLike
 from dpbayes.base.display import html_table, titled_lines
 from dpbayes.base.libraries import nx
 from dpbayes.base.memo import Memo
-from dpbayes.base.steps import Work
 from dpbayes.base.text import many
 from dpbayes.base.types import AnyArray, IntArray
 from dpbayes.base.validation import InputError, brief, distinct_names
 from dpbayes.model.closure import MAX_FAMILY, Closure
 from dpbayes.model.elimination import Plan, elimination_plan
-from dpbayes.model.labels import assignment
-from dpbayes.model.residual_design import NoiseDesign, best_gaussian_steps
+from dpbayes.model.residual_design import NoiseDesign, best_gaussian
 from dpbayes.model.residuals import Residuals
 
 MAX_STATES = 256
@@ -228,18 +225,14 @@ class Network:
         return Residuals(self.closure, tuple(self.cards.tolist()))
 
     @cached_property
-    def designs(self) -> Memo:
-        """The cached design of optimal noise."""
-        return Memo(most=1)
-
-    @cached_property
     def plans(self) -> Memo:
         """The cached elimination orders of queries."""
         return Memo(most=MOST_PLANS)
 
-    def gaussian_design_steps(self) -> Work[NoiseDesign]:
-        """Compute the optimal variances of Gaussian noise on the residuals, per unit of 2 rho; the result is cached."""
-        return self.designs.once_in_steps((), best_gaussian_steps, self.residuals)
+    @cached_property
+    def gaussian_design(self) -> NoiseDesign:
+        """The optimal variances of Gaussian noise on the residuals, per unit of 2 rho."""
+        return best_gaussian(self.residuals)
 
     @cached_property
     def elimination(self) -> Plan:
@@ -335,29 +328,14 @@ class Network:
 
     def row_labels(self) -> tuple[str, ...]:
         """Return a readable name for every row, for example "dysp | bronc=yes, either=no". Length m."""
-        return tuple(label for node in range(len(self.names)) for label in self._row_labels_of(node))
-
-    def _row_labels_of(self, node: int) -> Iterator[str]:
-        """Yield the names of one node's rows."""
-        name, parents = self.names[node], self.families[node][:-1]
-        given = [[assignment(self.names[j], state) for state in self.states[j]] for j in parents]
-        return (f"{name} | {', '.join(row)}" if row else name for row in product(*given))
+        return tuple(map(self.row_label, range(self.row_count)))
 
     def row_label(self, row: int) -> str:
-        """Return the name of one row, as in `row_labels`, without computing all other names."""
+        """Return the name of one row, as in `row_labels`."""
         node, codes = self.node_and_codes(row)
         parents = self.families[node][:-1]
         given = [assignment(self.names[j], self.states[j][code]) for j, code in zip(parents, codes, strict=True)]
         return f"{self.names[node]} | {', '.join(given)}" if given else self.names[node]
-
-    def row_called(self, label: str) -> int | None:
-        """Return the first row with this name, or None. Only rows of nodes with a name that begins it are named."""
-        for node, name in enumerate(self.names):
-            if label == name or label.startswith(f"{name} | "):
-                for row, other in enumerate(self._row_labels_of(node), int(self.row_offsets[node])):
-                    if other == label:
-                        return row
-        return None
 
     def cell_label(self, cell: int) -> str:
         """Return a readable name of one cell, for example "dysp=yes | bronc=yes, either=no"."""
@@ -399,3 +377,13 @@ def _checked_parents(name: str, parents: Sequence[str], position: Mapping[str, i
     if len(set(parents)) != len(parents):
         raise InputError(f"The node {brief(name)} lists the same parent twice.")
     return tuple(sorted(parents, key=position.__getitem__))
+
+
+def assignment(name: str, state: str) -> str:
+    """Return "smoke=yes", or "age < 25" where the state is itself a comparison."""
+    return f"{name} {state}" if state.startswith(("<", ">")) else f"{name}={state}"
+
+
+def statement(name: str, state: str) -> str:
+    """Return "smoke = yes", or "age < 25" where the state is itself a comparison."""
+    return f"{name} {state}" if state.startswith(("<", ">")) else f"{name} = {state}"

@@ -9,8 +9,7 @@ import numpy as np
 from dpbayes.base.libraries import nx
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief
-from dpbayes.model.labels import statement
-from dpbayes.model.network import Network
+from dpbayes.model.network import Network, statement
 from dpbayes.model.query import query
 
 

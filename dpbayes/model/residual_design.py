@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpbayes.base.steps import Work
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.model.charges import Charges, WorstCharge
@@ -72,11 +71,11 @@ def gaussian_at(residuals: Residuals, prices: FloatArray) -> NoiseDesign:
     return NoiseDesign(scales, float((values * scales).sum()), math.inf, exact=worst.exact)
 
 
-def best_gaussian_steps(residuals: Residuals) -> Work[NoiseDesign]:
-    """Find the variances s_A with max_d sum_A c_A(d)/s_A = 1 and the least sum of the cells' variances.
+def best_gaussian(residuals: Residuals) -> NoiseDesign:
+    """Return the variances s_A with max_d sum_A c_A(d)/s_A = 1 and the least sum of the cells' variances.
 
-    One round of the search is a step. It takes less than half a second on a network of 200 nodes. Errors: InputError
-    for more than MOST_SETS sets.
+    A round of the search takes less than half a second on a network of 200 nodes. Errors: InputError for more than
+    MOST_SETS sets.
     """
     charges, values = Charges.squared(residuals), residuals.cell_values(np.ones(len(residuals.cards)))
     noisy = np.flatnonzero(charges.factors)
@@ -92,9 +91,9 @@ def best_gaussian_steps(residuals: Residuals) -> Work[NoiseDesign]:
     cuts = charges.moved(_first_records(charges.residuals))[:, noisy]
     first = len(cuts)
     mass = np.full(first, 1 / first)
-    best, bound, exact, share = math.inf, math.ulp(0.0), True, 0.0
+    best, bound, exact = math.inf, math.ulp(0.0), True
     rounds = max(_LEAST_ROUNDS, min(_ROUNDS, _ROUNDS * _MANY // noisy.size))
-    for done in range(1, rounds + 1):
+    for _ in range(rounds):
         mass = _best_weights(cuts, worth, mass, close=max(GAP, min(best / bound - 1, 1)) / 10)
         mean = mass @ cuts
         bound = max(bound, float((worth**0.5 * (mean / mass.sum()) ** 0.5).sum() ** 2))
@@ -106,19 +105,12 @@ def best_gaussian_steps(residuals: Residuals) -> Work[NoiseDesign]:
             best, exact, scales[noisy] = error, worst.exact, _SAFE / own
         if best / bound - 1 < GAP:
             break
-        share = max(share, done / (rounds + 1), _gap_closed(best / bound - 1))
-        yield share
         more = _further_cuts(charges, worst, own, noisy)
         kept = mass > _DROPPED * mass.max()
         kept[:first] = True  # so that every set is changed by some record
         cuts = np.concatenate((cuts[kept], more))
         mass = np.append(mass[kept], np.full(len(more), 1e-3 * mass.sum() / len(more)))
     return NoiseDesign(scales, best, best / bound - 1, exact)
-
-
-def _gap_closed(gap: float) -> float:
-    """Return the progress of the gap from 1 to GAP, on a logarithmic scale."""
-    return 1 - math.log(max(1.0, min(gap, 1) / GAP)) / math.log(1 / GAP)
 
 
 def _first_records(residuals: Residuals) -> IntArray:

@@ -16,8 +16,7 @@ from dpbayes.base.steps import slices
 from dpbayes.base.text import interval_texts, whole_percent
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError, finite_number
-from dpbayes.model.labels import assignment
-from dpbayes.model.network import Network
+from dpbayes.model.network import Network, assignment
 from dpbayes.model.query import query
 
 DRAWS = 512

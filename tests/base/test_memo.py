@@ -8,7 +8,6 @@ from collections.abc import Callable
 import pytest
 
 from dpbayes.base.memo import Memo
-from dpbayes.base.steps import Work, finished
 
 
 def test_the_least_recently_used_is_forgotten_first() -> None:
@@ -28,26 +27,6 @@ def test_all_are_forgotten_on_request_and_work_that_goes_on_has_its_result() -> 
     assert memo.once(2, lambda: (memo.clear(), "computed meanwhile")[1]) == "computed meanwhile"
     assert memo.results == {}
     assert memo.once(1, float, 3) == 3
-
-
-def test_work_in_steps_is_done_once_and_continues_where_it_was_left():
-    memo, begun = Memo(most=1), []
-
-    def work(x):
-        begun.append(x)
-        yield 0.25
-        yield 0.5
-        return [x]
-
-    assert next(memo.once_in_steps("a", work, 1)) == 0.25
-    assert list(memo.once_in_steps("a", work, 1)) == [0.25, 0.5], "at first what there is, then the next step"
-    result = finished(memo.once_in_steps("a", work, 1))
-    assert result == [1]
-    assert not list(memo.once_in_steps("a", work, 1)), "it takes no step"
-    assert finished(memo.once_in_steps("a", work, 1)) is result
-    assert begun == [1]
-    assert finished(memo.once_in_steps("b", work, 2)) == [2]
-    assert finished(memo.once_in_steps("a", work, 3)) == [3], "it was forgotten for another"
 
 
 def in_threads(count: int, ask: Callable[[], object]) -> list[object]:
@@ -79,20 +58,6 @@ def test_threads_that_need_the_same_at_once_have_it_computed_once() -> None:
     assert len(computed) == 1
 
 
-def test_threads_that_need_the_same_work_take_turns_with_its_steps() -> None:
-    memo, done = Memo(), list[int]()
-
-    def work() -> Work[object]:
-        for step in range(12):
-            time.sleep(0.005)
-            done.append(step)
-            yield step / 12
-        return done
-
-    assert all(result is done for result in in_threads(8, lambda: finished(memo.once_in_steps("a", work))))
-    assert done == list(range(12))
-
-
 def test_what_failed_is_computed_by_the_next_who_needs_it() -> None:
     memo, attempts = Memo(), list[int]()
 
@@ -100,17 +65,9 @@ def test_what_failed_is_computed_by_the_next_who_needs_it() -> None:
         attempts.append(len(attempts))
         return 1 // attempts[-1]
 
-    def steps() -> Work[int]:
-        yield 0.5
-        return fails_at_first()
-
     with pytest.raises(ZeroDivisionError):
         memo.once("a", fails_at_first)
     assert memo.once("a", fails_at_first) == 1
-    attempts.clear()
-    with pytest.raises(ZeroDivisionError):
-        finished(memo.once_in_steps("a", steps))
-    assert list(memo.once_in_steps("a", steps)) == [0.5]
 
 
 def test_a_copy_keeps_nothing_yet():

@@ -85,10 +85,8 @@ def test_there_is_one_distinct_label_for_every_row(network):
 
 
 @given(CATEGORICAL)
-def test_one_row_is_named_and_found_by_its_name_as_in_the_list_of_all(network):
+def test_rows_and_cells_are_named_by_their_node_and_codes(network):
     labels = network.row_labels()
-    assert [network.row_label(row) for row in range(network.row_count)] == list(labels)
-    assert [network.row_called(label) for label in labels] == list(range(network.row_count))
     for row in range(network.row_count):
         node, codes = network.node_and_codes(row)
         assert (
@@ -101,11 +99,6 @@ def test_one_row_is_named_and_found_by_its_name_as_in_the_list_of_all(network):
         name, bar, given = labels[row].partition(" | ")
         code = cell - network.row_starts[row]
         assert network.cell_label(cell) == f"{name}={network.states[network.node_of_row[row]][code]}{bar}{given}"
-
-
-@pytest.mark.parametrize("label", ["", "z", "c", "c | ", "c | a=no", "c | a=no, b=lo, ", "c | b=lo, a=no", "a | x=1"])
-def test_a_name_of_no_row_is_no_row(label):
-    assert Network.from_edges("abc", ["ac", "bc"], {"b": ("lo", "mid")}).row_called(label) is None
 
 
 @pytest.mark.parametrize(

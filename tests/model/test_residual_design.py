@@ -5,12 +5,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dpbayes.base.steps import finished
 from dpbayes.model import residual_design
 from dpbayes.model.charges import Charges
 from dpbayes.model.network import Network
-from dpbayes.model.residual_design import NoiseDesign, best_gaussian_steps, gaussian_at
-from dpbayes.model.residuals import Residuals
+from dpbayes.model.residual_design import best_gaussian, gaussian_at
 from dpbayes.sources.named_networks import load_named, naive_bayes
 from tests.conftest import thorough
 from tests.strategies import ASIA, V_STRUCTURE, all_records, chain, table_of
@@ -18,10 +16,6 @@ from tests.strategies import ASIA, V_STRUCTURE, all_records, chain, table_of
 TERNARY = Network.from_edges("abc", [("a", "b"), ("a", "c")], dict.fromkeys("abc", "xyz"))
 MIXED = Network.from_edges("abcd", [("a", "c"), ("b", "c"), ("d", "c")], {"a": "xy", "b": "pqr", "c": "uvw", "d": "z"})
 NETWORKS = {"chain": chain(3), "v-structure": V_STRUCTURE, "ternary": TERNARY, "mixed": MIXED}
-
-
-def best_gaussian(residuals: Residuals) -> NoiseDesign:
-    return finished(best_gaussian_steps(residuals))
 
 
 def all_differences(network: Network) -> np.ndarray:
@@ -144,11 +138,3 @@ def test_the_expected_squared_error_per_cell_of_every_noise_at_a_promise_of_one(
     assert moved == own
     assert moved * fitted == pytest.approx(both, abs=0.06)
     assert gaussian.error / cells == pytest.approx(best, abs=0.06, rel=2e-3)
-
-
-def test_a_search_that_is_left_continues_and_gives_what_an_unbroken_one_gives():
-    network = chain(5)
-    share = next(network.gaussian_design_steps())
-    assert next(network.gaussian_design_steps()) == share
-    own, again = (finished(graph.gaussian_design_steps()) for graph in (network, chain(5)))
-    np.testing.assert_array_equal(own.scales, again.scales)

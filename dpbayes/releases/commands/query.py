@@ -8,7 +8,7 @@ from dpbayes.base.command import HOLDS, say
 from dpbayes.base.text import numeral, percent
 from dpbayes.base.validation import InputError, brief, finite_number
 from dpbayes.mechanisms.release import ReleasedPosterior
-from dpbayes.model.labels import assignment
+from dpbayes.model.network import assignment
 from dpbayes.model.query import query
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.releases.commands.view import add_as_real, verified

@@ -14,8 +14,7 @@ from dpbayes.base.text import in_hundred, many, numeral, percent
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.mechanisms.release import ReleasedPosterior
-from dpbayes.model.labels import assignment
-from dpbayes.model.network import Network
+from dpbayes.model.network import Network, assignment
 from dpbayes.model.query import query
 from dpbayes.posteriors.answers import QueryAnswer
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets

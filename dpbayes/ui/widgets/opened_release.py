@@ -11,8 +11,7 @@ from dpbayes.base.parameters import label_of
 from dpbayes.base.text import escaped
 from dpbayes.boards.release import released_rows
 from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior
-from dpbayes.model.labels import assignment
-from dpbayes.model.network import Network
+from dpbayes.model.network import Network, assignment
 from dpbayes.model.query import query
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_aware import MOST_CELLS

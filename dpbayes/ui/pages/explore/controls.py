@@ -11,7 +11,7 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, many, share_text
 from dpbayes.figures.dag import dag_svg
 from dpbayes.mechanisms import PRIVATE, reads_records
-from dpbayes.model.labels import statement
+from dpbayes.model.network import statement
 from dpbayes.model.question import Question, first_question
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.ui.session.chosen import Chosen, kind_called, question_of

@@ -20,11 +20,9 @@ from dpbayes.base.validation import InputError
 from dpbayes.boards.board import View
 from dpbayes.boards.proofs import Audited, audit_steps, audit_view, outputs_view
 from dpbayes.mechanisms import Mechanism, Noise, Outcome, reads_records
-from dpbayes.mechanisms.base import searched
 from dpbayes.mechanisms.exact_class import formula
 from dpbayes.model.dataset import Dataset
-from dpbayes.model.labels import assignment
-from dpbayes.model.network import Network
+from dpbayes.model.network import Network, assignment
 from dpbayes.sources.named_networks import NAMED
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import set_parameter
@@ -182,7 +180,8 @@ def _audit(chosen: Chosen, kind: type[Any]) -> bool:
             audited = audited_at(chosen, chosen.epsilon)
             if audited.is_slow:
                 is_varied, inputs, report_of = False, (inputs, value), _slow_report(inputs, audited)
-            _with_progress(searched(audited.mechanism), "search for the best noise on this network")
+            with st.spinner("Searching for the best noise on this network"):
+                getattr(audited.mechanism, "design", None)  # computed once for all epsilons
         except InputError as error:  # another epsilon may be possible
             show_refusal(error)
 
