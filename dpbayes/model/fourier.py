@@ -5,11 +5,9 @@ integers, and the factor 2^(-|I|/2) of [Zhang16] section 3.2 cancels when margin
 cell eta of family F holds 2^(-|F|) sum_{gamma <= F} s_gamma (-1)^<gamma, eta>.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from dpbayes.base.types import AnyArray, FloatArray, IntArray
+from dpbayes.base.types import AnyArray, FloatArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.closure import walsh
 from dpbayes.model.network import Network
@@ -54,17 +52,7 @@ def cells_per_family(network: Network) -> FloatArray:
 def _transform(network: Network, values: AnyArray) -> AnyArray:
     """Walsh-transform every family's slots on the flat axis; families of one size go together."""
     out = np.empty_like(values)
-    lead = values.shape[:-1]
-    for bits, starts in _families_by_size(network):
-        # The slots of one family by itself are a slice, which is not copied.
-        slots = slice(starts[0], starts[0] + 2**bits) if len(starts) == 1 else starts[:, None] + np.arange(2**bits)
-        tables = values[..., slots]
-        out[..., slots] = walsh(tables.reshape(*lead, len(starts), *(2,) * bits), bits).reshape(tables.shape)
+    for cards, cells in network.residuals.families_by_shape:
+        tables = values[..., cells]
+        out[..., cells] = walsh(tables.reshape(*tables.shape[:-1], *cards), len(cards)).reshape(tables.shape)
     return out
-
-
-def _families_by_size(network: Network) -> Iterator[tuple[int, IntArray]]:
-    """Yield (|F|, the first slots of all families of that size)."""
-    sizes = np.array([len(family) for family in network.families])
-    for bits in np.unique(sizes):
-        yield int(bits), network.cell_offsets[:-1][sizes == bits]

@@ -7,20 +7,14 @@ t_A is the Walsh coefficient of A over 2^(|A|/2), up to its sign. [Xiao23]
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.types import AnyArray, FloatArray, IntArray
 from dpbayes.model.closure import Closure
-
-Matrices = tuple[tuple[FloatArray, ...], ...]
-"""The factors of the transformation of a table, for each shape of a family: one matrix for every few nodes."""
-
-_TOGETHER = 16
-"""The largest number of joint states of one matrix; a larger matrix is slower than several small ones."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +62,7 @@ class Residuals:
         in the mean of t_A.
         """
         # In orthonormal coordinates, a family's table has the entries sqrt(w_F) t_A.
-        numbers = self._turned(tables, self._bases) * np.sqrt(self._weights)
+        numbers = self._turned(tables, self._turned_bases) * np.sqrt(self._weights)
         order, starts = self._by_number
         sums = np.add.reduceat(numbers[..., order], starts, axis=-1)
         return np.asarray(sums / np.add.reduceat(self._weights[order], starts))
@@ -83,27 +77,20 @@ class Residuals:
         of_slots = self._rest * np.repeat(precisions, slots)
         of_sets = np.asarray(np.bincount(self.closure.slots, of_slots), dtype=np.float64)
         cells = np.repeat(precisions, [math.prod(cards) for cards in self._family_cards])
-        numbers = self._turned(tables, self._bases) * np.sqrt(self._weights) * cells
+        numbers = self._turned(tables, self._turned_bases) * np.sqrt(self._weights) * cells
         order, starts = self._by_number
         sums, total = np.asarray(np.add.reduceat(numbers[order], starts)), of_sets[self.set_of_number]
         return np.divide(sums, total, out=np.zeros_like(sums), where=total > 0), of_sets
 
     def whole(self, counts: IntArray) -> IntArray:
         """Return the residuals of consistent tables (..., K) times `lengths`, as exact whole numbers: (..., R)."""
-        turned = np.empty(counts.shape, dtype=np.int64)
-        for cards, cells in self._families_by_shape:
-            tables, after = counts[..., cells], math.prod(cards)
-            shape = tables.shape
-            for r in cards:
-                after //= r
-                tables = np.matmul(_whole_basis(r), tables.reshape(-1, r, after))
-            turned[..., cells] = tables.reshape(shape)
+        turned = self._turned(counts, {r: _whole_basis(r).T for r in self.cards})
         order, starts = self._by_number
         return np.asarray(turned[..., order[starts]])
 
     def tables(self, residuals: FloatArray) -> FloatArray:
         """Return the families' tables (..., K) from residuals (..., R); they agree on shared nodes."""
-        return self._turned(residuals[..., self._number] * np.sqrt(self._weights), self._transposed_bases)
+        return self._turned(residuals[..., self._number] * np.sqrt(self._weights), self._bases)
 
     def consistent(self, tables: FloatArray, n: float) -> FloatArray:
         """Return the consistent tables (..., K) of n records with the smallest squared distance from these tables."""
@@ -220,39 +207,40 @@ class Residuals:
         order = np.argsort(self._number, kind="stable")
         return order, np.searchsorted(self._number[order], np.arange(int(self.sizes.sum())))
 
-    def _turned(self, values: FloatArray, matrices: Matrices) -> FloatArray:
-        """Multiply the axes of every family's table by the matrices of its shape: each is that of some nodes in a row.
+    def _turned(self, values: AnyArray, matrices: Mapping[int, AnyArray]) -> AnyArray:
+        """Multiply every axis of every family's table by the matrix for its number of states.
 
-        Those nodes go last, so that all are where they were once every one has been there.
+        The axis goes last each time, so that all axes are in their places at the end.
         """
-        turned = np.empty(values.shape)
-        for (cards, cells), own in zip(self._families_by_shape, matrices, strict=True):
+        turned = np.empty(values.shape, np.result_type(values, *matrices.values()))
+        for cards, cells in self.families_by_shape:
             tables = values[..., cells]
             shape, families = tables.shape, tables.size // math.prod(cards)
-            for matrix in own:
-                size = len(matrix)
-                tables = tables.reshape(families, size, -1).swapaxes(1, 2).reshape(-1, size) @ matrix.T
+            for r in cards:
+                tables = tables.reshape(families, r, -1).swapaxes(1, 2).reshape(-1, r) @ matrices[r]
             turned[..., cells] = tables.reshape(shape)
         return turned
 
     @cached_property
-    def _bases(self) -> Matrices:
-        return tuple(tuple(map(_basis_of, _runs(cards))) for cards, _ in self._families_by_shape)
+    def _bases(self) -> dict[int, FloatArray]:
+        return {r: _basis(r) for r in self.cards}
 
     @cached_property
-    def _transposed_bases(self) -> Matrices:
-        return tuple(tuple(basis.T for basis in own) for own in self._bases)
+    def _turned_bases(self) -> dict[int, FloatArray]:
+        return {r: basis.T for r, basis in self._bases.items()}
 
     @cached_property
-    def _families_by_shape(self) -> tuple[tuple[tuple[int, ...], IntArray], ...]:
-        return tuple(self._shapes())
-
-    def _shapes(self) -> Iterator[tuple[tuple[int, ...], IntArray]]:
-        sizes = [math.prod(cards) for cards in self._family_cards]
-        starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
-        for cards in dict.fromkeys(self._family_cards):
-            chosen = np.array([start for start, own in zip(starts, self._family_cards, strict=True) if own == cards])
-            yield cards, chosen[:, None] + np.arange(math.prod(cards))
+    def families_by_shape(self) -> tuple[tuple[tuple[int, ...], IntArray], ...]:
+        """The numbers of states of the nodes of a family, and the cells (families, cells) of all families like it."""
+        first = np.cumsum([0, *map(math.prod, self._family_cards)])
+        return tuple(
+            (
+                cards,
+                first[[k for k, own in enumerate(self._family_cards) if own == cards], None]
+                + np.arange(math.prod(cards)),
+            )
+            for cards in dict.fromkeys(self._family_cards)
+        )
 
 
 def contrasts(states: int) -> FloatArray:
@@ -264,23 +252,6 @@ def _basis(states: int) -> FloatArray:
     """The mean of the states, then their contrasts: an orthonormal matrix (r, r)."""
     whole = _whole_basis(states)
     return np.asarray(whole / np.sqrt((whole**2).sum(axis=1, keepdims=True)))
-
-
-def _basis_of(cards: tuple[int, ...]) -> FloatArray:
-    """The matrix of all joint states of some nodes, the first node's most significant."""
-    matrix: FloatArray = np.ones((1, 1))
-    for states in cards:
-        matrix = np.asarray(np.kron(matrix, _basis(states)), dtype=np.float64)
-    return matrix
-
-
-def _runs(cards: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Nodes in a row that have at most `_TOGETHER` joint states, or are alone."""
-    start = 0
-    for end in range(1, len(cards) + 1):
-        if end == len(cards) or math.prod(cards[start : end + 1]) > _TOGETHER:
-            yield cards[start:end]
-            start = end
 
 
 def _whole_basis(states: int) -> IntArray:

@@ -1,4 +1,3 @@
-import tracemalloc
 from itertools import combinations
 
 import numpy as np
@@ -8,7 +7,7 @@ from hypothesis import strategies as st
 
 from dpbayes.base.validation import InputError
 from dpbayes.model import closure as closure_module
-from dpbayes.model.closure import Closure, OddOverlap, first_slots, walsh
+from dpbayes.model.closure import Closure, walsh
 from dpbayes.model.network import Network
 from tests.strategies import (
     ASIA,
@@ -20,10 +19,10 @@ from tests.strategies import (
     empty,
     naive_closure,
     random_networks,
-    star,
 )
 
-RANDOM = random_networks(60, most_nodes=6)
+TWINS = Network.from_edges("abcdefg", ["ad", "bd", "cd", "be", "ce", "df", "eg"])
+RANDOM = [TWINS, *random_networks(60, most_nodes=6)]
 PUBLISHED = [
     (NAIVE_BAYES, 34, 32),
     (chain(10), 20, 14),
@@ -84,35 +83,6 @@ def test_the_slot_of_a_cell_with_ones_on_a_subset_holds_that_subset(network):
     assert next(slots, None) is None
 
 
-WITH_TWINS = [
-    star(5),
-    star(4, 2),
-    star(3, 3),
-    Network.from_edges("abcdefg", ["ad", "bd", "cd", "be", "ce", "df", "eg"]),
-]
-"""Networks in which many nodes lie in the same families."""
-
-
-@pytest.mark.parametrize("network", WITH_TWINS, ids=range(len(WITH_TWINS)))
-def test_nodes_of_the_same_families_are_counted_together_and_rightly(network):
-    closure = network.closure
-    assert len(closure) == len(naive_closure(network)) == len(closure.members)
-    assert set(closure.members) == naive_closure(network)
-    assert closure.odd_overlap == OddOverlap(largest_odd_count(network), exact=True)
-
-
-def test_the_size_and_the_odd_overlap_of_a_wide_family_take_no_list_of_its_subsets():
-    closures = [network.closure for network in (star(18), star(16, 4), complete(18))]
-    tracemalloc.start()
-    try:
-        sizes = [(len(closure), closure.odd_overlap.value) for closure in closures]
-        most = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert sizes == [(2**19, 2**18), (5 * 2**16, 2**18), (2**18, 2**17)]
-    assert most < 200_000, "a list of the subsets takes 8 MB at least"
-
-
 def axis_by_axis(values: np.ndarray, bits: int) -> np.ndarray:
     for axis in range(values.ndim - bits, values.ndim):
         zero, one = np.take(values, 0, axis), np.take(values, 1, axis)
@@ -139,23 +109,6 @@ def test_a_family_that_is_too_wide_is_refused_with_the_limit():
 FAMILIES = st.lists(
     st.lists(st.integers(0, 7) | st.sampled_from([9_998, 9_999]), max_size=5, unique=True).map(tuple), max_size=9
 )
-
-
-@given(FAMILIES)
-def test_the_first_slot_of_every_set_is_that_of_trying_all_pairs(families):
-    sets = [
-        frozenset(node for place, node in enumerate(family) if slot >> (len(family) - 1 - place) & 1)
-        for family in families
-        for slot in range(2 ** len(family))
-    ]
-    assert first_slots(families).tolist() == [sets.index(members) for members in sets]
-
-
-@given(FAMILIES)
-def test_the_families_that_lie_in_no_other_are_those_of_comparing_all_pairs(families):
-    sets = list(dict.fromkeys(map(frozenset, families)))
-    kept = sorted((members for members in sets if not any(members < other for other in sets)), key=len, reverse=True)
-    assert [frozenset(members) for members in closure_module.maximal_sets(families)] == kept
 
 
 @given(FAMILIES)
