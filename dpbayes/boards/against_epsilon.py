@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpbayes.base.looks import BOUND, CYAN, SLATE, Curve, Look
+from dpbayes.base.looks import BOUND, Curve, Look
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import numeral, share_text
 from dpbayes.base.types import FloatArray
@@ -140,7 +140,7 @@ class Pictures:
         if not self.bounds:
             return f"{numeral(value, 2)} nats on average; {compared}no bound is proved."
         most = _log_at(self.bounds[0].x, self.bounds[0].y, epsilon)
-        return f"{numeral(value, 2)} nats on average; {compared}proved at most {numeral(most, 2)}."
+        return f"{numeral(value, 2)} nats on average; {compared}proved at most {numeral(most, 2)} in 95% of releases."
 
     # The signs
 
@@ -148,42 +148,28 @@ class Pictures:
     def signs(self) -> list[Curve]:
         """How often a count is negative, the chosen mechanism first, and what is proved about Fourier."""
         if type(self.mechanism) is LaplaceFourier:
-            return [*self._lifted(self.inputs.mechanism_at, Sense.MARGINALS), *self._other_senses()]
+            return self._lifted(self.inputs.mechanism_at)
         if self.curves is None or not self.curves.of_posteriors:
             return []
         negative = (self.curves.limited > 0).mean(axis=1)  # other mechanisms clip negative counts to 0
         own = _curve(Look(f"{self.mechanism.label}, simulated", self.mechanism.colour), self.curves.epsilons, negative)
-        return (
-            [own] if self.inputs.fourier_at is None else [own, *self._lifted(self.inputs.fourier_at, Sense.MARGINALS)]
-        )
+        return [own] if self.inputs.fourier_at is None else [own, *self._lifted(self.inputs.fourier_at)]
 
-    def _lifted(self, fourier_at: MechanismAt, sense: Sense) -> list[Curve]:
-        """Return the share of Fourier releases that are negative in one sense: simulated, and proved for tables."""
+    def _lifted(self, fourier_at: MechanismAt) -> list[Curve]:
+        """Return the share of Fourier releases with a negative count: simulated, and proved for every table."""
         shares, proved = [], []
         for epsilon in COARSE:
             fourier = fourier_at(epsilon)
             assert isinstance(fourier, LaplaceFourier)
             needed = increments_for_counts(
-                sense, fourier, self._rng("signs"), draws=SIGNS, counts=self.inputs.counts.values
+                Sense.MARGINALS, fourier, self._rng("signs"), draws=SIGNS, counts=self.inputs.counts.values
             )
             shares.append(float(np.mean(needed > fourier.t)))
             noise = noise_under(self.inputs.counts.network, fourier.calibration, fourier.noise_law)
             proved.append(float(negative_marginal_probability(self.inputs.counts.network, noise=noise, t=fourier.t)))
-        simulated = _curve(_SENSES[sense], np.array(COARSE), np.array(shares))
+        simulated = Look("Fourier, simulated", LaplaceFourier.colour)
         bound = Look("Fourier, proved at most", LaplaceFourier.colour, "dash", width=1.5)
-        return (
-            [simulated, _curve(bound, np.array(COARSE), np.array(proved))] if sense is Sense.MARGINALS else [simulated]
-        )
-
-    def _other_senses(self) -> list[Curve]:
-        """Return the other two senses of Corollary 3, as far as the graph is not too large for them."""
-        curves = list[Curve]()
-        for sense in (Sense.PARAMETERS, Sense.TABLE):
-            try:
-                curves += self._lifted(self.inputs.mechanism_at, sense)
-            except InputError:
-                continue
-        return curves
+        return [_curve(look, np.array(COARSE), np.array(y)) for look, y in ((simulated, shares), (bound, proved))]
 
     def _signs(self, epsilon: float) -> tuple[Figure, str, float] | None:
         if not self.signs:
@@ -241,15 +227,9 @@ class Pictures:
 
 PROVED = Look("proved bound, 95%", BOUND)
 
-_SENSES: Mapping[Sense, Look] = {
-    Sense.MARGINALS: Look("Fourier, simulated", LaplaceFourier.colour),
-    Sense.PARAMETERS: Look("posterior parameter", SLATE, "dashdot", width=1.5),
-    Sense.TABLE: Look("cell of the whole table", CYAN, "longdash", width=1.5),
-}
-
 
 def _signs_text(shares: Mapping[str, float]) -> str:
-    """Return the shares of releases with a negative count as a sentence; the picture alone has further senses."""
+    """Return the shares of releases with a negative count as a sentence."""
     simulated = {name.removesuffix(", simulated"): share for name, share in shares.items() if "simulated" in name}
     first, *others = (f"{name}: in {share_text(share)}" for name, share in simulated.items())
     proved = [f", proved at most {share_text(share)}" for name, share in shares.items() if "proved" in name]

@@ -1,5 +1,7 @@
 """The answer to one question in simulated releases: its means, and its densities as the public sees them."""
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +17,15 @@ from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.views.reading import QUICK_CELLS, posterior_of
 
 THETA = np.linspace(0, 1, 127)[1:-1]
-"""The probabilities at which densities are drawn."""
+"""The probabilities at which densities are drawn over the whole axis."""
+
+Span = tuple[float, float]
+"""The part of the axis of probabilities that a picture shows."""
+
+WHOLE: Span = (0.0, 1.0)
+
+WIDEST, REFERENCES = 0.25, (0.1, 10.0)
+"""The widest part of the axis that is enlarged, and the epsilons of the releases that decide it."""
 
 POINTS, DRAWN_POINTS = 64, 512
 """Points of the noise-aware posterior of one row: where only its mean is needed, and where its density is drawn."""
@@ -36,23 +46,56 @@ class Answers:
 
     Attributes:
         means: The answers (R,).
-        densities: The densities (D, grid) of the first ones; None if the mechanism releases no posterior.
+        densities: The densities (D, grid) at THETA of the first ones; None if the mechanism releases no posterior.
+        shown: The same at the points of the part of the axis that is shown.
         interval: The 95% credible interval of the first one.
     """
 
     means: FloatArray
     densities: FloatArray | None = None
-    interval: tuple[float, float] | None = None
+    shown: FloatArray | None = None
+    interval: Span | None = None
 
     def followed_by(self, others: "Answers") -> "Answers":
         """Return the answers of these releases and then of others by the same mechanism."""
         means = np.concatenate([self.means, others.means])
-        if self.densities is None or others.densities is None:
+        if self.densities is None or others.densities is None or self.shown is None or others.shown is None:
             return Answers(means)
-        return Answers(means, np.concatenate([self.densities, others.densities]), self.interval)
+        densities, shown = ((self.densities, others.densities), (self.shown, others.shown))
+        return Answers(means, np.concatenate(densities), np.concatenate(shown), self.interval)
 
 
-def answers_of(release: Release[Outcome], question: Question, *, is_noise_aware: bool, drawn: int) -> Answers:
+def points_of(span: Span) -> FloatArray:
+    """Return the probabilities (grid,) at which densities are drawn over a part of the axis."""
+    low, high = span
+    return THETA if span == WHOLE else low + (high - low) * THETA
+
+
+def span_of(release_at: Callable[[float], Release[Outcome]], question: Question) -> Span:
+    """Return the part of the axis that shows the answers of releases from epsilon 0.1 on: a small one is enlarged.
+
+    It follows from two releases alone, read with their noise in mind, and is the same at every epsilon.
+
+    Args:
+        release_at: The release at an epsilon, as a batch of one.
+        question: The question.
+    """
+    read = [answers_of(release_at(epsilon), question, is_noise_aware=True, drawn=1) for epsilon in REFERENCES]
+    ends = [end for answers in read if answers.interval is not None for end in answers.interval]
+    if not ends:
+        return WHOLE
+    margin = (max(ends) - min(ends)) / 8
+    low, high = max(0.0, min(ends) - margin), min(1.0, max(ends) + margin)
+    if not 0 < high - low <= WIDEST:
+        return WHOLE
+    places = 1 - math.floor(math.log10(high - low))
+    step = 5 * 10.0**-places
+    return round(math.floor(low / step) * step, places), round(math.ceil(high / step) * step, places)
+
+
+def answers_of(
+    release: Release[Outcome], question: Question, *, is_noise_aware: bool, drawn: int, span: Span = WHOLE
+) -> Answers:
     """Read one answer from a batch of releases, as the recipient does.
 
     The probability of a cell has a mixture of Beta distributions; another answer, samples of the joint posterior.
@@ -62,6 +105,7 @@ def answers_of(release: Release[Outcome], question: Question, *, is_noise_aware:
         question: The question.
         is_noise_aware: Whether the reader accounts for the noise.
         drawn: How many releases have a density.
+        span: The part of the axis that is shown.
 
     Returns:
         The answers.
@@ -81,51 +125,62 @@ def answers_of(release: Release[Outcome], question: Question, *, is_noise_aware:
         means = _marginals(release, question.cell, is_noise_aware=is_noise_aware, points=POINTS).mean[..., 0]
         shown = _marginals(first, question.cell, is_noise_aware=is_noise_aware, points=DRAWN_POINTS)
         low, high = shown.part(slice(0, 1)).interval(LEVEL)
-        densities = np.exp(shown.log_density(THETA[:, None]))[..., 0]
         is_mixture = is_noise_aware and release.tells_noise
-        return Answers(means, evened(densities) if is_mixture else densities, (float(low[0, 0]), float(high[0, 0])))
+
+        def at(theta: FloatArray) -> FloatArray:
+            densities = np.exp(shown.log_density(theta[:, None]))[..., 0]
+            return evened(densities, theta) if is_mixture else densities
+
+        return Answers(means, *_densities(at, span), (float(low[0, 0]), float(high[0, 0])))
     means = question.answers(concluded(release, reading if release.tells_noise else Reading.AS_REAL, question.cells))
     law = posterior_of(first, reading, most=QUICK_CELLS)
     samples = question.answers(law.sample(np.random.default_rng(1), SAMPLES))
     means = np.concatenate([samples.mean(axis=0), means[drawn:]])
     low, high = np.quantile(samples[:, 0], ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
-    return Answers(means, smoothed(samples.T), (float(low), float(high)))
+    return Answers(means, *_densities(lambda theta: smoothed(samples.T, theta), span), (float(low), float(high)))
 
 
-def density_of(posterior: Dirichlets, question: Question) -> FloatArray:
-    """Return the density of the answer under one posterior (K,) at THETA: (grid,)."""
+def _densities(at: Callable[[FloatArray], FloatArray], span: Span) -> tuple[FloatArray, FloatArray]:
+    """Return densities at THETA, and at the points of the part of the axis that is shown."""
+    whole = at(THETA)
+    return whole, whole if span == WHOLE else at(points_of(span))
+
+
+def density_of(posterior: Dirichlets, question: Question, theta: FloatArray = THETA) -> FloatArray:
+    """Return the density of the answer under one posterior (K,) at theta (grid,): (grid,)."""
     if question.cell is not None:
-        return density(posterior, question.cell, THETA)
-    return smoothed(question.answers(posterior.sample(np.random.default_rng(1), EXACT_SAMPLES)))
+        return density(posterior, question.cell, theta)
+    return smoothed(question.answers(posterior.sample(np.random.default_rng(1), EXACT_SAMPLES)), theta)
 
 
-def smoothed(samples: FloatArray) -> FloatArray:
-    """Return kernel densities of samples (..., S) at THETA, reflected at 0 and 1: (..., grid).
+def smoothed(samples: FloatArray, theta: FloatArray = THETA) -> FloatArray:
+    """Return kernel densities of samples (..., S) at theta (grid,), reflected at 0 and 1: (..., grid).
 
     The bandwidth is Silverman's, and at least the distance of two points.
     """
     size, spread = samples.shape[-1], samples.std(axis=-1)
     quartiles = np.quantile(samples, (0.25, 0.75), axis=-1)
     inner = np.minimum(spread, (quartiles[1] - quartiles[0]) / 1.34)
-    width = np.maximum(0.9 * inner * size**-0.2, THETA[1] - THETA[0])[..., None, None]
-    edges = np.concatenate([[0.0], (THETA[1:] + THETA[:-1]) / 2, [1.0]])
+    width = np.maximum(0.9 * inner * size**-0.2, theta[1] - theta[0])[..., None, None]
+    nodes = np.union1d(THETA, theta)  # samples outside of what is shown have a part in it
+    edges = np.concatenate([[0.0], (nodes[1:] + nodes[:-1]) / 2, [1.0]])
     counts = np.stack([np.histogram(row, edges)[0] for row in samples.reshape(-1, size)]) / size
-    distances = (THETA[:, None] - np.stack([THETA, -THETA, 2 - THETA])[:, None, :]) / width[..., None]
+    distances = (theta[:, None] - np.stack([nodes, -nodes, 2 - nodes])[:, None, :]) / width[..., None]
     kernels = np.exp(-(distances**2) / 2).sum(axis=-3) / (width * np.sqrt(2 * np.pi))
     return np.asarray((kernels @ counts.reshape(*samples.shape[:-1], -1, 1))[..., 0])
 
 
-def evened(densities: FloatArray) -> FloatArray:
-    """Return densities (..., grid) at THETA without the waves of a mixture of a few hundred distributions.
+def evened(densities: FloatArray, theta: FloatArray = THETA) -> FloatArray:
+    """Return densities (..., grid) at theta (grid,) without the waves of a mixture of a few hundred distributions.
 
     The weights of points fall with their distance in standard deviations of the density, which grow by about 1%.
     """
     total = densities.sum(axis=-1, keepdims=True)  # 0 for a density between two points
     weights = densities / np.where(total > 0, total, 1.0)
-    mean = weights @ THETA
-    spread = np.sqrt(np.maximum(weights @ THETA**2 - mean**2, 0.0))
+    mean = weights @ theta
+    spread = np.sqrt(np.maximum(weights @ theta**2 - mean**2, 0.0))
     width = np.maximum(EVENED * spread, 1e-6)[..., None, None]
-    kernels = np.exp(-(((THETA[:, None] - THETA) / width) ** 2) / 2)
+    kernels = np.exp(-(((theta[:, None] - theta) / width) ** 2) / 2)
     return np.asarray(((kernels / kernels.sum(axis=-1, keepdims=True)) @ densities[..., None])[..., 0])
 
 

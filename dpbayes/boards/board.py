@@ -93,7 +93,7 @@ class Panel:
     """One picture of a board: its key in the frames, its title, and the text for a screen reader.
 
     `large` marks the picture beside which the others stand. `action` is the label of a button that shows the next of
-    several frames of one stop, such as "Draw another".
+    several frames of one stop, such as "Draw another". `help` explains the terms of the picture.
     """
 
     key: str
@@ -101,6 +101,7 @@ class Panel:
     alt: str
     large: bool = False
     action: str = ""
+    help: str = ""
 
 
 @dataclass(frozen=True, eq=False)

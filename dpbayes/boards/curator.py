@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from dpbayes.base.randomness import stream
 from dpbayes.base.types import FloatArray
-from dpbayes.boards.answers import density_of
-from dpbayes.mechanisms import Mechanism, Outcome
+from dpbayes.boards.answers import Span, density_of, points_of, span_of
+from dpbayes.mechanisms import Mechanism, Outcome, Release
 from dpbayes.model.counts import Counts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.question import Question
@@ -20,6 +21,17 @@ MOST_VALUES, MOST_READ, FEWEST = 600_000, 2_000, 3
 
 MechanismAt = Callable[[float], Mechanism[Outcome]]
 """A mechanism at an epsilon. Errors: InputError if it cannot be used."""
+
+
+def shown_release(mechanism: Mechanism[Outcome], counts: Counts, seed: int) -> Release[Outcome]:
+    """Return the simulated release that both seats show first, as a batch of one.
+
+    Args:
+        mechanism: The mechanism with its epsilon.
+        counts: The true counts.
+        seed: The seed of the simulated releases.
+    """
+    return mechanism.simulate(counts, stream(seed, "release", type(mechanism).__name__), (1,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,10 +65,19 @@ class CuratorInputs:
         """The exact posterior."""
         return self.mechanism_at(1.0).prior.updated(self.counts)
 
+    def release_at(self, epsilon: float) -> Release[Outcome]:
+        """Return the release at an epsilon that both seats show first, as a batch of one."""
+        return shown_release(self.mechanism_at(epsilon), self.counts, self.seed)
+
+    @cached_property
+    def span(self) -> Span:
+        """The part of the axis that is shown."""
+        return span_of(self.release_at, self.question)
+
     @cached_property
     def exact_density(self) -> FloatArray:
-        """The density of the answer under the exact posterior: (grid,)."""
-        return density_of(self.exact, self.question)
+        """The density of the answer under the exact posterior, where it is shown: (grid,)."""
+        return density_of(self.exact, self.question, points_of(self.span))
 
     @cached_property
     def prior_density(self) -> FloatArray:

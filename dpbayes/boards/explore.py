@@ -3,8 +3,10 @@
 A curator's board is computed from the table. A recipient's board is computed from releases and public facts alone.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -13,14 +15,13 @@ from dpbayes.base.looks import PRIVATE
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import near_one, numeral
 from dpbayes.boards.against_epsilon import Pictures
-from dpbayes.boards.answers import THETA, Answers, answers_of, is_like_prior
+from dpbayes.boards.answers import THETA, Answers, Span, answers_of, is_like_prior, points_of, span_of
 from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
 from dpbayes.boards.curator import SHOWN, CuratorInputs
 from dpbayes.figures.answer import AnswerPicture, answer_figure, frame_height
 from dpbayes.figures.style import Figure
-from dpbayes.mechanisms import Mechanism, Outcome, Release
+from dpbayes.mechanisms import Outcome, Release
 from dpbayes.mechanisms.parameters import EPSILON
-from dpbayes.model.counts import Counts
 from dpbayes.model.question import Question
 
 DRAWN, DRAWN_JOINT = 4, 3
@@ -29,7 +30,10 @@ DRAWN, DRAWN_JOINT = 4, 3
 LEVEL = 0.95
 
 NEAR = 0.05
-"""An answer within this distance of the table's own answer is called near."""
+"""An answer within this share of the axis of the table's own answer is called near."""
+
+FEWEST, MOST = 2, 4
+"""Decimals of a probability."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,16 +54,10 @@ class RecipientInputs:
     is_noise_aware: bool = True
     colour: str = PRIVATE
 
-
-def shown_release(mechanism: Mechanism[Outcome], counts: Counts, seed: int) -> Release[Outcome]:
-    """Return the simulated release that both seats show first, as a batch of one.
-
-    Args:
-        mechanism: The mechanism with its epsilon.
-        counts: The true counts.
-        seed: The seed of the simulated releases.
-    """
-    return mechanism.simulate(counts, stream(seed, "release", type(mechanism).__name__), (1,))
+    @cached_property
+    def span(self) -> Span:
+        """The part of the axis that is shown."""
+        return span_of(self.release_at, self.question)
 
 
 POSTERIOR = Panel(
@@ -68,10 +66,33 @@ POSTERIOR = Panel(
     "The density of the answer in this release, and the answers of other possible releases as dots.",
     large=True,
     action="Draw another",
+    help="The blue curve shows what the table itself says about the answer. The other curve shows what the public "
+    "learns from one release. Each dot is the answer of one possible release.",
 )
-DIVERGENCE = Panel("divergence", "How far from the truth?", "KL divergence of the released posterior against epsilon.")
-SIGNS = Panel("signs", "Can counts turn negative?", "How often a released count is negative, against epsilon.")
-ACCURACY = Panel("accuracy", "Do predictions survive?", "Accuracy of predictions from a release against epsilon.")
+DIVERGENCE = Panel(
+    "divergence",
+    "How far from the truth?",
+    "KL divergence of the released posterior against epsilon.",
+    help="The KL divergence from the exact posterior to the released one, in nats, the unit of natural logarithms; 0 "
+    "means equal. A noise-aware reader models the public noise; a naive reader takes noisy counts as true counts. The "
+    "proved bound limits the divergence of a naive reader in 95% of releases. The paper’s bound is that of Zhang and "
+    "others (2016), as stated there.",
+)
+SIGNS = Panel(
+    "signs",
+    "Can counts turn negative?",
+    "How often a released count is negative, against epsilon.",
+    help="Noise can make a count negative, which no count of a table is. Solid lines: the share of simulated releases "
+    "with a negative count before it is set to 0. Fourier lifts all counts by an increment t; the dashed line is its "
+    "proved bound for every table.",
+)
+ACCURACY = Panel(
+    "accuracy",
+    "Do predictions survive?",
+    "Accuracy of predictions from a release against epsilon.",
+    help="How often the network predicts a column of records that were held back. Majority class: the most frequent "
+    "value is predicted for every record.",
+)
 
 ONE_RELEASE = (
     "The credible interval is computed from this one release. The curator’s range contains the answers of 95 of 100 "
@@ -128,20 +149,25 @@ def explore_release(inputs: RecipientInputs) -> View:
         board.
     """
     panel = replace(
-        POSTERIOR, title="What the public sees", action="", alt="The density of the answer in this release."
+        POSTERIOR, title="What the public sees", action="", alt="The density of the answer in this release.", help=""
     )
     board = Board("explore", _title(inputs), (panel,), {}, "1", SLIDER)
     return View(board, lambda stop: (_released_frame(inputs, stop),))
 
 
-def probability_text(probability: float) -> str:
-    """Return a probability with two decimals, or with two digits if it is near 0 or 1."""
-    near = 0.005
-    return f"{probability:.2f}" if near <= probability <= 1 - near else near_one(probability)
+def probability_text(probability: float, decimals: int = FEWEST) -> str:
+    """Return a probability with these decimals, or with as many digits if it is near 0 or 1."""
+    near = 0.5 * 10**-decimals
+    return f"{probability:.{decimals}f}" if near <= probability <= 1 - near else near_one(probability)
 
 
-def _range_text(low: float, high: float) -> str:
-    first, last = probability_text(low), probability_text(high)
+def _decimals(low: float, high: float) -> int:
+    """Return the decimals in which the ends of a range differ by several units of the last one."""
+    return min(max(FEWEST, 1 - math.ceil(math.log10((high - low) / 2))), MOST) if high > low else FEWEST
+
+
+def _range_text(low: float, high: float, decimals: int) -> str:
+    first, last = probability_text(low, decimals), probability_text(high, decimals)
     return first if first == last else f"{first} to {last}"
 
 
@@ -155,15 +181,16 @@ def _name(inputs: CuratorInputs | RecipientInputs) -> str:
 
 def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
     release = inputs.release_at(float(stop))
-    read = answers_of(release, inputs.question, is_noise_aware=inputs.is_noise_aware, drawn=1)
-    shown, answer = None if read.densities is None else read.densities[0], float(read.means[0])
+    read = answers_of(release, inputs.question, is_noise_aware=inputs.is_noise_aware, drawn=1, span=inputs.span)
+    shown, answer = None if read.shown is None else read.shown[0], float(read.means[0])
     top = frame_height(np.zeros(len(THETA)) if shown is None else shown)
-    picture = AnswerPicture(THETA, shown, read.means[:1], 0, top=top)
-    headline, numbers = f"ε = {stop}: this release answers {probability_text(answer)}", {"released": answer}
+    picture = AnswerPicture(points_of(inputs.span), shown, read.means[:1], 0, top=top, span=inputs.span)
+    decimals = FEWEST if read.interval is None else _decimals(*read.interval)
+    headline, numbers = f"ε = {stop}: this release answers {probability_text(answer, decimals)}", {"released": answer}
     if read.interval is not None:
         low, high = read.interval
         numbers |= {"low": low, "high": high}
-        headline += f", with a 95% credible interval of {_range_text(low, high)}"
+        headline += f", with a 95% credible interval of {_range_text(low, high, decimals)}"
     figure = answer_figure(picture, name=f"probability of {_name(inputs)}", colour=inputs.colour)
     notes = belief_sentence(release.guarantee), *((ONE_RELEASE,) if read.interval is not None else ())
     return Frame(f"{headline}.", {"posterior": figure}, notes, numbers=numbers)
@@ -177,16 +204,17 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Beside) -> tuple[Fram
     """Return the frames of the answer at an epsilon, with what the pictures beside it show."""
     mechanism, exact = inputs.mechanism_at(epsilon), inputs.answer
     drawn = min(DRAWN if inputs.question.cell is not None else DRAWN_JOINT, inputs.most_releases)
-    read = _answers(inputs, mechanism, drawn)
+    read = _answers(inputs, epsilon, drawn)
     low, high = (float(end) for end in np.quantile(read.means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2)))
     is_prior = read.densities is not None and is_like_prior(read.densities, inputs.prior_density)
-    answer, ends = probability_text(exact), _range_text(low, high)
+    decimals = _decimals(low, high)
+    answer, ends = probability_text(exact, decimals), _range_text(low, high, decimals)
     headline = f"ε = {numeral(epsilon)}: an answer of {answer} comes out as {ends} in 95 of 100 releases."
-    shown = read.means[:SHOWN]
-    near, error = int(np.count_nonzero(np.abs(shown - exact) <= NEAR)), float(np.abs(read.means - exact).mean())
+    shown, within = read.means[:SHOWN], float(f"{NEAR * (inputs.span[1] - inputs.span[0]):.1g}")
+    near, error = int(np.count_nonzero(np.abs(shown - exact) <= within)), float(np.abs(read.means - exact).mean())
     caption = (
-        f"{near} of {len(shown)} possible releases answer within {NEAR:g} of the table's {probability_text(exact)}; "
-        f"the mean absolute error is {numeral(error, 2)}."
+        f"{near} of {len(shown)} possible releases answer within {within:g} of the table's {answer}; the mean absolute "
+        f"error is {numeral(error, 2)}."
     )
     if is_prior:
         caption = f"With so much noise every reader falls back to the prior. {caption}"
@@ -197,34 +225,37 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Beside) -> tuple[Fram
             headline,
             {"posterior": _answer_figure(inputs, read, k, (low, high), is_prior=is_prior), **figures},
             (belief_sentence(mechanism.certified),),
-            {"posterior": f"This release answers {probability_text(float(shown[k]))}. {caption}", **captions},
+            {"posterior": f"This release answers {probability_text(float(shown[k]), decimals)}. {caption}", **captions},
             numbers | {"released": float(shown[k])},
         )
         for k in range(drawn)
     )
 
 
-def _answers(inputs: CuratorInputs, mechanism: Mechanism[Outcome], drawn: int) -> Answers:
+def _answers(inputs: CuratorInputs, epsilon: float, drawn: int) -> Answers:
     """Read the release that a recipient sees, and other possible ones."""
-    first = shown_release(mechanism, inputs.counts, inputs.seed)
+    mechanism, first = inputs.mechanism_at(epsilon), inputs.release_at(epsilon)
     rng = stream(inputs.seed, "explore", type(mechanism).__name__)
     others = mechanism.simulate(inputs.counts, rng, (inputs.most_releases - 1,))
     question, is_noise_aware = inputs.question, inputs.is_noise_aware
-    read = answers_of(first, question, is_noise_aware=is_noise_aware, drawn=1)
-    return read.followed_by(answers_of(others, question, is_noise_aware=is_noise_aware, drawn=drawn - 1))
+    read = answers_of(first, question, is_noise_aware=is_noise_aware, drawn=1, span=inputs.span)
+    return read.followed_by(
+        answers_of(others, question, is_noise_aware=is_noise_aware, drawn=drawn - 1, span=inputs.span)
+    )
 
 
 def _answer_figure(
     inputs: CuratorInputs, read: Answers, this: int, interval: tuple[float, float], *, is_prior: bool
 ) -> Figure:
-    shown = None if read.densities is None else read.densities[this]
+    shown = None if read.shown is None else read.shown[this]
     exact, top = inputs.exact_density, frame_height(inputs.exact_density)
     picture = AnswerPicture(
-        THETA,
+        points_of(inputs.span),
         shown,
         read.means[:SHOWN],
         this,
         top=top,
+        span=inputs.span,
         exact=exact,
         answer=inputs.answer,
         interval=interval,

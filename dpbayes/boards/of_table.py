@@ -51,12 +51,11 @@ def explore(
         >>> board.title
         'How likely is wet = yes if rain = yes?'
     """
-    from dpbayes.boards.curator import CuratorInputs
+    from dpbayes.boards.curator import CuratorInputs, shown_release
     from dpbayes.boards.explore import (  # late: few programs need the experiments
         RecipientInputs,
         explore_release,
         explore_table,
-        shown_release,
     )
 
     if seat not in SEATS:

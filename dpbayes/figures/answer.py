@@ -23,9 +23,6 @@ COLUMNS = 60
 TALLEST = 16
 """Dots on each other at most before they overlap."""
 
-HALF = 0.5
-"""The middle of the axis."""
-
 LEAST_TOP = 4.0
 """The least height of the frame: a density of 1 everywhere, that of no knowledge, does not fill it."""
 
@@ -40,6 +37,7 @@ class AnswerPicture:
         releases: The answers of possible releases (releases,).
         this: Which of them is this release.
         top: The height of the frame, which does not depend on this release.
+        span: The part of the axis that is shown.
         exact: The density in the table itself (grid,), for the curator.
         answer: The table's own answer, for the curator.
         interval: The ends between which 95 of 100 releases answer, for the curator.
@@ -51,6 +49,7 @@ class AnswerPicture:
     releases: FloatArray
     this: int
     top: float
+    span: tuple[float, float] = (0.0, 1.0)
     exact: FloatArray | None = None
     answer: float | None = None
     interval: tuple[float, float] | None = None
@@ -91,12 +90,13 @@ def answer_figure(answers: AnswerPicture, *, name: str, colour: str = PRIVATE) -
     if answers.answer is not None:
         mark: Trace = {"x": [answers.answer] * 2, "y": [below, 0.0], "hoverinfo": "skip", "showlegend": False}
         traces.insert(1, LINES | mark | {"line": {"color": EXACT, "width": 1.5, "dash": "dot"}})
-    side = 0.02 if answers.answer is None or answers.answer > HALF else 0.98  # beside the table's own curve
+    middle = sum(answers.span) / 2
+    side = 0.02 if answers.answer is None or answers.answer > middle else 0.98  # beside the table's own curve
     notes = [_note(side, 0.85, f"<b>{PRIOR_ALONE}</b>")] if answers.is_prior else []
-    notes += _ends(answers)
+    notes += [*_ends(answers), *_outside(answers)]
     return figure_of(
         traces,
-        x=titled(plain(name, 80), range=[0.0, 1.0]),
+        x=titled(plain(name, 80), range=list(answers.span)),
         y=titled("density", range=[below, top], showticklabels=False, zeroline=True),
         annotations=notes,
         height=480,
@@ -113,12 +113,14 @@ def _range(interval: tuple[float, float], below: float, colour: str) -> Trace:
 
 def _dots(answers: AnswerPicture, colour: str) -> list[Trace]:
     """Return possible releases, stacked downwards from the axis, and this one as a filled dot among them."""
-    columns = np.clip(np.floor(answers.releases * COLUMNS), 0, COLUMNS - 1)
+    low, width = answers.span[0], answers.span[1] - answers.span[0]
+    columns = np.clip(np.floor((answers.releases - low) / width * COLUMNS), 0, COLUMNS - 1)
     same = columns[:, None] == columns
     depths = np.tril(same).sum(axis=1)
     step = DOTS_FILL * answers.top * DOTS_SHARE / (1 - DOTS_SHARE) / max(TALLEST, depths.max(initial=0))
-    x, y = (columns + 0.5) / COLUMNS, -depths * step
-    marks = {"type": "scatter", "mode": "markers", "hovertemplate": "%{x:.2f}<extra></extra>", "cliponaxis": False}
+    x, y = low + width * (columns + 0.5) / COLUMNS, -depths * step
+    hover = f"%{{x:.{2 - round(np.log10(width))}f}}<extra></extra>"
+    marks = {"type": "scatter", "mode": "markers", "hovertemplate": hover, "cliponaxis": False}
     strength = 0.4 if answers.is_prior else 1.0
     hollow = {"color": faded(colour, 0.2 * strength), "size": 9}
     hollow["line"] = {"color": faded(colour, strength), "width": 1}
@@ -132,7 +134,7 @@ def _ends(answers: AnswerPicture) -> list[dict[str, Any]]:
     """Return notes on the probability of this release beyond the points where it leaves the frame, at either end."""
     if answers.density is None:
         return []
-    steps = np.diff(answers.theta, prepend=0.0)
+    steps = np.diff(answers.theta, prepend=2 * answers.theta[0] - answers.theta[1])
     outside = answers.density > answers.top
     middle = len(outside) // 2
     notes = []
@@ -141,6 +143,17 @@ def _ends(answers: AnswerPicture) -> list[dict[str, Any]]:
             mass = float(np.sum(np.where(outside[side], answers.density[side] * steps[side], 0.0)))
             notes.append(_note(x, 0.97, f"{100 * min(mass, 1.0):.0f}% here"))
     return notes
+
+
+def _outside(answers: AnswerPicture) -> list[dict[str, Any]]:
+    """Return notes on the releases whose answers lie on either side of what is shown."""
+    low, high = answers.span
+    below, above = (int(np.count_nonzero(side)) for side in (answers.releases < low, answers.releases > high))
+    notes = (
+        (0.02, below, f"◂ {many(below, 'release')} further left"),
+        (0.98, above, f"{many(above, 'release')} further right ▸"),
+    )
+    return [_note(x, 0.04, text) for x, number, text in notes if number]
 
 
 def _note(x: float, y: float, text: str) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from dpbayes.figures.style import (
 HEIGHT = 256
 """Pixels of a picture of which four are on a screen."""
 
-DECADES, ABOVE = 7, 3
+DECADES, ABOVE = 11, 5
 """Most powers of ten on an axis of divergences, and most above the simulated values; higher bounds are not shown."""
 
 HALF = 0.5

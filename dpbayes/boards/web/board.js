@@ -185,20 +185,25 @@ class Panel {
     Object.assign(this, { board, key });
     this.root = document.createElement("figure");
     this.root.className = "panel";
-    this.root.innerHTML = `<div class="title"><h3></h3><span class="side"><span class="menu"><button data-large>Enlarge</button
+    this.root.innerHTML = `<div class="title"><h3></h3><button class="why">?</button><p class="meaning" popover></p><span class="side"><span class="menu"><button data-large>Enlarge</button
       ><button data-save="png">PNG</button><button data-save="svg">SVG</button></span><button class="action" hidden></button></span></div>
       <div class="chart" role="img"></div><figcaption></figcaption>`;
     const find = (selector) => this.root.querySelector(selector);
     [this.name, this.action, this.caption, this.place] = ["h3", ".action", "figcaption", ".chart"].map(find);
+    [this.why, this.meaning] = [".why", ".meaning"].map(find);
+    this.why.onclick = () => this.meaning.togglePopover();
     this.action.onclick = () => board.another();
     find("[data-large]").onclick = () => (document.fullscreenElement ? document.exitFullscreen() : this.root.requestFullscreen());
     for (const button of this.root.querySelectorAll("[data-save]")) button.onclick = () => board.save([this], button.dataset.save);
     this.root.addEventListener("fullscreenchange", () => board.fit());
   }
 
-  describe({ title, alt, large, action }) {
+  describe({ title, alt, large, action, help }) {
     Object.assign(this, { title, isLarge: large });
     this.name.textContent = title;
+    this.why.hidden = !help;
+    this.why.ariaLabel = `Explain: ${title}`;
+    this.why.title = this.meaning.textContent = help;
     this.place.setAttribute("aria-label", alt);
     this.root.toggleAttribute("data-large", large);
     this.action.textContent = action;

@@ -9,8 +9,8 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import shortest, typed
 from dpbayes.base.validation import InputError
 from dpbayes.boards.board import View
-from dpbayes.boards.curator import RELEASES, CuratorInputs
-from dpbayes.boards.explore import RecipientInputs, explore_release, explore_table, shown_release
+from dpbayes.boards.curator import RELEASES, CuratorInputs, shown_release
+from dpbayes.boards.explore import RecipientInputs, explore_release, explore_table
 from dpbayes.boards.tables import TrueTable
 from dpbayes.boards.which_epsilon import ToleranceInputs, which_epsilon
 from dpbayes.mechanisms import Mechanism, Outcome, Release
