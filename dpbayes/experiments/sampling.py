@@ -15,8 +15,7 @@ from dpbayes.mechanisms.sampler import PosteriorSampler
 from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions, sample_trimmed
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.posteriors.log_odds import log_odds_rule
-from dpbayes.posteriors.trimmed import log_odds_quantile
+from dpbayes.posteriors.trimmed import log_odds_quantile, log_odds_rule
 from dpbayes.theory.dimitrakakis14.game import BetaPair, GammaPair, NormalPair, Pair
 
 _LATTICE = 512

@@ -18,7 +18,7 @@ from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_
 from dpbayes.mechanisms.parameters import CALIBRATION, EPSILON, Calibration, draws_of
 from dpbayes.mechanisms.release import Release, SampledCpts
 from dpbayes.model.counts import Counts
-from dpbayes.posteriors.decisions import Decisions, simulate_trimmed
+from dpbayes.posteriors.decisions import Decisions, sample_trimmed
 
 DRAWS = draws_of("CPTs")
 
@@ -34,7 +34,7 @@ class PosteriorSampler:
     As stated in the paper, omega = exp(-epsilon/2). This omega is at least 1/2, and leaves no interval, for epsilon up
     to 2 ln 2 (for rows of r states, 2 ceil(log2 r) ln 2).
 
-    The paper trims by rejection, whose run time depends on the data. Here, every sample takes the same time.
+    The paper trims by rejection, whose run time depends on the data. Here, no sample is rejected.
 
     Args:
         prior: A `Dirichlets` (K,), or a `Network` for its capped prior.
@@ -127,7 +127,7 @@ class PosteriorSampler:
         """Sample CPTs (*size, ..., N, K)."""
         require_own_counts(self.prior, statistic)
         posterior = self.prior.updated(statistic)
-        drawn = simulate_trimmed(posterior, self.log_odds_bound, generator(rng), (*size, self.draws))
+        drawn = sample_trimmed(posterior, self.log_odds_bound, generator(rng), (*size, self.draws))
         outcome = SampledCpts(np.moveaxis(drawn, len(size), -2))
         public = public_facts(self, statistic, "epsilon", "draws", "omega")
         return Release(outcome, self.certified, self.label, public)

@@ -27,7 +27,7 @@ from scipy import special
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.posteriors.trimmed import log_mass_between, log_odds_quantile, log_odds_quantile_by_law
+from dpbayes.posteriors.trimmed import log_mass_between, log_odds_quantile
 
 
 @dataclass(frozen=True)
@@ -122,18 +122,6 @@ def sample_trimmed(
     decisions = Decisions(posterior.network)
     a, b = decisions.parameters(posterior.alpha)
     return decisions.probabilities(log_odds_quantile(rng.random((*size, *a.shape)), a, b, bound))
-
-
-def simulate_trimmed(
-    posterior: Dirichlets, bound: float, rng: np.random.Generator, size: tuple[int, ...] = ()
-) -> FloatArray:
-    """Return the same numbers as `sample_trimmed`, with data-dependent run time: for simulations, not for releases.
-
-    Rows with equal counts share the computation, and most rows of a wide table have equal counts.
-    """
-    decisions = Decisions(posterior.network)
-    a, b = decisions.parameters(posterior.alpha)
-    return decisions.probabilities(log_odds_quantile_by_law(rng.random((*size, *a.shape)), a, b, bound))
 
 
 def log_mass_trimmed(posterior: Dirichlets, bound: float) -> FloatArray:

@@ -67,14 +67,15 @@ def expm1_excess(d: ArrayLike) -> FloatArray:
     return np.where(near, small * small * np.polynomial.polynomial.polyval(small, _EXP_EXCESS), np.expm1(d) - d)
 
 
-def bregman_loggamma(x: ArrayLike, y: ArrayLike) -> FloatArray:
+def bregman_loggamma(x: ArrayLike, y: ArrayLike, moved: ArrayLike | None = None) -> FloatArray:
     """Return d(x, y) = ln Gamma(y) - ln Gamma(x) - (y - x) psi(x) for positive x, y, elementwise.
 
     The fast direct formula is used where it has little cancellation; x may have fewer values than y. Elsewhere,
-    especially near x = y, d is computed as a sum of non-negative terms. It is 0 where x = y.
+    especially near x = y, d is computed as a sum of non-negative terms. It is 0 where x = y. `moved` may be a more
+    accurate y - x.
     """
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    gammaln_x, slope, difference = special.gammaln(x), special.digamma(x), y - x
+    gammaln_x, slope, difference = special.gammaln(x), special.digamma(x), np.asarray(y - x if moved is None else moved)
     sought, linear = special.gammaln(y), difference * slope
     gap = np.asarray(sought - gammaln_x - linear)
     size = np.abs(sought) + np.abs(gammaln_x) + np.abs(linear) + np.abs(difference)
@@ -82,14 +83,14 @@ def bregman_loggamma(x: ArrayLike, y: ArrayLike) -> FloatArray:
     gap[cancels & (difference == 0)] = 0.0
     cancels &= difference != 0
     if np.any(cancels):
-        x, y = np.broadcast_arrays(x, y)
-        gap[cancels] = _bregman_summed(x[cancels], y[cancels])
+        x, y, difference = np.broadcast_arrays(x, y, difference)
+        gap[cancels] = _bregman_summed(x[cancels], y[cancels], difference[cancels])
     return gap
 
 
-def _bregman_summed(x: FloatArray, y: FloatArray, moved: FloatArray | None = None) -> FloatArray:
-    """Return d(x, y) without cancellation, for arrays (...) of one shape; `moved` may be a more accurate y - x."""
-    low, difference = np.minimum(x, y), y - x if moved is None else moved
+def _bregman_summed(x: FloatArray, y: FloatArray, difference: FloatArray) -> FloatArray:
+    """Return d(x, y) without cancellation, for arrays (...) of one shape with this `difference` y - x."""
+    low = np.minimum(x, y)
     total = np.zeros(x.shape)
     steps = np.maximum(np.ceil(_SHIFT - low), 0)
     for step in range(int(steps.max(initial=0))):

@@ -9,7 +9,6 @@ and every sensitivity follows from the dips between neighbouring counts.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,14 +20,11 @@ from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.model.compositions import MOST_CANDIDATES, composition_count, compositions, moves, require_listable
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
-from dpbayes.posteriors.divergence import STIRLING
+from dpbayes.posteriors.divergence import bregman_loggamma
 
 MOST_THROWS, MOST_SIDES = 10**9, 1000
 MOST_PAIRED = 3000
 """The largest number of candidates for which all pairs are stored."""
-
-_SHIFT = 9.0
-"""Arguments are raised to at least this before Stirling's series is used."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +62,7 @@ class Die:
     def local_sensitivities(self) -> FloatArray:
         """The local sensitivity at every candidate: (R,)."""
         every = np.arange(self.n + 1)
-        steps = _per_prior(self, [_log_steps(a, every) for a in sorted(set(self.prior))])
+        steps = [_log_steps(a, every) for a in self.prior]
         up = [steps[k][self.candidates[:, k]] for k in range(self.sides)]
         down = [steps[k][np.maximum(self.candidates[:, k] - 1, 0)] for k in range(self.sides)]
         return _largest_step(up, down, [self.candidates[:, k] > 0 for k in range(self.sides)])
@@ -92,48 +88,17 @@ class Die:
 def loggamma_dip(prior: float, *, first: ArrayLike, second: ArrayLike) -> FloatArray:
     """Return dip(a, i, j) <= 0 for counts i, j >= 0, elementwise, without cancellation up to counts of 10^9.
 
-    With the midpoint s, half the gap h and t = h/s, the dip is -1/2 [(s - 1/2) ln(1 - t^2) + 2 h atanh t] plus Stirling
-    tails. The gap is the difference of the counts, so it has no rounding error of a + i.
+    It is -[d(s, a + i) + d(s, a + j)]/2 with the midpoint s and the divergence d of `bregman_loggamma`. The differences
+    are those of the counts, so they have no rounding error of a + i.
     """
-    first, second = np.broadcast_arrays(np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64))
-    low, high = prior + np.minimum(first, second), prior + np.maximum(first, second)
-    middle, half = prior + (first + second) / 2, np.abs(second - first) / 2
-    steps = np.maximum(np.ceil(_SHIFT - low), 0)
-    total = np.zeros(low.shape)
-    for step in range(int(steps.max(initial=0))):
-        # ln Gamma(s) = ln Gamma(s+1) - ln s turns each step into ln(1 - t^2)/2.
-        small = steps > step
-        total[small] += _log_ratio(low[small] + step, high[small] + step, middle[small] + step, half[small]) / 2
-    low, high, middle = low + steps, high + steps, middle + steps
-    t = half / middle
-    turn = np.where(t < 0.7, np.arctanh(np.minimum(t, 0.7)), np.log(high / low) / 2)
-    main = -((middle - 0.5) * _log_ratio(low, high, middle, half) + 2 * half * turn) / 2
-    tails = _stirling_tail(middle) - (_stirling_tail(low) + _stirling_tail(high)) / 2
-    return np.minimum(total + main + tails, 0.0)
-
-
-def _log_ratio(low: FloatArray, high: FloatArray, middle: FloatArray, half: FloatArray) -> FloatArray:
-    """ln(low high / middle^2) = ln(1 - t^2)."""
-    t = half / middle
-    ratio, near = np.empty(t.shape), t < 0.7
-    np.log1p(-t * t, out=ratio, where=near)
-    np.log(low / middle * (high / middle), out=ratio, where=~near)
-    return ratio
-
-
-def _stirling_tail(x: FloatArray) -> FloatArray:
-    return np.polynomial.polynomial.polyval(x**-2.0, STIRLING) / x
+    first, second = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    middle, half = prior + (first + second) / 2, (second - first) / 2
+    return -(bregman_loggamma(middle, prior + first, -half) + bregman_loggamma(middle, prior + second, half)) / 2
 
 
 def _log_steps(prior: float, counts: IntArray) -> FloatArray:
     """dip(a, c, c + 1) = ln g(a + c), where g rises to 1."""
     return loggamma_dip(prior, first=counts, second=counts + 1)
-
-
-def _per_prior(die: Die, tables: Sequence[FloatArray]) -> list[FloatArray]:
-    """One table for every side, from one table for every distinct prior in ascending order."""
-    table_of = dict(zip(sorted(set(die.prior)), tables, strict=True))
-    return [table_of[a] for a in die.prior]
 
 
 # Distances
@@ -158,10 +123,13 @@ def distances(die: Die, *, counts: ArrayLike) -> FloatArray:
 def all_distances(die: Die) -> FloatArray:
     """Return H between all candidates: (R, R). Errors: InputError for more than MOST_PAIRED candidates."""
     die.require_listable(MOST_PAIRED)
-    every = np.arange(die.n + 1)
-    tables = [loggamma_dip(a, first=every[:, None], second=every) for a in sorted(set(die.prior))]
+    above = np.triu_indices(die.n + 1, 1)
+    tables = {a: np.zeros((die.n + 1, die.n + 1)) for a in die.prior}
+    for a, table in tables.items():
+        table[above] = loggamma_dip(a, first=above[0], second=above[1])
+        table += table.T
     log_bc = np.zeros((die.size, die.size))
-    for k, table in enumerate(_per_prior(die, tables)):
+    for k, table in enumerate(tables[a] for a in die.prior):
         column = die.candidates[:, k]
         log_bc += table[column[:, None], column]
     return _distance(log_bc)
@@ -248,16 +216,6 @@ def smooth_sensitivities(die: Die, *, beta: float) -> FloatArray:
     lies between its first and last value. One sweep along each pair of sides, in both directions, is therefore exact.
     """
     smooth = die.local_sensitivities.copy()
-    if die.n == 0:
-        return smooth
-    if die.sides == 2:  # the candidates form one line: double the reach in every step
-        far = 1
-        while far < len(smooth):
-            decay, before = np.exp(-beta * far), smooth.copy()
-            smooth[far:] = np.maximum(smooth[far:], before[:-far] * decay)
-            smooth[:-far] = np.maximum(smooth[:-far], before[far:] * decay)
-            far *= 2
-        return smooth
     for giver in range(die.sides):
         for taker in range(giver):
             _sweep(smooth, die.candidates, giver, taker, np.exp(-beta))

@@ -17,9 +17,8 @@ from scipy import special
 
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError, finite_number
-from dpbayes.posteriors.log_odds import LogOdds, log_odds_rule
 from dpbayes.posteriors.smoothness import exponential_concentration, kl_bound_sharp
-from dpbayes.posteriors.trimmed import log_odds_quantile
+from dpbayes.posteriors.trimmed import LogOdds, log_odds_quantile, log_odds_rule
 from dpbayes.theory.claims.claim import Assumption, Bound, flat, number
 from dpbayes.theory.claims.setting import EvaluationPoint
 

@@ -11,7 +11,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import kl, log_bhattacharyya_rows
-from dpbayes.posteriors.log_odds import log_odds_rule
+from dpbayes.posteriors.trimmed import log_odds_rule
 from dpbayes.theory.dimitrakakis14.game import (
     KAPPA,
     BetaPair,
