@@ -1,6 +1,6 @@
 """Network: draw the DAG, and see what each of its arrows is worth."""
 
-from dpbayes.ui.pages.network.page import network_page
+from dpbayes.ui.pages.network import network_page
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.page import within_app
 

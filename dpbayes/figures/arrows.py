@@ -21,6 +21,9 @@ LEFT = 0.35
 UNKNOWN, WORTH, COST = BOUND, GREEN, INVALID
 """The colours of an arrow without a clear difference, of one that is worth its noise, and of one that is not."""
 
+KEYS = {"worth its noise": WORTH, "costs more": COST, "no clear difference": UNKNOWN}
+"""The names of the bars in the legend."""
+
 
 @dataclass(frozen=True)
 class ArrowBar:
@@ -48,14 +51,13 @@ class ArrowBar:
         return WORTH if self.worth > 0 else COST
 
 
-def arrows_figure(bars: Sequence[ArrowBar], *, legend: bool = True) -> Figure:
+def arrows_figure(bars: Sequence[ArrowBar]) -> Figure:
     """Draw the error that each arrow saves as a bar, the largest on top, and what it saves without noise as a diamond.
 
     The axis does not depend on epsilon; a bar that leaves it is cut off, and the pointer shows its number.
 
     Args:
         bars: The arrows.
-        legend: Whether a legend explains the marks.
     """
     span = max([LEAST_SPAN, *(abs(bar.limit) for bar in bars)])
     low, high = min(-LEFT * span, 1.1 * min((bar.limit for bar in bars), default=0.0)), 1.25 * span
@@ -67,6 +69,7 @@ def arrows_figure(bars: Sequence[ArrowBar], *, legend: bool = True) -> Figure:
         [
             *(_bar(bar, end, row) for bar, end, row in zip(bars, shown, rows, strict=True)),
             *_whiskers(bars, rows, low, high),
+            *(_key(name, colour) for name, colour in KEYS.items()),
             _limits(bars, rows),
         ],
         x=titled("error that the arrow saves", range=[low, high], zeroline=False),
@@ -81,7 +84,7 @@ def arrows_figure(bars: Sequence[ArrowBar], *, legend: bool = True) -> Figure:
         ),
         height=110 + 34 * max(len(bars), 1),
         shapes=[upright(0.0, {"color": BOUND, "width": 1.5})],
-        showlegend=legend,
+        showlegend=True,
         annotations=_halves(len(bars) + 0.85),
     )
 
@@ -94,6 +97,12 @@ def _bar(bar: ArrowBar, end: float, row: float) -> Trace:
         | {"x": np.array([0.0, end]), "y": np.array([row, row]), "line": line, "hovertemplate": hover}
         | {"showlegend": False}
     )
+
+
+def _key(name: str, colour: str) -> Trace:
+    """Return a bar of no length, which only the legend shows."""
+    line = {"color": faded(colour, 0.45), "width": 14}
+    return LINES | {"x": np.zeros(2), "y": np.ones(2), "line": line, "name": name, "hoverinfo": "skip"}
 
 
 def _whiskers(bars: Sequence[ArrowBar], rows: "np.ndarray", low: float, high: float) -> list[Trace]:

@@ -11,7 +11,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.releases.document import read_document
 from dpbayes.sources.bif import write_bif
 from dpbayes.sources.named_networks import MAX_NODES, load_named
-from dpbayes.ui.pages.network.page import arrow_inputs, arrow_view, drawing_svg
+from dpbayes.ui.pages.network import arrow_inputs, arrow_view, drawing_svg
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import MAX_NAME, Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.looked import GRAPHS
@@ -257,7 +257,7 @@ class Browser:
 def browser(monkeypatch: pytest.MonkeyPatch) -> Browser:
     """The editor's browser, for what is drawn and undone."""
     browser = Browser()
-    monkeypatch.setattr("dpbayes.ui.pages.network.editor.dag_editor", browser)
+    monkeypatch.setattr("dpbayes.ui.pages.network.dag_editor", browser)
     return browser
 
 

@@ -268,7 +268,7 @@ def _line() -> "st.delta_generator.DeltaGenerator":
 @st.dialog("Edit the graph", width="large", on_dismiss="rerun")
 def _edit() -> None:
     """Draw the graph over the page; the pictures follow when the dialog is closed."""
-    from dpbayes.ui.pages.network.editor import editor  # with the page of the network
+    from dpbayes.ui.pages.network import editor  # with the page of the network
 
     if st.button("Show the pictures", type="primary", key="graph.done"):
         st.rerun()

@@ -2,7 +2,6 @@
 // The browser owns the drawing until Python sends a new `rev` (a preset, an import), so a rerun never moves a node.
 const editors = new WeakMap();
 const LEAST_PX = 180; // from top to bottom; below this no label can be read
-const MOUSE_PX = 380; // at most with a mouse, so that what is below the drawing is on the first screen
 const DONE = { undo: "Undone.", redo: "Redone." };
 const STEP = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
@@ -77,8 +76,7 @@ class Editor {
     const frame = this.stage.getBoundingClientRect(), top = frame.top + scrolled;
     const below = presents ? 8 : this.status.getBoundingClientRect().bottom - frame.bottom;
     const room = innerHeight - top - below;
-    const isTouched = matchMedia("(pointer: coarse)").matches || innerWidth < 640;
-    const most = presents ? room : isTouched ? this.height : Math.min(this.height, MOUSE_PX);
+    const most = presents ? room : this.height;
     this.stage.style.setProperty("--dag-height", `${Math.min(most, Math.max(LEAST_PX, room))}px`);
   }
 

@@ -1,0 +1,359 @@
+"""Network: the graph, drawn by hand or from a start, and what each of its arrows is worth."""
+
+from collections.abc import Callable, Hashable
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from dpbayes.base.randomness import stream
+from dpbayes.base.text import escaped, many, numeral, shortest
+from dpbayes.base.validation import InputError, brief, utf8_text
+from dpbayes.boards.board import View
+from dpbayes.boards.network import CuratorArrows, PublicArrows, arrow_worth
+from dpbayes.figures.dag import dag_svg
+from dpbayes.mechanisms.adaptive.process import require_feasible
+from dpbayes.mechanisms.adaptive.release import simulate_adaptive
+from dpbayes.model.network import Network
+from dpbayes.releases.document import read_document
+from dpbayes.sources.bif import read_bif, write_bif
+from dpbayes.sources.edgelist import read_edges, write_edges
+from dpbayes.sources.named_networks import NAMED, empty_over, naive_bayes_over
+from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.downloads import download_button
+from dpbayes.ui.session.drawings import draw, drawings, replace_drawing, travel
+from dpbayes.ui.session.file_names import offered_name
+from dpbayes.ui.session.graphs import Graph, code_of, drawable, placed
+from dpbayes.ui.session.looked import GRAPHS, note_looked
+from dpbayes.ui.session.planned import USUAL_RECORDS
+from dpbayes.ui.session.settings import Cpts
+from dpbayes.ui.session.uploads import document_place, given_cpts
+from dpbayes.ui.widgets.board import share, show
+from dpbayes.ui.widgets.dag_editor import Beyond, DrawingError, Meaning, dag_editor
+from dpbayes.ui.widgets.from_python import NETWORK, is_read_from_file
+from dpbayes.ui.widgets.page import next_page
+from dpbayes.ui.widgets.show import sentence_instead
+
+OVER_COLUMNS = ("columns.bayes", "columns.empty")
+"""Graphs over the states of the table's columns, which look at no record."""
+
+ADAPTIVE = "adaptive"
+"""The graph of a simulated adaptive release, which depends on the records."""
+
+DELTA = 1e-5
+"""The delta of a simulated adaptive release."""
+
+MANY_ARROWS = 60
+"""Arrows of the largest graph whose arrows state the sizes of the graph without them."""
+
+
+MOST_RECORDS = 10_000_000
+"""Records of a planned table at most."""
+
+FILE = "The network of the file"
+
+WITHOUT_RECORDS = (
+    "What an arrow is worth is computed from public probabilities, which this table does not have, or for the curator "
+    "only, from the records."
+)
+
+FEW = 5
+"""Names that are listed of those that a file leaves out."""
+
+
+def network_page(chosen: Chosen) -> None:
+    """Show the drawing beside the price and worth of its arrows, and its files."""
+    start_from(chosen)
+    with st.container(key="network"):
+        drawing, worth = st.columns([6, 5], gap="medium")
+    with drawing, st.container(key="picture"):
+        editor(chosen)
+    with worth, st.container(key="worth"), sentence_instead():
+        _worth(chosen)
+    _exchange(chosen)
+    next_page("Explore", "pages/explore.py")
+
+
+# The drawing
+
+
+def editor(chosen: Chosen, *, again: Callable[[], None] = st.rerun) -> None:
+    """Show the editor of the DAG; `again` reruns the part with the editor after a change of the drawing."""
+    history = drawings()
+    strays = {name: "no column of this name in the table" for name in chosen.strays} if chosen.domains else {}
+    notes: dict[str, str | Meaning] = {name: Meaning(readable.meaning) for name, readable in chosen.readable.items()}
+    notes.update(strays)
+    # The editor owns its drawing until Python brings another one: then `rev` moves on.
+    if st.session_state.get("rev") != history.rev:
+        st.session_state["rev"] = history.rev
+        st.session_state["drawing"] = _shape(history.present.graph)
+    start: Graph = st.session_state["drawing"]
+    beyond = Beyond(earlier=bool(history.past), later=bool(history.future), turn=partial(_turn, again=again))
+    try:
+        drawn = dag_editor(
+            start,
+            rev=history.rev,
+            key="dag",
+            notes=notes,
+            edge_notes=_arrow_notes(chosen),
+            beyond=beyond,
+        )
+    except DrawingError as error:
+        st.warning(escaped(str(error)))
+        return
+    if drawn != start:
+        with sentence_instead():
+            _take(drawn, chosen)
+            again()
+    if history.replaced:
+        st.caption(f"{history.replaced}; Undo restores it.")
+    _add_columns(chosen, again)
+    if strays:
+        st.caption(
+            f"Dashed nodes are not columns of the table: {escaped(', '.join(map(brief, list(strays)[:5])))}. Rename "
+            "them to a column's name, or sample synthetic records from this network."
+        )
+        if st.button("Sample synthetic records from this network"):
+            with sentence_instead():
+                chosen.adopt_as_source()
+                again()
+
+
+def _arrow_notes(chosen: Chosen) -> dict[tuple[str, str], str]:
+    """Say at each arrow what the network would be without it; nothing while the drawing is no valid network."""
+    try:
+        net = chosen.network
+    except InputError:
+        return {}
+    if not 0 < len(net.edges) <= MANY_ARROWS:
+        return {}
+    without = {arrow: net.without_edge(*arrow) for arrow in net.edges}
+    return {
+        arrow: f"without this arrow: {other.row_count:,} rows, {other.cell_count:,} cells"
+        for arrow, other in without.items()
+    }
+
+
+def _shape(graph: Graph) -> Graph:
+    """Return what the editor shows of a graph: all but the states."""
+    return replace(graph, places={name: graph.places[name] for name in graph.names}, states={})
+
+
+def _take(drawn: Graph, chosen: Chosen) -> None:
+    """Make the drawing the network to fit; states follow a node through everything but a new name."""
+    before = chosen.graph.states
+    draw(replace(drawn, states={name: before[name] for name in drawn.names if name in before}))
+    st.session_state["drawing"] = drawn
+
+
+def _turn(drawn: Graph, direction: str, again: Callable[[], None]) -> None:
+    """Undo or redo beyond the steps in the browser, from the drawing that it shows."""
+    with suppress(InputError):  # too large to keep, which the page has shown
+        _take(drawn, Chosen.now())
+    travel(direction)
+    again()  # on the Network page all: the page alone would leave the bar's words about the drawing before
+
+
+def _add_columns(chosen: Chosen, again: Callable[[], None]) -> None:
+    """Offer the table's columns that are not nodes yet."""
+    old = chosen.graph
+    unused = [name for name in chosen.domains if name not in old.names]
+    if not unused:
+        return
+    picked = st.multiselect("Columns of the table that are not in the network", unused, key="unused")
+    if picked and st.button("Add as nodes"):
+        places = {name: (60 + 90.0 * (i % 10), 40 + 30.0 * (i // 10)) for i, name in enumerate(picked)}
+        states = {name: chosen.domains[name] for name in picked}
+        added = Graph((*old.names, *picked), old.edges, {**old.places, **places}, {**old.states, **states})
+        with sentence_instead():
+            replace_drawing("", graph=code_of(drawable(added)))
+            again()
+
+
+# Graphs to start from
+
+
+def start_from(chosen: Chosen) -> None:
+    """Offer ready networks, graphs over the table's columns, and for the curator that of a simulated release."""
+    is_own = chosen.settings.data == "upload" or chosen.is_connected
+    choices = (*(() if is_own else ("data",)), *(OVER_COLUMNS if chosen.domains else ()), *NAMED)
+    if chosen.is_curator and chosen.domains and not chosen.is_connected:
+        choices += (ADAPTIVE,)
+    with st.container(horizontal=True, vertical_alignment="center", key="start"):
+        st.markdown("Start from", width="content")
+        kind = st.selectbox(
+            "Start from",
+            choices,
+            index=None,
+            placeholder="Choose a graph",
+            format_func=_choice_title,
+            key="start.kind",
+            label_visibility="collapsed",
+            width=360,
+        )
+        root = ""
+        if kind == "columns.bayes":
+            st.markdown("Class column", width="content")
+            root = st.selectbox(
+                "Class column", list(chosen.domains), key="start.class", label_visibility="collapsed", width=240
+            )
+        is_used = st.button("Use", help="Replace the drawing", disabled=kind is None)
+    if kind == ADAPTIVE:
+        st.caption(
+            f"An adaptive release at ε = {numeral(chosen.epsilon)} and δ = {numeral(DELTA)} is simulated. Its graph "
+            "depends on the records: not private (curator view). A release must not use this graph."
+        )
+    if is_used and kind is not None:
+        with sentence_instead():
+            _start(chosen, kind, root)
+            st.rerun()
+
+
+def _start(chosen: Chosen, kind: str, root: str) -> None:
+    """Draw the network that was chosen. Errors: InputError if it cannot be."""
+    if kind == "data":
+        replace_drawing("The table's own network", graph="")
+    elif kind in NAMED:
+        replace_drawing("The chosen network", graph=kind)
+    else:
+        replace_drawing("The chosen network", graph=code_of(drawable(Graph.of(_over_columns(chosen, kind, root)))))
+
+
+def _over_columns(chosen: Chosen, kind: str, root: str) -> Network:
+    if kind == "columns.bayes":
+        return naive_bayes_over(chosen.domains, root)
+    if kind == "columns.empty":
+        return empty_over(chosen.domains)
+    note_looked(chosen, GRAPHS)
+    with st.spinner("Simulating an adaptive release …"):
+        data, rng = chosen.dataset, stream(chosen.seed, "adaptive")
+        require_feasible(data.states, data.n)
+        return simulate_adaptive(data, epsilon=chosen.epsilon, delta=DELTA, rng=rng).network
+
+
+def _choice_title(kind: str) -> str:
+    titles = {
+        "data": "the table’s own network",
+        "columns.bayes": "naive Bayes over the table’s columns",
+        "columns.empty": "the table’s columns, no arrows",
+        ADAPTIVE: "the graph of a simulated adaptive release",
+    }
+    return titles[kind] if kind in titles else f"{NAMED[kind].title} (published)"
+
+
+# The price and worth of an arrow
+
+
+def _worth(chosen: Chosen) -> None:
+    """Show the board. Errors: InputError for a drawing that is no network, or has nodes that are no columns."""
+    if chosen.public_source is None and (chosen.is_connected or not chosen.is_curator):
+        _ = chosen.network
+        st.caption(WITHOUT_RECORDS)
+        return
+    view, value = arrow_view(chosen), shortest(chosen.epsilon)
+    is_public = not view.board.private or chosen.has_public_records
+    show("network", arrow_inputs(chosen), lambda: view, value, is_public=is_public)
+    share(view, value)
+
+
+def arrow_view(chosen: Chosen) -> View:
+    """Return the board: from public probabilities where there are some, else from the table, for the curator only."""
+    network, source = chosen.network, chosen.public_source
+    prior, seed, facts = chosen.settings.prior, chosen.seed, {"table": chosen.data_title}
+    if source is not None:
+        n = min(USUAL_RECORDS if chosen.n is None else max(chosen.n, 1), MOST_RECORDS)
+        return arrow_worth(PublicArrows(*source, network, n, _origin(chosen), prior, seed)).stating(facts)
+    if not chosen.is_curator:
+        raise InputError(WITHOUT_RECORDS)
+    table = chosen.dataset
+    _ = chosen.counts  # refuses a node that is no column
+    return arrow_worth(CuratorArrows(table, network, prior, seed)).stating(facts)
+
+
+def _origin(chosen: Chosen) -> str:
+    """Return what the public probabilities are, in a sentence."""
+    settings = chosen.settings
+    if settings.source in NAMED and (settings.data != "synthetic" or settings.cpts is Cpts.PUBLISHED):
+        return f"the published probabilities of {NAMED[settings.source].title}"
+    return "the probabilities behind the synthetic table"
+
+
+def arrow_inputs(chosen: Chosen) -> Hashable:
+    """Return what the board depends on, without epsilon."""
+    shared = chosen.network, chosen.settings.prior, chosen.seed, chosen.data_title
+    if chosen.public_source is None:
+        return shared, chosen.dataset
+    source, probabilities = chosen.public_source
+    return shared, source, probabilities.tobytes(), chosen.n
+
+
+# Files
+
+
+def _exchange(chosen: Chosen) -> None:
+    """Import and export the network as BIF or as a list of arrows."""
+    with st.expander("Import or export"):
+        left, right = st.columns(2)
+        with left:
+            title = "BIF file, list of arrows, or release file"
+            file = document_place(title, type=["bif", "txt", "csv", "json"], key="network.file")
+            if file is not None and st.button("Use this file"):
+                with sentence_instead():
+                    _import(file.name, file.getvalue(), chosen)
+        with right, suppress(InputError):  # the page has shown the error
+            _offer(chosen)
+
+
+def _offer(chosen: Chosen) -> None:
+    network = chosen.network
+    uniform = 1.0 / network.cards[network.node_of_row[network.row_of_cell]]
+    download_button("Download list of arrows", write_edges(network), offered_name("network", "txt"), key="edges.out")
+    download_button(
+        "Download BIF (uniform tables)",
+        lambda: write_bif(network, uniform),
+        NETWORK if is_read_from_file(network) else offered_name("network", "bif"),
+        key="bif.out",
+        help="The file contains the structure only: its probabilities are uniform and do not depend on the data.",
+    )
+    download_button(
+        "Download drawing (SVG)",
+        lambda: drawing_svg(chosen),
+        offered_name("drawing", "svg"),
+        "image/svg+xml",
+        key="drawing.out",
+        help="The drawing above with every name in full. The file contains no values from the data.",
+    )
+
+
+def drawing_svg(chosen: Chosen) -> str:
+    """Return the drawing as an SVG file, which states its content."""
+    graph = placed(chosen.graph)
+    size = f"{many(len(graph.names), 'node')} and {many(len(graph.edges), 'arrow')}"
+    caption = f"Network of {size}, to be fitted to {chosen.data_title}."
+    return dag_svg({name: graph.places[name] for name in graph.names}, graph.edges, caption=caption)
+
+
+def _import(name: str, content: bytes, chosen: Chosen) -> None:
+    """Draw the network of a file. Errors: InputError for another file."""
+    if name.lower().endswith(".json"):
+        replace_drawing("The graph of the release", graph=code_of(drawable(Graph.of(read_document(content).network))))
+        st.rerun()
+    text = utf8_text(content)
+    if name.lower().endswith(".bif") or "probability" in text:
+        net, cpts = read_bif(text)
+        code = code_of(drawable(Graph.of(net)))
+        given_cpts()[code] = cpts
+        if chosen.settings.data == "synthetic":
+            replace_drawing(FILE, source=code, cpts=Cpts.GIVEN, graph="")
+        else:
+            replace_drawing(FILE, graph=code)
+    else:
+        names, edges = read_edges(text)
+        if left_out := [node for node in chosen.graph.names if node not in names]:
+            st.toast(
+                f"The file lacks {many(len(left_out), 'node')} of the drawing, which were removed: "
+                f"{escaped(', '.join(left_out[:FEW]))}{' …' if len(left_out) > FEW else ''}. Undo restores them."
+            )
+        replace_drawing(FILE, graph=code_of(drawable(Graph.of(Network.from_edges(names, edges)))))
+    st.rerun()
