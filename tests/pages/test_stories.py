@@ -130,6 +130,16 @@ def test_a_link_resumes_a_story_as_it_was_left_and_one_without_settings_takes_th
     assert settings_of(alone) == replace(STORIES["epsilon"].steps[1].settings, story="epsilon", step=2)
 
 
+def test_leaving_restores_the_settings_from_before_the_story() -> None:
+    at = open_page("pages/home.py", data="house_votes_84", epsilon="7", seat="recipient")
+    before = settings_of(at)
+    fine(at.button(key="open.mechanisms").click().run())
+    fine(at.button(key="story.next").click().run())
+    assert settings_of(at).data != before.data
+    press(at, "Leave")
+    assert settings_of(at) == before
+
+
 def test_a_story_stays_over_page_changes_and_leads_back_to_its_page() -> None:
     at = open_page("pages/home.py", story="mechanisms")
     fine(at.switch_page("pages/proofs.py").run())

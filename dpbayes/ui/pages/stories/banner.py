@@ -20,6 +20,9 @@ MOST_GUESSED = 1e12
 DIGITS = 2
 """Digits of the comparison of a guess with a number of the board."""
 
+_BEFORE = "story.before"
+"""The settings of the last run without a story."""
+
 _FOLDER = Path(__file__).parent
 
 _PRESENT = f"<style>{(_FOLDER / 'present.css').read_text(encoding='utf-8')}</style>"
@@ -42,6 +45,8 @@ def banner(page: str) -> Callable[[], None]:
     story, key = open_story(), current().story
     is_presented = story is not None and current().present is Present.ON
     style = _PRESENT if is_presented else ""
+    if story is None and not key:
+        st.session_state[_BEFORE] = current()
     with st.container(key="present" if is_presented else "story"):
         if story is not None:
             _line(story, page, is_presented=is_presented)
@@ -51,11 +56,17 @@ def banner(page: str) -> Callable[[], None]:
             _keys(story, is_presented=is_presented)
         elif key:
             st.caption(f"There is no story called {escaped(brief(key))}. Home lists the stories.")
-            st.button("Leave", key="story.leave", on_click=leave)
+            st.button("Leave", key="story.leave", on_click=_leave)
     # Always one style element: the browser keeps a missing element until a run has ended, and a page that works
     # would stay covered after the guess.
     st.html(style or _NO_STYLE)
     return compare
+
+
+def _leave() -> None:
+    """Leave the story, and restore the settings from before it; a story that a link opened has none."""
+    leave()
+    st.session_state["settings"] = st.session_state.get(_BEFORE, current())
 
 
 def nothing() -> None:
@@ -80,7 +91,7 @@ def _line(story: OpenStory, page: str, *, is_presented: bool) -> None:
                 kwargs={"present": Present.ON},
                 help="Shows only the board, in large type. Press Escape to leave.",
             )
-            st.button("Leave", key="story.leave", on_click=leave)
+            st.button("Leave", key="story.leave", on_click=_leave, help="Restores the settings from before the story")
 
 
 def _said(story: OpenStory, *, is_presented: bool) -> str:
@@ -99,8 +110,13 @@ def _turns(story: OpenStory, page: str) -> None:
     st.button("Back", key="story.back", disabled=number == 1, on_click=open_step, args=(key, number - 1))
     if number < story.story.places:
         has_open_guess = _open_guess(story, page) is not None and (key, number) not in _guesses()
-        label = "Skip the guess" if has_open_guess else "Next"
-        st.button(label, key="story.next", type="primary", on_click=open_step, args=(key, number + 1))
+        st.button(
+            "Skip the guess" if has_open_guess else "Next",
+            key="story.next",
+            type="secondary" if has_open_guess else "primary",
+            on_click=open_step,
+            args=(key, number + 1),
+        )
     else:
         follower = story.story.next
         label = f"Next: {escaped(STORIES[follower].title)}"
@@ -161,7 +177,8 @@ def _guess(story: OpenStory, guess: Guess) -> tuple[str, Callable[[], None]]:
         st.markdown(f"**Guess:** {escaped(guess.ask)}", width="content")
         st.text_input("Your guess", key=key, on_change=take, label_visibility="collapsed", width=120)
         if place not in guesses:
-            st.button("Show", key="story.show", on_click=guesses.__setitem__, args=(place, _Guessed("")))
+            shown = place, _Guessed("")
+            st.button("Show", key="story.show", type="primary", on_click=guesses.__setitem__, args=shown)
             return _COVER, nothing
         answer, guessed = st.empty(), guesses[place]
 
