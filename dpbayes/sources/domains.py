@@ -22,12 +22,14 @@ MAX_DESCRIPTION = 20_000_000
 class DeclaredColumn:
     """The declaration of one column of a table: its domain, None if it was not declared, and whether to use it.
 
+    `meaning` says in words what the column records.
     Errors: InputError for the domain of another column, and for text that a file cannot contain.
     """
 
     name: str
     domain: Column | None = None
     use: bool = True
+    meaning: str = ""
 
     def __post_init__(self) -> None:
         if not self.name.strip():
@@ -95,6 +97,7 @@ def _entry(column: DeclaredColumn) -> object:
     if domain is not None:
         entry |= _missing(domain.missing) | ({} if domain.public else {"public": False})
     entry |= {} if column.use else {"use": False}
+    entry |= {"meaning": column.meaning} if column.meaning else {}
     return entry["values"] if list(entry) == ["values"] else entry
 
 
@@ -187,8 +190,9 @@ def _from_toml(text: str) -> dict[str, object]:
 
 
 _DOMAINS: dict[str, type] = {"values": list, "groups": dict, "cuts": list, "points": list}
-_FIELDS: dict[str, Any] = _DOMAINS | {"missing": bool | str, "count_missing_as": str, "public": bool, "use": bool}
-"""The fields of an entry and their types, and those that declare a domain."""
+_ABOUT: dict[str, type] = {"use": bool, "meaning": str}
+_FIELDS: dict[str, Any] = _DOMAINS | _ABOUT | {"missing": bool | str, "count_missing_as": str, "public": bool}
+"""The fields of an entry and their types: those that declare a domain, and those that need none."""
 
 
 def _column(name: str, entry: object) -> DeclaredColumn:
@@ -196,10 +200,10 @@ def _column(name: str, entry: object) -> DeclaredColumn:
     if not isinstance(fields, dict) or not _has_form(fields):
         raise InputError(
             f"The declaration of column {brief(name)} must be a list of values, or an object with one of the fields "
-            "values, groups, cuts and points, and perhaps missing, count_missing_as, public and use."
+            "values, groups, cuts and points, and perhaps missing, count_missing_as, public, use and meaning."
         )
-    is_used = fields.get("use", True)
-    return DeclaredColumn(name, _domain(name, fields) if set(fields) - {"use"} else None, use=is_used)
+    domain = _domain(name, fields) if set(fields) - set(_ABOUT) else None
+    return DeclaredColumn(name, domain, use=fields.get("use", True), meaning=fields.get("meaning", ""))
 
 
 def _has_form(fields: Mapping[str, Any]) -> bool:
@@ -207,7 +211,7 @@ def _has_form(fields: Mapping[str, Any]) -> bool:
         return False
     kinds = [key for key in fields if key in _DOMAINS]
     if len(kinds) != 1 or {"missing", "count_missing_as"} <= set(fields):
-        return set(fields) <= {"use"}
+        return set(fields) <= set(_ABOUT)
     values = fields[kinds[0]]
     if kinds[0] in ("cuts", "points"):
         return all(type(value) in (int, float) for value in values)

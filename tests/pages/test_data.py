@@ -15,7 +15,7 @@ from dpbayes.experiments.regression.scenario import Records
 from dpbayes.sources.columns import Categories, CountAs, Cuts, Groups
 from dpbayes.sources.domains import DeclaredColumn, read_domains, write_domains
 from dpbayes.sources.shipped_tables import SHIPPED
-from dpbayes.ui.pages.data.columns import FEW_REASONS, LEAK
+from dpbayes.ui.pages.data.columns import FEW_REASONS, IN_WORDS, LEAK
 from dpbayes.ui.session.graphs import MAX_NAME
 from dpbayes.ui.session.options.lab import Experiment
 from dpbayes.ui.session.options.research import BoundClaim, ProofsView
@@ -185,7 +185,7 @@ def test_missing_values_of_a_column_that_was_declared_without_are_stated(at: App
     assert at.session_state["upload"].dataset.states == (("rain", "sun", "missing"), ("no", "yes"))
     edit(at, {0: {"missing": "none"}})
     assert at.session_state["upload"].dataset.states == (("rain", "sun"), ("no", "yes"))
-    assert any('2 missing values of "weather" count as "rain"' in plain(c.value) for c in at.caption)
+    assert domain_table(at)[IN_WORDS].tolist() == ["2 missing values: counted as “rain”.", "None is missing."]
 
 
 def test_the_format_of_a_file_can_be_chosen_where_its_detection_is_unsure(at: AppTest) -> None:
@@ -537,6 +537,15 @@ def test_the_description_holds_what_was_declared_and_nothing_read_off_the_data(
     assert read_domains(downloads[DESCRIPTION]) == (DeclaredColumn("age"), DeclaredColumn("wet"))
     edit(at, {1: {"use": False}})
     assert read_domains(downloads[DESCRIPTION]) == (DeclaredColumn("age"), DeclaredColumn("wet", use=False))
+
+
+def test_a_meaning_is_what_explore_asks_about_and_is_saved(at: AppTest, downloads: Downloads) -> None:
+    edit(at, {0: {"meaning": "the weather at noon"}, 1: {"meaning": "y" * (MAX_NAME + 1)}})
+    assert len(refusals(at)) == 1
+    assert [column.meaning for column in read_domains(downloads[DESCRIPTION])] == ["the weather at noon", ""]
+    assert domain_table(at)["meaning"].tolist() == ["the weather at noon", ""]
+    fine(at.switch_page("pages/explore.py").run())
+    assert "the weather at noon = rain" in at.selectbox(key="question.event").options
 
 
 WRONG_DESCRIPTIONS: list[tuple[str | bytes, str]] = [

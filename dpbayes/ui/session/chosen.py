@@ -270,8 +270,13 @@ class Chosen:
     def readable(self) -> Mapping[str, ReadableName]:
         """The readable names of nodes and columns, by published name, if the table or the graph has any."""
         settings = self.settings
+        own = self._connected_here if self.is_connected else upload() if settings.data == "upload" else None
         table = settings.source if settings.data == "synthetic" else settings.data
-        return {**readable_names(settings.graph), **readable_names(table)}
+        return {
+            **readable_names(settings.graph),
+            **readable_names(table),
+            **{one.name: ReadableName(one.meaning, one.meaning) for one in (own.columns if own else ()) if one.meaning},
+        }
 
     @property
     def strays(self) -> tuple[str, ...]:

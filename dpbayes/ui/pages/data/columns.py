@@ -1,4 +1,4 @@
-"""The one table of columns: which are used, their values, what a missing value counts as, and what is public."""
+"""The one table of columns: which are used, what they mean, their values, missing values, and what is public."""
 
 import csv
 import io
@@ -19,6 +19,7 @@ from dpbayes.sources.columns import (
     Groups,
     Missing,
     OwnState,
+    code_of_missing,
     encode,
     missing_values,
 )
@@ -27,6 +28,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.connected import Connected
 from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.graphs import MAX_NAME
+from dpbayes.ui.session.kept import kept
 from dpbayes.ui.session.uploads import DescribedTable, Upload, keep_upload, upload
 from dpbayes.ui.widgets.edits import edits_of
 from dpbayes.ui.widgets.from_python import DESCRIPTION
@@ -36,6 +38,7 @@ CUT_AT = "cut at"
 OWN, NONE, COUNT_AS = "own state", "none", "counts as"
 
 VALUES_HELP = f"Categories, or “{CUT_AT}” and the cut points of numbers. Separate them with semicolons."
+MEANING_HELP = "What the column records, in a few words. Explore asks its questions in these words."
 MISSING_HELP = (
     f"“{NONE}”: the column has no missing values. “{OWN}”: they are a state of their own. “{COUNT_AS} …”: they count "
     "as one of the values."
@@ -59,8 +62,10 @@ MAX_TEXT = 100_000
 FEW_REASONS = 6
 """More unused columns than this are counted, and not listed."""
 
-EDITABLE = {"use": bool, "values": str, "missing": str, "public": bool}
+EDITABLE = {"use": bool, "meaning": str, "values": str, "missing": str, "public": bool}
 TYPE = "type"
+IN_WORDS = "missing values"
+"""The column that says what happens to missing values."""
 
 
 # As text
@@ -89,15 +94,18 @@ def missing_text(missing: Missing) -> str:
 
 def as_typed(column: DeclaredColumn, shown: Column | None, edit: Mapping[str, Any]) -> DeclaredColumn:
     """Return a column as it was typed; what was not typed of its domain stays as it was shown."""
-    use = edit.get("use", column.use)
-    if set(edit) <= {"use"}:
-        return replace(column, use=use)
+    meaning = edit.get("meaning", column.meaning).strip()
+    if len(meaning) > MAX_NAME:
+        raise InputError(f"The meaning of {brief(column.name)} is longer than {MAX_NAME} characters; shorten it.")
+    column = replace(column, use=edit.get("use", column.use), meaning=meaning)
+    if set(edit) <= {"use", "meaning"}:
+        return column
     try:
-        return DeclaredColumn(column.name, _domain(column.name, shown, edit), use)
+        return replace(column, domain=_domain(column.name, shown, edit))
     except InputError:
-        if use:
+        if column.use:
             raise
-        return replace(column, use=False)
+        return column
 
 
 def _domain(name: str, shown: Column | None, edit: Mapping[str, Any]) -> Column:
@@ -168,6 +176,7 @@ def declare_columns(mine: Table, keep: Callable[[Table], None]) -> tuple[Table, 
     domains = [mine.domain(place) for place in range(len(mine.columns))]
     in_use = [place for place, column in enumerate(mine.columns) if column.use and domains[place] is not None]
     is_public = all(domains[place].public for place in in_use)  # type: ignore[union-attr]
+    st.caption(_read_off(mine, in_use) if is_public else LEAK)  # above the buttons: the table's tools lie over them
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Mark all as known without the data",
@@ -177,14 +186,14 @@ def declare_columns(mine: Table, keep: Callable[[Table], None]) -> tuple[Table, 
             on_click=lambda: keep(mine.declared(_all_public(mine, in_use))),
         )
         _description(mine, keep)
-        st.caption(_read_off(mine, in_use) if is_public else LEAK, width="stretch")
     st.data_editor(
         pd.DataFrame.from_records([_line(mine, place) for place in range(len(mine.columns))]),
         hide_index=True,
-        disabled=["column", TYPE],
+        disabled=["column", TYPE, IN_WORDS],
         column_config={
             "use": st.column_config.CheckboxColumn(width="small"),
-            "values": st.column_config.TextColumn(width="large", help=VALUES_HELP),
+            "meaning": st.column_config.TextColumn(width="medium", help=MEANING_HELP, max_chars=MAX_NAME),
+            "values": st.column_config.TextColumn(width="medium", help=VALUES_HELP),
             "missing": st.column_config.TextColumn(help=MISSING_HELP),
             "public": st.column_config.CheckboxColumn(PUBLIC, width="medium", help=PUBLIC_HELP),
         },
@@ -223,15 +232,37 @@ def _key(mine: DescribedTable) -> str:
 def _line(mine: DescribedTable, place: int) -> dict[str, object]:
     declared, domain = mine.columns[place], mine.domain(place)
     kind = {TYPE: mine.fields[place].type} if isinstance(mine, Connected) else {}
-    return {"use": declared.use, "column": declared.name, **kind, **_declared_cells(domain)}
+    number = _number_missing(mine)[place] if isinstance(mine, Upload) else None
+    cells = _declared_cells(domain, number)
+    return {"use": declared.use, "column": declared.name, **kind, "meaning": declared.meaning, **cells}
 
 
-def _declared_cells(domain: Column | None) -> dict[str, object]:
+def _number_missing(mine: Upload) -> list[int | None]:
+    """Return the number of missing values of each column in use that has a domain; None for the others."""
+    domains = tuple(mine.domain(place) if column.use else None for place, column in enumerate(mine.columns))
+
+    def count() -> list[int | None]:
+        return [missing_values(domain, mine.frame[domain.name]) if domain else None for domain in domains]
+
+    return kept("columns.missing", (mine.number, domains), count)
+
+
+def _declared_cells(domain: Column | None, number: int | None = None) -> dict[str, object]:
     return {
         "values": text_of(domain),
         "missing": missing_text(domain.missing) if domain else NONE,
+        IN_WORDS: missing_sentence(domain, number) if domain else "",
         "public": domain.public if domain else False,
     }
+
+
+def missing_sentence(column: Column, number: int | None = None) -> str:
+    """Return what happens to missing values of a column, of which there are `number` if that may be shown."""
+    state = column.domain[code_of_missing(column)]
+    if number == 0:
+        return "None is missing."
+    values = "Missing values" if number is None else many(number, "missing value")
+    return f"{values}: {'a state of their own,' if isinstance(column.missing, OwnState) else 'counted as'} “{state}”."
 
 
 def _set_aside(mine: DescribedTable) -> None:
@@ -294,19 +325,6 @@ def _encode(mine: Upload) -> None:
             data = encode(mine.frame, columns)
         mine = replace(mine, dataset=data, encoded=columns)
         keep_upload(mine)
-    if lacking := _lacking(mine):
-        st.caption(escaped(lacking))
-
-
-def _lacking(mine: Upload) -> str:
-    """Return a sentence on missing values in columns that were declared without; "" if there are none."""
-    lacking = []
-    for column in mine.encoded:
-        if column.missing is None and (number := missing_values(column, mine.frame[column.name])):
-            lacking.append(
-                f"{many(number, 'missing value')} of {brief(column.name)} count as {brief(column.states[0])}"
-            )
-    return f"Not private (curator view): {'; '.join(lacking)}." if lacking else ""
 
 
 def _in_use(mine: Upload, place: int) -> Column:
@@ -333,7 +351,7 @@ def public_columns(chosen: Chosen, declared: Mapping[str, Column]) -> None:
     for name, states in chosen.domains.items():
         domain = declared.get(name)
         meaning = {"meaning": readable[name].meaning if name in readable else ""} if readable else {}
-        cells = _declared_cells(domain) if domain else {"values": "; ".join(states), "missing": NONE}
+        cells = _declared_cells(domain) if domain else {"values": "; ".join(states)}
         lines.append({"column": name, **meaning, **cells, "public": name not in leaks})
     with st.container(key="domains"):
         st.dataframe(

@@ -87,6 +87,8 @@ def _table(chosen: Chosen, place: DeltaGenerator) -> None:
         headline(_about(chosen))
         if chosen.domains and not (is_own and chosen.leaking_columns):  # what leaks is stated beside the columns
             st.caption(_protected(chosen))
+        if chosen.domains:
+            next_page("Network", "pages/network.py")
     if not chosen.domains:
         return
     if not is_own:
@@ -94,7 +96,6 @@ def _table(chosen: Chosen, place: DeltaGenerator) -> None:
     if chosen.is_curator:
         _preview(chosen)
     same_from_python(python_of(chosen), name="data", chosen=chosen)
-    next_page("Network", "pages/network.py")
 
 
 def _about(chosen: Chosen) -> str:
@@ -391,7 +392,9 @@ def _own_declarations(mine: Upload) -> dict[str, DeclaredColumn]:
     """Return the columns with a declaration of the person, by name."""
     pairs = zip(mine.columns, mine.proposals, strict=True)
     return {
-        column.name: column for column, suggestion in pairs if column.domain or column.use == bool(suggestion.reason)
+        column.name: column
+        for column, suggestion in pairs
+        if column.domain or column.meaning or column.use == bool(suggestion.reason)
     }
 
 
@@ -521,6 +524,6 @@ def _take_sample(mine: Connected) -> None:
             f"A simple random sample of {many(len(frame), 'record')} of {mine.title}, without replacement. These are "
             "real records: not private (curator view)."
         )
-    declared = {column.name: column for column in mine.columns if column.domain or not column.use}
+    declared = {column.name: column for column in mine.columns if column != DeclaredColumn(column.name)}
     take(f"random sample of {mine.title}", TableFile(frame, remark), declared=declared)
     _open("upload")
