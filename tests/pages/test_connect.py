@@ -335,7 +335,7 @@ def test_a_link_cannot_name_an_address(garden: Path) -> None:
     for text in (f"connected:duckdb:{garden}/base.duckdb", f"duckdb:{garden}/base.duckdb", "connected:../x"):
         at = open_page(PAGE, data=text)
         assert settings_of(at).data == "synthetic"
-        one_sentence(at, "This part of the link was ignored")
+        one_sentence(at, "The link cannot be followed in one part")
 
 
 def test_the_tab_is_there_only_where_the_owner_names_connections(monkeypatch: pytest.MonkeyPatch) -> None:

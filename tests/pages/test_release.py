@@ -45,6 +45,7 @@ from tests.pages.conftest import (
     open_page,
     page_headline,
     plain,
+    press,
     sentences,
 )
 from tests.pages.numbers import E_NOTATION
@@ -165,14 +166,20 @@ def test_what_was_looked_at_is_stated(path: Path) -> None:
     [
         ({"mechanism": "PosteriorSampler", "epsilon": "20"}, "no exact sampler"),
         ({"mechanism": "LaplaceFourier", "calibration": "as printed"}, "mechanism with proved noise"),
-        ({"data": "upload"}, "no uploaded table"),
+        ({"data": "upload"}, "No uploaded table"),
     ],
 )
 def test_what_cannot_be_released_is_one_sentence(path: Path, query: dict[str, str], part: str) -> None:
     at = open_page(PAGE, **query)
     one_sentence(at, part)
     assert make_button(at) is None
-    assert page_headline(at) == "This table cannot be released yet."
+    assert page_headline(at).startswith("One step is missing")
+
+
+def test_without_a_table_synthetic_records_are_one_press_away(path: Path) -> None:
+    at = press(open_page(PAGE, data="upload"), "Use synthetic records instead")
+    assert not sentences(at)
+    assert make_button(at) is not None
 
 
 def test_more_than_the_budget_cannot_be_spent(path: Path, tmp_path: Path) -> None:
@@ -182,6 +189,10 @@ def test_more_than_the_budget_cannot_be_spent(path: Path, tmp_path: Path) -> Non
     assert make_button(at).disabled
     assert metrics(at)["Left after the release"] == "—"
     assert ledger.account_of(path, "garden").spent == 0
+    fine(at.button(key="release.left").click().run())
+    fine(at.selectbox(key="release.dataset.asia").set_value("garden").run())
+    assert metrics(at)["Left after the release"] == "0"
+    assert not make_button(at).disabled
 
 
 def test_the_same_records_under_another_name_are_doubted_before_anything_is_spent(path: Path, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.increments import STEALTH, stealth_increment
 from dpbayes.ui.session.kept import kept, server_cache
-from dpbayes.ui.session.roles import Act, person
+from dpbayes.ui.session.roles import HOW, REFUSALS, Act, person
 from dpbayes.ui.session.settings import CONNECTED, Cpts, Seat, Settings
 from dpbayes.ui.session.uploads import given_cpts, upload
 
@@ -54,6 +54,16 @@ def kind_called(name: str) -> type[NetworkMechanism[Outcome]]:
 
 class TableMissing(InputError):
     """The settings name a table that this session does not have, or whose domains are not stated; see Data."""
+
+    @classmethod
+    def because(cls, sentence: str, act: Act) -> "TableMissing":
+        """Return the refusal of a table that is not here, with the reason why this person cannot bring it."""
+        return cls(sentence if person().may(act) else f"{REFUSALS[act]} {HOW}")
+
+
+def open_table(data: str) -> None:
+    """Make this the table, and forget what was about another one."""
+    change(data=data, graph="", target="", state="", evidence=())
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,10 +120,9 @@ class Chosen:
             )
         mine = upload()
         if mine is None:
-            person().require(Act.UPLOAD)
-            raise TableMissing(
-                "There is no uploaded table here, and uploads never leave their session. "
-                "Load the file on the Data page to see this view."
+            raise TableMissing.because(
+                "No uploaded table is in this session, and uploads never leave their session. Load the file on Data.",
+                Act.UPLOAD,
             )
         if mine.dataset is None:
             raise TableMissing("The uploaded table has no public domains yet; state them on the Data page.")
@@ -129,8 +138,7 @@ class Chosen:
         """The connected table. Errors: InputError if no table is connected in this session."""
         mine = self._connected_here
         if mine is None:
-            person().require(Act.CONNECT)
-            raise TableMissing("No table is connected in this session; connect one on the Data page.")
+            raise TableMissing.because("No table is connected in this session. Connect one on Data.", Act.CONNECT)
         return mine
 
     @property

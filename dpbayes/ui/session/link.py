@@ -139,7 +139,7 @@ def settings_from(query: Mapping[str, str]) -> tuple[Settings, tuple[str, ...]]:
             elif key in READERS:
                 settings = dataclasses.replace(settings, **{key: READERS[key](text)})
         except InputError as error:
-            problems.append(f"This part of the link was ignored: {key}. {error}")
+            problems.append(f"The link cannot be followed in one part, {key}; the default is shown instead. {error}")
     return settings, tuple(problems)
 
 

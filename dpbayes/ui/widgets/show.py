@@ -1,6 +1,7 @@
 """Elements of pages: headlines, error messages, folded parts, tables with downloads, assumptions, sources."""
 
 import logging
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -15,7 +16,7 @@ from dpbayes.base.text import escaped, near_one
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.mechanisms.base import name_of
-from dpbayes.ui.session.chosen import TableMissing
+from dpbayes.ui.session.chosen import TableMissing, open_table
 
 WENT_WRONG = (
     "Something went wrong here. Your settings are kept: go to another page, open a story, or reload this page. The "
@@ -72,7 +73,7 @@ def folded(title: str, *, key: str) -> Iterator[bool]:
 
 
 def show_refusal(error: InputError) -> None:
-    """Show the message of an InputError, and the way to Data if a table is missing."""
+    """Show the message of an InputError; if a table is missing, also the way to Data and to a table that is here."""
     said = _said.get()
     if said is not None:
         if str(error) in said:
@@ -80,7 +81,10 @@ def show_refusal(error: InputError) -> None:
         said.add(str(error))
     st.warning(escaped(str(error)))
     if isinstance(error, TableMissing):
-        st.page_link("pages/data.py", label="Data", icon=":material/arrow_forward:")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.page_link("pages/data.py", label="Open Data", icon=":material/arrow_forward:", width="content")
+            key = f"instead.{zlib.crc32(str(error).encode())}"
+            st.button("Use synthetic records instead", key=key, on_click=open_table, args=("synthetic",))
 
 
 def remark(sentence: str) -> None:

@@ -20,7 +20,7 @@ from dpbayes.sources.named_networks import NAMED
 from dpbayes.sources.proposals import Proposal, proposal
 from dpbayes.sources.shipped_tables import SHIPPED, shipped_domains, shipped_frame
 from dpbayes.ui.pages.data.columns import declare_columns, own_columns, public_columns, require_node_names
-from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.chosen import Chosen, open_table
 from dpbayes.ui.session.connected import (
     NOT_COUNTED,
     Connected,
@@ -223,12 +223,7 @@ def _is_offered(origin: str) -> bool:
 def _set_origin() -> None:
     origin, names = st.session_state["origin"], connection_names()
     first = {"table": next(iter(SHIPPED)), CONNECTED: ":".join((CONNECTED, *(names if len(names) == 1 else ())))}
-    _open(first.get(origin, origin))
-
-
-def _open(data: str) -> None:
-    """Make this the table, and forget what was about another one."""
-    change(data=data, graph="", target="", state="", evidence=())
+    open_table(first.get(origin, origin))
 
 
 def _ready(chosen: Chosen) -> None:
@@ -239,14 +234,14 @@ def _ready(chosen: Chosen) -> None:
         list(SHIPPED),
         format_func=lambda key: SHIPPED[key].title,
         key="ready",
-        on_change=lambda: _open(st.session_state["ready"]),
+        on_change=lambda: open_table(st.session_state["ready"]),
     )
     table = SHIPPED[chosen.settings.data]
     st.caption(f"{table.description} Source: {table.source}")
     is_here = chosen.n is not None  # the error is shown below
     if chosen.is_curator and is_here and right.button("Change the columns", help="Opens the raw table as an upload."):
         take(table.title, TableFile(shipped_frame(chosen.settings.data), ""))
-        _open("upload")
+        open_table("upload")
         st.rerun()
 
 
@@ -302,7 +297,7 @@ def _loader() -> None:
         )
     refused = _read(file) if file is not None else ""
     if refused:
-        st.warning(escaped(refused))
+        st.warning(escaped(f"{refused} Choose how the file is written, or save it again as CSV in UTF-8."))
     mine = upload()
     if mine is not None and not refused:
         # The box above forgets the file when another page is opened.
@@ -425,7 +420,7 @@ def _connector(chosen: Chosen) -> None:
         key="connect.name",
         placeholder="Choose a connection",
         help="Connections that the owner of this server named. Links never contain an address.",
-        on_change=lambda: _open(f"{CONNECTED}:{st.session_state['connect.name']}"),
+        on_change=lambda: open_table(f"{CONNECTED}:{st.session_state['connect.name']}"),
     )
     if name not in server.names:
         return
@@ -526,4 +521,4 @@ def _take_sample(mine: Connected) -> None:
         )
     declared = {column.name: column for column in mine.columns if column != DeclaredColumn(column.name)}
     take(f"random sample of {mine.title}", TableFile(frame, remark), declared=declared)
-    _open("upload")
+    open_table("upload")

@@ -17,7 +17,7 @@ from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms import OF_RECORDS, RELEASABLE, releasable
 from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.mechanisms.base import rule_for
-from dpbayes.mechanisms.parameters import Calibration
+from dpbayes.mechanisms.parameters import EPSILON, Calibration
 from dpbayes.releases import ledger
 from dpbayes.releases.document.canonical import decimal
 from dpbayes.releases.document.request import (
@@ -39,7 +39,7 @@ from dpbayes.ui.session.chosen import Chosen, TableMissing, kind_called
 from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.link import read_parameter
 from dpbayes.ui.session.looked import looked_at
-from dpbayes.ui.session.roles import Act, person
+from dpbayes.ui.session.roles import HOW, REFUSALS, Act, person
 from dpbayes.ui.session.uploads import upload
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.from_python import PATH, program, same_from_python
@@ -63,6 +63,8 @@ def release_page(chosen: Chosen) -> None:
     suspicion = chosen.options("release").suspicion
     if not (chosen.is_curator and person().may(Act.READ_LEDGER)):
         headline("Anyone can check and use a release without the records.")
+        if not person().may(Act.RELEASE):
+            st.caption(f"{REFUSALS[Act.RELEASE]} {HOW}")
         example_or_file(suspicion)
         same_from_python(python_of(None), name="release")
         return
@@ -90,7 +92,7 @@ def _release(chosen: Chosen, path: Path, suspicion: float) -> None:
     """Show the request and its cost, then the button or the release. Errors: InputError for an unusable table."""
     place = st.empty()
     with place:
-        headline("This table cannot be released yet.")
+        headline("One step is missing before a real release.")
     require_releasable(chosen)
     left, right = st.columns(2, gap="large")
     with left:
@@ -413,7 +415,7 @@ def _offer(chosen: Chosen, path: Path, charged: ChargedAccount, request: Chargea
             st.warning(escaped(doubt))
     is_enough = ledger.cost_of(account, request.cost) <= account.left
     if not is_enough:
-        st.caption("The budget is not enough for this release. Choose a smaller ε, or raise the budget below.")
+        _too_small(charged)
     st.button(
         f"Release and spend {amount_with_symbol(request.cost)}",
         type="primary",
@@ -425,6 +427,15 @@ def _offer(chosen: Chosen, path: Path, charged: ChargedAccount, request: Chargea
         published = _publish(chosen, path, charged, request)
         st.session_state.update({_CHARGED: account.dataset, _RELEASED: published.row})
         st.rerun()
+
+
+def _too_small(charged: ChargedAccount) -> None:
+    """State the ways out of a budget that is too small, and offer to spend what is left of a pure epsilon."""
+    account, place = charged.account, "above" if charged.is_new else "below, under Ledger"
+    st.info(f"Choose a smaller ε, or raise the total budget {place}.")
+    if account.measure is PrivacyMeasure.EPSILON and account.left >= EPSILON.low:
+        left = amount_text(account.left)
+        st.button(f"Use ε = {left}, all that is left", key="release.left", on_click=_set_epsilon, args=(left,))
 
 
 def _publish(chosen: Chosen, path: Path, charged: ChargedAccount, request: Chargeable) -> Published:
