@@ -1,6 +1,8 @@
-"""The registry of audits, AUDITS, and the function `audit`."""
+"""The registry of audits, AUDITS, the function `audit`, and audits with a curve that shows all guarantees."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -14,6 +16,9 @@ from dpbayes.audit.die import laplace as laplace_die
 from dpbayes.audit.entry import Audit
 from dpbayes.audit.map import printed as map_printed
 from dpbayes.audit.report import AuditReport
+from dpbayes.base.privacy import NON_PRIVATE, Guarantee
+from dpbayes.base.steps import Work
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import require_type
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.mechanisms.exact_class import oddity
@@ -37,6 +42,9 @@ AUDITS: tuple[Audit, ...] = (
 )
 """All audits: of the registered mechanisms, and of those for a die, a node, a regression or records."""
 
+
+POINTS = 121
+"""Points of a privacy curve from 0 to beyond all guarantees."""
 
 UNKNOWN = Audit(kind=object)
 """The entry of a mechanism without an audit."""
@@ -76,3 +84,75 @@ def audit(mechanism: Any, *, n: int, epsilons: ArrayLike, features: int | None =
     require_type("n", n, (int, np.integer), "Write the number of records, such as 1000.")
     sizes = {"n": n} if features is None else {"n": n, "features": features}
     return audit_of(mechanism).report(mechanism, epsilons=epsilons, **sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class Audited:
+    """A mechanism and the public sizes of the tables for which it is audited.
+
+    Attributes:
+        mechanism: The mechanism.
+        sizes: The sizes by name: n, and features for a regression.
+        where: The tables in words: "tables of 1,000 records for the Asia network".
+    """
+
+    mechanism: Any
+    sizes: Mapping[str, int]
+    where: str
+
+    @cached_property
+    def entry(self) -> Audit:
+        """The audit of the mechanism's class."""
+        return audit_of(self.mechanism)
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether the audit takes seconds."""
+        return self.entry.steps is not None and bool(self.entry.slow(self.mechanism))
+
+    @property
+    def claimed(self) -> Guarantee:
+        """What is claimed of such tables."""
+        return self.entry.claimed(self.mechanism, **self.sizes)
+
+    @property
+    def promised(self) -> Guarantee:
+        """The claim; without one, the epsilon setting of the mechanism, which is not a guarantee."""
+        claim = self.claimed
+        run_at = getattr(self.mechanism, "epsilon", np.inf)
+        return claim if claim.is_private else Guarantee(run_at, reference=claim.reference)
+
+    @property
+    def certified(self) -> Guarantee:
+        """What is proved."""
+        return getattr(self.mechanism, "certified", NON_PRIVATE)
+
+
+def audit_steps(audited: Audited) -> Work[AuditReport]:
+    """Return the audit, in steps if it is slow, with a curve from 0 to beyond all guarantees.
+
+    Args:
+        audited: The mechanism and its tables.
+
+    Returns:
+        The work on the report.
+
+    Raises:
+        InputError: The mechanism cannot be audited for such tables.
+    """
+    mechanism, entry = audited.mechanism, audited.entry
+    if entry.steps is not None and entry.slow(mechanism):
+        return (yield from entry.steps(mechanism, epsilons=lambda exact: _epsilons_up_to(audited, exact)))
+    yield 0.0
+    # Without a proof, nothing bounds the loss before it is known.
+    is_bounded = audited.certified.is_private
+    exact = 0.0 if is_bounded else entry.report(mechanism, epsilons=[], **audited.sizes).exact
+    return entry.report(mechanism, epsilons=_epsilons_up_to(audited, exact), **audited.sizes)
+
+
+def _epsilons_up_to(audited: Audited, exact: float) -> FloatArray:
+    """Return a grid from 0 to beyond `exact` and the guarantees, which are on it."""
+    most = audited.entry.farthest * audited.certified.epsilon
+    promises = [g.epsilon for g in (audited.promised, audited.certified) if g.is_private and g.epsilon <= most]
+    top = 1.15 * max(epsilon for epsilon in (*promises, exact) if np.isfinite(epsilon))
+    return np.unique(np.concatenate([np.linspace(0, top, POINTS), promises]))

@@ -5,7 +5,7 @@ counts of a table: its board is then not private.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,16 +14,14 @@ import numpy as np
 
 from dpbayes.audit.adaptive import AdaptiveAudit
 from dpbayes.audit.draws import DOUBT
-from dpbayes.audit.entry import Audit, TablePair
+from dpbayes.audit.entry import TablePair
 from dpbayes.audit.pictures import TwoLaws
-from dpbayes.audit.registry import AUDITS, audit_of
+from dpbayes.audit.registry import AUDITS, Audited
 from dpbayes.audit.report import AuditReport, AuditVerdict, Exactness
 from dpbayes.base.parameters import Parameter, parameters_of
-from dpbayes.base.privacy import NON_PRIVATE, Guarantee
-from dpbayes.base.steps import Work, slices
+from dpbayes.base.steps import slices
 from dpbayes.base.text import distinct_texts, many, numeral, power_of_ten, whole_percent
 from dpbayes.base.text import percent as in_percent
-from dpbayes.base.types import FloatArray
 from dpbayes.boards.board import Board, Frame, Panel, Slider, View, slider_of, stop_text
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.robustness import NeighbourTables, Robustness, robustness
@@ -38,9 +36,6 @@ from dpbayes.theory.claims.setting import Axis, ClaimParameters, EvaluationPoint
 
 # This mechanism: stated, proved, measured
 
-POINTS = 121
-"""Points of a privacy curve."""
-
 COARSE = ("0.01", "0.03", "0.1", "0.3", "1", "3", "10", "30", "100")
 """The stops of mechanisms without noise: an audit integrates over their outputs, which takes half a second."""
 
@@ -52,78 +47,6 @@ WORST = Panel("worst", "Where do two tables differ most?", "The releases of the 
 
 
 DELTA_TEXT = "δ is the largest share of outputs whose loss may exceed ε."
-
-
-@dataclass(frozen=True, eq=False)
-class Audited:
-    """A mechanism and the public sizes of the tables for which it is audited.
-
-    Attributes:
-        mechanism: The mechanism.
-        sizes: The sizes by name: n, and features for a regression.
-        where: The tables in words: "tables of 1,000 records for the Asia network".
-    """
-
-    mechanism: Any
-    sizes: Mapping[str, int]
-    where: str
-
-    @cached_property
-    def entry(self) -> Audit:
-        """The audit of the mechanism's class."""
-        return audit_of(self.mechanism)
-
-    @property
-    def is_slow(self) -> bool:
-        """Whether the audit takes seconds."""
-        return self.entry.steps is not None and bool(self.entry.slow(self.mechanism))
-
-    @property
-    def claimed(self) -> Guarantee:
-        """What is claimed of such tables."""
-        return self.entry.claimed(self.mechanism, **self.sizes)
-
-    @property
-    def promised(self) -> Guarantee:
-        """The claim; without one, the epsilon setting of the mechanism, which is not a guarantee."""
-        claim = self.claimed
-        run_at = getattr(self.mechanism, "epsilon", np.inf)
-        return claim if claim.is_private else Guarantee(run_at, reference=claim.reference)
-
-    @property
-    def certified(self) -> Guarantee:
-        """What is proved."""
-        return getattr(self.mechanism, "certified", NON_PRIVATE)
-
-
-def audit_steps(audited: Audited) -> Work[AuditReport]:
-    """Return the audit, in steps if it is slow, with a curve from 0 to beyond all guarantees.
-
-    Args:
-        audited: The mechanism and its tables.
-
-    Returns:
-        The work on the report.
-
-    Raises:
-        InputError: The mechanism cannot be audited for such tables.
-    """
-    mechanism, entry = audited.mechanism, audited.entry
-    if entry.steps is not None and entry.slow(mechanism):
-        return (yield from entry.steps(mechanism, epsilons=lambda exact: _epsilons_up_to(audited, exact)))
-    yield 0.0
-    # Without a proof, nothing bounds the loss before it is known.
-    is_bounded = audited.certified.is_private
-    exact = 0.0 if is_bounded else entry.report(mechanism, epsilons=[], **audited.sizes).exact
-    return entry.report(mechanism, epsilons=_epsilons_up_to(audited, exact), **audited.sizes)
-
-
-def _epsilons_up_to(audited: Audited, exact: float) -> FloatArray:
-    """Return a grid from 0 to beyond `exact` and the guarantees, which are on it."""
-    most = audited.entry.farthest * audited.certified.epsilon
-    promises = [g.epsilon for g in (audited.promised, audited.certified) if g.is_private and g.epsilon <= most]
-    top = 1.15 * max(epsilon for epsilon in (*promises, exact) if np.isfinite(epsilon))
-    return np.unique(np.concatenate([np.linspace(0, top, POINTS), promises]))
 
 
 def audit_view(

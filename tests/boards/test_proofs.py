@@ -10,18 +10,15 @@ import pytest
 
 import dpbayes as dp
 from dpbayes.audit.entry import TablePair
-from dpbayes.audit.registry import audit
+from dpbayes.audit.registry import POINTS, Audited, audit, audit_steps
 from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.boards.board import stop_text
 from dpbayes.boards.proofs import (
     GENERAL,
-    POINTS,
-    Audited,
     ClaimInputs,
     Evaluation,
-    audit_steps,
     audit_view,
     axis_parameter,
     claim_verdict,

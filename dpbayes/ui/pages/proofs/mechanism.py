@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from dpbayes.audit.entry import Hypothetical, TablePair
-from dpbayes.audit.registry import AUDITS
+from dpbayes.audit.registry import AUDITS, Audited, audit_steps
 from dpbayes.audit.report import AuditReport, Exactness
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
@@ -18,7 +18,7 @@ from dpbayes.base.steps import Work, finished
 from dpbayes.base.text import escaped, latex, many, numeral, shortest
 from dpbayes.base.validation import InputError
 from dpbayes.boards.board import View
-from dpbayes.boards.proofs import Audited, audit_steps, audit_view, outputs_view
+from dpbayes.boards.proofs import audit_view, outputs_view
 from dpbayes.mechanisms import Mechanism, Noise, Outcome, reads_records
 from dpbayes.mechanisms.exact_class import formula
 from dpbayes.model.dataset import Dataset
