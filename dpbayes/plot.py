@@ -14,11 +14,11 @@ from dpbayes.base.validation import InputError, brief, require_type
 from dpbayes.experiments.accuracy.methods import methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, epsilon_grid
 from dpbayes.experiments.accuracy.study import accuracy_study
-from dpbayes.experiments.releases import cumulative, density, density_grid
+from dpbayes.experiments.releases import density, density_grid
 from dpbayes.figures.accuracy import accuracy_figure
 from dpbayes.figures.audit import Mark, privacy_curve_figure
 from dpbayes.figures.dag import dag_figure, layered_positions
-from dpbayes.figures.posterior import PLACES, Densities, density_figure, released_draws_figure
+from dpbayes.figures.posterior import density_figure
 from dpbayes.figures.style import PlotlyFigure
 from dpbayes.mechanisms.parameters import Calibration
 from dpbayes.mechanisms.release import Release, ReleasedPosterior, SampledCpts
@@ -74,15 +74,15 @@ def posteriors(
     if release.tells_noise:
         aware = release.noise_aware_cells(np.array([place]))
         theta = density_grid(shown, place, within=(float(aware.mean[0]), float(aware.sd[0])))
-        private, as_real = np.exp(aware.log_density(theta[:, None])).T, density(naive, place, theta)
-        below = aware.cumulative(PLACES[:, None])[:, 0]
+        private = {
+            "private, noise-aware": np.exp(aware.log_density(theta[:, None]))[:, 0],
+            "private, naive": density(naive, place, theta),
+        }
     else:
         theta = density_grid(shown, place)
-        private, as_real = density(naive, place, theta)[None], None
-        below = cumulative(naive, place, PLACES)
+        private = {"private (this release)": density(naive, place, theta)}
     curator = None if exact is None else density(exact, place, theta)
-    densities = Densities(theta, private, below, cumulative(outcome.prior, place, PLACES), curator, as_real)
-    return density_figure(densities, name=net.cell_label(place), zoom=zoom).to_plotly()
+    return density_figure(theta, private, exact=curator, name=net.cell_label(place), zoom=zoom).to_plotly()
 
 
 def network(net: Network) -> PlotlyFigure:
@@ -190,9 +190,9 @@ def _samples(outcome: SampledCpts, cell: str, exact: Dirichlets | None, *, zoom:
         raise InputError("Sampled probabilities name no network. Pass the exact posterior, or read release.numbers.")
     place = _cell_called(exact.network, cell)
     theta = density_grid([exact], place)
-    curator = theta, density(exact, place, theta)
+    curator, samples = density(exact, place, theta), outcome.draws[..., place].ravel()
     name = exact.network.cell_label(place)
-    return released_draws_figure(outcome.draws[..., place].ravel(), None, curator, name=name, zoom=zoom).to_plotly()
+    return density_figure(theta, {}, exact=curator, samples=samples, name=name, zoom=zoom).to_plotly()
 
 
 def _cell_called(net: Network, name: str) -> int:

@@ -8,7 +8,6 @@ import numpy as np
 from dpbayes.base.looks import EXACT, PRIVATE
 from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.posterior import PRIOR_ALONE
 from dpbayes.figures.style import LINES, Figure, Trace, faded, figure_of, plain, titled
 
 DOTS_SHARE = 0.3
@@ -22,6 +21,9 @@ COLUMNS = 60
 
 TALLEST = 16
 """Dots on each other at most before they overlap."""
+
+PRIOR_ALONE = "nothing learned: this is the prior"
+"""The text in the picture of a release that is all but the prior."""
 
 LEAST_TOP = 4.0
 """The least height of the frame: a density of 1 everywhere, that of no knowledge, does not fill it."""

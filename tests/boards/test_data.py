@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpbayes.boards.data import column_counts
+from dpbayes.boards.static import column_counts
 
 
 def test_the_finding_and_the_bars_are_the_counts() -> None:

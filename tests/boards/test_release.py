@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpbayes.boards.release import released_rows
+from dpbayes.boards.static import released_rows
 from dpbayes.figures.style import plain
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import read_document

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from dpbayes.base.looks import EXACT, INVALID, Look
-from dpbayes.experiments.hellinger.errors import LEVELS
-from dpbayes.experiments.hellinger.scenario import DieMethod
+from dpbayes.experiments.die import DieMethod
+from dpbayes.experiments.die_errors import LEVELS
 from dpbayes.figures.hellinger import (
     die_errors_figure,
     error_box_figure,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpbayes.base.looks import BOUND, EXACT, INVALID, RUST, Curve
-from dpbayes.experiments.regression.study import LOOKS, Errors
+from dpbayes.experiments.regression import LOOKS, Errors
 from dpbayes.figures.regression import epsilon_figure, regression_errors_figure
 
 B = np.array([0.1, 1.0, 10.0, 100.0])

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.text import many
-from dpbayes.experiments.regression.scenario import Records
+from dpbayes.experiments.regression_scenario import Records
 from dpbayes.sources.columns import Categories, CountAs, Cuts, Groups
 from dpbayes.sources.domains import DeclaredColumn, read_domains, write_domains
 from dpbayes.sources.shipped_tables import SHIPPED

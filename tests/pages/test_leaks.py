@@ -122,7 +122,7 @@ def test_a_count_that_were_sent_would_be_seen(
         "dpbayes.ui.widgets.opened_release.html_report", lambda *_, **__: f"<p>{counts.values[3]} records</p>"
     )
     drawn = figure_of([{"type": "bar", "x": counts.values.astype(float)}], x={}, y={}, height=300)
-    monkeypatch.setattr("dpbayes.boards.release.rows_figure", lambda *_, **__: drawn)
+    monkeypatch.setattr("dpbayes.boards.static.rows_figure", lambda *_, **__: drawn)
     at = upload(document)
     assert betrayed(drawn_in(at), counts)
     assert betrayed(offered["release.html"][1].decode(), counts)

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.amounts import PrivacyMeasure, Rho
 from dpbayes.base.zcdp import zcdp_epsilon, zcdp_rho
-from dpbayes.boards.release import ROWS_SHOWN
+from dpbayes.boards.static import ROWS_SHOWN
 from dpbayes.mechanisms.noise.exact import ExactNoise
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network

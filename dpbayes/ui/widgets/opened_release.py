@@ -9,7 +9,7 @@ from dpbayes.audit.risk import SUSPICION
 from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import label_of
 from dpbayes.base.text import escaped
-from dpbayes.boards.release import released_rows
+from dpbayes.boards.static import released_rows
 from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior
 from dpbayes.model.network import Network, assignment
 from dpbayes.model.query import query

@@ -12,7 +12,7 @@ from streamlit.typing import UploadedFile
 from dpbayes.base.libraries import pd
 from dpbayes.base.text import escaped, many
 from dpbayes.base.validation import InputError
-from dpbayes.boards.data import column_counts
+from dpbayes.boards.static import column_counts
 from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.files import ENCODINGS, Dialect, TableFile, read_table

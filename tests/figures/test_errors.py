@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpbayes.figures.which_epsilon import NeededEpsilon, error_figure
+from dpbayes.figures.errors import NeededEpsilon, error_figure
 
 LAPLACE = NeededEpsilon(1.8, 1.7, 1.9)
 EPSILONS = np.array([0.1, 1.0, 10.0])

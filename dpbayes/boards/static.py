@@ -1,14 +1,14 @@
-"""The board of a release: the probabilities in the first rows of its tables, as a reader computes them.
+"""Boards without a slider: the records of one column for the curator, and the first rows of a release for everybody."""
 
-It follows from the document of the release alone.
-"""
+from collections.abc import Sequence
 
 import numpy as np
 
 from dpbayes.base.amounts import amount_text, measure_of, number_of
-from dpbayes.base.text import many, numeral
+from dpbayes.base.text import many, numeral, share_text
+from dpbayes.base.types import IntArray
 from dpbayes.boards.board import Board, Frame, Panel, View
-from dpbayes.figures.posterior import rows_figure
+from dpbayes.figures.posterior import column_figure, rows_figure
 from dpbayes.mechanisms.adaptive.mechanism import AdaptiveTables
 from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.posteriors.dirichlet import LEVEL
@@ -23,8 +23,30 @@ ROWS_SHOWN = 12
 BY_ROW = "The chart is of the row-wise posterior; answers and files are of the joint posterior."
 
 
+def column_counts(name: str, states: Sequence[str], records: IntArray) -> View:
+    """Return the board of one column.
+
+    Args:
+        name: The column.
+        states: Its states.
+        records: The number of records in each state (states,).
+
+    Returns:
+        A view of one stop. It is not private.
+    """
+    top, n = int(records.argmax()), int(records.sum())
+    share = share_text(float(records[top] / n)) if n else "0%"
+    finding = f"The most frequent value of {name} is {states[top]}, in {share} of {many(n, 'record')}."
+    panel = Panel("column", "How are the records distributed?", f"The number of records in each state of {name}.")
+    board = Board("data", f"The column {name}", (panel,), {}, facts={"column": name, "n": f"{n:,}"}, private=True)
+    figure = column_figure(states, records.astype(float), name=name)
+    return View(board, lambda _: (Frame(finding, {"column": figure}, captions={"column": "Not private."}),))
+
+
 def released_rows(document: Document, reading: Reading) -> View:
     """Return the board of a document: one state of each of its first rows, with the interval if there is a posterior.
+
+    It follows from the document of the release alone.
 
     Args:
         document: The document.
@@ -61,7 +83,7 @@ def _frame(document: Document, reading: Reading) -> Frame:
     if network.row_count > len(rows):
         notes.insert(0, f"The chart shows {len(rows)} of {network.row_count:,} rows; the BIF file has all rows.")
     labels = [network.cell_label(int(cell)) for cell in cells]
-    figure = rows_figure(labels, shown, None, own=_colour(document), as_real=naive)
+    figure = rows_figure(labels, shown, own=_colour(document), as_real=naive)
     width = float(np.mean(shown[2] - shown[1]))
     finding = f"The 95% intervals of {many(len(rows), 'row')} are {numeral(width, 2)} wide on average."
     if not isinstance(release.outcome, ReleasedPosterior):
