@@ -14,7 +14,7 @@ from dpbayes.base.estimates import Estimate
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.experiments.least_epsilon.tables import joint_counts
+from dpbayes.experiments.planned_tables import joint_counts
 from dpbayes.mechanisms import Mechanism, Release, ReleasedPosterior
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network

@@ -7,8 +7,8 @@ import numpy as np
 from benchmarks.core import slope, span
 from benchmarks.record import Record, median_ms
 from dpbayes.base.randomness import stream
-from dpbayes.experiments.regression.scenario import RegressionScenario
-from dpbayes.experiments.regression.study import SplitTable, records_of, regression_study
+from dpbayes.experiments.regression import SplitTable, records_of, regression_study
+from dpbayes.experiments.regression_scenario import RegressionScenario
 from dpbayes.model.regression import ScaledRegression
 
 RECORDS, FEATURES, PRECISIONS, REPEATS = 370_000, 14, 20, 100

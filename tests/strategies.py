@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from dpbayes.experiments.table_errors import mean_pair_distance
+from dpbayes.experiments.arrows import mean_pair_distance
 from dpbayes.mechanisms.adaptive.scores import pair_counts, state_starts
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset

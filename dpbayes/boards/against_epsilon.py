@@ -11,11 +11,12 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.text import numeral, share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.boards.curator import CuratorInputs, MechanismAt
+from dpbayes.boards.curator import CuratorInputs
 from dpbayes.experiments.accuracy.methods import ALL_METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
 from dpbayes.experiments.epsilon_curves import EpsilonCurves, epsilon_curves
+from dpbayes.experiments.releases import MechanismAt
 from dpbayes.figures.accuracy import accuracy_figure, at_epsilon
 from dpbayes.figures.explore import Spread, divergence_figure, shares_figure
 from dpbayes.figures.style import Figure

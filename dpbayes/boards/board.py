@@ -16,8 +16,7 @@ from dpbayes.base.parameters import Parameter
 from dpbayes.base.spreadsheet import safe_csv
 from dpbayes.base.steps import Partial, Work, finished
 from dpbayes.base.text import typed
-from dpbayes.boards.block import packed
-from dpbayes.boards.document import document_of
+from dpbayes.boards.document import document_of, packed
 from dpbayes.figures.style import Figure
 
 

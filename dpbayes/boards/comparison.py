@@ -1,7 +1,6 @@
 """Mechanisms compared: the error of each mechanism's probabilities against epsilon, on one table or on planned ones."""
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,17 +9,15 @@ import numpy as np
 from dpbayes.base.estimates import standard_error
 from dpbayes.base.libraries import pd
 from dpbayes.base.looks import Curve, Look
-from dpbayes.base.randomness import stream
 from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.boards.board import Board, Frame, Panel, View, nearest_place
-from dpbayes.boards.curator import MechanismAt
 from dpbayes.boards.explore import SLIDER
-from dpbayes.boards.tables import Tables
-from dpbayes.experiments.planned_errors import is_near, release_errors
-from dpbayes.figures.comparison import errors_figure
-from dpbayes.model.counts import Counts
+from dpbayes.experiments.comparison import MechanismErrors, is_near
+from dpbayes.experiments.planned_tables import Tables
+from dpbayes.experiments.releases import MechanismAt
+from dpbayes.figures.errors import errors_figure
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
 
@@ -52,49 +49,24 @@ class ComparisonInputs:
     reading: Reading = Reading.NOISE_AWARE
     seed: int = 1
 
-
-@dataclass(frozen=True, eq=False)
-class MechanismErrors:
-    """Errors of one release of every table, by mechanism: (epsilons, tables); NaN if it cannot be used.
-
-    The tables and the random numbers are the same at every epsilon.
-    """
-
-    inputs: ComparisonInputs
-
     @cached_property
-    def tables(self) -> Counts:
-        """The tables that are released."""
-        return self.inputs.tables.of(releases_of(self.inputs.tables.network))
-
-    def errors_at(self, look: Look, epsilon: float) -> FloatArray:
-        """Return the mean absolute error of one mechanism's probabilities on each table, at any epsilon: (tables,)."""
-        result = self.tried(look, epsilon)
-        return np.full(len(self.tables.values), np.nan) if isinstance(result, str) else result
-
-    def tried(self, look: Look, epsilon: float) -> FloatArray | str:
-        """Return the errors of one mechanism at an epsilon, or the reason why it cannot be used there."""
-        rng = stream(self.inputs.seed, "comparison", look.name)
-        try:
-            mechanism = self.inputs.mechanisms[look](epsilon)
-            return release_errors(self.tables, mechanism, self.inputs.reading, rng)
-        except InputError as refusal:
-            return str(refusal)
+    def compared(self) -> MechanismErrors:
+        """The errors of one release of every table, at any epsilon."""
+        mechanisms = {look.name: at for look, at in self.mechanisms.items()}
+        return MechanismErrors(mechanisms, self.tables.of(releases_of(self.tables.network)), self.reading, self.seed)
 
     @cached_property
     def errors(self) -> dict[Look, FloatArray]:
-        """The errors on the grid."""
-        looks = self.inputs.mechanisms
-        return {look: np.stack([self.errors_at(look, epsilon) for epsilon in GRID]) for look in looks}
+        """The errors on the grid, of the mechanisms that can be used somewhere: (epsilons, tables)."""
+        errors = {look: self.compared.over(look.name, GRID) for look in self.mechanisms}
+        return {look: values for look, values in errors.items() if np.isfinite(values).any()}
 
-    @cached_property
+    @property
     def curves(self) -> list[Curve]:
-        """The mean errors over the grid, of the mechanisms that can be used."""
+        """The mean errors over the grid."""
         grid = np.array(GRID)
         return [
-            Curve(look, grid, errors.mean(axis=1), standard_error(errors.T))
-            for look, errors in self.errors.items()
-            if np.isfinite(errors).any()
+            Curve(look, grid, values.mean(axis=1), standard_error(values.T)) for look, values in self.errors.items()
         ]
 
     def near(self, epsilon: float) -> dict[Look, FloatArray]:
@@ -121,18 +93,17 @@ def comparison(inputs: ComparisonInputs) -> View:
     Returns:
         A view whose stops are the epsilons of the slider. Errors on the true table are not private.
     """
-    compared, is_private = MechanismErrors(inputs), inputs.tables.is_private
-    board = Board("comparison", "Mechanisms compared", (ERRORS,), {}, "1", SLIDER, private=is_private)
-    return View(board, lambda stop: (_frame(compared, float(stop)),))
+    board = Board("comparison", "Mechanisms compared", (ERRORS,), {}, "1", SLIDER, private=inputs.tables.is_private)
+    return View(board, lambda stop: (_frame(inputs, float(stop)),))
 
 
-def _frame(compared: MechanismErrors, epsilon: float) -> Frame:
-    here = compared.near(epsilon)
-    if not compared.curves or not here:
+def _frame(inputs: ComparisonInputs, epsilon: float) -> Frame:
+    here = inputs.near(epsilon)
+    if not here:
         raise InputError("No mechanism can be used with this network and these settings.")
-    figure = errors_figure(compared.curves, epsilon=epsilon, title="mean absolute error of a probability")
+    figure = errors_figure(inputs.curves, epsilon=epsilon, title="mean absolute error of a probability")
     numbers = {look.name: float(errors.mean()) for look, errors in here.items()}
-    note = _about(compared)
+    note = _about(inputs)
     return Frame(
         comparison_headline(here, GRID[nearest_place(GRID, epsilon)]), {"errors": figure}, (note,), {}, numbers
     )
@@ -157,39 +128,34 @@ def comparison_headline(errors: Mapping[Look, FloatArray], epsilon: float) -> st
     return f"{start}, without a clear difference from {names}."
 
 
-def _about(compared: MechanismErrors) -> str:
+def _about(inputs: ComparisonInputs) -> str:
     """Return what the errors are averages of."""
-    releases, whose = many(len(compared.tables.values), "simulated release"), compared.inputs.tables.text
-    is_aware = compared.inputs.reading is Reading.NOISE_AWARE
-    reader = "noise-aware where a release states its noise" if is_aware else "naive"
+    releases, whose = many(len(inputs.compared.tables.values), "simulated release"), inputs.tables.text
+    is_aware = inputs.reading is Reading.NOISE_AWARE
+    reader = (
+        "accounts for the noise where a release states it"
+        if is_aware
+        else "is naive: noisy counts are taken for exact ones"
+    )
     return (
         f"Mean absolute error of all probabilities over {releases} {whose}; bars show one standard error. The reader "
-        f"is {reader}. The prior limits the error at small ε."
+        f"{reader}. The prior limits the error at small ε."
     )
 
 
-def table_at(compared: MechanismErrors, epsilon: float, looks: Sequence[Look] = ()) -> "pd.DataFrame":
+def errors_table(inputs: ComparisonInputs, epsilon: float) -> "pd.DataFrame":
     """Return the error and the guarantee of each mechanism at exactly one epsilon, the least error first.
 
     A mechanism that cannot be used is in the last rows, with the reason.
 
     Args:
-        compared: The comparison.
+        inputs: The mechanisms and the tables.
         epsilon: The epsilon.
-        looks: The mechanisms; all of them by default.
 
     Returns:
         A frame with one row for each mechanism.
     """
-    rows: list[tuple[str, str, float, float, str]] = []
-    for look in looks or compared.inputs.mechanisms:
-        errors = compared.tried(look, epsilon)
-        if isinstance(errors, str):
-            rows.append((look.name, "", math.nan, math.nan, errors))
-            continue
-        proved = compared.inputs.mechanisms[look](epsilon).certified
-        spread = float(standard_error(errors[:, None])[0])
-        rows.append((look.name, str(proved), float(errors.mean()), spread, ""))
-    columns = ["mechanism", "proved guarantee", "mean absolute error", "standard error", "why not"]
-    frame = pd.DataFrame(rows, columns=columns).sort_values("mean absolute error", ignore_index=True)
-    return frame if (frame["why not"] != "").any() else frame.drop(columns="why not")
+    names = {"proved": "proved guarantee", "error": "mean absolute error", "standard_error": "standard error"}
+    frame = inputs.compared.table([epsilon]).drop(columns="epsilon").sort_values("error", ignore_index=True)
+    frame = frame if (frame["reason"] != "").any() else frame.drop(columns="reason")
+    return frame.rename(columns=names | {"reason": "why not"})

@@ -1,12 +1,13 @@
 """What a curator's board of Explore is computed from."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.types import FloatArray
-from dpbayes.boards.answers import Span, density_of, points_of, span_of
+from dpbayes.experiments.answers import Span, density_of, points_of, span_of
+from dpbayes.experiments.releases import MechanismAt
 from dpbayes.mechanisms import Mechanism, Outcome, Release
 from dpbayes.model.counts import Counts
 from dpbayes.model.dataset import Dataset
@@ -18,9 +19,6 @@ RELEASES, SHOWN = 400, 50
 
 MOST_VALUES, MOST_READ, FEWEST = 600_000, 2_000, 3
 """Released values that are simulated at each stop, noise-aware probabilities that are read, and releases at least."""
-
-MechanismAt = Callable[[float], Mechanism[Outcome]]
-"""A mechanism at an epsilon. Errors: InputError if it cannot be used."""
 
 
 def shown_release(mechanism: Mechanism[Outcome], counts: Counts, seed: int) -> Release[Outcome]:

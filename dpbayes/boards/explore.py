@@ -15,9 +15,9 @@ from dpbayes.base.looks import PRIVATE
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import near_one, numeral
 from dpbayes.boards.against_epsilon import Pictures
-from dpbayes.boards.answers import THETA, Answers, Span, answers_of, is_like_prior, points_of, span_of
 from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
 from dpbayes.boards.curator import SHOWN, CuratorInputs
+from dpbayes.experiments.answers import THETA, Answers, Span, answers_of, is_like_prior, points_of, span_of
 from dpbayes.figures.answer import AnswerPicture, answer_figure, frame_height
 from dpbayes.figures.style import Figure
 from dpbayes.mechanisms import Outcome, Release

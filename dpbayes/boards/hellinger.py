@@ -16,7 +16,8 @@ from dpbayes.base.types import FloatArray
 from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.board import Board, Frame, Panel, View, nearest_place
 from dpbayes.boards.explore import SLIDER
-from dpbayes.experiments.hellinger.errors import (
+from dpbayes.experiments.die import SIDES, DieMethod, Scenario, SmoothRun
+from dpbayes.experiments.die_errors import (
     DRAWS,
     LEVELS,
     MOST_SWEPT,
@@ -26,7 +27,6 @@ from dpbayes.experiments.hellinger.errors import (
     noise_here,
     throws_grid,
 )
-from dpbayes.experiments.hellinger.scenario import SIDES, DieMethod, Scenario, SmoothRun
 from dpbayes.figures.hellinger import die_errors_figure, error_box_figure, sides_figure
 from dpbayes.figures.style import Figure, without_legend
 from dpbayes.model.compositions import is_listable

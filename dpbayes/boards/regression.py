@@ -9,8 +9,8 @@ import numpy as np
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import many, numeral, rough
 from dpbayes.boards.board import Board, Frame, Panel, Slider, View, nearest_place, stop_text
-from dpbayes.experiments.regression.scenario import PRECISIONS, Records, RegressionScenario
-from dpbayes.experiments.regression.study import RegressionResult, StudyRecords, records_of, regression_study
+from dpbayes.experiments.regression import RegressionResult, StudyRecords, records_of, regression_study
+from dpbayes.experiments.regression_scenario import PRECISIONS, Records, RegressionScenario
 from dpbayes.figures.regression import epsilon_figure, regression_errors_figure
 from dpbayes.figures.style import Figure
 from dpbayes.mechanisms.regression import PRIOR_PRECISION, RegressionSampler

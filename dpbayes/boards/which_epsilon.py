@@ -14,10 +14,10 @@ from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
-from dpbayes.boards.curator import MechanismAt
-from dpbayes.boards.tables import Tables
-from dpbayes.experiments.least_epsilon.errors import AnswerErrors, LeastEpsilon, answer_errors
-from dpbayes.figures.which_epsilon import NeededEpsilon, error_figure
+from dpbayes.experiments.least_epsilon import AnswerErrors, LeastEpsilon, answer_errors
+from dpbayes.experiments.planned_tables import Tables
+from dpbayes.experiments.releases import MechanismAt
+from dpbayes.figures.errors import NeededEpsilon, error_figure
 from dpbayes.model.question import Question
 from dpbayes.posteriors.noise_model import Reading
 

@@ -1,6 +1,8 @@
-"""The errors of all mechanisms on one table, and the least epsilon for one answer: `dp.compare`, `dp.least_epsilon`."""
+"""The errors of all mechanisms, and the least epsilon for one answer: `dp.compare`, `dp.least_epsilon`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,14 +10,14 @@ from numpy.typing import ArrayLike
 
 from dpbayes.base.estimates import standard_error
 from dpbayes.base.libraries import pd
-from dpbayes.base.randomness import generator
+from dpbayes.base.randomness import generator, stream
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, whole_number
-from dpbayes.experiments.least_epsilon.errors import LeastEpsilon, answer_errors
-from dpbayes.experiments.least_epsilon.tables import planned_tables
-from dpbayes.experiments.planned_errors import release_errors
+from dpbayes.experiments.least_epsilon import LeastEpsilon, answer_errors
+from dpbayes.experiments.planned_tables import TrueTable, planned_tables
+from dpbayes.experiments.releases import MechanismAt, concluded
 from dpbayes.mechanisms import PRIVATE
-from dpbayes.mechanisms.base import Mechanism, rule_for
-from dpbayes.mechanisms.release import Outcome
+from dpbayes.mechanisms.base import rule_for
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -27,6 +29,68 @@ MOST_RELEASES = 10_000
 
 TABLES, GRID = 200, np.geomspace(0.01, 100, 41)
 """The planned tables of `least_epsilon`, a release each, and its epsilons."""
+
+CERTAIN = 2.0
+"""The least error is named only if it is below every other error by at least so many standard errors..."""
+
+MARGIN = 0.03
+"""...and by this share of the least error, because a real table differs from the average of the planned tables."""
+
+
+def is_near(differences: FloatArray, least: float) -> bool:
+    """Return whether paired differences of errors (tables,) show no clear difference, given the least error."""
+    if len(differences) < 2:
+        return True
+    error = float(standard_error(differences[:, None])[0])
+    return bool(differences.mean() < CERTAIN * error + MARGIN * least)
+
+
+@dataclass(frozen=True, eq=False)
+class MechanismErrors:
+    """Mean absolute errors of the probabilities in one simulated release of every table, by mechanism.
+
+    The tables and the random numbers are the same at every epsilon.
+
+    Attributes:
+        mechanisms: The mechanisms at an epsilon, by name. Errors: InputError where one cannot be used.
+        tables: The tables (T, K).
+        reading: How a recipient reads a release; one that does not state its noise is read naively.
+        seed: The seed of the noise.
+    """
+
+    mechanisms: Mapping[str, MechanismAt]
+    tables: Counts
+    reading: Reading = Reading.NOISE_AWARE
+    seed: int = 1
+
+    def at(self, name: str, epsilon: float) -> FloatArray:
+        """Return the mean over all cells of |released - exact|: (T,). Errors: InputError if it cannot be used."""
+        mechanism = self.mechanisms[name](epsilon)
+        exact = mechanism.prior.updated(self.tables).mean
+        release = mechanism.simulate(self.tables, stream(self.seed, "comparison", name))
+        private = concluded(release, self.reading if release.tells_noise else Reading.AS_REAL)
+        return np.asarray(np.abs(private - exact).mean(axis=-1))
+
+    def over(self, name: str, epsilons: Sequence[float]) -> FloatArray:
+        """Return the errors at some epsilons, NaN where the mechanism cannot be used: (E, T)."""
+        errors = np.full((len(epsilons), len(self.tables.values)), np.nan)
+        for k, epsilon in enumerate(epsilons):
+            with suppress(InputError):
+                errors[k] = self.at(name, epsilon)
+        return errors
+
+    def table(self, epsilons: Sequence[float]) -> "pd.DataFrame":
+        """Return a row for each mechanism and epsilon, as `compare` does."""
+        return pd.DataFrame([self._row(name, float(epsilon)) for name in self.mechanisms for epsilon in epsilons])
+
+    def _row(self, name: str, epsilon: float) -> dict[str, object]:
+        row: dict[str, object] = {"mechanism": name, "epsilon": epsilon}
+        try:
+            errors, proved = self.at(name, epsilon), self.mechanisms[name](epsilon).certified
+        except InputError as refusal:
+            return row | {"proved": "", "error": np.nan, "standard_error": np.nan, "reason": str(refusal)}
+        spread = float(standard_error(errors))
+        return row | {"proved": str(proved), "error": float(errors.mean()), "standard_error": spread, "reason": ""}
 
 
 def compare(
@@ -50,8 +114,8 @@ def compare(
         seed: A generator or a seed.
 
     Returns:
-        A row for each mechanism and epsilon, with the columns "mechanism", "epsilon", "error" and "standard_error".
-        The column "reason" says why a mechanism cannot be used; its error is then NaN.
+        A row for each mechanism and epsilon, with the columns "mechanism", "epsilon", "proved" (the guarantee),
+        "error" and "standard_error". The column "reason" says why a mechanism cannot be used; its error is then NaN.
 
     Raises:
         InputError: The table does not fit the network, or the number of releases is out of range.
@@ -63,20 +127,14 @@ def compare(
         >>> laplace[0] > laplace[1]
         True
     """
-    size, rng = whole_number("releases", releases, low=2, high=MOST_RELEASES), generator(seed)
-    counts = count(network, table)
-    tables = Counts(network, np.array(np.broadcast_to(counts.values, (size, network.cell_count))), counts.n)
-    return pd.DataFrame([_row(tables, kind, float(epsilon), rng) for kind in PRIVATE for epsilon in epsilons])
+    size = whole_number("releases", releases, low=2, high=MOST_RELEASES)
+    tables, number = TrueTable(count(network, table)).of(size), int(generator(seed).integers(2**32))
+    return MechanismErrors({kind.label: _at(kind, network) for kind in PRIVATE}, tables, seed=number).table(epsilons)
 
 
-def _row(tables: Counts, kind: Any, epsilon: float, rng: np.random.Generator) -> dict[str, object]:
-    row: dict[str, object] = {"mechanism": kind.label, "epsilon": epsilon}
-    try:
-        mechanism = kind(prior=rule_for(kind, PriorRule()).on(tables.network), epsilon=epsilon)
-        errors = release_errors(tables, mechanism, Reading.NOISE_AWARE, rng)
-    except InputError as refusal:
-        return row | {"error": np.nan, "standard_error": np.nan, "reason": str(refusal)}
-    return row | {"error": float(errors.mean()), "standard_error": float(standard_error(errors)), "reason": ""}
+def _at(kind: Any, network: Network) -> MechanismAt:
+    """Return a mechanism with the recommended prior at any epsilon."""
+    return lambda epsilon: kind(prior=rule_for(kind, PriorRule()).on(network), epsilon=epsilon)
 
 
 def least_epsilon(
@@ -116,11 +174,6 @@ def least_epsilon(
     """
     rng = generator(seed)
     tables = planned_tables(question.network, probabilities, n, TABLES, rng)
-    prior = rule_for(kind, PriorRule()).on(question.network)
-
-    def at(epsilon: float) -> Mechanism[Outcome]:
-        mechanism: Mechanism[Outcome] = kind(prior=prior, epsilon=epsilon)
-        return mechanism
-
+    at = _at(kind, question.network)
     errors = answer_errors(at, question, tables, GRID.tolist(), rng, reading=Reading.NOISE_AWARE)
     return errors.least(tolerance)

@@ -3,7 +3,7 @@
 For the curator only: all results are computed from true counts.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +12,7 @@ from scipy import special
 
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError
+from dpbayes.experiments.releases import MechanismAt
 from dpbayes.mechanisms import Mechanism, Outcome, ReleasedPosterior
 from dpbayes.model.counts import Counts
 from dpbayes.posteriors.divergence import kl_rows
@@ -51,7 +52,7 @@ class EpsilonCurves:
 
 
 def epsilon_curves(
-    mechanism_at: Callable[[float], Mechanism[Outcome]],
+    mechanism_at: MechanismAt,
     counts: Counts,
     epsilons: Sequence[float],
     rng: np.random.Generator,

@@ -1,13 +1,18 @@
 """The probabilities that recipients conclude from simulated releases, and curves of posterior densities."""
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import special
 
 from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.mechanisms import Outcome, Release
+from dpbayes.mechanisms import Mechanism, Outcome, Release
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.noise_model import Reading
+
+MechanismAt = Callable[[float], Mechanism[Outcome]]
+"""A mechanism at an epsilon. Errors: InputError if it cannot be used."""
 
 POINTS = 64
 """Points of every row of the noise-aware posteriors, of which there are many thousands."""
@@ -67,9 +72,3 @@ def density_grid(posteriors: list[Dirichlets], cell: int, *, within: tuple[float
 def density(posterior: Dirichlets, cell: int, theta: FloatArray) -> FloatArray:
     """Return one cell's marginal density at theta (grid,): (..., grid)."""
     return np.exp(posterior.log_density(cell, theta))
-
-
-def cumulative(posterior: Dirichlets, cell: int, theta: FloatArray) -> FloatArray:
-    """Return P(value <= theta) for one cell's marginal at theta (grid,), inside (0, 1): (..., grid)."""
-    alpha, rest = posterior.alpha[..., cell, None], posterior.rest_of(cell)[..., None]
-    return np.where(rest > 0, special.betainc(alpha, np.where(rest > 0, rest, 1.0), theta), 0.0)

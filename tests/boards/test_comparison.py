@@ -11,13 +11,12 @@ from dpbayes.base.validation import InputError
 from dpbayes.boards.comparison import (
     GRID,
     ComparisonInputs,
-    MechanismErrors,
     comparison,
     comparison_headline,
-    table_at,
+    errors_table,
 )
-from dpbayes.boards.tables import PlannedTables, TrueTable
-from dpbayes.mechanisms import PRIVATE, Exact
+from dpbayes.experiments.planned_tables import PlannedTables, TrueTable
+from dpbayes.mechanisms import PRIVATE
 from dpbayes.model.counts import Counts
 from dpbayes.posteriors.noise_model import Reading
 
@@ -37,32 +36,26 @@ PLANNED = replace(INPUTS, tables=PlannedTables(NETWORK, CPTS, 1000))
 
 def test_the_error_of_laplace_is_that_of_other_releases():
     """Against 3,000 other releases, for the naive reader, whose posterior mean is a ratio of counts."""
-    naive = MechanismErrors(replace(INPUTS, reading=Reading.AS_REAL))
+    naive = replace(INPUTS, reading=Reading.AS_REAL).compared
     mechanism = at(dp.LaplaceUpdates)(1.0)
     other = mechanism.simulate(COUNTS, np.random.default_rng(9), (3000,)).outcome.probabilities
     expected = np.abs(other - mechanism.prior.updated(COUNTS).mean).mean(axis=-1)
-    errors = naive.errors_at(LOOKS[dp.LaplaceUpdates], 1.0)
+    errors = naive.at("Laplace", 1.0)
     assert errors.mean() == pytest.approx(expected.mean(), abs=4 * expected.std() / np.sqrt(len(errors)))
 
 
 def test_every_mechanism_has_a_curve_that_falls():
-    curves = {curve.look.name: curve.y for curve in MechanismErrors(INPUTS).curves}
+    curves = {curve.look.name: curve.y for curve in INPUTS.curves}
     assert set(curves) == {kind.label for kind in PRIVATE}
     for y in curves.values():
         assert y[-1] < y[0]
 
 
 def test_the_table_is_sorted_by_error_and_states_the_guarantee():
-    frame = table_at(MechanismErrors(INPUTS), 0.7)
+    frame = errors_table(INPUTS, 0.7)
     assert frame["mean absolute error"].is_monotonic_increasing
     row = frame.set_index("mechanism").loc["Laplace"]
     assert row["proved guarantee"] == str(at(dp.LaplaceUpdates)(0.7).certified)
-
-
-def test_the_exact_posterior_has_no_error():
-    look = Look("exact", "#000000")
-    exact = replace(INPUTS, mechanisms={look: lambda _: Exact(prior=NETWORK)})
-    assert MechanismErrors(exact).errors_at(look, 1.0).max() == 0
 
 
 def test_a_mechanism_that_cannot_be_used_is_listed_with_the_reason():
@@ -70,9 +63,9 @@ def test_a_mechanism_that_cannot_be_used_is_listed_with_the_reason():
         raise InputError("This mechanism needs binary nodes.")
 
     gone = Look("gone", "#000000")
-    few = MechanismErrors(replace(INPUTS, mechanisms={LOOKS[dp.LaplaceUpdates]: at(dp.LaplaceUpdates), gone: never}))
+    few = replace(INPUTS, mechanisms={LOOKS[dp.LaplaceUpdates]: at(dp.LaplaceUpdates), gone: never})
     assert [curve.look.name for curve in few.curves] == ["Laplace"]
-    table = table_at(few, 1.0).set_index("mechanism")["why not"]
+    table = errors_table(few, 1.0).set_index("mechanism")["why not"]
     assert table.to_dict() == {"Laplace": "", "gone": "This mechanism needs binary nodes."}
     with pytest.raises(InputError, match="No mechanism"):
         comparison(replace(INPUTS, mechanisms={gone: never})).frames_at("1")
@@ -89,7 +82,7 @@ def test_the_headline_names_a_tie():
 def test_the_board_marks_epsilon_and_states_the_error_there():
     frame = comparison(INPUTS).frames_at("10")[0]
     assert frame.figures["errors"].layout["shapes"][0]["x0"] == 10
-    errors = MechanismErrors(INPUTS).errors[LOOKS[dp.LaplaceUpdates]][GRID.index(10.0)]
+    errors = INPUTS.errors[LOOKS[dp.LaplaceUpdates]][GRID.index(10.0)]
     assert frame.numbers["Laplace"] == pytest.approx(float(errors.mean()))
     frame.figures["errors"].to_plotly()
 

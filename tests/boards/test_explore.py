@@ -9,7 +9,6 @@ import pytest
 import dpbayes as dp
 from dpbayes.base.randomness import stream
 from dpbayes.boards.against_epsilon import GRID, STOPS, Pictures
-from dpbayes.boards.answers import THETA, answers_of, density_of, evened, smoothed
 from dpbayes.boards.curator import SHOWN, CuratorInputs, shown_release
 from dpbayes.boards.explore import (
     DRAWN,
@@ -18,7 +17,8 @@ from dpbayes.boards.explore import (
     explore_table,
     probability_text,
 )
-from dpbayes.figures.posterior import PRIOR_ALONE
+from dpbayes.experiments.answers import THETA, answers_of, density_of, evened, smoothed
+from dpbayes.figures.answer import PRIOR_ALONE
 from dpbayes.model.question import Question
 from dpbayes.theory.zhang16.fourier import noise_under
 from dpbayes.theory.zhang16.stealth import negative_marginal_probability

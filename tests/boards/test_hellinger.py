@@ -15,8 +15,8 @@ from dpbayes.boards.hellinger import (
     second_sentence,
     swept,
 )
-from dpbayes.experiments.hellinger.errors import LEVELS, DieNoise, error_laws
-from dpbayes.experiments.hellinger.scenario import DieMethod, Scenario
+from dpbayes.experiments.die import DieMethod, Scenario
+from dpbayes.experiments.die_errors import LEVELS, DieNoise, error_laws
 
 INPUTS = HellingerInputs(Scenario(n=30))
 MEDIAN = LEVELS.index(0.5)

@@ -12,8 +12,8 @@ from dpbayes.boards.regression import (
     RegressionPrice,
     regression,
 )
-from dpbayes.experiments.regression.scenario import Records, RegressionScenario
-from dpbayes.experiments.regression.study import records_of, regression_study
+from dpbayes.experiments.regression import records_of, regression_study
+from dpbayes.experiments.regression_scenario import Records, RegressionScenario
 
 SMALL = RegressionScenario(n=20_000, repeats=3)
 INPUTS = RegressionInputs(SMALL, seed=2, data_seed=3)

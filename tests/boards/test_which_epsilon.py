@@ -7,8 +7,8 @@ import pytest
 
 import dpbayes as dp
 from dpbayes.base.validation import InputError
-from dpbayes.boards.tables import PlannedTables, TrueTable
 from dpbayes.boards.which_epsilon import LEAST_RELEASES, ToleranceInputs, which_epsilon
+from dpbayes.experiments.planned_tables import PlannedTables, TrueTable
 from dpbayes.experiments.releases import concluded
 from dpbayes.model.question import Question
 from dpbayes.posteriors.noise_model import Reading

@@ -15,7 +15,7 @@ from dpbayes.base.parameters import Choice, Parameter, parameters_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy.plan import typical
-from dpbayes.experiments.hellinger.scenario import DieMethod
+from dpbayes.experiments.die import DieMethod
 from dpbayes.mechanisms import (
     MECHANISMS,
     OF_RECORDS,

@@ -1,13 +1,37 @@
-"""`dp.compare`: all mechanisms on one table, those that cannot be used with the reason."""
+"""Errors of all mechanisms: those of simulated releases, what is a clear difference, and `dp.compare`."""
 
 import numpy as np
 import pytest
 
 import dpbayes as dp
-from dpbayes.mechanisms import PRIVATE
+from dpbayes.base.randomness import stream
+from dpbayes.experiments.comparison import MechanismErrors, is_near
+from dpbayes.experiments.planned_tables import planned_tables
+from dpbayes.mechanisms import PRIVATE, Exact
+from dpbayes.posteriors.noise_model import Reading
 
 ASIA, CPTS = dp.load_named("asia")
 TABLE = dp.sample_dataset(ASIA, CPTS, 1000, 1)
+
+
+def test_errors_are_those_of_a_release_of_every_table():
+    tables = planned_tables(ASIA, CPTS, 500, 3, np.random.default_rng(1))
+    at = {"Laplace": lambda epsilon: dp.LaplaceUpdates(prior=ASIA, epsilon=epsilon), "no": lambda _: Exact(prior=ASIA)}
+    errors = MechanismErrors(at, tables, Reading.AS_REAL, seed=2)
+    mechanism = at["Laplace"](1.0)
+    release = mechanism.simulate(tables, stream(2, "comparison", "Laplace"))
+    off = np.abs(release.outcome.probabilities - mechanism.prior.updated(tables).mean)
+    np.testing.assert_allclose(errors.at("Laplace", 1.0), off.mean(axis=-1))
+    assert errors.over("Laplace", [0.1, 1.0]).mean(axis=1).argmax() == 0
+    assert errors.at("no", 1.0).max() == 0
+
+
+def test_what_is_near_is_decided_by_pairs_and_by_a_margin():
+    noise = np.random.default_rng(1).normal(scale=0.1, size=50)
+    assert is_near(np.full(50, 0.01), 1.0)
+    assert not is_near(np.full(50, 0.1), 1.0), "both have the same tables"
+    assert is_near(0.05 - 4 * noise, 1.0)
+    assert is_near(np.array([1.0]), 1.0), "one table tells nothing"
 
 
 def test_every_mechanism_has_a_row_for_every_epsilon():
@@ -34,7 +58,8 @@ def test_a_mechanism_that_cannot_be_used_has_a_reason():
     errors = dp.compare(table, network, epsilons=[1], releases=2).set_index("mechanism")
     assert "binary" in errors.loc["Fourier", "reason"]
     assert np.isnan(errors.loc["Fourier", "error"])
-    assert errors.loc["Laplace", "reason"] == ""
+    assert errors.loc["Laplace", "reason"] == errors.loc["Fourier", "proved"] == ""
+    assert errors.loc["Laplace", "proved"] == str(dp.LaplaceUpdates(prior=network, epsilon=1).certified)
 
 
 def uniform(network: dp.Network) -> np.ndarray:

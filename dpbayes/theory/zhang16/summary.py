@@ -158,7 +158,7 @@ MAP = Claim(
     Verdict.FALSE,
     "Neither Corollary 4 nor Lemma 4 holds as stated.",
 )
-# [Zhang16] Figure 1 is drawn by dpbayes/experiments/accuracy, Figure 2 by dpbayes/experiments/regression.
+# [Zhang16] Figure 1 is drawn by dpbayes/experiments/accuracy, Figure 2 by dpbayes/experiments/regression.py.
 
 FIGURE_1 = Claim(
     Reference("Zhang16", "Figure 1"),

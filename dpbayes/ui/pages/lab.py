@@ -12,13 +12,7 @@ from dpbayes.base.text import many, shortest, typed
 from dpbayes.base.validation import InputError, brief
 from dpbayes.boards.accuracy import POINTS, AccuracyInputs, curve_guarantees, prediction_accuracy
 from dpbayes.boards.board import View
-from dpbayes.boards.comparison import (
-    ComparisonInputs,
-    MechanismErrors,
-    comparison,
-    table_at,
-)
-from dpbayes.boards.curator import MechanismAt
+from dpbayes.boards.comparison import ComparisonInputs, comparison, errors_table
 from dpbayes.boards.hellinger import HellingerInputs, die_guarantees, hellinger_or_laplace
 from dpbayes.boards.non_negativity import NonNegativityInputs, non_negativity
 from dpbayes.boards.regression import RegressionInputs, RegressionPrice, regression
@@ -30,11 +24,12 @@ from dpbayes.boards.sampling import (
     query_game,
     samples_of,
 )
-from dpbayes.boards.tables import TrueTable
 from dpbayes.experiments.accuracy.methods import ADDED, ALL_METHODS, METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Method, Synthetic, default_target, epsilon_grid
-from dpbayes.experiments.hellinger.scenario import Balance
-from dpbayes.experiments.regression.scenario import NormBound, Records, RegressionScenario
+from dpbayes.experiments.die import Balance
+from dpbayes.experiments.planned_tables import TrueTable
+from dpbayes.experiments.regression_scenario import NormBound, Records, RegressionScenario
+from dpbayes.experiments.releases import MechanismAt
 from dpbayes.experiments.sampling import Family, Tables, answering
 from dpbayes.mechanisms import (
     PRIVATE,
@@ -352,10 +347,10 @@ def _comparison_board(chosen: Chosen) -> None:
         return ComparisonInputs(mechanisms_at(chosen), tables, reading, chosen.seed)
 
     key = (*shared, parameters, chosen.counts.digest if chosen.is_curator else chosen.n)
-    compared = kept("lab.comparison", key, lambda: MechanismErrors(inputs()))
-    _show("comparison", key, lambda: comparison(compared.inputs), value, table=chosen.data_title)
+    compared = kept("lab.comparison", key, inputs)
+    _show("comparison", key, lambda: comparison(compared), value, table=chosen.data_title)
     st.subheader("At this ε")
-    numbers(table_at(compared, chosen.epsilon))
+    numbers(errors_table(compared, chosen.epsilon))
 
 
 EXPERIMENTS: dict[Experiment, tuple[Callable[[Chosen], None], Callable[[Chosen], None]]] = {

@@ -18,7 +18,7 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import many
 from dpbayes.base.validation import InputError, brief
-from dpbayes.experiments.least_epsilon.tables import has_columns
+from dpbayes.experiments.planned_tables import has_columns
 from dpbayes.mechanisms import MECHANISMS, OF_RECORDS, Mechanism, NetworkMechanism, Outcome, reads_records
 from dpbayes.mechanisms.base import rule_for
 from dpbayes.model.counts import Counts, count

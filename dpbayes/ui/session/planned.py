@@ -2,7 +2,7 @@
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.types import FloatArray
-from dpbayes.boards.tables import PlannedTables
+from dpbayes.experiments.planned_tables import PlannedTables
 from dpbayes.model.cpts import random_cpts
 from dpbayes.sources.named_networks import NAMED, load_named
 from dpbayes.ui.session.chosen import Chosen

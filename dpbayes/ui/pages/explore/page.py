@@ -11,8 +11,8 @@ from dpbayes.base.validation import InputError
 from dpbayes.boards.board import View
 from dpbayes.boards.curator import RELEASES, CuratorInputs, shown_release
 from dpbayes.boards.explore import RecipientInputs, explore_release, explore_table
-from dpbayes.boards.tables import TrueTable
 from dpbayes.boards.which_epsilon import ToleranceInputs, which_epsilon
+from dpbayes.experiments.planned_tables import TrueTable
 from dpbayes.mechanisms import Mechanism, Outcome, Release
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.ui.pages.explore.controls import meanings_of, question_line, rail

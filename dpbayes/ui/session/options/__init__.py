@@ -3,8 +3,8 @@
 from typing import Any
 
 from dpbayes.base.parameters import Choice, Parameter, parameters_of
-from dpbayes.experiments.hellinger.scenario import Scenario
-from dpbayes.experiments.regression.scenario import RegressionScenario
+from dpbayes.experiments.die import Scenario
+from dpbayes.experiments.regression_scenario import RegressionScenario
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.ui.session.options.lab import (
     AccuracyOptions,

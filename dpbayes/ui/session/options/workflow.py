@@ -7,7 +7,7 @@ from typing import Annotated
 from dpbayes.audit.registry import AUDITS
 from dpbayes.base.parameters import Choice, Parameter
 from dpbayes.boards.which_epsilon import TOLERANCE
-from dpbayes.experiments.hellinger.scenario import DELTA, PRIOR, SIDES
+from dpbayes.experiments.die import DELTA, PRIOR, SIDES
 from dpbayes.mechanisms import OF_RECORDS, PRIVATE
 from dpbayes.mechanisms.regression import DRAWS, NOISE_VARIANCE, NORM_BOUND, PRIOR_PRECISION
 from dpbayes.posteriors.noise_model import Reading

@@ -8,8 +8,8 @@ from scipy import stats
 
 from dpbayes.base.bisection import turning_point
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.least_epsilon.errors import AnswerErrors, answer_errors, crossing, interval_shares
-from dpbayes.experiments.least_epsilon.tables import planned_tables
+from dpbayes.experiments.least_epsilon import AnswerErrors, answer_errors, crossing, interval_shares
+from dpbayes.experiments.planned_tables import planned_tables
 from dpbayes.mechanisms import PRIVATE, Exact, LaplaceUpdates
 from dpbayes.model.counts import Counts
 from dpbayes.model.cpts import random_cpts

@@ -8,7 +8,8 @@ from scipy import stats
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.hellinger.errors import (
+from dpbayes.experiments.die import MOST_SHOWN, Balance, DieMethod, Scenario, SmoothRun, proved_run
+from dpbayes.experiments.die_errors import (
     LEVELS,
     DieNoise,
     ErrorLaw,
@@ -18,7 +19,6 @@ from dpbayes.experiments.hellinger.errors import (
     sensitivities,
     throws_grid,
 )
-from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, Balance, DieMethod, Scenario, SmoothRun, proved_run
 from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
 from dpbayes.posteriors.hellinger import (

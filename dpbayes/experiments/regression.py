@@ -18,8 +18,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.regression.records import CENSUS_BOUNDS, census_like
-from dpbayes.experiments.regression.scenario import Records, RegressionScenario
+from dpbayes.experiments.regression_scenario import CENSUS_BOUNDS, Records, RegressionScenario, census_like
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.regression import Moments, PublicBounds, RegressionData, ScaledRegression, mean_squared_error, scaled
 from dpbayes.posteriors.gaussian import sample_in_ball, weights_posterior

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.types import FloatArray
-from dpbayes.experiments.hellinger.scenario import MOST_SHOWN, THROWS, DieMethod, Scenario
+from dpbayes.experiments.die import MOST_SHOWN, THROWS, DieMethod, Scenario
 from dpbayes.model.compositions import is_listable
 from dpbayes.posteriors import hellinger
 

@@ -9,10 +9,16 @@ from scipy.stats import truncnorm
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.regression import study as regression
-from dpbayes.experiments.regression.records import CENSUS_BOUNDS, CENSUS_FEATURES, census_like
-from dpbayes.experiments.regression.scenario import NormBound, Records, RegressionScenario
-from dpbayes.experiments.regression.study import RegressionResult, SplitTable, records_of, regression_study
+from dpbayes.experiments import regression
+from dpbayes.experiments.regression import RegressionResult, SplitTable, records_of, regression_study
+from dpbayes.experiments.regression_scenario import (
+    CENSUS_BOUNDS,
+    CENSUS_FEATURES,
+    NormBound,
+    Records,
+    RegressionScenario,
+    census_like,
+)
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.regression import RegressionData, ScaledRegression, scaled
 from dpbayes.sources.shipped_tables import regression_bounds, shipped_regression

@@ -10,7 +10,7 @@ interval.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,9 +18,7 @@ from scipy import special
 
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
-from dpbayes.experiments.releases import concluded
-from dpbayes.mechanisms.base import Mechanism
-from dpbayes.mechanisms.release import Outcome
+from dpbayes.experiments.releases import MechanismAt, concluded
 from dpbayes.model.counts import Counts
 from dpbayes.model.question import Question
 from dpbayes.posteriors.noise_model import Reading
@@ -80,7 +78,7 @@ class AnswerErrors:
 
 
 def answer_errors(
-    mechanism_at: Callable[[float], Mechanism[Outcome]],
+    mechanism_at: MechanismAt,
     question: Question,
     tables: Counts,
     epsilons: Sequence[float],

@@ -1,1 +1,0 @@
-"""The least epsilon at which released answers are good enough."""

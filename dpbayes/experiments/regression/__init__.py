@@ -1,1 +1,0 @@
-"""Figure 2 of [Zhang16] and beyond: how well private regression weights predict."""
