@@ -5,10 +5,15 @@ import math
 from collections import Counter
 from pathlib import Path
 
-from dpbayes.base.references import PAPERS, THE_NOTES, Paper
+from dpbayes.base.references import PAPERS, Paper
 from dpbayes.base.text import numeral
 from dpbayes.theory.claims.claim import Claim, Counterexample, Verdict
 from dpbayes.theory.index import CLAIMS, counterexamples_of
+
+THE_NOTES = (
+    f"The Notes are an unpublished manuscript without named authors, *{PAPERS['Notes'].title}*, about exponential "
+    "mechanisms that score posteriors by their Hellinger distance from the exact posterior."
+)
 
 PAGE = Path(__file__).parents[1] / "theory.md"
 

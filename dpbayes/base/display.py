@@ -1,8 +1,12 @@
-"""The display of values: at most ten lines in a console, a small table in a notebook."""
+"""The display of values: at most ten lines in a console, a small table in a notebook, a safe file in a spreadsheet."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import accumulate, islice
+
+from dpbayes.base.libraries import pd
+
+_FORMULA_STARTS = ("=", "+", "-", "@")
 
 MOST_ROWS = 12
 """Rows of a table that a notebook shows."""
@@ -54,3 +58,16 @@ def distribution_bar(shares: Sequence[float]) -> Svg:
 
 def _cell(text: str) -> str:
     return text if isinstance(text, Svg) else escape(text)
+
+
+def safe_csv(frame: "pd.DataFrame") -> bytes:
+    """Return the frame as CSV whose texts cannot run as spreadsheet formulas: they get a leading apostrophe."""
+    guarded = frame.rename(columns=_guarded).map(_guarded)
+    return guarded.to_csv(index=False).encode()
+
+
+def _guarded(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    text = value.replace("\r", " ")  # a bare carriage return opens a new line, and a new cell, in a spreadsheet
+    return f"'{text}" if text.startswith("\t") or text.lstrip().startswith(_FORMULA_STARTS) else text

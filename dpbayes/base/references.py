@@ -24,32 +24,14 @@ class Paper:
 
     @property
     def bibtex(self) -> str:
-        """The entry of a bibliography, in Unicode as BibLaTeX reads it; the venue determines its kind."""
-        kind, where = self._kind()
-        fields = {"author": self._author(), "title": f"{{{self.title}}}", **where} | self._address()
-        lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items())
-        return f"@{kind}{{{self.key},\n{lines}}}\n"
-
-    def _author(self) -> str:
+        """The entry of a bibliography, in Unicode as BibLaTeX reads it."""
         is_people = not self.authors.endswith(" authors")
-        return self.authors.replace(", ", " and ") if is_people else f"{{{self.authors}}}"
-
-    def _kind(self) -> tuple[str, dict[str, str]]:
-        if journal := re.fullmatch(r"(.+) (\d+)\((\d+)\), (\d{4})", self.venue):
-            return "article", dict(zip(("journal", "volume", "number", "year"), journal.groups(), strict=True))
-        if preprint := re.fullmatch(r"preprint, (\d{4})", self.venue):
-            return "misc", {"year": preprint[1]}
-        if talk := re.fullmatch(r"(.+) (\d{4})", self.venue):
-            return "inproceedings", {"booktitle": talk[1], "year": talk[2]}
-        return "unpublished", {"note": self.venue[0].upper() + self.venue[1:]}
-
-    def _address(self) -> dict[str, str]:
-        """An identifier, if the link has one."""
-        if arxiv := re.fullmatch(r"https://arxiv\.org/abs/(.+)", self.link):
-            return {"eprint": arxiv[1], "eprinttype": "arxiv", "url": self.link}
-        if doi := re.fullmatch(r"https://doi\.org/(.+)", self.link):
-            return {"doi": doi[1]}
-        return {}
+        author = self.authors.replace(", ", " and ") if is_people else f"{{{self.authors}}}"
+        fields = {"author": author, "title": f"{{{self.title}}}", "howpublished": self.venue, "url": self.link}
+        if year := re.search(r"\d{4}$", self.venue):
+            fields["year"] = year[0]
+        lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
+        return f"@misc{{{self.key},\n{lines}}}\n"
 
 
 PAPERS = {
@@ -57,13 +39,6 @@ PAPERS = {
     for key, fields in tomllib.loads(Path(__file__).with_name("papers.toml").read_text(encoding="utf-8")).items()
 }
 """The cited papers by key."""
-
-
-THE_NOTES = (
-    f"The Notes are an unpublished manuscript without named authors, *{PAPERS['Notes'].title}*, about exponential "
-    "mechanisms that score posteriors by their Hellinger distance from the exact posterior."
-)
-"""The name of the Notes on the pages, for readers who do not know them."""
 
 USUAL = "Zhang16"
 """The paper of a sentence that names none."""

@@ -33,27 +33,12 @@ SEED = _MEANINGS["seed"].meaning
 PSEUDO_COUNT = "The Dirichlet parameter of every cell before any record is seen; 1 is a uniform prior."
 SAMPLE_SIZE = "The sum of the Dirichlet parameters of a node’s cells, N′ in BDeu; it acts like so many records."
 
-GLOSSARY = """# Glossary
-
-The terms of the dashboard, as its tooltips explain them (`dpbayes/base/glossary.toml`).
-
-| term | meaning |
-| --- | --- |
-"""
-"""The beginning of `docs/glossary.md`."""
-
 MOST_EXPLAINED = 4
 """The largest number of terms that one tooltip explains."""
 
 _NAMES = re.compile(
     r"(?<![\w-])(?:" + "|".join(map(re.escape, sorted(_MEANINGS, key=len, reverse=True))) + r")(?![\w-])"
 )
-
-
-def glossary() -> str:
-    """Return the page `docs/glossary.md`."""
-    names = (", ".join((term.name, *term.others)) for term in TERMS)
-    return GLOSSARY + "".join(f"| {name} | {term.meaning} |\n" for name, term in zip(names, TERMS, strict=True))
 
 
 def explained(text: str) -> str:

@@ -55,20 +55,6 @@ def rough(number: float) -> str:
     return f"{rounded:,.0f}" if 10 <= rounded < 1e12 else numeral(rounded, 6)
 
 
-def times(factor: float, most: int = 2) -> str:
-    """Return by what factor, in `most` digits, of a large one in three: "1.5 times", "38,824 times"."""
-    return f"{numeral(factor, max(most, 3) if factor >= 100 else most)} times"
-
-
-def duration(seconds: float) -> str:
-    """Return a time, rounded up, in the largest unit of which there are two at least: "90 minutes"."""
-    units = (("year", 31_557_600), ("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
-    unit, unit_seconds = next(
-        ((unit, unit_seconds) for unit, unit_seconds in units if seconds >= 2 * unit_seconds), units[-1]
-    )
-    return many(math.ceil(seconds / unit_seconds), unit)
-
-
 def memory(size: float) -> str:
     """Return a number of bytes: "1.3 MB"."""
     for unit, unit_bytes in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
@@ -79,12 +65,7 @@ def memory(size: float) -> str:
 
 def many(number: int, noun: str) -> str:
     """Return a number of things: "1 release", "1,000 releases"."""
-    return plural(f"{number:,}", noun)
-
-
-def plural(said: str, noun: str) -> str:
-    """Return a number that is text already, of things: "1 record", "0.5 records"."""
-    return f"{said} {noun}{'' if said == '1' else 's'}"
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def percent(probability: float, most: int = 4) -> str:
@@ -95,11 +76,6 @@ def percent(probability: float, most: int = 4) -> str:
 def whole_percent(share: float) -> str:
     """Return a probability in whole percent; what is not quite all or none does not look so."""
     return _not_quite(100 * share, 1) or f"{100 * share:.0f}%"
-
-
-def done(part: float) -> str:
-    """Return how much of some work is done, in whole percent: "99%" until it is all."""
-    return f"{math.floor(100 * part + 1e-9)}%"
 
 
 def in_hundred(probability: float) -> str:

@@ -1,4 +1,4 @@
-"""Zero-concentrated differential privacy: rho, what it says of (epsilon, delta), and what pure epsilon says of it.
+"""Conversions between rho of zero-concentrated privacy, (epsilon, delta), pure epsilon and the shift of Gaussian noise.
 
 A mechanism is rho-zCDP if the Renyi divergence of every order alpha > 1 between its laws on two neighbours is at most
 alpha rho. [Bun16] Definition 1.1. Rhos add up under composition ([Bun16] Lemma 1.7).
@@ -8,19 +8,30 @@ Every order gives a valid conversion ([Canonne20] Proposition 12), with h = (alp
     ln delta = (alpha - 1) (alpha rho - epsilon) + h.
 
 So the search for the best order need not be exact for what it returns to be certified.
+
+Noise N(0, s^2) on numbers that change by a vector of length D has the privacy loss of noise N(0, 1) on one number that
+changes by mu = D/s: the density ratio depends on the projection onto that vector alone. [Balle18] Theorem 8:
+
+    delta(epsilon) = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu).
 """
 
 import math
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
 
+from dpbayes.base.bisection import turning_point
 from dpbayes.base.types import FloatArray
 
 _ORDERS = np.logspace(-9, 15, 961)
 """alpha - 1, where a search for the best order begins."""
 
 _REFINED = 4
+
+_LEAST_SHIFT, _MOST_SHIFT = 1e-14, 1e6
+"""The range of the search for the shift that a guarantee allows."""
 
 
 def rho_of_pure(epsilon: float) -> float:
@@ -90,3 +101,39 @@ def _least(value: Callable[[FloatArray], FloatArray]) -> float:
         low, high = orders[max(at - 1, 0)], orders[min(at + 1, len(orders) - 1)]
         orders = np.linspace(low, high, 41)
     return best
+
+
+# Gaussian noise
+
+
+def gaussian_delta(shifts: ArrayLike, epsilons: ArrayLike) -> FloatArray:
+    """Return delta(epsilon) of shifts mu >= 0, in standard deviations: (...).
+
+    Both terms are e^(-a^2/2)/2 times a scaled complementary error function, so that small deltas keep their digits.
+    """
+    values, shift = np.asarray(epsilons, dtype=np.float64), np.asarray(shifts, dtype=np.float64)
+    with np.errstate(all="ignore"):  # where nothing moves, and in the term that is not taken
+        near, far = values / shift - shift / 2, values / shift + shift / 2
+        tail = np.exp(-(np.maximum(near, 0.0) ** 2) / 2) / 2
+        scaled = tail * (special.erfcx(np.maximum(near, 0.0) / math.sqrt(2)) - special.erfcx(far / math.sqrt(2)))
+        plain = special.ndtr(-near) - np.exp(values + special.log_ndtr(-far))
+    return np.asarray(np.where(shift > 0, np.clip(np.where(near > 0, scaled, plain), 0.0, 1.0), 0.0))
+
+
+def gaussian_epsilon(shift: float, *, delta: float) -> float:
+    """Return the least epsilon >= 0 at which delta suffices, rounded up: infinity at delta = 0."""
+    if not shift or gaussian_delta(shift, 0.0) <= delta:
+        return 0.0
+    if not delta:
+        return math.inf
+    most = shift**2 / 2 + shift * math.sqrt(2 * math.log(1 / delta))  # P[loss > most] <= delta
+    _, enough = turning_point(lambda epsilon: gaussian_delta(shift, epsilon) > delta, 0.0, most)
+    return float(enough)
+
+
+def gaussian_shift(epsilon: float, *, delta: float) -> float:
+    """Return the largest shift mu that is (epsilon, delta)-private, rounded down: 0 at delta = 0."""
+    if not delta:
+        return 0.0
+    low, high = math.log(_LEAST_SHIFT), math.log(_MOST_SHIFT)
+    return math.exp(turning_point(lambda log: gaussian_delta(np.exp(log), epsilon) <= delta, low, high)[0])

@@ -11,9 +11,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from dpbayes.base.display import safe_csv
 from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import Parameter
-from dpbayes.base.spreadsheet import safe_csv
 from dpbayes.base.steps import Partial, Work, finished
 from dpbayes.base.text import typed
 from dpbayes.boards.document import document_of, packed

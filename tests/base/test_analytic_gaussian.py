@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpbayes.base.analytic_gaussian import gaussian_delta, gaussian_epsilon, gaussian_shift
+from dpbayes.base.zcdp import gaussian_delta, gaussian_epsilon, gaussian_shift
 
 
 @pytest.mark.parametrize("shift", [0.05, 1.0, 6.0])

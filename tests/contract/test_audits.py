@@ -8,10 +8,9 @@ import pytest
 from dpbayes.audit.registry import audit
 from dpbayes.audit.regression import bad_tables
 from dpbayes.audit.report import AuditVerdict
-from dpbayes.base.analytic_gaussian import gaussian_epsilon
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError
-from dpbayes.base.zcdp import zcdp_epsilon
+from dpbayes.base.zcdp import gaussian_epsilon, zcdp_epsilon
 from dpbayes.mechanisms import (
     MECHANISMS,
     ConsistentLaplace,

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.loss.law import epsilon_at
-from dpbayes.base.analytic_gaussian import gaussian_delta, gaussian_epsilon
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.base.zcdp import zcdp_delta, zcdp_epsilon
+from dpbayes.base.zcdp import gaussian_delta, gaussian_epsilon, zcdp_delta, zcdp_epsilon
 
 _ALIKE = 3.0
 """From this s on a sum of whole draws is a whole draw."""

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.base.analytic_gaussian import gaussian_shift
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
-from dpbayes.base.zcdp import zcdp_rho
+from dpbayes.base.zcdp import gaussian_shift, zcdp_rho
 from dpbayes.mechanisms.parameters import Noise
 
 

@@ -8,8 +8,8 @@ from contextlib import suppress
 
 import numpy as np
 
+from dpbayes.base.display import safe_csv
 from dpbayes.base.libraries import pd
-from dpbayes.base.spreadsheet import safe_csv
 from dpbayes.base.text import interval_texts, whole_percent
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
