@@ -1,21 +1,20 @@
-"""A file of a table, whatever its kind, and how it was read: as the person says, or as it is recognised to be written.
+"""A file of a table, whatever its kind, as a frame of text, and how it was read.
 
-A guess that nobody sees would be a silent error, so what is recognised comes with its reason, and can be overruled.
+A guess that nobody sees would be a silent error, so the format that is recognised is stated with its reason.
 """
 
 import csv
 import io
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from dpbayes.base.libraries import pd
 from dpbayes.base.validation import InputError, brief, require_type
-from dpbayes.sources.spreadsheets import is_workbook, read_workbook
-from dpbayes.sources.tables import SEPARATORS, read_csv, read_parquet
+from dpbayes.sources.typed_files import frame_of_rows, is_parquet, is_workbook, read_parquet, read_workbook, refuse_size
 
-ENCODINGS = {"utf-8": "UTF-8", "latin-1": "Latin-1", "windows-1252": "Windows-1252", "utf-16": "UTF-16"}
+MAX_UPLOAD = 200_000_000
+"""Most bytes of a file."""
 
 HEAD = 65_536
 """Bytes at the beginning of a file from which its separator is recognised."""
@@ -23,33 +22,32 @@ HEAD = 65_536
 LINES = 50
 """Lines of them that are looked at."""
 
-
-@dataclass(frozen=True)
-class Dialect:
-    """How a file of text is written; None is what is to be recognised."""
-
-    separator: str | None = None
-    encoding: str | None = None
+SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a vertical bar"}
+_BYTE_ORDER = (b"\xff\xfe", b"\xfe\xff")
+_OTHERS = (
+    (b"PK\x03\x04", "a zip archive or a spreadsheet in a format other than .xlsx; save the table as .xlsx or CSV"),
+    (b"\xd0\xcf\x11\xe0", "an old spreadsheet (.xls), or one with a password; save it as .xlsx without a password"),
+    (b"\x1f\x8b", "a gzip archive; unpack it first"),
+)
 
 
 @dataclass(frozen=True, eq=False)
 class TableFile:
-    """A table as text, and in a sentence or two how its file was read."""
+    """A table as text, and in a sentence how its file was read."""
 
     frame: "pd.DataFrame"
     said: str
 
 
-def read_table(name: str, data: bytes | None = None, dialect: Dialect | None = None) -> TableFile:
-    r"""Return the table of a file. The name identifies Parquet, the content a workbook; other files are CSV.
+def read_table(name: str, data: bytes | None = None) -> TableFile:
+    r"""Return the table of a file: Parquet, an Excel workbook (.xlsx), or CSV with any usual separator.
 
     Args:
         name: The file's name.
         data: The file's content, if it is not on this computer under this name.
-        dialect: The format of a CSV file, instead of the detected one.
 
     Returns:
-        The records as text, and one or two sentences that state how the file was read.
+        The records as text, and a sentence that states how the file was read.
 
     Raises:
         InputError: The file is not a table of these kinds, or is too large.
@@ -58,78 +56,73 @@ def read_table(name: str, data: bytes | None = None, dialect: Dialect | None = N
         >>> dp.read_table("garden.csv", b"rain,grass\nno,dry\n").frame.shape
         (1, 2)
     """
-    dialect = dialect or Dialect()
     if data is None:
         try:
             data = Path(name).read_bytes()
         except OSError as error:
             raise InputError(f"The file {brief(name)} cannot be read: {error.strerror}.") from None
     require_type("data", data, bytes, "Pass the bytes of a file, or its name alone.")
-    if name.lower().endswith((".parquet", ".pq")):
+    refuse_size(data, MAX_UPLOAD)
+    if is_parquet(name, data):
         return TableFile(read_parquet(data), "Read as Parquet.")
     if is_workbook(data):
         frame, sheet = read_workbook(data)
         return TableFile(frame, f"Read from the sheet {brief(sheet)} of a workbook.")
-    encoding, why_encoding = _encoding(data, dialect.encoding)
-    separator, why_separator = _separator(data, encoding, dialect.separator)
-    frame = read_csv(data, separator=separator, encoding=encoding)
-    reasons = " and ".join(filter(None, (why_separator, why_encoding)))
-    said = f"Read with {SEPARATORS[separator]} between values and in {ENCODINGS.get(encoding, encoding)}"
-    said += f", since {reasons}." if reasons else "."
-    return TableFile(frame, said)
+    return _read_text(data)
 
 
-# Separator and encoding
+# CSV
 
 
-def _encoding(data: bytes, chosen: str | None) -> tuple[str, str]:
-    """Return the encoding, and why it is recognised where it is not the usual one."""
-    if chosen is not None:
-        return chosen, ""
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return "utf-16", "the file begins with the byte order mark of UTF-16"
-    if _decodes(data, "utf-8"):
-        return "utf-8", ""
-    # Latin-1 has control characters where Windows has quotation marks, dashes and the euro sign.
-    windows = re.search(rb"[\x80-\x9f]", data) and _decodes(data, "windows-1252")
-    return "windows-1252" if windows else "latin-1", "the file is not text in UTF-8"
+def _read_text(data: bytes) -> TableFile:
+    for magic, what in _OTHERS:
+        if data.startswith(magic):
+            raise InputError(f"This is not a CSV file: it looks like {what}.")
+    if data.startswith(_BYTE_ORDER):
+        encodings = {"utf-16": ("UTF-16", "the file begins with the byte order mark of UTF-16")}
+    elif b"\x00" in data:
+        raise InputError("This is not a CSV file: it contains bytes that are not text.")
+    else:
+        encodings = {"utf-8-sig": ("UTF-8", ""), "windows-1252": ("Windows-1252", "the file is not text in UTF-8")}
+    for encoding, (title, why) in encodings.items():
+        separator, reason = _separator(data[:HEAD].decode(encoding, errors="ignore"))
+        try:
+            frame = _read_csv(data, encoding, separator)
+        except UnicodeError:
+            continue
+        reasons = " and ".join(filter(None, (reason, why)))
+        said = f"Read with {SEPARATORS[separator]} between values and in {title}"
+        return TableFile(frame, f"{said}, since {reasons}." if reasons else f"{said}.")
+    raise InputError("The file is not text in UTF-8, UTF-16 or Windows-1252. Save it as UTF-8.")
 
 
-def _decodes(data: bytes, encoding: str) -> bool:
-    try:
-        with io.TextIOWrapper(io.BytesIO(data), encoding=encoding, newline="") as text:
-            while text.read(1 << 20):
-                pass
-    except UnicodeError:
-        return False
-    return True
-
-
-def _separator(data: bytes, encoding: str, chosen: str | None) -> tuple[str, str]:
+def _separator(head: str) -> tuple[str, str]:
     """Return the separator that parts most lines as it parts the first, and why where it is not the usual one."""
-    if chosen is not None:
-        return chosen, ""
-    try:
-        head = data[:HEAD].decode(encoding, errors="ignore")
-    except LookupError:
-        return ",", ""
-    lines = head if len(data) <= HEAD else head[: head.rfind("\n") + 1]
-    widths = {separator: _widths(lines, separator) for separator in SEPARATORS}
-    parting = {s: (w.count(w[0]) / len(w), w[0]) for s, w in widths.items() if w and w[0] > 1}
-    separator = max(parting, key=parting.__getitem__, default=",")
-    if separator == ",":
-        return ",", ""
-    return separator, f"{SEPARATORS[separator]} splits its first line into {parting[separator][1]} columns"
+    best, chosen = (0.0, 0), ","
+    for separator in SEPARATORS:
+        rows = csv.reader(io.StringIO(head, newline=""), delimiter=separator)
+        widths = [len(row) for row in rows if row][:LINES]
+        if widths and widths[0] > 1 and (score := (widths.count(widths[0]) / len(widths), widths[0])) > best:
+            best, chosen = score, separator
+    return chosen, "" if chosen == "," else f"{SEPARATORS[chosen]} splits its first line into {best[1]} columns"
 
 
-def _widths(text: str, separator: str) -> Sequence[int]:
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    widths: list[int] = []
-    try:
-        for row in rows:
-            widths += [len(row)] if row else []
-            if len(widths) == LINES:
-                break
-    except csv.Error:  # a cell that is longer than any header
-        pass
-    return widths
+def _read_csv(data: bytes, encoding: str, separator: str) -> "pd.DataFrame":
+    """Return the values exactly as they stand in the file. Errors: InputError; UnicodeError for another encoding."""
+    with io.TextIOWrapper(io.BytesIO(data), encoding=encoding, newline="") as lines:
+        rows = csv.reader(lines, delimiter=separator, strict=True)
+
+        def of_one_width() -> Iterator[list[str]]:
+            width = 0
+            for row in filter(None, rows):
+                width = width or len(row)
+                if len(row) != width:
+                    raise InputError(f"The header has {width} columns, but line {rows.line_num} has {len(row)}.")
+                yield row
+
+        try:
+            return frame_of_rows(of_one_width())
+        except csv.Error as error:
+            raise InputError(
+                f"The file is not CSV near line {rows.line_num} ({error}). Perhaps a quotation mark is not closed."
+            ) from None

@@ -12,8 +12,8 @@ from dpbayes.model.regression import PublicBounds, RegressionData
 from dpbayes.sources.columns import Column, encode
 from dpbayes.sources.data_files import Content, read_data, read_index
 from dpbayes.sources.domains import DeclaredColumn, read_domains
+from dpbayes.sources.files import read_table
 from dpbayes.sources.table import Table
-from dpbayes.sources.tables import read_csv
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def regression_bounds(key: str) -> PublicBounds:
 
 
 def _read_table(key: str, read: "Callable[[pd.DataFrame], Content]") -> Content:
-    return read_data(f"tables/{_shipped(key).file}", lambda content: read(read_csv(content)))
+    return read_data(f"tables/{_shipped(key).file}", lambda content: read(read_table(key, content).frame))
 
 
 def _columns(key: str) -> tuple[Column, ...]:

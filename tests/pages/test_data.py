@@ -39,7 +39,7 @@ from tests.pages.conftest import (
     settings_of,
     take_seat,
 )
-from tests.sources.test_spreadsheets import workbook
+from tests.sources.test_typed_files import workbook
 
 PAGE = "pages/data.py"
 ABOUT_DATA = [page for page in PAGES if page not in (*WITHOUT_DATA, "pages/release.py")]  # which needs public states
@@ -188,16 +188,6 @@ def test_missing_values_of_a_column_that_was_declared_without_are_stated(at: App
     assert domain_table(at)[IN_WORDS].tolist() == ["2 missing values: counted as “rain”.", "None is missing."]
 
 
-def test_the_format_of_a_file_can_be_chosen_where_its_detection_is_unsure(at: AppTest) -> None:
-    assert not [box.key for box in at.selectbox if box.key == "separator"]
-    load(at, "a;b\n1,5;x\n2,5;y\n", "semicolons.csv")
-    assert [box.key for box in at.selectbox if box.key == "separator"]
-    fine(at.selectbox(key="encoding").set_value("latin-1").run())
-    assert "2 records with 2 columns" in page_headline(at)
-    load(at, GOOD, "usual.csv")
-    assert not [box.key for box in at.selectbox if box.key == "separator"]
-
-
 def test_the_file_in_use_is_named_after_a_visit_to_another_page(at: AppTest) -> None:
     load(at, AGES)
     go(at, "pages/home.py")
@@ -240,7 +230,7 @@ def test_a_good_table_goes_all_the_way(at: AppTest) -> None:
 BAD_FILES = {
     "bad.csv": (b'a,b\n1,"2\n3,4\n5,6\n', "is not closed"),
     "bad.parquet": (b"a,b\n1,2\n", "not a readable Parquet file"),
-    "bad.xlsx": (workbook([["a"], [1]], [["b"], [2]]), "sheets"),
+    "bad.xlsx": (workbook([["a"]]), "no records"),
 }
 """One of each format; the tests of the readers have every fault."""
 
@@ -256,29 +246,6 @@ def test_a_bad_file_is_one_sentence_and_the_table_before_stays(at: AppTest) -> N
     load(at, "x,y\n1,2\n3,4\n", "next.csv")
     assert not refusals(at)
     assert "next.csv" in page_headline(at)
-
-
-@pytest.mark.parametrize(
-    ("content", "key", "wrong", "right", "part"),
-    [
-        (b"a;b\n1;2\n", "separator", ",", ";", "the separator seems to be a semicolon"),
-        ("Gr\xf6\xdfe,b\n1,2\n".encode("latin-1"), "encoding", "utf-8", "latin-1", "not text in the encoding utf-8"),
-    ],
-)
-def test_how_a_file_is_written_is_recognised_and_can_be_overruled(
-    at: AppTest, content: bytes, key: str, wrong: str, right: str, part: str
-) -> None:
-    load(at, content, "other.csv")
-    assert not refusals(at)
-    assert "other.csv: 1 record" in page_headline(at)
-    edit(at, {1: {"values": "2; 7", "public": True}})
-    fine(at.selectbox(key=key).set_value(wrong).run())
-    assert len(refusals(at)) == 1
-    assert part in refusals(at)[0]
-    assert "other.csv: 1 record" in page_headline(at)
-    fine(at.selectbox(key=key).set_value(right).run())
-    assert not refusals(at)
-    assert domain_table(at)["values"][1] == "2; 7", "what is declared is no guess, and stays when a file is read again"
 
 
 def test_many_columns_that_are_not_used_do_not_fill_the_page(at: AppTest) -> None:

@@ -54,7 +54,7 @@ class Upload(DescribedTable):
     """An uploaded table: the file as text, the declared domains, and the records.
 
     `dataset` is None until all columns in use have domains that contain their values; `encoded` are these domains.
-    `remark` states how the file was read. `source` identifies the file, also if it is read in two ways.
+    `remark` states how the file was read.
     """
 
     name: str
@@ -62,7 +62,6 @@ class Upload(DescribedTable):
     dataset: Dataset | None = None
     encoded: tuple[Column, ...] = ()
     remark: str = ""
-    source: str = ""
 
     @property
     def leaks(self) -> frozenset[str]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -15,7 +14,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.boards.static import column_counts
 from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import DeclaredColumn
-from dpbayes.sources.files import ENCODINGS, Dialect, TableFile, read_table
+from dpbayes.sources.files import TableFile, read_table
 from dpbayes.sources.named_networks import NAMED
 from dpbayes.sources.proposals import Proposal, proposal
 from dpbayes.sources.shipped_tables import SHIPPED, shipped_domains, shipped_frame
@@ -55,10 +54,6 @@ from dpbayes.ui.widgets.show import headline, sentence_instead, show_refusal
 ORIGINS = {"table": "Sample table", "synthetic": "Synthetic", "upload": "Upload", CONNECTED: "Connect"}
 FROM = ("asia", "cancer", "earthquake", "sprinkler", "bayes:16", "alarm", "child", "insurance", "sachs", "survey",
         "win95pts", "andes")  # fmt: skip
-
-SIGNS = {",": "comma ,", ";": "semicolon ;", "\t": "tab", "|": "bar |"}
-RECOGNISE = "automatic"
-"""The option that leaves a choice to the program."""
 
 FIRST_RECORDS = 10
 MOST_RECORDS = 10_000
@@ -305,63 +300,33 @@ def _loader() -> None:
 
 
 def _read(file: UploadedFile) -> str:
-    """Read a file once for each choice of its format; return the sentence that refuses it, or ""."""
-    (tried, chosen), refused = st.session_state.get("upload.tried", (("", Dialect()), ""))
-    is_same = tried == file.file_id
-    dialect = _dialect() if is_same and (refused or chosen != Dialect() or _is_unsure()) else Dialect()
-    if not is_same or chosen != dialect:
-        refused = _tried(file, dialect)
-        st.session_state["upload.tried"] = (file.file_id, dialect), refused
-        if not is_same and (refused or _is_unsure()):
-            st.rerun()  # with the choices of the format
+    """Make a file the session's table, once; return the sentence that refuses it, or ""."""
+    tried, refused = st.session_state.get("upload.tried", ("", ""))
+    if tried != file.file_id:
+        refused = ""
+        try:
+            with st.spinner(f"Reading {escaped(file.name)} …"):
+                table = read_table(file.name, file.getvalue())
+            take(file.name, table)
+        except InputError as error:
+            refused = str(error)
+        st.session_state["upload.tried"] = file.file_id, refused
     return refused
 
 
-def _is_unsure() -> bool:
-    """Return whether something other than the usual format was detected, which the remark then explains."""
-    mine = upload()
-    return mine is not None and ("since" in mine.remark or len(mine.columns) == 1)
-
-
-def _dialect() -> Dialect:
-    """Let the person correct the detected format."""
-    choices = {
-        "separator": ("Separator", SIGNS),
-        "encoding": ("Encoding", ENCODINGS),
-    }
-    values: dict[str, Any] = {}
-    for place, (key, (label, options)) in zip(st.columns(len(choices)), choices.items(), strict=True):
-        shown = {"": RECOGNISE, **options}
-        values[key] = place.selectbox(label, list(shown), format_func=shown.__getitem__, key=key) or None
-    return Dialect(**values)
-
-
-def _tried(file: UploadedFile, dialect: Dialect) -> str:
-    """Make a file the session's table, or return the sentence that refuses it."""
-    try:
-        with st.spinner(f"Reading {escaped(file.name)} …"):
-            table = read_table(file.name, file.getvalue(), dialect)
-        take(file.name, table, source=file.file_id)
-    except InputError as error:
-        return str(error)
-    return ""
-
-
-def take(name: str, file: TableFile, *, source: str = "", declared: Mapping[str, DeclaredColumn] | None = None) -> None:
+def take(name: str, file: TableFile, declared: Mapping[str, DeclaredColumn] | None = None) -> None:
     """Make a file the session's uploaded table, with proposed domains except for the columns in `declared`.
 
-    Declarations for the same source stay. Errors: InputError for a table without a usable column; the former table
-    then stays.
+    Errors: InputError for a table without a usable column; the former table then stays.
     """
     with st.spinner(f"Reading the columns of {escaped(name)} …"):
         proposals = [_proposal(str(column), file.frame[column]) for column in file.frame.columns]
     if all(suggestion.domain is None for suggestion in proposals):
         raise InputError(f"The file has no usable column. {proposals[0].reason}")
     before = upload()
-    earlier = _own_declarations(before) if before and source == before.source != "" else declared or {}
     only_identifiers = all(suggestion.reason for suggestion in proposals)  # which are used then
     columns = tuple(
-        earlier.get(
+        (declared or {}).get(
             suggestion.name,
             DeclaredColumn(
                 suggestion.name, use=suggestion.domain is not None if only_identifiers else not suggestion.reason
@@ -378,19 +343,8 @@ def take(name: str, file: TableFile, *, source: str = "", declared: Mapping[str,
             columns=columns,
             number=number,
             remark=file.said,
-            source=source,
         )
     )
-
-
-def _own_declarations(mine: Upload) -> dict[str, DeclaredColumn]:
-    """Return the columns with a declaration of the person, by name."""
-    pairs = zip(mine.columns, mine.proposals, strict=True)
-    return {
-        column.name: column
-        for column, suggestion in pairs
-        if column.domain or column.meaning or column.use == bool(suggestion.reason)
-    }
 
 
 def _proposal(name: str, values: "pd.Series") -> Proposal:
@@ -520,5 +474,5 @@ def _take_sample(mine: Connected) -> None:
             "real records: not private (curator view)."
         )
     declared = {column.name: column for column in mine.columns if column != DeclaredColumn(column.name)}
-    take(f"random sample of {mine.title}", TableFile(frame, remark), declared=declared)
+    take(f"random sample of {mine.title}", TableFile(frame, remark), declared)
     open_table("upload")
