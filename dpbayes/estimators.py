@@ -34,6 +34,7 @@ from dpbayes.releases.document.request import DomainChoice, ReleaseRequest
 from dpbayes.releases.publishing import drawn_document
 from dpbayes.releases.views.reading import probabilities_and_warning
 from dpbayes.sources.declarations import Declaration, declare
+from dpbayes.sources.edgelist import network as network_of
 from dpbayes.sources.named_networks import naive_bayes_over
 from dpbayes.sources.table import Table
 
@@ -153,9 +154,9 @@ class DPBayesNetClassifier(_Classifier):
     Args:
         epsilon: The epsilon of the guarantee, for the graph and its tables together.
         delta: The delta of the guarantee. With 0, the noise is Laplace noise.
-        graph: Arrows (parent, child) between names, or None for an adaptive release, which chooses the graph and
-            measures its tables. Features without names are x0, x1, ... A given graph must be chosen without the
-            records.
+        graph: Arrows between names, as the text "age -> class" or as pairs (parent, child), or None for an adaptive
+            release, which chooses the graph and measures its tables. Features without names are x0, x1, ... A given
+            graph must be chosen without the records.
         target: The name of the class in the graph.
         bounds: As for `DPNaiveBayes`, like all that follow.
         bins: The number of equal bins of a feature, or a sequence with one number for each feature.
@@ -184,7 +185,7 @@ class DPBayesNetClassifier(_Classifier):
         *,
         epsilon: float = 1.0,
         delta: float = 0.0,
-        graph: Iterable[tuple[str, str]] | None = None,
+        graph: str | Iterable[tuple[str, str]] | None = None,
         target: str = "class",
         bounds: tuple[Any, Any] | None = None,
         bins: int | Sequence[int] = 5,
@@ -208,18 +209,17 @@ class DPBayesNetClassifier(_Classifier):
         """Release the network of the records X (n, d) and their classes y (n,). Errors: InputError, ValueError."""
         table = _encoded(self, X, y)
         if self.graph is not None:
-            network = Network.from_edges(
-                table.names, _arrows(self.graph), dict(zip(table.names, table.states, strict=True))
-            )
-            return _keep(self, _tables(self, table, network))
+            states, arrows = dict(zip(table.names, table.states, strict=True)), _arrows(self.graph, table)
+            return _keep(self, _tables(self, table, Network.from_edges(table.names, arrows, states)))
         return _keep(self, _adaptive(self, table))
 
 
-def _arrows(graph: object) -> list[tuple[str, str]]:
-    is_list = isinstance(graph, Iterable) and not isinstance(graph, str)
-    arrows = list(graph) if isinstance(graph, Iterable) else []
-    if not is_list or not all(isinstance(arrow, tuple | list) and len(arrow) == 2 for arrow in arrows):
-        raise InputError("graph must be a list of arrows (parent, child), or None for an adaptive release.")
+def _arrows(graph: object, table: Dataset) -> list[tuple[str, str]]:
+    if isinstance(graph, str):
+        return list(network_of(graph, table).edges)
+    arrows: list[Any] = list(graph) if isinstance(graph, Iterable) else [graph]
+    if not all(isinstance(arrow, tuple | list) and len(arrow) == 2 for arrow in arrows):
+        raise InputError('graph must be arrows, such as "age -> class", or None for an adaptive release.')
     return [(parent, child) for parent, child in arrows]
 
 
@@ -229,7 +229,12 @@ def _arrows(graph: object) -> list[tuple[str, str]]:
 def _encoded(model: Any, X: ArrayLike, y: ArrayLike) -> Dataset:
     """Check the records, keep the public domains in the model, and return the table. The class is the first column."""
     if model.columns is None:
-        features, labels = validate_data(model, X, y, dtype=np.float64)
+        try:
+            features, labels = validate_data(model, X, y, dtype=np.float64)
+        except ValueError as error:
+            if "could not convert string" in str(error):
+                raise InputError(f'{error}. Declare texts: columns={{"smoker": ["no", "yes"]}}.') from None
+            raise
     else:
         labels = column_or_1d(y, warn=True)
         model.n_features_in_, model.feature_names_in_ = len(model.columns), np.array(list(model.columns), dtype=object)

@@ -5,6 +5,7 @@ the extra `app` installs.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from dpbayes.figures.dag import dag_figure, layered_positions
 from dpbayes.figures.posterior import density_figure
 from dpbayes.figures.style import PlotlyFigure
 from dpbayes.mechanisms.parameters import Calibration
-from dpbayes.mechanisms.release import Release, ReleasedPosterior, SampledCpts
+from dpbayes.mechanisms.release import Release, SampledCpts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network, assignment
 from dpbayes.posteriors.dirichlet import Dirichlets
@@ -30,7 +31,7 @@ __all__ = ["accuracy", "audit", "network", "posteriors"]
 
 
 def posteriors(
-    release: Release[ReleasedPosterior] | Release[SampledCpts],
+    release: Any,
     cell: str,
     *,
     exact: Dirichlets | None = None,
@@ -42,7 +43,7 @@ def posteriors(
     samples are drawn.
 
     Args:
-        release: One release.
+        release: One release, simulated or real.
         cell: The name of the probability: "dysp=yes | bronc=yes, either=no".
         exact: The exact posterior, for the curator.
         zoom: Whether the axis shows only where the density is.
@@ -62,7 +63,8 @@ def posteriors(
         >>> [trace.name for trace in figure.data]
         ['private, noise-aware', 'private, naive']
     """
-    require_type("release", release, Release, "Pass what a mechanism returns.")
+    release = getattr(release, "tables", release)
+    require_type("release", release, Release, "Pass what a mechanism or dp.release returns.")
     outcome = release.outcome
     if isinstance(outcome, SampledCpts):
         return _samples(outcome, cell, exact, zoom=zoom)

@@ -1,5 +1,7 @@
 """A mistake in Python gets one sentence that names the argument, the value and the cure."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -13,7 +15,16 @@ COUNTS = dp.count(ASIA, DATA)
 FRAME = pd.DataFrame({"smoke": ["yes", "no"]})
 LAPLACE = dp.LaplaceUpdates(prior=ASIA, epsilon=1)
 POSTERIOR = LAPLACE.prior.updated(COUNTS)
+BINARY = dp.network("a -> b")
 RAIN = dp.Categories("rain", ("no", "yes"))
+
+
+@cache
+def released():
+    table, mechanism = dp.sample_dataset(BINARY, np.full(6, 0.5), 9, 1), dp.LaplaceUpdates(prior=BINARY, epsilon=1)
+    with pytest.warns(dp.UnaccountedWarning):
+        return dp.release(table, mechanism, graph_unseen=True)
+
 
 MISTAKES = {
     "a frame is counted": (lambda: dp.count(ASIA, FRAME), "DataFrame", "from_frame"),
@@ -51,6 +62,28 @@ MISTAKES = {
     "a frame updates a prior": (lambda: LAPLACE.prior.updated(FRAME), "DataFrame", "dp.count"),
     "evidence as text": (lambda: POSTERIOR.query("dysp", "smoke=yes"), "str", '{"smoke": "yes"}'),
     "evidence as a list": (lambda: POSTERIOR.query("dysp", ["smoke"]), "list", '{"smoke": "yes"}'),
+    "an unknown node": (lambda: POSTERIOR.query("Dysp"), "Dysp", "dysp"),
+    "evidence of a release as text": (lambda: released().query("a", "b=yes"), "str", '{"smoke": "yes"}'),
+    "a level as a truth value": (lambda: POSTERIOR.query("dysp", interval=True), "level", "True"),
+    "a node that is no column": (lambda: dp.network("Smoke -> dysp", DATA), "Smoke", "smoke"),
+    "a comma between arrows": (lambda: dp.network("a -> b, b -> c"), "a -> b, b -> c", "semicolons"),
+    "another domain than the table's": (
+        lambda: dp.release(DATA, dp.LaplaceUpdates(prior=dp.network("smoke"), epsilon=1), graph_unseen=True),
+        "smoke",
+        "dp.network(arrows, table)",
+    ),
+    "a ledger that is not there": (
+        lambda: dp.release(DATA, LAPLACE, graph_unseen=True, ledger="nowhere.ledger"),
+        "nowhere.ledger",
+        "dp.open_ledger(",
+    ),
+    "one epsilon to compare": (lambda: dp.compare(DATA, ASIA, epsilons=1), "epsilons", "[0.1, 1]"),
+    "a question as text": (lambda: dp.explore(DATA, ASIA, "dysp"), "question", "dp.Question("),
+    "a function is audited": (
+        lambda: dp.audit_by_draws(len, first=COUNTS, second=COUNTS, rng=1),
+        "mechanism",
+        "simulate(statistic, rng, size)",
+    ),
     "an unknown state": (lambda: POSTERIOR.query("dysp", {"smoke": "maybe"}), "maybe", '"yes", "no"'),
     "too few probabilities": (lambda: dp.query(ASIA, CPTS[:3], "dysp", {}), "36", "(3,)"),
     "a posterior as probabilities": (lambda: dp.query(ASIA, POSTERIOR, "dysp", {}), "Dirichlets", "posterior.mean"),
@@ -77,6 +110,14 @@ def test_an_integer_is_a_seed():
     released = [LAPLACE.simulate(COUNTS, seed).numbers for seed in (1, np.random.default_rng(1))]
     np.testing.assert_array_equal(*released)
     np.testing.assert_array_equal(DATA.codes, dp.sample_dataset(ASIA, CPTS, 100, np.random.default_rng(1)).codes)
+
+
+def test_states_are_words_of_the_call():
+    expected = POSTERIOR.query("dysp", {"smoke": "yes", "bronc": "no"})
+    np.testing.assert_array_equal(POSTERIOR.query("dysp", {"smoke": "yes"}, bronc="no"), expected)
+    network = dp.network("a -> b", {"a": ["False", "True"]})
+    answer = dp.Dirichlets.symmetric(network).updated([1, 2, 3, 4, 5, 6])
+    np.testing.assert_array_equal(answer.query("b", a=True), answer.query("b", a="True"))
 
 
 def test_an_answer_has_labels():

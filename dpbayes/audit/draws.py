@@ -3,6 +3,7 @@
 It needs only releases, so it also applies to mechanisms whose output distribution is not known.
 """
 
+import inspect
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from dpbayes.base.privacy import Guarantee
+from dpbayes.base.randomness import generator
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 
@@ -76,7 +78,7 @@ def audit_by_draws(
     *,
     first: Any,
     second: Any,
-    rng: np.random.Generator,
+    rng: np.random.Generator | int,
     draws: int = 100_000,
     doubt: float = DOUBT,
 ) -> SampledLoss:
@@ -89,7 +91,7 @@ def audit_by_draws(
         mechanism: Any object with a `simulate` method.
         first: The statistic of a table, such as its `Counts`.
         second: The statistic of a neighbour.
-        rng: Source of the noise.
+        rng: A generator or a seed.
         draws: The number of simulated releases of each statistic.
         doubt: The probability with which the bound may be wrong.
 
@@ -97,7 +99,7 @@ def audit_by_draws(
         The bound, with the counts from which it was computed.
 
     Raises:
-        InputError: There are too few or too many draws, or a release has no numbers.
+        InputError: There are too few or too many draws, `simulate` is missing, or a release has no numbers.
 
     Example:
         >>> network = dp.chain(2)
@@ -109,8 +111,10 @@ def audit_by_draws(
         True
     """
     draws = whole_number("The number of draws", draws, low=_LEAST_DRAWS, high=MOST_NUMBERS)
-    claim = getattr(mechanism, "claimed", None)
+    rng, claim = generator(rng), getattr(mechanism, "claimed", None)
     delta = claim.delta if isinstance(claim, Guarantee) and claim.is_private else 0.0
+    if len(inspect.signature(getattr(mechanism, "simulate", lambda: None)).parameters) < 3:
+        raise InputError("mechanism needs a method simulate(statistic, rng, size), which returns size releases.")
     numbers_per_release = released_numbers(mechanism.simulate(first, rng, (1,))).size
     if draws * numbers_per_release > MOST_NUMBERS:
         raise InputError(

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpbayes.base.text import shortest
-from dpbayes.base.validation import InputError, brief
+from dpbayes.base.validation import InputError, brief, require_type
 from dpbayes.boards.board import Board
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Mechanism
 from dpbayes.model.counts import count
@@ -61,6 +61,7 @@ def explore(
     if seat not in SEATS:
         raise InputError(f"There is no seat {brief(seat)}; choose one of {', '.join(SEATS)}.")
     question, counts = question or first_question(network), count(network, table)
+    require_type("question", question, Question, 'Write dp.Question(network, "wet", "yes", {"rain": "yes"}).')
     chosen = mechanism(prior=network, epsilon=1.0) if isinstance(mechanism, type) else mechanism
     facts, value = {"mechanism": chosen.label, "n": f"{counts.n:,}"}, shortest(float(chosen.epsilon))
 

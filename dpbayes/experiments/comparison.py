@@ -1,6 +1,6 @@
 """The errors of all mechanisms, and the least epsilon for one answer: `dp.compare`, `dp.least_epsilon`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +12,7 @@ from dpbayes.base.estimates import standard_error
 from dpbayes.base.libraries import pd
 from dpbayes.base.randomness import generator, stream
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, whole_number
+from dpbayes.base.validation import InputError, require_type, whole_number
 from dpbayes.experiments.least_epsilon import LeastEpsilon, answer_errors
 from dpbayes.experiments.planned_tables import TrueTable, planned_tables
 from dpbayes.experiments.releases import MechanismAt, concluded
@@ -127,6 +127,7 @@ def compare(
         >>> laplace[0] > laplace[1]
         True
     """
+    require_type("epsilons", epsilons, Iterable, "Write a list, such as [0.1, 1].")
     size = whole_number("releases", releases, low=2, high=MOST_RELEASES)
     tables, number = TrueTable(count(network, table)).of(size), int(generator(seed).integers(2**32))
     return MechanismErrors({kind.label: _at(kind, network) for kind in PRIVATE}, tables, seed=number).table(epsilons)

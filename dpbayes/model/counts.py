@@ -134,9 +134,12 @@ def require_columns(network: Network, data: Dataset | Source) -> None:
     domains = dict(zip(data.names, data.states, strict=True))
     for name, states in zip(network.names, network.states, strict=True):
         if name not in domains:
-            raise InputError(f"The table has no column {brief(name)}.")
+            raise InputError(f"The table has no column {brief(name)}; it has {brief(', '.join(data.names), 200)}.")
         if domains[name] != states:
-            raise InputError(f"The node {brief(name)} and the table's column of that name have different states.")
+            raise InputError(
+                f"The node {brief(name)} has other states than the table's column of that name. Make the network with "
+                "those of the table: dp.network(arrows, table)."
+            )
 
 
 def _counts(network: Network, data: Dataset) -> Counts:

@@ -77,7 +77,7 @@ class Dataset:
     def column(self, name: str) -> Codes:
         """Return one column's codes (n,). Errors: InputError naming an unknown column."""
         if name not in self.position:
-            raise InputError(f"The table has no column {brief(name)}.")
+            raise InputError(f"The table has no column {brief(name)}; it has {brief(', '.join(self.names), 200)}.")
         return self.codes[:, self.position[name]]
 
     def domain(self, name: str) -> tuple[str, ...]:

@@ -87,7 +87,8 @@ class Network:
         into: dict[str, list[str]] = {name: [] for name in names}
         for parent, child in edges:
             if child not in into:
-                raise InputError(f"An arrow ends at {brief(child)}, which is not a node.")
+                nodes = brief(", ".join(names), 200)
+                raise InputError(f"An arrow ends at {brief(child)}, which is not a node; the nodes are {nodes}.")
             into[child].append(parent)
         declared = states or {}
         return cls(
@@ -187,7 +188,7 @@ class Network:
     def index(self, name: str) -> int:
         """Return a node's position. Errors: InputError naming an unknown node."""
         if name not in self.position:
-            raise InputError(f"The network has no node {brief(name)}.")
+            raise InputError(f"The network has no node {brief(name)}; it has {brief(', '.join(self.names), 200)}.")
         return self.position[name]
 
     @cached_property

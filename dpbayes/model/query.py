@@ -114,9 +114,9 @@ def joint_probabilities(network: Network, probabilities: FloatArray, *scopes: tu
 
 def _state(network: Network, name: str, state: str) -> int:
     states = network.states[network.index(name)]
-    if state not in states:
+    if str(state) not in states:  # a person may write True
         raise InputError(f"{brief(name)} has no state {brief(state)}; it has {', '.join(map(brief, states[:8]))}.")
-    return states.index(state)
+    return states.index(str(state))
 
 
 def _plan(network: Network, aims: tuple[int, ...], observed: Iterable[int] = ()) -> "_Contraction":

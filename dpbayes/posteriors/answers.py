@@ -15,7 +15,7 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.steps import slices
 from dpbayes.base.text import interval_texts, whole_percent
 from dpbayes.base.types import BoolArray, FloatArray
-from dpbayes.base.validation import InputError, finite_number
+from dpbayes.base.validation import InputError, finite_number, require_type
 from dpbayes.model.network import Network, assignment
 from dpbayes.model.query import query
 
@@ -146,6 +146,12 @@ def assumed_independence(network: Network, columns: Collection[str]) -> str:
             given = ", ".join(network.names[parent] for parent in network.families[node] if parent != node)
             parts.append(f"{network.names[node]} is independent of {others}{f' given {given}' if given else ''}")
     return f"No released table contains all of these columns. The answer assumes that {', and that '.join(parts)}."
+
+
+def evidence_of(evidence: Mapping[str, str] | None, states: Mapping[str, str]) -> dict[str, str]:
+    """Return states of nodes that are given as a mapping and as keyword arguments. Errors: InputError for a text."""
+    require_type("evidence", evidence or {}, Mapping, 'Write the states by node, for example {"smoke": "yes"}.')
+    return {**(evidence or {}), **states}
 
 
 def answer_of(

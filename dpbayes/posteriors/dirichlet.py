@@ -17,7 +17,7 @@ from dpbayes.base.validation import InputError, brief, finite_number, leading
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
-from dpbayes.posteriors.answers import DRAWS, QueryAnswer, answer_of, assumed_independence, even_draws
+from dpbayes.posteriors.answers import DRAWS, QueryAnswer, answer_of, assumed_independence, even_draws, evidence_of
 from dpbayes.posteriors.influence import exact_cells, vague_coverage
 
 LEAST_PRIOR, MOST_PRIOR = 1e-3, 1e9
@@ -216,7 +216,15 @@ class Dirichlets:
         return special.xlogy(a - 1, points) + special.xlog1py(b - 1, -points) - special.betaln(a, b)
 
     @overload
-    def query(self, target: str, evidence: Mapping[str, str] | None = None) -> FloatArray: ...
+    def query(
+        self,
+        target: str,
+        evidence: Mapping[str, str] | None = None,
+        *,
+        interval: None = None,
+        prior: "Dirichlets | None" = None,
+        **states: str,
+    ) -> FloatArray: ...
     @overload
     def query(
         self,
@@ -225,6 +233,7 @@ class Dirichlets:
         *,
         interval: float,
         prior: "Dirichlets | None" = None,
+        **states: str,
     ) -> QueryAnswer: ...
     def query(
         self,
@@ -233,6 +242,7 @@ class Dirichlets:
         *,
         interval: float | None = None,
         prior: "Dirichlets | None" = None,
+        **states: str,
     ) -> FloatArray | QueryAnswer:
         """Return P(target | evidence) of the next record, with credible intervals if a level is given.
 
@@ -241,6 +251,7 @@ class Dirichlets:
             evidence: States of other nodes, by name.
             interval: The level of the credible intervals; without it, the result has no intervals.
             prior: The prior, for the prior's own interval in the result.
+            states: More states of other nodes: `query("grass", rain="yes")`.
 
         Returns:
             The probabilities (..., r) of the target's states, or the `QueryAnswer` with intervals.
@@ -248,14 +259,15 @@ class Dirichlets:
         Raises:
             InputError: The errors of `dp.query`, and a level outside of [0, 1].
         """
+        given = evidence_of(evidence, states)
         if interval is None:
-            return query(self.network, self.mean, target, evidence or {})
+            return query(self.network, self.mean, target, given)
         draws = even_draws(self.network, np.broadcast_to(self.alpha, (DRAWS, *self.alpha.shape)))
-        answer = answer_of(self.network, draws, target, evidence or {}, interval)
+        answer = answer_of(self.network, draws, target, given, interval)
         if prior is not None:
             exact = exact_cells(self.network, prior.alpha, self.alpha[None])
-            answer = prior.compared(answer, exact, draws, target, evidence or {})
-        return answer.assuming(self.independence_for((target, *(evidence or {}))))
+            answer = prior.compared(answer, exact, draws, target, given)
+        return answer.assuming(self.independence_for((target, *given)))
 
     def independence_for(self, columns: Collection[str]) -> str:
         """Return the independence that a question about columns assumes of a graph chosen from the records, or ""."""

@@ -16,7 +16,7 @@ from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import finite_number, leading
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
-from dpbayes.posteriors.answers import DRAWS, QueryAnswer, answer_of, even_draws, even_scores
+from dpbayes.posteriors.answers import DRAWS, QueryAnswer, answer_of, even_draws, even_scores, evidence_of
 from dpbayes.posteriors.dirichlet import Dirichlets
 
 _STEPS, _CLOSE = 60, 1e-9
@@ -134,11 +134,15 @@ class DirichletMixtures:
         return np.maximum(divergence, 0.0)
 
     @overload
-    def query(self, target: str, evidence: Mapping[str, str] | None = None) -> FloatArray: ...
-    @overload
-    def query(self, target: str, evidence: Mapping[str, str] | None = None, *, interval: float) -> QueryAnswer: ...
     def query(
-        self, target: str, evidence: Mapping[str, str] | None = None, *, interval: float | None = None
+        self, target: str, evidence: Mapping[str, str] | None = None, *, interval: None = None, **states: str
+    ) -> FloatArray: ...
+    @overload
+    def query(
+        self, target: str, evidence: Mapping[str, str] | None = None, *, interval: float, **states: str
+    ) -> QueryAnswer: ...
+    def query(
+        self, target: str, evidence: Mapping[str, str] | None = None, *, interval: float | None = None, **states: str
     ) -> FloatArray | QueryAnswer:
         """Return P(target | evidence) of the next record, with credible intervals if a level is given.
 
@@ -146,6 +150,7 @@ class DirichletMixtures:
             target: The node in question.
             evidence: States of other nodes, by name.
             interval: The level of the credible intervals; without it, the result has no intervals.
+            states: More states of other nodes: `query("grass", rain="yes")`.
 
         Returns:
             The probabilities (..., r) of the target's states, or the `QueryAnswer` with intervals, also the prior's.
@@ -153,11 +158,12 @@ class DirichletMixtures:
         Raises:
             InputError: The errors of `dp.query`, and a level outside of [0, 1].
         """
+        given = evidence_of(evidence, states)
         if interval is None:
-            return self._means(target, evidence or {})
-        answer = answer_of(self.network, self._even_draws, target, evidence or {}, interval)
-        answer = self.prior.compared(answer, self._exact_cells, self._even_draws, target, evidence or {})
-        return answer.assuming(self.prior.independence_for((target, *(evidence or {}))))
+            return self._means(target, given)
+        answer = answer_of(self.network, self._even_draws, target, given, interval)
+        answer = self.prior.compared(answer, self._exact_cells, self._even_draws, target, given)
+        return answer.assuming(self.prior.independence_for((target, *given)))
 
     def _means(self, target: str, evidence: Mapping[str, str]) -> FloatArray:
         """P(target | evidence) under the mean CPTs: (..., r)."""

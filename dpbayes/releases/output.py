@@ -106,7 +106,9 @@ def _require_replaceable(out: Path, *, force: bool) -> None:
     if kind is not None:
         raise InputError(f"The output {out} is {kind} and is not replaced. Name another file.")
     if not force:
-        raise InputError(f"The output {out} exists already. Name another file, or add --force to replace it.")
+        raise InputError(
+            f"The output {out} exists already. Name another file, or replace it (--force, or force=True in Python)."
+        )
 
 
 def _begins_with(path: Path, begins: bytes) -> bool:

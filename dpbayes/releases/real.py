@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -17,14 +18,16 @@ from dpbayes.base.display import html_table, titled_lines
 from dpbayes.base.libraries import extra, pd
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import generator
+from dpbayes.base.text import many
 from dpbayes.base.validation import InputError, brief, require_type, whole_number
 from dpbayes.mechanisms import REGISTRY
 from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.mechanisms.exact_class import oddity
-from dpbayes.model.counts import count
+from dpbayes.mechanisms.release import Release
+from dpbayes.model.counts import count, require_columns
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.posteriors.answers import QueryAnswer
+from dpbayes.posteriors.answers import QueryAnswer, evidence_of
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import Reading
@@ -100,7 +103,7 @@ class RealRelease:
     @property
     def _facts(self) -> list[tuple[str, str]]:
         network = self.network
-        sizes = f"{len(network.names):,} columns, {len(network.edges):,} arrows"
+        sizes = f"{many(len(network.names), 'column')}, {many(len(network.edges), 'arrow')}"
         return [("guarantee", self.guarantee.in_full), ("n", f"{self.read.request.n:,}"), ("graph", sizes)]
 
     @cached_property
@@ -109,9 +112,14 @@ class RealRelease:
         return read_document(self.document)
 
     @property
+    def tables(self) -> Release[Any]:
+        """The released numbers with their noise, as a mechanism returns them: `noise_aware()` and `posterior`."""
+        return self.read.tables
+
+    @property
     def guarantee(self) -> Guarantee:
         """What is proved about the release: the stated (epsilon, delta) with its rho, or a pure epsilon."""
-        guarantee, stated = self.read.tables.guarantee, self.read.request.stated
+        guarantee, stated = self.tables.guarantee, self.read.request.stated
         if stated is None:
             return guarantee
         return replace(guarantee, epsilon=float(stated.epsilon), delta=float(stated.delta))
@@ -127,17 +135,17 @@ class RealRelease:
 
         Errors: InputError for a private MAP estimate, which has no posterior.
         """
-        return posterior_of(self.read.tables, Reading.NOISE_AWARE)
+        return posterior_of(self.tables, Reading.NOISE_AWARE)
 
     def query(
-        self, target: str, evidence: Mapping[str, str] | None = None, *, level: float = LEVEL, **states: str
+        self, target: str, evidence: Mapping[str, str] | None = None, *, interval: float = LEVEL, **states: str
     ) -> QueryAnswer:
         """Return P(target | evidence) with intervals.
 
         Args:
             target: The column in question.
             evidence: States of other columns, by name.
-            level: The probability that an interval contains.
+            interval: The level of the credible intervals.
             states: More states of other columns: `query("hypertension", smoker="yes")`.
 
         Returns:
@@ -148,8 +156,8 @@ class RealRelease:
 
         Example: see `RealRelease`.
         """
-        given = {**(evidence or {}), **states}
-        return answer_under(self.posterior, self.read.tables.outcome.prior, target, given, level)
+        prior, given = self.tables.outcome.prior, evidence_of(evidence, states)
+        return answer_under(self.posterior, prior, target, given, interval)
 
     def samples(self, n: int, *, seed: int | np.random.Generator = 0) -> "pd.DataFrame":
         """Return samples of all probabilities from the posterior, as a data frame with a column for each.
@@ -212,11 +220,13 @@ class RealRelease:
             The path.
 
         Raises:
-            InputError: The file exists, or cannot be written.
+            InputError: Another file of this name exists, or the file cannot be written.
 
         Example: `released.save("release.json")`.
         """
         file = Path(path)
+        if file.is_file() and file.read_bytes() == self.document:
+            return file
         require_output(file, [], force=force)
         write_output(file, self.document, force=force)
         return file
@@ -379,6 +389,7 @@ def request_for(mechanism: Any, dataset: str, table: Dataset) -> ReleaseRequest:
             f"mechanism must be one that has a real release, not {brief(type(mechanism).__name__)}. Choose one of "
             f"{names}."
         )
+    require_columns(mechanism.prior.network, table)
     form, loss = entry.exact_form, Fraction(_text(mechanism.epsilon))
     own: dict[str, Any] = {"epsilon": loss}
     if form.measure is PrivacyMeasure.RHO:
@@ -396,6 +407,9 @@ def request_for(mechanism: Any, dataset: str, table: Dataset) -> ReleaseRequest:
     )
 
 
+NEW_LEDGER = 'dp.open_ledger("clinic.ledger", epsilon=2, reason="decided by the board")'
+
+
 def _accounted(
     request: Chargeable,
     table: Dataset,
@@ -409,12 +423,14 @@ def _accounted(
     if ledger is None:
         warnings.warn(
             "No ledger accounts for this release: whoever makes several releases of one table adds their epsilons. "
-            'Pass ledger="clinic.ledger".',
+            f"Pass ledger={NEW_LEDGER}.",
             UnaccountedWarning,
             stacklevel=3,
         )
         none = Composed(0, Rho(Fraction(0)) if measure_of(request.cost) is PrivacyMeasure.RHO else Fraction(0))
         return RealRelease(draw(none), declared)
+    if not Path(ledger).exists():
+        raise InputError(f"There is no ledger at {ledger}. Open a dataset in it first: {NEW_LEDGER}.")
     path = books.ledger_path(Path(ledger))
     books.account_of(path, request.dataset)
     for doubt in books.remember_table(path, request.dataset, table):
@@ -433,7 +449,7 @@ def open_ledger(
     reason: str,
     dataset: str = "table",
 ) -> Path:
-    """Open a dataset with a budget in a ledger, which is made if it does not exist.
+    """Open a dataset with a budget in a ledger, which is made if it does not exist. It may be open with this budget.
 
     Args:
         path: The file of the ledger, such as clinic.ledger.
@@ -447,7 +463,7 @@ def open_ledger(
         The path.
 
     Raises:
-        InputError: The dataset is open already, the budget is out of range, or the file is not a ledger.
+        InputError: The dataset is open with another budget, the budget is out of range, or the file is not a ledger.
 
     Example:
         >>> import tempfile
@@ -458,5 +474,9 @@ def open_ledger(
     budget: Amount = parsed_budget(_text(epsilon), "0")[0]
     if delta:
         budget = Rho(parsed_promise(_text(epsilon), _text(delta)).rho)
-    books.open_dataset(Path(path), dataset, budget, reason=reason)
-    return Path(path)
+    file = Path(path)
+    with suppress(books.LedgerError):
+        if books.account_of(file, dataset).budget == budget:
+            return file
+    books.open_dataset(file, dataset, budget, reason=reason)
+    return file

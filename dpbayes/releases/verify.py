@@ -17,6 +17,7 @@ import numpy as np
 from dpbayes.audit.registry import audit
 from dpbayes.audit.report import SLACK, AuditReport
 from dpbayes.base.amounts import Amount, Rho, amount_text, measure_of, number_of
+from dpbayes.base.display import titled_lines
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief
@@ -51,7 +52,7 @@ class Check:
     sentence: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verification:
     """The checks of a release, and sentences on the checks that were left out."""
 
@@ -62,6 +63,11 @@ class Verification:
     def holds(self) -> bool:
         """Whether all checks hold."""
         return all(check.holds for check in self.checks)
+
+    def __repr__(self) -> str:
+        failed = [check for check in self.checks if not check.holds]
+        lines = [f"{check.name}: {check.sentence}" for check in failed or self.checks]
+        return titled_lines("All checks hold" if self.holds else "Checks that fail", lines, len(lines))
 
 
 def verify(release: "HasDocument | bytes | str | PathLike[str]", key: PublicKey | None = None) -> Verification:

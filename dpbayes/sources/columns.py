@@ -214,7 +214,9 @@ def encoded(column: Column, values: "pd.Series") -> IntArray:
 def _rule(column: Column) -> str:
     if isinstance(column, Cuts):
         return "which is not a number"
-    return "which is in none of its groups" if isinstance(column, Groups) else "which is not a declared state"
+    if isinstance(column, Groups):
+        return "which is in none of its groups"
+    return "which is not a declared state. Declare it, or cut points if the column has numbers"
 
 
 def code_of_missing(column: Column) -> int:

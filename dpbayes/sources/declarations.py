@@ -1,11 +1,12 @@
 """Declarations of columns that read like Python."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from dpbayes.base.libraries import pd
 from dpbayes.base.text import shortest
 from dpbayes.base.validation import InputError, brief
 from dpbayes.sources.columns import Categories, Column, Cuts, Groups, OwnState
@@ -59,8 +60,8 @@ def declare(declarations: Mapping[str, Declaration]) -> tuple[Column, ...]:
 
     Args:
         declarations: For each column its values, a mapping of labels to the values of each group, `cuts`, or a
-            `Categories`, `Groups` or `Cuts`. None among the values declares that missing values are a state of their
-            own.
+            `Categories`, `Groups` or `Cuts`. None (or NaN or "") among the values declares that missing values are a
+            state of their own.
 
     Returns:
         The columns, in the order of the declarations.
@@ -92,7 +93,7 @@ def _declared(name: str, declaration: Declaration) -> Column:
         groups = {label: _texts(name, values) for label, values in declaration.items() if label is not None}
         return Groups(name, tuple(groups.items()), public=True, **_rule(None in declaration))
     values = _texts(name, declaration)
-    return Categories(name, values, public=True, **_rule(None in declaration))
+    return Categories(name, values, public=True, **_rule(len(values) < len(declaration)))
 
 
 def _rule(has_missing: bool) -> dict[str, Any]:  # noqa: FBT001
@@ -100,12 +101,18 @@ def _rule(has_missing: bool) -> dict[str, Any]:  # noqa: FBT001
 
 
 def _texts(name: str, values: object) -> tuple[str, ...]:
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+    if isinstance(values, str | bytes | Set) or not isinstance(values, Iterable):
         raise InputError(
             f"The declaration of column {brief(name)} must be a list of its values, not {brief(values)}: write, for "
             'example, ["no", "yes"].'
         )
-    return tuple(value_text(value) for value in values if value is not None)
+    for value in values:
+        if isinstance(value, CutPoints | Collection) and not isinstance(value, str):
+            raise InputError(
+                f"The declaration of column {brief(name)} contains {brief(value)}, which is no text or number. "
+                "Numbers in bins are dp.cuts(0, 30, 120), and dp.cuts(0, 30, 120, None) with missing values."
+            )
+    return tuple(value_text(value) for value in values if str(value) and not pd.isna(value))
 
 
 def value_text(value: object) -> str:

@@ -65,20 +65,20 @@ def network(arrows: str, states: Mapping[str, Sequence[str]] | Dataset | None = 
         The network, with nodes in order of first mention.
 
     Raises:
-        InputError: A part is neither an arrow nor a name, or the network is not valid.
+        InputError: A part is neither an arrow nor a name, the table lacks a node, or the network is not valid.
 
     Example:
         >>> dp.network("rain -> grass; sun -> grass").parents
         ((), ('rain', 'sun'), ())
     """
     require_type("arrows", arrows, str, 'Write, for example, dp.network("rain -> grass; sun -> grass").')
+    lines = _QUOTED_OR_SEMICOLON.sub(lambda match: match[1] or "\n", arrows)
+    names, edges = read_edges(lines)
     if isinstance(states, Dataset):
-        states = dict(zip(states.names, states.states, strict=True))
+        states = {name: states.domain(name) for name in names}
     for name, own in (states or {}).items():
         if isinstance(own, str):
             raise InputError(f"The states of {brief(name)} must be a list, not {brief(own)}: write [{brief(own)}].")
-    lines = _QUOTED_OR_SEMICOLON.sub(lambda match: match[1] or "\n", arrows)
-    names, edges = read_edges(lines)
     return Network.from_edges(names, edges, states or {})
 
 
@@ -106,7 +106,8 @@ def _names_in(line: str, number: int) -> tuple[str, ...]:
     match = _LINE.fullmatch(line)
     if match is None:
         raise InputError(
-            f'Line {number}, {brief(line.strip())}, is neither "parent -> child" nor the name of one node.'
+            f'Line {number}, {brief(line.strip())}, is neither "parent -> child" nor the name of one node. Write one '
+            "arrow on each line, or semicolons between arrows."
         )
     if not line.partition("#")[0].strip():
         return ()

@@ -1,5 +1,6 @@
 """A table with the declarations of its columns: from a data frame, and back to one."""
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,7 +12,7 @@ from dpbayes.base.randomness import generator
 from dpbayes.base.types import Codes, FloatArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.dataset import Dataset
-from dpbayes.sources.columns import Categories, Column, Cuts, Groups, encode
+from dpbayes.sources.columns import Categories, Column, Cuts, Groups, encode, missing_values
 from dpbayes.sources.declarations import Declaration, declare, value_text
 from dpbayes.sources.domains import DeclaredColumn
 
@@ -74,7 +75,7 @@ class Table(Dataset):
             declarations: As `declare` takes them, or the columns that `read_domains` returns.
 
         Returns:
-            The table.
+            The table. A `UserWarning` states what missing values count as, if the declaration does not.
 
         Raises:
             InputError: The frame is none, lacks a declared column, or has a value outside its domain; the message names
@@ -103,6 +104,13 @@ class Table(Dataset):
                 )
         texts = pd.DataFrame({column.name: _as_texts(data[column.name]) for column in columns})
         encoded = encode(texts, columns)
+        for column in columns:
+            if column.missing is None and (number := missing_values(column, texts[column.name].fillna(""))):
+                warnings.warn(
+                    f"Column {brief(column.name)} has {number:,} missing values, which count as "
+                    f"{brief(column.states[0])}. Put None in its declaration to make them a state of their own.",
+                    stacklevel=2,
+                )
         return cls(encoded.names, encoded.states, encoded.codes, columns, data.select(encoded.names).head(0))
 
     def with_codes(self, codes: Codes) -> "Table":

@@ -125,11 +125,23 @@ def test_a_parameter_out_of_range_is_refused(parameters: dict[str, Any], sentenc
         DPNaiveBayes(**(PUBLIC | {"random_state": 1} | parameters)).fit(X, Y)
 
 
+def test_a_graph_may_be_a_text() -> None:
+    pairs, text = (fitted(3, random_state=1).set_params(graph=graph) for graph in ([("class", "x0")], "class -> x0"))
+    assert pairs.fit(X, Y).network_ == text.fit(X, Y).network_
+
+
+def test_texts_without_declarations_name_the_cure() -> None:
+    from dpbayes.estimators import DPNaiveBayes
+
+    with pytest.raises(dp.InputError, match="columns="):
+        DPNaiveBayes(epsilon=1).fit(pd.DataFrame({"smoker": ["no", "yes"]}), [0, 1])
+
+
 @pytest.mark.parametrize("graph", ["ab", 5, [("x0", "x1", "class")], ["x0"]])
 def test_what_is_no_list_of_arrows_is_refused(graph: object) -> None:
     from dpbayes.estimators import DPBayesNetClassifier
 
-    with pytest.raises(dp.InputError, match="list of arrows"):
+    with pytest.raises(dp.InputError, match=r"arrows|no column"):
         DPBayesNetClassifier(**(PUBLIC | {"random_state": 1, "graph": graph})).fit(X, Y)
 
 

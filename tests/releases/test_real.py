@@ -44,6 +44,8 @@ def test_a_release_is_charged_saved_loaded_verified_and_queried(ledger, tmp_path
     assert str(again.guarantee) == "ε = 1"
     answer = again.query("ill", smoker="yes")
     assert answer.question == "P(ill | smoker=yes)"
+    assert repr(again.posterior.query("ill", smoker="yes", interval=0.95)) == repr(answer)
+    assert again.tables.noise_aware().network == NETWORK
     truth = float((FRAME.ill & SMOKER).sum() / SMOKER.sum())
     assert answer.low[1] - 0.05 < truth < answer.high[1] + 0.05
     assert repr(again).startswith("Real release")
@@ -63,6 +65,22 @@ def test_without_a_ledger_a_warning_states_that_nothing_is_accounted_for():
     with pytest.warns(dp.UnaccountedWarning, match="No ledger accounts"):
         release = released(None)
     assert dp.verify(release).holds
+
+
+def test_a_program_can_run_twice(ledger, tmp_path):
+    for _ in range(2):
+        assert dp.open_ledger(ledger, epsilon=2.0, reason="decided by the board") == ledger
+        file = released(ledger).save(tmp_path / "release.json")
+    assert books.account_of(ledger, "table").left == 1
+    assert "OpenDP: " in repr(dp.verify(file))
+    with pytest.raises(dp.InputError, match="already open"):
+        dp.open_ledger(ledger, epsilon=3, reason="decided by the board")
+
+
+def test_a_check_that_fails_is_shown():
+    shown = repr(dp.verify(b"{}")).splitlines()
+    assert shown[0] == "Checks that fail"
+    assert shown[1].startswith("  form: ")
 
 
 def test_a_dataset_without_a_budget_is_refused(ledger):

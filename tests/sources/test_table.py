@@ -106,6 +106,9 @@ def test_limits_are_beside_the_cut_points():
         (FRAME, {"smoker": "no"}, ("smoker", "list of its values")),
         (FRAME, {"weight": [1]}, ("weight", "age, smoker")),
         (FRAME, {"smoker": ["no", "yes"]}, ("smoker", "True", "record 1")),
+        (FRAME, {"visits": [dp.cuts(0, 1, 2), None]}, ("visits", "dp.cuts(", "None")),
+        (FRAME, {"blood": {"A", "B", "0"}}, ("blood", "list of its values")),
+        (FRAME, {"visits": [0, 1]}, ("visits", '"2" in record 2', "cut points")),
         (FRAME, {}, ("at least one column",)),
         (FRAME, ["smoker"], ("Categories",)),
         ("clinic.csv", DECLARED, ("data frame", "str", "read_csv")),
@@ -118,6 +121,19 @@ def test_a_mistake_has_one_sentence(frame, declarations, names):
     with pytest.raises(dp.InputError) as refusal:
         dp.Table.from_frame(frame, declarations)
     assert all(name in str(refusal.value) for name in names)
+
+
+def test_a_blank_value_declares_missing_values():
+    for blank in (None, np.nan, pd.NA, ""):
+        (blood,) = dp.declare({"blood": ["A", blank]})
+        assert (blood.states, blood.missing) == (("A",), OwnState("missing"))
+
+
+def test_a_warning_states_what_undeclared_missing_values_count_as():
+    with pytest.warns(UserWarning, match='"blood" has 1 missing values, which count as "A". Put None') as given:
+        table = dp.Table.from_frame(FRAME, {"blood": ["A", "B", "0"], "region": ["a", "b", "c"]})
+    assert len(given) == 1
+    assert table.column("blood").tolist() == [0, 1, 2, 0]
 
 
 @pytest.mark.parametrize("points", [(1, 2), (), (None, 1, 2), (3, 2, 1), (0, 5, 5), (10, 5, 20)])

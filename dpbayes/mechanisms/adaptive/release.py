@@ -10,6 +10,7 @@ from dpbayes.base.display import html_table, titled_lines
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import generator
 from dpbayes.base.references import Reference
+from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import require_type
 from dpbayes.mechanisms.adaptive.draws import OpenDPDraws, SimulatedDraws
@@ -67,7 +68,7 @@ class AdaptiveRelease:
     @property
     def _facts(self) -> list[tuple[str, str]]:
         network = self.network
-        sizes = f"{len(network.names):,} columns, {len(network.edges):,} arrows"
+        sizes = f"{many(len(network.names), 'column')}, {many(len(network.edges), 'arrow')}"
         return [("guarantee", self.guarantee.in_full), ("n", f"{self.measured.n:,}"), ("graph", sizes)]
 
     @property
@@ -116,9 +117,9 @@ class AdaptiveRelease:
         """CPTs (K,) for synthetic records: the noise-aware means, raked to the released distribution of each column."""
         return model_probabilities(self.measured)
 
-    def synthetic(self, n: int, rng: np.random.Generator) -> Dataset:
+    def synthetic(self, n: int, seed: int | np.random.Generator = 0) -> Dataset:
         """Return n synthetic records of `probabilities`, with little sampling error; see `even_records`."""
-        return even_records(self.network, self.probabilities, n, rng)
+        return even_records(self.network, self.probabilities, n, generator(seed))
 
 
 def simulate_adaptive(

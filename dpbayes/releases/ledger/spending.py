@@ -88,7 +88,7 @@ def cost_of(account: Account, amount: Amount) -> Fraction:
     if cost is None:
         raise LedgerError(
             f"The budget of {brief(account.dataset)} is in pure ε, but Gaussian noise needs a budget in ρ. Use Laplace "
-            "noise, or a dataset with a budget in ρ."
+            "noise, or open another dataset with an ε and a δ: its budget is in ρ."
         )
     return cost
 
@@ -134,7 +134,7 @@ def open_dataset(path: Path, dataset: str, budget: Amount, *, reason: str) -> Ev
             account = books.accounts[entry.dataset]
             present = f"{amount_text(account.budget)} in {account.measure.symbol}"
             raise LedgerError(
-                f"The dataset {brief(entry.dataset)} is already open, with a budget of {present}. Raise this budget."
+                f"The dataset {brief(entry.dataset)} is already open, with a budget of {present}. Use or raise it."
             )
         return rows.add(books, entry)
 

@@ -61,8 +61,8 @@ def _doubts(books: Books, name: str, print_of: bytes) -> tuple[str, ...]:
         for other in sorted({event.dataset for event in same} - {name})
     ]
     if any(event.dataset == name for event in others):
-        other_records = "Other records were used before under the name"
-        doubts = [f"{other_records} {brief(name)}. Give a new table a new name.", *doubts]
+        other_records = f"Other records were used before under the name {brief(name)}."
+        doubts = [f"{other_records} If these are of other people, name another dataset.", *doubts]
     return tuple(doubts)
 
 
