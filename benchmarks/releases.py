@@ -10,8 +10,6 @@ import numpy as np
 
 from benchmarks.core import counted
 from benchmarks.record import Record, median_ms
-from dpbayes.base.steps import finished
-from dpbayes.mechanisms.noise.exact import with_noise
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger
@@ -64,7 +62,7 @@ def published(request: ReleaseRequest, counts: Counts) -> bytes:
 
 def drawn(request: ReleaseRequest, counts: Counts) -> None:
     """Do what a release cannot do without: ask OpenDP's map, and draw."""
-    finished(with_noise(request.entry.noise, counts.values, request.calibrated.scale))
+    request.entry.draw(request, counts.values, request.calibrated.scale)
 
 
 def named(*, names: Sequence[str] = tuple(BOUNDS), repeats: int = 5) -> list[Record]:

@@ -4,10 +4,9 @@ The computation uses only the two random steps of the process, and not the proof
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from scipy import special
@@ -16,7 +15,6 @@ from dpbayes.audit.draws import DOUBT, SampledLoss, epsilon_lower_bound
 from dpbayes.audit.entry import Audit
 from dpbayes.base.amounts import Amount, Rho
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.steps import Partial, Work, finished
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.mechanisms.adaptive.draws import Draws, SimulatedDraws, choice_scale
@@ -152,27 +150,29 @@ def audit_adaptive(
         >>> 0 < audit.largest <= 1
         True
     """
-    return finished(_losses(plan_for(epsilon, delta), first, second, rng=rng, draws=draws))
+    return _losses(plan_for(epsilon, delta), first, second, rng=rng, draws=draws)
 
 
 def _losses(
-    plan: AdaptivePlan, first: Dataset, second: Dataset, *, rng: np.random.Generator, draws: int
-) -> Work[AdaptiveAudit]:
+    plan: AdaptivePlan,
+    first: Dataset,
+    second: Dataset,
+    *,
+    rng: np.random.Generator,
+    draws: int,
+    progress: Callable[[float], object] = lambda share: None,
+) -> AdaptiveAudit:
     draws = whole_number("The number of draws", draws, low=LEAST_DRAWS, high=MOST_DRAWS)
     if (first.names, first.states) != (second.names, second.states) or len(first.codes) != len(second.codes):
         raise InputError("The two tables must have the same columns and the same number of records.")
     if (first.codes != second.codes).any(axis=1).sum() > 1:
         raise InputError("The two tables must differ in at most one record.")
-    claimed, losses = guarantee_of(plan), np.empty((2, draws))
+    losses = np.empty((2, draws))
     for k in range(draws):
         losses[0, k] = _loss(plan, first, second, SimulatedDraws(rng))
         losses[1, k] = _loss(plan, second, first, SimulatedDraws(rng))
-        share = (k + 1) / draws
-        if LEAST_DRAWS <= k + 1 < draws:
-            yield Partial(share, AdaptiveAudit(claimed, losses[0, : k + 1].copy(), losses[1, : k + 1].copy()))
-        elif k + 1 < draws:
-            yield share
-    return AdaptiveAudit(claimed, losses[0], losses[1])
+        progress((k + 1) / draws)
+    return AdaptiveAudit(guarantee_of(plan), losses[0], losses[1])
 
 
 def _loss(plan: AdaptivePlan, table: Dataset, neighbour: Dataset, draws: Draws) -> float:
@@ -229,8 +229,7 @@ class _Replayed:
         return int(next(self.results))
 
 
-def _outputs(mechanism: AdaptiveTables, first: Dataset, second: Dataset, **more: Any) -> Work[AdaptiveAudit]:
-    return _losses(mechanism.plan, first, second, **more)
-
-
-AUDIT = Audit(kind=AdaptiveTables, outputs=_outputs)
+AUDIT = Audit(
+    kind=AdaptiveTables,
+    outputs=lambda mechanism, first, second, **more: _losses(mechanism.plan, first, second, **more),
+)

@@ -11,7 +11,6 @@ from dpbayes.audit.loss.law import LossLaw
 from dpbayes.audit.pictures import Picture
 from dpbayes.audit.report import AuditReport
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.steps import Work
 from dpbayes.mechanisms.exact_class import no_audit
 
 Numbers = Mapping[str, Any]
@@ -61,11 +60,10 @@ class Audit:
     losses(mechanism, n, releases) -> the privacy loss of several releases from one table; without it, the curve of one
     release and the guarantee of several are used.
 
-    outputs(mechanism, first, second, rng, draws) -> the exact losses of simulated releases of two tables, in steps; for
-    a mechanism without a report, which would have to enumerate too many outputs.
+    outputs(mechanism, first, second, rng, draws, progress) -> the exact losses of simulated releases of two tables, for
+    a mechanism without a report, which would have to enumerate too many outputs; it calls `progress` with shares.
 
-    steps(mechanism, epsilons) -> the report in steps, `epsilons` being a function of the exact loss; it is used where
-    slow(mechanism) -> a message during the computation, which is empty if the report takes less than a moment.
+    is_slow(mechanism) -> whether the report takes seconds.
 
     `tables` states how tables are described, `doubts` are assumptions that do not hold, and `cases` are settings at
     which a claim is refuted, by title.
@@ -75,12 +73,11 @@ class Audit:
     report: Callable[..., AuditReport] = _refused
     claimed: Callable[..., Guarantee] = lambda mechanism, n: mechanism.claimed
     losses: Callable[..., LossLaw] | None = None
-    outputs: Callable[..., Work[Any]] | None = None
+    outputs: Callable[..., Any] | None = None
     picture: Callable[..., Picture | None] = lambda mechanism, worst, n: None
     tables: str = "The two tables differ in one record."
     doubts: tuple[str, ...] = ()
-    steps: Callable[..., Work[AuditReport]] | None = None
-    slow: Callable[[Any], str] = lambda mechanism: ""
+    is_slow: Callable[[Any], bool] = lambda mechanism: False
     farthest: float = np.inf
     """A claim that exceeds the proved epsilon by more than this factor is not shown in the picture of the curve."""
     hypothetical: Hypothetical | None = None

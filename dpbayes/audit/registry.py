@@ -17,7 +17,6 @@ from dpbayes.audit.entry import Audit
 from dpbayes.audit.map import printed as map_printed
 from dpbayes.audit.report import AuditReport
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
-from dpbayes.base.steps import Work
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import require_type
 from dpbayes.mechanisms import MECHANISMS
@@ -108,7 +107,7 @@ class Audited:
     @property
     def is_slow(self) -> bool:
         """Whether the audit takes seconds."""
-        return self.entry.steps is not None and bool(self.entry.slow(self.mechanism))
+        return self.entry.is_slow(self.mechanism)
 
     @property
     def claimed(self) -> Guarantee:
@@ -127,32 +126,18 @@ class Audited:
         """What is proved."""
         return getattr(self.mechanism, "certified", NON_PRIVATE)
 
+    def report(self) -> AuditReport:
+        """Return the audit with a curve from 0 to beyond all guarantees. Errors: InputError for tables without one."""
+        # Without a proof, nothing bounds the loss before it is known.
+        exact = 0.0 if self.certified.is_private else self._report([]).exact
+        return self._report(self._epsilons_up_to(exact))
 
-def audit_steps(audited: Audited) -> Work[AuditReport]:
-    """Return the audit, in steps if it is slow, with a curve from 0 to beyond all guarantees.
+    def _report(self, epsilons: ArrayLike) -> AuditReport:
+        return self.entry.report(self.mechanism, epsilons=epsilons, **self.sizes)
 
-    Args:
-        audited: The mechanism and its tables.
-
-    Returns:
-        The work on the report.
-
-    Raises:
-        InputError: The mechanism cannot be audited for such tables.
-    """
-    mechanism, entry = audited.mechanism, audited.entry
-    if entry.steps is not None and entry.slow(mechanism):
-        return (yield from entry.steps(mechanism, epsilons=lambda exact: _epsilons_up_to(audited, exact)))
-    yield 0.0
-    # Without a proof, nothing bounds the loss before it is known.
-    is_bounded = audited.certified.is_private
-    exact = 0.0 if is_bounded else entry.report(mechanism, epsilons=[], **audited.sizes).exact
-    return entry.report(mechanism, epsilons=_epsilons_up_to(audited, exact), **audited.sizes)
-
-
-def _epsilons_up_to(audited: Audited, exact: float) -> FloatArray:
-    """Return a grid from 0 to beyond `exact` and the guarantees, which are on it."""
-    most = audited.entry.farthest * audited.certified.epsilon
-    promises = [g.epsilon for g in (audited.promised, audited.certified) if g.is_private and g.epsilon <= most]
-    top = 1.15 * max(epsilon for epsilon in (*promises, exact) if np.isfinite(epsilon))
-    return np.unique(np.concatenate([np.linspace(0, top, POINTS), promises]))
+    def _epsilons_up_to(self, exact: float) -> FloatArray:
+        """Return a grid from 0 to beyond `exact` and the guarantees, which are on it."""
+        most = self.entry.farthest * self.certified.epsilon
+        promises = [g.epsilon for g in (self.promised, self.certified) if g.is_private and g.epsilon <= most]
+        top = 1.15 * max(epsilon for epsilon in (*promises, exact) if np.isfinite(epsilon))
+        return np.unique(np.concatenate([np.linspace(0, top, POINTS), promises]))

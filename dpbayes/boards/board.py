@@ -14,7 +14,6 @@ from typing import Any
 from dpbayes.base.display import safe_csv
 from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import Parameter
-from dpbayes.base.steps import Partial, Work, finished
 from dpbayes.base.text import typed
 from dpbayes.boards.document import document_of, packed
 from dpbayes.figures.style import Figure
@@ -212,15 +211,8 @@ class View:
         slider = self.board.slider and self.board.slider.including(value)
         return replace(self.board, slider=slider, value=value, frames=dict(frames))
 
-    def steps(self, value: str = "") -> Work[Board]:
-        """Compute all frames, those at `value` first; each step yields the board so far."""
-        value, frames = value or self.board.value, dict[str, tuple[Frame, ...]]()
-        stops = self.board.slider.nearest(value) if self.board.slider else (value,)
-        for done, stop in enumerate(stops):
-            frames[stop] = self.frames_at(stop)
-            yield Partial((done + 1) / len(stops), self.with_frames(frames, value))
-        return self.with_frames(frames, value)
-
     def complete(self, value: str = "") -> Board:
         """Return the board with the frames of all stops."""
-        return finished(self.steps(value))
+        value = value or self.board.value
+        stops = self.board.slider.nearest(value) if self.board.slider else (value,)
+        return self.with_frames({stop: self.frames_at(stop) for stop in stops}, value)

@@ -95,7 +95,6 @@ OPTIONAL = {
     "summary": "one line about the mechanism, for menus",
     "noise_model": "the distribution of the noise on each released number, for a noise-aware posterior",
     "design": "the optimised distribution of the noise over the numbers, with its gap to the optimum",
-    "design_steps": "the search for the design, in steps; the result is stored and reused",
     "increment": "the parameter that lifts a release above zero; with `noise_law`, its value for a network is computed",
     "epsilon": "the epsilon parameter of the mechanism",
     "noise": "the `Noise`: real numbers or whole numbers",

@@ -13,11 +13,10 @@ import numpy as np
 
 from dpbayes.base.amounts import PrivacyMeasure
 from dpbayes.base.parameters import Parameter, parameters_of
-from dpbayes.base.steps import Work
 from dpbayes.base.text import numeral
 from dpbayes.base.types import IntArray
 from dpbayes.base.zcdp import zcdp_epsilon
-from dpbayes.mechanisms.noise.exact import Calibrated, ExactNoise, calibrated, shared_answer, with_noise, with_own_noise
+from dpbayes.mechanisms.noise.exact import Calibrated, ExactNoise, calibrated, shared_answer, with_noise
 from dpbayes.mechanisms.parameters import Noise
 from dpbayes.mechanisms.release import Outcome
 from dpbayes.model.network import Network
@@ -91,7 +90,7 @@ class Releasable:
     own_scale: str = ""
     prices: Callable[[ReleaseSpec], Sequence[Fraction]] | None = None
     priced: Callable[[Network], tuple[int, ...]] | None = None
-    choose: Callable[[ReleaseSpec, IntArray, Fraction], Work[tuple[int, ...]]] | None = None
+    choose: Callable[[ReleaseSpec, IntArray, Fraction], tuple[int, ...]] | None = None
     read: Callable[[Any, IntArray, int], Outcome] = lambda mechanism, integers, n: mechanism.outcome_of(
         integers.astype(np.float64), n
     )
@@ -167,14 +166,12 @@ class Releasable:
         by_price = {price: self.noise.own_scale(scale, price) for price in set(prices)}
         return [by_price[price] for price in prices]
 
-    def draw(self, spec: ReleaseSpec, counts: IntArray, scale: Fraction) -> Work[tuple[int, ...]]:
+    def draw(self, spec: ReleaseSpec, counts: IntArray, scale: Fraction) -> tuple[int, ...]:
         """Sample the released integers for counts (K,). No other step reads the counts."""
         if self.choose is not None:
             return self.choose(spec, counts, scale)
         values = self.statistic(spec.network, counts)
-        if self.prices is None:
-            return with_noise(self.noise, values, scale)
-        return with_own_noise(self.noise, values, self.own_scales(spec, scale))
+        return with_noise(self.noise, values, self.own_scales(spec, scale) or [float(scale)] * len(values))
 
 
 def nine_of_ten(what: str, within: float) -> str:

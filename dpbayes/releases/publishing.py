@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 
 from dpbayes.base.amounts import amount_in
-from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms.adaptive.draws import OpenDPDraws
 from dpbayes.mechanisms.adaptive.process import carried_out
@@ -74,7 +73,6 @@ def publish(
     counts: Counts,
     *,
     after: int = 0,
-    progress: Callable[[float], object] = lambda share: None,
 ) -> Published:
     """Make a release of a table's counts and charge it to its dataset in the ledger at `path`.
 
@@ -83,7 +81,7 @@ def publish(
     """
     require_counts_of(request, counts)
     _ = request.calibrated  # an error here costs nothing
-    return _charged(path, request, partial(drawn_document, request, counts, progress=progress), after=after)
+    return _charged(path, request, partial(drawn_document, request, counts), after=after)
 
 
 def publish_adaptive(path: Path, request: AdaptiveRequest, data: Dataset, *, after: int = 0) -> Published:
@@ -127,18 +125,16 @@ def drawn_document(
     composed: Composed,
     *,
     time: datetime | None = None,
-    progress: Callable[[float], object] = lambda share: None,
 ) -> bytes:
     """Sample a release and return its document, the bytes of `release.json`. Each call samples new noise.
 
-    `progress` is called with completed shares, and never with a part of the sample. The time is the present one by
-    default. Errors: InputError, without information about the counts, if they do not match the request, if OpenDP is
-    not installed, or if it does not confirm the calibration; then nothing was sampled.
+    The time is the present one by default. Errors: InputError, without information about the counts, if they do not
+    match the request, if OpenDP is not installed, or if it does not confirm the calibration; then nothing was sampled.
     """
     require_counts_of(request, counts)
     drawn = provenance_at(time or datetime.now(UTC))
     calibration = request.calibrated
-    integers = finished(request.entry.draw(request, counts.values, calibration.scale), progress)
+    integers = request.entry.draw(request, counts.values, calibration.scale)
     return document_bytes(SampledTables(request, calibration, integers), composed, drawn)
 
 

@@ -10,7 +10,6 @@ from scipy import optimize, special
 
 import dpbayes as dp
 from dpbayes.audit.registry import UNKNOWN, audit_of
-from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import AdaptiveTables
 from dpbayes.mechanisms.adaptive import choices, draws, process
@@ -156,7 +155,9 @@ def test_the_registry_has_the_audit_of_the_outputs_for_exactly_this_mechanism() 
     mechanism = AdaptiveTables(prior=Network.from_edges(TABLE.names, [], {}), epsilon=1, delta=1e-5)
     outputs = audit_of(mechanism).outputs
     assert outputs is not None
-    audit = finished(outputs(mechanism, TABLE, NEIGHBOUR, rng=np.random.default_rng(1), draws=5))
+    shares = list[float]()
+    audit = outputs(mechanism, TABLE, NEIGHBOUR, rng=np.random.default_rng(1), draws=5, progress=shares.append)
+    assert shares == [0.2, 0.4, 0.6, 0.8, 1.0]
     same = audited(1, 1e-5, draws=5)
     np.testing.assert_array_equal(audit.first, same.first)
     np.testing.assert_array_equal(audit.second, same.second)

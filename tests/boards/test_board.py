@@ -6,7 +6,6 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from dpbayes.base.steps import Partial
 from dpbayes.boards.board import Board, Frame, Panel, Slider, View, slider_of
 from dpbayes.figures.style import figure_of, titled
 from dpbayes.mechanisms.parameters import EPSILON
@@ -65,16 +64,6 @@ def test_a_slider_has_the_stops_of_its_parameter():
 def test_a_typed_value_is_a_stop_in_its_place():
     assert SLIDER.including("0.5").stops == ("0.1", "0.5", "1", "10")
     assert SLIDER.including("1").stops == SLIDER.stops
-
-
-def test_the_chosen_value_is_computed_first():
-    steps = VIEW.steps("10")
-    first = next(steps)
-    assert isinstance(first, Partial)
-    assert list(first.result.frames) == ["10"]
-    assert first.result.value == "10"
-    assert not first.result.is_complete
-    assert VIEW.complete("10").is_complete
 
 
 def test_a_block_gives_back_every_figure():

@@ -10,9 +10,8 @@ import pytest
 
 import dpbayes as dp
 from dpbayes.audit.entry import TablePair
-from dpbayes.audit.registry import POINTS, Audited, audit, audit_steps
+from dpbayes.audit.registry import POINTS, Audited, audit
 from dpbayes.base.parameters import Parameter, parameters_of
-from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.boards.board import stop_text
 from dpbayes.boards.proofs import (
@@ -47,16 +46,14 @@ COUNTS = dp.count(NETWORK, dp.sample_dataset(NETWORK, CPTS, 1000, np.random.defa
 WHERE = "tables of 1,000 records for the Asia network"
 
 
-def report_of(audited: Audited) -> Any:
-    return finished(audit_steps(audited))
-
-
 # One mechanism
 
 
 def network_view(kind: Any, **fields: Any) -> Any:
     return audit_view(
-        kind, lambda epsilon: Audited(kind(prior=NETWORK, epsilon=epsilon, **fields), {"n": 1000}, WHERE), report_of
+        kind,
+        lambda epsilon: Audited(kind(prior=NETWORK, epsilon=epsilon, **fields), {"n": 1000}, WHERE),
+        Audited.report,
     )
 
 
@@ -99,7 +96,7 @@ def test_the_sampler_as_stated_is_refuted_and_its_rows_add_up() -> None:
 
 
 def die_view(kind: Any, n: int, **fields: Any) -> Any:
-    return audit_view(kind, lambda epsilon: Audited(kind(epsilon=epsilon, **fields), {"n": n}, "dice"), report_of)
+    return audit_view(kind, lambda epsilon: Audited(kind(epsilon=epsilon, **fields), {"n": n}, "dice"), Audited.report)
 
 
 def test_the_smooth_mechanism_states_its_loss_at_its_delta() -> None:
@@ -131,13 +128,10 @@ def test_a_mechanism_without_an_audit_is_said_to_have_none() -> None:
     assert not frame.figures
 
 
-def test_a_slow_audit_is_the_same_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    audited = Audited(HellingerLocal(die=Die((0.1, 0.1), 60), epsilon=1.0), {"n": 60}, "dice")
-    assert not audited.is_slow
-    quick = report_of(audited)
-    monkeypatch.setattr("dpbayes.audit.die.hellinger.AT_ONCE", 20)
-    assert audited.is_slow
-    assert report_of(audited).exact == pytest.approx(quick.exact)
+def test_an_audit_of_many_tables_is_slow() -> None:
+    for n, is_slow in ((60, False), (600, True)):
+        mechanism = HellingerLocal(die=Die((0.1, 0.1), n), epsilon=1.0)
+        assert Audited(mechanism, {"n": n}, "dice").is_slow is is_slow
 
 
 def test_simulated_losses_above_the_claim_refute_it() -> None:

@@ -140,7 +140,7 @@ def test_a_draw_that_fails_on_the_page_is_one_sentence_without_a_count(
     path: Path, monkeypatch: pytest.MonkeyPatch, sent: list[Message], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    leaking.failing_in_the_middle(monkeypatch)
+    leaking.failing_draw(monkeypatch)
     at = make(SETTINGS)
     assert any("stays charged" in sentence for sentence in sentences(at))
     assert ledger.events(path)[-1].kind is ledger.EventKind.FAILED

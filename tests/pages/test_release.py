@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from streamlit.delta_generator import DeltaGenerator
-from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.amounts import PrivacyMeasure, Rho
@@ -244,44 +242,6 @@ def test_an_adaptive_release_chooses_its_graph(path: Path, delta: str, measure: 
     assert ledger.account_of(path, "asia").measure is measure
     assert "The release is valid" in at.success[0].value
     assert any(" → " in text.value for text in at.markdown)
-
-
-def shown_shares(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Return a list that fills with the shares that the page's bar shows."""
-    shares: list[float] = []
-    show = DeltaGenerator.progress
-
-    def shown(bar: DeltaGenerator, value: float, text: str | None = None) -> DeltaGenerator:
-        shares.append(value)
-        return show(bar, value, text)
-
-    monkeypatch.setattr(DeltaGenerator, "progress", shown)
-    return shares
-
-
-def test_a_long_draw_shows_how_far_it_is(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpbayes.mechanisms.noise.exact.BLOCK", 9)
-    shares = shown_shares(monkeypatch)
-    at = make(open_page(PAGE))
-    assert shares == [0.25, 0.5, 0.75, 1.0], "36 cells of Asia, nine at a step"
-    assert not at.get("progress"), "the bar goes when the release is there"
-
-
-def test_a_click_during_the_draw_waits_until_the_ledger_has_the_release(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("dpbayes.mechanisms.noise.exact.BLOCK", 9)
-    shown: list[float] = []
-
-    def interrupted(bar: DeltaGenerator, value: float, text: str | None = None) -> DeltaGenerator:
-        shown.append(value)
-        raise RerunException(RerunData())
-
-    monkeypatch.setattr(DeltaGenerator, "progress", interrupted)
-    make(open_page(PAGE))
-    (spending,) = ledger.spendings(path, "asia")
-    assert shown == [0.25], "the first step was told, and Streamlit ended the run there"
-    assert spending.state == "released"
 
 
 # The history

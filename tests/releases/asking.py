@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from dpbayes.base.amounts import PrivacyMeasure, Rho
-from dpbayes.base.steps import Work
 from dpbayes.base.types import IntArray
 from dpbayes.mechanisms import RELEASABLE, exact_form
 from dpbayes.model.counts import Counts, count
@@ -73,13 +72,11 @@ def drawn(request: ReleaseRequest, counts: Counts | None = None) -> bytes:
     return drawn_document(request, counts, before(request), time=TIME)
 
 
-def replace_draw(patch: pytest.MonkeyPatch, draw: Callable[..., Any], own: Callable[..., Any] | None = None) -> None:
-    """Put draw(values, scale) in place of what adds noise, and own(values, scales) where each has its own scale."""
-    patch.setattr(exact_form, "with_noise", lambda noise, values, scale: draw(values, scale))
-    patch.setattr(exact_form, "with_own_noise", lambda noise, values, scales: (own or draw)(values, scales))
+def replace_draw(patch: pytest.MonkeyPatch, draw: Callable[..., Any]) -> None:
+    """Put draw(values, scales) in place of what adds noise."""
+    patch.setattr(exact_form, "with_noise", lambda noise, values, scales: draw(values, scales))
 
 
-def no_noise(values: IntArray, scale: object) -> Work[tuple[int, ...]]:
+def no_noise(values: IntArray, scales: object) -> tuple[int, ...]:
     """Draw noise that is none, to see what becomes of the integers."""
-    yield 1.0
     return tuple(values.tolist())

@@ -1,6 +1,5 @@
 """A table whose true counts are told from every other number, and what would betray them."""
 
-import itertools
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -93,33 +92,26 @@ def without_chance(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     same = tuple((counts_of(TRUE).values + FIXED).tolist())
 
-    def drawn(values: Any, scale: object) -> Iterator[float]:
-        yield 1.0
-        return same  # type: ignore[return-value]
-
-    replace_draw(monkeypatch, drawn)
+    replace_draw(monkeypatch, lambda values, scales: same)
 
 
 class Failing:
-    """OpenDP's measurement, of which the second block fails and quotes what it was given."""
+    """OpenDP's measurement, which fails and quotes what it was given."""
 
-    def __init__(self, real: Any, calls: Iterator[int]) -> None:
-        self.real, self.calls = real, calls
+    def __init__(self, real: Any) -> None:
+        self.real = real
 
     def map(self, sensitivity: int) -> float:
         return float(self.real.map(sensitivity))
 
     def __call__(self, values: list[int]) -> list[int]:
-        if next(self.calls):
-            raise RuntimeError(f"FailedFunction: cannot add noise to {values} of {TRUE}, {sum(TRUE.values()):,} in all")
-        return values
+        raise RuntimeError(f"FailedFunction: cannot add noise to {values} of {TRUE}, {sum(TRUE.values()):,} in all")
 
 
-def failing_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let OpenDP fail in its second block of two counts, with the counts in its message."""
-    real, calls = exact.ExactNoise.measurement, itertools.count()
-    monkeypatch.setattr(exact.ExactNoise, "measurement", lambda law, scale: Failing(real(law, scale), calls))
-    monkeypatch.setattr(exact, "BLOCK", 2)
+def failing_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let OpenDP fail with the counts in its message."""
+    real = exact.ExactNoise.measurement
+    monkeypatch.setattr(exact.ExactNoise, "measurement", lambda law, scale: Failing(real(law, scale)))
 
 
 @contextmanager

@@ -201,7 +201,7 @@ def test_a_draw_that_fails_tells_nothing_of_what_it_was_given(tmp_path, monkeypa
     """OpenDP quotes the counts; neither the sentence, its traceback, what it came from, the ledger nor a log does."""
     caplog.set_level(logging.DEBUG)
     counts, path = counts_of(TRUE), opened(tmp_path)
-    leaking.failing_in_the_middle(monkeypatch)
+    leaking.failing_draw(monkeypatch)
     with pytest.raises(ledger.EpsilonLostError) as lost:
         publish(path, question(), counts)
     logging.getLogger("dpbayes").error("A part of the page failed.", exc_info=lost.value)
@@ -218,7 +218,7 @@ def test_a_draw_that_fails_tells_nothing_of_what_it_was_given(tmp_path, monkeypa
 def test_a_command_that_fails_in_the_middle_says_one_sentence(tmp_path, monkeypatch, capfd, caplog):
     caplog.set_level(logging.DEBUG)
     words = written(tmp_path / "true", TRUE)
-    leaking.failing_in_the_middle(monkeypatch)
+    leaking.failing_draw(monkeypatch)
     assert main(words) == REFUSED
     said = capfd.readouterr()
     assert "stays charged" in said.err
@@ -246,8 +246,7 @@ def test_no_randomness_but_opendps_is_used(tmp_path, monkeypatch, mechanism):
 
 
 def test_another_source_of_randomness_would_be_noticed(tmp_path, monkeypatch):
-    def drawn(values, scale):
-        yield 1.0
+    def drawn(values, scales):
         return tuple((values + np.random.default_rng(1).integers(0, 9, len(values))).tolist())
 
     path = opened(tmp_path)

@@ -4,11 +4,9 @@ A permutation of sides of equal prior leaves the loss of a pair as it is, so one
 for each pair of priors.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
@@ -25,7 +23,6 @@ from dpbayes.audit.report import (
     require_size,
     worst_case,
 )
-from dpbayes.base.steps import Work, finished, slices
 from dpbayes.base.text import many
 from dpbayes.mechanisms.die.hellinger import (
     EXPONENTIAL,
@@ -41,9 +38,6 @@ from dpbayes.posteriors.hellinger import MOST_PAIRED, neighbours_up_to_symmetry
 AT_ONCE = 512
 """The largest number of candidates of a die whose audit takes less than a moment."""
 
-_LOSSES = 1 << 18
-"""Losses of a step: a few tenths of a second."""
-
 
 def audit_die(mechanism: Hellinger, *, epsilons: ArrayLike) -> AuditReport:
     """Return the exact audit of a mechanism whose outputs are the die's candidates: every pair, every output.
@@ -51,30 +45,13 @@ def audit_die(mechanism: Hellinger, *, epsilons: ArrayLike) -> AuditReport:
     Errors: InputError for any but the four exponential mechanisms, for dice with too many candidates to pair them all,
     and bad epsilons.
     """
-    grid = checked_grid(epsilons)
-    return finished(audit_die_steps(mechanism, epsilons=lambda exact: grid))
-
-
-def audit_die_steps(mechanism: Hellinger, *, epsilons: Callable[[float], ArrayLike]) -> Work[AuditReport]:
-    """Do `audit_die` in steps of a few tenths of a second: yield the share that is done, return the report.
-
-    `epsilons` is called with the exact pure epsilon as soon as that is known, and returns the curve's grid (E,).
-    """
     require_exact_class(mechanism, *EXPONENTIAL)
-    die = mechanism.die
+    grid, die, delta = checked_grid(epsilons), mechanism.die, mechanism.claimed.delta
     die.require_listable(MOST_PAIRED)
-    yield 0.0
     pairs, table = neighbours_up_to_symmetry(die), mechanism.log_weights_table()
     masses = special.logsumexp(table, axis=1)
     loss = exact_pure_epsilon(table, pairs=pairs, log_masses=masses)
-    grid = checked_grid(epsilons(loss.epsilon))
-    delta, needed = mechanism.claimed.delta, 0.0
-    deltas = np.zeros(len(grid))
-    for block in slices(len(pairs), _LOSSES // die.size):
-        yield block.start / len(pairs)
-        deltas = np.maximum(deltas, exact_curve(table, pairs=pairs[block], epsilons=grid, log_masses=masses))
-        if delta:
-            needed = max(needed, exact_epsilon(table, pairs=pairs[block], delta=delta, log_masses=masses))
+    deltas = exact_curve(table, pairs=pairs, epsilons=grid, log_masses=masses)
     labels = tuple(map(counts_text, die.candidates.tolist()))
     throws = many(die.n, "throw")
     scope = f"The maximum is over all {len(labels):,} tables of {throws}, all their neighbours and all outputs."
@@ -85,18 +62,15 @@ def audit_die_steps(mechanism: Hellinger, *, epsilons: Callable[[float], ArrayLi
         worst=worst_case(table - masses[:, None], loss, labels, labels),
         scope=scope,
     )
-    return replace(report, needed=needed, needed_at_least=needed) if delta else report
+    if not delta:
+        return report
+    needed = exact_epsilon(table, pairs=pairs, delta=delta, log_masses=masses)
+    return replace(report, needed=needed, needed_at_least=needed)
 
 
 def _report(mechanism: Hellinger, *, n: int, epsilons: ArrayLike) -> AuditReport:
     require_size(mechanism.die.n, n)
     return audit_die(mechanism, epsilons=epsilons)
-
-
-def _slow(mechanism: Hellinger) -> str:
-    tables = f"{mechanism.die.size:,}"
-    is_slow = mechanism.die.size > AT_ONCE
-    return f"Auditing {tables} tables, all their neighbours and all {tables} outputs." if is_slow else ""
 
 
 def _audit(kind: type[Hellinger], **more: Any) -> Audit:
@@ -105,8 +79,7 @@ def _audit(kind: type[Hellinger], **more: Any) -> Audit:
         report=_report,
         picture=lambda mechanism, worst, n: two_laws(worst, x="released counts", ordered=mechanism.die.sides == 2),
         tables=TABLES,
-        steps=audit_die_steps,
-        slow=_slow,
+        is_slow=lambda mechanism: mechanism.die.size > AT_ONCE,
         hypothetical=throws(kind),
         **more,
     )

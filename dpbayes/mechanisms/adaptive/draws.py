@@ -8,7 +8,6 @@ from typing import Protocol
 import numpy as np
 
 from dpbayes.base.amounts import Amount, Rho, number_of
-from dpbayes.base.steps import finished
 from dpbayes.base.types import IntArray
 from dpbayes.mechanisms.noise.exact import (
     DISCRETE_GAUSSIAN,
@@ -17,7 +16,7 @@ from dpbayes.mechanisms.noise.exact import (
     ExactNoise,
     calibrated,
     root_above,
-    with_own_noise,
+    with_noise,
 )
 from dpbayes.mechanisms.noise.law import gaussian_noise, laplace_noise
 from dpbayes.mechanisms.parameters import Noise
@@ -79,7 +78,7 @@ class OpenDPDraws:
     def noisy(self, values: IntArray, costs: Sequence[Amount]) -> IntArray:
         """Return whole numbers plus noise. Errors: InputError without OpenDP, or where it does not confirm a scale."""
         scales = {cost: confirmed_noise(cost) for cost in set(costs)}
-        return np.array(finished(with_own_noise(noise_at(costs[0]), values, [scales[cost] for cost in costs])))
+        return np.array(with_noise(noise_at(costs[0]), values, [scales[cost] for cost in costs]))
 
     def chosen(self, scores: IntArray, sensitivity: int, cost: Amount) -> int:
         """Return the place of the largest score with OpenDP's Gumbel noise. Errors: those of `noisy`."""

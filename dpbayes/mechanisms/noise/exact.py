@@ -15,15 +15,12 @@ import numpy as np
 
 from dpbayes.base.amounts import PrivacyMeasure
 from dpbayes.base.libraries import extra
-from dpbayes.base.steps import Work, slices
+from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 
-BLOCK = 4096
-"""Values sampled in one step, which takes 60 ms."""
-
 CHOICES = 64
-"""Selections in one step."""
+"""Selections whose scores are in memory at once."""
 
 _WORD = 2**62
 """The limit for statistics and scores: OpenDP's integers have 64 bits and saturate at their limits."""
@@ -194,45 +191,29 @@ def shared_answer(noise: ExactNoise, prices: Collection[Fraction], charge: int, 
 # Sampling
 
 
-def with_noise(noise: ExactNoise, values: IntArray, scale: Fraction) -> Work[tuple[int, ...]]:
-    """Add noise of one scale to integers (N,); yields the completed share."""
-    return with_own_noise(noise, values, [float(scale)] * len(values))
-
-
-def with_own_noise(noise: ExactNoise, values: IntArray, scales: Sequence[float]) -> Work[tuple[int, ...]]:
-    """Add noise to integers (N,) with different scales, equal ones together in blocks; yields the completed share."""
+def with_noise(noise: ExactNoise, values: IntArray, scales: Sequence[float]) -> tuple[int, ...]:
+    """Add noise to integers (N,), each with its own scale. Errors: InputError for integers that are too large."""
     _require_words(values)
-    own = np.asarray(scales)
-    order = np.argsort(own, kind="stable")
-    alike = np.split(order, np.flatnonzero(np.diff(own[order])) + 1)
-    blocks = [(float(own[same[0]]), same[part]) for same in alike for part in slices(len(same), BLOCK)]
-
-    def draw(k: int) -> list[int]:
-        scale, where = blocks[k]
-        drawn: list[int] = noise.measurement(scale)(values[where].tolist())
-        return drawn
-
-    drawn = yield from _in_blocks(draw, len(blocks))
-    return tuple(drawn[k] for k in np.argsort(order).tolist())
+    own, drawn = np.asarray(scales), np.empty(len(values), dtype=np.int64)
+    for scale in set(scales):
+        same = own == scale
+        drawn[same] = noise.measurement(scale)(values[same].tolist())
+    return tuple(drawn.tolist())
 
 
 Scores = list[tuple[IntArray, IntArray]]
 """The indices of the candidates and their integer scores, for several selections."""
 
 
-def gumbel_choices(scored: Callable[[slice], Scores], number: int, scale: Fraction) -> Work[tuple[int, ...]]:
+def gumbel_choices(scored: Callable[[slice], Scores], number: int, scale: Fraction) -> tuple[int, ...]:
     """Select the index of a noisy maximum for each of several selections; `scored` returns some of them."""
     draw = GUMBEL_MAXIMUM.measurement(float(scale))
-    blocks = list(slices(number, CHOICES))
-
-    def choose(k: int) -> list[int]:
-        chosen = []
-        for places, scores in scored(blocks[k]):
+    chosen = []
+    for block in slices(number, CHOICES):
+        for places, scores in scored(block):
             _require_words(scores)
             chosen.append(int(places[draw(scores.tolist())]))
-        return chosen
-
-    return _in_blocks(choose, len(blocks))
+    return tuple(chosen)
 
 
 def whole(values: FloatArray) -> IntArray:
@@ -249,12 +230,3 @@ def _require_words(values: IntArray) -> None:
 
 def _too_large() -> InputError:
     return InputError("The numbers are too large for exact noise; choose a larger epsilon.")
-
-
-def _in_blocks(draw: Callable[[int], Sequence[int]], number: int) -> Work[tuple[int, ...]]:
-    """Sample one block at a time. Only completed shares are yielded, because a part of a release must not be shown."""
-    values: list[int] = []
-    for k in range(number):
-        values += draw(k)
-        yield (k + 1) / number
-    return tuple(values)

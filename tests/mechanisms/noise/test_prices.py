@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from dpbayes.audit.loss.neighbours import all_tables
 from dpbayes.base.amounts import number_of
-from dpbayes.base.steps import finished
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.noise import prices
 from dpbayes.mechanisms.noise.exact import (
@@ -20,7 +19,7 @@ from dpbayes.mechanisms.noise.exact import (
     DISCRETE_LAPLACE,
     ExactNoise,
     shared_answer,
-    with_own_noise,
+    with_noise,
 )
 from dpbayes.mechanisms.noise.prices import checked_prices, largest_charge, most_charged, whole_prices
 from dpbayes.model import residual_design
@@ -46,13 +45,12 @@ def lost(request: ReleaseRequest, patch: pytest.MonkeyPatch) -> Fraction:
 
     def same(values, own):
         scales[:] = own
-        yield 1.0
         return tuple(values.tolist())
 
     with patch.context() as context:
         replace_draw(context, same)
         tables = all_tables(request.network, n=1)
-        values = [finished(request.entry.draw(request, counts, request.calibrated.scale)) for counts in tables.counts]
+        values = [request.entry.draw(request, counts, request.calibrated.scale) for counts in tables.counts]
     exact = [Fraction(scale) for scale in scales]
     moves = {tuple(np.subtract(values[x], values[y]).tolist()) for x, y in tables.pairs}
     if request.rho:
@@ -221,7 +219,9 @@ def test_each_number_gets_noise_of_its_own_scale_in_its_own_place():
     scales = np.tile([1.5, 40.0, 6.0], 4_000)
     values = np.arange(len(scales), dtype=np.int64) * 10**6
     for law, name in ((DISCRETE_LAPLACE, "laplace"), (DISCRETE_GAUSSIAN, "residuals")):
-        off = (np.array(finished(with_own_noise(law, values, scales.tolist()))) - values).reshape(-1, 3).astype(float)
+        drawn = with_noise(law, values, scales.tolist())
+        assert all(isinstance(value, int) for value in drawn)
+        off = (np.array(drawn) - values).reshape(-1, 3).astype(float)
         ratio = (off**2).mean(axis=0) / noise_variances(name, scales[:3])
         assert (np.abs(ratio - 1) < 0.25).all()
         assert np.abs(off).max() < 10**4

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from dpbayes.audit.adaptive import AdaptiveAudit
 from dpbayes.audit.entry import Hypothetical, TablePair
-from dpbayes.audit.registry import AUDITS, Audited, audit_steps
+from dpbayes.audit.registry import AUDITS, Audited
 from dpbayes.audit.report import AuditReport, Exactness
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
-from dpbayes.base.steps import Work, finished
 from dpbayes.base.text import escaped, latex, many, numeral, shortest
 from dpbayes.base.validation import InputError
 from dpbayes.boards.board import View
@@ -174,7 +174,7 @@ def _audit(chosen: Chosen, kind: type[Any]) -> bool:
     value, facts = shortest(chosen.epsilon), _facts(chosen, kind)
     is_varied = "epsilon" in _parameters(chosen, kind)
     inputs: Hashable = _inputs(chosen, kind)
-    report_of: Callable[[Audited], AuditReport] = _report
+    report_of: Callable[[Audited], AuditReport] = Audited.report
     if is_varied:
         try:
             audited = audited_at(chosen, chosen.epsilon)
@@ -194,23 +194,10 @@ def _audit(chosen: Chosen, kind: type[Any]) -> bool:
     return is_varied
 
 
-def _report(audited: Audited) -> AuditReport:
-    return finished(audit_steps(audited))
-
-
 def _slow_report(inputs: Hashable, audited: Audited) -> Callable[[Audited], AuditReport]:
-    report = kept(
-        "audit.slow", (inputs, audited.mechanism.epsilon), lambda: _with_progress(audit_steps(audited), "audit")
-    )
+    with st.spinner("Comparing all tables …", show_time=True):
+        report = kept("audit.slow", (inputs, audited.mechanism.epsilon), audited.report)
     return lambda _: report
-
-
-def _with_progress(work: Work[Any], what: str) -> Any:
-    """Return the result of work; a bar shows how much is done, and any change of a control stops the work."""
-    place = st.empty()
-    result = finished(work, lambda share: place.progress(min(share, 1.0), f"{share:.0%} of the {what}"))
-    place.empty()
-    return result
 
 
 def _outputs(chosen: Chosen) -> None:
@@ -222,8 +209,14 @@ def _outputs(chosen: Chosen) -> None:
     values = tuple(getattr(mechanism, name) for name in parameters_of(type(mechanism)))
     key = (type(mechanism), values, mechanism.prior.network, tables.key, chosen.seed)
     rng = stream(chosen.seed, "audit", type(mechanism).__name__)
-    work = outputs(mechanism, tables.first, tables.second, rng=rng, draws=DRAWS)
-    result = kept("audit.outputs", key, lambda: _with_progress(work, f"{DRAWS} simulated releases of each table"))
+
+    def simulated() -> AdaptiveAudit:
+        bar = st.progress(0.0, f"Simulating {DRAWS} releases of each table …")
+        result = outputs(mechanism, tables.first, tables.second, rng=rng, draws=DRAWS, progress=bar.progress)
+        bar.empty()
+        return result
+
+    result = kept("audit.outputs", key, simulated)
     facts = _facts(chosen, type(mechanism))
     show("audit", key, lambda: outputs_view(result, tables).stating(facts))
 
@@ -322,11 +315,7 @@ def _details(chosen: Chosen, audited: Audited) -> None:
     if entry.kind is not object and entry.outputs is None:
         inputs = (_inputs(chosen, type(audited.mechanism)), chosen.epsilon)
         slow = audited.is_slow
-        report = (
-            _slow_report(inputs[0], audited)(audited)
-            if slow
-            else kept("audit.report", inputs, lambda: _report(audited))
-        )
+        report = _slow_report(inputs[0], audited)(audited) if slow else kept("audit.report", inputs, audited.report)
         _worst_pair(audited, report)
         st.markdown(_formulas(audited, report))
         _assumptions(chosen, audited, report)

@@ -1,7 +1,7 @@
 """One real release: what it contains, what it costs, the button that makes it, and the result in the same place."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -451,25 +451,9 @@ def _publish(chosen: Chosen, path: Path, charged: ChargedAccount, request: Charg
         with st.spinner("Choosing arrows and sampling the noise …"):
             return publish_adaptive(path, request, chosen.dataset.select(list(request.columns.names)))
     assert isinstance(request, ReleaseRequest)
-    return _publish_under_a_bar(lambda show: publish(path, request, chosen.counts, progress=show))
-
-
-def _publish_under_a_bar(make: Callable[[Callable[[float], object]], Published]) -> Published:
-    """Publish under a bar. A click meanwhile, by which Streamlit ends a run, waits until the ledger has the release."""
-    bar, ended = st.progress(0.0, "Sampling the noise …"), list[BaseException]()
-
-    def show(share: float) -> None:
-        if not ended:
-            try:
-                bar.progress(share, "Sampling the noise …")
-            except BaseException as end:  # raised into the draw, it would cost epsilon for nothing
-                ended.append(end)
-
-    published = make(show)
-    if ended:
-        raise ended[0]
-    bar.empty()
-    return published
+    counts = chosen.counts
+    with st.spinner("Sampling the noise …", show_time=True):
+        return publish(path, request, counts)
 
 
 def _listed(names: Sequence[str]) -> str:
