@@ -11,9 +11,9 @@ from dpbayes.model.counts import Counts, count
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
+from dpbayes.model.synthetic import sample_dataset
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import load_named, naive_bayes
-from dpbayes.sources.synthetic import sample_dataset
 
 DRAWS = 200
 

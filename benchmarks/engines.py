@@ -15,10 +15,10 @@ from benchmarks.record import Record, median_ms
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
+from dpbayes.model.synthetic import sample_dataset
 from dpbayes.sources.columns import Categories
 from dpbayes.sources.engines.table import DeclaredTable, open_table
 from dpbayes.sources.named_networks import load_named, naive_bayes
-from dpbayes.sources.synthetic import sample_dataset
 
 BOUND = 1.5
 """The largest ratio of the time of a count to that of the hand-written statement."""

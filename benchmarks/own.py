@@ -24,8 +24,8 @@ from dpbayes.mechanisms.adaptive.release import simulate_adaptive
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
+from dpbayes.model.synthetic import even_records
 from dpbayes.sources.named_networks import load_named
-from dpbayes.sources.synthetic import even_records
 
 DELTA = 1e-5
 

@@ -18,8 +18,8 @@ from dpbayes.experiments.planned_tables import joint_counts
 from dpbayes.mechanisms import Mechanism, Release, ReleasedPosterior
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network
+from dpbayes.model.synthetic import sample_dataset
 from dpbayes.posteriors.noise_aware import POINTS
-from dpbayes.sources.synthetic import sample_dataset
 
 _JOINT = 1 << 14
 """Most joint states of a network whose table is sampled at once."""

@@ -15,9 +15,9 @@ import numpy as np
 from dpbayes.base.types import FloatArray
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
+from dpbayes.model.synthetic import sample_dataset
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.shipped_tables import load_shipped
-from dpbayes.sources.synthetic import sample_dataset
 
 _SEED = 5
 

@@ -28,6 +28,7 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
 from dpbayes.model.question import Question
+from dpbayes.model.synthetic import sample_dataset
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import hellinger, kl
 from dpbayes.releases.real import RealRelease, UnaccountedWarning, load, open_ledger, release, release_adaptive
@@ -42,7 +43,6 @@ from dpbayes.sources.files import read_table
 from dpbayes.sources.interchange import from_networkx, from_pgmpy, to_pgmpy
 from dpbayes.sources.named_networks import chain, empty, full, load_named, naive_bayes, tree
 from dpbayes.sources.shipped_tables import default_network, load_shipped
-from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.sources.table import Table
 
 __all__ = [

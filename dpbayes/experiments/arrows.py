@@ -24,8 +24,8 @@ from dpbayes.mechanisms.adaptive.scores import pair_counts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.pair_marginals import clique_cells, pair_marginals
+from dpbayes.model.synthetic import sample_dataset
 from dpbayes.posteriors.prior_rules import PriorRule
-from dpbayes.sources.synthetic import sample_dataset
 
 Arrow = tuple[str, str]
 

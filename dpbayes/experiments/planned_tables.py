@@ -15,7 +15,7 @@ from dpbayes.base.validation import InputError, whole_number
 from dpbayes.model.counts import Counts
 from dpbayes.model.cpts import checked_cpts
 from dpbayes.model.network import Network
-from dpbayes.sources.synthetic import MAX_RECORDS, sample_dataset
+from dpbayes.model.synthetic import MAX_RECORDS, sample_dataset
 
 MOST_JOINT = 4096
 """Most joint states of all nodes for which the records of a table are sampled as one multinomial sample."""

@@ -10,8 +10,8 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments import planned_tables as planning
 from dpbayes.experiments.planned_tables import planned_tables
 from dpbayes.model.counts import count
+from dpbayes.model.synthetic import sample_dataset
 from dpbayes.sources.named_networks import load_named
-from dpbayes.sources.synthetic import sample_dataset
 
 ASIA, CPTS = load_named("asia")
 N, DRAWS = 40, 3000

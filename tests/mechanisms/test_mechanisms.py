@@ -13,8 +13,8 @@ from dpbayes.mechanisms.stealth import increment_for, needed_increments
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network
+from dpbayes.model.synthetic import sample_dataset
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.sources.synthetic import sample_dataset
 from tests.conftest import crossed
 from tests.strategies import (
     ASIA,

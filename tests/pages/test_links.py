@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpbayes.base.parameters import Choice, Parameter
+from dpbayes.model.synthetic import MAX_RECORDS
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
 from dpbayes.posteriors.prior_rules import PriorKind, PriorRule
 from dpbayes.sources.named_networks import MAX_NODES
 from dpbayes.sources.shipped_tables import SHIPPED
-from dpbayes.sources.synthetic import MAX_RECORDS
 from dpbayes.ui.session.graphs import MAX_CODE, Graph, code_of
 from dpbayes.ui.session.link import left_out, query_of, settings_from
 from dpbayes.ui.session.settings import EXPLORED_NAMES, PARAMETERS, Cpts, Seat, Settings

@@ -13,12 +13,12 @@ from dpbayes.base.types import IntArray
 from dpbayes.mechanisms import RELEASABLE, exact_form
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network
+from dpbayes.model.synthetic import sample_dataset
 from dpbayes.releases.document.canonical import canonical, hash_of
 from dpbayes.releases.document.certificate import Composed
 from dpbayes.releases.document.request import DomainChoice, ReleaseRequest
 from dpbayes.releases.publishing import drawn_document
 from dpbayes.releases.verify import verify
-from dpbayes.sources.synthetic import sample_dataset
 from tests.strategies import ASIA
 
 N = 200

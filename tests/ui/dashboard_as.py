@@ -32,7 +32,7 @@ from dpbayes.model.counts import Counts, count
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.sources.synthetic import sample_dataset
+from dpbayes.model.synthetic import sample_dataset
 from dpbayes.ui.pages.release import history
 from dpbayes.ui.session import chosen
 from dpbayes.ui.session.chosen import Chosen

@@ -25,9 +25,9 @@ from dpbayes.mechanisms.stealth import increment_for, needed_increments
 from dpbayes.model.counts import Counts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
+from dpbayes.model.synthetic import MAX_RECORDS
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.prior_rules import PRIOR, PriorRule
-from dpbayes.sources.synthetic import MAX_RECORDS
 
 MOST_EPSILONS = 200
 

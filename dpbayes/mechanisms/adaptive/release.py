@@ -21,10 +21,10 @@ from dpbayes.mechanisms.noise.exact import opendp, rounded_up
 from dpbayes.mechanisms.release import Release, ReleasedPosterior
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
+from dpbayes.model.synthetic import even_records
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import NoiseModel
-from dpbayes.sources.synthetic import even_records
 
 
 def guarantee_of(plan: AdaptivePlan) -> Guarantee:

@@ -10,6 +10,7 @@ import numpy as np
 from dpbayes.audit.risk import SUSPICION
 from dpbayes.base.command import FAILS, HOLDS, say
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
+from dpbayes.model.synthetic import MAX_RECORDS
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases import ledger
 from dpbayes.releases.commands.tables import add_out
@@ -21,7 +22,6 @@ from dpbayes.releases.signing import is_signed, signer_of, unsigned
 from dpbayes.releases.verify import verify
 from dpbayes.releases.views import reading
 from dpbayes.releases.views.report import html_report
-from dpbayes.sources.synthetic import MAX_RECORDS
 
 
 def add_view(parser: argparse.ArgumentParser) -> None:

@@ -15,6 +15,7 @@ from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.release import Outcome, Release
 from dpbayes.model.dataset import Dataset
+from dpbayes.model.synthetic import sample_dataset
 from dpbayes.posteriors.answers import QueryAnswer
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
@@ -22,7 +23,6 @@ from dpbayes.posteriors.noise_aware import roughness
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import Document, SampledSteps
 from dpbayes.sources.bif import write_bif
-from dpbayes.sources.synthetic import sample_dataset
 
 INTERVALS = {
     Reading.NOISE_AWARE: "The intervals are noise-aware: they include the uncertainty from the noise.",

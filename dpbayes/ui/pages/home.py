@@ -12,8 +12,8 @@ from dpbayes.boards.explore import one_answer
 from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.model.counts import count
 from dpbayes.model.question import Question
+from dpbayes.model.synthetic import sample_dataset
 from dpbayes.sources.named_networks import load_named
-from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.ui.pages.stories.opened import open_step
 from dpbayes.ui.pages.stories.story import GROUPS, STORIES
 from dpbayes.ui.session.chosen import EXAMPLE

@@ -14,8 +14,8 @@ from urllib.parse import unquote
 from dpbayes.base.parameters import Choice
 from dpbayes.base.text import shortest
 from dpbayes.base.validation import InputError, brief, whole_number
+from dpbayes.model.synthetic import MAX_RECORDS
 from dpbayes.posteriors.prior_rules import prior_rule
-from dpbayes.sources.synthetic import MAX_RECORDS
 from dpbayes.ui.session.connections import connection_names
 from dpbayes.ui.session.graphs import MAX_CODE, drawable, graph_of
 from dpbayes.ui.session.settings import (

@@ -15,6 +15,7 @@ from dpbayes.mechanisms import LaplaceUpdates, MapEstimate, Release, ReleasedPos
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
+from dpbayes.model.synthetic import sample_dataset
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import Reading
@@ -28,7 +29,6 @@ from dpbayes.releases.views.reading import (
     records_frame,
     records_of,
 )
-from dpbayes.sources.synthetic import sample_dataset
 
 STATES = {"rain": ("no", "yes"), "grass": ("dry", "damp", "=wet")}
 NETWORK = Network.from_edges(["rain", "grass"], [("rain", "grass")], STATES)

@@ -9,9 +9,9 @@ from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.cpts import random_cpts
+from dpbayes.model.synthetic import sample_dataset
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import kl
-from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.theory.claims.simulation import Simulation
 from dpbayes.theory.zhang16.posterior_kl import exhibits as coverage
 from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl

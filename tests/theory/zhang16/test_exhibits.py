@@ -11,9 +11,9 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
+from dpbayes.model.synthetic import sample_dataset
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import full, load_named
-from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.theory.claims.claim import Bound
 from dpbayes.theory.claims.setting import ClaimParameters, EvaluationPoint, Subject
 from dpbayes.theory.index import EXHIBITS

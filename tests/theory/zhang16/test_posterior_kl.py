@@ -15,9 +15,9 @@ from dpbayes.base.validation import InputError
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.network import Network
+from dpbayes.model.synthetic import sample_dataset
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import kl
-from dpbayes.sources.synthetic import sample_dataset
 from dpbayes.theory.zhang16.posterior_kl import counterexamples as cases
 from dpbayes.theory.zhang16.posterior_kl.bounds import (
     LEMMA_A4,

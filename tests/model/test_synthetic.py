@@ -9,8 +9,8 @@ from dpbayes.model.counts import count
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
+from dpbayes.model.synthetic import BLOCK, MAX_RECORDS, even_records, sample_dataset
 from dpbayes.sources.named_networks import chain, load_named
-from dpbayes.sources.synthetic import BLOCK, MAX_RECORDS, even_records, sample_dataset
 
 ALARM = 1e-9
 """Chance of a false alarm of each statistical test, were its seed not fixed."""
