@@ -13,10 +13,10 @@ import dpbayes
 from dpbayes.base.references import PAPERS
 from dpbayes.mechanisms import MECHANISMS, Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.die import enumeration
-from dpbayes.model import closure, network
+from dpbayes.model import closure, network, synthetic
 from dpbayes.posteriors import noise_aware
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.sources import files, synthetic, typed_files
+from dpbayes.sources import files, typed_files
 from dpbayes.sources.engines.count import MOST_CELLS, MOST_SETS, column_sets
 from dpbayes.sources.named_networks import MAX_NODES, NAMED, full, load_named
 from tests.browser.pictures import MOVING, PICTURES
