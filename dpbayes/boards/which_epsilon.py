@@ -135,8 +135,9 @@ def _frame(inputs: ToleranceInputs, tolerance: float) -> Frame:
         colour=inputs.mechanism_at(1.0).colour,
     )
     numbers = {"least epsilon": epsilon_rounded_up(least.epsilon)} if math.isfinite(least.epsilon) else {}
-    notes = (_about(inputs), *_remarks(most, errors.epsilons))
-    return Frame(_headline(least, errors, tolerance), {"errors": figure}, notes, _captions(least), numbers)
+    caption = " ".join([*_interval(least), *_remarks(most, errors.epsilons)])
+    headline = _headline(least, errors, tolerance)
+    return Frame(headline, {"errors": figure}, (_about(inputs),), {"errors": caption}, numbers)
 
 
 def _headline(least: LeastEpsilon, errors: AnswerErrors, tolerance: float) -> str:
@@ -162,11 +163,9 @@ def _remarks(most: FloatArray, epsilons: FloatArray) -> list[str]:
     return [PRIOR_ANSWERS.format(peak=numeral(float(epsilons[peak]), 2))] if most[peak] > RISE * most[0] else []
 
 
-def _captions(least: LeastEpsilon) -> dict[str, str]:
+def _interval(least: LeastEpsilon) -> list[str]:
+    """State how sure the least epsilon is, if there is one."""
     if not math.isfinite(least.epsilon):
-        return {}
+        return []
     high = f"to {numeral(least.high, 3)}" if math.isfinite(least.high) else "and above: the releases are too few"
-    return {
-        "errors": f"The headline rounds the least ε up; its 95% interval is {numeral(least.low, 3)} {high}. "
-        "Every larger ε is sufficient too."
-    }
+    return [f"The 95% interval of the least ε is {numeral(least.low, 3)} {high}; every larger ε is sufficient too."]

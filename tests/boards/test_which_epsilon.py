@@ -53,9 +53,9 @@ def test_a_stricter_tolerance_needs_a_larger_epsilon():
 
 def test_an_error_that_rises_before_it_falls_is_explained():
     """P(bronc | smoke) is .6: the prior's .5 is nearer than what little a release at .08 tells."""
-    assert any("prior" in note for note in which_epsilon(INPUTS).frames_at("0.05")[0].notes)
+    assert "the prior answers" in which_epsilon(INPUTS).frames_at("0.05")[0].captions["errors"]
     far = replace(INPUTS, question=Question(NETWORK, "tub", "no", {"asia": "no"}))  # the prior is as far as can be
-    assert not any("prior" in note for note in which_epsilon(far).frames_at("0.05")[0].notes)
+    assert "the prior answers" not in which_epsilon(far).frames_at("0.05")[0].captions["errors"]
 
 
 def test_what_no_epsilon_reaches_is_said():

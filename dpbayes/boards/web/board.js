@@ -148,10 +148,10 @@ class Board {
     if (!this.view || !this.root.clientWidth) return;
     const isPhone = this.root.clientWidth < PHONE;
     const top = this.grid.getBoundingClientRect().top - this.root.getBoundingClientRect().top;
-    const isLow = !isPhone && innerHeight < LOW && this.panels.size > 1;
+    const isLow = !isPhone && innerHeight < LOW;
     this.root.toggleAttribute("data-low", isLow);
     this.root.toggleAttribute("data-phone", isPhone);
-    this.tabs.hidden = !isLow;
+    this.tabs.hidden = !isLow || this.panels.size < 2;
     const above = isFull(this.root) ? 0 : Math.max(0, this.above());
     this.root.querySelector("[data-whole]").textContent = isFull(this.root) ? "Close" : "Full screen";
     const start = above > innerHeight / 2 ? 0 : above; // somebody scrolls to a board further down
@@ -226,7 +226,7 @@ class Panel {
     const count = this.board.panels.size;
     const hasLarge = this.board.grid.hasAttribute("data-large");
     const rows = isLow ? 1 : hasLarge ? (this.isLarge ? 1 : count - 1) : Math.ceil(count / 2);
-    const beside = (isLow ? 0 : this.name.parentElement.offsetHeight) + this.caption.offsetHeight;
+    const beside = (this.board.tabs.hidden ? this.name.parentElement.offsetHeight : 0) + this.caption.offsetHeight;
     const full = isFull(this.root);
     const word = full ? "Close" : "Enlarge";
     Object.assign(this.root.querySelector("[data-large]"), { textContent: word, ariaLabel: `${word}: ${this.title}` });

@@ -19,6 +19,7 @@ from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.file_names import public_records_text
 from dpbayes.ui.session.graphs import Graph, placed
 from dpbayes.ui.session.increments import largest_negative_share, stealth_increment
+from dpbayes.ui.session.options.workflow import ExploreView
 from dpbayes.ui.session.settings import EXPLORED_NAMES, PARAMETERS
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.controls import prior_control
@@ -226,6 +227,8 @@ def rail(chosen: Chosen) -> bool:
     """Show what the pictures are of, with its controls; return whether the editor of the graph is open."""
     with st.container(key="rail"):
         _table(chosen)
+        if chosen.options("explore").view is ExploreView.EPSILON and chosen.is_curator:
+            controls.parameter_control("explore.tables")
         is_edited = _graph(chosen)
         release_controls(chosen)
     return is_edited

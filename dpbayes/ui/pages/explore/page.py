@@ -32,6 +32,11 @@ from dpbayes.ui.widgets.from_python import (
     program,
 )
 
+NO_ARROWS = (
+    "The graph has no arrows yet, so each column is answered on its own. Draw an arrow with *Edit* beside **Graph**, "
+    "or choose a graph to start from on *Network*."
+)
+
 OF_RECORDS = 3
 """Simulated releases at each stop of a mechanism that reads the records, which takes long."""
 
@@ -45,8 +50,8 @@ def explore_page(chosen: Chosen) -> None:
     with main:
         with question_line(chosen):
             parameter_control("explore.view", label="collapsed")
-            if chosen.options("explore").view is ExploreView.EPSILON and chosen.is_curator:
-                parameter_control("explore.tables", label="collapsed")
+        if not chosen.graph.edges:
+            st.caption(NO_ARROWS)
         if chosen.options("explore").view is ExploreView.EPSILON:
             _which_epsilon(chosen)
         else:
