@@ -24,7 +24,7 @@ Span = tuple[float, float]
 
 WHOLE: Span = (0.0, 1.0)
 
-WIDEST, REFERENCES = 0.25, (0.1, 10.0)
+WIDEST, REFERENCES = 0.4, (0.1, 10.0)
 """The widest part of the axis that is enlarged, and the epsilons of the releases that decide it."""
 
 POINTS, DRAWN_POINTS = 64, 512

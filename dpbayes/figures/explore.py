@@ -33,8 +33,8 @@ from dpbayes.figures.style import (
 HEIGHT = 256
 """Pixels of a picture of which four are on a screen."""
 
-DECADES, ABOVE = 11, 5
-"""Most powers of ten on an axis of divergences, and most above the simulated values; higher bounds are not shown."""
+LEAST, ABOVE = -4.0, 5
+"""The least power of ten on an axis of divergences, and the most above the simulated values that a bound adds."""
 
 HALF = 0.5
 """A share above which its text is below the curve."""
@@ -42,8 +42,8 @@ HALF = 0.5
 BAND = 2
 """Standard errors on either side of a curve of coverage."""
 
-_FEW_DECADES = 3
-"""Powers of ten below which an axis of divergences has numbers between them."""
+_FEW_DECADES, _MANY_DECADES = 3, 7
+"""Powers of ten below which an axis of divergences has numbers between them, and above which every fourth is named."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,10 +79,12 @@ def divergence_figure(spread: Spread, others: Sequence[Curve], *, epsilon: float
 
 
 def _divergences(title: str, low: float, high: float) -> Axis:
-    """Return a logarithmic axis between two logarithms; one of many powers of ten names every second."""
+    """Return a logarithmic axis between two logarithms, which names few powers of ten."""
     if high - low < _FEW_DECADES:
         return log_axis(title, 10**low, 10**high, range=[low, high])
-    return titled(title, type="log", range=[low, high], exponentformat="power", dtick=2)
+    return titled(
+        title, type="log", range=[low, high], exponentformat="power", dtick=4 if high - low > _MANY_DECADES else 2
+    )
 
 
 def shares_figure(curves: Sequence[Curve], *, epsilon: float, value: float, title: str) -> Figure:
@@ -118,7 +120,7 @@ def _span(spread: Spread, bounds: Sequence[Curve]) -> tuple[float, float]:
     top = float(np.log10(np.nanmax(simulated, initial=1e-3)))
     above = _positive(np.concatenate([[10**top], *(bound.y for bound in bounds)]))
     high = min(float(np.log10(np.nanmax(above))), top + ABOVE)
-    return max(float(np.log10(np.nanmin(simulated, initial=1.0))), high - DECADES) - 0.1, high + 0.1
+    return max(float(np.log10(np.nanmin(simulated, initial=1.0))), LEAST) - 0.1, high + 0.1
 
 
 def _positive(values: FloatArray) -> FloatArray:

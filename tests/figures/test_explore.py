@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from dpbayes.base.looks import BOUND, PRIVATE, Curve, Look
-from dpbayes.figures.explore import DECADES, RaisedBeliefs, Spread, divergence_figure, risk_figure, shares_figure
+from dpbayes.figures.explore import ABOVE, LEAST, RaisedBeliefs, Spread, divergence_figure, risk_figure, shares_figure
 
 X = np.geomspace(0.01, 100, 5)
 MEAN = np.array([100.0, 10.0, 1.0, 0.1, 0.0])
@@ -31,7 +31,10 @@ def test_a_bound_far_above_does_not_push_what_is_simulated_out_of_the_picture():
     vacuous = Curve(Look("stated", BOUND, "dash"), X, np.full(5, 1e12), NONE)
     low, high = divergence_figure(SPREAD, [vacuous], epsilon=1.0, value=1.0).to_plotly().layout.yaxis.range
     assert low < np.log10(MEAN[3]) < np.log10(SPREAD.high[0]) < high < 12
-    assert high - low <= DECADES + 0.2 + 1e-9
+    assert high == np.log10(SPREAD.high[0]) + ABOVE + 0.1
+    vanishing = Spread(SPREAD.look, X, MEAN * 1e-5, MEAN * 1e-5, MEAN * 1e-5)
+    low, _ = divergence_figure(vanishing, [], epsilon=1.0, value=1.0).to_plotly().layout.yaxis.range
+    assert low == LEAST - 0.1
 
 
 def test_an_epsilon_beyond_the_axis_is_marked_at_its_end():
