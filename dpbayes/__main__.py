@@ -12,7 +12,7 @@ from dpbayes.base.command import REFUSED, Parser, started_as, warn
 from dpbayes.base.libraries import extra
 from dpbayes.base.validation import InputError
 
-COMMANDS = ("release", "adaptive", "ledger", "verify", "view", "query")
+COMMANDS = ("release", "adaptive", "ledger", "verify", "view")
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -26,7 +26,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """
     words = sys.argv[1:] if words is None else words
     if words and words[0] in COMMANDS:
-        from dpbayes.releases.commands.main import main as releases
+        from dpbayes.releases.commands import main as releases
 
         return releases(words)
     options = _parser().parse_args(words)

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.base.amounts import EpsilonDelta, PrivacyMeasure, Rho, amount_text
+from dpbayes.base.amounts import EpsilonDelta, PrivacyMeasure, amount_text
 from dpbayes.base.libraries import extra
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.text import numeral
@@ -29,10 +29,9 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import MAX_STATES, Network
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import read_document
-from dpbayes.releases.document.certificate import Composed
 from dpbayes.releases.document.request import DomainChoice, ReleaseRequest
 from dpbayes.releases.publishing import drawn_document
-from dpbayes.releases.views.reading import probabilities_and_warning
+from dpbayes.releases.reading import probabilities_and_warning
 from dpbayes.sources.declarations import Declaration, declare
 from dpbayes.sources.edgelist import network as network_of
 from dpbayes.sources.named_networks import naive_bayes_over
@@ -389,8 +388,7 @@ def _released(model: Any, counts: Counts, epsilon: Fraction) -> _Fitted:
     data: bytes | None = None
     answer: Release[Outcome]
     if model.random_state is None:
-        none = Composed(0, Rho(Fraction(0)) if delta else Fraction(0))
-        data = drawn_document(request, counts, none)
+        data = drawn_document(request, counts)
         answer = read_document(data).tables
     else:
         answer = request.entry.simulated(request).simulate(counts, _generator(model))

@@ -7,7 +7,7 @@ import pytest
 
 from dpbayes import __main__ as dashboard
 from dpbayes.base.command import Command, add_parser
-from dpbayes.releases.commands.main import COMMANDS as RELEASES
+from dpbayes.releases.commands import COMMANDS as RELEASES
 
 
 def parsers_of(name: str, command: Command) -> Iterator[argparse.ArgumentParser]:

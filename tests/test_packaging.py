@@ -30,7 +30,7 @@ import dpbayes
 from dpbayes.base.command import HOLDS, REFUSED
 from dpbayes.base.libraries import extra
 from dpbayes.base.validation import InputError
-from dpbayes.releases.commands.main import COMMANDS, main
+from dpbayes.releases.commands import COMMANDS, main
 from dpbayes.ui.server.serve import PORT
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
 from dpbayes.ui.session.roles import TOKEN, cookie_name

@@ -15,7 +15,7 @@ from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_aware import roughness
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import Document, SampledTables
-from dpbayes.releases.views.reading import INTERVALS, has_joint, reading_of
+from dpbayes.releases.reading import INTERVALS, has_joint, reading_of
 
 ROWS_SHOWN = 12
 """Rows that can be read on a phone."""

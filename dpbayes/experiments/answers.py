@@ -14,7 +14,7 @@ from dpbayes.model.question import Question
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.mixtures import BetaMixtures
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.releases.views.reading import QUICK_CELLS, posterior_of
+from dpbayes.releases.reading import QUICK_CELLS, posterior_of
 
 THETA = np.linspace(0, 1, 127)[1:-1]
 """The probabilities at which densities are drawn over the whole axis."""

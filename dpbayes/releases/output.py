@@ -1,5 +1,6 @@
 """The output file of a command: checked before the work begins, written as a whole, and replaced only by force."""
 
+import argparse
 import os
 import stat
 import tempfile
@@ -9,7 +10,7 @@ from pathlib import Path
 from dpbayes.base.validation import InputError
 
 ROOM = 1 << 16
-"""The default number of bytes that must be free on the disk of an output before the work begins."""
+"""The number of bytes that must be free on the disk of an output before the work begins."""
 
 _KEPT = {b"SQLite format 3\0": "a database, perhaps a ledger,", b"-----BEGIN PRIVATE KEY-----": "a private key"}
 """Beginnings of files that no command replaces, even by force."""
@@ -18,14 +19,19 @@ _COMPANIONS = ("-wal", "-shm", "-journal")
 """The endings of further files that SQLite keeps for a database."""
 
 
-def require_output(out: Path, inputs: Iterable[Path], *, force: bool, room: int = ROOM) -> None:
+def add_out(parser: argparse.ArgumentParser, about: str) -> None:
+    """Add the arguments of a command that name its output, and that permit to replace a file."""
+    parser.add_argument("--out", required=True, type=Path, metavar="FILE", help=about)
+    parser.add_argument("--force", action="store_true", help="replace the output if it exists")
+
+
+def require_output(out: Path, inputs: Iterable[Path], *, force: bool) -> None:
     """Refuse an output before anything is read, computed or charged for it.
 
     Args:
         out: The file to be written.
         inputs: Files and folders that the command reads or keeps: data, domain description, ledger.
         force: Whether a file may be replaced.
-        room: Bytes that must fit on the disk of the output.
 
     Raises:
         InputError: For an output that is an input under any name, lies in a folder that is read, is a database, a
@@ -44,7 +50,7 @@ def require_output(out: Path, inputs: Iterable[Path], *, force: bool, room: int 
         _require_replaceable(out, force=force)
     try:
         with tempfile.NamedTemporaryFile(dir=out.resolve().parent, prefix=".dpbayes-") as probe:
-            probe.write(bytes(room))
+            probe.write(bytes(ROOM))
             probe.flush()
             os.fsync(probe.fileno())
     except OSError as error:

@@ -4,16 +4,16 @@ If the ledger names a signing key, a release is signed before the ledger stores 
 """
 
 import platform
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
+from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
 
-from dpbayes.base.amounts import amount_in
+from dpbayes.base.amounts import amount_in, measure_of
 from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms.adaptive.draws import OpenDPDraws
 from dpbayes.mechanisms.adaptive.process import carried_out
@@ -24,7 +24,7 @@ from dpbayes.releases import ledger
 from dpbayes.releases.document.certificate import Composed, Provenance, time_text
 from dpbayes.releases.document.document import document_bytes
 from dpbayes.releases.document.request import AdaptiveRequest, Chargeable, ReleaseRequest, question_of
-from dpbayes.releases.document.sampled import SampledSteps, SampledTables
+from dpbayes.releases.document.sampled import Sampled, SampledSteps, SampledTables
 from dpbayes.releases.signing import signed, signing_key
 from dpbayes.sources.domains import DeclaredColumn
 
@@ -61,49 +61,47 @@ def _columns(names: Sequence[str]) -> str:
     return f"the column{'s' if len(names) > 1 else ''} {listed}{more}"
 
 
+# Charging
+
+
 def shown_again(path: Path, request: Chargeable) -> Published | None:
     """Return the newest release of this request, which has no further cost; None if there is none."""
-    spending = ledger.find(path, request.dataset, question_of(request))
-    return None if spending is None else Published(spending.row, ledger.outcome(path, spending.row))
+    newest = ledger.read_books(path).newest(request.dataset, question_of(request))
+    return None if newest is None else Published(newest.row, ledger.outcome(path, newest.row))
 
 
-def publish(
-    path: Path,
-    request: ReleaseRequest,
-    counts: Counts,
-    *,
-    after: int = 0,
-) -> Published:
-    """Make a release of a table's counts and charge it to its dataset in the ledger at `path`.
+def publish(path: Path, request: Chargeable, data: Counts | Dataset, *, after: int = 0) -> Published:
+    """Make a release and charge it to its dataset in the ledger at `path`, before anything is sampled.
 
-    A repeated request is refused unless `after` is the row of its newest release. Errors: InputError before anything
+    An adaptive request needs the table, another one its counts. A repeated request is refused unless `after` is the row
+    of its newest reservation. The dataset's budget must be in rho if the request is. Errors: InputError before anything
     is spent; `ledger.EpsilonLostError` if epsilon was spent and there is no release.
     """
-    require_counts_of(request, counts)
-    _ = request.calibrated  # an error here costs nothing
-    return _charged(path, request, partial(drawn_document, request, counts), after=after)
-
-
-def publish_adaptive(path: Path, request: AdaptiveRequest, data: Dataset, *, after: int = 0) -> Published:
-    """Make an adaptive release of a table, which is charged before anything is sampled.
-
-    The dataset's budget must be in rho, unless the plan is pure. `after` and errors are those of `publish`.
-    """
     require_drawable(request, data)
-    return _charged(path, request, partial(drawn_adaptive, request, data), after=after)
-
-
-def _charged(path: Path, request: Chargeable, draw: Callable[[Composed], bytes], *, after: int) -> Published:
     key = signing_key(path)  # an error here costs nothing
 
-    def drawn() -> bytes:
-        document = draw(_composed_before(path, request))
+    def sampled() -> bytes:
+        document = drawn_document(request, data, _composed_before(path, request))
         return document if key is None else signed(document, key)
 
-    ledger.spend(path, request.dataset, request.cost, question_of(request), drawn, after=after)
+    ledger.spend(path, request.dataset, request.cost, question_of(request), sampled, after=after)
     published = shown_again(path, request)
     assert published is not None, "it was released above, and no row is ever taken back"
     return published
+
+
+def publish_once(
+    path: Path, request: Chargeable, data: Counts | Dataset, *, again: bool = False
+) -> tuple[Published, bool]:
+    """Return the release of this request, and whether it is new: the earlier one, unless `again` or there is none.
+
+    Errors: those of `publish`.
+    """
+    published = shown_again(path, request)
+    if published is not None and not again:
+        return published, False
+    past = ledger.read_books(path).on(request.dataset, question_of(request)) if again else ()
+    return publish(path, request, data, after=past[-1].row if past else 0), True
 
 
 def _composed_before(path: Path, request: Chargeable) -> Composed:
@@ -111,8 +109,9 @@ def _composed_before(path: Path, request: Chargeable) -> Composed:
 
     Reservations of others at the same time are counted too, so the sum may be too large but never too small.
     """
-    account, spendings = ledger.account_of(path, request.dataset), ledger.spendings(path, request.dataset)
-    before = sum(spending.cost for spending in spendings) - ledger.cost_of(account, request.cost)
+    books = ledger.read_books(path)
+    account, spendings = books.account(request.dataset), books.of(request.dataset)
+    before = sum(spending.cost for spending in spendings) - account.cost_of(request.cost)
     return Composed(len(spendings) - 1, amount_in(account.measure, before))
 
 
@@ -120,29 +119,27 @@ def _composed_before(path: Path, request: Chargeable) -> Composed:
 
 
 def drawn_document(
-    request: ReleaseRequest,
-    counts: Counts,
-    composed: Composed,
-    *,
-    time: datetime | None = None,
+    request: Chargeable, data: Counts | Dataset, composed: Composed | None = None, *, time: datetime | None = None
 ) -> bytes:
     """Sample a release and return its document, the bytes of `release.json`. Each call samples new noise.
 
-    The time is the present one by default. Errors: InputError, without information about the counts, if they do not
-    match the request, if OpenDP is not installed, or if it does not confirm the calibration; then nothing was sampled.
+    Without `composed`, it is the first release of its dataset. The time is the present one by default. Errors: those of
+    `require_drawable`; then nothing was sampled.
     """
-    require_counts_of(request, counts)
-    drawn = provenance_at(time or datetime.now(UTC))
-    calibration = request.calibrated
-    integers = request.entry.draw(request, counts.values, calibration.scale)
-    return document_bytes(SampledTables(request, calibration, integers), composed, drawn)
-
-
-def drawn_adaptive(request: AdaptiveRequest, data: Dataset, composed: Composed) -> bytes:
-    """Sample an adaptive release and return its document. Errors: those of `require_drawable`."""
     require_drawable(request, data)
-    sampled = SampledSteps(request, carried_out(request.plan, data, OpenDPDraws()))
-    return document_bytes(sampled, composed, provenance_at(datetime.now(UTC)))
+    provenance = provenance_at(time or datetime.now(UTC))
+    first = Composed(0, amount_in(measure_of(request.cost), Fraction(0)))
+    return document_bytes(_sampled(request, data), composed or first, provenance)
+
+
+def _sampled(request: Chargeable, data: Counts | Dataset) -> Sampled:
+    if isinstance(request, AdaptiveRequest):
+        assert isinstance(data, Dataset)
+        return SampledSteps(request, carried_out(request.plan, data, OpenDPDraws()))
+    assert isinstance(data, Counts)
+    calibration = request.calibrated
+    integers = request.entry.draw(request, data.values, calibration.scale)
+    return SampledTables(request, calibration, integers)
 
 
 def provenance_at(time: datetime) -> Provenance:
@@ -160,23 +157,32 @@ def _version(package: str) -> str:
 # What is refused before anything is spent
 
 
-def require_counts_of(request: ReleaseRequest, counts: Counts) -> None:
-    """Refuse counts that are not of the request's network and number of records. Errors: InputError without a count."""
+def require_drawable(request: Chargeable, data: Counts | Dataset) -> None:
+    """Refuse data that do not match the request, and noise that OpenDP does not confirm or cannot sample here.
+
+    Errors: InputError, without information about the records.
+    """
+    if isinstance(request, AdaptiveRequest):
+        columns = request.columns
+        if not isinstance(data, Dataset) or (data.names, data.states, data.n) != (
+            columns.names,
+            columns.states,
+            request.n,
+        ):
+            raise InputError("The columns or the number of records differ from the request.")
+        opendp()
+    else:
+        _require_counts_of(request, data)
+        _ = request.calibrated
+
+
+def _require_counts_of(request: ReleaseRequest, counts: Counts | Dataset) -> None:
+    """Refuse counts that are not of the request's network and number of records."""
     network = request.network
-    if counts.network != network:
+    if not isinstance(counts, Counts) or counts.network != network:
         raise InputError("The counts and the request have different networks. Count the table again.")
     if counts.values.ndim != 1 or counts.values.dtype.kind != "i":
         raise InputError("A release needs the counts of one table, as integers.")
     tables = np.add.reduceat(counts.values, network.cell_offsets[:-1])
     if counts.n != request.n or (tables != request.n).any() or counts.values.min() < 0:
         raise InputError("The number of records differs from the request. Count the table again.")
-
-
-def require_drawable(request: AdaptiveRequest, data: Dataset) -> None:
-    """Refuse a table that does not match the request, and a computer without OpenDP.
-
-    Errors: InputError, without information about the records.
-    """
-    if (data.names, data.states) != (request.columns.names, request.columns.states) or data.n != request.n:
-        raise InputError("The columns or the number of records differ from the request.")
-    opendp()

@@ -1,19 +1,19 @@
 """Real releases from Python: made, asked, saved, read again and verified, as strictly as by the commands."""
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dpbayes.base.amounts import Amount, EpsilonDelta, PrivacyMeasure, Rho, measure_of
+from dpbayes.base.amounts import EpsilonDelta, PrivacyMeasure, amount_in
 from dpbayes.base.display import html_table, titled_lines
 from dpbayes.base.libraries import extra, pd
 from dpbayes.base.privacy import Guarantee
@@ -24,7 +24,7 @@ from dpbayes.mechanisms import REGISTRY
 from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.mechanisms.exact_class import oddity
 from dpbayes.mechanisms.release import Release
-from dpbayes.model.counts import count, require_columns
+from dpbayes.model.counts import Counts, count, require_columns
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.answers import QueryAnswer, evidence_of
@@ -33,27 +33,18 @@ from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases import ledger as books
 from dpbayes.releases.document import Document, read_document
-from dpbayes.releases.document.certificate import Composed
 from dpbayes.releases.document.request import (
     AdaptiveRequest,
     Chargeable,
     DomainChoice,
     ReleaseRequest,
     parsed_budget,
-    parsed_promise,
+    typed_amount,
 )
 from dpbayes.releases.output import require_output, write_output
-from dpbayes.releases.publishing import (
-    Published,
-    drawn_adaptive,
-    drawn_document,
-    publish,
-    publish_adaptive,
-    require_declared,
-    shown_again,
-)
+from dpbayes.releases.publishing import drawn_document, publish_once, require_declared
+from dpbayes.releases.reading import answer_under, posterior_of, records_of
 from dpbayes.releases.verify import contents_of
-from dpbayes.releases.views.reading import answer_under, posterior_of, records_of
 from dpbayes.sources.columns import states_of_missing
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.table import Table
@@ -305,15 +296,7 @@ def release(
         )
     _require_public(table)
     request = request_for(mechanism, dataset, table)
-    counts = count(request.network, table)
-    return _accounted(
-        request,
-        table,
-        ledger,
-        partial(drawn_document, request, counts),
-        lambda path, after: publish(path, request, counts, after=after),
-        again=again,
-    )
+    return _accounted(request, table, count(request.network, table), ledger, again=again)
 
 
 def release_adaptive(
@@ -354,14 +337,7 @@ def release_adaptive(
     _require_public(table)
     plan = plan_for(*parsed_budget(_text(epsilon), _text(delta)))
     request = AdaptiveRequest.of(dataset, table, plan, DomainChoice.CURATOR, _states_of_missing(table))
-    return _accounted(
-        request,
-        table,
-        ledger,
-        partial(drawn_adaptive, request, table),
-        lambda path, after: publish_adaptive(path, request, table, after=after),
-        again=again,
-    )
+    return _accounted(request, table, table, ledger, again=again)
 
 
 def _text(number: float | Fraction | str) -> str:
@@ -411,13 +387,7 @@ NEW_LEDGER = 'dp.open_ledger("clinic.ledger", epsilon=2, reason="decided by the 
 
 
 def _accounted(
-    request: Chargeable,
-    table: Dataset,
-    ledger: str | PathLike[str] | None,
-    draw: Callable[[Composed], bytes],
-    charge: Callable[[Path, int], Published],
-    *,
-    again: bool,
+    request: Chargeable, table: Dataset, data: Counts | Dataset, ledger: str | PathLike[str] | None, *, again: bool
 ) -> RealRelease:
     declared = table.take(slice(0)) if isinstance(table, Table) else None
     if ledger is None:
@@ -427,18 +397,14 @@ def _accounted(
             UnaccountedWarning,
             stacklevel=3,
         )
-        none = Composed(0, Rho(Fraction(0)) if measure_of(request.cost) is PrivacyMeasure.RHO else Fraction(0))
-        return RealRelease(draw(none), declared)
-    if not Path(ledger).exists():
-        raise InputError(f"There is no ledger at {ledger}. Open a dataset in it first: {NEW_LEDGER}.")
-    path = books.ledger_path(Path(ledger))
-    books.account_of(path, request.dataset)
+        return RealRelease(drawn_document(request, data), declared)
+    path = Path(ledger)
+    if not path.exists():
+        raise InputError(f"There is no ledger at {path}. Open a dataset in it first: {NEW_LEDGER}.")
     for doubt in books.remember_table(path, request.dataset, table):
         warnings.warn(doubt, UnaccountedWarning, stacklevel=3)
-    before = shown_again(path, request)
-    if before is None or again:
-        before = charge(path, 0 if before is None else before.row)
-    return RealRelease(before.document, declared)
+    published, _ = publish_once(path, request, data, again=again)
+    return RealRelease(published.document, declared)
 
 
 def open_ledger(
@@ -471,12 +437,10 @@ def open_ledger(
         >>> path.name
         'clinic.ledger'
     """
-    budget: Amount = parsed_budget(_text(epsilon), "0")[0]
-    if delta:
-        budget = Rho(parsed_promise(_text(epsilon), _text(delta)).rho)
-    file = Path(path)
+    file, budget = Path(path), typed_amount(_text(epsilon), _text(delta))
     with suppress(books.LedgerError):
-        if books.account_of(file, dataset).budget == budget:
+        account = books.read_books(file).account(dataset)
+        if amount_in(account.measure, account.budget) == budget:
             return file
     books.open_dataset(file, dataset, budget, reason=reason)
     return file

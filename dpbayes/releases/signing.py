@@ -1,30 +1,135 @@
-"""Signing keys: stored in a file next to the ledger, named in the ledger, and used for every release.
+"""Signatures: the signer of a document, its Ed25519 signature, and the keys of a ledger, which sign every release.
 
-The private key never leaves its file. The ledger contains the public key, so that it can be published, and so that
-releases can be compared with it after the key was replaced.
+The signed bytes are the canonical form (RFC 8785) of the whole document without the field `signature`. The signer is
+part of them, and of the hash of the content. The private key never leaves its file, next to the ledger. The ledger
+contains the public key, so that it can be published, and so that releases can be compared with it after the key was
+replaced.
 """
 
+import base64
+import binascii
+import hashlib
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dpbayes.base.libraries import extra
 from dpbayes.base.validation import InputError, brief
-from dpbayes.releases import ledger
 from dpbayes.releases.document.canonical import canonical, hash_of, read_canonical
-from dpbayes.releases.document.signature import PublicKey, Signer, signed_bytes, signer_from
+from dpbayes.releases.ledger.books import Entry, Event, EventKind, LedgerError, checked_reason
+from dpbayes.releases.ledger.store import reading, writing
+
+ALGORITHM = "Ed25519"
+
+NOT_SIGNED = "The release is not signed. Nothing in the file proves who made it."
 
 FOLDER = "DPBAYES_KEYS"
 """The environment variable for the folder of the private keys."""
 
+MOST_LETTERS = 200
+"""Letters of a signer's name."""
+
 MOST_BYTES = 10_000
-"""Most bytes of a file with a private key."""
+"""Most bytes of a file with a key."""
 
+_DER = bytes.fromhex("302a300506032b6570032100")
+"""The beginning of the standard form of every Ed25519 public key (RFC 8410), before the 32 bytes of the key."""
 
-_SIGNATURE = b',"signature":"'
+_PEM = re.compile(rb"\s*-----BEGIN PUBLIC KEY-----\s+([A-Za-z0-9+/=\s]+?)\s*-----END PUBLIC KEY-----\s*", re.ASCII)
+_KEY, _SIGNATURE = re.compile("[0-9a-f]{64}", re.ASCII), re.compile("[0-9a-f]{128}", re.ASCII)
+
+_SIGNATURE_FIELD = b',"signature":"'
 """In canonical form, only the field contains these bytes, because a quote within a text has a backslash before it."""
+
+
+@dataclass(frozen=True)
+class PublicKey:
+    """An Ed25519 public key, its 32 bytes as hexadecimal digits."""
+
+    digits: str
+
+    def __post_init__(self) -> None:
+        if not _KEY.fullmatch(self.digits):
+            raise InputError(f"An Ed25519 public key has 64 hexadecimal digits; {brief(self.digits)} does not.")
+
+    @property
+    def fingerprint(self) -> str:
+        """The first 16 hexadecimal digits of the key's SHA-256, which name the key in sentences and file names."""
+        return hashlib.sha256(bytes.fromhex(self.digits)).hexdigest()[:16]
+
+    @property
+    def pem(self) -> bytes:
+        """The key as a PEM file, which OpenSSL and others read."""
+        body = base64.b64encode(_DER + bytes.fromhex(self.digits))
+        return b"-----BEGIN PUBLIC KEY-----\n" + body + b"\n-----END PUBLIC KEY-----\n"
+
+    def confirms(self, signature: bytes, message: bytes) -> bool:
+        """Whether this key signed a message. Errors: InputError where the package cryptography is missing."""
+        with extra("sign", "A signature"):
+            from cryptography.exceptions import InvalidSignature  # late: most documents are not signed
+            from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+        try:
+            Ed25519PublicKey.from_public_bytes(bytes.fromhex(self.digits)).verify(signature, message)
+        except (InvalidSignature, ValueError):
+            return False
+        return True
+
+
+@dataclass(frozen=True)
+class Signer:
+    """A signer: a name that the signer chose, and the public key."""
+
+    name: str
+    key: PublicKey
+
+    def __post_init__(self) -> None:
+        name = self.name
+        if not name.strip() or name != name.strip() or len(name) > MOST_LETTERS or not name.isprintable():
+            raise InputError(
+                f"The signer's name {brief(name)} must be one line of 1 to {MOST_LETTERS} letters that does not begin "
+                "or end with a space."
+            )
+
+    @property
+    def content(self) -> dict[str, str]:
+        """The signer as JSON has it."""
+        return {"algorithm": ALGORITHM, "name": self.name, "public_key": self.key.digits}
+
+    def __str__(self) -> str:
+        return f"{brief(self.name, MOST_LETTERS + 2)} (key {self.key.fingerprint})"
+
+
+def signer_from(content: object) -> Signer:
+    """Return the signer of JSON. Errors: InputError for other fields, and for an algorithm other than Ed25519."""
+    if not isinstance(content, dict) or set(content) != {"algorithm", "name", "public_key"}:
+        raise InputError("A signer must be an object with exactly these fields: algorithm, name, public_key.")
+    if content["algorithm"] != ALGORITHM:
+        raise InputError(f"The signature has the algorithm {brief(content['algorithm'])}; this program reads Ed25519.")
+    if not isinstance(content["name"], str) or not isinstance(content["public_key"], str):
+        raise InputError("The name and the public key of a signer must be text.")
+    return Signer(content["name"], PublicKey(content["public_key"]))
+
+
+def read_public_key(data: bytes) -> PublicKey:
+    """Return the key of a PEM file. Errors: InputError for another file, also for one with a private key."""
+    if b"PRIVATE KEY" in data[:MOST_BYTES]:
+        raise InputError("This file contains a private key. Do not share it. A check needs the public key only.")
+    match = _PEM.fullmatch(data) if len(data) <= MOST_BYTES else None
+    try:
+        key = base64.b64decode(b"".join(match[1].split()), validate=True) if match else b""
+    except binascii.Error:
+        key = b""
+    if not key.startswith(_DER) or len(key) != len(_DER) + 32:
+        raise InputError(
+            "This file is not an Ed25519 public key in PEM form. It should begin with -----BEGIN PUBLIC KEY-----."
+        )
+    return PublicKey(key[len(_DER) :].hex())
+
+
+# A document
 
 
 @dataclass(frozen=True)
@@ -35,61 +140,9 @@ class SigningKey:
     sign: Callable[[bytes], bytes]
 
 
-def keys_folder(path: Path) -> Path:
-    """Return the folder of private keys: the folder in DPBAYES_KEYS, or else that of the ledger."""
-    named = os.environ.get(FOLDER)
-    return Path(named) if named else path.absolute().parent
-
-
-def key_file(path: Path, key: PublicKey) -> Path:
-    """Return the file of the private key that belongs to a public key."""
-    return keys_folder(path) / f"signing-key-{key.fingerprint}.pem"
-
-
-def make_key(path: Path, name: str, *, reason: str, replaces: int | None = None) -> ledger.NamedKey:
-    """Make a key, write it into a file that only its owner can read, and name it in the ledger.
-
-    Each key has its own file, so no key is ever overwritten. With `replaces`, the key in that row signs no new
-    releases; earlier signatures stay valid.
-
-    Errors: InputError if the file cannot be written or the ledger refuses; then no release is signed with the key.
-    """
-    with extra("sign", "A signing key"):
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-        from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-
-    ledger.named_keys(path)  # without a ledger, no file is written
-    private = Ed25519PrivateKey.generate()
-    signer = Signer(name, PublicKey(private.public_key().public_bytes_raw().hex()))
-    file = key_file(path, signer.key)
-    _write_private(file, private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-    try:
-        return ledger.name_key(path, signer, reason=reason, replaces=replaces)
-    except InputError:
-        file.unlink(missing_ok=True)  # nothing can have been signed with it
-        raise
-
-
-def signing_key(path: Path) -> SigningKey | None:
-    """Return the key that signs a ledger's releases on this computer; None if the ledger names no key.
-
-    If several keys are in use, it is the newest key with a file on this computer.
-
-    Errors: InputError, before anything is charged, if keys are in use and no file of them can be used.
-    """
-    in_use = [key for key in ledger.named_keys(path) if key.replaced_in is None]
-    if not in_use:
-        return None
-    for key in reversed(in_use):
-        file = key_file(path, key.signer.key)
-        if file.is_file():
-            return SigningKey(key.signer, _loaded(file, key.signer.key))
-    newest = in_use[-1]
-    raise InputError(
-        f"The releases of this ledger are signed, and the private key of {newest.signer} is missing. Restore the file "
-        f"{key_file(path, newest.signer.key)} from a copy. If it is lost, replace it: python -m dpbayes ledger new-key "
-        f"--name NAME --replaces {newest.row} --reason REASON."
-    )
+def signed_bytes(content: Mapping[str, Any]) -> bytes:
+    """Return the bytes of a document that are signed: its canonical form without the signature."""
+    return canonical({name: value for name, value in content.items() if name != "signature"})
 
 
 def signed(document: bytes, key: SigningKey) -> bytes:
@@ -102,7 +155,7 @@ def signed(document: bytes, key: SigningKey) -> bytes:
 
 def is_signed(document: bytes) -> bool:
     """Whether a document has a signature, valid or not."""
-    return _SIGNATURE in document
+    return _SIGNATURE_FIELD in document
 
 
 def signer_of(document: bytes) -> Signer:
@@ -116,6 +169,131 @@ def unsigned(document: bytes) -> bytes:
     content: dict[str, Any] = dict(read_canonical(document))  # type: ignore[call-overload]  # a document is an object
     rest = {name: content[name] for name in content if name not in ("signer", "signature")}
     return canonical(rest | {"hash": hash_of(rest)})
+
+
+def signature_line(content: Mapping[str, Any]) -> str:
+    """Return a sentence on the signer of a verified document, for its views."""
+    if "signature" not in content:
+        return NOT_SIGNED
+    signer = signer_from(content["signer"])
+    return f"Signed by {signer}. To confirm the signer, use verify --key with the signer's published key."
+
+
+def signature_error(content: Mapping[str, Any], key: PublicKey | None) -> str:
+    """Return why a document is not signed by its signer, or not with a given key; empty if it is.
+
+    Errors: InputError where the package cryptography is missing.
+    """
+    if "signature" not in content:
+        if "signer" in content:
+            return "The file names its signer and has no signature: the signature was removed."
+        unconfirmed = "" if key is None else f" The key {key.fingerprint} cannot confirm it."
+        return f"The release is not signed, or its signature was removed.{unconfirmed}"
+    if "signer" not in content:
+        return "The file has a signature but does not name its signer."
+    try:
+        signer = signer_from(content["signer"])
+    except InputError as error:
+        return str(error)
+    if key is not None and key != signer.key:
+        return f"The file names the key {signer.key.fingerprint}, not the given key {key.fingerprint}."
+    if not _SIGNATURE.fullmatch(content["signature"]):
+        return "The signature does not have 128 hexadecimal digits."
+    if not signer.key.confirms(bytes.fromhex(content["signature"]), signed_bytes(content)):
+        return "The signature does not match the content. The file was changed after signing, or another key signed it."
+    return ""
+
+
+# The keys of a ledger
+
+
+@dataclass(frozen=True)
+class NamedKey:
+    """A key that a ledger names: its row, its signer, the reason for it, and the row of the key that replaced it."""
+
+    row: int
+    signer: Signer
+    reason: str
+    time: str
+    replaced_in: int | None = None
+
+
+def named_keys(path: Path) -> tuple[NamedKey, ...]:
+    """Return all signing keys that the ledger names, in the order of their rows. Errors: LedgerError."""
+    with reading(path) as (rows, books):
+        return tuple(
+            _named(books.events[row - 1], rows.content(books.events[row - 1]), replaced_in)
+            for row, replaced_in in books.keys.items()
+        )
+
+
+def _named(event: Event, content: bytes, replaced_in: int | None = None) -> NamedKey:
+    return NamedKey(event.row, signer_from(read_canonical(content)), event.reason, event.time, replaced_in)
+
+
+def key_file(path: Path, key: PublicKey) -> Path:
+    """Return the file of a private key, by its public key: in the folder of DPBAYES_KEYS, or else of the ledger."""
+    folder = Path(os.environ.get(FOLDER) or path.absolute().parent)
+    return folder / f"signing-key-{key.fingerprint}.pem"
+
+
+def make_key(path: Path, name: str, *, reason: str, replaces: int | None = None) -> NamedKey:
+    """Make a key, write it into a file that only its owner can read, and name it in the ledger.
+
+    Each key has its own file, so no key is ever overwritten. With `replaces`, the key in that row signs no new
+    releases; earlier signatures stay valid.
+
+    Errors: InputError if the file cannot be written or the ledger refuses; then no release is signed with the key.
+    """
+    with extra("sign", "A signing key"):
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+        from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+    named_keys(path)  # without a ledger, no file is written
+    private = Ed25519PrivateKey.generate()
+    signer = Signer(name, PublicKey(private.public_key().public_bytes_raw().hex()))
+    file = key_file(path, signer.key)
+    _write_private(file, private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    try:
+        return name_key(path, signer, reason=reason, replaces=replaces)
+    except InputError:
+        file.unlink(missing_ok=True)  # nothing can have been signed with it
+        raise
+
+
+def name_key(path: Path, signer: Signer, *, reason: str, replaces: int | None = None) -> NamedKey:
+    """Write a signing key into the ledger, in place of the key in row `replaces` if there is one.
+
+    Errors: LedgerError, also for a key that is not in use and cannot be replaced.
+    """
+    content = canonical(signer.content)
+    entry = Entry(kind=EventKind.KEY, reason=checked_reason(reason), reservation=replaces, content=content)
+    with writing(path) as (rows, books):
+        if replaces is not None and books.keys.get(replaces, replaces) is not None:
+            raise LedgerError(f"Row {replaces} of the ledger does not name a signing key that is in use.")
+        return _named(rows.add(books, entry), content)
+
+
+def signing_key(path: Path) -> SigningKey | None:
+    """Return the key that signs a ledger's releases on this computer; None if the ledger names no key.
+
+    If several keys are in use, it is the newest key with a file on this computer.
+
+    Errors: InputError, before anything is charged, if keys are in use and no file of them can be used.
+    """
+    in_use = [key for key in named_keys(path) if key.replaced_in is None]
+    if not in_use:
+        return None
+    for key in reversed(in_use):
+        file = key_file(path, key.signer.key)
+        if file.is_file():
+            return SigningKey(key.signer, _loaded(file, key.signer.key))
+    newest = in_use[-1]
+    raise InputError(
+        f"The releases of this ledger are signed, and the private key of {newest.signer} is missing. Restore the file "
+        f"{key_file(path, newest.signer.key)} from a copy. If it is lost, replace it: python -m dpbayes ledger new-key "
+        f"--name NAME --replaces {newest.row} --reason REASON --out key.pem."
+    )
 
 
 def _write_private(file: Path, data: bytes) -> None:

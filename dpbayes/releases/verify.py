@@ -31,7 +31,7 @@ from dpbayes.releases.document.canonical import hash_of
 from dpbayes.releases.document.document import Document, content_of, read_document
 from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.document.sampled import SampledSteps, SampledTables
-from dpbayes.releases.document.signature import NOT_SIGNED, PublicKey, signature_error, signer_from
+from dpbayes.releases.signing import NOT_SIGNED, PublicKey, signature_error, signer_from
 
 MOST_AUDITED = 20_000
 """The largest number of cells of a network for which the audit is run."""

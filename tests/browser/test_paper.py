@@ -10,7 +10,7 @@ from dpbayes.base.amounts import Rho
 from dpbayes.model.network import Network
 from dpbayes.releases.document import read_document
 from dpbayes.releases.document.certificate import Composed
-from dpbayes.releases.views.report import html_report
+from dpbayes.releases.report import html_report
 from dpbayes.sources.named_networks import load_named
 from tests.browser.serving import chromium
 from tests.releases.asking import counted, drawn, request_of
@@ -27,8 +27,6 @@ LATER = Composed(1200, Fraction(123456, 1000))
 IN_RHO = request_of(ASIA, mechanism="gaussian", rho=Fraction(1, 10))
 
 LATER_IN_RHO = Composed(1200, Rho(Fraction(1, 3)))
-
-CUT = "() => [...document.querySelectorAll('.bars span')].filter(each => each.scrollWidth > each.clientWidth).length"
 
 
 def report(network: Network, **other: str) -> str:
@@ -56,8 +54,6 @@ def test_a_report_prints_to_one_page_and_asks_nothing_of_anybody():
             page.set_content(text)
             assert pages(page.pdf(prefer_css_page_size=True)) == 1, name
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
-            if name != "long names":
-                assert not page.evaluate(CUT), f"{name}: every name is there in full"
         page.set_content(long.replace("</body>", f"{'<p>more</p>' * 60}</body>"))
         assert pages(page.pdf(prefer_css_page_size=True)) > 1, "what is too long would be seen"
         assert page.external == page.errors == []

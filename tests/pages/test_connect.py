@@ -265,7 +265,7 @@ def test_a_real_release_is_made_of_an_engines_counts(tmp_path: Path, monkeypatch
     fine(next(box for box in at.selectbox if box.label == "Dataset to charge").set_value("garden").run())
     assert ledger.RECORDS_ELSEWHERE in everything(at)
     press(at, "Release and spend ε = 0.5")
-    (spending,) = ledger.spendings(path, "garden")
+    (spending,) = ledger.read_books(path).of("garden")
     assert read_document(ledger.outcome(path, spending.row)).request.n == 300
 
 

@@ -118,9 +118,7 @@ def test_a_count_that_were_sent_would_be_seen(
 ) -> None:
     counts = counts_of(TRUE)
     document = publish(path, request_with(network=leaking.NETWORK, n=counts.n), counts).document
-    monkeypatch.setattr(
-        "dpbayes.ui.widgets.opened_release.html_report", lambda *_, **__: f"<p>{counts.values[3]} records</p>"
-    )
+    monkeypatch.setattr("dpbayes.ui.widgets.opened_release.html_report", lambda _: f"<p>{counts.values[3]} records</p>")
     drawn = figure_of([{"type": "bar", "x": counts.values.astype(float)}], x={}, y={}, height=300)
     monkeypatch.setattr("dpbayes.boards.static.rows_figure", lambda *_, **__: drawn)
     at = upload(document)
@@ -143,7 +141,7 @@ def test_a_draw_that_fails_on_the_page_is_one_sentence_without_a_count(
     leaking.failing_draw(monkeypatch)
     at = make(SETTINGS)
     assert any("stays charged" in sentence for sentence in sentences(at))
-    assert ledger.events(path)[-1].kind is ledger.EventKind.FAILED
+    assert ledger.read_books(path).events[-1].kind is ledger.EventKind.FAILED
     assert "FailedFunction" not in all_of(sent) + caplog.text
 
 
@@ -164,7 +162,7 @@ def test_the_sessions_seed_reaches_no_release(path: Path, monkeypatch: pytest.Mo
         folder.mkdir()
         monkeypatch.setenv("DPBAYES_LEDGER", str(folder / "ledger.sqlite"))
         make(replace(SETTINGS, seed=seed))
-        (spending,) = ledger.spendings(folder / "ledger.sqlite", "asia")
+        (spending,) = ledger.read_books(folder / "ledger.sqlite").of("asia")
         documents.append(ledger.outcome(folder / "ledger.sqlite", spending.row))
     assert given[0] == given[1] == given[2]
     assert len({read_document(data).sampled.integers for data in documents}) == 3

@@ -57,7 +57,7 @@ def test_only_the_curator_makes_real_releases(path: Path, become: Become, mechan
     make = next(button for button in at.button if "spend" in button.label)
     become(VISITOR)
     fine(make.click().run())
-    assert [event.kind for event in ledger.events(path)] == [ledger.EventKind.BEGUN, ledger.EventKind.OPENED]
+    assert [event.kind for event in ledger.read_books(path).events] == [ledger.EventKind.BEGUN, ledger.EventKind.OPENED]
 
 
 def test_a_visitor_without_the_right_has_no_upload(become: Become) -> None:
@@ -101,11 +101,11 @@ def test_the_ledger_has_each_act_on_a_budget_with_its_time_and_no_record(
     next(box for box in at.text_input if box.label == "New total budget ε").set_value("4")
     at.text_input(key="ledger.why").set_value("more")
     press(at, "Raise budget")
-    assert ledger.account_of(path, "garden").budget == 4
+    assert ledger.read_books(path).account("garden").budget == 4
     opened_table = press(open_page("pages/data.py", data="connected:files"), "Open")
     assert secret[0] in everything(opened_table)
     press(open_page(PAGE), "Release and spend ε = 1")
-    rows = ledger.events(path)[-5:]
+    rows = ledger.read_books(path).events[-5:]
     assert [(row.kind, row.dataset) for row in rows] == [
         (ledger.EventKind.RAISED, "garden"),
         (ledger.EventKind.OPENED, "asia"),

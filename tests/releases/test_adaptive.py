@@ -17,8 +17,8 @@ from dpbayes.releases import verify as verification
 from dpbayes.releases.document.canonical import canonical
 from dpbayes.releases.document.document import document_bytes, read_document
 from dpbayes.releases.document.request import AdaptiveRequest, DomainChoice
-from dpbayes.releases.document.signature import NOT_SIGNED
-from dpbayes.releases.publishing import publish_adaptive, shown_again
+from dpbayes.releases.publishing import publish, shown_again
+from dpbayes.releases.signing import NOT_SIGNED
 from dpbayes.releases.verify import verify
 from tests.releases.asking import failed, hashed
 from tests.releases.made import opened, opened_in_rho
@@ -71,16 +71,16 @@ def test_a_release_is_charged_before_it_is_drawn_and_shown_again_for_nothing(tmp
     path = opened_in_rho(tmp_path)
     plan = AdaptivePlan(epsilon=Fraction(1), delta=Fraction(1, 10**5))
     request = AdaptiveRequest.of("garden", DATA, plan, DomainChoice.CURATOR)
-    published = publish_adaptive(path, request, DATA)
-    (spending,) = ledger.spendings(path, "garden")
+    published = publish(path, request, DATA)
+    (spending,) = ledger.read_books(path).of("garden")
     assert spending.cost == plan.rho
     assert shown_again(path, request) == published
     assert verify(published.document).holds
     release = read_document(published.document).sampled.release
     assert release.guarantee.rho >= float(plan.rho) >= float(release.spent)
     with pytest.raises(InputError):
-        publish_adaptive(path, request, DATA)
-    again = publish_adaptive(path, request, DATA, after=published.row)
+        publish(path, request, DATA)
+    again = publish(path, request, DATA, after=published.row)
     composed = read_document(again.document).composed
     assert (composed.releases, number_of(composed.spent)) == (1, plan.rho)
 
@@ -105,8 +105,8 @@ def test_a_pure_release_is_charged_to_either_budget(tmp_path, in_rho: bool) -> N
     path = opened_in_rho(tmp_path) if in_rho else opened(tmp_path)
     plan = plan_for(Fraction(1, 2), Fraction(0))
     request = AdaptiveRequest.of("garden", DATA, plan, DomainChoice.CURATOR)
-    published = publish_adaptive(path, request, DATA)
-    (spending,) = ledger.spendings(path, "garden")
+    published = publish(path, request, DATA)
+    (spending,) = ledger.read_books(path).of("garden")
     assert spending.cost == (rho_of(plan.total) if in_rho else plan.total)
     assert verify(published.document).holds
     assert shown_again(path, request) == published
@@ -119,10 +119,10 @@ def test_nothing_is_drawn_where_it_cannot_be_paid(tmp_path, monkeypatch: pytest.
 
     monkeypatch.setattr(publishing, "carried_out", never)
     with pytest.raises(InputError):
-        publish_adaptive(opened(tmp_path), REQUEST, DATA)  # a budget in epsilon
+        publish(opened(tmp_path), REQUEST, DATA)  # a budget in epsilon
     other = AdaptiveRequest.of("garden", table(301), PLAN, DomainChoice.CURATOR)
     with pytest.raises(InputError, match="differ from the request"):
-        publish_adaptive(tmp_path / "none", other, DATA)
+        publish(tmp_path / "none", other, DATA)
 
 
 # What a changed document says

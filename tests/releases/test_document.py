@@ -30,8 +30,8 @@ from dpbayes.releases.document.certificate import (
 from dpbayes.releases.document.request import DomainChoice, request_from
 from dpbayes.releases.document.sampled import SampledTables
 from dpbayes.releases.publishing import drawn_document
+from dpbayes.releases.report import html_report
 from dpbayes.releases.verify import verify
-from dpbayes.releases.views.report import html_report
 from tests.releases.asking import (
     BEFORE,
     BEFORE_IN_RHO,

@@ -15,14 +15,12 @@ from dpbayes.base.amounts import PrivacyMeasure
 from dpbayes.base.command import HOLDS, REFUSED
 from dpbayes.mechanisms import RELEASABLE
 from dpbayes.mechanisms.noise.exact import opendp
-from dpbayes.releases import ledger, publishing
-from dpbayes.releases.commands import charged, tables, view
-from dpbayes.releases.commands.main import main
+from dpbayes.releases import ledger, publishing, report
+from dpbayes.releases.commands import charged, main, view
 from dpbayes.releases.commands.view import VIEWS
 from dpbayes.releases.document import read_document
 from dpbayes.releases.ledger import store
 from dpbayes.releases.publishing import publish
-from dpbayes.releases.views import report
 from dpbayes.sources.domains import write_domains
 from tests.releases import leaking
 from tests.releases.asking import replace_draw
@@ -69,7 +67,6 @@ def flow(folder: Path, table: dict, capsys: pytest.CaptureFixture[str]) -> Flow:
         ([*words, "--mechanism", "fourier"], REFUSED),
         (["verify", file, "--ledger", str(path)], HOLDS),
         (["ledger", "--ledger", str(path), "list"], HOLDS),
-        (["ledger", "--ledger", str(path), "composed", "garden"], HOLDS),
         (["ledger", "--ledger", str(path), "check"], HOLDS),
         (["ledger", "--ledger", str(path), "export", "4", "--out", str(folder / "again.json")], HOLDS),
         (["ledger", "--ledger", str(path), "export", "3", "--out", str(folder / "no.json")], REFUSED),
@@ -118,7 +115,7 @@ def test_neither_the_ledgers_key_nor_a_print_of_the_table_gets_out(tmp_path, mon
     leaking.without_chance(monkeypatch)
     true = flow(tmp_path / "true", TRUE, capsys)
     kinds = (ledger.EventKind.BEGUN, ledger.EventKind.TABLE)
-    rows = [event for event in ledger.events(true.ledger) if event.kind in kinds]
+    rows = [event for event in ledger.read_books(true.ledger).events if event.kind in kinds]
     assert len(rows) == 2
     with store.reading(true.ledger) as (connection, _):
         secrets = [connection.content(row) for row in rows]
@@ -162,8 +159,8 @@ SEEN: list = []
 def test_a_count_that_got_out_would_be_seen(
     tmp_path, monkeypatch, capsys, broken: Callable[[pytest.MonkeyPatch], None], where
 ):
-    counted = tables.counts_of
-    monkeypatch.setattr(tables, "counts_of", lambda *given: SEEN.append(counted(*given)) or SEEN[-1])
+    counted = charged._counts_of
+    monkeypatch.setattr(charged, "_counts_of", lambda *given: SEEN.append(counted(*given)) or SEEN[-1])
     broken(monkeypatch)
     if where == "release.json":  # what says another thing than its numbers is refused before there are views
         leaking.without_chance(monkeypatch)
@@ -208,7 +205,7 @@ def test_a_draw_that_fails_tells_nothing_of_what_it_was_given(tmp_path, monkeypa
     texts = [*traceback.format_exception(lost.value), *map(repr, chain(lost.value)), caplog.text]
     assert not betrayed("\n".join(texts), counts)
     assert "RuntimeError" in str(lost.value)
-    failed = ledger.events(path)[-1]
+    failed = ledger.read_books(path).events[-1]
     assert failed.kind is ledger.EventKind.FAILED
     assert not betrayed(failed.reason, counts)
     for file in tmp_path.iterdir():

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpbayes.base.command import HOLDS, REFUSED
-from dpbayes.releases.commands.main import main
+from dpbayes.releases.commands import main
 from dpbayes.releases.document.canonical import canonical
 from dpbayes.releases.document.certificate import Composed
 from dpbayes.releases.publishing import drawn_document

@@ -21,7 +21,7 @@ def test_a_release_is_charged_verified_and_shown_again_for_nothing(tmp_path):
     assert shown_again(path, request_with()) is None
     published = publish(path, request_with(), counts())
     assert verify(published.document).holds
-    assert ledger.account_of(path, "garden").spent == Fraction(1, 2)
+    assert ledger.read_books(path).account("garden").spent == Fraction(1, 2)
     assert shown_again(path, request_with()) == published
 
 
@@ -30,9 +30,9 @@ def test_the_same_request_is_drawn_again_only_after_the_release_that_was_seen(tm
     first = publish(path, request_with(), counts())
     with pytest.raises(ledger.RepeatedRequestError):
         publish(path, request_with(), counts())
-    assert ledger.account_of(path, "garden").spent == Fraction(1, 2)
+    assert ledger.read_books(path).account("garden").spent == Fraction(1, 2)
     second = publish(path, request_with(), counts(), after=first.row)
-    assert ledger.account_of(path, "garden").spent == 1
+    assert ledger.read_books(path).account("garden").spent == 1
     assert shown_again(path, request_with()) == second
     assert second.document != first.document
 
@@ -54,7 +54,7 @@ def test_beyond_the_budget_nothing_is_drawn(tmp_path, monkeypatch):
     monkeypatch.setattr(publishing, "drawn_document", never)
     with pytest.raises(ledger.OverBudgetError):
         publish(path, request_with(), counts())
-    assert ledger.account_of(path, "garden").spent == 0
+    assert ledger.read_books(path).account("garden").spent == 0
 
 
 def test_where_opendp_is_missing_nothing_is_spent(tmp_path, monkeypatch):
@@ -63,7 +63,7 @@ def test_where_opendp_is_missing_nothing_is_spent(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="needs opendp") as refusal:
         publish(path, request_with(), counts())
     assert not isinstance(refusal.value, ledger.EpsilonLostError)
-    assert ledger.account_of(path, "garden").spent == 0
+    assert ledger.read_books(path).account("garden").spent == 0
 
 
 def test_counts_of_another_table_are_refused_before_they_are_paid_for(tmp_path):
@@ -71,7 +71,7 @@ def test_counts_of_another_table_are_refused_before_they_are_paid_for(tmp_path):
     with pytest.raises(InputError, match="number of records differs"):
         publish(path, request_with(n=61), counts())
     assert shown_again(path, request_with(n=61)) is None
-    assert ledger.account_of(path, "garden").spent == 0
+    assert ledger.read_books(path).account("garden").spent == 0
 
 
 def test_domains_that_betray_records_are_refused():

@@ -35,7 +35,7 @@ def released(ledger: Path | None, **parameters: object) -> dp.RealRelease:
 
 def test_a_release_is_charged_saved_loaded_verified_and_queried(ledger, tmp_path):
     release = released(ledger)
-    assert books.account_of(ledger, "table").left == 1
+    assert books.read_books(ledger).account("table").left == 1
     file = release.save(tmp_path / "release.json")
     again = dp.load(file)
     assert again.document == release.document
@@ -54,9 +54,9 @@ def test_a_release_is_charged_saved_loaded_verified_and_queried(ledger, tmp_path
 def test_the_same_request_costs_nothing_and_again_charges(ledger):
     first = released(ledger)
     assert released(ledger).document == first.document
-    assert books.account_of(ledger, "table").left == 1
+    assert books.read_books(ledger).account("table").left == 1
     assert released(ledger, again=True).document != first.document
-    assert books.account_of(ledger, "table").left == 0
+    assert books.read_books(ledger).account("table").left == 0
     with pytest.raises(dp.InputError, match="budget"):
         released(ledger, again=True)
 
@@ -71,7 +71,7 @@ def test_a_program_can_run_twice(ledger, tmp_path):
     for _ in range(2):
         assert dp.open_ledger(ledger, epsilon=2.0, reason="decided by the board") == ledger
         file = released(ledger).save(tmp_path / "release.json")
-    assert books.account_of(ledger, "table").left == 1
+    assert books.read_books(ledger).account("table").left == 1
     assert "OpenDP: " in repr(dp.verify(file))
     with pytest.raises(dp.InputError, match="already open"):
         dp.open_ledger(ledger, epsilon=3, reason="decided by the board")
@@ -97,7 +97,7 @@ def test_domains_that_reveal_records_are_refused_as_by_the_command(ledger):
     ):
         with pytest.raises(dp.InputError, match="read from the records"):
             release()
-    assert books.account_of(ledger, "table").left == 2
+    assert books.read_books(ledger).account("table").left == 2
 
 
 def test_an_existing_file_is_kept_unless_forced(ledger, tmp_path):
@@ -126,7 +126,7 @@ def test_records_of_a_release_are_a_frame_with_the_types_of_the_table(ledger):
 def test_an_adaptive_release_is_charged_in_rho_and_returns_a_frame(tmp_path):
     path = dp.open_ledger(tmp_path / "rho.ledger", epsilon=2, delta=1e-5, reason="decided by the board")
     release = dp.release_adaptive(TABLE, epsilon=1, delta=1e-5, ledger=path)
-    assert books.account_of(path, "table").left < books.account_of(path, "table").budget
+    assert books.read_books(path).account("table").left < books.read_books(path).account("table").budget
     assert dp.verify(release).holds
     frame = release.synthetic(1000).to_frame()
     assert frame.columns.tolist() == FRAME.columns.tolist()

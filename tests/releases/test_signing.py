@@ -15,21 +15,26 @@ from hypothesis import strategies as st
 
 from dpbayes.base.validation import InputError
 from dpbayes.releases import ledger, signing
-from dpbayes.releases.commands.main import main
+from dpbayes.releases.commands import main
 from dpbayes.releases.document import read_document
 from dpbayes.releases.document.canonical import canonical, hash_of, read_canonical
-from dpbayes.releases.document.signature import (
+from dpbayes.releases.publishing import publish
+from dpbayes.releases.report import html_report
+from dpbayes.releases.signing import (
     NOT_SIGNED,
     PublicKey,
     Signer,
+    key_file,
+    make_key,
+    named_keys,
     read_public_key,
     signature_line,
+    signed,
     signed_bytes,
+    signing_key,
+    unsigned,
 )
-from dpbayes.releases.publishing import publish, publish_adaptive
-from dpbayes.releases.signing import key_file, make_key, signed, signing_key, unsigned
 from dpbayes.releases.verify import verify
-from dpbayes.releases.views.report import html_report
 from tests.releases.asking import hashed
 from tests.releases.made import counts, opened, released, request_with
 from tests.releases.made_adaptive import DATA as ADAPTIVE_DATA
@@ -94,7 +99,7 @@ def test_every_kind_of_release_is_signed(tmp_path: Path) -> None:
     other = in_rho / "ledger.sqlite"
     ledger.open_dataset(other, ADAPTIVE.dataset, ADAPTIVE.cost, reason="For an adaptive release.")
     make_key(other, "Ann", reason="The first key.")
-    adaptive = publish_adaptive(other, ADAPTIVE, ADAPTIVE_DATA).document
+    adaptive = publish(other, ADAPTIVE, ADAPTIVE_DATA).document
     for data in (release, adaptive):
         assert not failures(data, key_of(data))
         content = dict(read_canonical(data))
@@ -247,7 +252,7 @@ def test_without_the_package_a_check_says_so_and_a_key_is_not_confirmed(document
 
 
 def test_a_key_is_for_its_owner_and_never_overwritten(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (key,) = ledger.named_keys(path)
+    (key,) = named_keys(path)
     file = key_file(path, key.signer.key)
     assert file.parent == path.parent
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -257,12 +262,12 @@ def test_a_key_is_for_its_owner_and_never_overwritten(path: Path, monkeypatch: p
     with pytest.raises(InputError, match=r"^The key file .* cannot be written: File exists\.$"):
         make_key(path, "Ann", reason="A second key.")
     assert file.read_bytes() == before
-    assert len(ledger.named_keys(path)) == 1
+    assert len(named_keys(path)) == 1
 
 
 def test_the_private_key_is_in_no_row_and_in_no_release(path: Path) -> None:
     data = publish(path, request_with(), counts()).document
-    (key,) = ledger.named_keys(path)
+    (key,) = named_keys(path)
     text = key_file(path, key.signer.key).read_text().splitlines()[1]
     seed = __import__("base64").b64decode(text)[-32:]
     for content in (data, path.read_bytes(), Path(f"{path}-wal").read_bytes() if Path(f"{path}-wal").exists() else b""):
@@ -281,10 +286,10 @@ def test_a_key_that_the_ledger_refuses_leaves_no_file(path: Path) -> None:
 
 def test_a_rotated_key_confirms_what_it_signed_and_signs_nothing_new(path: Path) -> None:
     old = publish(path, request_with(), counts()).document
-    (first,) = ledger.named_keys(path)
+    (first,) = named_keys(path)
     second = make_key(path, "The statistics office", reason="A new year.", replaces=first.row)
     new = publish(path, request_with(prior=("2",)), counts()).document
-    assert [key.replaced_in for key in ledger.named_keys(path)] == [second.row, None]
+    assert [key.replaced_in for key in named_keys(path)] == [second.row, None]
     assert key_of(old) == first.signer.key != key_of(new)
     assert not failures(old, first.signer.key)
     assert not failures(new, second.signer.key)
@@ -295,20 +300,20 @@ def test_a_rotated_key_confirms_what_it_signed_and_signs_nothing_new(path: Path)
 
 def test_of_two_keys_in_use_the_one_that_is_here_signs(path: Path) -> None:
     ann = make_key(path, "Ann", reason="A second curator.")
-    (first, _) = ledger.named_keys(path)
+    (first, _) = named_keys(path)
     assert signing_key(path).signer == ann.signer
     key_file(path, ann.signer.key).unlink()
     assert signing_key(path).signer == first.signer
 
 
 def test_a_lost_key_stops_a_release_before_anything_is_charged_and_can_be_replaced(path: Path) -> None:
-    (first,) = ledger.named_keys(path)
+    (first,) = named_keys(path)
     file = key_file(path, first.signer.key)
     before = file.read_bytes()
     file.unlink()
     with pytest.raises(InputError, match=r"the private key of .* is missing\. Restore .* --replaces 3 --reason"):
         publish(path, request_with(), counts())
-    assert not ledger.spendings(path, "garden")
+    assert not ledger.read_books(path).of("garden")
     second = make_key(path, "The statistics office", reason="The first was lost.", replaces=first.row)
     data = publish(path, request_with(), counts()).document
     assert not failures(data, second.signer.key)
@@ -326,7 +331,7 @@ def test_a_lost_key_stops_a_release_before_anything_is_charged_and_can_be_replac
     ],
 )
 def test_a_damaged_key_stops_a_release_before_anything_is_charged(path: Path, tmp_path: Path, content, why) -> None:
-    (key,) = ledger.named_keys(path)
+    (key,) = named_keys(path)
     file = key_file(path, key.signer.key)
     if content is None:
         file.unlink()
@@ -334,26 +339,26 @@ def test_a_damaged_key_stops_a_release_before_anything_is_charged(path: Path, tm
     elif content == "another":
         (tmp_path / "other").mkdir()
         other = with_key(tmp_path / "other")
-        file.write_bytes(key_file(other, ledger.named_keys(other)[0].signer.key).read_bytes())
+        file.write_bytes(key_file(other, named_keys(other)[0].signer.key).read_bytes())
     else:
         file.write_bytes(content)
     with pytest.raises(InputError, match=why):
         publish(path, request_with(), counts())
-    assert not ledger.spendings(path, "garden")
+    assert not ledger.read_books(path).of("garden")
 
 
 def test_without_the_package_nothing_is_charged_where_releases_are_signed(path: Path, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
     with pytest.raises(InputError, match=r'^A signed release needs cryptography, .* pip install "dpbayes\[sign\]"'):
         publish(path, request_with(), counts())
-    assert not ledger.spendings(path, "garden")
+    assert not ledger.read_books(path).of("garden")
 
 
 def test_the_folder_of_the_keys_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPBAYES_KEYS", str(tmp_path / "keys"))
     path = with_key(tmp_path)
     assert [file.name for file in (tmp_path / "keys").iterdir()] == [
-        f"signing-key-{ledger.named_keys(path)[0].signer.key.fingerprint}.pem"
+        f"signing-key-{named_keys(path)[0].signer.key.fingerprint}.pem"
     ]
 
 
@@ -365,7 +370,7 @@ def test_a_public_key_is_read_as_it_was_written(key: bytes) -> None:
 def test_openssl_reads_a_public_key(path: Path) -> None:
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
-    key = ledger.named_keys(path)[0].signer.key
+    key = named_keys(path)[0].signer.key
     assert load_pem_public_key(key.pem).public_bytes_raw().hex() == key.digits  # type: ignore[union-attr]
 
 
@@ -378,7 +383,7 @@ def test_another_file_is_no_public_key(data: bytes) -> None:
 
 
 def test_a_private_key_is_not_taken_for_a_public_one(path: Path) -> None:
-    file = key_file(path, ledger.named_keys(path)[0].signer.key)
+    file = key_file(path, named_keys(path)[0].signer.key)
     with pytest.raises(InputError, match=r"contains a private key\. Do not share it"):
         read_public_key(file.read_bytes())
 
@@ -408,27 +413,24 @@ def test_a_release_without_a_signature_needs_no_cryptography(tmp_path: Path) -> 
 def test_keys_by_command(tmp_path: Path, capsys) -> None:
     path, public = str(opened(tmp_path)), tmp_path / "key.pem"
     own = ["ledger", "--ledger", path]
-    assert main([*own, "keys"]) == 0
-    assert "names no signing key" in capsys.readouterr().out
-    assert main([*own, "new-key", "--name", "Ann", "--reason", "The first key."]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert "(row 3)" in lines[0]
-    assert main([*own, "public-key", "3", "--out", str(public)]) == 0
-    assert read_public_key(public.read_bytes()) == ledger.named_keys(Path(path))[0].signer.key
-    assert main([*own, "new-key", "--name", "Bo", "--reason", "Ann left.", "--replaces", "3"]) == 0
-    capsys.readouterr()
-    assert main([*own, "keys"]) == 0
-    first, second = capsys.readouterr().out.splitlines()
-    assert re.fullmatch(r'row 3, \S+: "Ann" \(key [0-9a-f]{16}\), replaced in row 4\. The first key\.', first)
-    assert re.fullmatch(r'row 4, \S+: "Bo" \(key [0-9a-f]{16}\), in use\. Ann left\.', second)
+    words = [*own, "new-key", "--name", "Ann", "--reason", "The first key.", "--out"]
+    assert main([*words, str(public)]) == 0
+    assert "(row 3)" in capsys.readouterr().out
+    (key,) = named_keys(Path(path))
+    assert read_public_key(public.read_bytes()) == key.signer.key
     private = next(Path(path).parent.glob("signing-key-*.pem"))
     before = private.read_bytes()
-    for force in ([], ["--force"]):
-        assert main([*own, "public-key", "3", "--out", str(private), *force]) == 2
-        assert "is a private key" in capsys.readouterr().err
+    for out, more in ((private, []), (private, ["--force"]), (public, [])):
+        assert main([*words, str(out), *more]) == 2
     assert private.read_bytes() == before
-    assert main([*own, "public-key", "2", "--out", str(tmp_path / "none.pem")]) == 2
-    assert "Row 2 of the ledger does not name a signing key" in capsys.readouterr().err
+    assert named_keys(Path(path)) == (key,), "a file that cannot be written makes no key"
+    other = ["--name", "Bo", "--reason", "Ann left.", "--replaces", "3", "--out", str(tmp_path / "bo.pem")]
+    assert main([*own, "new-key", *other]) == 0
+    capsys.readouterr()
+    assert main([*own, "list"]) == 0
+    first, second = capsys.readouterr().out.splitlines()[-2:]
+    assert re.fullmatch(r'signing key in row 3, \S+: "Ann" \(key \w{16}\), replaced in row 4\. The first key\.', first)
+    assert re.fullmatch(r'signing key in row 4, \S+: "Bo" \(key \w{16}\), in use\. Ann left\.', second)
 
 
 def test_verify_by_command_says_who_signed(path: Path, tmp_path: Path, capsys) -> None:

@@ -18,7 +18,7 @@ from dpbayes.releases.document.canonical import hash_of
 from dpbayes.releases.document.certificate import Composed
 from dpbayes.releases.document.document import document_bytes, read_document
 from dpbayes.releases.document.sampled import SampledTables
-from dpbayes.releases.document.signature import NOT_SIGNED
+from dpbayes.releases.signing import NOT_SIGNED
 from dpbayes.releases.verify import verify
 from tests.conftest import thorough
 from tests.releases.asking import drawn, failed, hashed, request_of, usual_loss

@@ -75,11 +75,11 @@ def test_a_visitor_of_the_class_makes_no_release_even_by_the_curators_own_button
     with connected(school.url) as wire:
         run(wire, "release")
         assert DATASET not in texts(run(wire, "release", pressed=make))
-    assert [account.dataset for account in ledger.accounts(school.ledger)] == [DATASET]
+    assert [account.dataset for account in ledger.read_books(school.ledger).accounts.values()] == [DATASET]
     with connected(school.curators_url, school.curator) as wire:
         run(wire, "release")
         assert "The release is valid" in texts(run(wire, "release", pressed=make))
-    assert len(ledger.spendings(school.ledger, "asia")) == 1, "the same messages of the curator make one"
+    assert len(ledger.read_books(school.ledger).of("asia")) == 1, "the same messages of the curator make one"
 
 
 def test_a_visitor_of_the_class_sees_no_upload_of_another_one(school: School) -> None:

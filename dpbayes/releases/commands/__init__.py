@@ -1,1 +1,26 @@
-"""The commands of real releases, such as `python -m dpbayes release`."""
+"""Commands of releases: `release`, `adaptive`, `ledger`, `verify` and `view`.
+
+`python -m dpbayes release --help` describes one of them; each has `--help`.
+"""
+
+from collections.abc import Sequence
+
+from dpbayes.base.command import Command, run_command, started_as
+from dpbayes.releases.commands.accounts import add_accounts, keep_accounts
+from dpbayes.releases.commands.charged import adaptive, add_adaptive, add_release, release
+from dpbayes.releases.commands.view import add_check, add_view, check_release, make_view
+
+COMMANDS = {
+    "release": Command("make a real release of a table and charge it to the table's budget", add_release, release),
+    "adaptive": Command(
+        "release a graph over all columns and its tables, and charge them to the table's budget", add_adaptive, adaptive
+    ),
+    "ledger": Command("manage budgets and list releases", add_accounts, keep_accounts),
+    "verify": Command("verify a release without its data", add_check, check_release),
+    "view": Command("write a network, records or a report from a release", add_view, make_view),
+}
+
+
+def main(words: Sequence[str]) -> int:
+    """Run one command; a refusal is one sentence on the error stream, with exit code 2."""
+    return run_command(COMMANDS, words, program=started_as(), about=__doc__.partition("\n")[0])

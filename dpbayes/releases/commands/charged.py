@@ -1,22 +1,20 @@
 """`release` and `adaptive`, which are charged to a dataset's budget."""
 
 import argparse
-from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from dpbayes.base.command import HOLDS, in_help, say, warn
 from dpbayes.base.parameters import Parameter
-from dpbayes.base.validation import InputError
+from dpbayes.base.validation import InputError, brief, utf8_text
 from dpbayes.mechanisms import RELEASABLE, releasable
 from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.mechanisms.base import rule_for
+from dpbayes.model.counts import Counts, Source, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.prior_rules import PriorKind, PriorRule, prior_rule
 from dpbayes.releases import ledger
-from dpbayes.releases.commands import tables
 from dpbayes.releases.commands.accounts import add_ledger, left_of
 from dpbayes.releases.document import read_document
 from dpbayes.releases.document.canonical import decimal
@@ -27,22 +25,15 @@ from dpbayes.releases.document.request import (
     ReleaseRequest,
     parsed_budget,
     parsed_promise,
-    question_of,
 )
-from dpbayes.releases.output import ROOM, require_output, write_output
-from dpbayes.releases.publishing import (
-    Published,
-    publish,
-    publish_adaptive,
-    require_declared,
-    shown_again,
-)
-from dpbayes.sources.columns import Column, states_of_missing
+from dpbayes.releases.output import add_out, require_output, write_output
+from dpbayes.releases.publishing import publish_once, require_declared
+from dpbayes.sources.bif import read_bif
+from dpbayes.sources.columns import Column, encode, states_of_missing
 from dpbayes.sources.domains import read_domains
+from dpbayes.sources.edgelist import network, read_edges
 from dpbayes.sources.engines.table import DeclaredTable
-
-LONGEST_VALUE = 64
-"""The largest number of bytes of a cell in a document: its integer, its prior, and its share of the labels."""
+from dpbayes.sources.files import read_table
 
 # release
 
@@ -66,13 +57,6 @@ def add_release(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="confirm that the graph was chosen without looking at the records, which is required",
     )
-    _add_mechanism(parser)
-
-
-def _add_mechanism(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that choose a mechanism, its guarantee and its settings."""
-    parser.add_argument("--epsilon", help="the epsilon that is charged, a decimal")
-    parser.add_argument("--rho", help="for Gaussian noise, the rho that is charged, a decimal, instead of --epsilon")
     parser.add_argument("--delta", help="for Gaussian noise, the delta that belongs to --epsilon; rho is charged")
     parser.add_argument(
         "--mechanism", required=True, choices=list(RELEASABLE), help="a mechanism whose noise is sampled exactly"
@@ -98,8 +82,9 @@ def _add_charged(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--domains-published", action="store_true", help="confirm that the domains are from a published description"
     )
+    parser.add_argument("--epsilon", required=True, help="the epsilon of the guarantee, a decimal")
     parser.add_argument("--again", action="store_true", help="sample new noise for an earlier release and charge again")
-    tables.add_out(parser, "the file for the release, such as release.json")
+    add_out(parser, "the file for the release, such as release.json")
 
 
 def release(args: argparse.Namespace) -> int:
@@ -109,37 +94,87 @@ def release(args: argparse.Namespace) -> int:
             "A graph that was chosen from the records reveals information about them. Add --graph-unseen if no record "
             "was used, or let an adaptive release choose the graph."
         )
-    path = _ledger_of(args)
-    columns = _declared(args)
-    data = tables.table_of(args, columns)
-    counts = tables.counts_of(tables.network_of(args.network, data), data)
-    request = _requested(args, counts.network, counts.n, columns)
-    room = ROOM + LONGEST_VALUE * counts.network.cell_count
-    require_output(args.out, [path], force=args.force, room=room)
-    return _charge(args, path, request, data, partial(publish, path, request, counts))
+    path, columns = _ledger_of(args), _declared(args)
+    data = _table_of(args, columns)
+    counts = _counts_of(_network_of(args.network, data), data)
+    request = ReleaseRequest(
+        dataset=args.dataset,
+        network=counts.network,
+        mechanism=args.mechanism,
+        **_loss(args),
+        n=counts.n,
+        prior=_prior(args, counts.network),
+        settings={name: getattr(args, name) for name in _settings() if getattr(args, name) is not None},
+        domains=_domain_choice(args),
+        missing=states_of_missing(column for column in columns if column.name in counts.network.names),
+    )
+    return _charge(args, path, request, data, counts)
 
 
 def _ledger_of(args: argparse.Namespace) -> Path:
     """Return the ledger, before anything that takes long. Errors: InputError for an invalid output or dataset."""
     path = ledger.ledger_path(args.ledger)
-    require_output(args.out, [path, *tables.files_read(args)], force=args.force)
-    ledger.account_of(path, args.dataset)
+    require_output(args.out, [path, *_files_read(args)], force=args.force)
+    ledger.read_books(path).account(args.dataset)
     return path
 
 
-def _requested(args: argparse.Namespace, drawn: Network, n: int, columns: Sequence[Column]) -> ReleaseRequest:
-    """Return the request that the arguments state. Errors: InputError."""
-    return ReleaseRequest(
-        dataset=args.dataset,
-        network=drawn,
-        mechanism=args.mechanism,
-        **_loss(args),
-        n=n,
-        prior=_prior(args, drawn),
-        settings={name: getattr(args, name) for name in _settings() if getattr(args, name) is not None},
-        domains=_domain_choice(args),
-        missing=states_of_missing(column for column in columns if column.name in drawn.names),
-    )
+def _files_read(args: argparse.Namespace) -> list[Path]:
+    """Return the files and folders of the table, its domains and its graph. Errors: InputError for an address."""
+    words = vars(args)
+    paths = [args.domains, *([args.data] if args.data else [])]
+    if _is_file(words.get("network", "")):
+        paths.append(Path(args.network))
+    if words.get("source"):
+        from dpbayes.sources.engines.address import parsed
+
+        paths += parsed(args.source).paths
+    return paths
+
+
+def _table_of(args: argparse.Namespace, columns: tuple[Column, ...]) -> Dataset | DeclaredTable:
+    """Return the table that was named, a file or an address. Errors: InputError, OSError."""
+    if args.data is not None:
+        return _table_of_file(args.data, columns)
+    from dpbayes.sources.engines.table import open_table
+
+    return DeclaredTable(open_table(args.source), columns)
+
+
+def _table_of_file(path: Path, columns: tuple[Column, ...]) -> Dataset:
+    return encode(read_table(path.name, path.read_bytes()).frame, columns)
+
+
+def _network_of(text: str, table: Dataset | Source) -> Network:
+    """Return the graph of a BIF file, of a list of arrows or of typed edges, over the table's own domains.
+
+    Errors: InputError, also for a node that is not a column; OSError.
+    """
+    if not _is_file(text):
+        drawn = network(text)
+    elif text.lower().endswith(".bif"):
+        drawn = read_bif(utf8_text(Path(text).read_bytes()))[0]
+    else:
+        drawn = Network.from_edges(*read_edges(utf8_text(Path(text).read_bytes())))
+    domains = dict(zip(table.names, table.states, strict=True))
+    missing = next((name for name in drawn.names if name not in domains), None)
+    if missing is not None:
+        raise InputError(f"The node {brief(missing)} is not a column of the table.")
+    return Network.from_edges(drawn.names, drawn.edges, {name: domains[name] for name in drawn.names})
+
+
+def _is_file(text: str) -> bool:
+    """Whether a graph is the name of a file, and not typed edges."""
+    name = text.lower()
+    return name.endswith(".bif") or (name.endswith((".txt", ".edges")) and "->" not in text)
+
+
+def _counts_of(drawn: Network, table: Dataset | DeclaredTable) -> Counts:
+    """Count a table. Errors: InputError, also for an interruption."""
+    try:
+        return count(drawn, table)
+    except KeyboardInterrupt:
+        raise InputError("The count was stopped, and nothing was released.") from None
 
 
 def _prior(args: argparse.Namespace, drawn: Network) -> tuple[str, ...]:
@@ -153,16 +188,10 @@ def _prior(args: argparse.Namespace, drawn: Network) -> tuple[str, ...]:
 
 
 def _loss(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the typed epsilon, rho, or epsilon and delta. Errors: InputError for other combinations."""
-    if (args.epsilon is None) == (args.rho is None) or (args.epsilon is None and args.delta is not None):
-        raise InputError(
-            "A release has an epsilon or a rho. State either --epsilon or --rho, or --epsilon with --delta for "
-            "Gaussian noise."
-        )
+    """Return the typed epsilon, or epsilon and delta. Errors: InputError."""
     if args.delta is not None:
         return {"stated": parsed_promise(args.epsilon, args.delta)}
-    name = "epsilon" if args.rho is None else "rho"
-    return {name: decimal(name, getattr(args, name))}
+    return {"epsilon": decimal("epsilon", args.epsilon)}
 
 
 def _domain_choice(args: argparse.Namespace) -> DomainChoice:
@@ -191,7 +220,6 @@ def add_adaptive(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `adaptive`."""
     _add_charged(parser)
     parser.add_argument("--data", **_FILE, required=True, help=_TABLE)
-    parser.add_argument("--epsilon", required=True, help="the epsilon of the guarantee, a decimal")
     parser.add_argument(
         "--delta",
         default="0",
@@ -202,47 +230,32 @@ def add_adaptive(parser: argparse.ArgumentParser) -> None:
 
 def adaptive(args: argparse.Namespace) -> int:
     """Make an adaptive release and write its document. Errors: InputError, OSError."""
-    path = _ledger_of(args)
-    columns = _declared(args)
-    data = tables.table_of_file(args.data, columns)
+    path, columns = _ledger_of(args), _declared(args)
+    data = _table_of_file(args.data, columns)
     plan = plan_for(*parsed_budget(args.epsilon, args.delta))
     request = AdaptiveRequest.of(args.dataset, data, plan, _domain_choice(args), states_of_missing(columns))
-    return _charge(args, path, request, data, partial(publish_adaptive, path, request, data))
+    return _charge(args, path, request, data, data)
 
 
 # Charging
 
 
 def _charge(
-    args: argparse.Namespace,
-    path: Path,
-    request: Chargeable,
-    data: Dataset | DeclaredTable,
-    make: Callable[..., Published],
+    args: argparse.Namespace, path: Path, request: Chargeable, table: Dataset | DeclaredTable, data: Counts | Dataset
 ) -> int:
     """Write the release of this request at no cost; if there is none, or with `--again`, make and charge a new one.
 
-    The hash of the table is stored in the ledger, and doubts about its name are printed.
+    The hash of the table is stored in the ledger, and doubts about its name are printed. Errors: InputError that says
+    how to get the release at no cost, if it cannot be written.
     """
     doubts: tuple[str, ...] = (ledger.RECORDS_ELSEWHERE,)
-    if isinstance(data, Dataset):
-        doubts = ledger.remember_table(path, args.dataset, data)
+    if isinstance(table, Dataset):
+        doubts = ledger.remember_table(path, args.dataset, table)
     for doubt in doubts:
         warn(doubt)
-    published = shown_again(path, request)
-    if published is None or args.again:
-        past = ledger.spendings_on(path, request.dataset, question_of(request)) if args.again else ()
-        published = make(after=past[-1].row if past else 0)
-    else:
+    published, is_new = publish_once(path, request, data, again=args.again)
+    if not is_new:
         warn("This release exists already. The same release is written again at no cost.")
-    return _write(args, path, published)
-
-
-def _write(args: argparse.Namespace, path: Path, published: Published) -> int:
-    """Write a release, and print its sentences and what is left of the budget.
-
-    Errors: InputError that says how to get the release at no cost, if it cannot be written.
-    """
     row = published.row
     try:
         write_output(args.out, published.document, force=args.force)

@@ -7,21 +7,17 @@ from pathlib import Path
 
 import numpy as np
 
-from dpbayes.audit.risk import SUSPICION
 from dpbayes.base.command import FAILS, HOLDS, say
-from dpbayes.base.validation import InputError, brief, finite_number, whole_number
+from dpbayes.base.validation import InputError, brief, whole_number
 from dpbayes.model.synthetic import MAX_RECORDS
-from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases import ledger
-from dpbayes.releases.commands.tables import add_out
-from dpbayes.releases.document import Document, SampledSteps, read_document
-from dpbayes.releases.document.signature import read_public_key, signature_line
+from dpbayes.releases.document import Document, read_document
 from dpbayes.releases.ledger import Spending
-from dpbayes.releases.output import require_output, write_output
-from dpbayes.releases.signing import is_signed, signer_of, unsigned
+from dpbayes.releases.output import add_out, require_output, write_output
+from dpbayes.releases.reading import records_csv, records_of, released_bif
+from dpbayes.releases.report import html_report
+from dpbayes.releases.signing import is_signed, named_keys, read_public_key, signature_line, signer_of, unsigned
 from dpbayes.releases.verify import verify
-from dpbayes.releases.views import reading
-from dpbayes.releases.views.report import html_report
 
 
 def add_view(parser: argparse.ArgumentParser) -> None:
@@ -31,30 +27,7 @@ def add_view(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--records", default="1000", help="the number of synthetic records in a .csv file (default: 1000)"
     )
-    parser.add_argument(
-        "--one-draw",
-        action="store_true",
-        help="sample the records from one posterior sample, not from the posterior mean",
-    )
-    add_as_real(parser)
-    parser.add_argument(
-        "--suspicion",
-        default=str(SUSPICION),
-        help="an attacker's prior belief about one person, for a report (default: %(default)s)",
-    )
-    parser.add_argument("--seed", help="a seed that makes the samples reproducible; it need not be secret")
-
-
-def add_as_real(parser: argparse.ArgumentParser) -> None:
-    """Add the argument for the naive posterior."""
-    parser.add_argument(
-        "--as-real",
-        dest="reading",
-        action="store_const",
-        const=Reading.AS_REAL,
-        default=Reading.NOISE_AWARE,
-        help="compute the naive posterior, as in the paper, instead of the noise-aware posterior",
-    )
+    parser.add_argument("--seed", help="a seed that makes the records reproducible; it need not be secret")
 
 
 def make_view(args: argparse.Namespace) -> int:
@@ -62,46 +35,25 @@ def make_view(args: argparse.Namespace) -> int:
     if args.out.suffix not in VIEWS:
         raise InputError(f"A view needs a file name that ends in {', '.join(VIEWS)}; {brief(args.out.name)} does not.")
     require_output(args.out, [args.file], force=args.force)
-    document = verified(args.file)
-    if isinstance(document.sampled, SampledSteps) and args.one_draw:
-        raise InputError("An adaptive release has records of the posterior mean only. Leave --one-draw out.")
+    data = args.file.read_bytes()
+    failure = next((check.sentence for check in verify(data).checks if not check.holds), None)
+    if failure is not None:
+        raise InputError(f"The release does not verify: {failure}")
+    document = read_document(data)
     write_output(args.out, VIEWS[args.out.suffix](document, args), force=args.force)
     say(f"Written to {args.out}. {signature_line(document.content)}")
     return HOLDS
 
 
-def verified(file: Path) -> Document:
-    """Return the document in a file that verifies. Errors: InputError, OSError."""
-    data = file.read_bytes()
-    failure = next((check.sentence for check in verify(data).checks if not check.holds), None)
-    if failure is not None:
-        raise InputError(f"The release does not verify: {failure}")
-    return read_document(data)
-
-
-def _bif(document: Document, args: argparse.Namespace) -> bytes:
-    return reading.released_bif(document, args.reading).encode()
-
-
 def _records(document: Document, args: argparse.Namespace) -> bytes:
-    n, rng = whole_number("The number of records", args.records, low=0, high=MAX_RECORDS), _generator(args)
-    records = reading.records_of(document, n, rng, args.reading, one_draw=args.one_draw)
-    return reading.records_csv(records)
-
-
-def _report(document: Document, args: argparse.Namespace) -> bytes:
-    suspicion = finite_number("--suspicion", args.suspicion, low=1e-9, high=1 - 1e-9)
-    return html_report(document, args.reading, suspicion=suspicion).encode()
-
-
-def _generator(args: argparse.Namespace) -> np.random.Generator:
+    n = whole_number("The number of records", args.records, low=0, high=MAX_RECORDS)
     seed = secrets.randbits(128) if args.seed is None else whole_number("The seed", args.seed, low=0, high=2**128)
-    return np.random.default_rng(seed)
+    return records_csv(records_of(document, n, np.random.default_rng(seed)))
 
 
 VIEWS: dict[str, Callable[[Document, argparse.Namespace], bytes]] = {
-    ".bif": _bif,
-    ".html": _report,
+    ".bif": lambda document, args: released_bif(document).encode(),
+    ".html": lambda document, args: html_report(document).encode(),
     ".csv": _records,
 }
 """The views of a release, by the ending of the file."""
@@ -135,12 +87,8 @@ def check_release(args: argparse.Namespace) -> int:
 
 def _is_in_ledger(path: Path, data: bytes) -> bool:
     ledger.check(path)
-    released = [
-        (spending, ledger.outcome(path, spending.row))
-        for account in ledger.accounts(path)
-        for spending in ledger.spendings(path, account.dataset)
-        if spending.release
-    ]
+    spendings = ledger.read_books(path).spendings.values()
+    released = [(spending, ledger.outcome(path, spending.row)) for spending in spendings if spending.release]
     own = next((spending for spending, outcome in released if outcome == data), None)
     if own is not None:
         say(f"holds  The ledger is unchanged and contains this release in row {own.row}.")
@@ -158,7 +106,7 @@ def _is_named(path: Path, spending: Spending, data: bytes) -> bool:
     if not is_signed(data):
         return True
     signer = signer_of(data)
-    key = next((key for key in ledger.named_keys(path) if key.signer == signer and key.row < spending.row), None)
+    key = next((key for key in named_keys(path) if key.signer == signer and key.row < spending.row), None)
     if key is None:
         say("FAILS  The ledger does not name the key that signed this release.")
         return False

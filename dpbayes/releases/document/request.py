@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpbayes.base.amounts import Amount, EpsilonDelta, PrivacyMeasure, amount_in, amount_text, number_of
+from dpbayes.base.amounts import Amount, EpsilonDelta, PrivacyMeasure, Rho, amount_in, amount_text, number_of
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief, finite_number, is_writable, whole_number
 from dpbayes.mechanisms import Releasable, releasable
@@ -326,6 +326,13 @@ def parsed_budget(epsilon: str, delta: str) -> tuple[Fraction, Fraction]:
     budget = decimal("epsilon", epsilon), decimal("delta", delta)
     _require_budget(*budget)
     return budget
+
+
+def typed_amount(epsilon: str, delta: str) -> Amount:
+    """Return a pure epsilon exactly as typed, or the rho that implies (epsilon, delta). Errors: InputError."""
+    if not decimal("delta", delta):
+        return decimal("epsilon", epsilon)
+    return Rho(parsed_promise(epsilon, delta).rho)
 
 
 # Nodes, or columns, as JSON has them

@@ -7,67 +7,39 @@ row.
 
 from dpbayes.releases.ledger.books import (
     Account,
+    Books,
     BrokenLedgerError,
     EpsilonLostError,
-    Event,
     EventKind,
     LedgerError,
     OverBudgetError,
     RepeatedRequestError,
     Spending,
 )
-from dpbayes.releases.ledger.composition import LEAST_DELTA, composed
-from dpbayes.releases.ledger.spending import (
-    CheckedLedger,
-    NamedKey,
-    account_of,
-    accounts,
-    check,
-    cost_of,
-    events,
-    find,
-    name_key,
-    named_keys,
-    open_dataset,
-    outcome,
-    raise_budget,
-    spend,
-    spendings,
-    spendings_on,
-)
+from dpbayes.releases.ledger.composition import composed
+from dpbayes.releases.ledger.spending import check, open_dataset, outcome, raise_budget, read_books, spend
 from dpbayes.releases.ledger.store import ledger_path
 from dpbayes.releases.ledger.tables import RECORDS_ELSEWHERE, remember_table, table_doubts
 
 __all__ = [
-    "LEAST_DELTA",
     "RECORDS_ELSEWHERE",
     "Account",
+    "Books",
     "BrokenLedgerError",
-    "CheckedLedger",
     "EpsilonLostError",
-    "Event",
     "EventKind",
     "LedgerError",
-    "NamedKey",
     "OverBudgetError",
     "RepeatedRequestError",
     "Spending",
-    "account_of",
-    "accounts",
     "check",
     "composed",
-    "cost_of",
-    "events",
-    "find",
     "ledger_path",
-    "name_key",
-    "named_keys",
     "open_dataset",
     "outcome",
     "raise_budget",
+    "read_books",
     "remember_table",
     "spend",
-    "spendings",
-    "spendings_on",
     "table_doubts",
 ]

@@ -231,6 +231,19 @@ class Account:
         """The remaining budget."""
         return self.budget - self.spent
 
+    def cost_of(self, amount: Amount) -> Fraction:
+        """Return the cost of an amount in the measure of the budget.
+
+        Errors: LedgerError for a rho and a budget in pure epsilon, because no rho implies a pure epsilon.
+        """
+        cost = cost_in(self.measure, amount)
+        if cost is None:
+            raise LedgerError(
+                f"The budget of {brief(self.dataset)} is in pure ε, but Gaussian noise needs a budget in ρ. Use "
+                "Laplace noise, or open another dataset with an ε and a δ: its budget is in ρ."
+            )
+        return cost
+
 
 @dataclass(frozen=True)
 class Spending:
@@ -281,13 +294,26 @@ class Books:
     spendings: dict[int, Spending] = field(default_factory=dict)
     keys: dict[int, int | None] = field(default_factory=dict)
 
-    def of(self, dataset: str) -> tuple[Spending, ...]:
-        """Return the spendings of one dataset."""
-        return tuple(spending for spending in self.spendings.values() if spending.reservation.dataset == dataset)
+    def account(self, dataset: str) -> Account:
+        """Return the account of one dataset. Errors: LedgerError for one that was not opened."""
+        name = checked_dataset(dataset)
+        if name not in self.accounts:
+            raise LedgerError(f"The ledger has no dataset {brief(name)}; open it with a budget first.")
+        return self.accounts[name]
 
-    def spendings_on(self, dataset: str, question: str) -> tuple[Spending, ...]:
-        """Return the spendings of one dataset for the question with this hash."""
-        return tuple(spending for spending in self.of(dataset) if spending.reservation.content_hash == question)
+    def of(self, dataset: str) -> tuple[Spending, ...]:
+        """Return all reservations of a dataset, with or without a release, in the order of the rows."""
+        name = self.account(dataset).dataset
+        return tuple(spending for spending in self.spendings.values() if spending.reservation.dataset == name)
+
+    def on(self, dataset: str, question: bytes) -> tuple[Spending, ...]:
+        """Return the reservations of a dataset for this request."""
+        digest = content_hash(question)
+        return tuple(spending for spending in self.of(dataset) if spending.reservation.content_hash == digest)
+
+    def newest(self, dataset: str, question: bytes) -> Spending | None:
+        """Return the newest release of this request, which can be shown again at no cost; None if there is none."""
+        return next((spending for spending in reversed(self.on(dataset, question)) if spending.release), None)
 
 
 def books_of(events: Iterable[Event]) -> Books:

@@ -23,8 +23,7 @@ def composed(costs: Iterable[Amount], delta: float) -> float:
     """Return an epsilon such that all releases together are (epsilon, delta)-private, up to rounding of doubles.
 
     For pure epsilons only, it is that of `_pure`, at most their sum; for rhos only, it follows from the sum of rhos.
-    For both kinds, it is the least of three bounds: the sum of the Renyi divergences, alpha rho and that of randomized
-    response; the two kinds at half of delta each; and the sum of the pure epsilons plus the bound for the rhos.
+    For both kinds, it follows from the sum of the Renyi divergences, alpha rho and that of randomized response.
     The bounds hold for all mechanisms with these guarantees, with independent noise, and for costs that do not depend
     on earlier outcomes. Errors: InputError for a delta outside [1e-10, 1), and for amounts that are not exact.
     """
@@ -34,14 +33,7 @@ def composed(costs: Iterable[Amount], delta: float) -> float:
     rho = float(sum((cost.value for cost in checked if isinstance(cost, Rho)), Fraction(0)))
     if not rho:
         return _pure(pure, delta)
-    if not pure:
-        return zcdp_epsilon(rho, delta=delta)
-    half = max(delta / 2, LEAST_DELTA)
-    return min(
-        _renyi(pure, rho, delta),
-        float(sum(pure)) + zcdp_epsilon(rho, delta=delta),
-        _pure(pure, half) + zcdp_epsilon(rho, delta=half) if 2 * half <= delta else math.inf,
-    )
+    return _renyi(pure, rho, delta) if pure else zcdp_epsilon(rho, delta=delta)
 
 
 def _renyi(pure: Sequence[Fraction], rho: float, delta: float) -> float:

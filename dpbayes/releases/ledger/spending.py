@@ -6,20 +6,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
-from dpbayes.base.amounts import (
-    Amount,
-    amount_in,
-    amount_text,
-    amount_with_symbol,
-    cost_in,
-    measure_of,
-    number_of,
-)
+from dpbayes.base.amounts import Amount, amount_in, amount_text, amount_with_symbol, measure_of, number_of
 from dpbayes.base.validation import brief
-from dpbayes.releases.document.canonical import canonical, read_canonical
-from dpbayes.releases.document.signature import Signer, signer_from
 from dpbayes.releases.ledger.books import (
-    Account,
     Books,
     BrokenLedgerError,
     Entry,
@@ -35,68 +24,19 @@ from dpbayes.releases.ledger.books import (
     checked_dataset,
     checked_reason,
     clock_notes,
-    content_hash,
 )
 from dpbayes.releases.ledger.store import begin, reading, writing
 
 # Reading
 
 
-def accounts(path: Path) -> tuple[Account, ...]:
-    """Return the accounts of all datasets, in the order in which they were opened. Errors: LedgerError."""
-    with reading(path) as (_, books):
-        return tuple(books.accounts.values())
+def read_books(path: Path) -> Books:
+    """Return the present books: all accounts, reservations and events, without the bytes of their contents.
 
-
-def account_of(path: Path, dataset: str) -> Account:
-    """Return the account of one dataset. Errors: LedgerError for one that was not opened."""
-    with reading(path) as (_, books):
-        return account_in(books, checked_dataset(dataset))
-
-
-def account_in(books: Books, dataset: str) -> Account:
-    """Return the account of one dataset. Errors: LedgerError for one that was not opened."""
-    if dataset not in books.accounts:
-        raise LedgerError(f"The ledger has no dataset {brief(dataset)}; open it with a budget first.")
-    return books.accounts[dataset]
-
-
-def spendings(path: Path, dataset: str) -> tuple[Spending, ...]:
-    """Return all reservations of a dataset, with or without a release, in the order of the rows."""
-    with reading(path) as (_, books):
-        return books.of(account_in(books, checked_dataset(dataset)).dataset)
-
-
-def spendings_on(path: Path, dataset: str, question: bytes) -> tuple[Spending, ...]:
-    """Return the spendings on this request, in the order of the rows."""
-    with reading(path) as (_, books):
-        return books.spendings_on(account_in(books, checked_dataset(dataset)).dataset, content_hash(question))
-
-
-def find(path: Path, dataset: str, question: bytes) -> Spending | None:
-    """Return the newest release of this request, which can be shown again at no cost; None if there is none."""
-    released = [spending for spending in spendings_on(path, dataset, question) if spending.release]
-    return released[-1] if released else None
-
-
-def cost_of(account: Account, amount: Amount) -> Fraction:
-    """Return the cost of an amount in the measure of a budget.
-
-    Errors: LedgerError for a rho and a budget in pure epsilon, because no rho implies a pure epsilon.
+    Errors: LedgerError.
     """
-    cost = cost_in(account.measure, amount)
-    if cost is None:
-        raise LedgerError(
-            f"The budget of {brief(account.dataset)} is in pure ε, but Gaussian noise needs a budget in ρ. Use Laplace "
-            "noise, or open another dataset with an ε and a δ: its budget is in ρ."
-        )
-    return cost
-
-
-def events(path: Path) -> tuple[Event, ...]:
-    """Return all events in the order of the rows, without the bytes of their contents."""
     with reading(path) as (_, books):
-        return books.events
+        return books
 
 
 def outcome(path: Path, row: int) -> bytes:
@@ -151,7 +91,7 @@ def raise_budget(path: Path, dataset: str, budget: Amount, *, reason: str) -> Ev
         reason=checked_reason(reason),
     )
     with writing(path) as (rows, books):
-        account = account_in(books, entry.dataset)
+        account = books.account(entry.dataset)
         present = account.budget
         if measure_of(budget) is not account.measure:
             raise LedgerError(
@@ -213,9 +153,9 @@ def _drawn(path: Path, reservation: Event, draw: Callable[[], bytes]) -> bytes |
 
 def _reserve(path: Path, entry: Entry, *, after: int) -> Event:
     with writing(path) as (rows, books):
-        account, amount = account_in(books, entry.dataset), entry.amount or Fraction(0)
-        _check_newest(books.spendings_on(entry.dataset, content_hash(entry.content or b"")), after=after)
-        cost = cost_of(account, amount)
+        account, amount = books.account(entry.dataset), entry.amount or Fraction(0)
+        _check_newest(books.on(entry.dataset, entry.content or b""), after=after)
+        cost = account.cost_of(amount)
         if cost > account.left:
             costs = amount_with_symbol(amount_in(account.measure, cost))
             if measure_of(amount) is not account.measure:
@@ -273,46 +213,6 @@ def _lost(reservation: Event, why: str) -> EpsilonLostError:
     cost = amount_with_symbol(reservation.amount or Fraction(0))
     sentence = f"{why}. Nothing was released, and the {cost} reserved in row {reservation.row} stays charged."
     return EpsilonLostError(sentence, reservation.row)
-
-
-# Signing keys
-
-
-@dataclass(frozen=True)
-class NamedKey:
-    """A key that a ledger names: its row, its signer, the reason for it, and the row of the key that replaced it."""
-
-    row: int
-    signer: Signer
-    reason: str
-    time: str
-    replaced_in: int | None = None
-
-
-def named_keys(path: Path) -> tuple[NamedKey, ...]:
-    """Return all signing keys that the ledger names, in the order of their rows. Errors: LedgerError."""
-    with reading(path) as (rows, books):
-        return tuple(
-            _named(books.events[row - 1], rows.content(books.events[row - 1]), replaced_in)
-            for row, replaced_in in books.keys.items()
-        )
-
-
-def _named(event: Event, content: bytes, replaced_in: int | None = None) -> NamedKey:
-    return NamedKey(event.row, signer_from(read_canonical(content)), event.reason, event.time, replaced_in)
-
-
-def name_key(path: Path, signer: Signer, *, reason: str, replaces: int | None = None) -> NamedKey:
-    """Write a signing key into the ledger, in place of the key in row `replaces` if there is one.
-
-    Errors: LedgerError, also for a key that is not in use and cannot be replaced.
-    """
-    content = canonical(signer.content)
-    entry = Entry(kind=EventKind.KEY, reason=checked_reason(reason), reservation=replaces, content=content)
-    with writing(path) as (rows, books):
-        if replaces is not None and books.keys.get(replaces, replaces) is not None:
-            raise LedgerError(f"Row {replaces} of the ledger does not name a signing key that is in use.")
-        return _named(rows.add(books, entry), content)
 
 
 # Checking

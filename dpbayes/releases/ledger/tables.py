@@ -9,8 +9,7 @@ import numpy as np
 
 from dpbayes.base.validation import brief
 from dpbayes.model.dataset import Dataset
-from dpbayes.releases.ledger.books import Books, Entry, Event, EventKind, checked_dataset, content_hash
-from dpbayes.releases.ledger.spending import account_in
+from dpbayes.releases.ledger.books import Books, Entry, Event, EventKind, content_hash
 from dpbayes.releases.ledger.store import reading, writing
 
 RECORDS_ELSEWHERE = (
@@ -25,9 +24,8 @@ def remember_table(path: Path, dataset: str, data: Dataset) -> tuple[str, ...]:
 
     Errors: LedgerError.
     """
-    name = checked_dataset(dataset)
     with writing(path) as (rows, books):
-        account_in(books, name)
+        name = books.account(dataset).dataset
         print_of = fingerprint(data, rows.content(books.events[0]))
         if not any(event.dataset == name for event in _same(books, print_of)):
             rows.add(books, Entry(kind=EventKind.TABLE, dataset=name, content=print_of))
@@ -41,9 +39,8 @@ def table_doubts(path: Path, dataset: str, data: Dataset) -> tuple[str, ...]:
     used under another name, which would give them a second budget. The key of the hash is in the ledger's first row, so
     a table cannot be compared with the hash without the ledger. Errors: LedgerError.
     """
-    name = checked_dataset(dataset)
     with reading(path) as (rows, books):
-        account_in(books, name)
+        name = books.account(dataset).dataset
         return _doubts(books, name, fingerprint(data, rows.content(books.events[0])))
 
 

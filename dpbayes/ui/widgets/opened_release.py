@@ -5,7 +5,6 @@ import secrets
 import numpy as np
 import streamlit as st
 
-from dpbayes.audit.risk import SUSPICION
 from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import label_of
 from dpbayes.base.text import escaped
@@ -17,9 +16,7 @@ from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_aware import MOST_CELLS
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import Document, SampledSteps, read_document
-from dpbayes.releases.document.signature import signature_line
-from dpbayes.releases.verify import Verification, verify
-from dpbayes.releases.views.reading import (
+from dpbayes.releases.reading import (
     answer_under,
     intervals_as_text,
     posterior_name,
@@ -29,7 +26,9 @@ from dpbayes.releases.views.reading import (
     records_of,
     released_bif,
 )
-from dpbayes.releases.views.report import html_report
+from dpbayes.releases.report import html_report
+from dpbayes.releases.signing import signature_line
+from dpbayes.releases.verify import Verification, verify
 from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.kept import kept
 from dpbayes.ui.widgets.board import show
@@ -39,10 +38,10 @@ ARROWS_AT_ONCE = 60
 MOST_RECORDS = 1_000_000
 
 
-def opened_release(data: bytes, *, key: str, suspicion: float = SUSPICION, shows_certificate: bool = False) -> None:
+def opened_release(data: bytes, *, key: str, shows_certificate: bool = False) -> None:
     """Show the checks of a release file and, if all pass, what it says, answers to questions, and its files.
 
-    `key` distinguishes the controls of two releases on one page. The report states how large a `suspicion` can become.
+    `key` distinguishes the controls of two releases on one page.
     `shows_certificate` opens the certificate, which is closed otherwise.
     Errors: InputError for an unusable file.
     """
@@ -63,7 +62,7 @@ def opened_release(data: bytes, *, key: str, suspicion: float = SUSPICION, shows
             _ask(document, reading, data, key=key)
     with right:
         show(f"{key}.rows", (data, reading), lambda: released_rows(document, reading))
-    _files(document, reading, data, key=key, suspicion=suspicion)
+    _files(document, reading, data, key=key)
     with st.expander("Certificate", expanded=shows_certificate):
         for name, text in document.content["certificate"].items():
             lines = "\n".join(f"- {escaped(line)}" for line in text) if isinstance(text, list) else escaped(text)
@@ -149,7 +148,7 @@ def _of_files(network: Network, reading: Reading) -> Reading:
     return Reading.AS_REAL if network.cell_count > MOST_CELLS else reading
 
 
-def _files(document: Document, requested: Reading, data: bytes, *, key: str, suspicion: float) -> None:
+def _files(document: Document, requested: Reading, data: bytes, *, key: str) -> None:
     """Offer the files of the release, which are computed from the released numbers only."""
     network, n = document.network, min(document.request.n, MOST_RECORDS)
     reading = _of_files(network, requested)
@@ -161,12 +160,7 @@ def _files(document: Document, requested: Reading, data: bytes, *, key: str, sus
 
     with st.container(horizontal=True):
         offer("release.json", "release.json", data, "application/json")
-        offer(
-            "Report (HTML)",
-            "release.html",
-            lambda: html_report(document, reading, suspicion=suspicion).encode(),
-            "text/html",
-        )
+        offer("Report (HTML)", "release.html", lambda: html_report(document).encode(), "text/html")
         offer("Network (BIF)", "release.bif", lambda: released_bif(document, reading).encode(), "text/plain")
         offer(
             "Synthetic records (CSV)",

@@ -28,7 +28,7 @@ from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.releases.document import read_document
 from dpbayes.releases.document.request import ReleaseRequest, request_from
-from dpbayes.releases.document.signature import NOT_SIGNED
+from dpbayes.releases.signing import NOT_SIGNED
 from dpbayes.releases.verify import verify
 from tests.releases.asking import counted, drawn, no_noise, replace_draw, request_of
 from tests.strategies import ASIA, DIAMOND, V_STRUCTURE, networks

@@ -6,7 +6,7 @@ import pytest
 
 from dpbayes.base.command import HOLDS, REFUSED
 from dpbayes.releases import ledger
-from dpbayes.releases.commands.main import main
+from dpbayes.releases.commands import main
 from dpbayes.releases.signing import key_file, make_key
 from dpbayes.releases.verify import verify
 from tests.releases.made import opened, written
@@ -50,7 +50,6 @@ def test_a_release_replaces_a_file_by_force_only_and_never_a_private_key(words, 
     assert verify(out.read_bytes()).holds
     for command in (
         ["ledger", "--ledger", str(path), "export", "5", "--out", str(tmp_path / "garden.csv")],
-        ["ledger", "--ledger", str(path), "public-key", "3", "--out", str(tmp_path / "garden.csv")],
         ["view", str(out), "--out", str(tmp_path / "garden.csv")],
     ):
         assert main(command) == REFUSED
@@ -62,7 +61,7 @@ def test_a_release_replaces_a_file_by_force_only_and_never_a_private_key(words, 
 def test_an_output_that_cannot_be_written_costs_nothing(words, name, why, tmp_path, capsys):
     assert main([*words, "--out", str(tmp_path / name)]) == REFUSED
     assert why in capsys.readouterr().err
-    assert not ledger.spendings(tmp_path / "ledger.sqlite", "garden")
+    assert not ledger.read_books(tmp_path / "ledger.sqlite").of("garden")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
@@ -70,13 +69,13 @@ def test_a_release_that_cannot_be_written_after_all_is_kept_and_fetched_at_no_co
     path = tmp_path / "ledger.sqlite"
     assert main([*words, "--out", "/dev/full"]) == REFUSED
     said = capsys.readouterr().err
-    (spending,) = ledger.spendings(path, "garden")
+    (spending,) = ledger.read_books(path).of("garden")
     assert f"ledger export {spending.row} --out FILE" in said
     assert said.count("\n") == 1
     assert main([*words, "--out", str(tmp_path / "release.json")]) == HOLDS
     assert main(["ledger", "--ledger", str(path), "export", str(spending.row), "--out", str(tmp_path / "x")]) == HOLDS
     assert (tmp_path / "x").read_bytes() == (tmp_path / "release.json").read_bytes()
-    assert ledger.account_of(path, "garden").spent == spending.cost
+    assert ledger.read_books(path).account("garden").spent == spending.cost
 
 
 def test_a_view_and_an_export_leave_their_inputs(words, tmp_path, capsys):

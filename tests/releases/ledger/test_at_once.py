@@ -37,7 +37,7 @@ def at_once(path: Path, questions: list[bytes], *, after: int = 0) -> tuple[Coun
 def test_twenty_threads_never_spend_more_than_the_budget(path: Path) -> None:
     ends, draws = at_once(path, [b"%d" % k for k in range(THREADS)])
     assert (ends, draws) == ({"released": 10, "OverBudgetError": 10}, 10)
-    account = ledger.account_of(path, "votes")
+    account = ledger.read_books(path).account("votes")
     assert (account.released, account.left) == (1, 0)
     assert ledger.check(path).rows == 22
 
@@ -45,7 +45,7 @@ def test_twenty_threads_never_spend_more_than_the_budget(path: Path) -> None:
 def test_twenty_threads_with_one_question_draw_once(path: Path) -> None:
     assert at_once(path, [b"q"] * THREADS) == ({"released": 1, "RepeatedRequestError": 19}, 1)
     assert at_once(path, [b"q"] * THREADS, after=3) == ({"released": 1, "RepeatedRequestError": 19}, 1)
-    assert ledger.account_of(path, "votes").released == Fraction(1, 5)
+    assert ledger.read_books(path).account("votes").released == Fraction(1, 5)
 
 
 def test_twenty_threads_that_begin_a_ledger_begin_one(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_twenty_threads_that_begin_a_ledger_begin_one(tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(THREADS) as pool:
         names = set(pool.map(begin, range(THREADS)))
-    assert {account.dataset for account in ledger.accounts(path)} == names
+    assert {account.dataset for account in ledger.read_books(path).accounts.values()} == names
     assert ledger.check(path).rows == THREADS + 1
 
 
@@ -110,7 +110,7 @@ def test_two_processes_never_spend_more_than_the_budget_nor_draw_one_question_tw
     assert kinds["RepeatedRequestError"] > 0
     assert kinds["OverBudgetError"] > 0
     assert sum(kinds[end] for end in ("shown", "RepeatedRequestError", "OverBudgetError")) == 80
-    assert ledger.account_of(path, "votes").left == 0
+    assert ledger.read_books(path).account("votes").left == 0
     assert ledger.check(path).rows == 2 + 2 * 45
 
 
@@ -144,16 +144,14 @@ def test_a_ledger_with_two_names_is_refused_by_every_operation(path: Path, tmp_p
     for name in (path, other):
         for act in (
             ledger.check,
-            ledger.accounts,
-            ledger.events,
-            ledger.named_keys,
+            ledger.read_books,
             lambda name: ledger.raise_budget(name, "votes", Fraction(2), reason="More."),
             lambda name: ledger.open_dataset(name, "clinic", Fraction(1), reason="A second table."),
         ):
             with pytest.raises(ledger.LedgerError, match="hard links"):
                 act(name)
     other.unlink()
-    assert ledger.account_of(path, "votes").spent == 0
+    assert ledger.read_books(path).account("votes").spent == 0
     ledger.spend(path, "votes", Fraction(1, 10), b"q", Drawing())
 
 

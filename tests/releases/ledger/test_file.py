@@ -157,7 +157,7 @@ def test_another_version_is_named(path: Path) -> None:
         other.execute("PRAGMA user_version=5")
     other.close()
     refused(path, "The ledger PATH has version 5, and this program reads version 1; use the program that wrote it.")
-    for read in (ledger.check, ledger.accounts, ledger.events):
+    for read in (ledger.check, ledger.read_books):
         with pytest.raises(ledger.BrokenLedgerError, match="has version 5"):
             read(path)
     with pytest.raises(ledger.BrokenLedgerError, match="has version 5"):
@@ -222,7 +222,7 @@ def test_a_lock_while_drawing_costs_epsilon(path: Path, monkeypatch: pytest.Monk
         f"Another program is writing to the ledger {path}, or its drive has no file locks. Try again later. Nothing "
         "was released, and the ε = 0.1 reserved in row 3 stays charged."
     )
-    assert ledger.account_of(path, "votes").reserved == TENTH
+    assert ledger.read_books(path).account("votes").reserved == TENTH
 
 
 # A full disk
@@ -253,7 +253,7 @@ def test_on_a_full_disk_nothing_is_drawn_unaccounted(path: Path, monkeypatch: py
         assert (
             ends[-1] == released or f": The disk with the ledger {copy} is full. Free some space and try again" in end
         )
-        account = ledger.account_of(copy, "votes")
+        account = ledger.read_books(copy).account("votes")
         expected = {refused: (0, 0, 0), lost: (1, TENTH, 0), released: (1, 0, TENTH)}[ends[-1]]
         assert (len(draw.calls), account.reserved, account.released) == expected
         ledger.check(copy)
@@ -291,7 +291,7 @@ def test_writes_that_the_system_refuses_are_reported(path: Path) -> None:
     done = subprocess.check_output([sys.executable, "-c", LIMITED, *given], cwd=ROOT, text=True)
     assert done.splitlines() == list(LIMITS.values())
     for (copy, _), end in zip(copies, LIMITS.values(), strict=True):
-        assert ledger.account_of(copy, "votes").spent == (0 if end.endswith("0") else TENTH)
+        assert ledger.read_books(copy).account("votes").spent == (0 if end.endswith("0") else TENTH)
         ledger.check(copy)
 
 
@@ -311,7 +311,7 @@ for path in map(Path, sys.argv[1:]):
         ledger.spend(path, "votes", Fraction(1, 10), b"q", lambda: print("drawn") or b"o")
     except ledger.LedgerError as error:
         print(type(error).__name__, error)
-    print(ledger.check(path).rows, ledger.account_of(path, "votes").left)
+    print(ledger.check(path).rows, ledger.read_books(path).account("votes").left)
 """
 
 

@@ -42,11 +42,11 @@ def test_a_process_that_is_killed_while_it_spends_leaves_nothing_free_and_draws_
         folder = Path(shutil.copytree(left, tmp_path / left.name))
         path, drawn, shown = (folder / name for name in ("ledger", "drawn", "shown"))
         ledger.check(path)
-        account = ledger.account_of(path, "votes")
+        account = ledger.read_books(path).account("votes")
         assert not drawn.exists() or drawn.read_bytes() == b"outcome"  # once
         assert account.spent == TENTH or not drawn.exists()
         assert account.released == TENTH or not shown.exists()
-        spendings = ledger.spendings(path, "votes")
+        spendings = ledger.read_books(path).of("votes")
         ends.append((len(spendings), drawn.exists(), *(spending.state for spending in spendings), shown.exists()))
     before = (0, False, False)
     reserved = (1, False, "reserved, no release", False)
@@ -60,7 +60,7 @@ def test_after_a_kill_the_ledger_goes_on_and_asking_again_is_a_choice(spent: lis
     for left in spent:
         folder = Path(shutil.copytree(left, tmp_path / left.name))
         path, draw = folder / "ledger", Drawing(b"second")
-        before = ledger.spendings(path, "votes")
+        before = ledger.read_books(path).of("votes")
         if not before:
             ledger.spend(path, "votes", TENTH, b"q", draw)
         else:
@@ -68,12 +68,12 @@ def test_after_a_kill_the_ledger_goes_on_and_asking_again_is_a_choice(spent: lis
                 ledger.spend(path, "votes", TENTH, b"q", draw)
             assert draw.calls == []
         if not before or not before[0].release:
-            row = ledger.spendings(path, "votes")[0].row
+            row = ledger.read_books(path).of("votes")[0].row
             ledger.spend(path, "votes", TENTH, b"q", draw, after=row)
-        entry = ledger.find(path, "votes", b"q")
+        entry = ledger.read_books(path).newest("votes", b"q")
         assert entry is not None
         assert ledger.outcome(path, entry.row) == (b"outcome" if before and before[0].release else b"second")
-        assert ledger.account_of(path, "votes").spent == TENTH * len(ledger.spendings(path, "votes"))
+        assert ledger.read_books(path).account("votes").spent == TENTH * len(ledger.read_books(path).of("votes"))
         ledger.check(path)
 
 
@@ -84,10 +84,10 @@ def test_a_failure_is_noted_or_not_but_costs_the_same(tmp_path: Path) -> None:
     for folder in folders:
         path = folder / "ledger"
         ledger.check(path)
-        account = ledger.account_of(path, "votes")
+        account = ledger.read_books(path).account("votes")
         assert account.released == 0
         assert account.reserved == TENTH or not (folder / "drawn").exists()
-        noted |= {spending.closing is not None for spending in ledger.spendings(path, "votes")}
+        noted |= {spending.closing is not None for spending in ledger.read_books(path).of("votes")}
     assert noted == {False, True}
 
 
@@ -104,7 +104,7 @@ def test_a_ledger_that_was_only_begun_is_begun_again(tmp_path: Path) -> None:
             with pytest.raises(ledger.BrokenLedgerError, match="is empty"):
                 ledger.open_dataset(path, "votes", Fraction(1), reason="Once more.")
             path.unlink()
-        if left[-1] != "a ledger" or not ledger.accounts(path):
+        if left[-1] != "a ledger" or not ledger.read_books(path).accounts.values():
             ledger.open_dataset(path, "votes", Fraction(1), reason="Once more.")
         ledger.spend(path, "votes", TENTH, b"q", Drawing())
         assert ledger.check(path).rows == 4

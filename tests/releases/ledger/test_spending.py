@@ -7,6 +7,7 @@ import pytest
 from dpbayes.releases import ledger
 from dpbayes.releases.ledger import EventKind, spending, store
 from dpbayes.releases.ledger.books import Entry, content_hash
+from dpbayes.releases.ledger.spending import CheckedLedger
 from tests.releases.ledger.drawing import Drawing, raising
 
 TENTH = Fraction(1, 10)
@@ -16,8 +17,8 @@ def test_a_release_is_reserved_before_it_is_drawn_and_written_before_it_is_shown
     at_the_draw = []
 
     def draw() -> bytes:
-        (spending,) = ledger.spendings(path, "votes")
-        at_the_draw.append((spending.state, ledger.account_of(path, "votes")))
+        (spending,) = ledger.read_books(path).of("votes")
+        at_the_draw.append((spending.state, ledger.read_books(path).account("votes")))
         return b"[1, 2]"
 
     release = ledger.spend(path, "votes", TENTH, b"{}", draw)
@@ -29,22 +30,22 @@ def test_a_release_is_reserved_before_it_is_drawn_and_written_before_it_is_shown
         Fraction(9, 10),
     )
     assert release.kind is EventKind.RELEASED
-    (spending,) = ledger.spendings(path, "votes")
+    (spending,) = ledger.read_books(path).of("votes")
     assert (spending.state, spending.amount, spending.release) == ("released", TENTH, release)
     assert ledger.outcome(path, spending.row) == b"[1, 2]"
     assert spending.reservation.content_hash == content_hash(b"{}")
-    account = ledger.account_of(path, "votes")
+    account = ledger.read_books(path).account("votes")
     assert (account.budget, account.spent, account.released, account.reserved) == (1, TENTH, TENTH, 0)
-    assert ledger.accounts(path) == (account,)
-    assert [event.row for event in ledger.events(path)] == [1, 2, 3, 4]
-    assert all(later.previous == earlier.hash for earlier, later in pairwise(ledger.events(path)))
-    assert ledger.check(path) == ledger.CheckedLedger(4, release.hash, ())
+    assert ledger.read_books(path).accounts == {account.dataset: account}
+    assert [event.row for event in ledger.read_books(path).events] == [1, 2, 3, 4]
+    assert all(later.previous == earlier.hash for earlier, later in pairwise(ledger.read_books(path).events))
+    assert ledger.check(path) == CheckedLedger(4, release.hash, ())
 
 
 def test_ten_tenths_are_one_and_nothing_more_is_drawn(path: Path) -> None:
     for k in range(10):
         ledger.spend(path, "votes", TENTH, b"%d" % k, Drawing())
-    assert ledger.account_of(path, "votes").left == 0
+    assert ledger.read_books(path).account("votes").left == 0
     draw = Drawing()
     with pytest.raises(
         ledger.OverBudgetError, match=r'^The budget of "votes" has 0 left of 1, less than ε = 0\.0{19}1\. Choose'
@@ -58,7 +59,7 @@ def test_a_budget_is_raised_with_a_reason_and_never_lowered(path: Path) -> None:
     ledger.spend(path, "votes", Fraction(1), b"all", Drawing())
     event = ledger.raise_budget(path, "votes", Fraction(3, 2), reason="A second year.")
     assert (event.kind, event.amount, event.reason) == (EventKind.RAISED, Fraction(3, 2), "A second year.")
-    assert ledger.account_of(path, "votes").left == Fraction(1, 2)
+    assert ledger.read_books(path).account("votes").left == Fraction(1, 2)
     for budget in (Fraction(3, 2), Fraction(1)):
         with pytest.raises(ledger.LedgerError, match=r"can only be raised. .* is 1\.5, and 1(\.5)? is not larger"):
             ledger.raise_budget(path, "votes", budget, reason="Less.")
@@ -68,7 +69,7 @@ def test_a_budget_is_raised_with_a_reason_and_never_lowered(path: Path) -> None:
 
 
 def test_the_same_question_offers_what_was_released(path: Path) -> None:
-    assert ledger.find(path, "votes", b"q") is None
+    assert ledger.read_books(path).newest("votes", b"q") is None
     release = ledger.spend(path, "votes", TENTH, b"q", Drawing(b"first"))
     draw = Drawing(b"second")
     with pytest.raises(
@@ -76,11 +77,11 @@ def test_the_same_question_offers_what_was_released(path: Path) -> None:
     ) as refusal:
         ledger.spend(path, "votes", TENTH, b"q", draw)
     assert draw.calls == []
-    entry = ledger.find(path, "votes", b"q")
+    entry = ledger.read_books(path).newest("votes", b"q")
     assert entry is not None
     assert (entry.release, ledger.outcome(path, entry.row), refusal.value.row) == (release, b"first", entry.row)
-    assert ledger.find(path, "votes", b"another") is None
-    assert ledger.account_of(path, "votes").spent == TENTH
+    assert ledger.read_books(path).newest("votes", b"another") is None
+    assert ledger.read_books(path).account("votes").spent == TENTH
 
 
 def test_asking_again_is_a_choice_of_its_own_and_made_once(path: Path) -> None:
@@ -93,11 +94,11 @@ def test_asking_again_is_a_choice_of_its_own_and_made_once(path: Path) -> None:
     with pytest.raises(ledger.LedgerError, match="Row 3 of the ledger is not a reservation for this request"):
         ledger.spend(path, "votes", TENTH, b"never asked", draw, after=3)
     assert draw.calls == []
-    assert [spending.row for spending in ledger.spendings_on(path, "votes", b"q")] == [3, 5]
-    entry = ledger.find(path, "votes", b"q")
+    assert [spending.row for spending in ledger.read_books(path).on("votes", b"q")] == [3, 5]
+    entry = ledger.read_books(path).newest("votes", b"q")
     assert entry is not None
     assert ledger.outcome(path, entry.row) == b"second"
-    assert ledger.account_of(path, "votes").spent == 2 * TENTH
+    assert ledger.read_books(path).account("votes").spent == 2 * TENTH
 
 
 @pytest.mark.parametrize("kind", ["error", "text", "nothing"])
@@ -109,12 +110,12 @@ def test_a_drawing_that_fails_costs_epsilon_and_says_so(path: Path, kind: str) -
         ledger.spend(path, "votes", TENTH, b"q", draw)
     assert "alice" not in str(lost.value)  # an error may tell what was in the table
     assert lost.value.row == 3
-    (spending,) = ledger.spendings(path, "votes")
+    (spending,) = ledger.read_books(path).of("votes")
     assert (spending.state, spending.release) == ("reserved, no release", None)
     assert spending.closing is not None
     assert spending.closing.kind is EventKind.FAILED
     assert "alice" not in spending.closing.reason
-    account = ledger.account_of(path, "votes")
+    account = ledger.read_books(path).account("votes")
     assert (account.reserved, account.released, account.left) == (TENTH, 0, Fraction(9, 10))
     with pytest.raises(ledger.RepeatedRequestError, match=r"in row 3\. It failed"):
         ledger.spend(path, "votes", TENTH, b"q", draw)
@@ -142,7 +143,7 @@ def test_a_ledger_that_is_replaced_while_drawing_does_not_take_the_outcome(path:
 
 def test_a_reservation_is_closed_once(path: Path) -> None:
     ledger.spend(path, "votes", TENTH, b"q", Drawing(b"first"))
-    (spent,) = ledger.spendings(path, "votes")
+    (spent,) = ledger.read_books(path).of("votes")
     with pytest.raises(ledger.LedgerError, match="does not contain the open reservation"):
         spending._close(path, spent.reservation, Entry(kind=EventKind.RELEASED, content=b"second"))
     assert ledger.outcome(path, spent.row) == b"first"
@@ -153,7 +154,7 @@ def test_a_clock_set_back_is_reported_and_the_rows_keep_their_order(
 ) -> None:
     monkeypatch.setattr(store, "_now", lambda: "2001-01-01T00:00:00.000000Z")
     ledger.spend(path, "votes", TENTH, b"q", Drawing())
-    assert [event.kind for event in ledger.events(path)][2:] == [EventKind.RESERVED, EventKind.RELEASED]
+    assert [event.kind for event in ledger.read_books(path).events][2:] == [EventKind.RESERVED, EventKind.RELEASED]
     assert ledger.check(path).notes == ("Row 3 has an earlier time than row 2: the clock was set back.",)
 
 
@@ -199,9 +200,9 @@ def test_questions_are_bytes(path: Path, question: bytes) -> None:
 
 
 def test_what_is_not_there_is_named(path: Path) -> None:
-    for ask in (ledger.account_of, ledger.spendings):
+    for ask in (ledger.read_books(path).account, ledger.read_books(path).of):
         with pytest.raises(ledger.LedgerError, match=r'^The ledger has no dataset "clinic"; open it'):
-            ask(path, "clinic")
+            ask("clinic")
     with pytest.raises(ledger.LedgerError, match=r'^The ledger has no dataset "clinic"'):
         ledger.spend(path, "clinic", TENTH, b"q", Drawing())
     with pytest.raises(ledger.LedgerError, match=r"^Row 2 of the ledger is not a reservation"):

@@ -41,7 +41,7 @@ class LedgerMachine(RuleBasedStateMachine):
         return name in self.budgets and self.spent(name) + epsilon <= self.budgets[name]
 
     def newest(self, name: str, question: bytes) -> int:
-        spendings = ledger.spendings_on(self.path, name, question)
+        spendings = ledger.read_books(self.path).on(name, question)
         return spendings[-1].row if spendings else 0
 
     @rule(name=names, budget=amounts)
@@ -119,14 +119,14 @@ class LedgerMachine(RuleBasedStateMachine):
         """The file alone is carried elsewhere, and read there."""
         moved = self.folder / "elsewhere"
         shutil.copy(self.path, moved)
-        assert ledger.events(moved) == ledger.events(self.path)
+        assert ledger.read_books(moved).events == ledger.read_books(self.path).events
 
     @precondition(lambda self: self.requests)
     @rule(data=st.data())
     def find(self, data: st.DataObject) -> None:
         name, _, question, _ = data.draw(st.sampled_from(self.requests))
         outcomes = [entry[3] for entry in self.requests if (entry[0], entry[2]) == (name, question) and entry[3]]
-        newest = ledger.find(self.path, name, question)
+        newest = ledger.read_books(self.path).newest(name, question)
         assert (ledger.outcome(self.path, newest.row) if newest else None) == (outcomes or [None])[-1]
         assert newest is None or newest.reservation.content_hash == content_hash(question)
 
@@ -138,13 +138,13 @@ class LedgerMachine(RuleBasedStateMachine):
     def the_accounts_are_those_of_the_list(self) -> None:
         if not self.budgets:
             return
-        accounts = ledger.accounts(self.path)
+        accounts = ledger.read_books(self.path).accounts.values()
         assert {account.dataset: account.budget for account in accounts} == self.budgets
         for account in accounts:
             mine = [entry for entry in self.requests if entry[0] == account.dataset]
             assert account.spent == self.spent(account.dataset) <= account.budget
             assert account.released == sum((epsilon for _, epsilon, _, outcome in mine if outcome), Fraction(0))
-            spendings = ledger.spendings(self.path, account.dataset)
+            spendings = ledger.read_books(self.path).of(account.dataset)
             hashes = [(s.reservation.content_hash, s.release and s.release.content_hash) for s in spendings]
             assert hashes == [(content_hash(entry[2]), entry[3] and content_hash(entry[3])) for entry in mine]
             assert [s.amount for s in spendings] == [entry[1] for entry in mine]

@@ -49,7 +49,7 @@ def test_without_the_key_nobody_can_compare(tmp_path: Path) -> None:
         path = tmp_path / name
         ledger.open_dataset(path, "votes", Fraction(1), reason="The same.")
         ledger.remember_table(path, "votes", DATA)
-        hashes.append([event.content_hash for event in ledger.events(path)])
+        hashes.append([event.content_hash for event in ledger.read_books(path).events])
     assert hashes[0][0] != hashes[1][0]
     assert hashes[0][2] != hashes[1][2]
 

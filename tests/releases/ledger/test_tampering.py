@@ -19,10 +19,10 @@ from dpbayes.base.amounts import Rho
 from dpbayes.base.validation import InputError
 from dpbayes.model.dataset import Dataset
 from dpbayes.releases import ledger
-from dpbayes.releases.document.signature import PublicKey, Signer
 from dpbayes.releases.ledger import store
 from dpbayes.releases.ledger.books import Entry, seal, sealed, values_of
 from dpbayes.releases.ledger.store import COLUMNS
+from dpbayes.releases.signing import PublicKey, Signer, name_key
 from tests.conftest import thorough
 from tests.releases.ledger.drawing import Drawing, raising
 
@@ -47,10 +47,10 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ledger.spend(path, "votes", TENTH, b"fourth", Drawing(b"fourth outcome"))
     ledger.open_dataset(path, "clinic", Rho(TENTH), reason="A budget in rho.")
     ledger.spend(path, "clinic", Rho(TENTH), b"fifth", Drawing(b"fifth outcome"))
-    first = ledger.name_key(path, Signer("An office", PublicKey("00" * 32)), reason="The first key.")
-    ledger.name_key(path, Signer("Another", PublicKey("11" * 32)), reason="A new key.", replaces=first.row)
+    first = name_key(path, Signer("An office", PublicKey("00" * 32)), reason="The first key.")
+    name_key(path, Signer("Another", PublicKey("11" * 32)), reason="A new key.", replaces=first.row)
     assert ledger.check(path).rows == 16
-    assert len({event.kind for event in ledger.events(path)}) == len(ledger.EventKind)
+    assert len({event.kind for event in ledger.read_books(path).events}) == len(ledger.EventKind)
     assert not Path(f"{path}-wal").exists() or Path(f"{path}-wal").stat().st_size == 0
     return path
 
@@ -123,9 +123,8 @@ def test_nothing_is_spent_in_a_broken_ledger(full: Path) -> None:
     with pytest.raises(ledger.BrokenLedgerError, match="Row 2 of the ledger is invalid"):
         ledger.spend(copy, "votes", TENTH, b"new", draw)
     assert draw.calls == []
-    for read in (ledger.accounts, ledger.events):
-        with pytest.raises(ledger.BrokenLedgerError, match="Row 2 of the ledger is invalid"):
-            read(copy)
+    with pytest.raises(ledger.BrokenLedgerError, match="Row 2 of the ledger is invalid"):
+        ledger.read_books(copy)
 
 
 def test_an_edited_outcome_is_not_shown(full: Path) -> None:
@@ -139,7 +138,7 @@ def test_a_row_that_is_missing_or_exchanged_is_named(full: Path, row: int) -> No
     without = edited(full, lambda c: c.execute(f"DELETE FROM event WHERE row = {row}"))
     assert broken_row(without) == row
     with pytest.raises(ledger.BrokenLedgerError, match=r"is invalid: it is missing\. Restore"):
-        ledger.accounts(without)
+        ledger.read_books(without).accounts.values()
 
     def exchange(connection: sqlite3.Connection) -> None:
         for old, new in ((row, -1), (row + 1, row), (-1, row + 1)):
@@ -150,7 +149,7 @@ def test_a_row_that_is_missing_or_exchanged_is_named(full: Path, row: int) -> No
 
 def test_rows_cut_off_the_end_are_noticed_by_who_has_seen_them(full: Path) -> None:
     head = ledger.check(full).head
-    assert ledger.check(full, seen=[head, ledger.events(full)[3].hash]).rows == 16
+    assert ledger.check(full, seen=[head, ledger.read_books(full).events[3].hash]).rows == 16
     copy = edited(full, lambda c: c.execute("DELETE FROM event WHERE row > 9"))
     assert ledger.check(copy).rows == 9
     with pytest.raises(
@@ -188,8 +187,8 @@ def test_rows_cut_off_the_end_are_noticed_by_who_has_seen_them(full: Path) -> No
     ],
 )
 def test_a_chain_computed_anew_must_still_add_up(full: Path, row: int, change: dict, why: str) -> None:
-    previous, rows = ledger.events(full)[0].previous, []
-    for event in ledger.events(full):
+    previous, rows = ledger.read_books(full).events[0].previous, []
+    for event in ledger.read_books(full).events:
         event = replace(event, **{"previous": previous} | (change if event.row == row else {}))
         values = values_of(event)
         previous = seal(values)
@@ -239,8 +238,8 @@ def test_guards_that_were_taken_away_are_noticed(path: Path, statement: str) -> 
 def read_all(path: Path) -> object:
     """Return all that a ledger holds, or the sentence that refuses it."""
     try:
-        rows = [spending.row for spending in ledger.spendings(path, "votes") if spending.release]
-        return ledger.check(path), ledger.events(path), [ledger.outcome(path, row) for row in rows]
+        rows = [spending.row for spending in ledger.read_books(path).of("votes") if spending.release]
+        return ledger.check(path), ledger.read_books(path).events, [ledger.outcome(path, row) for row in rows]
     except InputError as refusal:
         return str(refusal)
 

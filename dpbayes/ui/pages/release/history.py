@@ -5,7 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dpbayes.base.amounts import Amount, PrivacyMeasure, Rho, amount_text, measure_of, number_of
+from dpbayes.base.amounts import Amount, PrivacyMeasure, amount_text, measure_of, number_of
 from dpbayes.base.libraries import pd
 from dpbayes.base.text import escaped, numeral, numeral_above
 from dpbayes.base.validation import InputError
@@ -13,10 +13,8 @@ from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms.noise.exact import opendp
 from dpbayes.model.counts import count
 from dpbayes.releases import ledger
-from dpbayes.releases.document.canonical import decimal
-from dpbayes.releases.document.certificate import Composed
-from dpbayes.releases.document.request import DomainChoice, ReleaseRequest, parsed_promise
-from dpbayes.releases.ledger import Account, Spending
+from dpbayes.releases.document.request import DomainChoice, ReleaseRequest, typed_amount
+from dpbayes.releases.ledger import Account, Books, Spending
 from dpbayes.releases.publishing import drawn_document
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.kept import server_cache
@@ -43,9 +41,7 @@ def budget_boxes(label: str, epsilon: str, delta: str) -> tuple[str, str]:
 
 def budget_of(epsilon: str, delta: str) -> Amount:
     """Return a typed budget: a pure epsilon, or the rho that gives (epsilon, delta). Errors: InputError."""
-    if delta.strip() in ("", "0"):
-        return decimal("The budget", epsilon)
-    return Rho(parsed_promise(epsilon, delta).rho)
+    return typed_amount(epsilon, delta.strip() or "0")
 
 
 # The ledger
@@ -53,11 +49,12 @@ def budget_of(epsilon: str, delta: str) -> Amount:
 
 def history(path: Path) -> None:
     """Show the budgets and the releases of the ledger, if there is one. Errors: LedgerError."""
-    accounts = ledger.accounts(path) if path.exists() else ()
+    books = ledger.read_books(path) if path.exists() else Books()
+    accounts = tuple(books.accounts.values())
     if not accounts:
         return
     st.subheader("Ledger")
-    spendings = {account.dataset: ledger.spendings(path, account.dataset) for account in accounts}
+    spendings = {dataset: books.of(dataset) for dataset in books.accounts}
     st.dataframe(pd.DataFrame.from_records([_budget_line(account) for account in accounts]), hide_index=True)
     every = [spending for own in spendings.values() for spending in own]
     if every:
@@ -142,14 +139,14 @@ def _check(path: Path) -> None:
 # A release that somebody has
 
 
-def example_or_file(suspicion: float) -> None:
+def example_or_file() -> None:
     """Let anyone open a release of their own, or the example."""
-    if not check_a_file(suspicion) and st.toggle("Show an example", value=True, key="release.example"):
+    if not check_a_file() and st.toggle("Show an example", value=True, key="release.example"):
         with sentence_instead():
-            opened_release(example(), key="example", suspicion=suspicion, shows_certificate=True)
+            opened_release(example(), key="example", shows_certificate=True)
 
 
-def check_a_file(suspicion: float) -> bool:
+def check_a_file() -> bool:
     """Let anyone check a release file and use it; return whether there is one."""
     st.subheader("Check a release")
     file = document_place("Release to check (release.json)", type="json", key="release.file")
@@ -157,7 +154,7 @@ def check_a_file(suspicion: float) -> bool:
         st.caption("The check needs no records, and the file is not stored.")
         return False
     try:
-        opened_release(file.getvalue(), key="file", suspicion=suspicion, shows_certificate=True)
+        opened_release(file.getvalue(), key="file", shows_certificate=True)
     except InputError as error:
         st.warning(escaped(str(error)))
     return True
@@ -180,4 +177,4 @@ def example() -> bytes:
         domains=DomainChoice.PUBLISHED,
     )
     counts = count(chosen.network, chosen.dataset)
-    return drawn_document(request, counts, Composed())
+    return drawn_document(request, counts)

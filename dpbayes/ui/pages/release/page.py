@@ -30,7 +30,7 @@ from dpbayes.releases.document.request import (
     question_of,
 )
 from dpbayes.releases.ledger import Account
-from dpbayes.releases.publishing import Published, publish, publish_adaptive, require_declared, shown_again
+from dpbayes.releases.publishing import Published, publish, require_declared, shown_again
 from dpbayes.sources.columns import Column, states_of_missing
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.shipped_tables import SHIPPED, shipped_domains
@@ -60,20 +60,19 @@ _PRESSED, _CHARGED, _RELEASED = "release.pressed", "release.charged", "release.r
 
 def release_page(chosen: Chosen) -> None:
     """Show the curator what a release costs, and make it; anyone else opens and checks a release."""
-    suspicion = chosen.options("release").suspicion
     if not (chosen.is_curator and person().may(Act.READ_LEDGER)):
         headline("Anyone can check and use a release without the records.")
         if not person().may(Act.RELEASE):
             st.caption(f"{REFUSALS[Act.RELEASE]} {HOW}")
-        example_or_file(suspicion)
+        example_or_file()
         same_from_python(python_of(None), name="release")
         return
     path = ledger.ledger_path()
     with st.container(key="release.shown"), sentence_instead():
-        _release(chosen, path, suspicion)
+        _release(chosen, path)
     with sentence_instead():
         history(path)
-    check_a_file(suspicion)
+    check_a_file()
     same_from_python(python_of(path if path.exists() else None), name="release")
 
 
@@ -83,12 +82,12 @@ def python_of(path: Path | None) -> str:
     check = (PATH, "from dpbayes.releases.verify import verify", read)
     if path is None:
         return program(*check, "print(verification.holds)")
-    accounts = f"accounts = ledger.accounts(Path({str(path)!r}))"
-    left = "print(verification.holds, {account.dataset: str(account.left) for account in accounts})"
+    accounts = f"accounts = ledger.read_books(Path({str(path)!r})).accounts"
+    left = "print(verification.holds, {dataset: str(account.left) for dataset, account in accounts.items()})"
     return program(*check, "from dpbayes.releases import ledger", accounts, left)
 
 
-def _release(chosen: Chosen, path: Path, suspicion: float) -> None:
+def _release(chosen: Chosen, path: Path) -> None:
     """Show the request and its cost, then the button or the release. Errors: InputError for an unusable table."""
     place = st.empty()
     with place:
@@ -116,7 +115,7 @@ def _release(chosen: Chosen, path: Path, suspicion: float) -> None:
             st.info(
                 f"This release exists already, in row {published.row} of the ledger. Showing it again costs no budget."
             )
-        opened_release(published.document, key="made", suspicion=suspicion)
+        opened_release(published.document, key="made")
 
 
 def require_releasable(chosen: Chosen) -> None:
@@ -324,7 +323,7 @@ class ChargedAccount:
 
 def _account_to_charge(chosen: Chosen, path: Path, request: Chargeable) -> ChargedAccount:
     """Let the person choose the dataset that pays, or fill in a new one. Errors: InputError for an invalid budget."""
-    accounts = {account.dataset: account for account in ledger.accounts(path)} if path.exists() else {}
+    accounts = ledger.read_books(path).accounts if path.exists() else {}
     if accounts:
         options = [*accounts, NEW]
         key = f"release.dataset.{request.dataset}"  # another table has its own choice
@@ -363,7 +362,7 @@ def _promise(request: Chargeable) -> tuple[str, str]:
 def _costs(charged: ChargedAccount, request: Chargeable, *, is_made: bool) -> None:
     """Show what is left, the cost and what remains. Errors: InputError for a rho and a budget in pure epsilon."""
     account, symbol = charged.account, charged.account.measure.symbol
-    cost = ledger.cost_of(account, request.cost)
+    cost = account.cost_of(request.cost)
     left, middle, right = st.columns(3)
     left.metric(f"Left of {symbol} = {amount_text(account.budget)}", amount_text(account.left))
     if not is_made:
@@ -378,7 +377,7 @@ def _costs(charged: ChargedAccount, request: Chargeable, *, is_made: bool) -> No
 
 def _finding(charged: ChargedAccount, request: Chargeable, *, is_made: bool) -> str:
     account, name = charged.account, escaped(charged.account.dataset)
-    symbol, cost = account.measure.symbol, ledger.cost_of(account, request.cost)
+    symbol, cost = account.measure.symbol, account.cost_of(request.cost)
     if is_made:
         return f"{name} is released, and {symbol} = {amount_text(account.left)} of its budget is left."
     if cost > account.left:
@@ -413,7 +412,7 @@ def _offer(chosen: Chosen, path: Path, charged: ChargedAccount, request: Chargea
     elif not charged.is_new:
         for doubt in ledger.table_doubts(path, account.dataset, chosen.dataset):
             st.warning(escaped(doubt))
-    is_enough = ledger.cost_of(account, request.cost) <= account.left
+    is_enough = account.cost_of(request.cost) <= account.left
     if not is_enough:
         _too_small(charged)
     st.button(
@@ -447,13 +446,9 @@ def _publish(chosen: Chosen, path: Path, charged: ChargedAccount, request: Charg
         ledger.open_dataset(path, account.dataset, budget, reason=charged.reason)
     if not chosen.is_connected:
         ledger.remember_table(path, charged.account.dataset, chosen.dataset)
-    if isinstance(request, AdaptiveRequest):
-        with st.spinner("Choosing arrows and sampling the noise …"):
-            return publish_adaptive(path, request, chosen.dataset.select(list(request.columns.names)))
-    assert isinstance(request, ReleaseRequest)
-    counts = chosen.counts
+    data = chosen.dataset.select(list(request.columns.names)) if isinstance(request, AdaptiveRequest) else chosen.counts
     with st.spinner("Sampling the noise …", show_time=True):
-        return publish(path, request, counts)
+        return publish(path, request, data)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import stream
-from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceUpdates, MapEstimate, Release, ReleasedPosterior
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
@@ -19,14 +17,13 @@ from dpbayes.model.synthetic import sample_dataset
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.releases.views.reading import (
+from dpbayes.releases.reading import (
     JOINT,
     NAIVE,
     ROW_WISE,
     posterior_name,
     posterior_of,
     records_csv,
-    records_frame,
     records_of,
 )
 
@@ -49,8 +46,8 @@ class Opened:
     sampled: object = None
 
 
-def synthetic_records(n: int, rng: np.random.Generator, *, one_draw: bool = False) -> Dataset:
-    return records_of(Opened(RELEASE), n, rng, one_draw=one_draw)
+def synthetic_records(n: int, rng: np.random.Generator) -> Dataset:
+    return records_of(Opened(RELEASE), n, rng)
 
 
 def shares(records, cell: int) -> float:
@@ -67,24 +64,11 @@ def test_records_drawn_from_the_mean_have_its_shares() -> None:
         assert abs(shares(records, cell) - mean) < 5 * np.sqrt(mean * (1 - mean) / row)
 
 
-def test_tables_from_one_draw_differ_as_the_posterior_doubts() -> None:
-    # P(rain=yes) is Beta(4, 8); of 300 tables of 2,000 records the shares follow it. Kolmogorov-Smirnov at p < 1e-6;
-    # those from the mean do not.
-    def law(*, one_draw: bool) -> float:
-        tables = [synthetic_records(2000, stream(k), one_draw=one_draw) for k in range(300)]
-        return float(stats.kstest([shares(table, 1) for table in tables], stats.beta(4, 8).cdf).pvalue)
-
-    assert law(one_draw=True) > 1e-6
-    assert law(one_draw=False) < 1e-6
-
-
 def test_files_hold_the_states_as_text() -> None:
     records = synthetic_records(50, stream(2))
-    frame = records_frame(records)
-    assert list(frame.columns) == ["rain", "grass"]
-    assert list(frame["grass"].cat.categories) == ["dry", "damp", "=wet"]
     safe = pd.read_csv(io.BytesIO(records_csv(records)), dtype=str)
-    assert (safe["grass"].str.removeprefix("'") == frame["grass"].astype(str)).all()
+    assert list(safe.columns) == ["rain", "grass"]
+    assert safe["grass"].str.removeprefix("'").tolist() == [STATES["grass"][code] for code in records.column("grass")]
     assert set(safe["grass"]) <= {"dry", "damp", "'=wet"}, "a spreadsheet runs nothing"
 
 
@@ -97,8 +81,6 @@ def test_an_estimate_has_records_of_itself_and_no_posterior_to_draw_from() -> No
     estimate = Release(MapEstimate(NETWORK, np.array([3, 4, 5, 6, 7]), 10), Guarantee(1.0), "private MAP")
     own = sample_dataset(NETWORK, estimate.outcome.probabilities, 40, stream(1))
     np.testing.assert_array_equal(records_of(Opened(estimate), 40, stream(1)).codes, own.codes)
-    with pytest.raises(InputError, match="not a posterior"):
-        records_of(Opened(estimate), 40, stream(1), one_draw=True)
 
 
 # With the noise in mind
@@ -115,13 +97,6 @@ def test_records_are_of_the_mean_that_knows_of_the_noise_unless_counts_are_taken
     for reading, mean in means.items():
         records = records_of(Opened(LINE), 500, stream(1), reading)
         np.testing.assert_array_equal(records.codes, sample_dataset(NETWORK, mean, 500, stream(1)).codes)
-
-
-@pytest.mark.parametrize("reading", Reading)
-def test_records_of_one_draw_are_of_the_posterior_that_is_read(reading: Reading) -> None:
-    records, rng = records_of(Opened(LINE), 500, stream(6), reading, one_draw=True), stream(6)
-    probabilities = posterior_of(LINE, reading).sample(rng)
-    np.testing.assert_array_equal(records.codes, sample_dataset(NETWORK, probabilities, 500, rng).codes)
 
 
 def test_what_has_no_joint_posterior_is_read_row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -141,36 +141,19 @@ def released_bif(document: Document, reading: Reading = Reading.NOISE_AWARE) -> 
 # Synthetic records: a table of any length, for those who want records
 
 
-def records_of(
-    document: Document,
-    n: int,
-    rng: np.random.Generator,
-    reading: Reading = Reading.NOISE_AWARE,
-    *,
-    one_draw: bool = False,
-) -> Dataset:
-    """Return synthetic records of the posterior's mean or the released estimate, or of `one_draw` of the posterior.
+def records_of(document: Document, n: int, rng: np.random.Generator, reading: Reading = Reading.NOISE_AWARE) -> Dataset:
+    """Return synthetic records of the posterior's mean or the released estimate.
 
-    One draw per record would give the same distribution as the mean, because nodes and rows are independent. Those of
-    an adaptive release have little sampling error. Errors: InputError for one draw of a release without a posterior.
+    One posterior sample per record would give the same distribution, because nodes and rows are independent. Those of
+    an adaptive release have little sampling error.
     """
     if isinstance(document.sampled, SampledSteps):
         return document.sampled.release.synthetic(n, rng)
-    release = document.tables
-    cpts = posterior_of(release, reading).sample(rng) if one_draw else probabilities_and_warning(release, reading)[0]
-    return sample_dataset(document.network, cpts, n, rng)
-
-
-def records_frame(records: Dataset) -> "pd.DataFrame":
-    """Return a table's records with their states as text, each column a category over its whole domain."""
-    return pd.DataFrame(
-        {
-            name: pd.Categorical.from_codes(records.column(name).astype(np.int16), pd.Index(states, dtype=str))
-            for name, states in zip(records.names, records.states, strict=True)
-        }
-    )
+    probabilities, _ = probabilities_and_warning(document.tables, reading)
+    return sample_dataset(document.network, probabilities, n, rng)
 
 
 def records_csv(records: Dataset) -> bytes:
     """Return a table as CSV that is safe to open in a spreadsheet."""
-    return safe_csv(records_frame(records).astype(object))
+    pairs = zip(records.names, records.states, strict=True)
+    return safe_csv(pd.DataFrame({name: np.array(states)[records.column(name)] for name, states in pairs}))

@@ -1,0 +1,84 @@
+"""A release as one HTML file for a board or an archive: its sentences and its certificate, without external content."""
+
+from collections.abc import Iterable
+from html import escape
+
+from dpbayes.base.amounts import Amount, EpsilonDelta, Rho, amount_text, amount_with_symbol
+from dpbayes.posteriors.prior_rules import rule_of
+from dpbayes.releases.document import Document
+from dpbayes.releases.document.request import Chargeable, ReleaseRequest
+from dpbayes.releases.signing import signature_line
+
+_TERMS = {
+    "unit": "Unit of privacy",
+    "neighbours": "Neighbours",
+    "promise": "Guarantee",
+    "composed": "Composition",
+    "trust": "Trust model",
+    "noise": "Noise",
+    "drawn": "Sampling of the noise",
+    "made_with": "Software",
+    "missing_values": "Missing values",
+}
+"""The fields of the certificate that the page shows, by their headings."""
+
+NOT_OF_A_CERTIFICATE = {
+    "Side channels": (
+        "The released numbers are exact integers. The time and memory of the computation are not protected."
+    ),
+    "Data collection": "Not covered. The curator is responsible for how records are collected, stored and deleted.",
+}
+"""Answers that are the same for all releases."""
+
+_STYLE = """
+@page { size: A4; margin: 8mm 12mm }
+body { font: 10pt/1.3 system-ui, sans-serif; color: #1b1f24; max-width: 186mm; margin: 8mm auto }
+@media print { body { max-width: none; margin: 0 } }
+h1, h2, p, li, dd, code { overflow-wrap: anywhere }
+h1 { font-size: 16pt } h2 { font-size: 11pt; margin: 3mm 0 1mm; break-after: avoid } dt { font-weight: 600 }
+dl { display: grid; grid-template-columns: 32mm 1fr; gap: 1mm 3mm; margin: 0 } dd { margin: 0 }
+"""
+
+
+def html_report(document: Document) -> str:
+    """Return the report: sentences, the certificate and how to verify the release. Equal files give equal reports."""
+    title, certificate = escape(f"Release of {document.request.dataset}"), document.content["certificate"]
+    answers = {name: str(certificate[key]) for key, name in _TERMS.items()}
+    answers |= {"Parameters": _parameters(document.request), **NOT_OF_A_CERTIFICATE}
+    terms = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in answers.items())
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        f'<meta name="viewport" content="width=device-width"><title>{title}</title><style>{_STYLE}</style></head>\n'
+        f"<body><h1>{title}</h1>\n"
+        f"<ol>{_items(document.content['sentences'])}</ol>\n"
+        f"<h2>Privacy guarantee, by the questions of NIST SP 800-226</h2>\n<dl>{terms}</dl>\n"
+        f"<h2>Not covered by the guarantee</h2>\n<ul>{_items(certificate['not_covered'])}</ul>\n"
+        "<h2>Verification</h2>\n<p>This command checks the release without the records: <code>python -m "
+        "dpbayes verify release.json</code>. "
+        f"SHA-256 of the content: <code>{escape(str(document.content['hash']))}</code> "
+        f"{escape(signature_line(document.content))}</p>\n</body></html>\n"
+    )
+
+
+def _items(texts: Iterable[str]) -> str:
+    return "".join(f"<li>{escape(text)}</li>" for text in texts)
+
+
+def _parameters(request: Chargeable) -> str:
+    """Return a sentence on the public settings."""
+    loss = f"{amount_with_symbol(request.cost)}{_at_delta(request.cost, request.stated)}"
+    if not isinstance(request, ReleaseRequest):
+        return f"{loss}; Adaptive; n = {request.n:,}. The plan, columns and states are public too."
+    rule = rule_of(request.dirichlets)
+    prior = "a parameter for each cell, in the request" if rule is None else rule.title
+    return (
+        f"{loss}; {request.entry.label}; n = {request.n:,}. The graph, prior and states are public too. The prior is "
+        f"{prior}."
+    )
+
+
+def _at_delta(cost: Amount, stated: EpsilonDelta | None) -> str:
+    if stated is not None:
+        return f", ε = {amount_text(stated.epsilon)}, δ = {amount_text(stated.delta)}"
+    return "" if isinstance(cost, Rho) else ", δ = 0"
