@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.audit.loss.finite import WorstLoss
-from dpbayes.audit.loss.finite import checked_grid as checked_grid
 from dpbayes.audit.loss.trimmed import range_curve
 from dpbayes.base.display import html_table, titled_lines
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import many, numeral
 from dpbayes.base.types import AnyArray, BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, whole_number
+from dpbayes.mechanisms.finite import WorstLoss
+from dpbayes.mechanisms.finite import checked_grid as checked_grid
 from dpbayes.model.network import Network
 
 SLACK = 1e-9

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from dpbayes.audit.die.hellinger import audit_die
-from dpbayes.audit.loss.finite import exact_curve, exact_epsilon, exact_pure_epsilon
-from dpbayes.audit.loss.neighbours import all_tables, die_neighbours
+from dpbayes.audit.loss.neighbours import all_tables
 from dpbayes.audit.registry import audit
 from dpbayes.audit.regression import audit_regression, bad_tables, densities_along
 from dpbayes.audit.report import AuditVerdict, Exactness
@@ -15,8 +14,10 @@ from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration, Exact, LaplaceFourier, LaplaceUpdates, MapExponential, PosteriorSampler
 from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
+from dpbayes.mechanisms.finite import exact_curve, exact_epsilon, exact_pure_epsilon
 from dpbayes.mechanisms.map.printed import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
+from dpbayes.model.compositions import neighbour_pairs
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.hellinger import Die, neighbours_up_to_symmetry
@@ -175,7 +176,7 @@ def test_a_firm_prior_brings_the_global_mechanism_nearer_to_its_epsilon(epsilon,
 def test_the_smooth_mechanism_is_judged_at_its_own_delta():
     mechanism = HellingerSmooth(die=coin(60, 1e-3), epsilon=1.0, delta=1e-3)
     report = audit(mechanism, n=60, epsilons=GRID)
-    needed = exact_epsilon(mechanism.log_pmf_table(), pairs=die_neighbours(mechanism.die), delta=1e-3)
+    needed = exact_epsilon(mechanism.log_pmf_table(), pairs=neighbour_pairs(60, sides=2), delta=1e-3)
     assert report.needed == needed < report.exact
     assert report.verdict is AuditVerdict.HOLDS
     assert report.certified.epsilon > report.claimed.epsilon  # holds here, is not proved in general
@@ -322,7 +323,7 @@ def test_sides_of_equal_prior_need_one_pair_of_neighbours_of_each_kind(kind, pri
     mechanism = exponential(kind, Die(prior, 7), 2.0, delta=1e-4)
     few, every, table = (
         neighbours_up_to_symmetry(mechanism.die),
-        die_neighbours(mechanism.die),
+        neighbour_pairs(mechanism.die.n, sides=mechanism.die.sides),
         mechanism.log_pmf_table(),
     )
     assert {tuple(pair) for pair in few.tolist()} <= {tuple(pair) for pair in every.tolist()}

@@ -6,7 +6,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dpbayes.audit.loss.finite import exact_curve, exact_pure_epsilon
 from dpbayes.audit.loss.neighbours import all_tables
 from dpbayes.audit.pictures import noisy_number
 from dpbayes.audit.registry import audit
@@ -14,6 +13,7 @@ from dpbayes.audit.report import AuditVerdict
 from dpbayes.audit.residual import residual_loss
 from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms import Calibration, GaussianResiduals, LaplaceFourier, LaplaceUpdates, Noise
+from dpbayes.mechanisms.finite import exact_curve, exact_pure_epsilon
 from dpbayes.mechanisms.noise.law import NoiseLaw
 from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network

@@ -97,7 +97,7 @@ import numpy as np
 from scipy import special
 
 from dpbayes.audit.entry import Audit
-from dpbayes.audit.loss.finite import exact_curve
+from dpbayes.mechanisms.finite import exact_curve
 from dpbayes.audit.pictures import two_laws
 from dpbayes.audit.report import DeltaCurve, Laws, WorstCase, checked_grid, pure_report
 from dpbayes.audit.report import all_tables_text, checked_records, nothing_to_lose, opposites

@@ -12,7 +12,6 @@ from scipy import special
 
 from dpbayes.audit.die.base import TABLES, throws
 from dpbayes.audit.entry import Audit
-from dpbayes.audit.loss.finite import exact_curve, exact_epsilon, exact_pure_epsilon
 from dpbayes.audit.pictures import two_laws
 from dpbayes.audit.report import (
     AuditReport,
@@ -33,6 +32,7 @@ from dpbayes.mechanisms.die.hellinger import (
     HellingerSmooth,
 )
 from dpbayes.mechanisms.exact_class import require_exact_class
+from dpbayes.mechanisms.finite import exact_curve, exact_epsilon, exact_pure_epsilon
 from dpbayes.posteriors.hellinger import MOST_PAIRED, neighbours_up_to_symmetry
 
 AT_ONCE = 512

@@ -80,15 +80,6 @@ def _log_lower_gamma(shape: float, x: FloatArray) -> FloatArray:
     return np.where(small, series + tail, np.log(np.where(small, 1.0, value)))
 
 
-def likelihood_range(first: Moments, second: Moments, *, noise_variance: float, norm_bound: float) -> FloatArray:
-    """Return by how much ln p(first | w) - ln p(second | w) varies over the ball: (...), for any number of features.
-
-    ln Z - ln Z' lies within that range, so for one replaced record no loss exceeds it, whatever the other records are.
-    """
-    curvature, slope = likelihood_difference(first, second, noise_variance)
-    return largest_in_ball(curvature, slope, norm_bound) + largest_in_ball(-curvature, -slope, norm_bound)
-
-
 def largest_in_ball(curvature: ArrayLike, slope: ArrayLike, radius: ArrayLike) -> FloatArray:
     """Return the largest w'Aw/2 + g'w over ||w|| <= B for symmetric A (..., d, d) and g (..., d): (...).
 

@@ -11,7 +11,7 @@ from dpbayes.model.compositions import compositions, is_listable, neighbour_pair
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.posteriors.hellinger import MOST_PAIRED, Die
+from dpbayes.posteriors.hellinger import MOST_PAIRED
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,12 +20,6 @@ class AllTables:
 
     counts: IntArray
     pairs: IntArray
-
-
-def die_neighbours(die: Die) -> IntArray:
-    """Return the places among the candidates of all ordered pairs that differ in one replaced throw: (N, 2)."""
-    die.require_listable(MOST_PAIRED)
-    return neighbour_pairs(die.n, sides=die.sides)
 
 
 def all_tables(network: Network, *, n: int) -> AllTables:

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.audit.loss.finite import checked_grid
 from dpbayes.base.bisection import turning_point
 from dpbayes.base.quadrature import panel_rule, reach
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
+from dpbayes.mechanisms.finite import checked_grid
 from dpbayes.posteriors.trimmed import log_mass_between
 
 MOST_ROW = 2000

@@ -4,7 +4,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit
-from dpbayes.audit.loss.finite import exact_curve
 from dpbayes.audit.loss.neighbours import AllTables, all_tables
 from dpbayes.audit.loss.trimmed_network import (
     Suspects,
@@ -33,6 +32,7 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import MapExponential
 from dpbayes.mechanisms.exact_class import require_exact_class
+from dpbayes.mechanisms.finite import exact_curve
 
 _MOST_MASSES = 2_000_000
 """Most masses of cells computed for one audit."""

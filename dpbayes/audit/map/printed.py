@@ -4,7 +4,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit, Hypothetical, Numbers
-from dpbayes.audit.loss.finite import exact_curve, exact_pure_epsilon
 from dpbayes.audit.pictures import TwoLaws
 from dpbayes.audit.report import (
     AuditReport,
@@ -18,6 +17,7 @@ from dpbayes.audit.report import (
 )
 from dpbayes.base.text import many, numeral
 from dpbayes.mechanisms.exact_class import require_exact_class
+from dpbayes.mechanisms.finite import exact_curve, exact_pure_epsilon
 from dpbayes.mechanisms.map.printed import PrintedMap
 from dpbayes.model.compositions import neighbour_pairs
 

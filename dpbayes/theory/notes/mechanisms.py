@@ -10,16 +10,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.audit.loss.finite import exact_curve, exact_epsilon, exact_pure_epsilon
-from dpbayes.audit.loss.neighbours import die_neighbours
 from dpbayes.base.references import Reference
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.mechanisms.finite import exact_curve, exact_epsilon, exact_pure_epsilon
 from dpbayes.posteriors.hellinger import (
     Die,
     all_distances,
     global_sensitivity,
     log_pmf,
+    neighbours_up_to_symmetry,
     smooth_guarantee,
     smooth_sensitivities,
     smoothing_rate,
@@ -47,7 +47,7 @@ def exact_die_loss(die: Die, *, epsilon: float, sensitivity: FloatArray) -> floa
     """Return the exact pure loss over all tables, for sensitivities (R,). Errors: InputError for too many tables."""
     die.require_listable(MOST_EXACT)
     law = log_pmf(all_distances(die), epsilon=epsilon, sensitivity=sensitivity)
-    return exact_pure_epsilon(law, pairs=die_neighbours(die)).epsilon
+    return exact_pure_epsilon(law, pairs=neighbours_up_to_symmetry(die)).epsilon
 
 
 def _loss_bound(claim: Claim, epsilon: float, exact: float, *assumptions: Assumption) -> Bound:
@@ -154,7 +154,7 @@ def smooth_loss(die: Die, *, epsilon: float, delta: float) -> float:
 def _smooth_loss_at_delta(subject: Subject, at: EvaluationPoint) -> ArrayLike:
     """Compute the exact epsilon of the mechanism at delta, for this n and prior."""
     die, delta = small_die(subject, at), at.knobs.delta
-    distance, pairs = all_distances(die), _distinct_neighbours(die)
+    distance, pairs = all_distances(die), neighbours_up_to_symmetry(die)
 
     def loss(epsilon: float) -> float:
         smooth = smooth_sensitivities(die, beta=smoothing_rate(die, epsilon=epsilon, delta=delta))
@@ -162,12 +162,6 @@ def _smooth_loss_at_delta(subject: Subject, at: EvaluationPoint) -> ArrayLike:
         return exact_epsilon(law, pairs=pairs, delta=delta)
 
     return np.array([loss(e) for e in at.epsilon])
-
-
-def _distinct_neighbours(die: Die) -> IntArray:
-    """Return the neighbours (N, 2) with a sorted first table; with one prior for all sides, these are enough."""
-    pairs = die_neighbours(die)
-    return pairs[(np.diff(die.candidates[pairs[:, 0]], axis=1) >= 0).all(axis=1)]
 
 
 def _smooth_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:

@@ -8,10 +8,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.audit.loss.gaussian import likelihood_range
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
-from dpbayes.model.regression import Moments
 from dpbayes.posteriors.gaussian import log_interval_mass
 from dpbayes.posteriors.smoothness import regression_log_ratio
 from dpbayes.theory.claims.claim import LOSS_TEXT, Assumption, Bound, Claim, Counterexample, Verdict, flat, number
@@ -181,14 +179,19 @@ def worst_range(at: EvaluationPoint, *, features: int) -> FloatArray:
 
     The loss of a sample tends to this range under a prior whose mass concentrates where the ratio is least. Both
     records have y = -1 and a feature vector of length 1. One vector is the negative of the other for B <= 1 or one
-    feature. For larger B and two features or more, their cosine is -1/B. No two records have a larger range, except
+    feature. For larger B and two features or more, their cosine c is -1/B. No two records have a larger range, except
     possibly for B > 1 and one feature. [Zhang16] Appendix D.
+
+    The ratio is p (2 + q)/(2 sigma^2) with p and q along the difference and the sum of the feature vectors, which are
+    orthogonal: p = B sqrt(2 - 2c) cos(t), q = B sqrt(2 + 2c) sin(t) on the sphere. It is largest at k sin^2(t) +
+    sin(t) = k/2 with k = B sqrt(2 + 2c), and its sign changes with that of p.
     """
     b = at.knobs.norm_bound
     cosine = -1 / b if features > 1 and b > 1 else -1.0
-    turned = np.array([cosine, math.sqrt(1 - cosine * cosine)])
-    first, second = (Moments(np.outer(x, x), -x, np.asarray(1.0), 1) for x in (np.array([1.0, 0.0]), turned))
-    return np.atleast_1d(likelihood_range(first, second, noise_variance=at.knobs.noise_variance, norm_bound=b))
+    k = b * math.sqrt(2 + 2 * cosine)
+    sine = k / (1 + math.sqrt(1 + 2 * k * k))
+    largest = b * math.sqrt(2 - 2 * cosine) * math.sqrt(1 - sine * sine) * (1 + k * sine / 2)
+    return np.array([2 * largest / at.knobs.noise_variance])
 
 
 def _certified_range(at: EvaluationPoint, draws: int) -> str:

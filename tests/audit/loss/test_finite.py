@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from dpbayes.audit.loss.finite import exact_curve, exact_epsilon, exact_pure_epsilon
 from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.finite import exact_curve, exact_epsilon, exact_pure_epsilon
 
 BOTH = np.array([[0, 1], [1, 0]])
 

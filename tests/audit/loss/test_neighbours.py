@@ -4,14 +4,13 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
-from dpbayes.audit.loss.finite import exact_pure_epsilon
-from dpbayes.audit.loss.neighbours import all_tables, die_neighbours
+from dpbayes.audit.loss.neighbours import all_tables
 from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.finite import exact_pure_epsilon
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.posteriors.hellinger import Die
 from tests.strategies import NAIVE_BAYES, V_STRUCTURE, all_records, chain, empty
 
 TINY = {
@@ -63,14 +62,6 @@ def test_an_audit_of_a_network_mechanism_over_all_tables():
     assert exact_pure_epsilon(log_pmf, pairs=tables.pairs).epsilon == pytest.approx(np.log(3))
 
 
-def test_the_neighbours_of_a_die_move_one_throw():
-    die = Die((1.0, 1.0, 1.0), 4)
-    pairs = die_neighbours(die)
-    moved = die.candidates[pairs[:, 0]] - die.candidates[pairs[:, 1]]
-    assert np.all(np.sort(moved, axis=1) == [-1, 0, 1])
-    assert len(pairs) == len(set(map(tuple, pairs.tolist()))) == 6 * 10
-
-
 @pytest.mark.parametrize(("network", "n"), [(NAIVE_BAYES, 1), (NAIVE_BAYES, 2000), (V_STRUCTURE, 20)])
 def test_too_many_tables_are_refused_in_a_sentence(network, n):
     with pytest.raises(InputError, match="use fewer records or fewer nodes"):
@@ -81,8 +72,3 @@ def test_too_many_tables_are_refused_in_a_sentence(network, n):
 def test_a_bad_number_of_records_is_refused(n):
     with pytest.raises(InputError, match="number of records must be"):
         all_tables(V_STRUCTURE, n=n)
-
-
-def test_too_large_dice_are_refused():
-    with pytest.raises(InputError, match="Use at most 2,999 throws"):
-        die_neighbours(Die((1.0, 1.0), 3000))

@@ -8,11 +8,11 @@ import pytest
 from scipy import special
 
 from dpbayes.audit.die.hellinger import audit_die
-from dpbayes.audit.loss.finite import exact_curve
-from dpbayes.audit.loss.neighbours import die_neighbours
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.die.enumeration import MOST_ENUMERATED, enumerated_epsilon, largest_delta
 from dpbayes.mechanisms.die.hellinger import HellingerEnumerated, HellingerSmooth
+from dpbayes.mechanisms.finite import exact_curve
+from dpbayes.model.compositions import neighbour_pairs
 from dpbayes.posteriors.hellinger import Die, all_distances
 from tests.conftest import thorough
 
@@ -120,7 +120,7 @@ def test_the_edges_keep_their_promise(die: Die, epsilon: float, delta: float) ->
     mechanism = enumerated_on(die, epsilon, delta)
     assert 0 < mechanism.inner_epsilon < math.inf
     assert audit_die(mechanism, epsilons=[]).needed <= epsilon
-    table, pairs = mechanism.log_pmf_table(), die_neighbours(die)
+    table, pairs = mechanism.log_pmf_table(), neighbour_pairs(die.n, sides=die.sides)
     assert exact_curve(table, pairs=pairs, epsilons=[epsilon])[0] <= delta
 
 

@@ -6,12 +6,12 @@ import pytest
 from scipy import stats
 
 from dpbayes.audit.draws import epsilon_lower_bound
-from dpbayes.audit.loss.finite import exact_curve, exact_epsilon, exact_pure_epsilon
-from dpbayes.audit.loss.neighbours import die_neighbours
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.die.hellinger import HellingerEnumerated, HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
+from dpbayes.mechanisms.finite import exact_curve, exact_epsilon, exact_pure_epsilon
+from dpbayes.model.compositions import neighbour_pairs
 from dpbayes.posteriors.hellinger import Die, global_sensitivity, hellinger_between
 
 ALARM = 1e-9
@@ -28,7 +28,8 @@ def rng(seed: int = 19) -> np.random.Generator:
 
 
 def exact_loss(mechanism):
-    return exact_pure_epsilon(mechanism.log_pmf_table(), pairs=die_neighbours(mechanism.die))
+    die = mechanism.die
+    return exact_pure_epsilon(mechanism.log_pmf_table(), pairs=neighbour_pairs(die.n, sides=die.sides))
 
 
 # The common shape
@@ -137,7 +138,7 @@ AUDITED = [
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 20.0])
 @pytest.mark.parametrize("delta", [1e-9, 1e-3, 0.4])
 def test_smooth_and_global_noise_never_lose_more_than_certified(die, epsilon, delta):
-    pairs = die_neighbours(die)
+    pairs = neighbour_pairs(die.n, sides=die.sides)
     smooth = HellingerSmooth(die=die, epsilon=epsilon, delta=delta)
     table = smooth.log_pmf_table()
     promise = smooth.certified

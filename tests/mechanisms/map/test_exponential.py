@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from dpbayes.audit.loss.finite import WorstLoss, exact_pure_epsilon
 from dpbayes.audit.loss.neighbours import all_tables
+from dpbayes.mechanisms.finite import WorstLoss, exact_pure_epsilon
 from dpbayes.mechanisms.map import exponential as map_exponential
 from dpbayes.mechanisms.map.exponential import MapEstimate, MapExponential, choose_by_law
 from dpbayes.mechanisms.map.scores import MOST_CELLS, added_bound, cell_masses, node_sensitivities, replaced_bound

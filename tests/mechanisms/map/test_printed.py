@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dpbayes.audit.loss.finite import exact_pure_epsilon
 from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.finite import exact_pure_epsilon
 from dpbayes.mechanisms.map.printed import PrintedMap
 from dpbayes.model.compositions import neighbour_pairs
 from dpbayes.posteriors.trimmed import log_mass
