@@ -15,16 +15,14 @@ from dpbayes.boards.board import Board, Frame, Panel, View, slider_of, stop_text
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.releases import density, density_grid
 from dpbayes.experiments.sampling import (
-    Family,
     GameStudy,
+    GameTables,
     RowState,
-    Tables,
     best_draws,
     certified_bound,
     certified_omega,
     exact_mass_within,
     needed_answers,
-    pair_of,
     play,
     printed_omega,
 )
@@ -40,17 +38,11 @@ from dpbayes.mechanisms import Calibration, PosteriorSampler
 from dpbayes.mechanisms.parameters import MOST_DRAWS
 from dpbayes.model.counts import Counts
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.posteriors.smoothness import (
-    beta_concentration,
-    exponential_concentration,
-    laplace_concentration,
-)
 from dpbayes.theory.dimitrakakis14.game import (
-    Pair,
+    BetaPair,
     adversary_ceiling,
     needed_answers_bracket,
     printed_answers,
-    printed_answers_tail,
     too_few_answers,
 )
 
@@ -248,41 +240,41 @@ LEVEL = 0.95
 
 MOST_SIMULATED, LEAST_GAMES, MOST_GAMES, DRAWS_AT_ONCE = 4000, 50, 1000, 1_000_000
 
-CONCENTRATIONS = {Family.EXPONENTIAL: exponential_concentration, Family.LAPLACE: laplace_concentration}
-"""Assumption 2's constant c of the families whose records are apart by the distance that is set."""
-
 
 @dataclass(frozen=True, eq=False)
 class GameInputs:
     """Two hypothetical tables that differ in one record; nothing here depends on data.
 
     Attributes:
-        family: The model of the records.
         tables: The two tables and the prior.
-        mechanism: The trimmed mechanism of one answer; None for the other families.
+        mechanism: The mechanism that samples one answer.
         seed: The seed of the simulated games.
     """
 
-    family: Family
-    tables: Tables
-    mechanism: PosteriorSampler | None = None
+    tables: GameTables
+    mechanism: PosteriorSampler
     seed: int = 1
 
     @cached_property
-    def pair(self) -> Pair:
+    def pair(self) -> BetaPair:
         """The posteriors of the two tables."""
-        return pair_of(self.family, self.tables, bound=self.bound)
+        return self.tables.pair(self.mechanism.log_odds_bound)
+
+    @cached_property
+    def bracket(self) -> tuple[float, float]:
+        """The proved bounds of the number of answers that the attacker needs."""
+        least, most = needed_answers_bracket(self.pair, error=1 - LEVEL)
+        return max(1.0, float(least)), max(1.0, float(most))
 
     @property
-    def bound(self) -> float:
-        """The largest log-odds of an answer."""
-        return math.inf if self.mechanism is None else self.mechanism.log_odds_bound
+    def stated(self) -> float:
+        """The number of answers that suffices by the paper's Theorem 3."""
+        return printed_answers(self.tables.columns * self.mechanism.log_odds_bound, error=1 - LEVEL)
 
     @cached_property
     def study(self) -> GameStudy:
         """Simulated games, as long as the attacker needs."""
-        most = needed_answers_bracket(self.pair, error=1 - LEVEL)[1]
-        answers = int(np.clip(np.ceil(1.2 * most), 2, MOST_SIMULATED))
+        answers = int(np.clip(np.ceil(1.2 * self.bracket[1]), 2, MOST_SIMULATED))
         games = int(np.clip(DRAWS_AT_ONCE // answers, LEAST_GAMES, MOST_GAMES))
         return play(self.pair, stream(self.seed, "game"), answers=answers, games=games)
 
@@ -318,12 +310,10 @@ def _game_frame(inputs: GameInputs, answers: int) -> Frame:
     headline = (
         f"After {many(answers, 'answer')} the attacker wins {won} of the games; winning {LEVEL:.0%} takes {takes}."
     )
-    low, high = (float(end) for end in inputs.pair.gain_range)
-    most = max(abs(low), abs(high))
-    loss = f"at most ε = {numeral(most, 4)}" if math.isfinite(most) else "unlimited"
+    loss = numeral(max(abs(float(end)) for end in inputs.pair.gain_range), 4)
     figures = {"game": _beliefs(inputs, answers), "won": _wins(inputs)}
     captions = {
-        "game": f"The privacy loss of one answer is {loss} for these two tables.",
+        "game": f"The privacy loss of one answer is at most ε = {loss} for these two tables.",
         "won": _bounds_text(inputs),
     }
     note = "The attacker knows both tables, and finds them equally likely before the first answer."
@@ -337,41 +327,23 @@ def _beliefs(inputs: GameInputs, answers: int) -> Figure:
     others = np.delete(np.arange(study.log_odds.shape[1]), bold)
     others = others[np.argsort(np.arange(len(others)) * 0.6180339887 % 1)]
     belief = np.concatenate([np.full((1, len(others) + 1), 0.5), study.belief[:answers, np.append(bold, others)]])
-    ceilings = []
-    if inputs.mechanism is not None:
-        steps = np.arange(1, len(study.log_odds) + 1)
-        for who, guarantee in (("proved", inputs.mechanism.certified), ("stated", inputs.mechanism.claimed)):
-            if who == "proved" or inputs.mechanism.calibration is Calibration.AS_PRINTED:
-                curve = adversary_ceiling(guarantee.epsilon, steps)
-                name = f"upper bound at the {who} ε = {numeral(guarantee.epsilon, 4)} per answer"
-                ceilings.append((name, np.concatenate([[0.5], curve[:answers]]), study.above(curve) == 0))
+    ceilings, sampler, steps = [], inputs.mechanism, np.arange(1, len(study.log_odds) + 1)
+    for who, guarantee in (("proved", sampler.certified), ("stated", sampler.claimed)):
+        if who == "proved" or sampler.calibration is Calibration.AS_PRINTED:
+            curve = adversary_ceiling(guarantee.epsilon, steps)
+            name = f"upper bound at the {who} ε = {numeral(guarantee.epsilon, 4)} per answer"
+            ceilings.append((name, np.concatenate([[0.5], curve[:answers]]), study.above(curve) == 0))
     return game_figure(np.arange(answers + 1.0), belief, ceilings, colour=PosteriorSampler.colour)
 
 
-def _stated_answers(inputs: GameInputs) -> float | None:
-    """Return the number of answers that suffices by the paper's Theorem 3, if the family is one of the paper's."""
-    error, two = 1 - LEVEL, inputs.tables
-    if inputs.mechanism is not None:
-        return float(printed_answers(two.columns * inputs.bound, error=error))
-    if inputs.family is Family.BINOMIAL:
-        return float(printed_answers_tail(beta_concentration(two.concentration), 1.0, error=error))
-    if inputs.family in CONCENTRATIONS:
-        concentration = CONCENTRATIONS[inputs.family](two.concentration)
-        return float(printed_answers_tail(concentration, two.distance, error=error))
-    return None
-
-
-def _needed_bracket(inputs: GameInputs) -> tuple[float, float]:
-    least, most = needed_answers_bracket(inputs.pair, error=1 - LEVEL)
-    return max(1.0, float(least)), max(1.0, float(most))
-
-
 def _wins(inputs: GameInputs) -> Figure:
-    study, (least, most), stated = inputs.study, _needed_bracket(inputs), _stated_answers(inputs)
-    marks = [("at least (proved)", least, True), ("at most (proved)", most, True)]
-    if stated is not None:
-        wrong = bool(too_few_answers(stated, least))
-        marks.append((f"Theorem 3 (paper){', refuted here' if wrong else ''}", max(1.0, stated), not wrong))
+    study, (least, most) = inputs.study, inputs.bracket
+    wrong = bool(too_few_answers(inputs.stated, least))
+    marks = [
+        ("at least (proved)", least, True),
+        ("at most (proved)", most, True),
+        (f"Theorem 3 (paper){', refuted here' if wrong else ''}", max(1.0, inputs.stated), not wrong),
+    ]
     steps = np.arange(1.0, len(study.right) + 1)
     picked = np.unique(np.round(np.geomspace(1, len(steps), 200)).astype(int)) - 1
     return adversary_figure(
@@ -385,6 +357,8 @@ def _wins(inputs: GameInputs) -> Figure:
 
 
 def _bounds_text(inputs: GameInputs) -> str:
-    (least, most), stated = _needed_bracket(inputs), _stated_answers(inputs)
-    proved = f"Proved: at least {math.ceil(least):,} and at most {math.ceil(most):,} answers."
-    return proved if stated is None else f"{proved} The paper's Theorem 3 states {math.ceil(stated):,}."
+    least, most = map(math.ceil, inputs.bracket)
+    return (
+        f"Proved: at least {least:,} and at most {most:,} answers. The paper's Theorem 3 states "
+        f"{math.ceil(inputs.stated):,}."
+    )

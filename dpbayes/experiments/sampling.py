@@ -1,6 +1,5 @@
 """Posterior sampling: the effect of trimming a CPT row, of more samples, and simulated query games."""
 
-import enum
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +15,7 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions, sample_trimmed
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.trimmed import log_odds_quantile, log_odds_rule
-from dpbayes.theory.dimitrakakis14.game import BetaPair, GammaPair, NormalPair, Pair
+from dpbayes.theory.dimitrakakis14.game import BetaPair
 
 _LATTICE = 512
 """Lattice points over the other decisions of a long row, for the density of one state."""
@@ -165,53 +164,23 @@ def best_draws(errors: FloatArray, draws: IntArray) -> IntArray:
 # The query game
 
 
-class Family(enum.Enum):
-    """The distribution of the answers."""
-
-    NETWORK = "network, trimmed"
-    BINOMIAL = "binomial"
-    EXPONENTIAL = "exponential"
-    LAPLACE = "Laplace"
-    NORMAL = "normal"
-
-
 @dataclass(frozen=True)
-class Tables:
-    """Two hypothetical tables of `records` records that differ in one, and the prior.
+class GameTables:
+    """Two hypothetical tables of `records` records over `columns` binary columns that differ in one record.
 
-    Network and binomial: `successes` of the records in x, and one fewer in y (or one more, if x has none), in each of
-    `columns` columns; Beta(concentration, concentration). Exponential: all records are 1, and one is 1 + `distance` in
-    y; rate ~ Exp(concentration). Laplace around a known centre: the same for the distances from it, which are
-    exponential with rate 1/scale. Normal with variance 1: all records are 0, and one is `distance` in y; mean ~
-    N(0, 1/concentration).
+    In each column, `successes` of the records are 1 in x, and one fewer in y (or one more, if x has none). The prior of
+    each probability is Beta(concentration, concentration).
     """
 
     records: int
     successes: int
     columns: int = 1
     concentration: float = 1.0
-    distance: float = 1.0
 
-
-def pair_of(family: Family, tables: Tables, *, bound: float = math.inf, records: ArrayLike | None = None) -> Pair:
-    """Return the posteriors of the two tables; `records` (...,) replaces n with the same share of successes."""
-    n = np.asarray(tables.records if records is None else records, dtype=np.float64)
-    prior = tables.concentration
-    if family in (Family.EXPONENTIAL, Family.LAPLACE):
-        return GammaPair(n + 1, n + prior, tables.distance)
-    if family is Family.NORMAL:
-        return NormalPair(np.zeros_like(n), n + prior, tables.distance)
-    successes = np.round(n * tables.successes / tables.records)
-    moved = 1 if tables.successes else -1
-    successes = np.maximum(successes, 1.0) if moved == 1 else successes
-    trimmed = family is Family.NETWORK
-    return BetaPair(
-        prior + successes,
-        prior + n - successes,
-        moved,
-        bound if trimmed else math.inf,
-        tables.columns if trimmed else 1,
-    )
+    def pair(self, bound: float) -> BetaPair:
+        """Return the posteriors of the two tables, their log-odds trimmed to +-bound."""
+        a, b = self.concentration + self.successes, self.concentration + self.records - self.successes
+        return BetaPair(np.asarray(a), np.asarray(b), 1 if self.successes else -1, bound, self.columns)
 
 
 def answering(columns: int, *, epsilon: float, calibration: Calibration) -> PosteriorSampler:
@@ -254,7 +223,7 @@ class GameStudy:
         return float((self.belief > ceilings[:, None] * (1 + 1e-12)).any(axis=0).mean())
 
 
-def play(pair: Pair, rng: np.random.Generator, *, answers: int, games: int) -> GameStudy:
+def play(pair: BetaPair, rng: np.random.Generator, *, answers: int, games: int) -> GameStudy:
     """Simulate `games` games of `answers` answers, half with each table; more answers do not change the first ones."""
     half = (games + 1) // 2
     rngs = rng.spawn(2)

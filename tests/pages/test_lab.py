@@ -66,7 +66,7 @@ def test_options_are_those_of_the_experiments():
             "regression.noise_variance": "2",
             "accuracy.range": "0.1 to 10",
             "epsilon": "3",
-            "sampling.family": "normal",
+            "sampling.columns": "3",
             "seed": "9",
         },
     )
@@ -78,7 +78,7 @@ def test_options_are_those_of_the_experiments():
     die, scenario = chosen.options("hellinger"), chosen.options("regression")
     assert (die.sides, die.n, die.epsilon) == (3, 12, 3.0)
     assert (scenario.draws, scenario.noise_variance) == (4, 2.0)
-    assert game_inputs(chosen).mechanism is None
+    assert game_inputs(chosen).tables.columns == 3
 
 
 def drawn(**settings):

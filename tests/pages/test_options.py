@@ -26,7 +26,7 @@ NOT_OF_A_PAGE: list[tuple[str, dict[str, str]]] = [
 
 OF_A_PAGE: list[tuple[str, dict[str, str]]] = [
     ("lab", {"lab.experiment": Experiment.REGRESSION.value, "regression.precision": "1e9"}),
-    ("lab", GAME | {"sampling.family": "normal", "sampling.concentration": "10000"}),
+    ("lab", GAME | {"sampling.columns": "64", "sampling.concentration": "10000"}),
 ]
 """Options of a page at an end, alone; the next test turns them there together, and reads the numbers too."""
 

@@ -60,7 +60,7 @@ THEOREM_3 = Claim(
 )
 
 
-def theorem_3(pair: Pair, *, log_ratio: float, error: float) -> Bound:
+def theorem_3(pair: Pair | NormalPair, *, log_ratio: float, error: float) -> Bound:
     """Return the answers that suffice for an error of at most d = `error` (...). [Dimitrakakis14] Theorem 3 (4.3).
 
     Printed 3 ln(1/d)/(4 L rho); certified ln(1/(2 d))/b, b = -ln BC, infinite for equal posteriors.
@@ -118,7 +118,7 @@ def counterexample_theorem_3_equal(log_ratio: float = 1.0, *, error: float = 0.0
     The likelihood is then Lipschitz with every L, and the posteriors are equal. Still, (4.3) claims success after a few
     answers.
     """
-    equal = NormalPair(np.asarray(0.0), np.asarray(1.0), apart=0.0)
+    equal = NormalPair(np.asarray(1.0), apart=0.0)
     return Counterexample.of(
         theorem_3(equal, log_ratio=log_ratio, error=error),
         f"Records whose distribution does not depend on the parameter, L rho = {log_ratio:g}, d = {error:g}",
@@ -257,7 +257,7 @@ def le_cam(overlap: ArrayLike, *, distance: float) -> FloatArray:
     return distance / 2 * np.asarray(overlap, dtype=np.float64)
 
 
-def overlap_at_least(pair: Pair, *, answers: ArrayLike) -> FloatArray:
+def overlap_at_least(pair: Pair | NormalPair, *, answers: ArrayLike) -> FloatArray:
     """Return 1 - sqrt(1 - BC^(2N)) <= 1 - TV for N = `answers` (...) samples. [Dimitrakakis14] Lemma 8."""
     shared = np.exp(-2 * np.asarray(answers, dtype=np.float64) * pair.affinity)
     return shared / (1 + np.sqrt(1 - shared))
@@ -265,7 +265,7 @@ def overlap_at_least(pair: Pair, *, answers: ArrayLike) -> FloatArray:
 
 def _normal_pair(at: EvaluationPoint) -> NormalPair:
     """Return two posteriors of a normal's mean under N(0, 1), variance 1, that are one record apart."""
-    return NormalPair(np.zeros(1), np.array([1.0 + at.knobs.size]), at.knobs.apart)
+    return NormalPair(np.array([1.0 + at.knobs.size]), at.knobs.apart)
 
 
 def _lemma_8_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:

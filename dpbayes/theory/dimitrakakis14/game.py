@@ -2,14 +2,13 @@
 
 [Dimitrakakis14] Algorithm 1 answers every query with a new sample theta. An attacker who knows two tables x and y gains
 ln p(theta | x) - ln p(theta | y) with every answer, in log-odds for x. This module has three conjugate pairs of
-posteriors, one record apart, with properties of this gain: its distribution, its mean (the KL divergence), the affinity
--ln BC, and its range.
+posteriors, one record apart, with properties of this gain: its mean (the KL divergence) and the affinity -ln BC; for a
+trimmed network also samples of it and its range.
 """
 
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,31 +23,6 @@ from dpbayes.theory.claims.setting import EvaluationPoint
 
 KAPPA = 4.910814964568256
 """2 w / (1 - exp(-w))^2 at its stationary w = 1.2564312, its least value over w > 0."""
-
-
-class Pair(Protocol):
-    """The posteriors of two tables x and y that differ in one record; arrays (...,) over tables."""
-
-    def swapped(self) -> "Pair": ...
-
-    @property
-    def kl(self) -> FloatArray:
-        """KL(x || y) in nats, the mean gain of one answer if x is the true table (...,)."""
-
-    @property
-    def affinity(self) -> FloatArray:
-        """-ln of the Bhattacharyya coefficient (...,)."""
-
-    @property
-    def movement(self) -> FloatArray:
-        """E_x l rho + E_y l rho with l rho = |ln p(x | theta) - ln p(y | theta)| of the two records (...,)."""
-
-    @property
-    def gain_range(self) -> tuple[FloatArray, FloatArray]:
-        """The smallest and the largest possible gain of one answer (...,); infinite without a limit."""
-
-    def gains(self, rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
-        """Sample gains of single answers if x is the true table: (*size, ...)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,20 +52,20 @@ class BetaPair:
 
     @cached_property
     def kl(self) -> FloatArray:
-        """sum over columns of E_x z - ln Z_x + ln Z_y, with the sign of the record (...,)."""
+        """KL(x || y): sum over columns of E_x z - ln Z_x + ln Z_y, with the sign of the record (...,)."""
         x, y = self._rules
         return np.maximum(self.columns * (self.moved * x.mean(x.nodes) - x.log_mass + y.log_mass), 0.0)
 
     @cached_property
     def affinity(self) -> FloatArray:
-        """(ln Z_x + ln Z_y)/2 - ln Z of the middle, times the columns (...,)."""
+        """-ln of the Bhattacharyya coefficient: (ln Z_x + ln Z_y)/2 - ln Z of the middle, times the columns (...,)."""
         x, y = self._rules
         middle = log_odds_rule(self.a - self.moved / 2, self.b + self.moved / 2, self.bound)
         return np.maximum(self.columns * ((x.log_mass + y.log_mass) / 2 - middle.log_mass), 0.0)
 
     @property
     def movement(self) -> FloatArray:
-        """The columns' E_x |z| + E_y |z| (...,); never less than what the network's record moves on average."""
+        """E_x |z| + E_y |z| of all columns, z the change of the record's log-likelihood in one of them (...,)."""
         return self.columns * sum((rule.mean(np.abs(rule.nodes)) for rule in self._rules), np.zeros(()))
 
     @property
@@ -102,12 +76,9 @@ class BetaPair:
         return self.columns * (-self.bound - shift), self.columns * (self.bound - shift)
 
     def gains(self, rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
-        """Draw sums over the columns of z - c, exactly."""
+        """Sample gains of single answers if x is the true table: sums over the columns of z - c, (*size, ...)."""
         x, y = self._rules
-        shape = (*size, self.columns, *np.shape(self.a))
-        z = _log_odds(self.a, self.b, rng, shape) if math.isinf(self.bound) else log_odds_quantile(
-            rng.random(shape), self.a, self.b, self.bound
-        )  # fmt: skip
+        z = log_odds_quantile(rng.random((*size, self.columns, *np.shape(self.a))), self.a, self.b, self.bound)
         total: FloatArray = z.sum(axis=len(size)) * self.moved - self.columns * (x.log_mass - y.log_mass)
         return total
 
@@ -148,37 +119,20 @@ class GammaPair:
         """apart (E_x theta + E_y theta) (...,)."""
         return abs(self.apart) * self.shape * (1 / self.rate + 1 / (self.rate + self.apart))
 
-    @property
-    def gain_range(self) -> tuple[FloatArray, FloatArray]:
-        """One end is -shape ln(1 + apart/rate); there is no limit on the other side (...,)."""
-        edge = -self.shape * np.log1p(self.apart / self.rate)
-        open_end = np.full_like(edge, math.copysign(math.inf, self.apart))
-        return (edge, open_end) if self.apart > 0 else (open_end, edge)
-
-    def gains(self, rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
-        """Draw apart theta - shape ln(1 + apart/rate)."""
-        theta = rng.standard_gamma(self.shape, (*size, *np.shape(self.shape))) / self.rate
-        return self.apart * theta - self.shape * np.log1p(self.apart / self.rate)
-
 
 @dataclass(frozen=True, eq=False)
 class NormalPair:
-    """N(mean, 1/precision) posteriors of a normal's mean, unit variance, whose records are 0 under x, `apart` under y.
+    """N(mean, 1/precision) posteriors of a normal's mean, unit variance, of records that differ by `apart`.
 
-    `sum` is the sum of the records of x; the prior is N(0, 1/(precision - n)).
+    The prior is N(0, 1/(precision - n)). The divergence is the same in both directions.
     """
 
-    sum: FloatArray
     precision: FloatArray
     apart: float
-    record: float = 0.0
-
-    def swapped(self) -> "NormalPair":
-        return NormalPair(self.sum + self.apart, self.precision, -self.apart, self.record + self.apart)
 
     @property
     def kl(self) -> FloatArray:
-        """apart^2 / (2 precision) (...,)."""
+        """apart^2 / (2 precision) (...,); one answer gains N(KL, 2 KL)."""
         return self.apart**2 / (2 * self.precision)
 
     @property
@@ -186,31 +140,9 @@ class NormalPair:
         """A quarter of the KL divergence: the variances are equal (...,)."""
         return self.kl / 4
 
-    @property
-    def movement(self) -> FloatArray:
-        """apart (E_x |mu - m| + E_y |mu - m|), m the middle of the two records: folded normal means (...,)."""
-        sd = 1 / np.sqrt(self.precision)
-        total = np.zeros_like(sd)
-        for records in (self.sum, self.sum + self.apart):
-            away = records / self.precision - self.record - self.apart / 2
-            total = total + sd * math.sqrt(2 / math.pi) * np.exp(-((away / sd) ** 2) / 2)
-            total = total + away * special.erf(away / sd / math.sqrt(2))
-        return abs(self.apart) * total
 
-    @property
-    def gain_range(self) -> tuple[FloatArray, FloatArray]:
-        """No limit on either side."""
-        return np.full_like(self.precision, -math.inf), np.full_like(self.precision, math.inf)
-
-    def gains(self, rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
-        """Draw N(KL, 2 KL)."""
-        return self.kl + np.sqrt(2 * self.kl) * rng.standard_normal((*size, *np.shape(self.precision)))
-
-
-def _log_odds(a: ArrayLike, b: ArrayLike, rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-    """Sample logit theta, theta ~ Beta(a, b); G(a) = G(a + 1) U^(1/a) keeps logarithms finite for small a."""
-    first, second = (np.log(rng.standard_gamma(np.add(p, 1), shape)) + np.log(rng.random(shape)) / p for p in (a, b))
-    return np.asarray(first - second)
+Pair = BetaPair | GammaPair
+"""The posteriors of two tables x and y that differ in one record; arrays (...,) over tables."""
 
 
 # Exact distances
@@ -265,7 +197,7 @@ def symmetric_kl_bound(pair: Pair) -> FloatArray:
     return pair.movement
 
 
-def needed_answers_bracket(pair: Pair, *, error: float) -> tuple[FloatArray, FloatArray]:
+def needed_answers_bracket(pair: Pair | NormalPair, *, error: float) -> tuple[FloatArray, FloatArray]:
     """Return bounds of the answers after which the likelier table is wrong in at most a share `error` of games (...,).
 
     They are ln(1/(4 d (1 - d)))/(2 b) <= N <= ln(1/(2 d))/b with b = -ln BC, if a fair coin selects the true table. The

@@ -30,7 +30,7 @@ from dpbayes.experiments.die import Balance
 from dpbayes.experiments.planned_tables import TrueTable
 from dpbayes.experiments.regression_scenario import NormBound, Records, RegressionScenario
 from dpbayes.experiments.releases import MechanismAt
-from dpbayes.experiments.sampling import Family, Tables, answering
+from dpbayes.experiments.sampling import GameTables, answering
 from dpbayes.mechanisms import (
     PRIVATE,
     Calibration,
@@ -246,30 +246,18 @@ def _sampling_board(chosen: Chosen) -> None:
     st.subheader("Query game: how many answers reveal which of two tables is used?")
     left, right = st.columns([1, 3], gap="medium")
     with left:
-        _game_controls(chosen)
+        _offered("sampling", "answer_epsilon", "columns", "records", "share", "concentration")
     with right, st.container(key="game"), sentence_instead():
         _game(chosen)
-
-
-def _game_controls(chosen: Chosen) -> None:
-    family = chosen.options("sampling").family
-    _offered("sampling", "family")
-    if family is Family.NETWORK:
-        _offered("sampling", "answer_epsilon", "columns")
-    is_binary = family in (Family.NETWORK, Family.BINOMIAL)
-    _offered("sampling", "records", "share" if is_binary else "distance", "concentration")
 
 
 def game_inputs(chosen: Chosen) -> GameInputs:
     """Return the query game of the options. Errors: InputError if nothing is left to sample."""
     options = chosen.options("sampling")
-    successes = round(options.records * options.share)
-    tables = Tables(options.records, successes, options.columns, options.concentration, options.distance)
-    sampler = None
-    if options.family is Family.NETWORK:
-        calibration = chosen.parameter("calibration")
-        sampler = answering(options.columns, epsilon=options.answer_epsilon, calibration=calibration)
-    return GameInputs(options.family, tables, sampler, chosen.seed)
+    successes, calibration = round(options.records * options.share), chosen.parameter("calibration")
+    tables = GameTables(options.records, successes, options.columns, options.concentration)
+    sampler = answering(options.columns, epsilon=options.answer_epsilon, calibration=calibration)
+    return GameInputs(tables, sampler, chosen.seed)
 
 
 def _game(chosen: Chosen) -> None:

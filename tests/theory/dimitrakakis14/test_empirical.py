@@ -82,15 +82,16 @@ def test_one_changed_value_moves_the_log_likelihood_as_far_as_said(network: Netw
 
 def test_the_distance_of_normal_answers_is_that_of_their_densities_and_of_the_best_test() -> None:
     """[Dimitrakakis14] Lemma 8: one answer by quadrature, several by simulating the likelihood-ratio test."""
-    pair = NormalPair(np.zeros(1), np.array([4.0]), 1.0)
+    pair = NormalPair(np.array([4.0]), 1.0)
     one, two = stats.norm(0, 0.5), stats.norm(0.25, 0.5)
     half, _ = integrate.quad(lambda t: abs(one.pdf(t) - two.pdf(t)) / 2, -6, 6, points=[0.125])
     assert normal_variation(pair, answers=1)[0] == pytest.approx(half, rel=1e-9)
     games = 50_000
     for answers in (3, 20):
+        kl = float(pair.kl[0])  # one answer gains N(KL, 2 KL), in the direction of the true table
         right, wrong = (
-            np.mean(sign * ordered.gains(stream(4, answers, sign), (games, answers)).sum(axis=1) > 0)
-            for ordered, sign in ((pair, 1), (pair.swapped(), -1))
+            np.mean(stream(4, answers, sign).normal(sign * kl, math.sqrt(2 * kl), (games, answers)).sum(axis=1) > 0)
+            for sign in (1, -1)
         )
         exact = float(normal_variation(pair, answers=answers)[0])
         assert abs(right - wrong - exact) <= FAR * math.sqrt(0.5 / games)

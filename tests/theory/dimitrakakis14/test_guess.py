@@ -18,7 +18,7 @@ def test_lemma_8_two_point_equality():
 
 def test_lemma_8_overlap_of_many_draws():
     """[Dimitrakakis14] Lemma 8: normal pairs, whose overlap of N draws is known."""
-    pair = NormalPair(np.asarray(0.0), np.asarray(4.0), apart=1.0)
+    pair = NormalPair(np.asarray(4.0), apart=1.0)
     n = np.array([1.0, 4.0, 50.0])
     shift = 1 / 4 / (1 / 2)  # difference of the means in standard deviations
     exact = 2 * stats.norm.cdf(-shift * np.sqrt(n) / 2)

@@ -6,7 +6,6 @@ from typing import Annotated
 
 from dpbayes.base.parameters import Choice, Parameter
 from dpbayes.experiments.accuracy import plan
-from dpbayes.experiments.sampling import Family
 
 
 class Experiment(enum.Enum):
@@ -100,9 +99,8 @@ class AccuracyOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SamplingOptions:
-    """The query game: two hypothetical tables, and what answers come from."""
+    """The query game: two hypothetical tables, and the epsilon of one answer."""
 
-    family: Annotated[Family, Choice(Family, title="model of the records")]
     answers: Annotated[
         int, Parameter("j", low=1, high=2000, typical=100, log=True, whole=True, title="number of answers")
     ]
@@ -119,7 +117,4 @@ class SamplingOptions:
     share: Annotated[float, Parameter("", low=0, high=1, typical=0.75, title="share of successes")]
     concentration: Annotated[
         float, Parameter("a", low=0.1, high=10_000, typical=1, log=True, title="prior concentration")
-    ]
-    distance: Annotated[
-        float, Parameter(r"\rho", low=0.01, high=10_000, typical=1, log=True, title="distance between the two records")
     ]
