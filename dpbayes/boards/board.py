@@ -150,11 +150,6 @@ class Board:
         return self.frames[self.value][0]
 
     @property
-    def is_complete(self) -> bool:
-        """Whether every stop has its frames."""
-        return self.slider is None or all(stop in self.frames for stop in self.slider.stops)
-
-    @property
     def caption(self) -> str:
         """The line below saved pictures: the view, its facts, and whether the values are private."""
         values = ", ".join(f"{name} = {value}" for name, value in self.facts.items())
@@ -214,5 +209,5 @@ class View:
     def complete(self, value: str = "") -> Board:
         """Return the board with the frames of all stops."""
         value = value or self.board.value
-        stops = self.board.slider.nearest(value) if self.board.slider else (value,)
+        stops = self.board.slider.including(value).stops if self.board.slider else (value,)
         return self.with_frames({stop: self.frames_at(stop) for stop in stops}, value)

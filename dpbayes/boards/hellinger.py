@@ -3,13 +3,12 @@
 The throws are hypothetical, so the board is the same for every seat.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from dpbayes.base.libraries import pd
 from dpbayes.base.looks import Look
 from dpbayes.base.text import distinct_texts, numeral
 from dpbayes.base.types import FloatArray
@@ -23,8 +22,10 @@ from dpbayes.experiments.die_errors import (
     MOST_SWEPT,
     DieNoise,
     ErrorLaw,
+    Quantiles,
     error_laws,
     noise_here,
+    swept_errors,
     throws_grid,
 )
 from dpbayes.figures.hellinger import die_errors_figure, error_box_figure, sides_figure
@@ -78,53 +79,20 @@ class HellingerInputs:
         return DieNoise.draw(rng, sides=int(SIDES.high), draws=SWEPT)
 
     @cached_property
-    def along_epsilon(self) -> "Swept":
-        """The errors at every stop of the slider."""
-        return swept([self.scenario], STOPS, self.swept)
+    def along_epsilon(self) -> Quantiles:
+        """The errors at every stop of the slider: (1, stops, levels)."""
+        return swept_errors([self.scenario], STOPS, self.swept)
 
     @cached_property
-    def along_throws(self) -> "Swept":
+    def along_throws(self) -> Quantiles:
         """The errors at every number of throws and every stop."""
         grid = throws_grid(self.scenario, THROWS)
-        return swept([self.scenario.at(n=n) for n in grid], STOPS, self.swept)
+        return swept_errors([self.scenario.at(n=n) for n in grid], STOPS, self.swept)
 
     @cached_property
-    def along_sides(self) -> "Swept":
+    def along_sides(self) -> Quantiles:
         """The errors at every number of sides and every stop."""
-        return swept([self.scenario.at(sides=m) for m in self.sides], STOPS, self.swept)
-
-
-@dataclass(frozen=True, eq=False)
-class Swept:
-    """Quantiles of errors, by method: (scenarios, epsilons, levels); NaN if a die has no such mechanism."""
-
-    errors: Mapping[DieMethod, FloatArray]
-
-    def at(self, k: int) -> dict[Look, FloatArray]:
-        """Return the quantiles along the scenarios at one epsilon: (scenarios, levels)."""
-        return {method.look: errors[:, k] for method, errors in self.errors.items()}
-
-
-def swept(scenarios: Sequence[Scenario], epsilons: Sequence[float], noise: DieNoise) -> Swept:
-    """Return the errors of all mechanisms in some scenarios, each at some epsilons.
-
-    Args:
-        scenarios: The scenarios, whose epsilons are not used.
-        epsilons: The epsilons.
-        noise: Standard noise with a column for each side of the largest die.
-
-    Returns:
-        The quantiles by method.
-    """
-    laws = [error_laws([scenario.at(epsilon=epsilon) for epsilon in epsilons], noise) for scenario in scenarios]
-    none = np.full((len(epsilons), len(LEVELS)), np.nan)
-    methods = [method for method in DieMethod if any(method in here for here in laws)]
-    return Swept(
-        {
-            method: np.stack([here[method].quantiles() if method in here else none for here in laws])
-            for method in methods
-        }
-    )
+        return swept_errors([self.scenario.at(sides=m) for m in self.sides], STOPS, self.swept)
 
 
 ERRORS = Panel(
@@ -165,8 +133,9 @@ def _frame(inputs: HellingerInputs, epsilon: float) -> Frame:
         "throws": "Colours as in the boxes; Laplace noise on one count is dashed.",
     }
     note = (
-        f"Exponential mechanisms are computed exactly, Laplace from {DRAWS:,} simulated releases. Local sensitivity "
-        "has no guarantee and is not ranked."
+        "Sensitivity: how much one throw can change the score of a posterior, over all throws (global), near the "
+        "given ones (smooth) or for them alone (local; it has no guarantee and is not ranked). Exponential mechanisms "
+        f"are computed exactly, Laplace from {DRAWS:,} simulated releases."
     )
     numbers = {method.value: median for method, median in medians.items()}
     return Frame(die_headline(medians), figures, (second_sentence(medians, scenario), note), captions, numbers)
@@ -175,18 +144,23 @@ def _frame(inputs: HellingerInputs, epsilon: float) -> Frame:
 def _curves(inputs: HellingerInputs, scenario: Scenario) -> dict[str, Figure]:
     k = nearest_place(STOPS, scenario.epsilon)
     n, m = scenario.n, scenario.sides
-    here = {method.look: errors[0, ::3] for method, errors in inputs.along_epsilon.errors.items()}
+    here = {method.look: errors[0, ::3] for method, errors in inputs.along_epsilon.items()}
     throws, title = np.array(throws_grid(inputs.scenario, THROWS), dtype=float), "throws n"
     figures = {
         "epsilon": die_errors_figure(
             np.array(STOPS[::3]), here, marked=scenario.epsilon, title="ε, nats of privacy loss"
         ),
-        "throws": die_errors_figure(throws, inputs.along_throws.at(k), marked=n, title=title),
+        "throws": die_errors_figure(throws, _at(inputs.along_throws, k), marked=n, title=title),
     }
     if len(inputs.sides) > 1:
         places = np.array(inputs.sides, dtype=float)
-        figures["sides"] = sides_figure(places, inputs.along_sides.at(k), marked=m, title="sides m")
+        figures["sides"] = sides_figure(places, _at(inputs.along_sides, k), marked=m, title="sides m")
     return {key: without_legend(figure) for key, figure in figures.items()}
+
+
+def _at(errors: Quantiles, k: int) -> dict[Look, FloatArray]:
+    """Return the quantiles along the scenarios at one stop: (scenarios, levels)."""
+    return {method.look: values[:, k] for method, values in errors.items()}
 
 
 # Sentences
@@ -225,28 +199,7 @@ def second_sentence(medians: Mapping[DieMethod, float], scenario: Scenario) -> s
     if not is_tie:
         more = distinct_texts(medians[best], medians[rival], most=2)[1]
         sentences.append(f"The best {family} with a proof ({rival.value}) has a median distance of {more}.")
-    if scenario.calibration is SmoothRun.AS_PRINTED and DieMethod.SMOOTH in (best, rival):
-        sentences.append(f"For smooth sensitivity only {scenario.certified(DieMethod.SMOOTH)} is proved.")
+    if scenario.calibration is SmoothRun.AS_PRINTED:
+        stated, proved = scenario.claimed(DieMethod.SMOOTH), scenario.certified(DieMethod.SMOOTH)
+        sentences.append(f"For smooth sensitivity the Notes state {stated}; only {proved} is proved.")
     return " ".join(sentences)
-
-
-# Guarantees
-
-
-def die_guarantees(scenario: Scenario) -> "pd.DataFrame":
-    """Return the stated and the proved guarantee of each mechanism; Proofs measures their exact losses.
-
-    Args:
-        scenario: The die at an epsilon.
-
-    Returns:
-        A frame with one row for each mechanism.
-    """
-    methods = scenario.methods
-    return pd.DataFrame(
-        {
-            "mechanism": [method.value for method in methods],
-            "stated": [str(scenario.claimed(method)) for method in methods],
-            "proved": [str(scenario.certified(method)) for method in methods],
-        }
-    )

@@ -1,4 +1,4 @@
-"""Non-negativity of the Fourier mechanism: how often no released count is negative, against the increment t."""
+"""Non-negativity of the Fourier mechanism: how often a released count is negative, against the increment t."""
 
 import math
 from dataclasses import dataclass
@@ -41,6 +41,9 @@ SLIDER = Slider(
 )
 
 
+WORST_CASE = "The table has no records, which is the worst case: a true count only makes a negative result less likely."
+
+
 @dataclass(frozen=True, eq=False)
 class NonNegativityInputs:
     """What the board is computed from: public values alone.
@@ -73,17 +76,15 @@ class NonNegativityInputs:
         return needed_increments(self.network, self.calibration, stream(0, "stealth"), draws=DRAWS)
 
     def proved(self, t: FloatArray) -> FloatArray:
-        """Return the least share of releases without a negative count that is proved, for t (...)."""
-        return 1 - negative_marginal_probability(self.network, noise=self.noise, t=t)
+        """Return the largest share of releases with a negative count that is proved, for t (...)."""
+        return negative_marginal_probability(self.network, noise=self.noise, t=t)
 
     def added(self, t: FloatArray) -> FloatArray:
         """Return the records that are added to every table, for t (...)."""
         return invented_records(self.network, noise=self.noise, epsilon=self.epsilon, t=t)
 
 
-SHARE = Panel(
-    "share", "How often is no count negative?", "Share of releases without a negative count against t.", large=True
-)
+SHARE = Panel("share", "How often is a count negative?", "Share of releases with a negative count.", large=True)
 ADDED = Panel("added", "How many records does t add?", "Records that are added to every table, against t.")
 
 
@@ -103,35 +104,33 @@ def non_negativity(inputs: NonNegativityInputs) -> View:
 
 
 def _curves(inputs: NonNegativityInputs) -> list[Curve]:
-    """Return the shares over the grid: simulated, proved, and 1 - exp(-t) of [Zhang16] Corollary 3."""
+    """Return the shares over the grid: simulated, proved, and exp(-t) of [Zhang16] Corollary 3."""
     unknown = np.full(len(GRID), np.nan)
-    proved = Curve(Look("proved at least", BOUND), GRID, inputs.proved(GRID), unknown)
-    stated = Curve(Look("as the paper states", INVALID, "dash"), GRID, -np.expm1(-GRID), unknown)
+    proved = Curve(Look("proved at most", BOUND), GRID, inputs.proved(GRID), unknown)
+    stated = Curve(Look("as the paper states", INVALID, "dash"), GRID, np.exp(-GRID), unknown)
     if not len(inputs.needed):
         return [proved, stated]
-    measured = np.searchsorted(np.sort(inputs.needed), GRID, side="right") / len(inputs.needed)
+    measured = 1 - np.searchsorted(np.sort(inputs.needed), GRID, side="right") / len(inputs.needed)
     return [Curve(Look("simulated", LaplaceFourier.colour), GRID, measured, unknown), proved, stated]
 
 
 def _frame(inputs: NonNegativityInputs, curves: list[Curve], added: Curve, t: float) -> Frame:
-    proved, stated = float(inputs.proved(np.array(t))), -math.expm1(-t)
+    proved, stated = float(inputs.proved(np.array(t))), math.exp(-t)
     numbers = {"proved": proved, "stated": stated, "added": float(inputs.added(np.array(t)))}
     if len(inputs.needed):
-        numbers["simulated"] = float(np.mean(inputs.needed <= t))
-        said = f"{share_text(numbers['simulated'])} of releases have no negative count"
+        numbers["simulated"] = float(np.mean(inputs.needed > t))
+        said = f"{share_text(numbers['simulated'])} of releases have a negative count"
     else:
-        said = f"at least {share_text(proved)} of releases have no negative count"
+        said = f"at most {share_text(proved)} of releases have a negative count"
     figures = {
-        "share": _figure(curves, t, "releases without a negative count", range=[-0.02, 1.04], tickformat=PERCENT),
+        "share": _figure(curves, t, "releases with a negative count", range=[-0.02, 1.04], tickformat=PERCENT),
         "added": _figure([added], t, "added to every table, records", rangemode="tozero"),
     }
     captions = {
-        "share": f"Proved: at least {share_text(proved)}. The paper states {share_text(stated)}.",
+        "share": f"Proved: at most {share_text(proved)}. The paper states {share_text(stated)}, which is exp(−t).",
         "added": f"{numeral(numbers['added'], 3)} records at ε = {numeral(inputs.epsilon)}.",
     }
-    return Frame(
-        f"t = {numeral(t)}: {said}.", figures, ("All counts are zero, which is the worst case.",), captions, numbers
-    )
+    return Frame(f"t = {numeral(t)}: {said}.", figures, (WORST_CASE,), captions, numbers)
 
 
 def _figure(curves: list[Curve], t: float, title: str, **axis: Any) -> Figure:

@@ -6,7 +6,7 @@ scaled, at every epsilon and n, so that curves are smooth.
 """
 
 import bisect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -118,6 +118,30 @@ def error_laws(scenarios: Sequence[Scenario], noise: DieNoise) -> dict[DieMethod
             log_p = hellinger.log_pmf(distance, epsilon=1.0, sensitivity=scale)
             laws[method] = ErrorLaw(distance[None], np.cumsum(np.exp(log_p), axis=-1))
     return laws
+
+
+Quantiles = Mapping[DieMethod, FloatArray]
+"""Quantiles of errors, by method: (scenarios, epsilons, levels); NaN if a die has no such mechanism."""
+
+
+def swept_errors(scenarios: Sequence[Scenario], epsilons: Sequence[float], noise: DieNoise) -> Quantiles:
+    """Return the errors of all mechanisms in some scenarios, each at some epsilons.
+
+    Args:
+        scenarios: The scenarios, whose epsilons are not used.
+        epsilons: The epsilons.
+        noise: Standard noise with a column for each side of the largest die.
+
+    Returns:
+        The quantiles by method.
+    """
+    laws = [error_laws([scenario.at(epsilon=epsilon) for epsilon in epsilons], noise) for scenario in scenarios]
+    none = np.full((len(epsilons), len(LEVELS)), np.nan)
+    return {
+        method: np.stack([here[method].quantiles() if method in here else none for here in laws])
+        for method in DieMethod
+        if any(method in here for here in laws)
+    }
 
 
 # Grids

@@ -66,6 +66,12 @@ def test_a_typed_value_is_a_stop_in_its_place():
     assert SLIDER.including("1").stops == SLIDER.stops
 
 
+def test_a_complete_board_has_all_stops_and_that_which_was_typed():
+    board = VIEW.complete("0.5")
+    assert board.value == "0.5"
+    assert list(board.frames) == ["0.1", "0.5", "1", "10"]
+
+
 def test_a_block_gives_back_every_figure():
     board = VIEW.complete()
     view, numbers = unpacked(board.block())

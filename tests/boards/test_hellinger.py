@@ -1,22 +1,19 @@
-"""The board of a die: its errors at every stop, its ranking, and its die_guarantees."""
+"""The board of a die: its errors at every stop, its ranking, and what is proved of it."""
 
 import numpy as np
 import pytest
 
-from dpbayes.base.privacy import NON_PRIVATE
 from dpbayes.base.validation import InputError
 from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.hellinger import (
     HellingerInputs,
-    die_guarantees,
     die_headline,
     hellinger_or_laplace,
     ranked,
     second_sentence,
-    swept,
 )
-from dpbayes.experiments.die import DieMethod, Scenario
-from dpbayes.experiments.die_errors import LEVELS, DieNoise, error_laws
+from dpbayes.experiments.die import DieMethod, Scenario, SmoothRun
+from dpbayes.experiments.die_errors import LEVELS, DieNoise, error_laws, swept_errors
 
 INPUTS = HellingerInputs(Scenario(n=30))
 MEDIAN = LEVELS.index(0.5)
@@ -25,7 +22,7 @@ MEDIAN = LEVELS.index(0.5)
 def test_the_errors_at_every_stop_are_those_of_single_scenarios():
     noise = DieNoise.draw(np.random.default_rng(3), sides=6, draws=500)
     scenarios = [Scenario(n=10), Scenario(n=30, sides=3)]
-    errors = swept(scenarios, (0.1, 1.0, 10.0), noise).errors
+    errors = swept_errors(scenarios, (0.1, 1.0, 10.0), noise)
     for place, scenario in enumerate(scenarios):
         for k, epsilon in enumerate((0.1, 1.0, 10.0)):
             alone = error_laws([scenario.at(epsilon=epsilon)], noise)
@@ -35,8 +32,8 @@ def test_the_errors_at_every_stop_are_those_of_single_scenarios():
 
 
 def test_errors_fall_with_epsilon_and_with_throws():
-    along = INPUTS.along_epsilon.errors
-    throws = INPUTS.along_throws.errors
+    along = INPUTS.along_epsilon
+    throws = INPUTS.along_throws
     for method in (DieMethod.GLOBAL, DieMethod.CELLS):
         assert along[method][0, 0, MEDIAN] > along[method][0, -1, MEDIAN]
     assert throws[DieMethod.CELLS][0, STOPS.index(1.0), MEDIAN] > throws[DieMethod.CELLS][-1, STOPS.index(1.0), MEDIAN]
@@ -46,7 +43,7 @@ def test_the_box_and_the_curve_agree_at_the_chosen_epsilon():
     frame = hellinger_or_laplace(INPUTS).frames_at("1")[0]
     k = STOPS.index(1.0)
     for method, median in frame.numbers.items():
-        curve = float(INPUTS.along_epsilon.errors[DieMethod(method)][0, k, MEDIAN])
+        curve = float(INPUTS.along_epsilon[DieMethod(method)][0, k, MEDIAN])
         assert curve == pytest.approx(median, rel=0.12, abs=1e-9)  # 1,000 simulated releases against 10,000
     for figure in frame.figures.values():
         figure.to_plotly()
@@ -60,10 +57,10 @@ def test_local_sensitivity_is_never_ranked():
     assert "0.15" in second_sentence(medians, Scenario())
 
 
-def test_guarantees_are_stated_and_proved():
-    table = die_guarantees(Scenario(n=20)).set_index("mechanism")
-    assert table.loc[DieMethod.GLOBAL.value, "proved"] == "ε = 1"
-    assert table.loc[DieMethod.LOCAL.value, "proved"] == str(NON_PRIVATE)
+def test_a_run_as_in_the_notes_states_what_is_proved_of_it():
+    medians, printed = {DieMethod.GLOBAL: 0.2, DieMethod.CELLS: 0.1}, Scenario(calibration=SmoothRun.AS_PRINTED)
+    assert str(printed.certified(DieMethod.SMOOTH)) in second_sentence(medians, printed)
+    assert "proved." not in second_sentence(medians, Scenario())
 
 
 def test_a_die_with_too_many_candidates_is_refused():
@@ -73,6 +70,5 @@ def test_a_die_with_too_many_candidates_is_refused():
 
 def test_all_stops_fit_into_a_block():
     board = hellinger_or_laplace(INPUTS).complete()
-    assert board.is_complete
     assert not board.private
     assert len(board.block()) < 400_000

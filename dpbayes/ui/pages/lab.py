@@ -13,7 +13,7 @@ from dpbayes.base.validation import InputError, brief
 from dpbayes.boards.accuracy import POINTS, AccuracyInputs, curve_guarantees, prediction_accuracy
 from dpbayes.boards.board import View
 from dpbayes.boards.comparison import ComparisonInputs, comparison, errors_table
-from dpbayes.boards.hellinger import HellingerInputs, die_guarantees, hellinger_or_laplace
+from dpbayes.boards.hellinger import HellingerInputs, hellinger_or_laplace
 from dpbayes.boards.non_negativity import NonNegativityInputs, non_negativity
 from dpbayes.boards.regression import RegressionInputs, RegressionPrice, regression
 from dpbayes.boards.sampling import (
@@ -284,8 +284,6 @@ def _die_board(chosen: Chosen) -> None:
     key = (scenario, chosen.seed)
     inputs = kept("lab.hellinger", key, lambda: HellingerInputs(scenario, chosen.seed))
     _show("hellinger", key, lambda: hellinger_or_laplace(inputs), value, n=f"{scenario.n:,}")
-    st.subheader("Guarantees")
-    numbers(die_guarantees(scenario.at(epsilon=chosen.epsilon)))
 
 
 # Non-negativity of Fourier
@@ -361,7 +359,7 @@ ABOUT = {
     Experiment.DIE: "The exponential mechanism scores each posterior by its Hellinger distance to the exact one. The "
     "sensitivities are proved, and the smooth one depends on the throws. Notes, Section 2.",
     Experiment.NON_NEGATIVITY: "2 t |N_I| b records are added to every table; b is the scale of the noise. With true "
-    "counts, the share is at least as large as with zero counts. [Zhang16] Algorithm 2, Corollary 3.",
+    "counts, a negative result is at most as likely as with zero counts. [Zhang16] Algorithm 2, Corollary 3.",
     Experiment.COMPARISON: "The error of a cell is |released probability − exact posterior mean|, averaged over all "
     "cells. All mechanisms use the same tables and the same prior.",
 }
