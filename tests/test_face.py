@@ -5,6 +5,8 @@ import doctest
 import enum
 import inspect
 import re
+from functools import cached_property
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -57,6 +59,24 @@ def test_a_docstring_has_its_sections_in_order(name: str) -> None:
     assert ("Returns" in parts) == (not inspect.isclass(value))
     assert ("InputError: " in parts.get("Raises", "")) == (name not in REFUSES_NOTHING)
     assert ">>> " in parts["Example"]
+
+
+def members() -> list[str]:
+    """The public methods and properties of the classes of the face, and of their instances."""
+    kinds = {name: value for name, value in CALLABLES.items() if inspect.isclass(value)}
+    named = [
+        (f"{name}.{member}", inspect.getattr_static(kind, member))
+        for name, kind in kinds.items()
+        for member in dir(kind)
+    ]
+    described = (property, classmethod, staticmethod, cached_property, FunctionType)
+    return [name for name, member in named if "._" not in name and isinstance(member, described)]
+
+
+@pytest.mark.parametrize("name", members())
+def test_a_member_has_a_docstring(name: str) -> None:
+    kind, member = name.split(".")
+    assert any(inspect.getdoc(vars(base)[member]) for base in getattr(dp, kind).__mro__ if member in vars(base))
 
 
 @pytest.mark.parametrize("name", CALLABLES)

@@ -51,6 +51,7 @@ class ConsistentLaplace(LaplaceUpdates):
 
     @property
     def formula(self) -> str:
+        """The noise and its scale, as a formula."""
         return (
             f"$Y = \\Delta + {self.noise.symbol}(2|I|/\\varepsilon)$ in every cell, here with scale "
             f"$2|I|/\\varepsilon = {latex(self.noise_scale)}$ counts; $Z = \\arg\\min \\|Z - Y\\|^2$ over tables of "

@@ -38,10 +38,12 @@ class Exact:
 
     @property
     def claimed(self) -> Guarantee:
+        """What is stated: no guarantee."""
         return NON_PRIVATE
 
     @property
     def certified(self) -> Guarantee:
+        """What is proved: no guarantee."""
         return NON_PRIVATE
 
     statistic = count_table

@@ -79,10 +79,12 @@ class LaplaceFourier(AdditiveNoise):
 
     @property
     def named(self) -> str:
+        """The label, with the calibration unless it is the proved one."""
         return self.name + self.calibration.suffix
 
     @property
     def formula(self) -> str:
+        """The noise and its scale, as a formula."""
         closure = self.prior.network.closure
         return (
             f"$s_\\gamma + {self.noise.symbol}(b)$ for each of $|N_I| = {len(closure)}$ coefficients, here with $b = "
@@ -100,6 +102,7 @@ class LaplaceFourier(AdditiveNoise):
 
     @property
     def noise_law(self) -> NoiseLaw:
+        """The distribution of the noise on each number."""
         return NoiseLaw(self.noise, self.noise_scale)
 
     @property

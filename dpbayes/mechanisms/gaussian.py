@@ -55,6 +55,7 @@ class GaussianUpdates(AdditiveNoise):
 
     @property
     def formula(self) -> str:
+        """The noise and its scale, as a formula."""
         return (
             f"$Z = \\Delta + {self.noise.gaussian_symbol}(0, s^2)$ in every cell, with $s = \\sqrt{{2|I|}}/\\mu = "
             f"{latex(self.noise_scale)}$ counts; $\\mu = {latex(self.shift)}$ is the largest shift that is "
@@ -73,6 +74,7 @@ class GaussianUpdates(AdditiveNoise):
 
     @property
     def noise_law(self) -> GaussianLaw:
+        """The distribution of the noise on each number."""
         return GaussianLaw(self.noise, self.noise_scale)
 
     @property

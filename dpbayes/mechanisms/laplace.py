@@ -54,6 +54,7 @@ class LaplaceUpdates(AdditiveNoise):
 
     @property
     def formula(self) -> str:
+        """The noise and its scale, as a formula."""
         return (
             f"$Z = \\mathrm{{clip}}(\\Delta + {self.noise.symbol}(2|I|/\\varepsilon), 0, n)$ in every cell, here with "
             f"scale $2|I|/\\varepsilon = {latex(self.noise_scale)}$ counts.{self.noise.meaning}"
@@ -66,6 +67,7 @@ class LaplaceUpdates(AdditiveNoise):
 
     @property
     def noise_law(self) -> NoiseLaw:
+        """The distribution of the noise on each number."""
         return NoiseLaw(self.noise, self.noise_scale)
 
     @property

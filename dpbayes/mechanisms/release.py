@@ -134,6 +134,7 @@ class Release(Generic[OutcomeT_co]):
 
     @property
     def numbers(self) -> FloatArray:
+        """All released numbers."""
         return self.outcome.numbers
 
     @property

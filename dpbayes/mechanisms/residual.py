@@ -86,6 +86,7 @@ class GaussianResiduals(AdditiveNoise):
 
     @property
     def formula(self) -> str:
+        """The noise and its scale, as a formula."""
         design = self.design
         most = "the largest change" if design.exact else "an upper bound of the change"
         gap = ""
@@ -122,6 +123,7 @@ class GaussianResiduals(AdditiveNoise):
 
     @property
     def noise_model(self) -> NoiseModel:
+        """The variances of the noise on the residuals."""
         return NoiseModel(self.prior.network, self.variances)
 
     @property

@@ -73,10 +73,12 @@ class PosteriorSampler:
 
     @property
     def named(self) -> str:
+        """The label, with the calibration unless it is the proved one."""
         return self.name + self.calibration.suffix
 
     @property
     def formula(self) -> str:
+        """The noise and its scale, as a formula."""
         return (
             f"$N = {self.draws:,}$ samples of every row from its posterior, truncated to probabilities of at least "
             f"$\\omega = {latex(self.omega)}$. One record moves the log density of all samples together by at most "

@@ -126,6 +126,7 @@ class MapExponential:
 
     @property
     def formula(self) -> str:
+        """The choice and its scale, as a formula."""
         return (
             f"For every row, one of $G = {self.cells:,}$ cells is chosen, with probability proportional to its prior "
             f"mass times $\\exp(\\varepsilon u / 2\\Delta)$, where $u$ is its posterior mass. One record moves the sum "

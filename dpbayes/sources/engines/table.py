@@ -146,6 +146,7 @@ class DeclaredTable:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
         return tuple(column.name for column in self.columns)
 
     @cached_property
