@@ -13,7 +13,7 @@ from types import FrameType
 
 import dpbayes
 from dpbayes.__main__ import main as run
-from dpbayes.sources.columns import Categories, OwnState
+from dpbayes.sources.columns import Categories
 from dpbayes.sources.domains import DeclaredColumn, write_domains
 
 PACKAGE = str(Path(dpbayes.__file__).parent)
@@ -49,7 +49,7 @@ def _prepared(folder: Path) -> list[str]:
     table, domains, ledger = folder / "garden.csv", folder / "domains.json", folder / "ledger.sqlite"
     table.write_text(RECORDS, encoding="utf-8")
     columns = [
-        DeclaredColumn(name, Categories(name, states, public=True, missing=OwnState("unknown")))
+        DeclaredColumn(name, Categories(name, states, public=True, missing="unknown"))
         for name, states in STATES.items()
     ]
     domains.write_text(write_domains(columns), encoding="utf-8")

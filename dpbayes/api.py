@@ -35,8 +35,7 @@ from dpbayes.releases.real import RealRelease, UnaccountedWarning, load, open_le
 from dpbayes.releases.verify import verify
 from dpbayes.sources.bif import read_bif, write_bif
 from dpbayes.sources.columns import Categories, encode
-from dpbayes.sources.declarations import cuts, declare
-from dpbayes.sources.domains import read_domains, write_domains
+from dpbayes.sources.domains import cuts, declare, read_domains, write_domains
 from dpbayes.sources.edgelist import network, read_edges, write_edges
 from dpbayes.sources.engines.table import DeclaredTable, open_table
 from dpbayes.sources.files import read_table

@@ -32,7 +32,7 @@ from dpbayes.releases.document import read_document
 from dpbayes.releases.document.request import DomainChoice, ReleaseRequest
 from dpbayes.releases.publishing import drawn_document
 from dpbayes.releases.reading import probabilities_and_warning
-from dpbayes.sources.declarations import Declaration, declare
+from dpbayes.sources.domains import Declaration, declare
 from dpbayes.sources.edgelist import network as network_of
 from dpbayes.sources.named_networks import naive_bayes_over
 from dpbayes.sources.table import Table

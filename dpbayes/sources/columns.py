@@ -22,30 +22,15 @@ MAX_LETTERS = 500
 """Most letters of a state: every picture and table of the page repeats it."""
 
 
-@dataclass(frozen=True)
-class OwnState:
-    """Missing values are a state of their own, the last one."""
-
-    label: str = "missing"
-
-
-@dataclass(frozen=True)
-class CountAs:
-    """Missing values count as one of the declared states."""
-
-    state: str
-
-
-Missing = OwnState | CountAs | None
-"""The rule for missing values. It looks at one record alone, so neighbouring tables stay neighbouring.
-
-None declares a column without missing values. A value that is missing all the same counts as the first state.
-"""
+MISSING = "missing"
+"""The usual name of a state of missing values alone."""
 
 
 def _domain(column: "Column") -> tuple[str, ...]:
-    """The states of the encoded column, including the state for missing values if the column has one."""
-    return (*column.states, column.missing.label) if isinstance(column.missing, OwnState) else column.states
+    """The states of the encoded column, including the one of missing values alone if the column has one."""
+    if column.missing is None or column.missing in column.states:
+        return column.states
+    return (*column.states, column.missing)
 
 
 @dataclass(frozen=True)
@@ -56,8 +41,9 @@ class Categories:
         name: The column.
         states: Its states, in order.
         public: False if the states were read from the data, which leaks information.
-        missing: The rule for missing values: a state of their own, or one of the states; None for a column without
-            missing values, where a value that is missing all the same counts as the first state.
+        missing: The state of missing values: one of the states, or another name, which is then a state of their own,
+            the last one; None for a column without missing values, where a value that is missing all the same counts
+            as the first state. It depends on one record alone, so neighbouring tables stay neighbouring.
 
     Raises:
         InputError: States are repeated, empty or too many.
@@ -71,7 +57,7 @@ class Categories:
     states: tuple[str, ...]
     _: KW_ONLY
     public: bool = False
-    missing: Missing = None
+    missing: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "states", distinct_names(f"state of {brief(self.name)}", self.states))
@@ -92,7 +78,7 @@ class Groups:
     groups: tuple[tuple[str, tuple[str, ...]], ...]
     _: KW_ONLY
     public: bool = False
-    missing: Missing = None
+    missing: str | None = None
 
     def __post_init__(self) -> None:
         distinct_names(f"state of {brief(self.name)}", self.states)
@@ -122,7 +108,7 @@ class Cuts:
     points: tuple[float, ...]
     _: KW_ONLY
     public: bool = False
-    missing: Missing = None
+    missing: str | None = None
     limits: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
@@ -221,9 +207,7 @@ def _rule(column: Column) -> str:
 
 def code_of_missing(column: Column) -> int:
     """Return the code of a missing value."""
-    if isinstance(column.missing, OwnState):
-        return len(column.states)
-    return column.states.index(column.missing.state) if isinstance(column.missing, CountAs) else 0
+    return column.domain.index(column.missing) if column.missing is not None else 0
 
 
 def missing_values(column: Column, values: "pd.Series") -> int:
@@ -241,14 +225,8 @@ def states_of_missing(columns: Iterable[Column]) -> dict[str, str]:
 def _check(column: Column) -> None:
     if not column.name.strip():
         raise InputError("Every column needs a name.")
-    missing = column.missing
-    if isinstance(missing, OwnState) and (missing.label in column.states or not missing.label.strip()):
-        raise InputError(f"The state for missing values of {brief(column.name)} needs a different name.")
-    if isinstance(missing, CountAs) and missing.state not in column.states:
-        raise InputError(
-            f"Missing values of {brief(column.name)} cannot count as {brief(missing.state)}, "
-            "which is not one of its states."
-        )
+    if column.missing is not None and not column.missing.strip():
+        raise InputError(f"The state of missing values of {brief(column.name)} needs a name.")
     if not 1 <= len(column.domain) <= MAX_STATES:
         count = len(column.domain)
         raise InputError(f"Column {brief(column.name)} has {count:,} states; it needs 1 to {MAX_STATES}.")

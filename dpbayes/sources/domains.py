@@ -1,21 +1,136 @@
-"""The domain description: the declared domains of a table's columns, as a value and as a file of JSON or TOML.
+"""Declarations of columns, in Python and as a file of JSON or TOML, the domain description.
 
-It contains only declarations, and nothing from the records. A column without a declaration has its name, and whether it
-is in use.
+A description contains only declarations, and nothing from the records. A column without a declaration has its name, and
+whether it is in use.
 """
 
 import json
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
+from dpbayes.base.libraries import pd
+from dpbayes.base.text import shortest
 from dpbayes.base.validation import InputError, brief
-from dpbayes.sources.columns import Categories, Column, CountAs, Cuts, Groups, Missing, OwnState
-from dpbayes.sources.declarations import MISSING, cuts, declare
+from dpbayes.sources.columns import MISSING, Categories, Column, Cuts, Groups
 
 MAX_DESCRIPTION = 20_000_000
 """The largest file in bytes; 500 columns of 256 states with 100 letters need 13 million."""
+
+
+# In Python
+
+
+@dataclass(frozen=True)
+class CutPoints:
+    """A declaration of numbers that are cut into bins; `cuts` makes it."""
+
+    points: tuple[float, ...]
+    has_missing: bool = False
+
+
+Declaration = Column | CutPoints | Sequence[object] | Mapping[str, Sequence[object]]
+"""What declares a column: its values, groups of values by their label, or `cuts`."""
+
+
+def cuts(*points: float | None) -> CutPoints:
+    """Declare a column of numbers by the limits of its bins.
+
+    The first and the last number are the limits of the column; smaller and larger values count in the first and in the
+    last bin. A bin contains its lower limit.
+
+    Args:
+        points: At least three increasing numbers. None declares that missing values are a state of their own.
+
+    Returns:
+        The declaration, for `Table.from_frame`.
+
+    Raises:
+        InputError: There are fewer than three numbers.
+
+    Example:
+        >>> dp.declare({"age": dp.cuts(0, 30, 50, 120)})[0].states
+        ('< 30', '30 to < 50', '>= 50')
+    """
+    numbers = tuple(point for point in points if point is not None)
+    if len(numbers) < 3:
+        raise InputError(
+            f"cuts needs the lower limit, at least one cut point and the upper limit; it has {len(numbers)} numbers: "
+            "write, for example, dp.cuts(0, 30, 50, 120)."
+        )
+    return CutPoints(numbers, has_missing=None in points)
+
+
+def declare(declarations: Mapping[str, Declaration]) -> tuple[Column, ...]:
+    """Return the public domains of columns from declarations that were made without the records.
+
+    Args:
+        declarations: For each column its values, a mapping of labels to the values of each group, `cuts`, or a
+            `Categories`, `Groups` or `Cuts`. None (or NaN or "") among the values declares that missing values are a
+            state of their own.
+
+    Returns:
+        The columns, in the order of the declarations.
+
+    Raises:
+        InputError: A declaration is of another kind, or declares no valid domain.
+
+    Example:
+        >>> [column.domain for column in dp.declare({"smoker": ["no", "yes"], "blood": ["A", "B", "0", None]})]
+        [('no', 'yes'), ('A', 'B', '0', 'missing')]
+    """
+    if not isinstance(declarations, Mapping):
+        raise InputError(
+            f"The declarations must be a dictionary of columns, not {brief(declarations)}: write, for example, "
+            '{"smoker": ["no", "yes"]}.'
+        )
+    return tuple(_declared(name, declaration) for name, declaration in declarations.items())
+
+
+def _declared(name: str, declaration: Declaration) -> Column:
+    if isinstance(declaration, Categories | Groups | Cuts):
+        if declaration.name != name:
+            raise InputError(f"The declaration of column {brief(name)} is that of column {brief(declaration.name)}.")
+        return declaration
+    if isinstance(declaration, CutPoints):
+        low, *points, high = declaration.points
+        missing = MISSING if declaration.has_missing else None
+        return Cuts(name, tuple(points), limits=(low, high), public=True, missing=missing)
+    if isinstance(declaration, Mapping):
+        groups = {label: _texts(name, values) for label, values in declaration.items() if label is not None}
+        return Groups(name, tuple(groups.items()), public=True, missing=MISSING if None in declaration else None)
+    values = _texts(name, declaration)
+    return Categories(name, values, public=True, missing=MISSING if len(values) < len(declaration) else None)
+
+
+def _texts(name: str, values: object) -> tuple[str, ...]:
+    if isinstance(values, str | bytes | Set) or not isinstance(values, Iterable):
+        raise InputError(
+            f"The declaration of column {brief(name)} must be a list of its values, not {brief(values)}: write, for "
+            'example, ["no", "yes"].'
+        )
+    for value in values:
+        if isinstance(value, CutPoints | Collection) and not isinstance(value, str):
+            raise InputError(
+                f"The declaration of column {brief(name)} contains {brief(value)}, which is no text or number. "
+                "Numbers in bins are dp.cuts(0, 30, 120), and dp.cuts(0, 30, 120, None) with missing values."
+            )
+    return tuple(value_text(value) for value in values if str(value) and not pd.isna(value))
+
+
+def value_text(value: object) -> str:
+    """Return the text of a value of a data frame: whole floats as integers, and True as "True"."""
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    if isinstance(value, float | np.floating):
+        return str(int(value)) if float(value).is_integer() else shortest(float(value))
+    return str(value)
+
+
+# As a file
 
 
 @dataclass(frozen=True)
@@ -56,9 +171,6 @@ def for_table(columns: Iterable[DeclaredColumn], names: Sequence[str]) -> tuple[
     return tuple(by_name[name] for name in names)
 
 
-# Writing
-
-
 def write_domains(columns: Iterable[DeclaredColumn | Column]) -> str:
     """Return a domain description as JSON, which `read_domains` reads.
 
@@ -95,7 +207,8 @@ def _entry(column: DeclaredColumn) -> object:
         case Cuts(points=points, limits=(low, high)):
             entry["cuts"] = [_number(point) for point in (low, *points, high)]
     if domain is not None:
-        entry |= _missing(domain.missing) | ({} if domain.public else {"public": False})
+        entry |= {} if domain.missing is None else {"missing": domain.missing}
+        entry |= {} if domain.public else {"public": False}
     entry |= {} if column.use else {"use": False}
     entry |= {"meaning": column.meaning} if column.meaning else {}
     return entry["values"] if list(entry) == ["values"] else entry
@@ -105,13 +218,6 @@ def _number(point: float) -> float | int:
     return int(point) if point.is_integer() and abs(point) < 1e15 else point
 
 
-def _missing(missing: Missing) -> dict[str, object]:
-    """Return the field of the rule; none for a column without missing values."""
-    if isinstance(missing, OwnState):
-        return {"missing": missing.label}
-    return {} if missing is None else {"count_missing_as": missing.state}
-
-
 def _refuse_half_characters(*texts: object) -> None:
     """Refuse halves of surrogate pairs, which JSON can express but UTF-8 cannot."""
     try:
@@ -119,9 +225,6 @@ def _refuse_half_characters(*texts: object) -> None:
     except UnicodeEncodeError as error:
         piece = error.object[error.start : error.end]
         raise InputError(f"A name or a state contains an unpaired surrogate, {piece!a}. Remove it.") from None
-
-
-# Reading
 
 
 def read_domains(text: str | bytes) -> tuple[DeclaredColumn, ...]:
@@ -142,9 +245,7 @@ def read_domains(text: str | bytes) -> tuple[DeclaredColumn, ...]:
         >>> dp.read_domains(text)
         ()
     """
-    text = _decoded(text)
-    entries = _from_json(text) if text.lstrip().startswith("{") else _from_toml(text)
-    return tuple(_column(name, entry) for name, entry in entries.items())
+    return tuple(_column(name, entry) for name, entry in _entries(_decoded(text)).items())
 
 
 def _decoded(text: str | bytes) -> str:
@@ -156,15 +257,18 @@ def _decoded(text: str | bytes) -> str:
         raise InputError("The description is not UTF-8 text. Save it as UTF-8.") from None
 
 
-def _from_json(text: str) -> dict[str, object]:
+def _entries(text: str) -> dict[str, object]:
+    is_json = text.lstrip().startswith("{")
     try:
-        return dict(json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant))
-    except json.JSONDecodeError as error:
-        raise InputError(f"The description is not JSON: {error.msg}, line {error.lineno}.") from None
+        entries: dict[str, object] = json.loads(text, object_pairs_hook=_object) if is_json else tomllib.loads(text)
     except InputError:
         raise
-    except (ValueError, RecursionError):  # a number with thousands of digits, deeply nested lists
-        raise InputError("The description is not readable JSON: its numbers or lists are too long.") from None
+    except (ValueError, RecursionError) as error:
+        kind = "valid JSON" if is_json else "JSON or TOML"
+        raise InputError(f"The description is not {kind}: {brief(str(error), 80)}.") from None
+    if not entries and not is_json:
+        raise InputError('The description declares no column. Write a line for each, such as smoker = ["no", "yes"].')
+    return entries
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -175,23 +279,9 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return entry
 
 
-def _no_constant(token: str) -> object:
-    raise InputError(f"The description contains {token}; its numbers must be finite.")
-
-
-def _from_toml(text: str) -> dict[str, object]:
-    try:
-        entries = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"The description is neither JSON nor TOML: {brief(str(error), 80)}.") from None
-    if not entries:
-        raise InputError('The description declares no column. Write a line for each, such as smoker = ["no", "yes"].')
-    return entries
-
-
 _DOMAINS: dict[str, type] = {"values": list, "groups": dict, "cuts": list, "points": list}
 _ABOUT: dict[str, type] = {"use": bool, "meaning": str}
-_FIELDS: dict[str, Any] = _DOMAINS | _ABOUT | {"missing": bool | str, "count_missing_as": str, "public": bool}
+_FIELDS: dict[str, Any] = _DOMAINS | _ABOUT | {"missing": bool | str, "public": bool}
 """The fields of an entry and their types: those that declare a domain, and those that need none."""
 
 
@@ -200,7 +290,7 @@ def _column(name: str, entry: object) -> DeclaredColumn:
     if not isinstance(fields, dict) or not _has_form(fields):
         raise InputError(
             f"The declaration of column {brief(name)} must be a list of values, or an object with one of the fields "
-            "values, groups, cuts and points, and perhaps missing, count_missing_as, public, use and meaning."
+            "values, groups, cuts and points, and perhaps missing, public, use and meaning."
         )
     domain = _domain(name, fields) if set(fields) - set(_ABOUT) else None
     return DeclaredColumn(name, domain, use=fields.get("use", True), meaning=fields.get("meaning", ""))
@@ -210,7 +300,7 @@ def _has_form(fields: Mapping[str, Any]) -> bool:
     if not all(key in _FIELDS and isinstance(value, _FIELDS[key]) for key, value in fields.items()):
         return False
     kinds = [key for key in fields if key in _DOMAINS]
-    if len(kinds) != 1 or {"missing", "count_missing_as"} <= set(fields):
+    if len(kinds) != 1:
         return set(fields) <= set(_ABOUT)
     values = fields[kinds[0]]
     if kinds[0] in ("cuts", "points"):
@@ -225,9 +315,6 @@ def _domain(name: str, fields: Mapping[str, Any]) -> Column:
     else:
         shape = cuts(*fields["cuts"]) if "cuts" in fields else fields.get("values", fields.get("groups"))
         (column,) = declare({name: shape})
-    missing = column.missing
-    if fields.get("missing", False) is not False:
-        missing = OwnState(MISSING if fields["missing"] is True else fields["missing"])
-    elif "count_missing_as" in fields:
-        missing = CountAs(fields["count_missing_as"])
+    missing = fields.get("missing", False)
+    missing = MISSING if missing is True else missing or column.missing
     return replace(column, public=fields.get("public", True), missing=missing)

@@ -12,7 +12,7 @@ from dpbayes.base.text import shortest
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.network import MAX_STATES
-from dpbayes.sources.columns import Categories, Cuts, Missing, OwnState, is_missing, numbers_in
+from dpbayes.sources.columns import MISSING, Categories, Cuts, is_missing, numbers_in
 
 MOST_NUMBERS = 12
 """A column of numbers with more distinct values than this is proposed as cut points."""
@@ -66,12 +66,12 @@ def counted_proposal(name: str, counted: "pd.Series") -> Proposal:
 
 
 def _proposed(
-    name: str, distinct: list[str], numbers: FloatArray, records: IntArray, missing: Missing
+    name: str, distinct: list[str], numbers: FloatArray, records: IntArray, missing: str | None
 ) -> Categories | Cuts:
     is_numeric = bool(np.isfinite(numbers).all())
     if is_numeric and len(distinct) > MOST_NUMBERS:
         return Cuts(name, _quantiles(name, numbers, records, 4), missing=missing)
-    if len(distinct) + isinstance(missing, OwnState) > MAX_STATES:
+    if len(distinct) + (missing is not None) > MAX_STATES:
         more = " or more" if len(distinct) >= MOST_VALUES else ""
         raise InputError(
             f"Column {brief(name)} has {len(distinct):,} distinct texts{more}; the limit is {MAX_STATES}. "
@@ -81,11 +81,11 @@ def _proposed(
     return Categories(name, tuple(text for _, text in sorted(zip(keys, distinct, strict=True))), missing=missing)
 
 
-def _own_state(distinct: list[str]) -> OwnState:
-    label = OwnState().label
+def _own_state(distinct: list[str]) -> str:
+    label = MISSING
     while label in distinct:
         label += " value"
-    return OwnState(label)
+    return label
 
 
 def _quantiles(name: str, numbers: FloatArray, records: IntArray, bins: int) -> tuple[float, ...]:

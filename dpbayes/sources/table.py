@@ -13,8 +13,7 @@ from dpbayes.base.types import Codes, FloatArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.dataset import Dataset
 from dpbayes.sources.columns import Categories, Column, Cuts, Groups, encode, missing_values
-from dpbayes.sources.declarations import Declaration, declare, value_text
-from dpbayes.sources.domains import DeclaredColumn
+from dpbayes.sources.domains import Declaration, DeclaredColumn, declare, value_text
 
 
 def columns_of(declarations: "Declarations") -> tuple[Column, ...]:

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.releases import ledger
 from dpbayes.releases.document import read_document
-from dpbayes.sources.columns import Categories, OwnState, encode
+from dpbayes.sources.columns import Categories, encode
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.engines.table import Engine
 from dpbayes.ui.session import connected as module
@@ -54,8 +54,8 @@ FRAME = pd.DataFrame(
 )
 
 COLUMNS = (
-    DeclaredColumn("rain", Categories("rain", ("no", "yes"), public=True, missing=OwnState("unknown"))),
-    DeclaredColumn("grass", Categories("grass", ("dry", "wet"), public=True, missing=OwnState("unknown"))),
+    DeclaredColumn("rain", Categories("rain", ("no", "yes"), public=True, missing="unknown")),
+    DeclaredColumn("grass", Categories("grass", ("dry", "wet"), public=True, missing="unknown")),
     DeclaredColumn("height", use=False),
 )
 

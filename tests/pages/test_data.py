@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.text import many
 from dpbayes.experiments.regression_scenario import Records
-from dpbayes.sources.columns import Categories, CountAs, Cuts, Groups
+from dpbayes.sources.columns import Categories, Cuts, Groups
 from dpbayes.sources.domains import DeclaredColumn, read_domains, write_domains
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.pages.data.columns import FEW_REASONS, IN_WORDS, LEAK
@@ -483,7 +483,7 @@ def test_declared_domains_are_saved_and_loaded_as_a_file(at: AppTest, downloads:
     text = downloads[DESCRIPTION]
     assert read_domains(text) == (
         DeclaredColumn("age", Cuts("age", (30,), public=True)),
-        DeclaredColumn("wet", Categories("wet", ("no", "yes"), missing=CountAs("no")), use=False),
+        DeclaredColumn("wet", Categories("wet", ("no", "yes"), missing="no"), use=False),
     )
     other = open_page(PAGE)
     fine(other.segmented_control(key="origin").set_value("upload").run())
@@ -516,7 +516,7 @@ def test_a_meaning_is_what_explore_asks_about_and_is_saved(at: AppTest, download
 
 
 WRONG_DESCRIPTIONS: list[tuple[str | bytes, str]] = [
-    (b"age,wet", "neither JSON"),
+    (b"age,wet", "not JSON or TOML"),
     (write_domains([DeclaredColumn("age")]), 'lacks the table\'s column "wet"'),
     (write_domains(map(DeclaredColumn, ("age", "wet", "<i>"))), 'has a column "<i>"'),
 ]

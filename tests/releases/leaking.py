@@ -12,7 +12,7 @@ import pytest
 from dpbayes.mechanisms.noise import exact
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
-from dpbayes.sources.columns import Categories, OwnState, encode
+from dpbayes.sources.columns import Categories, encode
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.edgelist import network
 from tests.releases.asking import replace_draw
@@ -21,7 +21,7 @@ STATES = {"city": ("here", "there", "nowhere"), "illness": ("none", "common", "r
 """Nobody is nowhere; the last states are those of records without a value."""
 
 COLUMNS = tuple(
-    DeclaredColumn(name, Categories(name, states[:-1], public=True, missing=OwnState(states[-1])))
+    DeclaredColumn(name, Categories(name, states[:-1], public=True, missing=states[-1]))
     for name, states in STATES.items()
 )
 

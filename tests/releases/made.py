@@ -8,7 +8,7 @@ from dpbayes.model.counts import count
 from dpbayes.releases import ledger
 from dpbayes.releases.document.request import DomainChoice, ReleaseRequest
 from dpbayes.releases.publishing import Published, publish
-from dpbayes.sources.columns import Categories, OwnState, encode
+from dpbayes.sources.columns import Categories, encode
 from dpbayes.sources.domains import DeclaredColumn, write_domains
 from dpbayes.sources.edgelist import network
 from dpbayes.sources.files import read_table
@@ -19,8 +19,8 @@ CSV = "rain,grass\n" + "no,dry\n" * 30 + "yes,wet\n" * 20 + "yes,dry\n" * 6 + ",
 STATES = {"rain": ("no", "yes", "unknown"), "grass": ("dry", "wet")}
 
 COLUMNS = (
-    DeclaredColumn("rain", Categories("rain", ("no", "yes"), public=True, missing=OwnState("unknown"))),
-    DeclaredColumn("grass", Categories("grass", ("dry", "wet"), public=True, missing=OwnState("unknown"))),
+    DeclaredColumn("rain", Categories("rain", ("no", "yes"), public=True, missing="unknown")),
+    DeclaredColumn("grass", Categories("grass", ("dry", "wet"), public=True, missing="unknown")),
 )
 
 NETWORK = network("rain -> grass", STATES | {"grass": ("dry", "wet", "unknown")})

@@ -13,11 +13,8 @@ from dpbayes.base.validation import InputError
 from dpbayes.sources import proposals
 from dpbayes.sources.columns import (
     Categories,
-    CountAs,
     Cuts,
     Groups,
-    Missing,
-    OwnState,
     encode,
     states_of_missing,
 )
@@ -49,10 +46,10 @@ def test_encode_every_kind_of_column() -> None:
 def test_missing_policies() -> None:
     frame = frame_of(a=["x", "", "y", "?", " NA "], b=["1", "2", "3", "4", "5"])
     b = Cuts("b", (3,))
-    own = encode(frame, [Categories("a", ("x", "y"), missing=OwnState("unknown")), b])
+    own = encode(frame, [Categories("a", ("x", "y"), missing="unknown"), b])
     assert own.states[0] == ("x", "y", "unknown")
     assert own.column("a").tolist() == [0, 2, 1, 2, 2]
-    filled = encode(frame, [Categories("a", ("x", "y"), missing=CountAs("y")), b])
+    filled = encode(frame, [Categories("a", ("x", "y"), missing="y"), b])
     assert filled.column("a").tolist() == [0, 1, 1, 1, 1]
     complete = encode(frame, [Categories("a", ("x", "y")), b])
     assert complete.states[0] == ("x", "y"), "no state is added to a column without missing values"
@@ -61,12 +58,12 @@ def test_missing_policies() -> None:
     assert declared.column("a").tolist() == [0, 1, 0]
 
 
-RULES = (None, OwnState("unknown"), CountAs("s1"))
+RULES = (None, "unknown", "s1")
 RECORDS = list(product(["a", "b", "", "NA"], ["1", "5", "?"]))
 
 
-@pytest.mark.parametrize(("first", "second"), list(product(RULES, (None, OwnState("unknown"), CountAs(">= 3")))))
-def test_the_codes_of_a_record_depend_on_this_record_alone(first: Missing, second: Missing) -> None:
+@pytest.mark.parametrize(("first", "second"), list(product(RULES, (None, "unknown", ">= 3"))))
+def test_the_codes_of_a_record_depend_on_this_record_alone(first: str | None, second: str | None) -> None:
     """All tables of two records, and with them all pairs of tables that differ in one record."""
     columns = [Groups("g", (("s0", ("a",)), ("s1", ("b",))), missing=first), Cuts("c", (3,), missing=second)]
 
@@ -122,11 +119,9 @@ def test_a_state_is_no_novel() -> None:
             column()
 
 
-def test_wrong_policies() -> None:
-    with pytest.raises(InputError, match="needs a different name"):
-        Categories("a", ("missing", "x"), missing=OwnState())
-    with pytest.raises(InputError, match='cannot count as "z"'):
-        Categories("a", ("x",), missing=CountAs("z"))
+def test_missing_values_have_a_state_with_a_name_and_values_are_in_one_group() -> None:
+    with pytest.raises(InputError, match="needs a name"):
+        Categories("a", ("x",), missing=" ")
     with pytest.raises(InputError, match="used twice"):
         Groups("a", (("l", ("x",)), ("r", ("x",))))
 
@@ -136,7 +131,7 @@ def test_wrong_policies() -> None:
 
 def test_proposals() -> None:
     assert proposal("a", ["x10", "x9", "X1", "x9"]).domain == Categories("a", ("X1", "x9", "x10"))
-    assert proposal("a", ["10", "9", ""]).domain == Categories("a", ("9", "10"), missing=OwnState())
+    assert proposal("a", ["10", "9", ""]).domain == Categories("a", ("9", "10"), missing="missing")
     cuts = proposal("a", [str(i) for i in range(1, 1001)]).domain
     assert cuts == Cuts("a", (250, 500, 750))
     assert not cuts.public

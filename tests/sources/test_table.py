@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpbayes as dp
-from dpbayes.sources.columns import Cuts, OwnState
-from dpbayes.sources.declarations import value_text
+from dpbayes.sources.columns import Cuts
+from dpbayes.sources.domains import value_text
 
 FRAME = pd.DataFrame(
     {
@@ -97,7 +97,7 @@ def test_values_have_the_texts_that_declarations_have(value, text):
 def test_limits_are_beside_the_cut_points():
     (age,) = dp.declare({"age": dp.cuts(0, 30, 120)})
     assert age == Cuts("age", (30.0,), limits=(0, 120), public=True)
-    assert dp.declare({"age": dp.cuts(0, 30, 120, None)})[0].missing == OwnState("missing")
+    assert dp.declare({"age": dp.cuts(0, 30, 120, None)})[0].missing == "missing"
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_mistake_has_one_sentence(frame, declarations, names):
 def test_a_blank_value_declares_missing_values():
     for blank in (None, np.nan, pd.NA, ""):
         (blood,) = dp.declare({"blood": ["A", blank]})
-        assert (blood.states, blood.missing) == (("A",), OwnState("missing"))
+        assert (blood.states, blood.missing) == (("A",), "missing")
 
 
 def test_a_warning_states_what_undeclared_missing_values_count_as():

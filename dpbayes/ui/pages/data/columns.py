@@ -12,13 +12,11 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.text import escaped, many, shortest
 from dpbayes.base.validation import InputError, brief
 from dpbayes.sources.columns import (
+    MISSING,
     Categories,
     Column,
-    CountAs,
     Cuts,
     Groups,
-    Missing,
-    OwnState,
     code_of_missing,
     encode,
     missing_values,
@@ -83,13 +81,13 @@ def _quoted(value: str) -> str:
     return '"' + value.replace('"', '""') + '"' if odd else value
 
 
-def missing_text(missing: Missing) -> str:
+def missing_text(column: Column) -> str:
     """Return the rule for missing values as text."""
-    if isinstance(missing, CountAs):
-        return f"{COUNT_AS} {missing.state}"
-    if isinstance(missing, OwnState):
-        return OWN if missing == OwnState() else f"{OWN}: {missing.label}"
-    return NONE
+    if column.missing is None:
+        return NONE
+    if column.missing in column.states:
+        return f"{COUNT_AS} {column.missing}"
+    return OWN if column.missing == MISSING else f"{OWN}: {column.missing}"
 
 
 def as_typed(column: DeclaredColumn, shown: Column | None, edit: Mapping[str, Any]) -> DeclaredColumn:
@@ -110,18 +108,16 @@ def as_typed(column: DeclaredColumn, shown: Column | None, edit: Mapping[str, An
 
 def _domain(name: str, shown: Column | None, edit: Mapping[str, Any]) -> Column:
     public = edit.get("public", shown.public if shown else False)
-    missing = shown.missing if shown else None
-    if "missing" in edit:
-        missing = _missing(name, edit["missing"])
+    rule = edit.get("missing", missing_text(shown) if shown else NONE)
     text = edit.get("values", text_of(shown))
     if shown and text == text_of(shown):
-        return replace(shown, public=public, missing=missing)
+        return _with_rule(replace(shown, public=public), rule)
     if isinstance(shown, Groups):
         raise InputError(f"The groups of {brief(name)} cannot be typed here; load a domain description instead.")
     if text.strip().startswith(CUT_AT):
         points = _values(name, text.strip().removeprefix(CUT_AT))
-        return Cuts(name, _points(name, points), public=public, missing=missing)
-    return Categories(name, tuple(_values(name, text)), public=public, missing=missing)
+        return _with_rule(Cuts(name, _points(name, points), public=public), rule)
+    return _with_rule(Categories(name, tuple(_values(name, text)), public=public), rule)
 
 
 def _values(name: str, text: str) -> list[str]:
@@ -139,16 +135,18 @@ def _points(name: str, values: list[str]) -> tuple[float, ...]:
         raise InputError(f"The cut points of {brief(name)} must be numbers separated by semicolons.") from None
 
 
-def _missing(name: str, text: str) -> Missing:
+def _with_rule(column: Column, text: str) -> Column:
+    """Return a column with the rule for missing values that was typed."""
     rule, _, label = (part.strip() for part in text.partition(":"))
     if rule in ("", NONE):
-        return None
+        return replace(column, missing=None)
+    state = text.strip().removeprefix(COUNT_AS).lstrip(": ")
     if rule == OWN:
-        return OwnState(label) if label else OwnState()
-    if rule.startswith(COUNT_AS):
-        return CountAs(text.strip().removeprefix(COUNT_AS).lstrip(": "))
+        return replace(column, missing=label or MISSING)
+    if rule.startswith(COUNT_AS) and state in column.states:
+        return replace(column, missing=state)
     raise InputError(
-        f"For missing values of {brief(name)}, type “{NONE}”, “{OWN}”, or “{COUNT_AS}” and one of its values."
+        f"For missing values of {brief(column.name)}, type “{NONE}”, “{OWN}”, or “{COUNT_AS}” and one of its values."
     )
 
 
@@ -250,7 +248,7 @@ def _number_missing(mine: Upload) -> list[int | None]:
 def _declared_cells(domain: Column | None, number: int | None = None) -> dict[str, object]:
     return {
         "values": text_of(domain),
-        "missing": missing_text(domain.missing) if domain else NONE,
+        "missing": missing_text(domain) if domain else NONE,
         IN_WORDS: missing_sentence(domain, number) if domain else "",
         "public": domain.public if domain else False,
     }
@@ -262,7 +260,7 @@ def missing_sentence(column: Column, number: int | None = None) -> str:
     if number == 0:
         return "None is missing."
     values = "Missing values" if number is None else many(number, "missing value")
-    return f"{values}: {'a state of their own,' if isinstance(column.missing, OwnState) else 'counted as'} “{state}”."
+    return f"{values}: {'a state of their own,' if state not in column.states else 'counted as'} “{state}”."
 
 
 def _set_aside(mine: DescribedTable) -> None:
