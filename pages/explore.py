@@ -1,6 +1,6 @@
 """Explore: one question, private beside exact, at every epsilon."""
 
-from dpbayes.ui.pages.explore.page import explore_page
+from dpbayes.ui.pages.explore import explore_page
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.widgets.page import within_app
 

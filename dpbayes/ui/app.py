@@ -1,19 +1,25 @@
 """The pages with their navigation, and the run of one page below the bar and the banner of a story."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
 from dpbayes.base.text import escaped
-from dpbayes.ui.bar import top_bar
 from dpbayes.ui.pages.stories.banner import banner, nothing
 from dpbayes.ui.pages.stories.opened import story_page, turned
+from dpbayes.ui.server.program import start_command
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.current import link_problems, show_place
+from dpbayes.ui.session.current import change, current, link_problems, show_place
 from dpbayes.ui.session.drawings import remember
+from dpbayes.ui.session.link import left_out, query_of
+from dpbayes.ui.session.settings import Seat
 from dpbayes.ui.widgets.address import begin_with_address, turn_to, write_in_place, write_link
-from dpbayes.ui.widgets.board import forget_numbers
+from dpbayes.ui.widgets.board import begin_share_menu, forget_numbers
+from dpbayes.ui.widgets.controls import mirror
 from dpbayes.ui.widgets.scanning import PAGES_OF_COUNTS, count_connected
 from dpbayes.ui.widgets.show import guarded
 
@@ -75,3 +81,99 @@ def _shown() -> None:
         page.run()
     compare_guess()
     write_link()
+
+
+# The bar of all pages: title, seat where a page offers it, and the link to share
+
+
+def top_bar(title: str, *, has_seat: bool) -> None:
+    """Title, seat and link, in one line where the screen is wide."""
+    missing = _missing_from_link()
+    with st.container(horizontal=True, vertical_alignment="center", key="bar"):
+        st.title(title, width="content")
+        if has_seat:
+            mirror("segments.seat", current().seat)
+            st.segmented_control(
+                "View as",
+                list(Seat),
+                key="segments.seat",
+                format_func=lambda seat: seat.value.capitalize(),
+                required=True,
+                on_change=lambda: change(seat=st.session_state["segments.seat"]),
+                label_visibility="collapsed",
+            )
+        # Opening it reruns all: a page's fragment moves on without the bar, and the link must not be yesterday's.
+        menu = st.popover("Share", key="share", on_change="rerun")
+        begin_share_menu(menu if menu.open else None)
+        with menu:
+            st.markdown("**Link**")
+            if missing:
+                st.warning(missing)
+            st.caption(
+                f"This link reopens {'the rest of the' if missing else 'the same'} view. Uploaded tables are not part "
+                "of the link."
+            )
+            address, why = shareable((st.context.url or "").partition("?")[0], Served.now())
+            st.code(f"{address}?{urlencode(query_of(current()))}", language=None, wrap_lines=True)
+            if why:
+                st.caption(why)
+    if current().seat is Seat.RECIPIENT:
+        st.caption(
+            "Recipient view: only what a release contains. This choice changes what is shown; it does not restrict "
+            "access." + ("" if has_seat else " Explore changes it.")
+        )
+    if missing:
+        st.caption(missing)
+
+
+def _missing_from_link() -> str:
+    """Return the sentence about what the link cannot carry, empty if it carries everything."""
+    names = left_out(current())
+    if not names:
+        return ""
+    return (
+        f"The link leaves out {' and '.join(names)}: {'it is' if len(names) == 1 else 'they are'} too long for an "
+        "address. *Import or export* on the Network page saves a network as a file."
+    )
+
+
+# The address that others can open, or the reason why they cannot
+
+ONLY_HERE = (
+    f"This address works on this computer only; `{start_command(for_class=True)}` opens it to the local network."
+)
+
+
+@dataclass(frozen=True)
+class Served:
+    """The address that the server listens on, and its name for other computers, "" if unknown."""
+
+    listens: str
+    public_name: str
+
+    @classmethod
+    def now(cls) -> "Served":
+        """Return the configuration of this server."""
+        address = str(st.get_option("browser.serverAddress") or "")
+        return cls(str(st.get_option("server.address") or ""), "" if is_own(address) else address)
+
+
+def is_own(host: str) -> bool:
+    """Return whether a host name means the computer that uses it, such as localhost."""
+    if host.rstrip(".") == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def shareable(opened: str, served: Served) -> tuple[str, str]:
+    """Return the address for other persons of a page opened at `opened`, and why they cannot use it, else ""."""
+    parts = urlsplit(opened)
+    if not is_own(parts.hostname or "localhost"):  # opened from another computer, or by a name that others can use
+        return opened, ""
+    if is_own(served.listens) or not served.public_name:
+        return opened, ONLY_HERE
+    port = f":{parts.port}" if parts.port else ""
+    return urlunsplit(parts._replace(netloc=f"{served.public_name}{port}")), ""

@@ -14,7 +14,7 @@ from dpbayes.sources.columns import Categories, Cuts, encode
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.proposals import Proposal
-from dpbayes.ui.pages.explore.page import inputs_of
+from dpbayes.ui.pages.explore import inputs_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options.workflow import ExploreView, SimulatedTables
 from dpbayes.ui.session.settings import EXPLORED_NAMES, Seat

@@ -20,6 +20,8 @@ from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.named_networks import empty, load_named
 from dpbayes.sources.shipped_tables import default_network
 from dpbayes.theory.index import EXHIBITS
+from dpbayes.ui.pages.network import arrow_view
+from dpbayes.ui.pages.network import python_of as python_of_arrows
 from dpbayes.ui.pages.proofs.mechanism import setting_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import Graph, code_of
@@ -28,7 +30,6 @@ from dpbayes.ui.session.settings import Cpts, Settings
 from dpbayes.ui.session.uploads import Upload
 from dpbayes.ui.widgets.from_python import (
     FACE,
-    MOST_NODES,
     counts_in_python,
     mechanism_in_python,
     network_in_python,
@@ -231,10 +232,24 @@ def test_what_belongs_to_no_network_is_made_again() -> None:
 def test_a_network_is_made_again_by_its_name_or_in_full() -> None:
     votes = default_network("house_votes_84")
     named = (load_named("asia")[0], "load_named('asia')"), (votes, "default_network('house_votes_84')")
-    for network, words in (*named, (empty(3), "from_edges")):
+    for network, words in (*named, (empty(61), "from_edges")):
         python = network_in_python(network)
         names: dict[str, Any] = {}
         exec(f"import dpbayes as dp\n{python}", names)
         assert words in python
         assert names["network"] == network
-    assert "read_bif" in network_in_python(empty(MOST_NODES + 1))
+
+
+@pytest.mark.parametrize("settings", [Settings(source="sprinkler", records=200), Settings(data="house_votes_84")])
+def test_the_code_of_network_prints_the_numbers_of_its_board(settings: Settings) -> None:
+    chosen = Chosen(dataclasses.replace(settings, graph=code_of(Graph.of(chosen_pair(settings)))))
+    (numbers,) = run(python_of_arrows(chosen))
+    assert numbers == arrow_view(chosen).frames_at("1")[0].numbers
+
+
+def chosen_pair(settings: Settings) -> Network:
+    """Return two columns of a table with an arrow."""
+    network = Chosen(settings).network
+    start, end = network.edges[0]
+    states = dict(zip(network.names, network.states, strict=True))
+    return Network.from_edges([start, end], [(start, end)], {name: states[name] for name in (start, end)})

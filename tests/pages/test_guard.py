@@ -65,7 +65,7 @@ def test_a_page_that_fails_is_a_sentence(
 def test_the_log_of_the_server_has_the_traceback(
     monkeypatch: pytest.MonkeyPatch, nothing_unforeseen: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("dpbayes.ui.pages.explore.page.explore_page", fail)
+    monkeypatch.setattr("dpbayes.ui.pages.explore.explore_page", fail)
     open_page_that_fails = pytest.raises(AssertionError)
     with open_page_that_fails, caplog.at_level(logging.ERROR):
         open_page("pages/explore.py")

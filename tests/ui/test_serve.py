@@ -42,7 +42,7 @@ def test_what_is_no_port_is_a_sentence(text: str) -> None:
 
 
 def test_what_is_imported_before_the_first_visitor_comes_is_no_more_than_needed() -> None:
-    code = "import sys; import dpbayes.ui.app, dpbayes.ui.pages.explore.page; print(*sys.modules)"
+    code = "import sys; import dpbayes.ui.app, dpbayes.ui.pages.explore; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert "dpbayes.theory.zhang16.stealth" in loaded

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpbayes.ui.bar import Served, shareable
+from dpbayes.ui.app import Served, shareable
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import naive_bayes
 from dpbayes.sources.shipped_tables import shipped_regression
-from dpbayes.ui.pages.explore.controls import question_line
+from dpbayes.ui.pages.explore_rail import question_line
 from dpbayes.ui.session.chosen import Chosen, kind_called, question_of
 from dpbayes.ui.session.kept import kept
 from dpbayes.ui.session.options.lab import CalibrationsShown, Experiment, MechanismsShown, Scene

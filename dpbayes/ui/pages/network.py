@@ -31,7 +31,15 @@ from dpbayes.ui.session.settings import Cpts
 from dpbayes.ui.session.uploads import document_place, given_cpts
 from dpbayes.ui.widgets.board import share, show
 from dpbayes.ui.widgets.dag_editor import Beyond, DrawingError, Meaning, dag_editor
-from dpbayes.ui.widgets.from_python import NETWORK, is_read_from_file
+from dpbayes.ui.widgets.from_python import (
+    FACE,
+    network_in_python,
+    program,
+    public_source_in_python,
+    show_python,
+    table_in_python,
+    value_in_python,
+)
 from dpbayes.ui.widgets.page import next_page
 from dpbayes.ui.widgets.show import sentence_instead
 
@@ -254,7 +262,7 @@ def _worth(chosen: Chosen) -> None:
     view, value = arrow_view(chosen), shortest(chosen.epsilon)
     is_public = not view.board.private or chosen.has_public_records
     show("network", arrow_inputs(chosen), lambda: view, value, is_public=is_public)
-    share(view, value)
+    share(view, value, python=lambda: show_python(python_of(chosen), "network", chosen))
 
 
 def arrow_view(chosen: Chosen) -> View:
@@ -262,13 +270,37 @@ def arrow_view(chosen: Chosen) -> View:
     network, source = chosen.network, chosen.public_source
     prior, seed, facts = chosen.settings.prior, chosen.seed, {"table": chosen.data_title}
     if source is not None:
-        n = min(USUAL_RECORDS if chosen.n is None else max(chosen.n, 1), MOST_RECORDS)
-        return arrow_worth(PublicArrows(*source, network, n, _origin(chosen), prior, seed)).stating(facts)
+        return arrow_worth(PublicArrows(*source, network, _records(chosen), _origin(chosen), prior, seed)).stating(
+            facts
+        )
     if not chosen.is_curator:
         raise InputError(WITHOUT_RECORDS)
     table = chosen.dataset
     _ = chosen.counts  # refuses a node that is no column
     return arrow_worth(CuratorArrows(table, network, prior, seed)).stating(facts)
+
+
+def python_of(chosen: Chosen) -> str:
+    """Return the code that computes the numbers of the board. Errors: InputError for a drawing that is no network."""
+    if chosen.public_source is None:
+        kind, made, values = "CuratorArrows", table_in_python(chosen), "data, network"
+    else:
+        kind, values = "PublicArrows", f"source, probabilities, network, {_records(chosen)}, 'public probabilities'"
+        made = f"{public_source_in_python(chosen)}\nsource = network"
+    return program(
+        FACE,
+        f"from dpbayes.boards.network import {kind}, arrow_worth",
+        made,
+        network_in_python(chosen.network),
+        value_in_python("prior", chosen.settings.prior),
+        f"view = arrow_worth({kind}({values}, prior=prior, seed={chosen.seed!r}))",
+        f"print(view.frames_at({shortest(chosen.epsilon)!r})[0].numbers)",
+    )
+
+
+def _records(chosen: Chosen) -> int:
+    """Return the records of a planned table."""
+    return min(USUAL_RECORDS if chosen.n is None else max(chosen.n, 1), MOST_RECORDS)
 
 
 def _origin(chosen: Chosen) -> str:
@@ -312,7 +344,7 @@ def _offer(chosen: Chosen) -> None:
     download_button(
         "Download BIF (uniform tables)",
         lambda: write_bif(network, uniform),
-        NETWORK if is_read_from_file(network) else offered_name("network", "bif"),
+        offered_name("network", "bif"),
         key="bif.out",
         help="The file contains the structure only: its probabilities are uniform and do not depend on the data.",
     )

@@ -19,8 +19,8 @@ from dpbayes.ui.session.current import change, current, set_parameter
 from dpbayes.ui.session.link import READERS, read_parameter
 from dpbayes.ui.session.settings import PARAMETERS, parameter_title
 
-FEW = 4
-"""The largest number of options that are a row of buttons; more options are a list."""
+FEW = 5
+"""The largest number of options without a label that are a row of buttons; more options are a list."""
 
 LINE, PADDING = 30, 4
 """Letters of a row of buttons that fit beside a board, and what the edges of a button take of them."""
@@ -104,32 +104,6 @@ def choice(
     )
 
 
-def toggle(label: str, field: str, **more: Any) -> None:
-    """Show a settings field as a switch."""
-    key = f"toggle.{field}"
-    mirror(key, getattr(current(), field))
-    st.toggle(label, key=key, on_change=lambda: change(**{field: st.session_state[key]}), **more)
-
-
-def segments(
-    label: str, field: str, options: Sequence[Any], *, format_func: Callable[[Any], str] = str, **more: Any
-) -> None:
-    """Show a settings field as buttons, one of which is selected; few options are a segmented control."""
-    key = f"segments.{field}"
-    mirror(key, getattr(current(), field))
-    offer = st.segmented_control if len(options) <= FEW else st.pills
-    offer(
-        label,
-        options,
-        key=key,
-        format_func=format_func,
-        required=True,
-        wrap=True,
-        on_change=lambda: change(**{field: st.session_state[key]}),
-        **more,
-    )
-
-
 def parameter_control(
     name: str,
     *,
@@ -160,7 +134,7 @@ def _choice_parameter(name: str, parameter: Choice, default: object, label: Lite
         "on_change": lambda: set_parameter(name, st.session_state[key]),
     }
     letters_needed = sum(len(parameter.label(option)) + PADDING for option in options)
-    if letters_needed <= LINE or (label == "collapsed" and len(options) <= FEW + 1):  # which have the whole page
+    if letters_needed <= LINE or (label == "collapsed" and len(options) <= FEW):  # which have the whole page
         st.segmented_control(_title(name), options, required=True, wrap=True, **shared)
     else:
         st.selectbox(_title(name), options, **shared)

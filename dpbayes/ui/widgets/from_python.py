@@ -29,19 +29,6 @@ FACE = "import dpbayes as dp"
 STREAM = "from dpbayes.base.randomness import stream"
 PATH = "from pathlib import Path"
 
-NETWORK = "network.bif"
-"""The file from which the code reads a large network. The Network page offers this file."""
-
-BIF = f'{PATH}\nnetwork, {{}} = dp.read_bif(Path("{NETWORK}").read_text(encoding="utf-8"))  # {{}}'
-"""The code that reads a network from a file, with or without its probabilities, and a comment about the file."""
-
-MOST_NODES = 60
-"""The largest network that the code writes out; a larger one is read from its file."""
-
-MOST_CELLS = 200
-"""The largest number of typed or loaded probabilities that the code writes out; more are read from their file."""
-
-
 DESCRIPTION = "domains.json"
 """The file from which the code reads the domains of the person's own columns."""
 
@@ -52,6 +39,14 @@ def same_from_python(python: str, *, name: str, chosen: Chosen | None = None) ->
         st.code(python, language="python", wrap_lines=True)
         if chosen is not None and DESCRIPTION in python:
             description_beside(chosen, name)
+
+
+def show_python(python: str, name: str, chosen: Chosen) -> None:
+    """Show code in the menu of a board, with the domain description that it reads."""
+    st.markdown("**Python**")
+    st.code(python, language="python", wrap_lines=True)
+    if DESCRIPTION in python:
+        description_beside(chosen, name)
 
 
 def description_beside(chosen: Chosen, name: str) -> None:
@@ -97,19 +92,12 @@ def program(*parts: str) -> str:
     return "\n".join([*first, "", *others])
 
 
-def is_read_from_file(network: Network) -> bool:
-    """Whether the code reads a network from its file, unless the network has a name."""
-    return len(network.names) > MOST_NODES
-
-
 def network_in_python(network: Network) -> str:
-    """Return the code that creates `network`: by its name, written out, or from the file of its drawing."""
+    """Return the code that creates `network`: by its name, or written out."""
     if key := next((key for key in SHIPPED if default_network(key) == network), ""):
         return f"from dpbayes.sources.shipped_tables import default_network\nnetwork = default_network({key!r})"
     if key := next((key for key in NAMED if load_named(key)[0] == network), ""):
         return f"network, _ = dp.load_named({key!r})"
-    if is_read_from_file(network):
-        return BIF.format("_", "Network, Import or export")
     states = dict(zip(network.names, network.states, strict=True))
     return f"network = dp.Network.from_edges({list(network.names)!r}, {list(network.edges)!r}, {states!r})"
 
@@ -146,12 +134,10 @@ def _synthetic(chosen: Chosen) -> str:
     """Return the code that draws the very records again; it leaves `network` as the one that they are drawn from."""
     settings, (network, probabilities) = chosen.settings, chosen.truth
     seed = settings.data_seed
-    if settings.cpts is not Cpts.GIVEN:
-        truth = public_source_in_python(chosen)
-    elif network.cell_count <= MOST_CELLS:
+    if settings.cpts is Cpts.GIVEN:
         truth = f"{network_in_python(network)}\nprobabilities = {np.asarray(probabilities).tolist()!r}"
     else:
-        truth = BIF.format("probabilities", "the file that was loaded on Network")
+        truth = public_source_in_python(chosen)
     draw = f'dp.sample_dataset(network, probabilities, {settings.records!r}, stream({seed!r}, "records"))'
     return f"{STREAM}\n{truth}\ndata = {draw}"
 

@@ -2,35 +2,34 @@
 
 from collections.abc import Callable, Hashable
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import streamlit as st
 
+from dpbayes.audit.registry import audit_of
+from dpbayes.audit.risk import LINKED, RARE, Risk, belief_sentence, risk, sentences
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.text import shortest, typed
+from dpbayes.base.text import escaped, percent, shortest, typed
 from dpbayes.base.validation import InputError
 from dpbayes.boards.board import View
 from dpbayes.boards.curator import RELEASES, CuratorInputs, shown_release
 from dpbayes.boards.explore import RecipientInputs, explore_release, explore_table
 from dpbayes.boards.which_epsilon import ToleranceInputs, which_epsilon
 from dpbayes.experiments.planned_tables import TrueTable
+from dpbayes.figures.explore import RaisedBeliefs, risk_figure
 from dpbayes.mechanisms import Mechanism, Outcome, Release
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.ui.pages.explore.controls import meanings_of, question_line, rail
-from dpbayes.ui.pages.explore.person import one_person
+from dpbayes.ui.pages.explore_rail import meanings_of, question_line, rail
 from dpbayes.ui.session.chosen import Chosen, kind_called, question_of
 from dpbayes.ui.session.file_names import public_records_text
+from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.session.options.workflow import ExploreView, SimulatedTables
 from dpbayes.ui.session.planned import planned_tables_of
-from dpbayes.ui.widgets.board import share, show
+from dpbayes.ui.widgets.board import picture, share, show
 from dpbayes.ui.widgets.controls import parameter_control
-from dpbayes.ui.widgets.from_python import (
-    DESCRIPTION,
-    FACE,
-    counts_in_python,
-    description_beside,
-    mechanism_in_python,
-    program,
-)
+from dpbayes.ui.widgets.from_python import FACE, counts_in_python, mechanism_in_python, program, show_python
+from dpbayes.ui.widgets.show import folded, inside, sentence_instead
 
 NO_ARROWS = (
     "The graph has no arrows yet, so each column is answered on its own. Draw an arrow with *Edit* beside **Graph**, "
@@ -66,7 +65,8 @@ def _release(chosen: Chosen) -> None:
     view, value = view_of(chosen), shortest(chosen.epsilon)
     with st.container(key="main"), st.container(key="picture"):
         show("explore", inputs_of(chosen), lambda: view, value, is_public=chosen.has_public_records)
-    share(view, value, python=(lambda: _show_python(chosen)) if _has_python(chosen) else None)
+    python = (lambda: show_python(python_of(chosen), "explore", chosen)) if _has_python(chosen) else None
+    share(view, value, python=python)
 
 
 def _has_python(chosen: Chosen) -> bool:
@@ -74,14 +74,6 @@ def _has_python(chosen: Chosen) -> bool:
     is_noise_aware = chosen.options("release").reading is Reading.NOISE_AWARE
     may_see = chosen.is_curator or chosen.has_public_records
     return is_noise_aware and may_see and not chosen.is_connected and not chosen.reads_records
-
-
-def _show_python(chosen: Chosen) -> None:
-    """Show the code, with the domain description that it reads. Errors: those of `python_of`."""
-    st.markdown("**Python**")
-    st.code(python := python_of(chosen), language="python", wrap_lines=True)
-    if DESCRIPTION in python:
-        description_beside(chosen, "explore")
 
 
 def python_of(chosen: Chosen) -> str:
@@ -186,4 +178,56 @@ def tolerance_inputs(chosen: Chosen) -> ToleranceInputs:
         meanings_of(chosen),
         chosen.options("release").reading,
         chosen.seed,
+    )
+
+
+# One person
+
+_BEFORE = np.linspace(0.0, 1.0, 201)
+
+
+def one_person(chosen: Chosen) -> None:
+    """Show how far a belief about one person can rise under the guarantee and the mechanism, which is public."""
+    with folded("Meaning of this epsilon for one person", key="person.open") as is_open:
+        if not is_open:
+            return
+        left, right = st.columns(2)
+        with left:
+            parameter_control("release.suspicion")
+        with right:
+            parameter_control("release.releases")
+        mechanism, options = chosen.mechanism, chosen.options("release")
+        if audit_of(mechanism).outputs is not None:
+            belief = belief_sentence(mechanism.certified, suspicion=options.suspicion, releases=options.releases)
+            st.markdown(f"{escaped(belief)} This follows from the guarantee: the worst-case loss is not known.")
+            return
+        with sentence_instead():
+            values = tuple(getattr(mechanism, name) for name in parameters_of(type(mechanism)))
+            key = (type(mechanism).__name__, values, chosen.network, chosen.settings.prior)
+            limits = _risk(key, chosen.counts.n, options.releases, options.suspicion, mechanism)
+            st.markdown(sentences([limits]))
+            _beliefs(limits, chosen)
+            st.caption(f"{LINKED} The records are not used.")
+
+
+@session_cache(16, spinner="Composing losses …")
+def _risk(key: Hashable, n: int, releases: int, suspicion: float, _mechanism: Any) -> Risk:
+    return risk(_mechanism, n=n, releases=releases, suspicion=suspicion)
+
+
+def _beliefs(limits: Risk, chosen: Chosen) -> None:
+    at, kept = limits.suspicion, np.isfinite(limits.rare)
+    beliefs = RaisedBeliefs(
+        before=_BEFORE,
+        most=limits.raised(_BEFORE),
+        usual=limits.usual(_BEFORE) if kept else np.full(len(_BEFORE), np.nan),
+        most_name="at most" if not limits.guarantee.delta else "at most, except with probability δ",
+        usual_name=f"at most, in {1 - RARE:.0%} of cases ({inside(chosen.mechanism.label)})",
+    )
+    marks = (at, limits.ceiling, float(limits.usual(at)) if kept else np.nan)
+    picture(
+        risk_figure(beliefs, chosen=marks, colour=chosen.mechanism.colour),
+        key="person",
+        title="How much can a belief about one person rise?",
+        alt=f"Beliefs before and after a release: {percent(at)} becomes at most {percent(limits.ceiling)}.",
     )
