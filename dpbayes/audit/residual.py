@@ -9,7 +9,7 @@ from dpbayes.audit.report import WorstCase, nodes_text, replacement
 from dpbayes.base.text import numeral
 from dpbayes.mechanisms import GaussianResiduals, Noise
 from dpbayes.mechanisms.noise.law import inverse
-from dpbayes.model.charges import Charges, WorstCharge
+from dpbayes.model.residual_design import Charges, WorstCharge
 
 
 def _charge(mechanism: GaussianResiduals) -> WorstCharge:

@@ -8,13 +8,10 @@ import numpy as np
 
 from dpbayes.base.types import AnyArray, IntArray
 from dpbayes.base.validation import InputError
-from dpbayes.model.elimination import Factor, eliminated, elimination_plan, widest_scope
+from dpbayes.model.elimination import MAX_TABLE_BITS, Factor, eliminated, elimination_plan, widest_scope
 
 MAX_FAMILY = 19
 """The largest family, a node with its parents; it has 2^size coefficients."""
-
-MAX_TABLE_BITS = 20
-"""The largest table of the exact search, as a power of two."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,9 @@ import numpy as np
 
 from dpbayes.base.types import AnyArray
 
+MAX_TABLE_BITS = 20
+"""The largest table of an exact search, as a power of two."""
+
 Factor = tuple[tuple[int, ...], AnyArray]
 """Variables, and a table with an axis of length two for each of them before any batch axes."""
 

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from heapq import heappop, heappush
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -116,12 +115,9 @@ class Network:
 
     def _refuse_cycles(self) -> None:
         try:
-            self._sorter().prepare()
+            TopologicalSorter(dict(zip(self.names, self.parents, strict=True))).prepare()
         except CycleError as error:
             raise InputError(f"The arrows close a cycle: {' → '.join(error.args[1])}. Remove one of them.") from None
-
-    def _sorter(self) -> "TopologicalSorter[str]":
-        return TopologicalSorter(dict(zip(self.names, self.parents, strict=True)))
 
     def _refuse_large_tables(self) -> None:
         for i, name in enumerate(self.names):
@@ -194,15 +190,11 @@ class Network:
     @cached_property
     def order(self) -> tuple[int, ...]:
         """Node indices, parents before children; of several that may come next, the first in network order."""
-        order: list[int] = []
-        ready: list[int] = []
-        sorter = self._sorter()
-        sorter.prepare()
-        while sorter.is_active():
-            for name in sorter.get_ready():
-                heappush(ready, self.position[name])
-            order.append(heappop(ready))
-            sorter.done(self.names[order[-1]])
+        order: dict[int, None] = {}
+        left = dict.fromkeys(range(len(self.names)))
+        while left:
+            node = next(i for i in left if order.keys() >= set(self.families[i][:-1]))
+            order[node] = left.pop(node)
         return tuple(order)
 
     @cached_property

@@ -46,10 +46,7 @@ def query(network: Network, probabilities: FloatArray, target: str, evidence: Ma
             f"The network needs {network.cell_count} probabilities, one for each cell; got an array of shape "
             f"{probabilities.shape}."
         )
-    observed = {network.index(name): _state(network, name, state) for name, state in evidence.items()}
-    aim = network.index(target)
-    if aim in observed:
-        raise InputError(f"{brief(target)} is both the target and part of the evidence. Remove it from the evidence.")
+    aim, observed = places_of(network, target, evidence)
     batch = probabilities.shape[:-1]
     flat = probabilities.reshape(-1, probabilities.shape[-1])
     plan = _plan(network, (aim,), observed)
@@ -67,8 +64,8 @@ def query_slopes(network: Network, probabilities: FloatArray, target: str, evide
     P(target, evidence) is linear in a cell, so its derivative is the joint probability of the cell's family, the target
     and the evidence, divided by the cell. Cells of probability 0 get 0. Errors: those of `query`.
     """
-    observed = {network.index(name): _state(network, name, state) for name, state in evidence.items()}
-    aim, answer = network.index(target), query(network, probabilities, target, evidence)
+    answer = query(network, probabilities, target, evidence)
+    aim, observed = places_of(network, target, evidence)
     flat = probabilities.reshape(-1, probabilities.shape[-1])
     slopes = np.zeros((len(flat), answer.shape[-1], flat.shape[-1]))
     shares = answer.reshape(len(flat), -1, 1)
@@ -112,7 +109,17 @@ def joint_probabilities(network: Network, probabilities: FloatArray, *scopes: tu
     return joint
 
 
-def _state(network: Network, name: str, state: str) -> int:
+def places_of(network: Network, target: str, evidence: Mapping[str, str]) -> tuple[int, dict[int, int]]:
+    """Return the index of a target, and the states of nodes with evidence, by index. Errors: those of `query`."""
+    observed = {network.index(name): place_of(network, name, state) for name, state in evidence.items()}
+    aim = network.index(target)
+    if aim in observed:
+        raise InputError(f"{brief(target)} is both the target and part of the evidence. Remove it from the evidence.")
+    return aim, observed
+
+
+def place_of(network: Network, name: str, state: str) -> int:
+    """Return the index of a node's state. Errors: InputError that lists the node's states."""
     states = network.states[network.index(name)]
     if str(state) not in states:  # a person may write True
         raise InputError(f"{brief(name)} has no state {brief(state)}; it has {', '.join(map(brief, states[:8]))}.")

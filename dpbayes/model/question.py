@@ -8,9 +8,8 @@ import numpy as np
 
 from dpbayes.base.libraries import nx
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.base.validation import InputError, brief
 from dpbayes.model.network import Network, statement
-from dpbayes.model.query import query
+from dpbayes.model.query import place_of, places_of, query
 
 
 @dataclass(frozen=True)
@@ -38,15 +37,8 @@ class Question:
     evidence: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name, state in ((self.target, self.state), *self.evidence.items()):
-            states = self.network.states[self.network.index(name)]
-            if state not in states:
-                offered = ", ".join(map(brief, states[:8]))
-                raise InputError(f"{brief(name)} has no state {brief(state)}; it has {offered}.")
-        if self.target in self.evidence:
-            raise InputError(
-                f"{brief(self.target)} is both the target and part of the evidence. Remove it from the evidence."
-            )
+        places_of(self.network, self.target, self.evidence)
+        self._place(self.target, self.state)
 
     @property
     def text(self) -> str:
@@ -100,7 +92,7 @@ class Question:
         return np.asarray(states[..., self._place(self.target, self.state)])
 
     def _place(self, name: str, state: str) -> int:
-        return self.network.states[self.network.index(name)].index(state)
+        return place_of(self.network, name, state)
 
 
 def first_question(network: Network, node: int | None = None, state: str = "") -> Question:

@@ -1,7 +1,9 @@
 """Optimal noise on residuals: the scale for each set of nodes with the smallest error at a given privacy loss.
 
-Noise of scale s_A on every set A has the privacy loss max_d sum_A c_A(d)/s_A, with the charges c_A(d) of a record that
-differs in the nodes d (`dpbayes.model.charges`).
+One record that differs in the nodes d changes t_A by c_A(d) = g_A (1 - prod_{i in A and d} -1/(r_i - 1)). For the
+squared length of residuals, g_A = 2 p_A. The largest charge of a record, max_d sum_A c_A(d) y_A at prices y_A, is
+computed exactly by eliminating one node after another. Noise of scale s_A on every set A has the privacy loss
+max_d sum_A c_A(d)/s_A.
 
 Minimising sum_A v_A s_A for variances s_A at a fixed loss is a convex problem in the prices y_A = 1/s_A. For any
 weights over the d, with the mean charge c_A, the minimum is at least (sum_A sqrt(v_A c_A))^2. The prices
@@ -11,14 +13,14 @@ gap to the bound is known. [Xiao23] with the exact charge of a replaced record.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.types import AnyArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError
-from dpbayes.model.charges import Charges, WorstCharge
+from dpbayes.model.elimination import MAX_TABLE_BITS, Factor, Plan, elimination_plan, largest, widest_scope
 from dpbayes.model.residuals import Residuals
 
 MOST_SETS = 1 << 14
@@ -27,16 +29,138 @@ MOST_SETS = 1 << 14
 GAP = 2e-3
 """The relative gap at which the search ends."""
 
-_ROUNDS, _STEPS, _HALVINGS, _MULTIPLIED = 80, 30, 10, 8
+_ROUNDS, _STEPS, _MULTIPLIED = 80, 30, 8
 _LEAST_ROUNDS, _MANY = 3, 2048
 """The smallest number of rounds, and the number of sets above which there are fewer rounds. The guarantee holds after
 any round, and the gap states the quality."""
 
 _SMALL = 1e-4
-_NEAR, _NEARLY = 10, 0.97
 _DROPPED = 1e-6
 _SAFE = 1 + 1e-12
 """The factor that compensates rounding errors, so that the guarantee holds."""
+
+
+# Charges
+
+
+@dataclass(frozen=True, eq=False)
+class WorstCharge:
+    """max over d of sum_A c_A(d) y_A, or an upper bound if it is not `exact`, and its c (M,).
+
+    The bound maximises over the differing nodes separately for every family. The record `differs` (|I|,), 1 for a
+    differing node, is charged at least `at_least`.
+    """
+
+    value: float
+    at_least: float
+    charge: FloatArray
+    differs: IntArray
+
+    @property
+    def exact(self) -> bool:
+        return self.value <= self.at_least * (1 + 1e-9)
+
+
+@dataclass(frozen=True, eq=False)
+class Charges:
+    """The charges c_A(d) of one record for every set A of the residuals, from the factors g_A (M,)."""
+
+    residuals: Residuals
+    factors: FloatArray
+
+    @classmethod
+    def squared(cls, residuals: Residuals) -> "Charges":
+        """Return the charges for the squared lengths of residuals."""
+        factors = 2 * residuals.shares
+        factors[0] = 0.0  # n is public
+        return cls(residuals, factors)
+
+    def moved(self, differs: IntArray) -> FloatArray:
+        """Return c_A(d) for records `differs` (D, |I|), with 1 for a differing node: (D, M)."""
+        holds = self._members.T
+        signs = 1 - 2 * ((differs @ holds) % 2)
+        sizes = np.exp(-(differs * self._log_others) @ holds)
+        return np.asarray(self.factors * (1 - signs * sizes))
+
+    def worst(self, prices: FloatArray) -> WorstCharge:
+        """Return the largest sum of c_A(d) y_A over all records, for non-negative prices y (M,)."""
+        tables = self._tables(prices)
+        differs = np.zeros(len(self.residuals.cards), dtype=np.int64)
+        if widest_scope(self._plan) <= MAX_TABLE_BITS:
+            value, chosen = largest(tables, self._plan)
+            differs[list(chosen)] = list(chosen.values())
+            value = max(value, 0.0)
+            return WorstCharge(value, value, self.moved(differs[None])[0], differs)
+        differs[:] = np.array(self.residuals.cards) > 1
+        value, charge = self._bounded(tables)
+        at_least = float(self.moved(differs[None])[0] @ np.where(self.factors > 0, prices, 0.0))
+        return WorstCharge(value, at_least, charge, differs)
+
+    def _tables(self, prices: FloatArray) -> list[Factor]:
+        """Return the charges within every family for prices (M,)."""
+        sizes, weights = self.residuals.sizes, np.where(self.factors > 0, prices * self.factors, 0.0)
+        return charge_tables(self.residuals, np.divide(weights, sizes, out=np.zeros_like(weights), where=sizes > 0))
+
+    def _bounded(self, tables: list[Factor]) -> tuple[float, FloatArray]:
+        """Return the sum of the families' largest charges, each over the family's own sets, and their c."""
+        value, charge = 0.0, np.zeros(len(self.factors))
+        for (family, table), own in zip(tables, self._own, strict=True):
+            best = np.unravel_index(int(table.argmax()), table.shape)
+            value += float(table.max())
+            differs = np.zeros((1, len(self.residuals.cards)), dtype=np.int64)
+            differs[0, list(family)] = best
+            charge[own] = self.moved(differs)[0, own]
+        return value, charge
+
+    @cached_property
+    def _plan(self) -> Plan:
+        return elimination_plan(self.residuals.closure.families)
+
+    @cached_property
+    def _own(self) -> list[IntArray]:
+        """The sets of every family that no earlier family contains."""
+        closure = self.residuals.closure
+        starts = np.cumsum([2 ** len(family) for family in closure.families])
+        holder = np.searchsorted(starts, closure.representatives, side="right")
+        return [np.flatnonzero(holder == k) for k in range(len(closure.families))]
+
+    @cached_property
+    def _members(self) -> FloatArray:
+        """Whether every set contains each node: (M, |I|)."""
+        nodes = range(len(self.residuals.cards))
+        return np.array([[mask >> i & 1 for i in nodes] for mask in self.residuals.closure.members], dtype=np.float64)
+
+    @cached_property
+    def _log_others(self) -> FloatArray:
+        return np.log(np.maximum(np.array(self.residuals.cards, dtype=np.float64) - 1, 1.0))
+
+
+def charge_tables(residuals: Residuals, prices: AnyArray) -> list[Factor]:
+    """Return sum_A p_A (N_A - N_A(d)) over every family's own sets A, for every d within the family.
+
+    Own sets are those that no earlier family contains. N_A = prod_{i in A} (r_i - 1), and N_A(d) has the factor -1 for
+    each node in which d differs. The result has the type of the prices (M, *batch), so integers remain exact; a table
+    has the axes of its family and then those of the batch.
+    """
+    closure = residuals.closure
+    batch = prices.shape[1:]
+    slots = np.zeros((len(closure.slots), *batch), dtype=prices.dtype)
+    slots[closure.representatives] = prices
+    tables: list[Factor] = []
+    start = 0
+    for family in closure.families:
+        turned = slots[start : start + 2 ** len(family)]
+        start += 2 ** len(family)
+        for k, node in enumerate(family):
+            without, having = np.moveaxis(turned.reshape(2**k, 2, -1), 1, 0)
+            turned = np.stack((without + (residuals.cards[node] - 1) * having, without - having), axis=1)
+        # The first entry is for equal records. A node with one state is in no set that has a price.
+        turned = turned.reshape(-1, *batch)
+        tables.append((family, (turned[0] - turned).reshape(*(2,) * len(family), *batch)))
+    return tables
+
+
+# Scales
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,11 +229,10 @@ def best_gaussian(residuals: Residuals) -> NoiseDesign:
             best, exact, scales[noisy] = error, worst.exact, _SAFE / own
         if best / bound - 1 < GAP:
             break
-        more = _further_cuts(charges, worst, own, noisy)
         kept = mass > _DROPPED * mass.max()
         kept[:first] = True  # so that every set is changed by some record
-        cuts = np.concatenate((cuts[kept], more))
-        mass = np.append(mass[kept], np.full(len(more), 1e-3 * mass.sum() / len(more)))
+        cuts = np.vstack((cuts[kept], worst.charge[noisy]))
+        mass = np.append(mass[kept], 1e-3 * mass.sum())
     return NoiseDesign(scales, best, best / bound - 1, exact)
 
 
@@ -120,18 +243,6 @@ def _first_records(residuals: Residuals) -> IntArray:
     return np.unique(records[records.any(axis=1)], axis=0)
 
 
-def _further_cuts(charges: Charges, worst: WorstCharge, prices: FloatArray, noisy: IntArray) -> FloatArray:
-    """Return the charges of the worst record, and of the worst records one node away from it: (few, noisy)."""
-    cuts = worst.charge[None, noisy]
-    if not worst.exact:
-        return cuts
-    near = np.abs(worst.differs - np.eye(len(worst.differs), dtype=np.int64))
-    charge = charges.moved(near)[:, noisy]
-    lost = charge @ prices
-    order = np.argsort(-lost)[:_NEAR]
-    return np.concatenate((cuts, charge[order[lost[order] > _NEARLY]]))
-
-
 def _best_weights(cuts: FloatArray, worth: FloatArray, start: FloatArray, *, close: float) -> FloatArray:
     """Return the weights over records (cuts,) that maximise the bound, up to a common factor.
 
@@ -140,9 +251,6 @@ def _best_weights(cuts: FloatArray, worth: FloatArray, start: FloatArray, *, clo
     """
     root = worth**0.5
     mass = start * (float(root @ (start @ cuts) ** 0.5) / start.sum()) ** 2
-
-    def value(weights: FloatArray) -> float:
-        return 2 * float(root @ (weights @ cuts) ** 0.5) - float(weights.sum())
 
     for _ in range(_STEPS):
         for _ in range(_MULTIPLIED):
@@ -157,16 +265,5 @@ def _best_weights(cuts: FloatArray, worth: FloatArray, start: FloatArray, *, clo
         bent[np.diag_indices_from(bent)] += 1e-9 * np.trace(bent) / len(bent)
         step = np.zeros(len(mass))
         step[free] = np.linalg.solve(bent, slope[free])
-        mass = _along(value, mass, step)
-    return mass
-
-
-def _along(value: Callable[[FloatArray], float], mass: FloatArray, step: FloatArray) -> FloatArray:
-    """Return the weights after a step, halved until it improves the value; no weight decreases more than 100-fold."""
-    now, length = value(mass), 1.0
-    for _ in range(_HALVINGS):
-        tried = np.maximum(mass + length * step, mass / 100)
-        if value(tried) > now:
-            return tried
-        length /= 2
+        mass = np.maximum(mass + step, mass / 100)
     return mass

@@ -7,7 +7,7 @@ t_A is the Walsh coefficient of A over 2^(|A|/2), up to its sign. [Xiao23]
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -33,20 +33,22 @@ class Residuals:
     @cached_property
     def shares(self) -> FloatArray:
         """p_A = prod_{i in A} (1 - 1/r_i), the squared length of a record's part of t_A; 0 where t_A is empty: (M,)."""
-        share = np.concatenate([_products(1.0, [1 - 1 / r for r in cards]) for cards in self._family_cards])
-        return np.asarray(share[self.closure.representatives])
+        return self._of_sets(lambda r: 1 - 1 / r)
 
     @cached_property
     def sizes(self) -> IntArray:
         """prod_{i in A} (r_i - 1), the number of entries of t_A, 1 for the empty set: (M,)."""
-        size = np.concatenate([_products(1.0, [r - 1 for r in cards]) for cards in self._family_cards])
-        return np.asarray(size[self.closure.representatives]).astype(np.int64)
+        return self._of_sets(lambda r: r - 1).astype(np.int64)
 
     @cached_property
     def cells(self) -> FloatArray:
         """prod_{i in A} r_i, the number of cells of the table of A, 1 for the empty set: (M,)."""
-        cells = np.concatenate([_products(1.0, list(cards)) for cards in self._family_cards])
-        return np.asarray(cells[self.closure.representatives])
+        return self._of_sets(float)
+
+    def _of_sets(self, factor: Callable[[int], float]) -> FloatArray:
+        """Return the products of a factor for each node of a set, from its number of states: (M,)."""
+        products = np.concatenate([_products([factor(r) for r in cards]) for cards in self._family_cards])
+        return np.asarray(products[self.closure.representatives])
 
     @cached_property
     def set_of_number(self) -> IntArray:
@@ -61,14 +63,10 @@ class Residuals:
         For independent noise with equal variances in all cells, family F has the weight w_F = prod_{i in F - A} 1/r_i
         in the mean of t_A.
         """
-        # In orthonormal coordinates, a family's table has the entries sqrt(w_F) t_A.
-        numbers = self._turned(tables, self._turned_bases) * np.sqrt(self._weights)
-        order, starts = self._by_number
-        sums = np.add.reduceat(numbers[..., order], starts, axis=-1)
-        return np.asarray(sums / np.add.reduceat(self._weights[order], starts))
+        return self.weighted(tables, np.ones(len(self.closure.families)))[0]
 
     def weighted(self, tables: FloatArray, precisions: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the residuals (R,) by least squares from tables (K,) whose cells have these precisions, (|I|,).
+        """Return the residuals (..., R) by least squares from tables (..., K) with these precisions of cells, (|I|,).
 
         The second result is the precision of every residual, sum_F w_F precision_F: (M,). A residual without precision
         is 0.
@@ -77,9 +75,10 @@ class Residuals:
         of_slots = self._rest * np.repeat(precisions, slots)
         of_sets = np.asarray(np.bincount(self.closure.slots, of_slots), dtype=np.float64)
         cells = np.repeat(precisions, [math.prod(cards) for cards in self._family_cards])
+        # In orthonormal coordinates, a family's table has the entries sqrt(w_F) t_A.
         numbers = self._turned(tables, self._turned_bases) * np.sqrt(self._weights) * cells
         order, starts = self._by_number
-        sums, total = np.asarray(np.add.reduceat(numbers[order], starts)), of_sets[self.set_of_number]
+        sums, total = np.asarray(np.add.reduceat(numbers[..., order], starts, axis=-1)), of_sets[self.set_of_number]
         return np.divide(sums, total, out=np.zeros_like(sums), where=total > 0), of_sets
 
     def whole(self, counts: IntArray) -> IntArray:
@@ -170,9 +169,7 @@ class Residuals:
     @cached_property
     def _rest(self) -> FloatArray:
         """prod_{i in F - A} 1/r_i for every slot of the closure: subsets of family after family."""
-        return np.concatenate(
-            [math.prod(1 / r for r in cards) * _products(1.0, list(cards)) for cards in self._family_cards]
-        )
+        return np.concatenate([math.prod(1 / r for r in cards) * _products(cards) for cards in self._family_cards])
 
     @cached_property
     def _layout(self) -> tuple[IntArray, IntArray]:
@@ -261,9 +258,9 @@ def _whole_basis(states: int) -> IntArray:
     return np.concatenate((np.ones((1, states), dtype=np.int64), helmert))
 
 
-def _products(first: float, factors: list[float] | list[int]) -> FloatArray:
+def _products(factors: Sequence[float]) -> FloatArray:
     """Return the product of each subset of the factors, subsets as the closure's slots have them: (2^factors,)."""
-    products = np.array([first])
+    products = np.ones(1)
     for factor in factors:
         products = np.multiply.outer(products, [1.0, factor]).ravel()
     return products

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from dpbayes.model import residual_design
-from dpbayes.model.charges import Charges
 from dpbayes.model.network import Network
-from dpbayes.model.residual_design import best_gaussian, gaussian_at
+from dpbayes.model.residual_design import Charges, best_gaussian, gaussian_at
 from dpbayes.sources.named_networks import load_named, naive_bayes
 from tests.conftest import thorough
 from tests.strategies import ASIA, V_STRUCTURE, all_records, chain, table_of
@@ -72,7 +71,7 @@ def test_where_the_search_would_be_too_large_the_bound_is_never_below_and_said_t
     charges = Charges.squared(ASIA.residuals)
     prices = np.random.default_rng(2).exponential(size=len(ASIA.closure))
     exact = charges.worst(prices)
-    monkeypatch.setattr("dpbayes.model.charges.MAX_TABLE_BITS", 1)
+    monkeypatch.setattr("dpbayes.model.residual_design.MAX_TABLE_BITS", 1)
     bound = charges.worst(prices)
     assert bound.value >= exact.value
     assert bound.at_least <= exact.value

@@ -10,10 +10,9 @@ import numpy as np
 
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
-from dpbayes.model.charges import MAX_TABLE_BITS, charge_tables
-from dpbayes.model.elimination import eliminated, widest_scope
+from dpbayes.model.elimination import MAX_TABLE_BITS, eliminated, widest_scope
 from dpbayes.model.network import Network
-from dpbayes.model.residual_design import MOST_SETS
+from dpbayes.model.residual_design import MOST_SETS, charge_tables
 
 _STEPS = 64
 """The number of price steps from one power of two to the next. Few steps give few distinct scales, and OpenDP must

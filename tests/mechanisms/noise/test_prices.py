@@ -23,9 +23,9 @@ from dpbayes.mechanisms.noise.exact import (
 )
 from dpbayes.mechanisms.noise.prices import checked_prices, largest_charge, most_charged, whole_prices
 from dpbayes.model import residual_design
-from dpbayes.model.charges import Charges
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
+from dpbayes.model.residual_design import Charges
 from dpbayes.releases.document import read_document
 from dpbayes.releases.document.request import ReleaseRequest, request_from
 from dpbayes.releases.signing import NOT_SIGNED
