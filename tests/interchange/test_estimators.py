@@ -1,6 +1,8 @@
 """The classifiers for scikit-learn: its own checks, what they learn, and what they state of privacy."""
 
+import re
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -208,3 +210,10 @@ def test_the_names_of_bins_have_few_digits() -> None:
 
     model = DPNaiveBayes(bounds=(0, 3), bins=5, classes=[0, 1, 2], random_state=1).fit(X, Y)
     assert model.network_.states[1] == ("< 0.6", "0.6 to < 1.2", "1.2 to < 1.8", "1.8 to < 2.4", ">= 2.4")
+
+
+def test_the_code_of_the_document_prints_what_it_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    text = (Path(dp.__file__).parents[1] / "docs/interchange.md").read_text(encoding="utf-8")
+    code, output = re.findall(r"^```py\n(.*?)^```\n\n```text\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[0]
+    exec(code, {"__name__": "__main__"})
+    assert capsys.readouterr().out == output
