@@ -553,47 +553,7 @@ def test_groups_are_shown_kept_and_not_typed(at: AppTest) -> None:
     assert "load a domain description instead" in refusals(at)[0]
 
 
-# What no page of ours sends
-
-MISFITS: dict[str, Any] = {
-    "a line that is not there": {2: {"use": False}},
-    "a line before the first": {-1: {"use": False}},
-    "a line of no number": {"x": {"use": False}},
-    "a column that is not there": {0: {"nope": 1}},
-    "the index": {0: {"_index": 7}},
-    "a name": {0: {"column": "other"}},
-    "no values": {0: None},
-    "a list of values": {0: ["use"]},
-    "a list in a cell": {0: {"values": ["sun", "rain"]}},
-    "a number in a cell of text": {0: {"values": 5}},
-    "an object in a cell": {0: {"missing": {"a": 1}}},
-    "text in a tick": {0: {"public": "yes"}},
-    "no lines": None,
-    "a list of lines": [{"use": False}],
-}
-
-
-def test_edits_that_do_not_fit_the_table_are_one_sentence_and_change_nothing(at: AppTest) -> None:
-    """One after another, each forgotten at the next run; and what fits is taken after them all."""
-    for name, edits in MISFITS.items():
-        type_cells(at, editor(at), edits)
-        assert len(refusals(at)) == 1, name
-        assert "do not fit this table" in refusals(at)[0]
-        assert domain_table(at)["values"].tolist() == ["rain; sun", "no; yes"]
-        fine(at.run())
-        assert not refusals(at), name
-    edit(at, {0: {"values": "rain; snow; sun"}})
-    assert not refusals(at)
-    assert [len(states) for states in at.session_state["upload"].dataset.states] == [3, 2]
-
-
-def test_lines_cannot_be_added_or_taken_away(at: AppTest) -> None:
-    for more in ({"added_rows": [{"use": True}]}, {"deleted_rows": [0]}):
-        at.session_state[editor(at)] = {"edited_rows": {}, "added_rows": [], "deleted_rows": []} | more
-        fine(at.run())
-        assert len(refusals(at)) == 1
-        assert len(domain_table(at)) == 2
-
+# Pasted texts
 
 PASTED: list[tuple[dict[str, Any], bool]] = [
     ({"values": "sun\nrain"}, False),

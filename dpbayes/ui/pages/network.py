@@ -283,14 +283,14 @@ def arrow_view(chosen: Chosen) -> View:
 def python_of(chosen: Chosen) -> str:
     """Return the code that computes the numbers of the board. Errors: InputError for a drawing that is no network."""
     if chosen.public_source is None:
-        kind, made, values = "CuratorArrows", table_in_python(chosen), "data, network"
+        kind, records, values = "CuratorArrows", table_in_python(chosen), "data, network"
     else:
         kind, values = "PublicArrows", f"source, probabilities, network, {_records(chosen)}, 'public probabilities'"
-        made = f"{public_source_in_python(chosen)}\nsource = network"
+        records = f"{public_source_in_python(chosen)}\nsource = network"
     return program(
         FACE,
         f"from dpbayes.boards.network import {kind}, arrow_worth",
-        made,
+        records,
         network_in_python(chosen.network),
         value_in_python("prior", chosen.settings.prior),
         f"view = arrow_worth({kind}({values}, prior=prior, seed={chosen.seed!r}))",

@@ -28,9 +28,8 @@ from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.graphs import MAX_NAME
 from dpbayes.ui.session.kept import kept
 from dpbayes.ui.session.uploads import DescribedTable, Upload, keep_upload, upload
-from dpbayes.ui.widgets.edits import edits_of
 from dpbayes.ui.widgets.from_python import DESCRIPTION
-from dpbayes.ui.widgets.show import sentence_instead, show_refusal
+from dpbayes.ui.widgets.show import sentence_instead
 
 CUT_AT = "cut at"
 OWN, NONE, COUNT_AS = "own state", "none", "counts as"
@@ -60,7 +59,7 @@ MAX_TEXT = 100_000
 FEW_REASONS = 6
 """More unused columns than this are counted, and not listed."""
 
-EDITABLE = {"use": bool, "meaning": str, "values": str, "missing": str, "public": bool}
+TICKS = ("use", "public")
 TYPE = "type"
 IN_WORDS = "missing values"
 """The column that says what happens to missing values."""
@@ -276,14 +275,7 @@ def _typed(mine: Table, keep: Callable[[Table], None]) -> tuple[Table, InputErro
 
     An invalid line leaves its column unchanged. The browser shows the typed text until another page is opened.
     """
-    try:
-        edits = edits_of(_key(mine), len(mine.columns), EDITABLE)
-    except InputError as error:
-        show_refusal(error)
-        mine = mine.declared(mine.columns)
-        keep(mine)
-        return mine, None
-    columns, refused = list(mine.columns), None
+    edits, columns, refused = _edits(mine), list(mine.columns), None
     for place, edit in edits.items():
         try:
             columns[place] = as_typed(columns[place], mine.domain(place), edit)
@@ -293,6 +285,16 @@ def _typed(mine: Table, keep: Callable[[Table], None]) -> tuple[Table, InputErro
         mine = mine.typed(columns)
         keep(mine)
     return mine, refused
+
+
+def _edits(mine: Table) -> dict[int, dict[str, Any]]:
+    """Return the edits in the browser by line and column: a cleared text is "", and a cleared tick is no edit."""
+    edited = st.session_state.get(_key(mine), {}).get("edited_rows", {})
+    edits = {}
+    for line, edit in edited.items():
+        filled = {name: "" if value is None and name not in TICKS else value for name, value in edit.items()}
+        edits[line] = {name: value for name, value in filled.items() if value is not None}
+    return edits
 
 
 def _description(mine: Table, keep: Callable[[Table], None]) -> None:

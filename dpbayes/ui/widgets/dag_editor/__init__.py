@@ -3,7 +3,9 @@
 Streamlit shows given graphs, but has no element for drawing a graph.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import json
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -11,17 +13,14 @@ from typing import Any
 
 import streamlit as st
 
-from dpbayes.base.validation import InputError, brief, is_writable
-from dpbayes.sources.named_networks import MAX_NODES
-from dpbayes.ui.session.graphs import MAX_NAME, Graph, Place
+from dpbayes.base.validation import InputError
+from dpbayes.ui.session.graphs import Graph, drawable
 
 WIDTH, HEIGHT = 1000, 600
 """The size of the box of positions. The browser determines its size on screen."""
 
 SHOWN_HEIGHT = 480
 """The largest height of the drawing on screen, in pixels."""
-
-_FAR = 1e9  # larger positions are refused; NaN and infinities fail the same comparison
 
 
 class DrawingError(InputError):
@@ -108,13 +107,15 @@ def dag_editor(
     return read_sent(result.graph, rev=rev, given=drawing)
 
 
-def read_sent(value: object, *, rev: int, given: Graph) -> Graph:
+def read_sent(value: Any, *, rev: int, given: Graph) -> Graph:
     """Return the drawing that the browser sent; `given` if the browser sent it before it received this `rev`.
 
     Errors: DrawingError.
     """
-    sent = _fields(value, ("rev", "drawing"), "The message of the editor")
-    return read_drawing(sent["drawing"]) if sent["rev"] == rev else given
+    try:
+        return read_drawing(value["drawing"]) if value["rev"] == rev else given
+    except (TypeError, KeyError):
+        return read_drawing(None)
 
 
 def _plain(drawing: Graph) -> dict[str, Any]:
@@ -124,57 +125,25 @@ def _plain(drawing: Graph) -> dict[str, Any]:
     }
 
 
-def read_drawing(value: object) -> Graph:
+def read_drawing(value: Any) -> Graph:
     """Return the drawing in `value`, which comes from the browser and may have any form.
 
     Errors: DrawingError.
     """
-    fields = _fields(value, ("nodes", "edges"), "A drawing")
-    listed = _items(fields["nodes"], "nodes")
-    if len(listed) > MAX_NODES:
-        raise DrawingError(f"A drawing has at most {MAX_NODES:,} nodes; this one has {len(listed):,}.")
-    nodes = [_node(node) for node in listed]
-    names = tuple(name for name, _ in nodes)
-    if len(set(names)) < len(nodes):
-        raise DrawingError("Two nodes of the drawing have the same name; give each its own.")
-    edges = _items(fields["edges"], "edges")
-    if len(edges) > len(nodes) ** 2:
-        raise DrawingError(f"A drawing of {len(nodes)} nodes must have fewer than {len(edges)} arrows; draw each once.")
-    return Graph(names, tuple(_edge(edge, names) for edge in edges), dict(nodes))
+    try:
+        json.dumps(value, ensure_ascii=False).encode()  # raises for unpaired surrogates, which no page can show
+        places = [(node["name"], _position(node["x"], WIDTH), _position(node["y"], HEIGHT)) for node in value["nodes"]]
+        names, edges = tuple(name for name, *_ in places), tuple((start, end) for start, end in value["edges"])
+        if len(set(edges)) < len(edges) or not set(names).issuperset(end for edge in edges for end in edge):
+            raise ValueError
+        return drawable(Graph(names, edges, {name: (x, y) for name, x, y in places}))
+    except InputError as error:
+        raise DrawingError(str(error)) from None
+    except (TypeError, KeyError, ValueError, RecursionError):
+        raise DrawingError("The browser sent what is not a drawing. The network is unchanged.") from None
 
 
-def _fields(value: object, wanted: tuple[str, ...], what: str) -> Mapping[str, object]:
-    if not isinstance(value, Mapping) or set(value) != set(wanted):
-        raise DrawingError(f"{what} must have exactly the fields {', '.join(wanted)}; this one does not.")
-    return value
-
-
-def _items(value: object, what: str) -> Sequence[object]:
-    if not isinstance(value, list | tuple):
-        raise DrawingError(f"The {what} of a drawing must be a list, not {brief(value)}.")
-    return value
-
-
-def _node(value: object) -> tuple[str, Place]:
-    fields = _fields(value, ("name", "x", "y"), "A node of a drawing")
-    name = fields["name"]
-    if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME or not is_writable(name):
-        raise DrawingError(f"A node's name must be 1 to {MAX_NAME} characters of text, not {brief(name)}.")
-    return name, (_position(fields["x"], WIDTH), _position(fields["y"], HEIGHT))
-
-
-def _position(value: object, limit: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not -_FAR < value < _FAR:
-        raise DrawingError(f"A node's position must be two finite numbers; {brief(value)} is not.")
+def _position(value: float, limit: float) -> float:
+    if not math.isfinite(value):
+        raise ValueError
     return float(min(max(value, 0), limit))
-
-
-def _edge(value: object, names: Collection[str]) -> tuple[str, str]:
-    ends = _items(value, "ends of an arrow")
-    if len(ends) != 2:
-        raise DrawingError(f"An arrow of a drawing must have two ends; {brief(value)} does not.")
-    start, end = ends
-    for name in (start, end):
-        if not isinstance(name, str) or name not in names:
-            raise DrawingError(f"An arrow ends at {brief(name)}, which is not a node of the drawing.")
-    return str(start), str(end)
