@@ -60,33 +60,43 @@ class Session:
 
     wire: ClientConnection
     page: str
+    script: str = ""
     board: str = ""
+    fragment: str = ""
+    kept: dict[str, None] = field(default_factory=dict)
     took_ms: list[float] = field(default_factory=list)
     bytes_received: int = 0
     messages_received: int = 0
 
     async def open(self) -> None:
-        """Look at the page, and keep what its board is called."""
+        """Look at the page, keep what its board is called, and request all its stops."""
         message = BackMsg()
         message.rerun_script.page_name = self.page
         await self.wire.send(message.SerializeToString())
         await self._hear()
         if not self.board:
             raise RuntimeError(f"The page {self.page!r} has no board.")
+        await self._tell("wanted", value=True)
         self.bytes_received = self.messages_received = 0
 
     async def move(self, due: float) -> None:
         """Let the hand rest at another stop, at a time that may have passed, and wait for the answer."""
         await asyncio.sleep(max(0.0, due - time.perf_counter()))
+        stop = STOPS[len(self.took_ms) % len(STOPS)]
+        await self._tell("rest", [stop, len(self.took_ms) + 1])
+        self.took_ms.append(1000 * (time.perf_counter() - due))
+
+    async def _tell(self, event: str, value: object) -> None:
+        """Send an event of the board as a browser does, with what it keeps, and wait for the answer."""
         message = BackMsg()
-        message.rerun_script.page_name = self.page
+        message.rerun_script.page_script_hash = self.script
+        message.rerun_script.fragment_id = self.fragment
+        message.rerun_script.cached_message_hashes.extend(self.kept)
         state = message.rerun_script.widget_states.widgets.add()
         state.id = EVENTS.format(self.board)
-        stop = STOPS[len(self.took_ms) % len(STOPS)]
-        state.json_trigger_value = json.dumps([{"event": "rest", "value": stop}])
+        state.json_trigger_value = json.dumps([{"event": event, "value": value}])
         await self.wire.send(message.SerializeToString())
         await self._hear()
-        self.took_ms.append(1000 * (time.perf_counter() - due))
 
     async def _hear(self) -> None:
         """Receive until the script has finished."""
@@ -95,9 +105,12 @@ class Session:
             self.bytes_received += len(content)
             self.messages_received += 1
             message = ForwardMsg.FromString(content)
+            self.script = message.navigation.page_script_hash or self.script
             part = message.delta.new_element.bidi_component
             if part.component_name == BOARD:
-                self.board = part.id
+                self.board, self.fragment = part.id, message.delta.fragment_id
+            if message.metadata.cacheable:
+                self.kept[message.hash] = None
             if message.WhichOneof("type") == "script_finished" and message.script_finished != EARLY:
                 return
 

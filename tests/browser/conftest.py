@@ -28,6 +28,8 @@ SMOKE = {
     "test_seen.py::test_a_page_can_be_read_heard_and_walked_by_everyone[explore]",
     "test_links.py::test_a_copied_link_reopens_the_same_view_in_another_browser",
     "test_own_table.py::test_an_uploaded_table_goes_all_the_way_and_its_names_stay_text",
+    "test_stories.py::test_a_click_counts_while_a_board_requests_its_stops[1]",
+    "test_stories.py::test_a_story_is_walked_from_home_to_its_summary[epsilon-projector]",
     "test_stories_release.py::test_a_release_is_paid_for_made_taken_away_and_checked_by_whoever_gets_the_file",
 }
 """A story of each kind that only a browser can tell, and none whose kind another one shows on its way.

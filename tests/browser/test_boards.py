@@ -28,6 +28,10 @@ STOPS = """async () => {
 """Moves the slider by 12 stops; returns what the board shows two screen frames after each."""
 
 
+LARGE = 100_000
+"""Bytes of a message with pictures."""
+
+
 def all_stops(screen: AppScreen) -> None:
     """Wait until the browser has the frames of every stop."""
     screen.page.wait_for_timeout(500)
@@ -66,6 +70,30 @@ def test_a_typed_value_gets_a_stop_and_a_wrong_one_a_sentence(visit):
     expect(screen.headline).to_contain_text("ε = 0.33:")
     screen.type_epsilon("many")
     expect(screen.page.locator(".dpbayes-board [role=alert]")).to_contain_text("Enter a number from")
+
+
+def test_a_hand_at_rest_brings_no_picture_again_and_the_board_keeps_its_place(visit):
+    screen = visit("explore?source=sprinkler&epsilon=1")
+    received: list[int] = []
+    screen.page.on("websocket", lambda wire: wire.on("framereceived", lambda frame: received.append(len(frame))))
+    screen.page.reload()
+    slider = screen.page.get_by_role("slider", name="Privacy loss ε")
+    expect(slider).to_have_value(re.compile("."))
+    all_stops(screen)
+    assert max(received) > LARGE, "the message with all stops"
+    received.clear()
+    slider.press("ArrowLeft")
+    screen.page.wait_for_url("**epsilon=0.79*")
+    screen.settle()
+    assert 0 < sum(received) < LARGE
+    screen.page.get_by_text("Which epsilon", exact=True).click()
+    expect(screen.page.get_by_role("slider", name="Privacy loss ε")).to_have_count(0)
+    screen.page.get_by_text("Answer", exact=True).click()
+    expect(slider).to_have_attribute("aria-valuetext", "0.79")
+    expect(screen.headline).to_contain_text("ε = 0.79:")
+    screen.page.wait_for_url("**view=what*")
+    screen.page.evaluate("() => history.go(-3)")
+    expect(screen.headline).to_contain_text("ε = 1:")
 
 
 def saved(screen: AppScreen, name: str) -> Download:

@@ -54,11 +54,43 @@ def test_a_story_is_walked_from_home_to_its_summary(visit, key: str, size: str) 
             expect(panels).to_have_css("visibility", "visible")
             expect(board(screen).locator(".panel path.js-line").first).to_be_attached()
         expect(screen.main.get_by_test_id("stAlertContentWarning")).to_have_count(0)
-        screen.settle()  # a click at the moment in which a board requests its stops may be lost
         press(screen, "Next")
     expect(banner(screen)).to_contain_text(story.learnt)
     press(screen, "Leave")
     expect(banner(screen)).to_have_count(0)
+
+
+REQUEST_AFTER_A_CLICK = """
+const send = WebSocket.prototype.send;
+let request = null;
+WebSocket.prototype.send = function (data) {
+  if (window.isHeld && new TextDecoder("latin1").decode(data).includes('"wanted"')) {
+    request = data;
+    window.isHeld = false;
+    return;
+  }
+  send.call(this, data);
+  if (request === null || window.delay === undefined) return;
+  const end = performance.now() + window.delay;
+  while (performance.now() < end);
+  send.call(this, request);
+  request = null;
+};
+window.isHeld = true;
+"""
+"""Sends a board's request for its stops shortly after the click that follows, with which it then competes."""
+
+
+@pytest.mark.parametrize("delay_ms", [0, 1, 2, 3])
+def test_a_click_counts_while_a_board_requests_its_stops(visit, delay_ms: float) -> None:
+    screen = visit("")
+    screen.page.add_init_script(REQUEST_AFTER_A_CLICK)
+    settings = f"records=5{delay_ms}1&data_seed={delay_ms}"  # whose stops no session has computed
+    screen.page.goto(f"{screen.page.url}explore?{settings}&epsilon=0.1&target=bronc&story=epsilon&step=2")
+    screen.page.wait_for_function("() => !window.isHeld")
+    screen.page.evaluate("delay => { window.delay = delay; }", delay_ms)
+    banner(screen).locator(".st-key-story-next button").click()
+    expect(screen.page).to_have_url(re.compile("step=3"))
 
 
 @pytest.mark.parametrize("size", SCREENS)

@@ -165,8 +165,9 @@ def frame_of(board: dict[str, Any]) -> dict[str, Any]:
 
 
 def unpacked(data: bytes) -> dict[str, Any]:
-    """Return the block behind the head of a message to a board."""
-    block = data[4 + int.from_bytes(data[:4], "little") :]
+    """Return the block behind the head of a message to a board, at the value of the head."""
+    start = 4 + int.from_bytes(data[:4], "little")
+    head, block = json.loads(data[4:start]), data[start:]
     end = 4 + int.from_bytes(block[:4], "little")
     values, numbers = json.loads(block[4:end]), np.frombuffer(block[end:], "<f4")
 
@@ -182,7 +183,8 @@ def unpacked(data: bytes) -> dict[str, Any]:
             return numbers[start : start + length]
         return {key: whole(inner) for key, inner in value.items()}
 
-    return {key: whole(value) for key, value in values.items() if key != "parts"}
+    shown = {key: whole(value) for key, value in values.items() if key != "parts"}
+    return shown | ({"value": head["value"]} if shown["slider"] else {})
 
 
 def board_texts(at: AppTest) -> list[str]:

@@ -42,14 +42,15 @@ class Board {
     );
   }
 
-  receive(bytes) {
+  // A host may begin at another value than that of the block.
+  receive(bytes, start) {
     const { whole, shown, parts, ...view } = read(bytes);
     this.view = { ...whole(view), shown, whole };
+    if (this.view.slider?.stops.includes(start)) this.view.value = start;
     const { slider, value } = this.view;
     this.root.querySelector(".slider").hidden = !slider;
     this.root.dataset.name = this.view.name;
     if (slider) {
-      this.slider.confirm(value);
       this.slider.receive(slider, value);
       this.place = slider.stops.indexOf(this.slider.text);
     }

@@ -27,7 +27,7 @@ class Slider {
     root.addEventListener("keydown", (event) => event.stopPropagation()); // a host may have keys of its own
   }
 
-  // Take the stops, and the value unless the hand is elsewhere by now.
+  // Take the stops, and the value unless the hand moves.
   receive({ label, help, ends, stops, low, high }, value) {
     const find = (selector) => this.root.querySelector(selector);
     Object.assign(this, { stops, low, high });
@@ -77,12 +77,9 @@ class Slider {
 
   rest() {
     clearTimeout(this.resting);
-    if (this.range.step === "1" && this.hand !== undefined) this.rests(this.hand);
-  }
-
-  // The owner knows the value by now.
-  confirm(value) {
-    if (this.hand === value) this.hand = undefined;
+    if (this.range.step !== "1" || this.hand === undefined) return;
+    this.rests(this.hand);
+    this.hand = undefined;
   }
 
   typed() {
@@ -93,8 +90,7 @@ class Slider {
     this.refuse("");
     const stop = this.stops.find((text) => Number(text) === number);
     if (stop !== undefined) return this.slide(this.stops.indexOf(stop));
-    this.hand = String(number);
-    if (this.rests(this.hand) === false) this.slide(this.nearest(number)); // nobody computes a further stop
+    if (this.rests(String(number)) === false) this.slide(this.nearest(number)); // nobody computes a further stop
   }
 
   nearest(number) {

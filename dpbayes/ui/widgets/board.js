@@ -1,5 +1,6 @@
 // Hosts a board in Streamlit: the server hears where the hand rests, and which stops the browser wants.
 const boards = new WeakMap();
+const told = new Map(); // by the name of a board: the last message, and where the hand has rested
 let library;
 
 function plotly(address) {
@@ -15,13 +16,23 @@ export default function ({ parentElement, data, setTriggerValue }) {
   const root = parentElement.querySelector(".board");
   const bytes = new Uint8Array(data);
   const end = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
-  const { library } = JSON.parse(new TextDecoder().decode(bytes.subarray(4, end)));
+  const { library, name, value, heard, edition, frames } = JSON.parse(new TextDecoder().decode(bytes.subarray(4, end)));
   const host = {
     plotly: () => plotly(library),
-    rests: (value) => setTriggerValue("rest", value),
+    rests: (text) => {
+      const sent = Date.now();
+      Object.assign(told.get(name), { text, sent });
+      setTriggerValue("rest", [text, sent]);
+    },
     wants: () => setTriggerValue("wanted", true),
   };
-  if (boards.has(root)) Object.assign(boards.get(root), host);
-  else boards.set(root, new Board(root, host));
-  boards.get(root).receive(bytes.slice(end));
+  const isNew = !boards.has(root);
+  if (isNew) boards.set(root, new Board(root, host));
+  else Object.assign(boards.get(root), host);
+  const before = told.get(name);
+  if (!isNew && before?.edition === edition && before.frames === frames) return; // drawn once more
+  // Where the hand has rested counts until the server has heard it and begins with another value.
+  const hand = before?.sent && (before.edition === edition || before.sent > heard) ? before : null;
+  told.set(name, { edition, frames, text: hand?.text, sent: hand?.sent });
+  boards.get(root).receive(bytes.slice(end), hand?.text ?? value);
 }

@@ -1,10 +1,11 @@
 """Shows a board on a page, and hears the value at which its slider rests."""
 
 import json
+import time
 from collections.abc import Callable, Hashable
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import streamlit as st
@@ -16,7 +17,7 @@ from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.boards.document import script, style
 from dpbayes.figures.style import Figure
 from dpbayes.ui.server.program import plotly_address
-from dpbayes.ui.session.current import set_parameter
+from dpbayes.ui.session.current import current, set_parameter
 from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.file_names import offered_name
 from dpbayes.ui.session.kept import kept, server_cache
@@ -41,10 +42,11 @@ _mount = st.components.v2.component(
 
 @dataclass(eq=False)
 class _Computed:
-    """A view and its frames so far."""
+    """A view, its frames so far, and the last block of them for each stop that only a person has typed."""
 
     view: View
     frames: dict[str, tuple[Frame, ...]] = field(default_factory=dict)
+    blocks: dict[str, tuple[int, bytes]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, view: Callable[[], View]) -> "_Computed":
@@ -58,6 +60,37 @@ class _Computed:
             if stop not in self.frames:
                 self.frames[stop] = _frames_or_refusal(self.view, stop)
         return self.view.with_frames(self.frames, value)
+
+    def is_typed(self, value: str) -> bool:
+        """Return whether a value is no stop of the slider, so that a person has typed it."""
+        return self.view.board.slider is not None and value not in self.view.board.slider.stops
+
+    def block(self, value: str) -> bytes:
+        """Return the block of the frames so far, with a stop at `value`.
+
+        It is the same for all stops of the slider: making it takes longer than all else that a resting hand needs.
+        """
+        own = value if self.is_typed(value) else self.view.board.value
+        count, _ = self.blocks.get(own, (0, b""))
+        if count != len(self.frames):
+            self.blocks[own] = len(self.frames), self.view.with_frames(self.frames, own).block()
+        return self.blocks[own][1]
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What the browser has received of a board, and where the hand has rested since.
+
+    The message contains the value at its start, and the last rest before it (`heard`). As long as the hand alone moves
+    the slider, the message stays the same, so that Streamlit does not send it again.
+    """
+
+    inputs: Hashable
+    start: str
+    heard: int
+    rested: str
+    last: int
+    edition: int = field(default_factory=time.time_ns)
 
 
 def _frames_or_refusal(view: View, stop: str) -> tuple[Frame, ...]:
@@ -87,19 +120,58 @@ def show(name: str, inputs: Hashable, view: Callable[[], View], value: str = "",
         if is_public
         else kept(f"board.{name}.view", inputs, lambda: _Computed.of(view))
     )
+    settings = current()
     wanted = f"{name}.wanted"
     board = computed.at(value, every_stop=st.session_state.get(wanted) == inputs)
-    head = json.dumps({"library": plotly_address()}).encode()
-    head += b" " * (-len(head) % 4)
-    _mount(
-        key=f"board.{name}",
-        data=len(head).to_bytes(4, "little") + head + board.block(),
-        on_rest_change=lambda: _rest(name, board),
-        on_wanted_change=lambda: st.session_state.update({wanted: inputs}),
-    )
+    told = _told(name, inputs, value, is_typed=computed.is_typed(value))
+
+    # Streamlit ends a run for the message of a page, and a click of that moment would be lost with its callback; it
+    # does not for the message of a fragment. The browser requests the stops on its own, at any moment.
+    @st.fragment
+    def mounted() -> None:
+        if current() is not settings:
+            st.rerun()  # the hand rests elsewhere, which all of the page shows
+        computed.at(value, every_stop=st.session_state.get(wanted) == inputs)
+        _mount(
+            key=f"board.{name}",
+            data=_message(name, told, computed),
+            on_rest_change=lambda: _rest(name, board),
+            on_wanted_change=lambda: st.session_state.update({wanted: inputs}),
+        )
+
+    mounted()
     st.session_state.setdefault(_NUMBERS, {}).update(board.frame.numbers)
     note_board(board)
     return board
+
+
+def _told(name: str, inputs: Hashable, value: str, *, is_typed: bool) -> _Told:
+    """Return what the browser knows of a board, and begin anew unless the hand alone has moved the slider."""
+    told: _Told | None = st.session_state.get(_key(name))
+    if told is None or (told.inputs, told.rested) != (inputs, value) or (is_typed and told.start != value):
+        last = told.last if told else 0
+        told = _Told(inputs, value, last, value, last)
+        st.session_state[_key(name)] = told
+    return told
+
+
+def _key(name: str) -> str:
+    return f"board.{name}.told"
+
+
+def _message(name: str, told: _Told, computed: _Computed) -> bytes:
+    """Return a head, where the slider stands and what the browser has sent before, and the block of the board."""
+    head = {
+        "library": plotly_address(),
+        "name": name,
+        "value": told.start,
+        "heard": told.heard,
+        "edition": str(told.edition),
+        "frames": len(computed.frames),
+    }
+    text = json.dumps(head).encode()
+    text += b" " * (-len(text) % 4)
+    return len(text).to_bytes(4, "little") + text + computed.block(told.start)
 
 
 _NUMBERS = "board.numbers"
@@ -141,13 +213,14 @@ def _shared() -> Memo:
 
 def _rest(name: str, board: Board) -> None:
     """Set the parameter of the slider to the value from the browser, if it can be one."""
-    text = getattr(st.session_state.get(f"board.{name}"), "rest", None)
-    if board.slider is None or not isinstance(text, str) or len(text) > MOST_TYPED:
-        return
-    parameter = PARAMETERS[board.slider.name]
-    assert isinstance(parameter, Parameter)
-    with suppress(InputError):
-        set_parameter(board.slider.name, parameter.checked(board.slider.name, text))
+    match getattr(st.session_state.get(f"board.{name}"), "rest", None):
+        case [str(text), int(sent)] if board.slider is not None and len(text) <= MOST_TYPED:
+            parameter = PARAMETERS[board.slider.name]
+            assert isinstance(parameter, Parameter)
+            with suppress(InputError):
+                set_parameter(board.slider.name, parameter.checked(board.slider.name, text))
+                told = st.session_state[_key(name)]
+                st.session_state[_key(name)] = replace(told, rested=text, last=sent)
 
 
 # The menu "Share", which the bar of all pages begins with the link

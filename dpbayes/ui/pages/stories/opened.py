@@ -55,18 +55,22 @@ def story_page() -> str | None:
     the next run returns the page again, until another page is shown.
     """
     _from_link()
-    key, number = st.session_state.pop(_TO_OPEN, ("", 1))
-    story = STORIES.get(key)
-    if story is None:
-        return page_to_turn_to()
+    key, number = st.session_state.get(_TO_OPEN, ("", 1))
+    if (story := STORIES.get(key)) is not None:
+        _take(key, story, number)
+        del st.session_state[_TO_OPEN]  # at last: a message may end the run at each access to the state
+    return page_to_turn_to()
+
+
+def _take(key: str, story: Story, number: int) -> None:
+    """Take the settings of a step, and its page unless it is the summary."""
     if number > len(story.steps):
         change(story=key, step=story.places)
-        return None
+        return
     step, before = story.steps[number - 1], current()
     present = before.present if before.story == key else Present.OFF
     st.session_state["settings"] = replace(step.settings, story=key, step=number, present=present)
     st.session_state[_TO_TURN_TO] = step.page, shown_page()
-    return page_to_turn_to()
 
 
 def page_to_turn_to() -> str | None:
@@ -88,5 +92,4 @@ def _from_link() -> None:
     query = st.query_params.to_dict()
     if "settings" not in st.session_state and "story" in query and set(query) <= ALONE:
         linked, _ = settings_from(query)
-        current()
         open_step(linked.story, linked.step)
