@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tests.browser.app_screen import AppScreen
 
-WITH_A_SLIDER = ("Explore",)
+WITH_A_SLIDER = ("Explore", "Proofs", "Lab")
 SCREENS = ((853, 480), (400, 800), (1440, 900))
 """1280 x 720 at 150%, a telephone, and a laptop: last, because the page goes on being read there."""
 

@@ -1,7 +1,7 @@
 """Lab: one experiment at a time, each a board with its controls at the left."""
 
 from collections.abc import Callable, Hashable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -12,7 +12,7 @@ from dpbayes.base.text import many, shortest, typed
 from dpbayes.base.validation import InputError, brief
 from dpbayes.boards.accuracy import POINTS, AccuracyInputs, curve_guarantees, prediction_accuracy
 from dpbayes.boards.board import View
-from dpbayes.boards.comparison import ComparisonInputs, comparison, errors_table
+from dpbayes.boards.comparison import ComparisonInputs, comparison, errors_table, releases_of
 from dpbayes.boards.hellinger import HellingerInputs, hellinger_or_laplace
 from dpbayes.boards.non_negativity import NonNegativityInputs, non_negativity
 from dpbayes.boards.regression import RegressionInputs, RegressionPrice, regression
@@ -52,6 +52,7 @@ from dpbayes.ui.session.planned import planned_tables_of
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.board import share, show
 from dpbayes.ui.widgets.controls import prior_control
+from dpbayes.ui.widgets.from_python import FACE, board_in_python, counts_in_python, program, show_python
 from dpbayes.ui.widgets.show import numbers, sentence_instead
 
 FEATURES = 16
@@ -69,18 +70,17 @@ _CALIBRATIONS = {
 
 def lab_page(chosen: Chosen) -> None:
     """Show the select of experiments with the controls of the chosen one, and its board."""
-    experiment = chosen.options("lab").experiment
-    controls_of, board_of = EXPERIMENTS[experiment]
-    st.caption("How much accuracy does privacy cost? Each experiment answers by simulation, with its own settings.")
+    shown = EXPERIMENTS[chosen.options("lab").experiment]
+    st.caption(shown.picture)
     with st.container(key="beside.lab"):
         left, main = st.columns([2, 9], gap="medium")
     with left:
         controls.parameter_control("lab.experiment")
     with main, st.container(key="main"), sentence_instead():
         with left:
-            controls_of(chosen)  # what these refuse, a missing table or network, is said once, in place of the board
-        board_of(chosen)
-        st.caption(ABOUT[experiment])
+            shown.controls(chosen)  # what these refuse, a missing table or network, is said once, instead of the board
+        shown.board(chosen)
+        st.caption(shown.model)
 
 
 def _offered(group: str, *names: str) -> None:
@@ -88,10 +88,17 @@ def _offered(group: str, *names: str) -> None:
         controls.parameter_control(f"{group}.{name}")
 
 
-def _show(name: str, inputs: Hashable, view: Callable[[], View], value: str, **facts: str) -> None:
+def _show(
+    name: str, key: Hashable, board: Callable[[Any], View], inputs: Any, value: str, *, python: str = "", **facts: str
+) -> None:
+    """Show the board of some inputs, and offer its files and the `python` code that computes its numbers."""
+
+    def view() -> View:
+        return board(inputs).stating(facts)
+
     with st.spinner("Simulating …"):
-        show(name, inputs, lambda: view().stating(facts), value)
-    share(view().stating(facts), value)
+        show(name, key, view, value)
+    share(view(), value, python=(lambda: show_python(python, name, Chosen.now())) if python else None)
 
 
 # Accuracy
@@ -175,7 +182,7 @@ def _accuracy_board(chosen: Chosen) -> None:
             f"The table has {many(plan.records, 'record')}, of which {plan.training:,} can be used for training."
         )
     inputs = kept("lab.accuracy", plan, lambda: AccuracyInputs(plan))
-    _show("accuracy", plan, lambda: prediction_accuracy(inputs), value, table=chosen.data_title)
+    _show("accuracy", plan, prediction_accuracy, inputs, value, table=chosen.data_title)
     st.subheader("Proved ε of each curve")
     numbers(curve_guarantees(inputs.study, chosen.epsilon))
 
@@ -200,11 +207,12 @@ def _regression_board(chosen: Chosen) -> None:
     if chosen.is_curator or scenario.records is Records.SYNTHETIC:
         key = (scenario, settings.seed, settings.data_seed)
         inputs = kept("lab.regression", key, lambda: RegressionInputs(*key))
-        _show("regression", key, lambda: regression(inputs), value, records=records)
+        python = board_in_python(regression, inputs, value)
+        _show("regression", key, regression, inputs, value, python=python, records=records)
     else:
         n, columns = shipped_regression("fulton").features.shape
         price = RegressionPrice(scenario, n, columns)
-        _show("regression", (scenario, n), lambda: regression(price), value, records=records)
+        _show("regression", (scenario, n), regression, price, value, records=records)
 
 
 # Posterior sampling and the query game
@@ -239,10 +247,10 @@ def _sampling_board(chosen: Chosen) -> None:
     parameters = (sampler.draws, sampler.calibration, chosen.settings.prior, chosen.network)
     key = (chosen.is_curator, cell, parameters, chosen.counts.digest, chosen.seed)
     if chosen.is_curator:
-        _show("sampling", key, lambda: posterior_sampling(inputs), value, table=chosen.data_title)
+        _show("sampling", key, posterior_sampling, inputs, value, table=chosen.data_title)
     else:
         public = ReleasedSamples(_at(sampler), cell, lambda epsilon: samples_of(inputs, epsilon))
-        _show("sampling", key, lambda: posterior_sampling(public), value, table=chosen.data_title)
+        _show("sampling", key, posterior_sampling, public, value, table=chosen.data_title)
     st.subheader("Query game: how many answers reveal which of two tables is used?")
     left, right = st.columns([1, 3], gap="medium")
     with left:
@@ -265,7 +273,7 @@ def _game(chosen: Chosen) -> None:
     key = (replace(options, answers=1), chosen.parameter("calibration"), chosen.seed)
     inputs, value = kept("lab.game", key, lambda: game_inputs(chosen)), str(options.answers)
     view = query_game(inputs, value=value)
-    _show("game", key, lambda: view, view.board.value)
+    _show("game", key, lambda _: view, inputs, view.board.value)
 
 
 # A die
@@ -283,7 +291,8 @@ def _die_board(chosen: Chosen) -> None:
     scenario, value = chosen.options("hellinger").at(epsilon=1.0), shortest(chosen.epsilon)
     key = (scenario, chosen.seed)
     inputs = kept("lab.hellinger", key, lambda: HellingerInputs(scenario, chosen.seed))
-    _show("hellinger", key, lambda: hellinger_or_laplace(inputs), value, n=f"{scenario.n:,}")
+    python = board_in_python(hellinger_or_laplace, inputs, value)
+    _show("hellinger", key, hellinger_or_laplace, inputs, value, python=python, n=f"{scenario.n:,}")
 
 
 # Non-negativity of Fourier
@@ -296,7 +305,8 @@ def _non_negativity_controls(_: Chosen) -> None:
 def _non_negativity_board(chosen: Chosen) -> None:
     inputs = NonNegativityInputs(chosen.network, chosen.parameter("calibration"), chosen.epsilon)
     value = shortest(chosen.parameter("t", chosen.defaults_for(LaplaceFourier)["t"]) if chosen.network.is_binary else 1)
-    _show("non-negativity", (inputs.network, inputs.calibration), lambda: non_negativity(inputs), value)
+    python = board_in_python(non_negativity, inputs, value, inputs.network)
+    _show("non-negativity", (inputs.network, inputs.calibration), non_negativity, inputs, value, python=python)
 
 
 # Mechanisms compared
@@ -334,33 +344,80 @@ def _comparison_board(chosen: Chosen) -> None:
 
     key = (*shared, parameters, chosen.counts.digest if chosen.is_curator else chosen.n)
     compared = kept("lab.comparison", key, inputs)
-    _show("comparison", key, lambda: comparison(compared), value, table=chosen.data_title)
+    python = _compare_in_python(chosen) if chosen.is_curator else ""
+    _show("comparison", key, comparison, compared, value, python=python, table=chosen.data_title)
     st.subheader("At this ε")
     numbers(errors_table(compared, chosen.epsilon))
 
 
-EXPERIMENTS: dict[Experiment, tuple[Callable[[Chosen], None], Callable[[Chosen], None]]] = {
-    Experiment.ACCURACY: (_accuracy_controls, _accuracy_board),
-    Experiment.REGRESSION: (_regression_controls, _regression_board),
-    Experiment.SAMPLING: (_sampling_controls, _sampling_board),
-    Experiment.DIE: (_die_controls, _die_board),
-    Experiment.NON_NEGATIVITY: (_non_negativity_controls, _non_negativity_board),
-    Experiment.COMPARISON: (_comparison_controls, _comparison_board),
-}
-"""The controls and the board of each experiment."""
+def _compare_in_python(chosen: Chosen) -> str:
+    """Return the code that simulates releases of the table by every mechanism, with other noise than the page."""
+    size = releases_of(chosen.network)
+    simulated = (
+        f"errors = dp.compare(data, network, epsilons=[{chosen.epsilon!r}], releases={size}, seed={chosen.seed})"
+    )
+    return program(FACE, counts_in_python(chosen), simulated, "print(errors)")
 
-ABOUT = {
-    Experiment.ACCURACY: "Each record is predicted by the state with the largest P(target | all other nodes) under the "
-    "CPTs of a release. Training records are private, test records are not released. [Zhang16] Section 5.1.",
-    Experiment.REGRESSION: "y = w·x + noise of variance σ², w ~ N(0, I/b), all features and targets within bounds that "
-    "are public. A sample of w within norm B is released. [Zhang16] Section 5.2 and Appendix D.",
-    Experiment.SAMPLING: "A sample of the posterior whose log-odds are trimmed to ±B is released; B follows from ε. "
-    "[Zhang16] Section 3.3, [Dimitrakakis14] Theorem 2.",
-    Experiment.DIE: "The exponential mechanism scores each posterior by its Hellinger distance to the exact one. The "
-    "sensitivities are proved, and the smooth one depends on the throws. Notes, Section 2.",
-    Experiment.NON_NEGATIVITY: "2 t |N_I| b records are added to every table; b is the scale of the noise. With true "
-    "counts, a negative result is at most as likely as with zero counts. [Zhang16] Algorithm 2, Corollary 3.",
-    Experiment.COMPARISON: "The error of a cell is |released probability − exact posterior mean|, averaged over all "
-    "cells. All mechanisms use the same tables and the same prior.",
+
+@dataclass(frozen=True)
+class Shown:
+    """One experiment on the page.
+
+    Attributes:
+        picture: What the picture shows, and what to look at.
+        controls: Shows the controls.
+        board: Shows the board.
+        model: The model, and what its numbers assume.
+    """
+
+    picture: str
+    controls: Callable[[Chosen], None]
+    board: Callable[[Chosen], None]
+    model: str
+
+
+EXPERIMENTS = {
+    Experiment.ACCURACY: Shown(
+        "The curves show how many records a release predicts correctly. Look where they reach the line of no privacy.",
+        _accuracy_controls,
+        _accuracy_board,
+        "Each record is predicted by the state with the largest P(target | all other nodes) under the CPTs of a "
+        "release. Training records are private, test records are not released. [Zhang16] Section 5.1.",
+    ),
+    Experiment.REGRESSION: Shown(
+        "The curves show the error of a prediction. Look where one private sample comes close to the exact posterior.",
+        _regression_controls,
+        _regression_board,
+        "y = w·x + noise of variance σ², w ~ N(0, I/b), all features and targets within bounds that are public. A "
+        "sample of w within norm B is released. [Zhang16] Section 5.2 and Appendix D.",
+    ),
+    Experiment.SAMPLING: Shown(
+        "The curves show the posterior before and after trimming. Look how narrow the allowed region is at a small ε.",
+        _sampling_controls,
+        _sampling_board,
+        "A sample of the posterior whose log-odds are trimmed to ±B is released; B follows from ε. [Zhang16] "
+        "Section 3.3, [Dimitrakakis14] Theorem 2.",
+    ),
+    Experiment.DIE: Shown(
+        "Each box shows how far releases are from the exact posterior. Look for the box that is nearest to 0.",
+        _die_controls,
+        _die_board,
+        "The exponential mechanism scores each posterior by its Hellinger distance to the exact one. The sensitivities "
+        "are proved, and the smooth one depends on the throws. Notes, Section 2.",
+    ),
+    Experiment.NON_NEGATIVITY: Shown(
+        "The curves show how many releases have a negative count. Look for the smallest increment t that avoids it.",
+        _non_negativity_controls,
+        _non_negativity_board,
+        "2 t |N_I| b records are added to every table; b is the scale of the noise. With true counts, a negative "
+        "result is at most as likely as with zero counts. [Zhang16] Algorithm 2, Corollary 3.",
+    ),
+    Experiment.COMPARISON: Shown(
+        "Each curve is the mean error of one mechanism. Look which curve is the lowest at your ε.",
+        _comparison_controls,
+        _comparison_board,
+        "The error of a cell is |released probability − exact posterior mean|, averaged over all cells. All mechanisms "
+        "use the same tables and the same prior.",
+    ),
 }
-"""The model of each experiment, and what its numbers assume."""
+"""The experiments in the order of their select."""

@@ -6,12 +6,15 @@ recipient does not contain a table that the recipient must not see.
 
 import dataclasses
 import enum
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from dpbayes.base.text import escaped
 from dpbayes.base.validation import brief
+from dpbayes.boards.board import View
 from dpbayes.mechanisms.base import rule_for
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
@@ -206,6 +209,18 @@ def _field(value: object, name: str, imports: dict[str, None]) -> str:
 def _is_written(value: object, field: "dataclasses.Field[object]") -> bool:
     """Whether the value of a field differs from its default."""
     return field.default is dataclasses.MISSING or getattr(value, field.name) != field.default
+
+
+def board_in_python(board: Callable[[Any], View], inputs: object, value: str, network: Network | None = None) -> str:
+    """Return the code that prints the numbers of a board at a stop of its slider; `inputs` may have a `network`."""
+    return program(
+        FACE,
+        *([network_in_python(network)] if network else []),
+        value_in_python("inputs", inputs),
+        f"from {board.__module__} import {board.__name__}",
+        f"(frame,) = {board.__name__}(inputs).frames_at({value!r})",
+        "print(frame.numbers)",
+    )
 
 
 def rule_in_python(rule: PriorRule, network: str) -> str:

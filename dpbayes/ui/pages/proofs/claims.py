@@ -47,7 +47,7 @@ from dpbayes.ui.widgets.from_python import (
     counts_in_python,
     network_in_python,
     program,
-    same_from_python,
+    show_python,
     value_in_python,
 )
 from dpbayes.ui.widgets.show import assumption, folded, refusals_said_once, sentence_instead, source
@@ -98,7 +98,8 @@ def claims_part(chosen: Chosen) -> None:
     with left:
         _list(claim)
     with main.container(key="proofs-board"):
-        _about(claim)
+        verdict = claim.verdict.value.capitalize()
+        st.markdown(f"Stated: **{claim.title}.** Verdict: :{COLOURS[claim.verdict]}[**{verdict}.**]")
         with sentence_instead():
             if bound is not None:
                 _bound_board(chosen, claim, bound)
@@ -107,6 +108,7 @@ def claims_part(chosen: Chosen) -> None:
         if claim in OF_RECORDS:
             with sentence_instead():
                 _record_board(chosen)
+        _finding(claim)
     with left:
         if bound is not None and (chosen.is_curator or EXHIBITS[bound.name].uses.is_for_all):
             _bound_controls(chosen, claim, bound)
@@ -208,10 +210,9 @@ def _paper(claim: Claim) -> str:
 # One claim
 
 
-def _about(claim: Claim) -> None:
-    """Show what the claim states, its verdict and its finding, and where else it is shown."""
-    verdict = claim.verdict.value.capitalize()
-    st.markdown(f"**{claim.title}**  \n:{COLOURS[claim.verdict]}[**{verdict}.**] {claim.finding}")
+def _finding(claim: Claim) -> None:
+    """Show what was found about the claim, and the page that is about it."""
+    st.markdown(f"**Finding.** {claim.finding}")
     opens = f"Open {claim.page}"
     if claim.page and st.button(opens, key="proofs.page", type="tertiary", icon=":material/arrow_forward:"):
         _turn_to_page(claim.page)
@@ -280,8 +281,11 @@ def _bound_board(chosen: Chosen, claim: Claim, bound: BoundClaim) -> None:
     def view() -> View:
         return claim_view(inputs).stating(facts)
 
+    def python() -> None:
+        show_python(python_of_bound(chosen, bound, *inputs.point(value)), "bounds", chosen)
+
     show("claim", _inputs_key(inputs, bound), view, value)
-    share(view(), value)
+    share(view(), value, python=python)
 
 
 def _bound_controls(chosen: Chosen, claim: Claim, bound: BoundClaim) -> None:
@@ -329,16 +333,14 @@ def _record_board(chosen: Chosen) -> None:
     def view() -> View:
         return record_view(tables, error=options.error)
 
-    show("record", (tables, options.error), view, value, is_public=True)
-    same_from_python(
-        program(
-            "from dpbayes.experiments.robustness import robustness",
-            value_in_python("tables", tables),
-            f"here = robustness(tables, [{options.prior!r}], error={options.error!r})",
-            "print(here.moved[0], here.printed[0], here.proved[0])",
-        ),
-        name="robustness",
+    python = program(
+        "from dpbayes.experiments.robustness import robustness",
+        value_in_python("tables", tables),
+        f"here = robustness(tables, [{options.prior!r}], error={options.error!r})",
+        "print(here.moved[0], here.printed[0], here.proved[0])",
     )
+    show("record", (tables, options.error), view, value, is_public=True)
+    share(view(), value, python=lambda: show_python(python, "robustness", chosen))
 
 
 def _record_controls(chosen: Chosen) -> None:
@@ -366,7 +368,7 @@ def _failures(name: str) -> tuple[Counterexample, ...]:
 
 
 def _details(chosen: Chosen, claim: Claim, bound: BoundClaim | None) -> None:
-    """Show the formula with the present numbers, the conditions, where the claim fails, and the code."""
+    """Show the formula with the present numbers, the conditions, and where the claim fails."""
     st.subheader("Formula and conditions")
     st.latex(claim.formula)
     is_shown = bound is not None and (chosen.is_curator or EXHIBITS[bound.name].uses.is_for_all)
@@ -376,8 +378,6 @@ def _details(chosen: Chosen, claim: Claim, bound: BoundClaim | None) -> None:
     source(claim.reference)
     if failing := failures(claim):
         st.markdown("**Where it fails**\n" + "\n".join(map(_fails, failing)))
-    if bound is None or not is_shown:
-        same_from_python(python_of(claim), name="proofs")
 
 
 def _filled_in(chosen: Chosen, bound: BoundClaim) -> None:
@@ -392,7 +392,6 @@ def _filled_in(chosen: Chosen, bound: BoundClaim) -> None:
         st.caption("The claim has no conditions.")
     elif not evaluated.applies:
         st.caption("A condition marked ✗ does not hold here; the stated bound is still shown.")
-    same_from_python(python_of_bound(chosen, bound, subject, at), name="bounds", chosen=chosen)
 
 
 def _fails(example: Counterexample) -> str:
@@ -401,18 +400,6 @@ def _fails(example: Counterexample) -> str:
     text = f"{setting[0].upper()}{setting[1:]}: the true value is **{shown_as(example.truth)}**, the paper states "
     text += f"{shown_as(example.printed)}, and the proved bound is {shown_as(example.certified)} ({example.unit})."
     return "- " + text.replace("$", "\\$").replace("~", "\\~")
-
-
-def python_of(claim: Claim) -> str:
-    """Return the code that prints a claim's verdict or, if it fails, the true and the stated value."""
-    named = f"claim = next(claim for claim in CLAIMS if str(claim.reference) == {str(claim.reference)!r})"
-    if not failures(claim):
-        return program("from dpbayes.theory.index import CLAIMS", named, "print(claim.verdict.value)")
-    return program(
-        "from dpbayes.theory.index import CLAIMS, counterexamples_of",
-        named,
-        "print(*((example.truth, example.printed) for example in counterexamples_of(claim)))",
-    )
 
 
 def python_of_bound(chosen: Chosen, bound: BoundClaim, subject: Subject, at: EvaluationPoint) -> str:

@@ -32,7 +32,7 @@ from dpbayes.ui.session.settings import EXPLORED_NAMES, Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.board import share, show
 from dpbayes.ui.widgets.controls import prior_control
-from dpbayes.ui.widgets.from_python import FACE, mechanism_in_python, network_in_python, program, same_from_python
+from dpbayes.ui.widgets.from_python import FACE, mechanism_in_python, network_in_python, program, show_python
 from dpbayes.ui.widgets.show import assumption, folded, refusals_said_once, sentence_instead, show_refusal, source
 
 SIZES = ("n", "features")
@@ -88,7 +88,6 @@ def mechanism_part(chosen: Chosen) -> None:
         with folded("Worst pair, formula, assumptions and sources", key="audit.details") as is_open:
             if is_open:
                 _details(chosen, audited)
-        same_from_python(python_of(audited, is_network=is_of_network(chosen.settings)), name="audit")
 
 
 def _open(case: dict[str, object]) -> None:
@@ -190,7 +189,12 @@ def _audit(chosen: Chosen, kind: type[Any]) -> bool:
         return audit_view(kind, at, report_of, is_varied=is_varied).stating(facts)
 
     show("audit", inputs, view, value, is_public=chosen.has_public_records or not is_of_network(chosen.settings))
-    share(view(), value)
+
+    def python() -> None:
+        audited = audited_at(chosen, chosen.epsilon)
+        show_python(python_of(audited, is_network=is_of_network(chosen.settings)), "audit", chosen)
+
+    share(view(), value, python=python)
     return is_varied
 
 
