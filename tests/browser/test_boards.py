@@ -92,6 +92,7 @@ def test_a_hand_at_rest_brings_no_picture_again_and_the_board_keeps_its_place(vi
     expect(slider).to_have_attribute("aria-valuetext", "0.79")
     expect(screen.headline).to_contain_text("ε = 0.79:")
     screen.page.wait_for_url("**view=what*")
+    all_stops(screen)
     screen.page.evaluate("() => history.go(-3)")
     expect(screen.headline).to_contain_text("ε = 1:")
 
