@@ -43,7 +43,6 @@ def main() -> None:
         rev=st.session_state.rev,
         key="dag",
         notes={"lung": "no column of this name in the data"} if noted else {},
-        edge_notes={("smoke", "lung"): "m = 2"} if noted else {},
     )
     st.code(json.dumps({"places": drawn.places, "edges": drawn.edges, "epsilon": epsilon}), language=None)
 

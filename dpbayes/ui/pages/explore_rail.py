@@ -25,8 +25,6 @@ from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.controls import prior_control
 from dpbayes.ui.widgets.show import folded, guarded, sentence_instead
 
-ARROW = ":material/arrow_forward:"
-
 RARELY_CHANGED = ("noise", "calibration")
 """Parameters of mechanisms that are rarely changed."""
 
@@ -129,7 +127,6 @@ def release_controls(chosen: Chosen) -> None:
         prior_control(kind)
         if chosen.is_curator:
             controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)
-        _elsewhere()
 
 
 def _reader(chosen: Chosen) -> None:
@@ -190,12 +187,6 @@ def refusal_of(chosen: Chosen, name: str) -> str:
     if reads_records(kind_called(name)) and chosen.is_connected:
         return "This mechanism needs the records, which stay at their source."
     return ""
-
-
-def _elsewhere() -> None:
-    """Lead to the mechanisms that do not release a network's CPTs."""
-    st.caption("The Hellinger mechanism for a die and private regression are experiments of Lab.")
-    st.page_link("pages/lab.py", label="Lab", icon=ARROW)
 
 
 def _stealth(chosen: Chosen) -> None:

@@ -30,7 +30,7 @@ from dpbayes.ui.session.planned import USUAL_RECORDS
 from dpbayes.ui.session.settings import Cpts
 from dpbayes.ui.session.uploads import document_place, given_cpts
 from dpbayes.ui.widgets.board import share, show
-from dpbayes.ui.widgets.dag_editor import Beyond, DrawingError, Meaning, dag_editor
+from dpbayes.ui.widgets.dag_editor import Beyond, DrawingError, dag_editor
 from dpbayes.ui.widgets.from_python import (
     FACE,
     network_in_python,
@@ -51,10 +51,6 @@ ADAPTIVE = "adaptive"
 
 DELTA = 1e-5
 """The delta of a simulated adaptive release."""
-
-MANY_ARROWS = 60
-"""Arrows of the largest graph whose arrows state the sizes of the graph without them."""
-
 
 MOST_RECORDS = 10_000_000
 """Records of a planned table at most."""
@@ -90,8 +86,6 @@ def editor(chosen: Chosen, *, again: Callable[[], None] = st.rerun) -> None:
     """Show the editor of the DAG; `again` reruns the part with the editor after a change of the drawing."""
     history = drawings()
     strays = {name: "no column of this name in the table" for name in chosen.strays} if chosen.domains else {}
-    notes: dict[str, str | Meaning] = {name: Meaning(readable.meaning) for name, readable in chosen.readable.items()}
-    notes.update(strays)
     # The editor owns its drawing until Python brings another one: then `rev` moves on.
     if st.session_state.get("rev") != history.rev:
         st.session_state["rev"] = history.rev
@@ -103,8 +97,8 @@ def editor(chosen: Chosen, *, again: Callable[[], None] = st.rerun) -> None:
             start,
             rev=history.rev,
             key="dag",
-            notes=notes,
-            edge_notes=_arrow_notes(chosen),
+            notes=strays,
+            meanings={name: readable.meaning for name, readable in chosen.readable.items()},
             beyond=beyond,
         )
     except DrawingError as error:
@@ -126,21 +120,6 @@ def editor(chosen: Chosen, *, again: Callable[[], None] = st.rerun) -> None:
             with sentence_instead():
                 chosen.adopt_as_source()
                 again()
-
-
-def _arrow_notes(chosen: Chosen) -> dict[tuple[str, str], str]:
-    """Say at each arrow what the network would be without it; nothing while the drawing is no valid network."""
-    try:
-        net = chosen.network
-    except InputError:
-        return {}
-    if not 0 < len(net.edges) <= MANY_ARROWS:
-        return {}
-    without = {arrow: net.without_edge(*arrow) for arrow in net.edges}
-    return {
-        arrow: f"without this arrow: {other.row_count:,} rows, {other.cell_count:,} cells"
-        for arrow, other in without.items()
-    }
 
 
 def _shape(graph: Graph) -> Graph:

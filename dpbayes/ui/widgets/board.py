@@ -247,6 +247,7 @@ def share(view: View, value: str, *, python: Callable[[], None] | None = None) -
     marks = {"simulates": True, "curator_only": board.private}
     with menu:
         if python is not None:
+            st.markdown("**Python**")
             with sentence_instead():
                 python()
         download_button(

@@ -37,22 +37,19 @@ DESCRIPTION = "domains.json"
 
 
 def same_from_python(python: str, *, name: str, chosen: Chosen | None = None) -> None:
-    """Show code whose last line prints the page's number, and offer the domain description of a `chosen` table."""
+    """Show code whose last line prints the page's number in a folded part; see `show_python`."""
     with st.expander("Python code", key=f"python.{name}"):
-        st.code(python, language="python", wrap_lines=True)
-        if chosen is not None and DESCRIPTION in python:
-            description_beside(chosen, name)
+        show_python(python, name, chosen)
 
 
-def show_python(python: str, name: str, chosen: Chosen) -> None:
-    """Show code in the menu of a board, with the domain description that it reads."""
-    st.markdown("**Python**")
+def show_python(python: str, name: str, chosen: Chosen | None) -> None:
+    """Show code, and offer the domain description of a `chosen` table that it reads."""
     st.code(python, language="python", wrap_lines=True)
-    if DESCRIPTION in python:
-        description_beside(chosen, name)
+    if chosen is not None and DESCRIPTION in python:
+        _description_beside(chosen, name)
 
 
-def description_beside(chosen: Chosen, name: str) -> None:
+def _description_beside(chosen: Chosen, name: str) -> None:
     """State which files the code reads from its folder, and offer the domain description."""
     used = _columns_in_use(chosen)
     file = _file_name(chosen)

@@ -28,13 +28,6 @@ class DrawingError(InputError):
 
 
 @dataclass(frozen=True)
-class Meaning:
-    """A note about the meaning of a node, which is not a warning."""
-
-    text: str
-
-
-@dataclass(frozen=True)
 class Beyond:
     """Whether Python has earlier and later drawings than the browser, and the function that restores them.
 
@@ -58,7 +51,7 @@ _mount = st.components.v2.component(
     js="\n".join(_asset(name) for name in ("graph.js", "picture.js", "pointer.js", "dag_editor.js")),
 )
 
-_NO_NOTES: Mapping[Any, str] = MappingProxyType({})
+_NO_NOTES: Mapping[str, str] = MappingProxyType({})
 _NOTHING_BEYOND = Beyond()
 
 
@@ -67,16 +60,15 @@ def dag_editor(
     *,
     rev: int,
     key: str,
-    notes: Mapping[str, str | Meaning] = _NO_NOTES,
-    edge_notes: Mapping[tuple[str, str], str] = _NO_NOTES,
+    notes: Mapping[str, str] = _NO_NOTES,
+    meanings: Mapping[str, str] = _NO_NOTES,
     beyond: Beyond = _NOTHING_BEYOND,
 ) -> Graph:
     """Show the editor and return the present drawing.
 
-    The browser controls the drawing until `rev` changes, and then takes `drawing`. `notes` (by node) and `edge_notes`
-    (by arrow) are tooltips, which may change in every run. A node with a note has a dashed border, unless the note is
-    its `Meaning`. Undo and Redo first use the browser's own steps since the last `rev`, and then the drawings
-    `beyond` them.
+    The browser controls the drawing until `rev` changes, and then takes `drawing`. `notes` and `meanings` (by node) are
+    tooltips, which may change in every run. A node with a note has a dashed border. Undo and Redo first use the
+    browser's own steps since the last `rev`, and then the drawings `beyond` them.
 
     Errors: DrawingError when `drawing`, or what the browser sends, is not a drawing.
     """
@@ -96,9 +88,8 @@ def dag_editor(
             "drawing": _plain(last()),  # a new editor in the browser starts from the last drawing
             "height": SHOWN_HEIGHT,
             "beyond": {"undo": beyond.earlier, "redo": beyond.later},
-            "notes": [[name, note] for name, note in notes.items() if isinstance(note, str)],
-            "meanings": [[name, note.text] for name, note in notes.items() if isinstance(note, Meaning)],
-            "edgeNotes": [[*edge, note] for edge, note in edge_notes.items()],
+            "notes": list(map(list, notes.items())),
+            "meanings": list(map(list, meanings.items())),
         },
         default={"graph": {"rev": rev, "drawing": _plain(drawing)}},
         on_graph_change=lambda: None,
@@ -134,7 +125,7 @@ def read_drawing(value: Any) -> Graph:
         json.dumps(value, ensure_ascii=False).encode()  # raises for unpaired surrogates, which no page can show
         places = [(node["name"], _position(node["x"], WIDTH), _position(node["y"], HEIGHT)) for node in value["nodes"]]
         names, edges = tuple(name for name, *_ in places), tuple((start, end) for start, end in value["edges"])
-        if len(set(edges)) < len(edges) or not set(names).issuperset(end for edge in edges for end in edge):
+        if len(edges) > len(names) ** 2 or not set(names).issuperset(end for edge in edges for end in edge):
             raise ValueError
         return drawable(Graph(names, edges, {name: (x, y) for name, x, y in places}))
     except InputError as error:

@@ -55,11 +55,6 @@ class Editor {
     this.turn = turn;
     this.notes = new Map(data.notes);
     this.meanings = new Map(data.meanings);
-    this.edgeNotes = new Map();
-    for (const [from, to, note] of data.edgeNotes) {
-      if (!this.edgeNotes.has(from)) this.edgeNotes.set(from, new Map());
-      this.edgeNotes.get(from).set(to, note);
-    }
     this.height = data.height;
     this.fitScreen();
     const isAnother = this.rev !== data.rev;

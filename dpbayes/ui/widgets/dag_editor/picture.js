@@ -131,7 +131,7 @@ class Picture {
 
   // Drawing
 
-  paint(graph, { selected, source, draft, notes, meanings, edgeNotes }) {
+  paint(graph, { selected, source, draft, notes, meanings }) {
     this.measure(graph);
     this.stage.classList.toggle("empty", !graph.nodes.length);
     this.#keep(this.nodeLayer, graph.nodes, nodeElement);
@@ -140,10 +140,7 @@ class Picture {
       const classes = { selected: node.id === selected, source: node.id === source, noted: notes.has(node.name) };
       this.#paintNode(graph, node, notes.get(node.name) ?? meanings.get(node.name), classes);
     }
-    for (const edge of graph.edges) {
-      const note = edgeNotes.get(Graph.name(graph, edge.from))?.get(Graph.name(graph, edge.to));
-      this.#paintEdge(graph, edge, note, edge.id === selected);
-    }
+    for (const edge of graph.edges) this.#paintEdge(graph, edge, edge.id === selected);
     this.#paintDraft(draft);
   }
 
@@ -184,18 +181,15 @@ class Picture {
     set(port, { cx: w / 2, r: 0.3 * this.font });
   }
 
-  #paintEdge(graph, edge, note, selected) {
+  #paintEdge(graph, edge, selected) {
     const element = this.elements.get(edge.id);
     const [title, hit, line, head] = element.children;
     const names = [Graph.name(graph, edge.from), Graph.name(graph, edge.to)];
     const from = this.boxes.get(edge.from), to = this.boxes.get(edge.to);
     const others = [...this.boxes.values()].filter((box) => box !== from && box !== to);
     const curve = route(from, to, graph.nodes.length > MAX_BENT ? [] : others);
-    set(element, {
-      class: `edge${selected ? " selected" : ""}`,
-      "aria-label": `arrow ${names[0]} to ${names[1]}${note ? `, ${note}` : ""}`,
-    });
-    write(title, note ? `${names.join(" → ")}: ${note}` : names.join(" → "));
+    set(element, { class: `edge${selected ? " selected" : ""}`, "aria-label": `arrow ${names.join(" to ")}` });
+    write(title, names.join(" → "));
     this.#draw(curve, line, head, hit);
   }
 
