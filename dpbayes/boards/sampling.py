@@ -18,10 +18,8 @@ from dpbayes.experiments.sampling import (
     GameStudy,
     GameTables,
     RowState,
-    best_draws,
     certified_bound,
     certified_omega,
-    exact_mass_within,
     needed_answers,
     play,
     printed_omega,
@@ -139,20 +137,19 @@ class _Row:
         return float(low), float(high)
 
 
-def _state(beliefs: Dirichlets, cell: int) -> RowState:
-    cells = beliefs.network.cells_of_row(int(beliefs.network.row_of_cell[cell]))
-    return RowState(beliefs.alpha[cells], cell - cells.start)
-
-
 def _row_of(inputs: SamplingInputs, sampler: PosteriorSampler) -> _Row:
     network = sampler.prior.network
-    state = _state(sampler.prior.updated(inputs.counts), inputs.cell)
+    state = RowState.of(sampler.prior.updated(inputs.counts), inputs.cell)
     row = network.row_label(int(network.row_of_cell[inputs.cell]))
     rng = stream(inputs.seed, "sampling", row, state.state)
     return _Row(sampler, state, state.sample(sampler.log_odds_bound, rng, (sampler.draws,)))
 
 
-_SIMULATED = ("The samples are simulated from a seed; a real release has no seed.",)
+TRIMMING = (
+    "A posterior can be sampled privately only where one record changes it little. It is therefore trimmed: "
+    "probabilities below ω or above 1 − ω are left out, and ω grows as ε falls. The samples are simulated from a seed; "
+    "a real release has no seed."
+)
 
 
 def _frame(inputs: SamplingInputs | ReleasedSamples, epsilon: float) -> Frame:
@@ -160,27 +157,26 @@ def _frame(inputs: SamplingInputs | ReleasedSamples, epsilon: float) -> Frame:
     if isinstance(inputs, SamplingInputs):
         exact, row = sampler.prior.updated(inputs.counts), _row_of(inputs, sampler)
     else:
-        row = _Row(sampler, _state(sampler.prior, inputs.cell), inputs.samples_at(epsilon))
+        row = _Row(sampler, RowState.of(sampler.prior, inputs.cell), inputs.samples_at(epsilon))
     figures = {"trim": _trim(row, inputs.cell, exact), "omega": _omega(sampler)}
     captions = {"trim": f"Mean of the samples: {numeral(float(row.draws.mean()), 3)}.", "omega": _omega_text(sampler)}
-    if exact is not None:
-        inside = share_text(row.state.exact_mass_within(row.bound))
-        of_exact = (
-            f"The exact mean is {numeral(row.state.mean, 3)}; {inside} of the exact posterior lies in the region."
+    inside = None if exact is None else row.state.exact_mass_within(row.bound)
+    if inside is not None:
+        captions["trim"] += (
+            f" The exact mean is {numeral(row.state.mean, 3)}; {share_text(inside)} of the exact posterior lies in "
+            "the region."
         )
-        captions["trim"] += f" {of_exact}"
         figures["error"], captions["error"] = _error(row)
-    return Frame(_headline(sampler, exact), figures, _SIMULATED, captions)
+    return Frame(_headline(sampler, inside), figures, (TRIMMING,), captions)
 
 
-def _headline(sampler: PosteriorSampler, exact: Dirichlets | None) -> str:
+def _headline(sampler: PosteriorSampler, inside: float | None) -> str:
     if sampler.calibration is Calibration.AS_PRINTED:
         stated, proved = numeral(sampler.epsilon, 6), numeral(sampler.certified.epsilon, 4)
         return f"The paper states ε = {stated} for this release, but the proved ε is {proved}."
     region = f"No sampled probability is below {numeral(sampler.omega)}"
-    if exact is None:
+    if inside is None:
         return f"{region}."
-    inside = float(exact_mass_within(exact, sampler.log_odds_bound).mean())
     how = "very little" if inside < 0.1 else "partly" if inside < 0.9 else "strongly"
     return f"{region}: the samples depend {how} on the data."
 
@@ -204,7 +200,7 @@ def _error(row: _Row) -> tuple[Figure, str]:
     network, epsilon = sampler.prior.network, sampler.epsilon
     bounds = certified_bound(network, epsilon=epsilon * np.array(TIMES)[:, None], draws=NUMBERS)
     errors = row.state.error_of_mean(bounds, NUMBERS)
-    best = best_draws(errors, NUMBERS)
+    best = NUMBERS[errors.argmin(axis=-1)]
     labels = [f"ε = {numeral(epsilon * times, 6)}" for times in TIMES]
     figure = mean_error_figure(NUMBERS, errors, labels, best=best, colour=sampler.colour)
     least = numeral(float(errors[0].min()), 2)
@@ -306,7 +302,7 @@ def query_game(inputs: GameInputs, *, value: str = "100") -> View:
 def _game_frame(inputs: GameInputs, answers: int) -> Frame:
     study, needed = inputs.study, needed_answers(inputs.study, level=LEVEL)
     won = whole_percent(study.right[answers - 1])
-    takes = f"more than {len(study.log_odds):,}" if needed.value is None else f"about {needed.value:,}"
+    takes = f"more than {len(study.log_odds):,}" if needed is None else f"about {needed:,}"
     headline = (
         f"After {many(answers, 'answer')} the attacker wins {won} of the games; winning {LEVEL:.0%} takes {takes}."
     )

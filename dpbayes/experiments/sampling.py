@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.parameters import Calibration
 from dpbayes.mechanisms.sampler import PosteriorSampler
 from dpbayes.model.network import Network
@@ -29,6 +29,12 @@ class RowState:
 
     alpha: FloatArray
     state: int
+
+    @classmethod
+    def of(cls, beliefs: Dirichlets, cell: int) -> "RowState":
+        """Return the state of a cell in its row."""
+        cells = beliefs.network.cells_of_row(int(beliefs.network.row_of_cell[cell]))
+        return cls(beliefs.alpha[cells], cell - cells.start)
 
     @cached_property
     def row(self) -> Dirichlets:
@@ -107,22 +113,6 @@ class RowState:
         return drawn
 
 
-def exact_mass_within(posterior: Dirichlets, bound: float) -> FloatArray:
-    """Return the mass of every cell's exact posterior within the region of `RowState`: (K,)."""
-    network = posterior.network
-    changes = np.zeros(network.cell_count + 1, dtype=np.int64)
-    spans = Decisions(network).spans.reshape(-1, 3)
-    np.add.at(changes, spans[:, 0], 1)
-    np.add.at(changes, spans[:, 2], -1)
-    steps = np.cumsum(changes[:-1])  # decisions that lead to each cell
-    inside = np.ones(network.cell_count)
-    split = steps > 0
-    low, high = (np.exp(steps[split] * special.log_expit(edge)) for edge in (-bound, bound))
-    a, b = posterior.alpha[split], posterior.rest[split]
-    inside[split] = np.clip(special.betainc(a, b, high) - special.betainc(a, b, low), 0.0, 1.0)
-    return inside
-
-
 def _additive_steps(dimensions: int) -> FloatArray:
     """Return the steps of an additive low-discrepancy sequence (dimensions,); its base generalises the golden ratio."""
     base = 2.0
@@ -154,11 +144,6 @@ def printed_omega(network: Network, *, epsilon: ArrayLike) -> FloatArray:
 
 def _depth(network: Network) -> int:
     return max(1, int(Decisions(network).depths.max()))
-
-
-def best_draws(errors: FloatArray, draws: IntArray) -> IntArray:
-    """Return the number of samples with the least error along the last axis (...,), the smallest if several do."""
-    return draws[errors.argmin(axis=-1)]
 
 
 # The query game
@@ -231,24 +216,7 @@ def play(pair: BetaPair, rng: np.random.Generator, *, answers: int, games: int) 
     return GameStudy(np.cumsum(np.concatenate(gains, axis=1), axis=0))
 
 
-@dataclass(frozen=True)
-class NeededAnswers:
-    """The simulated number of answers that the attacker needs; `value` is None if the games were too short."""
-
-    value: int | None
-    error: float
-
-
-def needed_answers(study: GameStudy, *, level: float) -> NeededAnswers:
-    """Return the first number of answers after which the likelier table is right in `level` of games, and its error.
-
-    The standard error is half the distance between the points at which the curve's two error limits reach the level,
-    and at least half a step.
-    """
-    curves = np.stack([study.right + study.right_error, study.right, study.right - study.right_error])
-    reached = np.maximum.accumulate(curves, axis=1) >= level
-    if not reached[1].any():
-        return NeededAnswers(None, math.inf)
-    early, value, late = (int(row.argmax()) + 1 if row.any() else None for row in reached)
-    after = late if late is not None else 2 * (value or 1) - (early or 1)
-    return NeededAnswers(value, max(0.5, (after - (early or 1)) / 2))
+def needed_answers(study: GameStudy, *, level: float) -> int | None:
+    """Return the first number of answers after which the likelier table is right in `level` of games; None if later."""
+    reached = np.flatnonzero(study.right >= level)
+    return int(reached[0]) + 1 if len(reached) else None
