@@ -1,7 +1,7 @@
 """Proofs: the privacy loss of one mechanism as stated, proved and measured, and the claims of the papers.
 
-An audit and the picture of one replaced record follow from public values alone. The bound of a claim may need the
-counts of a table: its board is then not private.
+An audit follows from public values alone. The bound of a claim may need the counts of a table: its board is then not
+private.
 """
 
 import math
@@ -20,13 +20,12 @@ from dpbayes.audit.registry import AUDITS, Audited
 from dpbayes.audit.report import AuditReport, AuditVerdict, Exactness
 from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.base.steps import slices
-from dpbayes.base.text import distinct_texts, many, numeral, power_of_ten, whole_percent
+from dpbayes.base.text import distinct_texts, numeral, power_of_ten, whole_percent
 from dpbayes.base.text import percent as in_percent
-from dpbayes.boards.board import Board, Frame, Panel, Slider, View, slider_of, stop_text
+from dpbayes.boards.board import Board, Frame, Panel, Slider, View, stop_text
 from dpbayes.boards.explore import SLIDER
-from dpbayes.experiments.robustness import NeighbourTables, Robustness, robustness
 from dpbayes.figures.audit import Mark, laws_figure, losses_figure, privacy_curve_figure, row_losses_figure
-from dpbayes.figures.claims import BoundCurves, answers_figure, bound_figure, moved_figure
+from dpbayes.figures.claims import BoundCurves, bound_figure
 from dpbayes.figures.style import Figure, distinct_labels, titled
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.theory.claims.claim import Bound, Claim, Counterexample, Verdict, joined
@@ -538,69 +537,3 @@ def claim_verdict(claim: Claim, examples: tuple[Counterexample, ...]) -> str:
     return (
         f"{start}: it states {shown_as(first.printed)}, but the true value is {shown_as(first.truth)} ({first.unit})."
     )
-
-
-# The papers' claims: one replaced record
-
-STRENGTH = Parameter("", 0.01, 10_000, 10, log=True, title="strength of the prior")
-STRENGTHS = np.geomspace(0.1, 1000, 121)
-"""The strengths of the prior over which the pictures of one replaced record are drawn."""
-
-MOVED = Panel("moved", "How far does one record move a posterior?", "KL divergence against the prior's strength.")
-ANSWERS = Panel("answers", "How many answers reveal the table?", "Answers needed against the prior's strength.")
-
-
-def record_view(tables: NeighbourTables, *, error: float) -> View:
-    """Return the board of two hypothetical tables that differ in one record. [Dimitrakakis14] Theorems 1 to 3.
-
-    Args:
-        tables: The two tables.
-        error: The share of games that an attacker may lose.
-
-    Returns:
-        A view whose stops are strengths of the prior. Nothing in it depends on data.
-    """
-    curves = robustness(tables, STRENGTHS, error=error)
-    slider = slider_of("robustness.prior", STRENGTH, label="Strength of the prior (λ, or a of a Beta(a, a))")
-    board = Board("record", "One replaced record", (MOVED, ANSWERS), {}, "10", slider)
-    return View(board, lambda stop: (_record_frame(curves, robustness(tables, [float(stop)], error=error), error),))
-
-
-def _record_frame(curves: Robustness, here: Robustness, error: float) -> Frame:
-    at = float(here.prior[0])
-    figures = {
-        "moved": moved_figure(
-            curves.prior,
-            exact=curves.moved,
-            printed=curves.printed,
-            proved=curves.proved,
-            broken=curves.broken,
-            chosen=(at, float(here.moved[0])),
-        ),
-        "answers": answers_figure(
-            curves.prior,
-            least=curves.least,
-            most=curves.most,
-            promised=curves.promised,
-            too_few=curves.too_few,
-            at=at,
-        ),
-    }
-    captions = {"answers": _answers_text(here, error)}
-    note = "Both tables are hypothetical: nothing here depends on real data."
-    return Frame(record_finding(here), figures, (note,), captions, {"moved": float(here.moved[0])})
-
-
-def record_finding(here: Robustness) -> str:
-    """Return how far one record moves the posterior at one prior (1,), and whether the stated bound allows it."""
-    moved_by, printed = distinct_texts(*(float(values[0]) for values in (here.moved, here.printed)), most=3)
-    if here.broken[0]:
-        return f"One record moves the posterior by {moved_by} nats, but the paper’s bound is {printed}."
-    return f"One record moves the posterior by {moved_by} nats, within the paper’s bound of {printed}."
-
-
-def _answers_text(here: Robustness, error: float) -> str:
-    least, most, promised = (math.ceil(float(x[0]) - 1e-9) for x in (here.least, here.most, here.promised))
-    needed = f"exactly {many(most, 'answer')}" if least == most else f"{least:,} to {many(most, 'answer')}"
-    stated = f"The paper states {max(promised, 1):,}{', which is too few' if here.too_few[0] else ''}."
-    return f"To lose at most {numeral(100 * error)}% of games, an attacker needs {needed}. {stated}"

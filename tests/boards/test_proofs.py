@@ -1,7 +1,6 @@
 """The boards of Proofs: audits and bounds against the core, verdicts that agree, words at every end of every number."""
 
 import itertools
-import math
 import re
 from typing import Any
 
@@ -24,9 +23,7 @@ from dpbayes.boards.proofs import (
     claim_view,
     finding,
     outputs_view,
-    record_view,
 )
-from dpbayes.experiments.robustness import NeighbourTables, RecordFamily, robustness
 from dpbayes.figures.audit import LEAST_DELTA
 from dpbayes.mechanisms import PRIVATE, Calibration, PosteriorSampler
 from dpbayes.mechanisms.die.hellinger import HellingerLocal, HellingerSmooth
@@ -36,7 +33,6 @@ from dpbayes.theory.claims.claim import Verdict
 from dpbayes.theory.claims.exhibit import Exhibit, Uses
 from dpbayes.theory.claims.judgement import Decision
 from dpbayes.theory.claims.setting import Axis, ClaimParameters, EvaluationPoint, Subject, moved, place
-from dpbayes.theory.dimitrakakis14.game import GammaPair
 from dpbayes.theory.index import CLAIMS, EXHIBITS, counterexamples_of
 from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
 from tests.conftest import thorough
@@ -311,29 +307,3 @@ def test_every_counterexample_refutes_and_is_in_the_verdict() -> None:
         for example in examples:
             assert example.refutes
             assert claim.verdict in (Verdict.FALSE, Verdict.UNCLEAR, Verdict.AMENDED, Verdict.VACUOUS)
-
-
-# One replaced record
-
-
-@pytest.mark.parametrize("family", list(RecordFamily))
-def test_the_curves_of_a_replaced_record_are_those_of_the_core(family: RecordFamily) -> None:
-    tables = NeighbourTables(family, 8, 0.05, 10.0, 0.5)
-    (frame,) = record_view(tables, error=0.05).frames_at("10")
-    drawn = trace(frame, "exact", "moved")
-    expected = robustness(tables, drawn["x"], error=0.05)
-    np.testing.assert_allclose(drawn["y"], expected.moved)
-    np.testing.assert_allclose(trace(frame, "proved", "moved")["y"], expected.proved)
-    np.testing.assert_allclose(trace(frame, "stated to suffice", "answers")["y"], expected.promised)
-    names = [line["name"] for line in frame.figures["moved"].data]
-    assert ("as stated, exceeded" in names) is bool(expected.broken.any())
-
-
-def test_the_headline_of_a_replaced_record_is_the_divergence_at_that_prior() -> None:
-    """[Dimitrakakis14] Theorem 1(ii): exponential records, by the divergence of two gamma distributions."""
-    tables = NeighbourTables(RecordFamily.EXPONENTIAL, 20, 0.05, 10.0)
-    (frame,) = record_view(tables, error=0.05).frames_at("3")
-    pair = GammaPair(np.asarray(21.0), np.asarray(4.0), 10.0)
-    assert frame.numbers["moved"] == pytest.approx(max(float(pair.kl), float(pair.swapped().kl)))
-    assert math.isclose(float(re.findall(r"by ([\d.]+) nats", frame.headline)[0]), frame.numbers["moved"], rel_tol=5e-3)
-    assert len(record_view(tables, error=0.05).complete().block()) < 400_000

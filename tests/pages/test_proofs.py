@@ -15,7 +15,6 @@ from dpbayes.sources.named_networks import load_named
 from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.index import CLAIMS, EXHIBITS, counterexamples_of
 from dpbayes.ui.pages.proofs.claims import BOUNDS, SHORT, place_of
-from dpbayes.ui.pages.proofs.claims import OF_RECORDS as OF_ONE_RECORD
 from dpbayes.ui.pages.proofs.mechanism import REFUTED_CASES
 from dpbayes.ui.session.link import query_of, settings_from
 from dpbayes.ui.session.options.lab import Experiment
@@ -184,7 +183,7 @@ def test_every_claim_opens_with_its_verdict_its_finding_and_its_counterexamples(
     for example in counterexamples_of(claim):
         assert f"the true value is **{shown_as(example.truth)}**" in text
     names = [shown["name"] for shown in boards(at)]
-    assert names == ["claim"] * bool(BOUNDS[claim]) + ["record"] * (claim in OF_ONE_RECORD)
+    assert names == ["claim"] * bool(BOUNDS[claim])
 
 
 def test_a_claim_is_picked_from_the_box_and_from_a_link_to_its_bound() -> None:

@@ -20,17 +20,11 @@ from dpbayes.boards.proofs import (
     ClaimInputs,
     claim_verdict,
     claim_view,
-    record_view,
     shown_as,
 )
-from dpbayes.experiments.robustness import NeighbourTables, RecordFamily
 from dpbayes.theory.claims.claim import Claim, Counterexample, Verdict
 from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject, place
-from dpbayes.theory.dimitrakakis14.answers import THEOREM_3_TAIL
-from dpbayes.theory.dimitrakakis14.draws import THEOREM_2_II
-from dpbayes.theory.dimitrakakis14.families import ASSUMPTION_2, LEMMA_3, LEMMA_5, LEMMA_6
-from dpbayes.theory.dimitrakakis14.robustness import THEOREM_1_II
 from dpbayes.theory.index import CLAIMS, EXHIBITS, OPENING, counterexamples_of
 from dpbayes.theory.paper_map import PaperEntry, paper_map
 from dpbayes.theory.zhang16.summary import Table1Row, not_computable, table_1
@@ -48,12 +42,8 @@ from dpbayes.ui.widgets.from_python import (
     network_in_python,
     program,
     show_python,
-    value_in_python,
 )
 from dpbayes.ui.widgets.show import assumption, folded, refusals_said_once, sentence_instead, source
-
-OF_RECORDS = (THEOREM_1_II, THEOREM_2_II, THEOREM_3_TAIL, ASSUMPTION_2, LEMMA_3, LEMMA_5, LEMMA_6)
-"""The claims that the board of one replaced record is about."""
 
 CLAIM_OF = dict(zip(ClaimShown, CLAIMS, strict=True))
 OPTION_OF = dict(zip(CLAIMS, ClaimShown, strict=True))
@@ -82,12 +72,6 @@ SHORT = {
 }
 """The verdicts as the list has room for them."""
 
-PRIORS = {
-    RecordFamily.EXPONENTIAL: "The rate has the prior Exp(λ). λ is the prior’s strength and the c of Assumption 2.",
-    RecordFamily.NORMAL: "The mean is 0. The precision has the prior Exp(λ). λ is the prior’s strength, and c = 2λ.",
-    RecordFamily.BINOMIAL: "The probability has the prior Beta(a, a). a is the prior’s strength, and c ≈ √(a/π).",
-}
-
 
 @refusals_said_once()
 def claims_part(chosen: Chosen) -> None:
@@ -103,17 +87,12 @@ def claims_part(chosen: Chosen) -> None:
         with sentence_instead():
             if bound is not None:
                 _bound_board(chosen, claim, bound)
-            elif claim not in OF_RECORDS:
+            else:
                 st.markdown(f"## {claim_verdict(claim, failures(claim))}".replace("$", r"\$"))
-        if claim in OF_RECORDS:
-            with sentence_instead():
-                _record_board(chosen)
         _finding(claim)
     with left:
         if bound is not None and (chosen.is_curator or EXHIBITS[bound.name].uses.is_for_all):
             _bound_controls(chosen, claim, bound)
-        if claim in OF_RECORDS:
-            _record_controls(chosen)
     with st.container(key="below"), sentence_instead():
         _details(chosen, claim, bound)
         _sources(claim)
@@ -315,43 +294,6 @@ def _choice(label: str, name: str, options: "list[BoundClaim] | tuple[Axis, ...]
         format_func=lambda option: str(option.value),
         on_change=lambda: set_parameter(name, st.session_state[key]),
     )
-
-
-# One replaced record
-
-
-def hypothetical_tables(chosen: Chosen) -> NeighbourTables:
-    """Return the two hypothetical tables."""
-    options = chosen.options("robustness")
-    return NeighbourTables(options.family, options.records, options.value, options.distance, options.share)
-
-
-def _record_board(chosen: Chosen) -> None:
-    options, tables = chosen.options("robustness"), hypothetical_tables(chosen)
-    value = stop_text(options.prior)
-
-    def view() -> View:
-        return record_view(tables, error=options.error)
-
-    python = program(
-        "from dpbayes.experiments.robustness import robustness",
-        value_in_python("tables", tables),
-        f"here = robustness(tables, [{options.prior!r}], error={options.error!r})",
-        "print(here.moved[0], here.printed[0], here.proved[0])",
-    )
-    show("record", (tables, options.error), view, value, is_public=True)
-    share(view(), value, python=lambda: show_python(python, "robustness", chosen))
-
-
-def _record_controls(chosen: Chosen) -> None:
-    """Show the controls of the two hypothetical tables, except the prior, which the slider is."""
-    options = chosen.options("robustness")
-    controls.parameter_control("robustness.family")
-    st.caption(PRIORS[options.family])
-    is_binomial = options.family is RecordFamily.BINOMIAL
-    own = ("share",) if is_binomial else ("distance", "value")
-    for name in ("records", *own, "error"):
-        controls.parameter_control(f"robustness.{name}")
 
 
 # Below the board

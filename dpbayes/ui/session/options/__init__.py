@@ -14,7 +14,6 @@ from dpbayes.ui.session.options.lab import (
 from dpbayes.ui.session.options.research import (
     BoundsOptions,
     ProofsOptions,
-    RobustnessOptions,
 )
 from dpbayes.ui.session.options.workflow import (
     AuditOptions,
@@ -26,7 +25,6 @@ OPTIONS: dict[str, type[Any]] = {
     "explore": ExploreOptions,
     "lab": LabOptions,
     "release": ReleaseOptions,
-    "robustness": RobustnessOptions,
     "proofs": ProofsOptions,
     "sampling": SamplingOptions,
     "hellinger": Scenario,
@@ -41,7 +39,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "explore": ("release", "explore"),
     "release": (),
     "lab": ("lab", "accuracy", "regression", "sampling", "hellinger"),
-    "proofs": ("proofs", "audit", "bounds", "robustness"),
+    "proofs": ("proofs", "audit", "bounds"),
 }
 """The groups of a page that has several, or one of another name."""
 

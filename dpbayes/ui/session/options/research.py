@@ -4,9 +4,8 @@ import enum
 from dataclasses import dataclass
 from typing import Annotated
 
-from dpbayes.base.parameters import Choice, Parameter
-from dpbayes.boards.proofs import PRIOR, RECORDS, STRENGTH
-from dpbayes.experiments.robustness import RecordFamily
+from dpbayes.base.parameters import Choice
+from dpbayes.boards.proofs import PRIOR, RECORDS
 from dpbayes.theory.claims.setting import Axis, ClaimParameters
 from dpbayes.theory.index import CLAIMS, EXHIBITS
 
@@ -45,20 +44,3 @@ class BoundsOptions(ClaimParameters):
     axis: Annotated[Axis, Choice(Axis, title="horizontal axis")]
     prior: Annotated[float, PRIOR]
     n: Annotated[int, RECORDS]
-
-
-@dataclass(frozen=True, kw_only=True)
-class RobustnessOptions:
-    """Two hypothetical tables, the prior, and how often an attacker may be wrong."""
-
-    family: Annotated[RecordFamily, Choice(RecordFamily, title="distribution of the records")]
-    records: Annotated[
-        int, Parameter("n", low=1, high=100_000, typical=20, log=True, whole=True, title="records in each table")
-    ]
-    distance: Annotated[float, Parameter("", low=0.01, high=10_000, typical=10, log=True, title="change of one record")]
-    value: Annotated[float, Parameter("", low=0, high=1000, typical=0.05, title="value of the other records")]
-    share: Annotated[float, Parameter("", low=0, high=1, typical=0.75, title="share of ones")]
-    prior: Annotated[float, STRENGTH]
-    error: Annotated[
-        float, Parameter("d", low=0.001, high=0.45, typical=0.05, log=True, title="largest share of games lost")
-    ]
