@@ -3,19 +3,12 @@
 import functools
 import gzip
 import tomllib
-import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from dpbayes.base.validation import InputError
-
-Content = TypeVar("Content")
-
-
-class DataFileError(InputError):
-    """A shipped file that is missing or damaged."""
 
 
 def data_folder(package: Path) -> Path:
@@ -28,31 +21,18 @@ DATA = data_folder(Path(__file__).resolve().parents[1])
 """The shipped tables and networks."""
 
 
-def read_data(file: str, read: Callable[[bytes], Content]) -> Content:
-    """Return the result of `read` for the content of a file in DATA, decompressed if its name ends in ".gz".
-
-    Errors: DataFileError, which names the file, if it is missing, cannot be read, or is damaged.
-    """
+def read_data(file: str) -> bytes:
+    """Return the content of a file in DATA, decompressed if its name ends in ".gz". Errors: InputError."""
     try:
         content = (DATA / file).read_bytes()
-        return read(gzip.decompress(content) if file.endswith(".gz") else content)
-    except DataFileError:  # from another file that `read` needs
-        raise
-    except FileNotFoundError as error:
-        raise _unusable(file, "is missing") from error
-    except (gzip.BadGzipFile, zlib.error, EOFError, ValueError, KeyError) as error:  # InputError is a ValueError
-        raise _unusable(file, "is damaged") from error
+        return gzip.decompress(content) if file.endswith(".gz") else content
     except OSError as error:
-        raise _unusable(file, "cannot be read") from error
+        raise InputError(f"data/{file} is missing or damaged: install dpbayes again or restore the file.") from error
 
 
 def read_index(folder: str) -> dict[str, dict[str, Any]]:
     """Return the entries of the index of a folder in DATA, by file. Errors: those of `read_data`."""
-    return read_data(f"{folder}/index.toml", lambda content: tomllib.loads(content.decode()))
-
-
-def _unusable(file: str, fault: str) -> DataFileError:
-    return DataFileError(f"data/{file} {fault}: install dpbayes again or restore the file.")
+    return tomllib.loads(read_data(f"{folder}/index.toml").decode())
 
 
 # Readable names of the nodes of published networks and the columns of shipped tables
@@ -81,9 +61,5 @@ def readable_names(key: str) -> Mapping[str, ReadableName]:
 
 @functools.cache
 def _all_names() -> Mapping[str, Mapping[str, ReadableName]]:
-    return read_data("names.toml", _read)
-
-
-def _read(content: bytes) -> Mapping[str, Mapping[str, ReadableName]]:
-    listed = tomllib.loads(content.decode())
+    listed = tomllib.loads(read_data("names.toml").decode())
     return {key: {name: ReadableName(*said) for name, said in names.items()} for key, names in listed.items()}

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpbayes.base.libraries import pd
 from dpbayes.base.text import shortest
-from dpbayes.base.validation import InputError, brief
+from dpbayes.base.validation import InputError, brief, is_writable, utf8_text
 from dpbayes.sources.columns import MISSING, Categories, Column, Cuts, Groups
 
 MAX_DESCRIPTION = 20_000_000
@@ -153,7 +153,8 @@ class DeclaredColumn:
             raise InputError(
                 f"The domain of column {brief(self.name)} has the name of another column, {brief(self.domain.name)}."
             )
-        _refuse_half_characters(self.name, _entry(self))
+        if not is_writable(_json([self.name, _entry(self)])):
+            raise InputError(f"A name or a state of column {brief(self.name)} contains half a character. Remove it.")
 
 
 def for_table(columns: Iterable[DeclaredColumn], names: Sequence[str]) -> tuple[DeclaredColumn, ...]:
@@ -218,15 +219,6 @@ def _number(point: float) -> float | int:
     return int(point) if point.is_integer() and abs(point) < 1e15 else point
 
 
-def _refuse_half_characters(*texts: object) -> None:
-    """Refuse halves of surrogate pairs, which JSON can express but UTF-8 cannot."""
-    try:
-        _json(texts).encode()
-    except UnicodeEncodeError as error:
-        piece = error.object[error.start : error.end]
-        raise InputError(f"A name or a state contains an unpaired surrogate, {piece!a}. Remove it.") from None
-
-
 def read_domains(text: str | bytes) -> tuple[DeclaredColumn, ...]:
     """Return the columns that a domain description declares, in its order.
 
@@ -245,16 +237,10 @@ def read_domains(text: str | bytes) -> tuple[DeclaredColumn, ...]:
         >>> dp.read_domains(text)
         ()
     """
-    return tuple(_column(name, entry) for name, entry in _entries(_decoded(text)).items())
-
-
-def _decoded(text: str | bytes) -> str:
     if len(text) > MAX_DESCRIPTION:
         raise InputError(f"The description has {len(text):,} bytes; the limit is {MAX_DESCRIPTION:,}.")
-    try:
-        return text.decode("utf-8-sig") if isinstance(text, bytes) else text
-    except UnicodeDecodeError:
-        raise InputError("The description is not UTF-8 text. Save it as UTF-8.") from None
+    entries = _entries(utf8_text(text) if isinstance(text, bytes) else text)
+    return tuple(_column(name, entry) for name, entry in entries.items())
 
 
 def _entries(text: str) -> dict[str, object]:

@@ -51,7 +51,7 @@ def load_named(key: str) -> tuple[Network, FloatArray]:
     """
     if key not in NAMED:
         raise InputError(f"There is no network {brief(key)}; choose one of {', '.join(NAMED)}.")
-    network, probabilities = read_data(f"networks/{key}.bif.gz", lambda content: read_bif(content.decode()))
+    network, probabilities = read_bif(read_data(f"networks/{key}.bif.gz").decode())
     probabilities.setflags(write=False)
     return network, probabilities
 

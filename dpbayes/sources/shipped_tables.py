@@ -1,7 +1,7 @@
 """Tables that come with the program, each with public domains from its codebook and a network to begin with."""
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from dpbayes.base.validation import InputError, brief
 from dpbayes.model.network import Network
 from dpbayes.model.regression import PublicBounds, RegressionData
 from dpbayes.sources.columns import Column, encode
-from dpbayes.sources.data_files import Content, read_data, read_index
+from dpbayes.sources.data_files import read_data, read_index
 from dpbayes.sources.domains import DeclaredColumn, read_domains
 from dpbayes.sources.files import read_table
 from dpbayes.sources.table import Table
@@ -59,20 +59,20 @@ def load_shipped(key: str) -> Table:
         435
     """
     columns = _columns(key)
-    records = _read_table(key, lambda frame: encode(frame, columns))
+    records = encode(shipped_frame(key), columns)
     return Table(records.names, records.states, records.codes, columns)
 
 
 def shipped_frame(key: str) -> "pd.DataFrame":
     """Return the whole file of a table of SHIPPED as a frame of text, with the columns that are not in use too."""
-    return _read_table(key, lambda frame: frame)
+    return read_table(key, read_data(f"tables/{_shipped(key).file}")).frame
 
 
 @functools.lru_cache(maxsize=8)
 def shipped_domains(key: str) -> tuple[DeclaredColumn, ...]:
     """Return the declared columns of a table of SHIPPED, those in use in the order of the network's nodes."""
     _shipped(key)
-    return read_data(f"tables/{key}.json", read_domains)
+    return read_domains(read_data(f"tables/{key}.json"))
 
 
 def default_network(key: str) -> Network:
@@ -104,12 +104,8 @@ def shipped_regression(key: str) -> RegressionData:
     5.2, which may not be handed on. Errors: InputError naming its file, or a table without such bounds.
     """
     bounds = regression_bounds(key)
-
-    def numbers(frame: "pd.DataFrame") -> RegressionData:
-        values = frame[list(bounds.limits)].astype(float).to_numpy()
-        return RegressionData(values[:, :-1], values[:, -1], tuple(bounds.limits))
-
-    return _read_table(key, numbers)
+    values = shipped_frame(key)[list(bounds.limits)].astype(float).to_numpy()
+    return RegressionData(values[:, :-1], values[:, -1], tuple(bounds.limits))
 
 
 def regression_bounds(key: str) -> PublicBounds:
@@ -118,10 +114,6 @@ def regression_bounds(key: str) -> PublicBounds:
     if bounds is None:
         raise InputError(f"The table {brief(key)} has no public bounds for a regression.")
     return bounds
-
-
-def _read_table(key: str, read: "Callable[[pd.DataFrame], Content]") -> Content:
-    return read_data(f"tables/{_shipped(key).file}", lambda content: read(read_table(key, content).frame))
 
 
 def _columns(key: str) -> tuple[Column, ...]:

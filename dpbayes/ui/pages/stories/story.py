@@ -72,8 +72,6 @@ GROUPS: dict[str, list[str]] = {
 """The keys of the stories by what they are for, in the order of Home."""
 
 STORIES: dict[str, Story] = {
-    key: read_data(f"stories/{key}.toml", lambda content: read_story(content.decode()))
-    for keys in GROUPS.values()
-    for key in keys
+    key: read_story(read_data(f"stories/{key}.toml").decode()) for keys in GROUPS.values() for key in keys
 }
 """The stories by their keys in a link."""
