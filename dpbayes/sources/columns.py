@@ -35,18 +35,19 @@ def _domain(column: "Column") -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Categories:
-    """A column whose values are its states.
+    """A column whose values are its states, or are gathered in groups, its states.
 
     Args:
         name: The column.
         states: Its states, in order.
+        values: The values of each state; none if every state is its own value.
         public: False if the states were read from the data, which leaks information.
         missing: The state of missing values: one of the states, or another name, which is then a state of their own,
             the last one; None for a column without missing values, where a value that is missing all the same counts
             as the first state. It depends on one record alone, so neighbouring tables stay neighbouring.
 
     Raises:
-        InputError: States are repeated, empty or too many.
+        InputError: States are repeated, empty or too many, or a value is in two groups.
 
     Example:
         >>> dp.Categories("rain", ("no", "yes"), public=True).domain
@@ -56,44 +57,25 @@ class Categories:
     name: str
     states: tuple[str, ...]
     _: KW_ONLY
+    values: tuple[tuple[str, ...], ...] = ()
     public: bool = False
     missing: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "states", distinct_names(f"state of {brief(self.name)}", self.states))
+        distinct_names(f"value of {brief(self.name)}", (v for own in self.values for v in own))
+        if self.values and len(self.values) != len(self.states):
+            raise InputError(f"Column {brief(self.name)} has {len(self.states)} states, but the values of {len(self.values)}.")
         _check(self)
 
     domain = cached_property(_domain)
 
     def codes_of(self, values: "pd.Series") -> IntArray:
-        """Return the code of each of these distinct values; -1 for values that are not states."""
-        return _looked_up(values, {state: code for code, state in enumerate(self.states)})
-
-
-@dataclass(frozen=True)
-class Groups:
-    """A column whose values are gathered in labelled groups; `public` as for Categories."""
-
-    name: str
-    groups: tuple[tuple[str, tuple[str, ...]], ...]
-    _: KW_ONLY
-    public: bool = False
-    missing: str | None = None
-
-    def __post_init__(self) -> None:
-        distinct_names(f"state of {brief(self.name)}", self.states)
-        distinct_names(f"value of {brief(self.name)}", (v for _, values in self.groups for v in values))
-        _check(self)
-
-    @property
-    def states(self) -> tuple[str, ...]:
-        return tuple(label for label, _ in self.groups)
-
-    domain = cached_property(_domain)
-
-    def codes_of(self, values: "pd.Series") -> IntArray:
-        """Return the group of each of these distinct values; -1 for values in no group."""
-        return _looked_up(values, {v: code for code, (_, group) in enumerate(self.groups) for v in group})
+        """Return the code of each of these distinct values; -1 for values of no state."""
+        groups = self.values or [(state,) for state in self.states]
+        codes = {value: code for code, own in enumerate(groups) for value in own}
+        # As a value stands, and without the space around it if that fails.
+        return np.array([codes.get(v, codes.get(v.strip(), -1)) for v in values.tolist()], dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -140,7 +122,7 @@ class Cuts:
         return np.where(np.isfinite(numbers), bins, -1).astype(np.int64)
 
 
-Column = Categories | Groups | Cuts
+Column = Categories | Cuts
 
 
 # Encoding
@@ -200,7 +182,7 @@ def encoded(column: Column, values: "pd.Series") -> IntArray:
 def _rule(column: Column) -> str:
     if isinstance(column, Cuts):
         return "which is not a number"
-    if isinstance(column, Groups):
+    if column.values:
         return "which is in none of its groups"
     return "which is not a declared state. Declare it, or cut points if the column has numbers"
 
@@ -236,11 +218,6 @@ def _check(column: Column) -> None:
             f"Column {brief(column.name)} has the state {brief(longest)} of {len(longest):,} letters; the limit is "
             f"{MAX_LETTERS}."
         )
-
-
-def _looked_up(values: "pd.Series", codes: dict[str, int]) -> IntArray:
-    """Look each value up as it stands, and without the space around it if that fails."""
-    return np.array([codes.get(v, codes.get(v.strip(), -1)) for v in values.tolist()], dtype=np.int64)
 
 
 def is_missing(values: "pd.Series") -> BoolArray:

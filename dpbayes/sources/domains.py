@@ -15,7 +15,7 @@ import numpy as np
 from dpbayes.base.libraries import pd
 from dpbayes.base.text import shortest
 from dpbayes.base.validation import InputError, brief, is_writable, utf8_text
-from dpbayes.sources.columns import MISSING, Categories, Column, Cuts, Groups
+from dpbayes.sources.columns import MISSING, Categories, Column, Cuts
 
 MAX_DESCRIPTION = 20_000_000
 """The largest file in bytes; 500 columns of 256 states with 100 letters need 13 million."""
@@ -69,7 +69,7 @@ def declare(declarations: Mapping[str, Declaration]) -> tuple[Column, ...]:
 
     Args:
         declarations: For each column its values, a mapping of labels to the values of each group, `cuts`, or a
-            `Categories`, `Groups` or `Cuts`. None (or NaN or "") among the values declares that missing values are a
+            `Categories` or `Cuts`. None (or NaN or "") among the values declares that missing values are a
             state of their own.
 
     Returns:
@@ -91,7 +91,7 @@ def declare(declarations: Mapping[str, Declaration]) -> tuple[Column, ...]:
 
 
 def _declared(name: str, declaration: Declaration) -> Column:
-    if isinstance(declaration, Categories | Groups | Cuts):
+    if isinstance(declaration, Categories | Cuts):
         if declaration.name != name:
             raise InputError(f"The declaration of column {brief(name)} is that of column {brief(declaration.name)}.")
         return declaration
@@ -101,7 +101,8 @@ def _declared(name: str, declaration: Declaration) -> Column:
         return Cuts(name, tuple(points), limits=(low, high), public=True, missing=missing)
     if isinstance(declaration, Mapping):
         groups = {label: _texts(name, values) for label, values in declaration.items() if label is not None}
-        return Groups(name, tuple(groups.items()), public=True, missing=MISSING if None in declaration else None)
+        missing = MISSING if None in declaration else None
+        return Categories(name, tuple(groups), values=tuple(groups.values()), public=True, missing=missing)
     values = _texts(name, declaration)
     return Categories(name, values, public=True, missing=MISSING if len(values) < len(declaration) else None)
 
@@ -199,10 +200,10 @@ def _entry(column: DeclaredColumn) -> object:
     domain = column.domain
     entry: dict[str, object] = {}
     match domain:
-        case Categories(states=states):
+        case Categories(states=states, values=()):
             entry["values"] = list(states)
-        case Groups(groups=groups):
-            entry["groups"] = {label: list(values) for label, values in groups}
+        case Categories(states=states, values=groups):
+            entry["groups"] = {label: list(values) for label, values in zip(states, groups, strict=True)}
         case Cuts(points=points, limits=None):
             entry["points"] = [_number(point) for point in points]
         case Cuts(points=points, limits=(low, high)):

@@ -12,7 +12,7 @@ from dpbayes.base.randomness import generator
 from dpbayes.base.types import Codes, FloatArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.dataset import Dataset
-from dpbayes.sources.columns import Categories, Column, Cuts, Groups, encode, missing_values
+from dpbayes.sources.columns import Categories, Column, Cuts, encode, missing_values
 from dpbayes.sources.domains import Declaration, DeclaredColumn, declare, value_text
 
 
@@ -25,8 +25,8 @@ def columns_of(declarations: "Declarations") -> tuple[Column, ...]:
         if isinstance(declared, DeclaredColumn) and not declared.use:
             continue
         column = declared.domain if isinstance(declared, DeclaredColumn) else declared
-        if not isinstance(column, Categories | Groups | Cuts):
-            raise InputError(f"A declared column must be a Categories, Groups or Cuts, not {brief(declared)}.")
+        if not isinstance(column, Categories | Cuts):
+            raise InputError(f"A declared column must be a Categories or Cuts, not {brief(declared)}.")
         columns.append(column)
     return tuple(columns)
 
@@ -152,7 +152,7 @@ class Table(Dataset):
         like = nw.from_native(pd.DataFrame(columns=self.names)) if self.like is None else self.like
         series = [self._series(column, like, rng) for column in self.columns]
         frame = nw.from_dict({one.name: one for one in series}, backend=like.implementation)
-        typed = [] if self.like is None else [c.name for c in self.columns if not isinstance(c, Groups)]
+        typed = [] if self.like is None else [c.name for c in self.columns if isinstance(c, Cuts) or not c.values]
         if nw.dependencies.is_pandas_like_dataframe(like.to_native()):  # narwhals has one type for int64 and Int64
             return frame.to_native().astype(like.to_native().dtypes[typed].to_dict())
         return frame.with_columns(nw.col(name).cast(like.schema[name]) for name in typed).to_native()

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.text import many
-from dpbayes.sources.columns import Categories, Cuts, Groups
+from dpbayes.sources.columns import Categories, Cuts
 from dpbayes.sources.domains import DeclaredColumn, read_domains, write_domains
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.pages.data.columns import FEW_REASONS, IN_WORDS, LEAK
@@ -541,7 +541,7 @@ def test_a_description_that_the_values_do_not_fit_is_one_sentence_and_the_record
 
 
 def test_groups_are_shown_kept_and_not_typed(at: AppTest) -> None:
-    groups = Groups("weather", (("dry", ("sun",)), ("not dry", ("rain", "snow"))), public=True)
+    groups = Categories("weather", ("dry", "not dry"), values=(("sun",), ("rain", "snow")), public=True)
     describe(at, write_domains([DeclaredColumn("weather", groups), DeclaredColumn("wet")]))
     assert domain_table(at)["values"][0] == "dry; not dry"
     edit(at, {0: {"missing": "own state: no report"}})

@@ -14,7 +14,6 @@ from dpbayes.sources import proposals
 from dpbayes.sources.columns import (
     Categories,
     Cuts,
-    Groups,
     encode,
     states_of_missing,
 )
@@ -35,7 +34,7 @@ def test_encode_every_kind_of_column() -> None:
         [
             Cuts("n", (25, 40), public=True),
             Categories("c", ("a", "b"), public=True),
-            Groups("g", (("early", ("x", "y")), ("late", ("z",)))),
+            Categories("g", ("early", "late"), values=(("x", "y"), ("z",))),
         ],
     )
     assert data.names == ("n", "c", "g")
@@ -65,7 +64,7 @@ RECORDS = list(product(["a", "b", "", "NA"], ["1", "5", "?"]))
 @pytest.mark.parametrize(("first", "second"), list(product(RULES, (None, "unknown", ">= 3"))))
 def test_the_codes_of_a_record_depend_on_this_record_alone(first: str | None, second: str | None) -> None:
     """All tables of two records, and with them all pairs of tables that differ in one record."""
-    columns = [Groups("g", (("s0", ("a",)), ("s1", ("b",))), missing=first), Cuts("c", (3,), missing=second)]
+    columns = [Categories("g", ("s0", "s1"), values=(("a",), ("b",)), missing=first), Cuts("c", (3,), missing=second)]
 
     def codes(*records: tuple[str, str]) -> list[list[int]]:
         groups, cuts = zip(*records, strict=True)
@@ -114,16 +113,15 @@ def test_wrong_cut_points(points: tuple[float, ...], sentence: str) -> None:
 
 def test_a_state_is_no_novel() -> None:
     assert Categories("a", ("x" * 500,)).domain == ("x" * 500,)
-    for column in (lambda: Categories("a", ("b", "x" * 501)), lambda: Groups("a", (("x" * 501, ("b",)),))):
-        with pytest.raises(InputError, match=r'Column "a" has the state "x+…" of 501 letters; the limit is 500'):
-            column()
+    with pytest.raises(InputError, match=r'Column "a" has the state "x+…" of 501 letters; the limit is 500'):
+        Categories("a", ("b", "x" * 501))
 
 
 def test_missing_values_have_a_state_with_a_name_and_values_are_in_one_group() -> None:
     with pytest.raises(InputError, match="needs a name"):
         Categories("a", ("x",), missing=" ")
     with pytest.raises(InputError, match="used twice"):
-        Groups("a", (("l", ("x",)), ("r", ("x",))))
+        Categories("a", ("l", "r"), values=(("x",), ("x",)))
 
 
 # Proposals

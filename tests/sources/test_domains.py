@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpbayes.base.validation import InputError
-from dpbayes.sources.columns import Categories, Column, Cuts, Groups
+from dpbayes.sources.columns import Categories, Column, Cuts
 from dpbayes.sources.domains import (
     MAX_DESCRIPTION,
     DeclaredColumn,
@@ -41,8 +41,8 @@ def domains(draw: st.DrawFn, name: str) -> Column:
     if kind == "categories":
         return Categories(name, states, public=public, missing=missing)
     values = draw(st.lists(NAMES, max_size=6, unique=True))
-    groups = tuple((state, tuple(values[k :: len(states)])) for k, state in enumerate(states))
-    return Groups(name, groups, public=public, missing=missing)
+    groups = tuple(tuple(values[k :: len(states)]) for k in range(len(states)))
+    return Categories(name, states, values=groups, public=public, missing=missing)
 
 
 @st.composite
@@ -64,7 +64,7 @@ def test_the_file_can_be_read_by_a_person_and_holds_nothing_of_what_was_not_decl
         DeclaredColumn("age", Cuts("age", (30, 50.5), public=True), use=True),
         DeclaredColumn("size", Cuts("size", (1,), limits=(0, 2), public=True, missing="unknown")),
         DeclaredColumn("größe", Categories("größe", ("S", "M"), missing="missing"), use=False),
-        DeclaredColumn("vote", Groups("vote", (("no", ("n", "?")), ("yes", ("y",))), missing="no")),
+        DeclaredColumn("vote", Categories("vote", ("no", "yes"), values=(("n", "?"), ("y",)), missing="no")),
         DeclaredColumn("rain", Categories("rain", ("no", "yes"), public=True)),
         DeclaredColumn("id", use=False),
     )

@@ -22,7 +22,6 @@ from dpbayes.sources.columns import (
     Categories,
     Column,
     Cuts,
-    Groups,
     encode,
 )
 from dpbayes.sources.engines import count as module
@@ -51,7 +50,7 @@ def drawn(n: int = 400) -> pd.DataFrame:
 
 
 COLUMNS: tuple[Column, ...] = (
-    Groups("sex", (("woman", ("f",)), ("man", ("m",)))),
+    Categories("sex", ("woman", "man"), values=(("f",), ("m",))),
     Categories("smokes", ("false", "true")),
     Cuts("age", (18, 65)),
     Categories("grade", ("3", "4", "5")),
@@ -173,6 +172,7 @@ def test_a_column_in_use_that_is_no_node_must_keep_to_its_domain(
         require_counts(network_over(columns[:1]), columns, rows, tmp_path, n=records, refused='"other"')
 
 
+S = ("s0", "s1", "s2")
 TEXTS = ("a", "b", " a", "b ", "", "NA", "?", "nan", "A", "'", "a\nb", "ü", "1", "01", "x")
 TABLE = st.integers(0, 12).flatmap(
     lambda n: st.fixed_dictionaries(
@@ -202,8 +202,8 @@ def test_every_small_table_is_counted_or_refused_as_in_memory(
         dtype="str",
     )
     columns: tuple[Column, ...] = (
-        Groups("text", (("s0", ("a", "A", "'")), ("s1", ("b", "a\nb", "ü")), ("s2", ("1", "01"))), missing=rule),
-        Groups("whole", (("s0", ("-3", "-2", "-1")), ("s1", ("0", "1", "2", "3"))), missing=other),
+        Categories("text", S, values=(("a", "A", "'"), ("b", "a\nb", "ü"), ("1", "01")), missing=rule),
+        Categories("whole", S[:2], values=(("-3", "-2", "-1"), ("0", "1", "2", "3")), missing=other),
         Cuts("real", (0.1, 1), missing=rule if rule is None else "none"),
     )
     network = network_over(columns[:nodes], list(pairwise(kinds)))

@@ -16,7 +16,6 @@ from dpbayes.sources.columns import (
     Categories,
     Column,
     Cuts,
-    Groups,
     code_of_missing,
     encode,
     missing_values,
@@ -111,7 +110,7 @@ def _domain(name: str, shown: Column | None, edit: Mapping[str, Any]) -> Column:
     text = edit.get("values", text_of(shown))
     if shown and text == text_of(shown):
         return _with_rule(replace(shown, public=public), rule)
-    if isinstance(shown, Groups):
+    if isinstance(shown, Categories) and shown.values:
         raise InputError(f"The groups of {brief(name)} cannot be typed here; load a domain description instead.")
     if text.strip().startswith(CUT_AT):
         points = _values(name, text.strip().removeprefix(CUT_AT))
