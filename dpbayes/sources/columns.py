@@ -65,7 +65,9 @@ class Categories:
         object.__setattr__(self, "states", distinct_names(f"state of {brief(self.name)}", self.states))
         distinct_names(f"value of {brief(self.name)}", (v for own in self.values for v in own))
         if self.values and len(self.values) != len(self.states):
-            raise InputError(f"Column {brief(self.name)} has {len(self.states)} states, but the values of {len(self.values)}.")
+            raise InputError(
+                f"Column {brief(self.name)} has {len(self.states)} states, but the values of {len(self.values)}."
+            )
         _check(self)
 
     domain = cached_property(_domain)

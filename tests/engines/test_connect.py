@@ -77,10 +77,10 @@ def _listens(port: int) -> bool:
 def test_a_server_of_spark_connect_counts_and_reports_its_faults(connect: str, tmp_path: Path) -> None:
     pq.write_table(pa.table({"x": ["a", "b", "b"] * 10, "y": list(range(30))}), tmp_path / "rows.parquet")
     engine = open_table(f'{connect}?table=parquet."{tmp_path}/rows.parquet"')
-    assert [field.name for field in engine.fields()] == ["x", "y"]
+    assert list(engine.types()) == ["x", "y"]
     assert dp.count(NETWORK, DeclaredTable(engine, (X, Y))).values.tolist() == [10, 20, 4, 6, 6, 14]
     fewer = Categories("x", ("a",))
     with pytest.raises(InputError, match='"x" in 20 records'):
         dp.count(dp.Network.from_edges(["x"], [], {"x": fewer.domain}), DeclaredTable(engine, (fewer,)))
     with pytest.raises(InputError, match='Spark has no table "nobody"'):
-        open_table(f"{connect}?table=nobody").fields()
+        open_table(f"{connect}?table=nobody").types()

@@ -67,9 +67,9 @@ def test_a_table_is_counted_and_listed(server: Postgres, table: Any) -> None:
 
 def test_a_wrong_password_is_reported(server: Postgres, table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGPASSWORD", "hunter2")
-    assert "rejects the password" in refused(open_table(server.address("patients")).fields, server)
+    assert "rejects the password" in refused(open_table(server.address("patients")).types, server)
     monkeypatch.delenv("PGPASSWORD")
-    assert "needs a password" in refused(open_table(server.address("patients")).fields, server)
+    assert "needs a password" in refused(open_table(server.address("patients")).types, server)
 
 
 def test_what_does_not_exist_is_reported(server: Postgres, table: Any) -> None:
@@ -82,7 +82,7 @@ def test_what_does_not_exist_is_reported(server: Postgres, table: Any) -> None:
         server.address() + "?sslmode=require&table=patients": "cannot be reached",
     }
     for address, sentence in refusals.items():
-        assert sentence in refused(open_table(address).fields, server)
+        assert sentence in refused(open_table(address).types, server)
 
 
 def test_a_table_without_the_right_to_read_it_is_reported_and_not_listed(server: Postgres, table: Any) -> None:
@@ -172,7 +172,7 @@ def test_what_spark_does_not_have_is_reported(place: str, capfd: pytest.CaptureF
     }
     for address, sentence in faults.items():
         with pytest.raises(InputError, match=sentence):
-            open_table(address).fields()
+            open_table(address).types()
     assert "SELECT" not in capfd.readouterr().err
 
 

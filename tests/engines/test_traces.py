@@ -63,10 +63,10 @@ def test_a_password_comes_from_a_file_and_stands_nowhere_else(
     assert dp.count(NETWORK, DeclaredTable(engine, (X,))).values.tolist() == [10, 20]
     passfile.write_text(f"127.0.0.1:{server.port}:*:postgres:hunter2-{server.password}\n")
     with pytest.raises(InputError, match="rejects the password") as wrong:
-        engine.fields()
+        engine.types()
     passfile.write_text("")
     with pytest.raises(InputError, match="needs a password") as none:
-        engine.fields()
+        engine.types()
     texts = [repr(value) for value in (engine, parsed(address))]
     texts += [engine.title, str(wrong.value), str(none.value), caplog.text, *capfd.readouterr()]
     assert not [text for text in texts if server.password in text]
@@ -82,7 +82,7 @@ x = Categories("x", ("a", "b"))
 address = "spark:local[1]?table=" + sys.argv[1]
 engine = open_table(address)
 counts = dp.count(dp.Network.from_edges(["x"], [], {"x": x.domain}), DeclaredTable(engine, (x,)))
-print(counts.values.tolist(), len(engine.fields()), len(engine.head(3)))
+print(counts.values.tolist(), len(engine.types()), len(engine.head(3)))
 print(engine.values("x", 5).to_dict())
 print(tables_of("spark:local[1]"))
 """

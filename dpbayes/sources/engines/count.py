@@ -220,12 +220,14 @@ def _coded(answer: "pa.Table", names: tuple[str, ...], columns: Mapping[str, Col
         if isinstance(column, Cuts):
             codes[:, place] = texts.cast(pa.int64()).fill_null(code_of_missing(column)).to_numpy()
         else:
-            codes[:, place] = encoded(column, _file_texts(texts, table[name].type()))
+            codes[:, place] = encoded(column, file_texts(texts, table[name].type()))
     return Group(names, codes, answer["records"].to_numpy().astype(np.int64))
 
 
-def _file_texts(texts: "pa.ChunkedArray", kind: Any) -> "pd.Series":
+def file_texts(texts: "pa.ChunkedArray", kind: Any) -> "pd.Series":
     """Return values as a file reader converts them to text, "" if missing; engines write fractions differently."""
+    if kind.is_nested() or kind.is_binary():
+        return pd.Series(["" if value is None else str(value) for value in texts.to_pylist()], dtype="str")
     if kind.is_floating():
         dtype = pa.float32() if kind.is_float32() else pa.float64()
         texts = pa.array([None if text is None else float(text) for text in texts.to_pylist()], dtype).cast(pa.string())

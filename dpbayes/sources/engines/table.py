@@ -7,25 +7,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpbayes.base.libraries import pa, pd
+import numpy as np
+
+from dpbayes.base.libraries import pd
 from dpbayes.base.validation import InputError, distinct_names
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.sources.columns import Column
 from dpbayes.sources.engines.address import Address, parsed
 from dpbayes.sources.engines.connect import Backend, opened, table_names, table_of
-from dpbayes.sources.engines.count import counts_in, missing_column
+from dpbayes.sources.engines.count import counts_in, file_texts, missing_column
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
-
-
-@dataclass(frozen=True)
-class Field:
-    """A column in the engine: its name, and its type in the words of ibis."""
-
-    name: str
-    type: str
 
 
 @dataclass(frozen=True)
@@ -50,10 +44,10 @@ class Engine:
         with opened(self.address, self.within) as connection:
             yield connection, table_of(connection, self.address)
 
-    def fields(self) -> tuple[Field, ...]:
-        """Return the table's columns."""
+    def types(self) -> dict[str, str]:
+        """Return the type of each column in the words of ibis."""
         with self._opened() as (_, table):
-            return tuple(Field(str(name), str(kind)) for name, kind in table.schema().items())
+            return {str(name): str(kind) for name, kind in table.schema().items()}
 
     def counts(self, network: Network, columns: tuple[Column, ...]) -> Counts:
         """Count the table for a network over some of the declared columns."""
@@ -72,8 +66,8 @@ class Engine:
                 raise missing_column(name)
             grouped = table.select(value=table[name]).group_by("value").aggregate(records=lambda rows: rows.count())
             frequent = grouped.order_by([ibis.desc("records"), "value"]).limit(most)
-            answer = connection.to_pyarrow(_shown(frequent))
-            return pd.Series(answer["records"].to_numpy(), index=pd.Index(_texts(answer["value"])), name=name)
+            answer = _frame(connection, frequent)
+            return pd.Series(answer["records"].astype(np.int64).to_numpy(), index=pd.Index(answer["value"]), name=name)
 
     def head(self, most: int) -> "pd.DataFrame":
         """Return a few records as text."""
@@ -88,33 +82,11 @@ class Engine:
             return _frame(connection, table.order_by(ibis.random()).limit(most))
 
 
-def _shown(table: "ir.Table") -> "ir.Table":
-    """Return a table whose decimals, dates and the like are text; numbers become text as in a file."""
-    plain = [name for name, kind in table.schema().items() if kind.is_primitive() or kind.is_string()]
-    return table.mutate(
-        **{
-            name: table[name].cast("string")
-            for name in table.columns
-            if name not in plain and not _is_nested(table, name)
-        }
-    )
-
-
-def _is_nested(table: "ir.Table", name: str) -> bool:
-    return bool(table[name].type().is_nested() or table[name].type().is_binary())
-
-
 def _frame(connection: Backend, table: "ir.Table") -> "pd.DataFrame":
-    answer = connection.to_pyarrow(_shown(table))
-    return pd.DataFrame({name: _texts(answer[name]) for name in answer.column_names}, dtype="str")
-
-
-def _texts(values: "pa.ChunkedArray") -> "pd.Series":
-    try:
-        text: pd.Series = values.cast(pa.string()).fill_null("").to_pandas()
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):  # lists and the like
-        text = pd.Series(["" if value is None else str(value) for value in values.to_pylist()], dtype="str")
-    return text
+    kinds = dict(table.schema().items())
+    as_text = [name for name, kind in kinds.items() if not (kind.is_nested() or kind.is_binary())]
+    answer = connection.to_pyarrow(table.mutate(**{name: table[name].cast("string") for name in as_text}))
+    return pd.DataFrame({name: file_texts(answer[name], kind) for name, kind in kinds.items()}, dtype="str")
 
 
 @dataclass(frozen=True, eq=False)

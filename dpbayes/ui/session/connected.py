@@ -6,7 +6,7 @@ connections that the owner of the server has named, and closes it.
 
 import logging
 import time
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -19,7 +19,7 @@ from dpbayes.model.network import Network
 from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.engines.address import name_parts, parsed, written_name
-from dpbayes.sources.engines.table import DeclaredTable, Engine, Field, open_table, tables_of
+from dpbayes.sources.engines.table import DeclaredTable, Engine, open_table, tables_of
 from dpbayes.sources.proposals import MOST_VALUES, Proposal, counted_proposal
 from dpbayes.ui.session.connections import FILES, connections
 from dpbayes.ui.session.graphs import MAX_NAME
@@ -51,7 +51,7 @@ class Connected(DescribedTable):
     connection: str
     path: str
     table: str
-    fields: tuple[Field, ...]
+    types: Mapping[str, str]
     head: "pd.DataFrame"
 
     @property
@@ -140,17 +140,16 @@ def connect(connection: str, path: str, table: str) -> Connected:
         raise InputError(f"This connection has no table {brief(table)}.")
     with _engine_errors("the columns of the table were read"):
         engine = _engine(connection, path, table)
-        head, fields = engine.head(HEAD), engine.fields()
+        head, types = engine.head(HEAD), engine.types()
     before = st.session_state.get("connected")
-    names = [field.name for field in fields]
     return Connected(
         connection,
         path,
         table,
-        fields,
+        types,
         head,
-        proposals=tuple(Proposal(name) for name in names),
-        columns=tuple(DeclaredColumn(name) for name in names),
+        proposals=tuple(Proposal(name) for name in types),
+        columns=tuple(DeclaredColumn(name) for name in types),
         number=before.number + 1 if isinstance(before, Connected) else 1,
     )
 

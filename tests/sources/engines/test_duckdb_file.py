@@ -102,7 +102,7 @@ OUTSIDE = (
 def test_a_view_of_what_lies_outside_the_folder_is_refused_in_a_sentence(stranger: Path, name: str) -> None:
     table = open_table(f"duckdb:{stranger}?table={name}", stranger.parent)
     for ask in (
-        table.fields,
+        table.types,
         lambda: table.head(5),
         lambda: dp.count(NETWORK, DeclaredTable(table, (X,))),
     ):

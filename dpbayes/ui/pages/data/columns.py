@@ -227,7 +227,7 @@ def _key(mine: DescribedTable) -> str:
 
 def _line(mine: DescribedTable, place: int) -> dict[str, object]:
     declared, domain = mine.columns[place], mine.domain(place)
-    kind = {TYPE: mine.fields[place].type} if isinstance(mine, Connected) else {}
+    kind = {TYPE: mine.types[mine.columns[place].name]} if isinstance(mine, Connected) else {}
     number = _number_missing(mine)[place] if isinstance(mine, Upload) else None
     cells = _declared_cells(domain, number)
     return {"use": declared.use, "column": declared.name, **kind, "meaning": declared.meaning, **cells}
