@@ -13,7 +13,7 @@ from benchmarks.record import Record, median_ms
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger
-from dpbayes.releases.document.request import DomainChoice, ReleaseRequest
+from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.publishing import publish
 from dpbayes.releases.verify import verify
 from dpbayes.sources.named_networks import load_named
@@ -37,7 +37,6 @@ def request_of(network: Network) -> ReleaseRequest:
         mechanism="laplace",
         epsilon=Fraction(1, 2),
         n=N,
-        domains=DomainChoice.PUBLISHED,
     )
 
 

@@ -29,7 +29,7 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import MAX_STATES, Network
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import read_document
-from dpbayes.releases.document.request import DomainChoice, ReleaseRequest
+from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.publishing import drawn_document
 from dpbayes.releases.reading import probabilities_and_warning
 from dpbayes.sources.domains import Declaration, declare
@@ -382,7 +382,6 @@ def _released(model: Any, counts: Counts, epsilon: Fraction) -> _Fitted:
         mechanism=mechanism,
         n=counts.n,
         prior=(amount_text(_exact("prior", model.prior)),),
-        domains=DomainChoice.CURATOR,
         **loss,
     )
     data: bytes | None = None

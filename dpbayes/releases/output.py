@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import secrets
 import stat
 import tempfile
 from collections.abc import Iterable
@@ -42,10 +43,8 @@ def require_output(out: Path, inputs: Iterable[Path], *, force: bool) -> None:
             raise InputError(f"The output {out} is {path}, which this command reads. Name another file.")
         if path.is_dir() and path.resolve() in out.resolve().parents:
             raise InputError(f"The output {out} is inside {path}, which this command reads. Name a file elsewhere.")
-    if out.is_dir():
-        raise InputError(f"The output {out} is a folder. Name a file in it.")
-    if _is_stream(out):
-        return
+    if out.exists() and not out.is_file():
+        raise InputError(f"The output {out} is a folder, a device or a pipe. Name a file.")
     if out.exists():
         _require_replaceable(out, force=force)
     try:
@@ -60,8 +59,7 @@ def require_output(out: Path, inputs: Iterable[Path], *, force: bool) -> None:
 def write_output(out: Path, data: bytes, *, force: bool) -> None:
     """Write a file in the folder of the output and rename it, so that the output is never incomplete.
 
-    A link stays a link, and the file it names is written; a device or a pipe is written to. A file that is replaced
-    keeps its permissions.
+    A link stays a link, and the file it names is written. A file that is replaced keeps its permissions.
 
     Args:
         out: The file to be written.
@@ -71,22 +69,20 @@ def write_output(out: Path, data: bytes, *, force: bool) -> None:
     Raises:
         OSError: It cannot be written, or exists and may not be replaced; the former file is then unchanged.
     """
-    if _is_stream(out):
-        out.write_bytes(data)
-        return
     place = out.resolve()
-    number, name = tempfile.mkstemp(dir=place.parent, prefix=".dpbayes-")
+    new = place.parent / f".dpbayes-{secrets.token_hex(8)}"
     try:
-        with os.fdopen(number, "wb") as file:
+        with new.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, stat.S_IMODE(place.stat().st_mode) if place.exists() else 0o666 & ~_umask())
+        if place.exists():
+            new.chmod(stat.S_IMODE(place.stat().st_mode))
         if not force:  # takes the place, so that a file that was made meanwhile is not replaced
             os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-        os.replace(name, place)
+        new.replace(place)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        new.unlink(missing_ok=True)
         raise
 
 
@@ -96,15 +92,6 @@ def _is_same(out: Path, other: Path) -> bool:
         return out.samefile(other)
     except OSError:
         return out.resolve() == other.resolve()
-
-
-def _is_stream(path: Path) -> bool:
-    """Whether a path names a device, a pipe or a socket, which cannot be replaced by renaming."""
-    try:
-        kind = path.stat().st_mode
-    except OSError:
-        return False
-    return not stat.S_ISREG(kind) and not stat.S_ISDIR(kind)
 
 
 def _require_replaceable(out: Path, *, force: bool) -> None:
@@ -123,10 +110,3 @@ def _begins_with(path: Path, begins: bytes) -> bool:
             return file.read(len(begins)) == begins
     except OSError:  # it can be replaced without being read
         return False
-
-
-def _umask() -> int:
-    """Return the permissions that new files of this process do not get."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -36,7 +36,6 @@ from dpbayes.releases.document import Document, read_document
 from dpbayes.releases.document.request import (
     AdaptiveRequest,
     Chargeable,
-    DomainChoice,
     ReleaseRequest,
     parsed_budget,
     typed_amount,
@@ -336,7 +335,7 @@ def release_adaptive(
     require_type("table", table, Dataset, "Read a data frame with dp.Table.from_frame.")
     _require_public(table)
     plan = plan_for(*parsed_budget(_text(epsilon), _text(delta)))
-    request = AdaptiveRequest.of(dataset, table, plan, DomainChoice.CURATOR, _states_of_missing(table))
+    request = AdaptiveRequest.of(dataset, table, plan, _states_of_missing(table))
     return _accounted(request, table, table, ledger, again=again)
 
 
@@ -378,7 +377,6 @@ def request_for(mechanism: Any, dataset: str, table: Dataset) -> ReleaseRequest:
         missing=_states_of_missing(table, mechanism.prior.network.names),
         prior=tuple(map(_text, mechanism.prior.alpha.tolist())),
         settings={name: _text(float(getattr(mechanism, name))) for name in form.settings},
-        domains=DomainChoice.CURATOR,
         **own,
     )
 

@@ -6,20 +6,19 @@ contains the public key, so that it can be published, and so that releases can b
 replaced.
 """
 
-import base64
-import binascii
 import hashlib
 import os
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dpbayes.base.libraries import extra
 from dpbayes.base.validation import InputError, brief
-from dpbayes.releases.document.canonical import canonical, hash_of, read_canonical
-from dpbayes.releases.ledger.books import Entry, Event, EventKind, LedgerError, checked_reason
+from dpbayes.releases.document.canonical import canonical, hash_of, one_line, read_canonical
+from dpbayes.releases.ledger.books import Event, EventKind, checked_reason
 from dpbayes.releases.ledger.store import reading, writing
 
 ALGORITHM = "Ed25519"
@@ -35,10 +34,6 @@ MOST_LETTERS = 200
 MOST_BYTES = 10_000
 """Most bytes of a file with a key."""
 
-_DER = bytes.fromhex("302a300506032b6570032100")
-"""The beginning of the standard form of every Ed25519 public key (RFC 8410), before the 32 bytes of the key."""
-
-_PEM = re.compile(rb"\s*-----BEGIN PUBLIC KEY-----\s+([A-Za-z0-9+/=\s]+?)\s*-----END PUBLIC KEY-----\s*", re.ASCII)
 _KEY, _SIGNATURE = re.compile("[0-9a-f]{64}", re.ASCII), re.compile("[0-9a-f]{128}", re.ASCII)
 
 _SIGNATURE_FIELD = b',"signature":"'
@@ -60,12 +55,6 @@ class PublicKey:
         """The first 16 hexadecimal digits of the key's SHA-256, which name the key in sentences and file names."""
         return hashlib.sha256(bytes.fromhex(self.digits)).hexdigest()[:16]
 
-    @property
-    def pem(self) -> bytes:
-        """The key as a PEM file, which OpenSSL and others read."""
-        body = base64.b64encode(_DER + bytes.fromhex(self.digits))
-        return b"-----BEGIN PUBLIC KEY-----\n" + body + b"\n-----END PUBLIC KEY-----\n"
-
     def confirms(self, signature: bytes, message: bytes) -> bool:
         """Whether this key signed a message. Errors: InputError where the package cryptography is missing."""
         with extra("sign", "A signature"):
@@ -86,12 +75,7 @@ class Signer:
     key: PublicKey
 
     def __post_init__(self) -> None:
-        name = self.name
-        if not name.strip() or name != name.strip() or len(name) > MOST_LETTERS or not name.isprintable():
-            raise InputError(
-                f"The signer's name {brief(name)} must be one line of 1 to {MOST_LETTERS} letters that does not begin "
-                "or end with a space."
-            )
+        one_line("The signer's name", self.name, MOST_LETTERS)
 
     @property
     def content(self) -> dict[str, str]:
@@ -115,18 +99,19 @@ def signer_from(content: object) -> Signer:
 
 def read_public_key(data: bytes) -> PublicKey:
     """Return the key of a PEM file. Errors: InputError for another file, also for one with a private key."""
+    with extra("sign", "A public key"):
+        from cryptography.exceptions import UnsupportedAlgorithm
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+        from cryptography.hazmat.primitives.serialization import load_pem_public_key
     if b"PRIVATE KEY" in data[:MOST_BYTES]:
         raise InputError("This file contains a private key. Do not share it. A check needs the public key only.")
-    match = _PEM.fullmatch(data) if len(data) <= MOST_BYTES else None
-    try:
-        key = base64.b64decode(b"".join(match[1].split()), validate=True) if match else b""
-    except binascii.Error:
-        key = b""
-    if not key.startswith(_DER) or len(key) != len(_DER) + 32:
-        raise InputError(
-            "This file is not an Ed25519 public key in PEM form. It should begin with -----BEGIN PUBLIC KEY-----."
-        )
-    return PublicKey(key[len(_DER) :].hex())
+    with suppress(ValueError, UnsupportedAlgorithm):
+        key = load_pem_public_key(data[:MOST_BYTES])
+        if isinstance(key, Ed25519PublicKey):
+            return PublicKey(key.public_bytes_raw().hex())
+    raise InputError(
+        "This file is not an Ed25519 public key in PEM form. It should begin with -----BEGIN PUBLIC KEY-----."
+    )
 
 
 # A document
@@ -162,13 +147,6 @@ def signer_of(document: bytes) -> Signer:
     """Return the signer that a signed document names. Errors: InputError if it names none."""
     content = read_canonical(document)
     return signer_from(content.get("signer") if isinstance(content, dict) else None)
-
-
-def unsigned(document: bytes) -> bytes:
-    """Return a document without its signer and signature, with the hash of the rest."""
-    content: dict[str, Any] = dict(read_canonical(document))  # type: ignore[call-overload]  # a document is an object
-    rest = {name: content[name] for name in content if name not in ("signer", "signature")}
-    return canonical(rest | {"hash": hash_of(rest)})
 
 
 def signature_line(content: Mapping[str, Any]) -> str:
@@ -209,26 +187,26 @@ def signature_error(content: Mapping[str, Any], key: PublicKey | None) -> str:
 
 @dataclass(frozen=True)
 class NamedKey:
-    """A key that a ledger names: its row, its signer, the reason for it, and the row of the key that replaced it."""
+    """A key that a ledger names: its row, its signer, the reason for it, and the time."""
 
     row: int
     signer: Signer
     reason: str
     time: str
-    replaced_in: int | None = None
 
 
 def named_keys(path: Path) -> tuple[NamedKey, ...]:
-    """Return all signing keys that the ledger names, in the order of their rows. Errors: LedgerError."""
+    """Return all signing keys that the ledger names, in the order of their rows; the last one signs.
+
+    Errors: LedgerError.
+    """
     with reading(path) as (rows, books):
-        return tuple(
-            _named(books.events[row - 1], rows.content(books.events[row - 1]), replaced_in)
-            for row, replaced_in in books.keys.items()
-        )
+        events = [books.events[row - 1] for row in books.keys]
+        return tuple(_named(event, rows.content(event)) for event in events)
 
 
-def _named(event: Event, content: bytes, replaced_in: int | None = None) -> NamedKey:
-    return NamedKey(event.row, signer_from(read_canonical(content)), event.reason, event.time, replaced_in)
+def _named(event: Event, content: bytes) -> NamedKey:
+    return NamedKey(event.row, signer_from(read_canonical(content)), event.reason, event.time)
 
 
 def key_file(path: Path, key: PublicKey) -> Path:
@@ -237,63 +215,58 @@ def key_file(path: Path, key: PublicKey) -> Path:
     return folder / f"signing-key-{key.fingerprint}.pem"
 
 
-def make_key(path: Path, name: str, *, reason: str, replaces: int | None = None) -> NamedKey:
+def make_key(path: Path, name: str, *, reason: str) -> tuple[NamedKey, bytes]:
     """Make a key, write it into a file that only its owner can read, and name it in the ledger.
 
-    Each key has its own file, so no key is ever overwritten. With `replaces`, the key in that row signs no new
-    releases; earlier signatures stay valid.
+    Every later release is signed with it; signatures of earlier keys stay valid. Each key has its own file, so no key
+    is ever overwritten.
+
+    Returns: The key, and the public key as a PEM file.
 
     Errors: InputError if the file cannot be written or the ledger refuses; then no release is signed with the key.
     """
     with extra("sign", "A signing key"):
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-        from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+        from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
     named_keys(path)  # without a ledger, no file is written
     private = Ed25519PrivateKey.generate()
-    signer = Signer(name, PublicKey(private.public_key().public_bytes_raw().hex()))
+    public = private.public_key()
+    signer = Signer(name, PublicKey(public.public_bytes_raw().hex()))
     file = key_file(path, signer.key)
     _write_private(file, private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     try:
-        return name_key(path, signer, reason=reason, replaces=replaces)
+        key = name_key(path, signer, reason=reason)
     except InputError:
         file.unlink(missing_ok=True)  # nothing can have been signed with it
         raise
+    return key, public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
 
 
-def name_key(path: Path, signer: Signer, *, reason: str, replaces: int | None = None) -> NamedKey:
-    """Write a signing key into the ledger, in place of the key in row `replaces` if there is one.
-
-    Errors: LedgerError, also for a key that is not in use and cannot be replaced.
-    """
-    content = canonical(signer.content)
-    entry = Entry(kind=EventKind.KEY, reason=checked_reason(reason), reservation=replaces, content=content)
+def name_key(path: Path, signer: Signer, *, reason: str) -> NamedKey:
+    """Write a signing key into the ledger, in place of the former one. Errors: LedgerError."""
+    content, reason = canonical(signer.content), checked_reason(reason)
     with writing(path) as (rows, books):
-        if replaces is not None and books.keys.get(replaces, replaces) is not None:
-            raise LedgerError(f"Row {replaces} of the ledger does not name a signing key that is in use.")
-        return _named(rows.add(books, entry), content)
+        return _named(rows.add(books, EventKind.KEY, reason=reason, content=content), content)
 
 
 def signing_key(path: Path) -> SigningKey | None:
-    """Return the key that signs a ledger's releases on this computer; None if the ledger names no key.
+    """Return the key that signs a ledger's releases; None if the ledger names no key.
 
-    If several keys are in use, it is the newest key with a file on this computer.
-
-    Errors: InputError, before anything is charged, if keys are in use and no file of them can be used.
+    Errors: InputError, before anything is charged, if its file cannot be used.
     """
-    in_use = [key for key in named_keys(path) if key.replaced_in is None]
-    if not in_use:
+    keys = named_keys(path)
+    if not keys:
         return None
-    for key in reversed(in_use):
-        file = key_file(path, key.signer.key)
-        if file.is_file():
-            return SigningKey(key.signer, _loaded(file, key.signer.key))
-    newest = in_use[-1]
-    raise InputError(
-        f"The releases of this ledger are signed, and the private key of {newest.signer} is missing. Restore the file "
-        f"{key_file(path, newest.signer.key)} from a copy. If it is lost, replace it: python -m dpbayes ledger new-key "
-        f"--name NAME --replaces {newest.row} --reason REASON --out key.pem."
-    )
+    signer = keys[-1].signer
+    file = key_file(path, signer.key)
+    if not file.is_file():
+        raise InputError(
+            f"The releases of this ledger are signed, and the private key of {signer} is missing. Restore the file "
+            f"{file} from a copy. If it is lost, make another key: python -m dpbayes ledger new-key --name NAME "
+            "--reason REASON --out key.pem."
+        )
+    return SigningKey(signer, _loaded(file, signer.key))
 
 
 def _write_private(file: Path, data: bytes) -> None:

@@ -16,7 +16,7 @@ from dpbayes.model.network import Network
 from dpbayes.model.synthetic import sample_dataset
 from dpbayes.releases.document.canonical import canonical, hash_of
 from dpbayes.releases.document.certificate import Composed
-from dpbayes.releases.document.request import DomainChoice, ReleaseRequest
+from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.publishing import drawn_document
 from dpbayes.releases.verify import verify
 from tests.strategies import ASIA
@@ -33,7 +33,6 @@ def request_of(network: Network = ASIA, **changes) -> ReleaseRequest:
         "network": network,
         "mechanism": "laplace",
         "n": N,
-        "domains": DomainChoice.CURATOR,
     }
     loss = {} if {"epsilon", "rho"} & set(changes) else usual_loss(str(changes.get("mechanism", "laplace")))
     return ReleaseRequest(**(fields | loss | changes))

@@ -6,7 +6,7 @@ from pathlib import Path
 from dpbayes.base.amounts import Rho
 from dpbayes.model.counts import count
 from dpbayes.releases import ledger
-from dpbayes.releases.document.request import DomainChoice, ReleaseRequest
+from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.publishing import Published, publish
 from dpbayes.sources.columns import Categories, encode
 from dpbayes.sources.domains import DeclaredColumn, write_domains
@@ -41,7 +41,6 @@ def request_with(**other: object) -> ReleaseRequest:
         "network": NETWORK,
         "mechanism": "laplace",
         "n": 60,
-        "domains": DomainChoice.CURATOR,
     }
     loss = {} if "rho" in other else {"epsilon": Fraction(1, 2)}
     return ReleaseRequest(**(usual | loss | other))  # type: ignore[arg-type]

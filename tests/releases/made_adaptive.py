@@ -11,7 +11,7 @@ from dpbayes.mechanisms.adaptive.process import carried_out
 from dpbayes.model.dataset import Dataset
 from dpbayes.releases.document.certificate import Composed, Provenance
 from dpbayes.releases.document.document import document_bytes
-from dpbayes.releases.document.request import AdaptiveRequest, DomainChoice
+from dpbayes.releases.document.request import AdaptiveRequest
 from dpbayes.releases.document.sampled import SampledSteps
 
 PLAN = AdaptivePlan(epsilon=Fraction(5), delta=Fraction(1, 10**5))
@@ -28,10 +28,10 @@ def table(n: int = 300) -> Dataset:
 
 
 DATA = table()
-REQUEST = AdaptiveRequest.of("garden", DATA, PLAN, DomainChoice.CURATOR, {"c": "low"})
+REQUEST = AdaptiveRequest.of("garden", DATA, PLAN, {"c": "low"})
 
 
-PURE_REQUEST = AdaptiveRequest.of("garden", DATA, PURE, DomainChoice.CURATOR)
+PURE_REQUEST = AdaptiveRequest.of("garden", DATA, PURE)
 
 
 def drawn_with_a_generator() -> bytes:

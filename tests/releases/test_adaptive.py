@@ -16,7 +16,7 @@ from dpbayes.releases import ledger, publishing
 from dpbayes.releases import verify as verification
 from dpbayes.releases.document.canonical import canonical
 from dpbayes.releases.document.document import document_bytes, read_document
-from dpbayes.releases.document.request import AdaptiveRequest, DomainChoice
+from dpbayes.releases.document.request import AdaptiveRequest
 from dpbayes.releases.publishing import publish, shown_again
 from dpbayes.releases.signing import NOT_SIGNED
 from dpbayes.releases.verify import verify
@@ -70,7 +70,7 @@ def test_a_document_is_verified(document: bytes) -> None:
 def test_a_release_is_charged_before_it_is_drawn_and_shown_again_for_nothing(tmp_path) -> None:
     path = opened_in_rho(tmp_path)
     plan = AdaptivePlan(epsilon=Fraction(1), delta=Fraction(1, 10**5))
-    request = AdaptiveRequest.of("garden", DATA, plan, DomainChoice.CURATOR)
+    request = AdaptiveRequest.of("garden", DATA, plan)
     published = publish(path, request, DATA)
     (spending,) = ledger.read_books(path).of("garden")
     assert spending.cost == plan.rho
@@ -104,7 +104,7 @@ def test_a_pure_document_is_read_back_and_verified(pure: bytes) -> None:
 def test_a_pure_release_is_charged_to_either_budget(tmp_path, in_rho: bool) -> None:
     path = opened_in_rho(tmp_path) if in_rho else opened(tmp_path)
     plan = plan_for(Fraction(1, 2), Fraction(0))
-    request = AdaptiveRequest.of("garden", DATA, plan, DomainChoice.CURATOR)
+    request = AdaptiveRequest.of("garden", DATA, plan)
     published = publish(path, request, DATA)
     (spending,) = ledger.read_books(path).of("garden")
     assert spending.cost == (rho_of(plan.total) if in_rho else plan.total)
@@ -120,7 +120,7 @@ def test_nothing_is_drawn_where_it_cannot_be_paid(tmp_path, monkeypatch: pytest.
     monkeypatch.setattr(publishing, "carried_out", never)
     with pytest.raises(InputError):
         publish(opened(tmp_path), REQUEST, DATA)  # a budget in epsilon
-    other = AdaptiveRequest.of("garden", table(301), PLAN, DomainChoice.CURATOR)
+    other = AdaptiveRequest.of("garden", table(301), PLAN)
     with pytest.raises(InputError, match="differ from the request"):
         publish(tmp_path / "none", other, DATA)
 
@@ -283,8 +283,4 @@ def test_a_step_that_opendp_does_not_confirm_is_caught(document: bytes, monkeypa
 
 def test_a_request_that_cannot_be_carried_out_is_refused() -> None:
     with pytest.raises(InputError, match="decimal of at most"):
-        AdaptiveRequest.of(
-            "garden", DATA, AdaptivePlan(epsilon=Fraction(1, 3), delta=Fraction(1, 10**5)), DomainChoice.CURATOR
-        )
-    with pytest.raises(InputError, match="domains were declared"):
-        AdaptiveRequest.of("garden", DATA, PLAN, "by nobody")  # type: ignore[arg-type]
+        AdaptiveRequest.of("garden", DATA, AdaptivePlan(epsilon=Fraction(1, 3), delta=Fraction(1, 10**5)))

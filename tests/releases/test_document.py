@@ -20,6 +20,7 @@ from dpbayes.model.network import Network
 from dpbayes.releases.document import read_document
 from dpbayes.releases.document.canonical import canonical
 from dpbayes.releases.document.certificate import (
+    DECLARED,
     NEVER_COVERED,
     Composed,
     Provenance,
@@ -27,10 +28,9 @@ from dpbayes.releases.document.certificate import (
     sentences_of,
     time_text,
 )
-from dpbayes.releases.document.request import DomainChoice, request_from
+from dpbayes.releases.document.request import request_from
 from dpbayes.releases.document.sampled import SampledTables
 from dpbayes.releases.publishing import drawn_document
-from dpbayes.releases.report import html_report
 from dpbayes.releases.verify import verify
 from tests.releases.asking import (
     BEFORE,
@@ -219,8 +219,8 @@ def test_the_certificate_states_the_guarantee_the_sum_and_what_a_reader_can_lear
 ):
     certificate, sentences = said(request_, composed)
     assert {name: certificate[name] for name in ("epsilon", "delta", "rho") if name in certificate} == stated
-    assert f"{composed.releases} release" in certificate["composed"]
-    assert f"with this one it is {total.split()[1]}, the exact sum" in certificate["composed"]
+    assert certificate["composed"] == sentences[2]
+    assert sentences[2].startswith(f"{composed.releases + 1} release")
     assert f"{'have' if composed.releases else 'has'} spent {total}." in sentences[2]
     assert (f"factor of at most {factor}" if factor else "next to nothing") in sentences[1]
     assert len(sentences) == 4
@@ -234,17 +234,15 @@ def test_the_document_states_what_missing_values_count_as(mechanism):
     document = read_document(data)
     assert document.request.missing == missing
     assert document.request != request_of(mechanism=mechanism)
-    name, state = next(iter(missing.items()))
-    assert f"{name}: {state}" in document.content["certificate"]["missing_values"]
+    assert "declared state of its column" in document.content["certificate"]["missing_values"]
     assert verify(data).holds
-    assert f"{name}: {state}" in html_report(document)
 
 
 def test_the_certificate_names_what_the_guarantee_does_not_cover():
     certificate, _ = said(request_of())
     priced, _ = said(request_of(mechanism="residuals"), BEFORE_IN_RHO)
     assert certificate["not_covered"][-len(NEVER_COVERED) :] == list(NEVER_COVERED)
-    for word in ("graph", DomainChoice.CURATOR.value, f"{N:,}", "prior"):
+    for word in ("graph", DECLARED, f"{N:,}", "prior"):
         assert any(word in sentence for sentence in certificate["not_covered"]), word
     for stated, has_prices in ((certificate, False), (priced, True)):
         assert any("prices" in sentence for sentence in stated["not_covered"]) is has_prices
@@ -317,8 +315,6 @@ def test_fields_of_another_type_are_refused(changes, said):
         ({"epsilon": "5/10"}, "lowest terms"),
         ({"epsilon": "10000/1"}, "between"),
         ({"prior": ["1.0"]}, "not in canonical form"),
-        ({"domains": "by magic"}, '"by magic" is not a valid statement'),
-        ({"domains": "x" * 1000}, "x…"),
         ({"network": [{"name": "a" * 201, "states": ["x", "y"], "parents": []}]}, "200 letters"),
         ({"network": [{"name": "a", "states": ["x", "y" * 201], "parents": []}]}, "200 letters"),
         ({"network": [{"name": f"{k}", "states": ["x", "y"], "parents": []} for k in range(2001)]}, "2,001 nodes"),

@@ -133,9 +133,9 @@ def test_what_cannot_be_drawn_exactly_is_refused_and_what_can_is_named(mechanism
     [
         ({"dataset": ""}, "id"),
         ({"dataset": "a" * 201}, "id"),
-        ({"dataset": "a\nb"}, "single line"),
-        ({"dataset": " a"}, "single line"),
-        ({"dataset": "\ud800"}, "single line"),
+        ({"dataset": "a\nb"}, "must be one line"),
+        ({"dataset": " a"}, "must be one line"),
+        ({"dataset": "\ud800"}, "must be one line"),
         ({"n": 0}, "records"),
         ({"n": True}, "records"),
         ({"prior": ("1", "2")}, "one for each of the network's 36 cells"),

@@ -63,10 +63,9 @@ def add_accounts(parser: argparse.ArgumentParser) -> None:
         metavar="HASH",
         help="the last hash of an earlier check, which must be in the ledger; may be repeated",
     )
-    new = add_parser(actions, "new-key", "make a signing key; every later release is signed")
+    new = add_parser(actions, "new-key", "make a signing key, which signs every later release")
     new.add_argument("--name", required=True, help="the name of the signer, which every signed release contains")
     new.add_argument("--reason", required=True, help="the reason for the key, for readers of the ledger")
-    new.add_argument("--replaces", metavar="ROW", help="the row of the signing key that the new key replaces")
     add_out(new, "the file for the public key, which may be published, such as key.pem")
 
 
@@ -89,8 +88,7 @@ def _listed(path: Path, args: argparse.Namespace) -> Iterator[str]:
             time = spending.reservation.time
             yield f"  row {spending.row}, {time}: {_cost(spending)}, {spending.state}"
     for key in named_keys(path):
-        state = "in use" if key.replaced_in is None else f"replaced in row {key.replaced_in}"
-        yield f"signing key in row {key.row}, {key.time}: {key.signer}, {state}. {key.reason}"
+        yield f"signing key in row {key.row}, {key.time}: {key.signer}. {key.reason}"
 
 
 def _cost(spending: Spending) -> str:
@@ -112,7 +110,8 @@ def _raised(path: Path, args: argparse.Namespace) -> Iterator[str]:
 
 def _exported(path: Path, args: argparse.Namespace) -> Iterator[str]:
     require_output(args.out, [path], force=args.force)
-    write_output(args.out, ledger.outcome(path, _row(args.row)), force=args.force)
+    row = whole_number("The row", args.row, low=1, high=MOST_READ)
+    write_output(args.out, ledger.outcome(path, row), force=args.force)
     yield f"Written to {args.out}"
 
 
@@ -124,16 +123,11 @@ def _checked(path: Path, args: argparse.Namespace) -> Iterator[str]:
 
 def _key_made(path: Path, args: argparse.Namespace) -> Iterator[str]:
     require_output(args.out, [path], force=args.force)
-    replaces = None if args.replaces is None else _row(args.replaces)
-    key = make_key(path, args.name, reason=args.reason, replaces=replaces)
-    write_output(args.out, key.signer.key.pem, force=args.force)
+    key, public = make_key(path, args.name, reason=args.reason)
+    write_output(args.out, public, force=args.force)
     yield f"{key.signer} signs the releases of this ledger from now on (row {key.row})."
     yield f"The private key is {key_file(path, key.signer.key)}. Keep a copy in a safe place, and do not share it."
     yield f"The public key is {args.out}. Publish it."
-
-
-def _row(text: str) -> int:
-    return whole_number("The row", text, low=1, high=MOST_READ)
 
 
 _ACTIONS: dict[str, Callable[[Path, argparse.Namespace], Iterator[str]]] = {

@@ -21,7 +21,6 @@ from dpbayes.releases.document.canonical import decimal
 from dpbayes.releases.document.request import (
     AdaptiveRequest,
     Chargeable,
-    DomainChoice,
     ReleaseRequest,
     parsed_budget,
     parsed_promise,
@@ -79,9 +78,6 @@ def _add_charged(parser: argparse.ArgumentParser) -> None:
     add_ledger(parser)
     parser.add_argument("--dataset", required=True, metavar="ID", help="the name of the dataset in the ledger")
     parser.add_argument("--domains", **_FILE, required=True, help="a JSON file with the domains of the table's columns")
-    parser.add_argument(
-        "--domains-published", action="store_true", help="confirm that the domains are from a published description"
-    )
     parser.add_argument("--epsilon", required=True, help="the epsilon of the guarantee, a decimal")
     parser.add_argument("--again", action="store_true", help="sample new noise for an earlier release and charge again")
     add_out(parser, "the file for the release, such as release.json")
@@ -105,7 +101,6 @@ def release(args: argparse.Namespace) -> int:
         n=counts.n,
         prior=_prior(args, counts.network),
         settings={name: getattr(args, name) for name in _settings() if getattr(args, name) is not None},
-        domains=_domain_choice(args),
         missing=states_of_missing(column for column in columns if column.name in counts.network.names),
     )
     return _charge(args, path, request, data, counts)
@@ -194,10 +189,6 @@ def _loss(args: argparse.Namespace) -> dict[str, Any]:
     return {"epsilon": decimal("epsilon", args.epsilon)}
 
 
-def _domain_choice(args: argparse.Namespace) -> DomainChoice:
-    return DomainChoice.PUBLISHED if args.domains_published else DomainChoice.CURATOR
-
-
 def _declared(args: argparse.Namespace) -> tuple[Column, ...]:
     """Return the domains of the columns in use. Errors: InputError if they reveal records; OSError."""
     columns = read_domains(args.domains.read_bytes())
@@ -233,7 +224,7 @@ def adaptive(args: argparse.Namespace) -> int:
     path, columns = _ledger_of(args), _declared(args)
     data = _table_of_file(args.data, columns)
     plan = plan_for(*parsed_budget(args.epsilon, args.delta))
-    request = AdaptiveRequest.of(args.dataset, data, plan, _domain_choice(args), states_of_missing(columns))
+    request = AdaptiveRequest.of(args.dataset, data, plan, states_of_missing(columns))
     return _charge(args, path, request, data, data)
 
 

@@ -12,11 +12,10 @@ from dpbayes.base.validation import InputError, brief, whole_number
 from dpbayes.model.synthetic import MAX_RECORDS
 from dpbayes.releases import ledger
 from dpbayes.releases.document import Document, read_document
-from dpbayes.releases.ledger import Spending
 from dpbayes.releases.output import add_out, require_output, write_output
 from dpbayes.releases.reading import records_csv, records_of, released_bif
 from dpbayes.releases.report import html_report
-from dpbayes.releases.signing import is_signed, named_keys, read_public_key, signature_line, signer_of, unsigned
+from dpbayes.releases.signing import is_signed, named_keys, read_public_key, signature_line, signer_of
 from dpbayes.releases.verify import verify
 
 
@@ -86,30 +85,20 @@ def check_release(args: argparse.Namespace) -> int:
 
 
 def _is_in_ledger(path: Path, data: bytes) -> bool:
+    """Print whether the ledger is unchanged, contains the release, and names the key that signed it."""
     ledger.check(path)
-    spendings = ledger.read_books(path).spendings.values()
-    released = [(spending, ledger.outcome(path, spending.row)) for spending in spendings if spending.release]
-    own = next((spending for spending, outcome in released if outcome == data), None)
-    if own is not None:
-        say(f"holds  The ledger is unchanged and contains this release in row {own.row}.")
-        return _is_named(path, own, data)
-    stripped = next((row.row for row, outcome in released if is_signed(outcome) and unsigned(outcome) == data), None)
-    if stripped is not None:
-        say(f"FAILS  The ledger contains this release in row {stripped} with a signature, which was removed here.")
-    else:
+    released = [spending.row for spending in ledger.read_books(path).spendings.values() if spending.release]
+    row = next((row for row in released if ledger.outcome(path, row) == data), None)
+    if row is None:
         say("FAILS  The ledger does not contain this release.")
-    return False
-
-
-def _is_named(path: Path, spending: Spending, data: bytes) -> bool:
-    """Print whether the ledger names the key of a signed release, and whether the key was replaced."""
+        return False
+    say(f"holds  The ledger is unchanged and contains this release in row {row}.")
     if not is_signed(data):
         return True
     signer = signer_of(data)
-    key = next((key for key in named_keys(path) if key.signer == signer and key.row < spending.row), None)
+    key = next((key for key in named_keys(path) if key.signer == signer and key.row < row), None)
     if key is None:
         say("FAILS  The ledger does not name the key that signed this release.")
         return False
-    later = "" if key.replaced_in is None else f" Another key replaced it in row {key.replaced_in}."
-    say(f"holds  The ledger names the key of {signer} in row {key.row}.{later}")
+    say(f"holds  The ledger names the key of {signer} in row {key.row}.")
     return True

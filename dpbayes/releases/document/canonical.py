@@ -40,6 +40,15 @@ def hash_of(content: Mapping[str, object]) -> str:
     return digest({name: value for name, value in content.items() if name not in ("hash", "signature")})
 
 
+def one_line(what: str, text: object, most: int = 200) -> str:
+    """Return a name. Errors: InputError unless it is one printable line of 1 to `most` letters without outer spaces."""
+    if not isinstance(text, str) or text != text.strip() or not 0 < len(text) <= most or not text.isprintable():
+        raise InputError(
+            f"{what} {brief(text)} must be one line of 1 to {most} letters that does not begin or end with a space."
+        )
+    return text
+
+
 # Numbers
 
 

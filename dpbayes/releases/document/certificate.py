@@ -13,7 +13,6 @@ from fractions import Fraction
 from dpbayes.base.amounts import (
     Amount,
     EpsilonDelta,
-    PrivacyMeasure,
     Rho,
     amount_in,
     amount_text,
@@ -35,6 +34,7 @@ _WEAK = 10
 
 UNIT = "One record: all that the table says of one person, or of one unit that a row stands for."
 NEIGHBOURS = f"Replace one: {Neighbours.REPLACE_ONE.value}."
+DECLARED = "the curator states that they were declared without looking at the records."
 TRUST = (
     "Central model: the curator holds the records, and is trusted with them and with sampling once. No reader of this "
     "file needs to be trusted."
@@ -117,19 +117,13 @@ def certificate_of(sampled: Sampled, composed: Composed, drawn: Provenance) -> d
     }
 
 
-MOST_RULES = 5
-"""The number of rules for missing values that a certificate lists; the request has all."""
-
-
 def _missing_values(missing: Mapping[str, str]) -> str:
     """Return the states that missing values count as, and why the guarantee holds."""
     if not missing:
         return "The request states no rule for missing values: the table has none."
-    rules = [f"{column}: {state}" for column, state in list(missing.items())[:MOST_RULES]]
-    more = f", and of {many(len(missing) - MOST_RULES, 'further column')}" if len(missing) > MOST_RULES else ""
     return (
-        f"A missing value counts as a declared state ({', '.join(rules)}{more}). This rule looks at one record alone, "
-        "so tables that differ in one record still differ in at most one, and the guarantee is the same."
+        "A missing value counts as the declared state of its column that the request states. This rule looks at one "
+        "record alone, so tables that differ in one record still differ in at most one, and the guarantee is the same."
     )
 
 
@@ -166,12 +160,12 @@ def _stated(stated: EpsilonDelta | None) -> str:
 
 
 def _composed(request: Chargeable, composed: Composed) -> str:
-    measure, total = measure_of(composed.spent), composed.after(request.cost)
-    kept = ", to which pure releases add the rho that they imply" if measure is PrivacyMeasure.RHO else ""
+    """Return a sentence on all releases of the dataset, this one included."""
+    total, number = composed.after(request.cost), composed.releases + 1
+    spent = "has spent" if number == 1 else "have spent"
     return (
-        f"The curator's ledger has {many(composed.releases, 'release')} of the dataset {request.dataset} before this "
-        f"one, with {_total_text(composed.spent)} together; with this one it is {amount_text(number_of(total))}, the "
-        f"exact sum{kept}."
+        f"{many(number, 'release')} of this dataset, this one included, {spent} {_total_text(total)}. From all of them "
+        f"together, a reader {_odds(total)}."
     )
 
 
@@ -187,13 +181,13 @@ NEVER_COVERED = (
 
 def _choices_of(request: Chargeable) -> list[str]:
     """Return sentences on the curator's choices, which the guarantee does not cover."""
-    domains, n = request.domains.value, f"The number of records, {request.n:,}, is public"
+    n = f"The number of records, {request.n:,}, is public"
     if isinstance(request, AdaptiveRequest):
-        return [f"The columns and their states: the curator states that they were declared {domains}.", f"{n}."]
+        return [f"The columns and their states: {DECLARED}", f"{n}."]
     public = "so are the prior and the prices of the noise" if request.prices else "so is the prior"
     return [
         "The choice of the graph and the prior: made after looking at the records, it may reveal them.",
-        f"The states of the nodes: the curator states that they were declared {domains}.",
+        f"The states of the nodes: {DECLARED}",
         f"{n}, and {public}.",
     ]
 
@@ -201,13 +195,10 @@ def _choices_of(request: Chargeable) -> list[str]:
 def sentences_of(sampled: Sampled, composed: Composed) -> list[str]:
     """Return sentences on the content, the guarantee, the spent budget, and the accuracy."""
     request = sampled.request
-    total, number = composed.after(request.cost), composed.releases + 1
-    spent = "has spent" if number == 1 else "have spent"
     return [
         sampled.described,
         f"A reader of this file, whatever they know, {_odds(request.cost)}.",
-        f"{many(number, 'release')} of this dataset, this one included, {spent} {_total_text(total)}. From all of "
-        f"them together, a reader {_odds(total)}.",
+        _composed(request, composed),
         sampled.accuracy,
     ]
 

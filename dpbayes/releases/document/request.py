@@ -1,6 +1,5 @@
 """The curator's request for a release of either kind. It is public, and it does not depend on the records."""
 
-import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -23,7 +22,7 @@ from dpbayes.mechanisms.parameters import DELTA, EPSILON
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR, Dirichlets
-from dpbayes.releases.document.canonical import canonical, decimal, fraction, fraction_text
+from dpbayes.releases.document.canonical import canonical, decimal, fraction, fraction_text, one_line
 
 MOST_RECORDS = 10**12
 
@@ -34,13 +33,6 @@ LEAST_OF_A_CELL = 1e-9
 
 MOST_LETTERS = 200
 """Letters of a dataset's id, of a name and of a state."""
-
-
-class DomainChoice(enum.Enum):
-    """How the states of the nodes were declared."""
-
-    CURATOR = "by the curator, without looking at the records"
-    PUBLISHED = "from a published description of the data"
 
 
 # Tables of a given graph
@@ -60,7 +52,6 @@ class ReleaseRequest:
 
     dataset: str
     n: int
-    domains: DomainChoice
     network: Network
     mechanism: str
     epsilon: Fraction = Fraction(0)
@@ -88,21 +79,23 @@ class ReleaseRequest:
             )
 
     def _checked_loss(self, entry: Releasable) -> dict[str, Fraction]:
-        measure = entry.measure
+        measure, stated = entry.measure, self.stated
         other = PrivacyMeasure.RHO if measure is PrivacyMeasure.EPSILON else PrivacyMeasure.EPSILON
-        if self.stated is not None and measure is PrivacyMeasure.EPSILON:
+        if stated is not None and measure is PrivacyMeasure.EPSILON:
             raise InputError(f"The mechanism {entry.label} has a guarantee with delta 0. Leave delta out.")
         if getattr(self, other.value):
             raise InputError(
                 f"The guarantee of the mechanism {entry.label} is in {measure.value}, not in {other.value}. "
                 f"State {measure.article} {measure.value}."
             )
-        if self.stated is not None and not self.rho:
-            return {"rho": checked("rho", checked_stated(self.stated).rho)}
-        loss = checked(measure.value, getattr(self, measure.value))
-        if self.stated is not None and not checked_stated(self.stated).follows_from(loss):
-            raise InputError("The stated epsilon and delta do not follow from the stated rho. State a smaller rho.")
-        return {measure.value: loss}
+        loss = getattr(self, measure.value)
+        if stated is not None:
+            for name, value in vars(stated).items():
+                checked(name, value)
+            loss = loss or stated.rho
+            if not stated.follows_from(loss):
+                raise InputError("The stated epsilon and delta do not follow from the stated rho. State a smaller rho.")
+        return {measure.value: checked(measure.value, loss)}
 
     @property
     def cost(self) -> Amount:
@@ -143,7 +136,6 @@ class ReleaseRequest:
             **({} if self.stated is None else {"stated": {k: fraction_text(v) for k, v in vars(self.stated).items()}}),
             "n": self.n,
             "prior": list(self.prior),
-            "domains": self.domains.value,
             **({"missing": dict(self.missing)} if self.missing else {}),
         }
 
@@ -164,7 +156,6 @@ def request_from(content: Mapping[str, Any]) -> ReleaseRequest:
         prior=tuple(content["prior"]),
         settings=content["settings"],
         prices=tuple(content.get("prices", ())),
-        domains=_domains_called(content["domains"]),
         missing=content.get("missing", {}),
     )
 
@@ -186,30 +177,25 @@ class AdaptiveRequest:
 
     dataset: str
     n: int
-    domains: DomainChoice
     columns: Network
     plan: AdaptivePlan
     missing: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         _require_valid(self, self.columns)
-        _require_budget(Fraction(self.plan.epsilon), Fraction(self.plan.delta))
+        for name in ("epsilon", *(["delta"] if self.plan.delta else [])):
+            checked(name, Fraction(getattr(self.plan, name)))
         if self.columns.edges:
             raise InputError("A request for an adaptive release starts without arrows.")
         require_feasible(self.columns.states, self.n)
 
     @classmethod
     def of(
-        cls,
-        dataset: str,
-        data: Dataset,
-        plan: AdaptivePlan,
-        domains: DomainChoice,
-        missing: Mapping[str, str] = MappingProxyType({}),
+        cls, dataset: str, data: Dataset, plan: AdaptivePlan, missing: Mapping[str, str] = MappingProxyType({})
     ) -> "AdaptiveRequest":
         """Return the request for a release of all columns of a table. It uses no record."""
         columns = Network(data.names, data.states, ((),) * len(data.names))
-        return cls(dataset=dataset, columns=columns, plan=plan, n=data.n, domains=domains, missing=missing)
+        return cls(dataset=dataset, columns=columns, plan=plan, n=data.n, missing=missing)
 
     @property
     def cost(self) -> Amount:
@@ -226,7 +212,6 @@ class AdaptiveRequest:
             "shares": {name: fraction_text(Fraction(getattr(self.plan, name))) for name in SHARES},
             "sizes": {name: getattr(self.plan, name) for name in SIZES},
             "n": self.n,
-            "domains": self.domains.value,
             **({"missing": dict(self.missing)} if self.missing else {}),
         }
 
@@ -254,7 +239,6 @@ def adaptive_request_from(content: Mapping[str, Any]) -> AdaptiveRequest:
         columns=_network_of(content["columns"]),
         plan=AdaptivePlan(epsilon=fraction("epsilon", content["epsilon"]), delta=delta, **settings),
         n=content["n"],
-        domains=_domains_called(content["domains"]),
         missing=content.get("missing", {}),
     )
 
@@ -302,30 +286,17 @@ def checked(name: str, value: object) -> Fraction:
     return value
 
 
-def checked_stated(stated: EpsilonDelta) -> EpsilonDelta:
-    """Return an (epsilon, delta) in range. Errors: InputError."""
-    checked("epsilon", stated.epsilon)
-    checked("delta", stated.delta)
-    return stated
-
-
-def _require_budget(epsilon: Fraction, delta: Fraction) -> None:
-    """Check an epsilon and a delta, or a pure epsilon and 0. Errors: InputError."""
-    checked("epsilon", epsilon)
-    if delta:
-        checked("delta", delta)
-
-
 def parsed_promise(epsilon: str, delta: str) -> EpsilonDelta:
     """Return an (epsilon, delta) exactly as typed. Errors: InputError for no decimal, or out of range."""
-    return checked_stated(EpsilonDelta(decimal("epsilon", epsilon), decimal("delta", delta)))
+    return EpsilonDelta(checked("epsilon", decimal("epsilon", epsilon)), checked("delta", decimal("delta", delta)))
 
 
 def parsed_budget(epsilon: str, delta: str) -> tuple[Fraction, Fraction]:
     """Return an epsilon and a delta exactly as typed; "0" means pure privacy. Errors: those of `parsed_promise`."""
-    budget = decimal("epsilon", epsilon), decimal("delta", delta)
-    _require_budget(*budget)
-    return budget
+    if decimal("delta", delta):
+        promise = parsed_promise(epsilon, delta)
+        return promise.epsilon, promise.delta
+    return checked("epsilon", decimal("epsilon", epsilon)), Fraction(0)
 
 
 def typed_amount(epsilon: str, delta: str) -> Amount:
@@ -358,12 +329,10 @@ def _network_of(nodes: Sequence[Mapping[str, Any]]) -> Network:
 
 def _require_valid(request: Chargeable, nodes: Network) -> None:
     """Check the fields that requests of both kinds have, and the nodes or columns. Errors: InputError."""
-    _require_id(request.dataset)
+    one_line("The dataset's id", request.dataset, MOST_LETTERS)
     object.__setattr__(request, "n", whole_number("The number of records", request.n, low=1, high=MOST_RECORDS))
     _require_few(nodes.names)
     _require_writable(nodes)
-    if not isinstance(request.domains, DomainChoice):
-        raise InputError("A release must state how its domains were declared.")
     states = dict(zip(nodes.names, nodes.states, strict=True))
     for name, state in request.missing.items():
         if state not in states.get(name, ()):
@@ -372,26 +341,10 @@ def _require_valid(request: Chargeable, nodes: Network) -> None:
     object.__setattr__(request, "missing", in_order)
 
 
-def _domains_called(text: str) -> DomainChoice:
-    """Return the choice with this text. Errors: InputError for another text."""
-    try:
-        return DomainChoice(text)
-    except ValueError:
-        raise InputError(f"{brief(text)} is not a valid statement in a release.") from None
-
-
 def _require_few(nodes: Sequence[object]) -> None:
     """Refuse more nodes than a release may have. Errors: InputError."""
     if len(nodes) > MOST_NODES:
         raise InputError(f"The network has {len(nodes):,} nodes; the limit for a release is {MOST_NODES:,}.")
-
-
-def _require_id(dataset: object) -> None:
-    """Check a dataset's id. Errors: InputError if it is empty, too long or longer than a line."""
-    if not isinstance(dataset, str) or not dataset.strip() or len(dataset) > MOST_LETTERS:
-        raise InputError(f"The dataset needs an id of at most {MOST_LETTERS} letters.")
-    if not dataset.isprintable() or dataset != dataset.strip():
-        raise InputError("The dataset's id must be a single line without leading or trailing spaces.")
 
 
 def _checked_prior(network: Network, prior: tuple[str, ...]) -> tuple[str, ...]:

@@ -15,8 +15,8 @@ from dpbayes.releases.ledger.books import (
     OverBudgetError,
     RepeatedRequestError,
     Spending,
+    composed,
 )
-from dpbayes.releases.ledger.composition import composed
 from dpbayes.releases.ledger.spending import check, open_dataset, outcome, raise_budget, read_books, spend
 from dpbayes.releases.ledger.store import ledger_path
 from dpbayes.releases.ledger.tables import RECORDS_ELSEWHERE, remember_table, table_doubts

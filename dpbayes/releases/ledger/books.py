@@ -4,21 +4,24 @@ import enum
 import hashlib
 import json
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import pairwise
 
-from dpbayes.base.amounts import Amount, PrivacyMeasure, amount_in, cost_in, measure_of, number_of
+from dpbayes.base.amounts import Amount, PrivacyMeasure, Rho, amount_in, cost_in, measure_of, number_of
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief, is_writable
+from dpbayes.base.zcdp import renyi_epsilon, renyi_of_pure
+from dpbayes.releases.document.canonical import one_line
 
 NO_HASH = "0" * 64
 """The hash of the previous row in the first row."""
 
 _TYPES = {"row": int, "reservation": int | None} | {name: str | None for name in ("amount", "content_hash")}
 
-MAX_NAME, MAX_REASON, MAX_DIGITS = 200, 2000, 100
-"""The largest numbers of letters of a dataset's name, of a reason, and of a fraction's text."""
+MAX_REASON, MAX_DIGITS = 2000, 100
+"""The largest numbers of letters of a reason and of a fraction's text."""
 
 
 class EventKind(enum.Enum):
@@ -35,53 +38,24 @@ class EventKind(enum.Enum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
-    """An event before it has a row in the ledger; fields that its kind does not have are None or empty.
+class Event:
+    """One row as written, without the bytes of its content; fields that its kind does not have are None or empty.
 
-    `amount` is the total budget of an opened or raised dataset, or the cost of a reservation. `content` is the request
-    of a reservation, the document of a release, or the signer of a key. `reservation` is the row that is closed, or
-    the row of the key that is replaced.
+    `amount` is the total budget of an opened or raised dataset, or the cost of a reservation. `reservation` is the row
+    that is closed. The content is the request of a reservation, the document of a release, or the signer of a key.
+    `time` is UTC by the clock of the computer.
     """
 
+    row: int
     kind: EventKind
     dataset: str = ""
     amount: Amount | None = None
     reason: str = ""
     reservation: int | None = None
-    content: bytes | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Event:
-    """One row as written, without the bytes of its content; `time` is UTC by the clock of the computer."""
-
-    row: int
-    kind: EventKind
-    dataset: str
-    amount: Amount | None
-    reason: str
-    reservation: int | None
-    content_hash: str | None
+    content_hash: str | None = None
     time: str
     previous: str
-    hash: str
-
-
-def sealed(entry: Entry, *, after: Event | None, time: str) -> Event:
-    """Return the event of an entry that follows the last event of a ledger, or None for the first."""
-    event = Event(
-        row=after.row + 1 if after else 1,
-        kind=entry.kind,
-        dataset=entry.dataset,
-        amount=entry.amount,
-        reason=entry.reason,
-        reservation=entry.reservation,
-        content_hash=None if entry.content is None else content_hash(entry.content),
-        time=time,
-        previous=after.hash if after else NO_HASH,
-        hash="",
-    )
-    return replace(event, hash=seal(values_of(event)))
+    hash: str = ""
 
 
 def seal(values: dict[str, str | int | None]) -> str:
@@ -175,16 +149,8 @@ def checked_amount(name: str, amount: Amount) -> Amount:
 
 
 def checked_dataset(dataset: object) -> str:
-    """Return a dataset's name in normal form. Errors: LedgerError if it is empty, too long, or not one line of text."""
-    if not isinstance(dataset, str) or not dataset.strip():
-        raise LedgerError(f"A dataset needs a name; {brief(dataset)} is empty or not text.")
-    name = unicodedata.normalize("NFC", dataset)
-    if len(name) > MAX_NAME or not name.isprintable() or name != name.strip():
-        raise LedgerError(
-            f"The dataset's name {brief(name)} must be one line of at most {MAX_NAME} letters that does not begin "
-            "or end with a space."
-        )
-    return name
+    """Return a dataset's name in normal form. Errors: those of `one_line`."""
+    return unicodedata.normalize("NFC", one_line("The dataset's name", dataset))
 
 
 def checked_reason(reason: object) -> str:
@@ -195,13 +161,6 @@ def checked_reason(reason: object) -> str:
     if any(unicodedata.category(letter) == "Cc" and letter not in "\n\r\t" for letter in reason):
         raise LedgerError(f"The justification {brief(reason)} has a control character. Write plain text.")
     return reason.strip()
-
-
-def checked_bytes(name: str, content: object) -> bytes:
-    """Return the bytes of a request or a document. Errors: LedgerError for another type, and for no bytes."""
-    if not isinstance(content, bytes) or not content:
-        raise LedgerError(f"{name} must be bytes, and not empty.")
-    return content
 
 
 # The accounts
@@ -282,17 +241,35 @@ class Spending:
         return "released" if self.release else "reserved, no release"
 
 
+def composed(costs: Iterable[Amount], delta: float) -> float:
+    """Return an epsilon such that all releases together are (epsilon, delta)-private, for display only.
+
+    It follows from the sum of the Renyi divergences: alpha rho, and that of randomized response for a pure epsilon. So
+    it holds for all mechanisms with these guarantees, with independent noise, and for costs that do not depend on
+    earlier outcomes. It is at most the sum of pure epsilons.
+    """
+    costs = list(costs)
+    rho = float(sum(cost.value for cost in costs if isinstance(cost, Rho)))
+    pure = Counter(cost for cost in costs if not isinstance(cost, Rho))
+
+    def divergence(order: FloatArray) -> FloatArray:
+        return (1 + order) * rho + sum(times * renyi_of_pure(order, float(cost)) for cost, times in pure.items())
+
+    bound = renyi_epsilon(divergence, delta=delta)
+    return bound if rho else min(bound, float(sum(pure.elements())))
+
+
 @dataclass(frozen=True)
 class Books:
     """All accounts by dataset and all spendings by the row of their reservation, in the order of the rows.
 
-    `keys` has the signing keys by their rows, each with the row of the key that replaced it, None for one in use.
+    `keys` has the rows of the signing keys; the newest one signs.
     """
 
     events: tuple[Event, ...] = ()
     accounts: dict[str, Account] = field(default_factory=dict)
     spendings: dict[int, Spending] = field(default_factory=dict)
-    keys: dict[int, int | None] = field(default_factory=dict)
+    keys: list[int] = field(default_factory=list)
 
     def account(self, dataset: str) -> Account:
         """Return the account of one dataset. Errors: LedgerError for one that was not opened."""
@@ -330,16 +307,6 @@ def books_of(events: Iterable[Event]) -> Books:
 def broken(row: int, why: str) -> BrokenLedgerError:
     """Return the refusal that names a row."""
     return BrokenLedgerError(f"Row {row} of the ledger is invalid: {why}. Restore a copy of the file.")
-
-
-def clock_notes(events: Iterable[Event]) -> tuple[str, ...]:
-    """Return a sentence for every row with an earlier time than the previous row: the clock was set back."""
-    events = tuple(events)
-    return tuple(
-        f"Row {later.row} has an earlier time than row {earlier.row}: the clock was set back."
-        for earlier, later in pairwise(events)
-        if later.time < earlier.time
-    )
 
 
 def _check_link(event: Event, place: int, last: Event | None) -> None:
@@ -389,11 +356,7 @@ def _closed(event: Event, books: Books) -> None:
 
 
 def _key_named(event: Event, books: Books) -> None:
-    if event.reservation is not None:
-        if books.keys.get(event.reservation, event.row) is not None:
-            raise broken(event.row, "it replaces a signing key that is not in use")
-        books.keys[event.reservation] = event.row
-    books.keys[event.row] = None
+    books.keys.append(event.row)
 
 
 def _account(event: Event, books: Books) -> Account:

@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from dpbayes.base.amounts import Amount, amount_in, amount_text, amount_with_symbol, measure_of, number_of
 from dpbayes.base.validation import brief
 from dpbayes.releases.ledger.books import (
     Books,
     BrokenLedgerError,
-    Entry,
     EpsilonLostError,
     Event,
     EventKind,
@@ -20,10 +20,8 @@ from dpbayes.releases.ledger.books import (
     RepeatedRequestError,
     Spending,
     checked_amount,
-    checked_bytes,
     checked_dataset,
     checked_reason,
-    clock_notes,
 )
 from dpbayes.releases.ledger.store import begin, reading, writing
 
@@ -62,21 +60,16 @@ def open_dataset(path: Path, dataset: str, budget: Amount, *, reason: str) -> Ev
 
     Errors: LedgerError.
     """
-    entry = Entry(
-        kind=EventKind.OPENED,
-        dataset=checked_dataset(dataset),
-        amount=checked_amount("The budget", budget),
-        reason=checked_reason(reason),
-    )
+    name, amount, reason = checked_dataset(dataset), checked_amount("The budget", budget), checked_reason(reason)
     begin(path)
     with writing(path) as (rows, books):
-        if entry.dataset in books.accounts:
-            account = books.accounts[entry.dataset]
+        if name in books.accounts:
+            account = books.accounts[name]
             present = f"{amount_text(account.budget)} in {account.measure.symbol}"
             raise LedgerError(
-                f"The dataset {brief(entry.dataset)} is already open, with a budget of {present}. Use or raise it."
+                f"The dataset {brief(name)} is already open, with a budget of {present}. Use or raise it."
             )
-        return rows.add(books, entry)
+        return rows.add(books, EventKind.OPENED, dataset=name, amount=amount, reason=reason)
 
 
 def raise_budget(path: Path, dataset: str, budget: Amount, *, reason: str) -> Event:
@@ -84,26 +77,21 @@ def raise_budget(path: Path, dataset: str, budget: Amount, *, reason: str) -> Ev
 
     Errors: LedgerError unless it is larger, and in the measure of the present budget.
     """
-    entry = Entry(
-        kind=EventKind.RAISED,
-        dataset=checked_dataset(dataset),
-        amount=checked_amount("The budget", budget),
-        reason=checked_reason(reason),
-    )
+    amount, reason = checked_amount("The budget", budget), checked_reason(reason)
     with writing(path) as (rows, books):
-        account = books.account(entry.dataset)
-        present = account.budget
+        account = books.account(dataset)
+        name, present = account.dataset, account.budget
         if measure_of(budget) is not account.measure:
             raise LedgerError(
-                f"The budget of {brief(entry.dataset)} is in {account.measure.symbol}. State the new budget in "
+                f"The budget of {brief(name)} is in {account.measure.symbol}. State the new budget in "
                 f"{account.measure.symbol} too."
             )
         if number_of(budget) <= present:
             raise LedgerError(
-                f"A budget can only be raised. The budget of {brief(entry.dataset)} is {amount_text(present)}, and "
+                f"A budget can only be raised. The budget of {brief(name)} is {amount_text(present)}, and "
                 f"{amount_text(number_of(budget))} is not larger."
             )
-        return rows.add(books, entry)
+        return rows.add(books, EventKind.RAISED, dataset=name, amount=amount, reason=reason)
 
 
 def spend(
@@ -118,12 +106,12 @@ def spend(
     if sampling or writing failed: the cost stays charged. An interruption, which is not an `Exception`, passes through
     and has the same cost.
     """
-    reservation = _reserve(path, _reservation(dataset, cost, question), after=after)
+    reservation = _reserve(path, dataset, cost, question, after=after)
     outcome = _drawn(path, reservation, draw)
     if isinstance(outcome, EpsilonLostError):
         raise outcome  # outside of the handler: the original error may quote records, so it must not be the context
     try:
-        return _close(path, reservation, Entry(kind=EventKind.RELEASED, content=outcome))
+        return _close(path, reservation, EventKind.RELEASED, content=outcome)
     except LedgerError as error:
         raise _lost(reservation, str(error).rstrip(".")) from error
 
@@ -131,19 +119,10 @@ def spend(
 # A reservation and its end
 
 
-def _reservation(dataset: str, cost: Amount, question: bytes) -> Entry:
-    return Entry(
-        kind=EventKind.RESERVED,
-        dataset=checked_dataset(dataset),
-        amount=checked_amount(measure_of(cost).value.capitalize(), cost),
-        content=checked_bytes("A question", question),
-    )
-
-
 def _drawn(path: Path, reservation: Event, draw: Callable[[], bytes]) -> bytes | EpsilonLostError:
     """Return the sample, or the error to raise, which contains nothing of the original error."""
     try:
-        return checked_bytes("An outcome", draw())
+        return _bytes("An outcome", draw())
     except BaseException as error:
         _note_failure(path, reservation, error)
         if isinstance(error, Exception):
@@ -151,10 +130,18 @@ def _drawn(path: Path, reservation: Event, draw: Callable[[], bytes]) -> bytes |
         raise
 
 
-def _reserve(path: Path, entry: Entry, *, after: int) -> Event:
+def _bytes(name: str, content: object) -> bytes:
+    if not isinstance(content, bytes) or not content:
+        raise LedgerError(f"{name} must be bytes, and not empty.")
+    return content
+
+
+def _reserve(path: Path, dataset: str, promised: Amount, question: bytes, *, after: int) -> Event:
+    amount = checked_amount(measure_of(promised).value.capitalize(), promised)
+    question = _bytes("A question", question)
     with writing(path) as (rows, books):
-        account, amount = books.account(entry.dataset), entry.amount or Fraction(0)
-        _check_newest(books.on(entry.dataset, entry.content or b""), after=after)
+        account = books.account(dataset)
+        _check_newest(books.on(dataset, question), after=after)
         cost = account.cost_of(amount)
         if cost > account.left:
             costs = amount_with_symbol(amount_in(account.measure, cost))
@@ -164,7 +151,7 @@ def _reserve(path: Path, entry: Entry, *, after: int) -> Event:
                 f"The budget of {brief(account.dataset)} has {amount_text(account.left)} left of "
                 f"{amount_text(account.budget)}, less than {costs}. Choose a smaller amount, or raise the budget."
             )
-        return rows.add(books, entry)
+        return rows.add(books, EventKind.RESERVED, dataset=account.dataset, amount=amount, content=question)
 
 
 def _check_newest(before: tuple[Spending, ...], *, after: int) -> None:
@@ -189,14 +176,14 @@ def _state_of(spending: Spending) -> str:
     )
 
 
-def _close(path: Path, reservation: Event, closing: Entry) -> Event:
+def _close(path: Path, reservation: Event, kind: EventKind, **result: Any) -> Event:
     with writing(path) as (rows, books):
         present = books.spendings.get(reservation.row)
         # The file may have been replaced, or the row may have been written despite an error.
         if present is None or present.reservation != reservation or present.closing:
             symbol = measure_of(reservation.amount or Fraction(0)).symbol
             raise LedgerError(f"The ledger {path} does not contain the open reservation of {symbol}.")
-        return rows.add(books, replace(closing, dataset=reservation.dataset, reservation=reservation.row))
+        return rows.add(books, kind, dataset=reservation.dataset, reservation=reservation.row, **result)
 
 
 def _failure(error: BaseException) -> str:
@@ -206,7 +193,7 @@ def _failure(error: BaseException) -> str:
 def _note_failure(path: Path, reservation: Event, error: BaseException) -> None:
     """Record that sampling failed, if the ledger can be written. The text of the error is not recorded."""
     with suppress(LedgerError):
-        _close(path, reservation, Entry(kind=EventKind.FAILED, reason=f"{_failure(error)}."))
+        _close(path, reservation, EventKind.FAILED, reason=f"{_failure(error)}.")
 
 
 def _lost(reservation: Event, why: str) -> EpsilonLostError:
@@ -248,7 +235,7 @@ def check(path: Path, *, seen: Iterable[str] = ()) -> CheckedLedger:
                 f"The ledger {path} has no row with the hash {brief(hash_seen)}. It is another ledger, or "
                 "its last rows were removed."
             )
-    return CheckedLedger(len(books.events), books.events[-1].hash, (*clock_notes(books.events), *_never_shown(books)))
+    return CheckedLedger(len(books.events), books.events[-1].hash, _never_shown(books))
 
 
 def _never_shown(books: Books) -> tuple[str, ...]:

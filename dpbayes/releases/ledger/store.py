@@ -7,16 +7,17 @@ import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from dpbayes.base.libraries import extra
 from dpbayes.base.validation import brief
 from dpbayes.releases.ledger.books import (
+    NO_HASH,
     Books,
     BrokenLedgerError,
-    Entry,
     Event,
     EventKind,
     LedgerError,
@@ -24,7 +25,7 @@ from dpbayes.releases.ledger.books import (
     broken,
     content_hash,
     event_of,
-    sealed,
+    seal,
     values_of,
 )
 
@@ -61,11 +62,15 @@ class LedgerRows:
 
     connection: sqlite3.Connection
 
-    def add(self, books: Books, entry: Entry) -> Event:
-        """Write one entry as the next row, and return it. Errors: BrokenLedgerError if the books do not allow it."""
-        event = sealed(entry, after=books.events[-1] if books.events else None, time=_now())
+    def add(self, books: Books, kind: EventKind, *, content: bytes | None = None, **fields: Any) -> Event:
+        """Write one event as the next row, and return it. Errors: BrokenLedgerError if the books do not allow it."""
+        digest = None if content is None else content_hash(content)
+        previous = books.events[-1].hash if books.events else NO_HASH
+        row = len(books.events) + 1
+        event = Event(row=row, kind=kind, content_hash=digest, time=_now(), previous=previous, **fields)
+        event = replace(event, hash=seal(values_of(event)))
         books_of((*books.events, event))  # an invalid row is not written
-        values = {**values_of(event), "content": entry.content}
+        values = {**values_of(event), "content": content}
         marks = ", ".join(f":{name}" for name in values)
         self.connection.execute(f"INSERT INTO event ({', '.join(values)}) VALUES ({marks})", values)
         return event
@@ -99,7 +104,7 @@ def ledger_path(named: str | os.PathLike[str] | None = None) -> Path:
 def reading(path: Path) -> Iterator[tuple[LedgerRows, Books]]:
     """Yield the present ledger, checked, without its contents. Errors: LedgerError, BrokenLedgerError."""
     _require_file(path)
-    with refusing(path), closing(_reader(path)) as connection:
+    with refusing(path), closing(_connection(path, "ro")) as connection:
         connection.execute("BEGIN")
         yield LedgerRows(connection), _checked(connection, path)
 
@@ -165,7 +170,7 @@ def _make(path: Path, folder: int) -> None:
             new.chmod(0o600)  # for its owner only: it contains a key, and it will contain the samples
             with _transaction(connection):
                 _make_tables(connection)
-                LedgerRows(connection).add(Books(), Entry(kind=EventKind.BEGUN, content=secrets.token_bytes(32)))
+                LedgerRows(connection).add(Books(), EventKind.BEGUN, content=secrets.token_bytes(32))
             connection.execute("PRAGMA journal_mode=WAL")  # so that writing does not block readers
         with suppress(FileExistsError):  # another program was faster
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -229,17 +234,6 @@ def _require_place(path: Path) -> None:
         )
 
 
-def _reader(path: Path) -> sqlite3.Connection:
-    """Return a connection that only reads, also if the folder is read-only, as for an archive or a disc."""
-    try:
-        return _connection(path, "ro")
-    except sqlite3.OperationalError as error:
-        unwritable = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
-        if getattr(error, "sqlite_errorcode", 0) & 255 not in unwritable or Path(f"{path.resolve()}-wal").exists():
-            raise
-    return _connection(path, "ro&immutable=1")
-
-
 @contextmanager
 def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
@@ -300,15 +294,15 @@ def _events(rows: Iterable[Sequence[object]]) -> Iterator[Event]:
 
 _LOCKED = "Another program is writing to the ledger {path}, or its drive has no file locks. Try again later."
 _CLOSED = "The ledger {path} cannot be opened; allow reading and writing the file and its folder."
+_DISK = "The disk with the ledger {path} is full or reports an error. Free some space and try again."
 _SENTENCES = {
     sqlite3.SQLITE_BUSY: _LOCKED,
     sqlite3.SQLITE_LOCKED: _LOCKED,
-    sqlite3.SQLITE_READONLY: "The ledger {path} cannot be written; allow writing to the file and its folder.",
+    sqlite3.SQLITE_READONLY: _CLOSED,
     sqlite3.SQLITE_PERM: _CLOSED,
     sqlite3.SQLITE_CANTOPEN: _CLOSED,
-    sqlite3.SQLITE_FULL: "The disk with the ledger {path} is full. Free some space and try again.",
-    sqlite3.SQLITE_IOERR: "The disk with the ledger {path} reports an error. Check the disk and try again.",
-    sqlite3.SQLITE_TOOBIG: "The data are too large for the ledger {path}. Make a smaller release.",
+    sqlite3.SQLITE_FULL: _DISK,
+    sqlite3.SQLITE_IOERR: _DISK,
 }
 _BROKEN = {
     sqlite3.SQLITE_NOTADB: "The file {path} is not a ledger, because it is not a SQLite file; name another file.",
@@ -322,9 +316,7 @@ def refusing(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, OverflowError) as error:
-        code = (
-            getattr(error, "sqlite_errorcode", sqlite3.SQLITE_TOOBIG if isinstance(error, OverflowError) else 0) & 255
-        )
+        code = getattr(error, "sqlite_errorcode", 0) & 255
         if code in _BROKEN:
             raise BrokenLedgerError(_BROKEN[code].format(path=path)) from error
         sentence = _SENTENCES.get(code, "SQLite refuses the ledger {path}: {error}.")

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpbayes.base.validation import brief
 from dpbayes.model.dataset import Dataset
-from dpbayes.releases.ledger.books import Books, Entry, Event, EventKind, content_hash
+from dpbayes.releases.ledger.books import Books, Event, EventKind, content_hash
 from dpbayes.releases.ledger.store import reading, writing
 
 RECORDS_ELSEWHERE = (
@@ -28,7 +28,7 @@ def remember_table(path: Path, dataset: str, data: Dataset) -> tuple[str, ...]:
         name = books.account(dataset).dataset
         print_of = fingerprint(data, rows.content(books.events[0]))
         if not any(event.dataset == name for event in _same(books, print_of)):
-            rows.add(books, Entry(kind=EventKind.TABLE, dataset=name, content=print_of))
+            rows.add(books, EventKind.TABLE, dataset=name, content=print_of)
         return _doubts(books, name, print_of)
 
 

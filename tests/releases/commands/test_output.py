@@ -1,12 +1,13 @@
 """An output of a command never destroys an input or the ledger, and one that cannot be written costs nothing."""
 
+import errno
 from pathlib import Path
 
 import pytest
 
 from dpbayes.base.command import HOLDS, REFUSED
 from dpbayes.releases import ledger
-from dpbayes.releases.commands import main
+from dpbayes.releases.commands import charged, main
 from dpbayes.releases.signing import key_file, make_key
 from dpbayes.releases.verify import verify
 from tests.releases.made import opened, written
@@ -39,7 +40,7 @@ def test_a_release_never_overwrites_what_it_reads(words, option, tmp_path, capsy
 
 def test_a_release_replaces_a_file_by_force_only_and_never_a_private_key(words, tmp_path, capsys):
     path, out = tmp_path / "ledger.sqlite", tmp_path / "letter.txt"
-    private = key_file(path, make_key(path, "Ann", reason="The first key.").signer.key)
+    private = key_file(path, make_key(path, "Ann", reason="The first key.")[0].signer.key)
     out.write_text("Dear board")
     before = files_of(tmp_path)
     for refused in ([out], [private], [private, "--force"]):
@@ -64,10 +65,16 @@ def test_an_output_that_cannot_be_written_costs_nothing(words, name, why, tmp_pa
     assert not ledger.read_books(tmp_path / "ledger.sqlite").of("garden")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
-def test_a_release_that_cannot_be_written_after_all_is_kept_and_fetched_at_no_cost(words, tmp_path, capsys):
+def test_a_release_that_cannot_be_written_after_all_is_kept_and_fetched_at_no_cost(
+    words, tmp_path, capsys, monkeypatch
+):
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
     path = tmp_path / "ledger.sqlite"
-    assert main([*words, "--out", "/dev/full"]) == REFUSED
+    with monkeypatch.context() as patch:
+        patch.setattr(charged, "write_output", full)
+        assert main([*words, "--out", str(tmp_path / "release.json")]) == REFUSED
     said = capsys.readouterr().err
     (spending,) = ledger.read_books(path).of("garden")
     assert f"ledger export {spending.row} --out FILE" in said

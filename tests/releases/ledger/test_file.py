@@ -6,8 +6,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
@@ -250,9 +249,7 @@ def test_on_a_full_disk_nothing_is_drawn_unaccounted(path: Path, monkeypatch: py
             except ledger.LedgerError as error:
                 end = f"{type(error).__name__}: {error}"
         ends.append(end.partition(":")[0])
-        assert (
-            ends[-1] == released or f": The disk with the ledger {copy} is full. Free some space and try again" in end
-        )
+        assert ends[-1] == released or f": The disk with the ledger {copy} is full or reports an error. Free" in end
         account = ledger.read_books(copy).account("votes")
         expected = {refused: (0, 0, 0), lost: (1, TENTH, 0), released: (1, 0, TENTH)}[ends[-1]]
         assert (len(draw.calls), account.reserved, account.released) == expected
@@ -295,82 +292,16 @@ def test_writes_that_the_system_refuses_are_reported(path: Path) -> None:
         ledger.check(copy)
 
 
-# Nothing can be written
-
-UNPRIVILEGED = """
-import os, sys
-from fractions import Fraction
-from pathlib import Path
-from dpbayes.releases import ledger
-
-if os.getuid() == 0:
-    os.setgid(65534)
-    os.setuid(65534)
-for path in map(Path, sys.argv[1:]):
-    try:
-        ledger.spend(path, "votes", Fraction(1, 10), b"q", lambda: print("drawn") or b"o")
-    except ledger.LedgerError as error:
-        print(type(error).__name__, error)
-    print(ledger.check(path).rows, ledger.read_books(path).account("votes").left)
-"""
-
-
-CLOSED = [(0o555, 0o444), (0o777, 0o444), (0o555, 0o666)]
-"""Rights of a folder and of the ledger in it with which nothing can be written."""
-
-
-@pytest.fixture
-def shared(path: Path) -> Iterator[list[Path]]:
-    """Copies where those without rights can come: pytest's folders are closed to them."""
-    folders = [Path(tempfile.mkdtemp()) for _ in CLOSED]
-    yield [Path(shutil.copy(path, folder / "ledger")) for folder in folders]
-    for folder in folders:
-        folder.chmod(0o755)
-        shutil.rmtree(folder)
-
-
-def test_a_ledger_that_may_only_be_read_is_read(shared: list[Path]) -> None:
-    for copy, (folder, file) in zip(shared, CLOSED, strict=True):
-        copy.chmod(file)
-        copy.parent.chmod(folder)
-    # The environment is not inherited, whose folders may be closed to those without rights.
-    command = [sys.executable, "-c", UNPRIVILEGED, *map(str, shared)]
-    ran = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, env={**os.environ, "HOME": "/"})
-    assert ran.stderr == ""
-    lines = ran.stdout.splitlines()
-    for copy, refusal, state in zip(shared, lines[::2], lines[1::2], strict=True):
-        assert refusal in (
-            f"LedgerError The ledger {copy} cannot be written; allow writing to the file and its folder.",
-            f"LedgerError The ledger {copy} cannot be opened; allow reading and writing the file and its folder.",
-        )
-        assert state == "2 1"
-
-
 # What SQLite says otherwise
 
 
-@pytest.mark.parametrize(
-    ("error", "sentence"),
-    [
-        (sqlite3.OperationalError("something new"), "SQLite refuses the ledger PATH: something new."),
-        (
-            OverflowError("string too long"),
-            "The data are too large for the ledger PATH. Make a smaller release",
-        ),
-    ],
-)
-def test_any_error_is_one_sentence(
-    path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, sentence: str
-) -> None:
+@pytest.mark.parametrize("error", [sqlite3.OperationalError("something new"), OverflowError("something new")])
+def test_any_error_is_one_sentence(path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     def fail(*_: object) -> Callable[[], None]:
         raise error
 
     monkeypatch.setattr(store, "_checked", fail)
-    draw = Drawing()
-    with pytest.raises(ledger.LedgerError) as refusal:
-        ledger.spend(path, "votes", TENTH, b"q", draw)
-    assert str(refusal.value).startswith(sentence.replace("PATH", str(path)))
-    assert draw.calls == []
+    refused(path, "SQLite refuses the ledger PATH: something new.")
 
 
 def test_what_sqlite_quotes_and_is_no_text_is_a_damaged_ledger(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """A budget in rho: what it pays, what it refuses, and that ledgers without one are as they were."""
 
+import math
 from fractions import Fraction
 from pathlib import Path
 
@@ -100,13 +101,43 @@ def test_a_rho_is_exact_and_above_nothing(in_rho: Path, rho: Rho) -> None:
 
 @pytest.mark.parametrize("delta", [1e-9, 1e-6, 0.01])
 def test_rhos_alone_compose_by_their_sum(delta: float) -> None:
-    assert composed([Rho(TENTH)] * 5, delta) == zcdp_epsilon(0.5, delta=delta)
+    assert composed([Rho(TENTH)] * 5, delta) == pytest.approx(zcdp_epsilon(0.5, delta=delta), rel=1e-9)
+
+
+def least_epsilon(epsilon: float, times: int, delta: float) -> float:
+    """Bisect the exact curve of `times` randomized responses: binomially many ±epsilon."""
+
+    def exact_delta(together: float) -> float:
+        logs = [
+            (math.log(math.comb(times, no)) + (times - no) * epsilon - times * math.log1p(math.exp(epsilon)), no)
+            for no in range(times + 1)
+        ]
+        return sum(
+            math.exp(log) * max(0.0, -math.expm1(min(together - (times - 2 * no) * epsilon, 0.0))) for log, no in logs
+        )
+
+    low, high = 0.0, times * epsilon
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if exact_delta(middle) > delta else (low, middle)
+    return high
+
+
+@pytest.mark.parametrize("delta", [1e-9, 1e-6, 0.01])
+@pytest.mark.parametrize(("epsilon", "times"), [("1/10", 1), ("1/10", 100), ("1/3", 7), ("2", 20), ("0.001", 300)])
+def test_pure_releases_compose_to_no_less_than_randomized_response(epsilon: str, times: int, delta: float) -> None:
+    together, exact = (
+        composed([Fraction(epsilon)] * times, delta),
+        least_epsilon(float(Fraction(epsilon)), times, delta),
+    )
+    assert exact * (1 - 1e-9) <= together <= times * float(Fraction(epsilon)) * (1 + 1e-12)
+    assert together <= zcdp_epsilon(times * rho_of_pure(float(Fraction(epsilon))), delta=delta) + 1e-9
 
 
 @pytest.mark.parametrize(("epsilon", "times", "rho"), [("1/10", 40, "1/5"), ("1", 1, "1/100"), ("3", 4, "1")])
-def test_both_kinds_compose_to_no_more_than_any_bound_and_no_less_than_either(epsilon, times, rho) -> None:
+def test_both_kinds_compose_to_no_more_than_their_sum_and_no_less_than_either(epsilon, times, rho) -> None:
     pure, own = [Fraction(epsilon)] * times, Rho(Fraction(rho))
     together = composed([*pure, own], 1e-6)
-    assert together <= float(sum(pure)) + zcdp_epsilon(float(own.value), delta=1e-6)
-    assert together <= zcdp_epsilon(float(own.value) + times * rho_of_pure(float(Fraction(epsilon))), delta=1e-6) + 1e-9
+    assert together <= float(sum(pure)) + zcdp_epsilon(float(own.value), delta=1e-6) + 1e-9
     assert together >= max(composed(pure, 1e-6), composed([own], 1e-6))
+    assert composed([], 1e-6) == 0

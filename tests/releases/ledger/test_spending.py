@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from dpbayes.base.validation import InputError
 from dpbayes.releases import ledger
 from dpbayes.releases.ledger import EventKind, spending, store
-from dpbayes.releases.ledger.books import Entry, content_hash
+from dpbayes.releases.ledger.books import content_hash
 from dpbayes.releases.ledger.spending import CheckedLedger
 from tests.releases.ledger.drawing import Drawing, raising
 
@@ -131,7 +132,7 @@ def test_a_ledger_that_is_replaced_while_drawing_does_not_take_the_outcome(path:
             file.unlink()
         ledger.open_dataset(path, "votes", Fraction(1), reason="Another file.")
         # A reservation in the same row, still open, for another question.
-        spending._reserve(path, spending._reservation("votes", TENTH, b"another"), after=0)
+        spending._reserve(path, "votes", TENTH, b"another", after=0)
         return b"outcome"
 
     with pytest.raises(
@@ -145,17 +146,15 @@ def test_a_reservation_is_closed_once(path: Path) -> None:
     ledger.spend(path, "votes", TENTH, b"q", Drawing(b"first"))
     (spent,) = ledger.read_books(path).of("votes")
     with pytest.raises(ledger.LedgerError, match="does not contain the open reservation"):
-        spending._close(path, spent.reservation, Entry(kind=EventKind.RELEASED, content=b"second"))
+        spending._close(path, spent.reservation, EventKind.RELEASED, content=b"second")
     assert ledger.outcome(path, spent.row) == b"first"
 
 
-def test_a_clock_set_back_is_reported_and_the_rows_keep_their_order(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_rows_keep_their_order_when_the_clock_is_set_back(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "_now", lambda: "2001-01-01T00:00:00.000000Z")
     ledger.spend(path, "votes", TENTH, b"q", Drawing())
     assert [event.kind for event in ledger.read_books(path).events][2:] == [EventKind.RESERVED, EventKind.RELEASED]
-    assert ledger.check(path).notes == ("Row 3 has an earlier time than row 2: the clock was set back.",)
+    assert ledger.check(path).rows == 4
 
 
 @pytest.mark.parametrize("epsilon", [0.1, "1/10", True, None, Fraction(0), Fraction(-1), Fraction(1, 10**200)])
@@ -168,7 +167,7 @@ def test_epsilon_is_an_exact_fraction_above_0(path: Path, epsilon: Fraction) -> 
 
 @pytest.mark.parametrize("name", ["", " ", " votes", "vo\ntes", "v" * 201, "\ud800", 5])
 def test_a_dataset_has_a_name_that_can_be_read(path: Path, name: str) -> None:
-    with pytest.raises(ledger.LedgerError, match=r"A dataset needs a name|The dataset's name"):
+    with pytest.raises(InputError, match="The dataset's name"):
         ledger.open_dataset(path, name, Fraction(1), reason="None.")
     assert ledger.check(path).rows == 2
 

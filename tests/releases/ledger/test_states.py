@@ -109,7 +109,7 @@ class LedgerMachine(RuleBasedStateMachine):
         """Nothing after the reservation is done."""
         if name not in self.budgets or not self.may(name, epsilon) or self.newest(name, question):
             return
-        spending._reserve(self.path, spending._reservation(name, epsilon, question), after=0)
+        spending._reserve(self.path, name, epsilon, question, after=0)
         self.done(name, epsilon, question, None)
         self.rows -= 1
 

@@ -13,7 +13,7 @@ from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms.noise.exact import opendp
 from dpbayes.model.counts import count
 from dpbayes.releases import ledger
-from dpbayes.releases.document.request import DomainChoice, ReleaseRequest, typed_amount
+from dpbayes.releases.document.request import ReleaseRequest, typed_amount
 from dpbayes.releases.ledger import Account, Books, Spending
 from dpbayes.releases.publishing import drawn_document
 from dpbayes.ui.session.chosen import Chosen
@@ -174,7 +174,6 @@ def example() -> bytes:
         mechanism="laplace",
         epsilon=Fraction(1),
         n=chosen.dataset.n,
-        domains=DomainChoice.PUBLISHED,
     )
     counts = count(chosen.network, chosen.dataset)
     return drawn_document(request, counts)

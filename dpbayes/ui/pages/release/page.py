@@ -23,7 +23,6 @@ from dpbayes.releases.document.canonical import decimal
 from dpbayes.releases.document.request import (
     AdaptiveRequest,
     Chargeable,
-    DomainChoice,
     ReleaseRequest,
     parsed_budget,
     parsed_promise,
@@ -257,7 +256,6 @@ def request_of(chosen: Chosen, dataset: str) -> ReleaseRequest:
         n=chosen.counts.n,
         prior=rule_for(kind, chosen.settings.prior).decimals(chosen.network),
         settings={name: typed(values[name]) for name in releasable(mechanism).settings},
-        domains=_domains(chosen),
         missing=_missing(chosen, chosen.network.names),
     )
 
@@ -280,14 +278,7 @@ def adaptive_request(chosen: Chosen, dataset: str, delta: str) -> AdaptiveReques
             "Fewer than two nodes of the drawing are columns of the table. Add columns as nodes on Network."
         )
     plan = plan_for(*parsed_budget(typed(chosen.epsilon), delta))
-    return AdaptiveRequest.of(
-        dataset, chosen.dataset.select(columns), plan, _domains(chosen), _missing(chosen, columns)
-    )
-
-
-def _domains(chosen: Chosen) -> DomainChoice:
-    """Return how the table's domains were declared."""
-    return DomainChoice.PUBLISHED if chosen.settings.data in SHIPPED else DomainChoice.CURATOR
+    return AdaptiveRequest.of(dataset, chosen.dataset.select(columns), plan, _missing(chosen, columns))
 
 
 def _declared(chosen: Chosen) -> tuple[Column, ...]:
