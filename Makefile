@@ -5,7 +5,7 @@ PORT ?= 8501
 # Compiled files are kept: without them each worker of the tests compiles everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run serve test thorough check unit smoke browser engines interchange pictures notebooks theory docs size bench bench-peers chromium servers clean
+.PHONY: run serve test thorough check unit smoke browser engines interchange pictures notebooks theory docs size bench bench-peers beside chromium servers clean
 
 run: $(VENV)/.run
 	$(BIN)/python -m dpbayes --port $(PORT)
@@ -79,6 +79,10 @@ PEERS := MST/2 AIM/2 "AIM of smartnoise/2" PrivBayes/2 MST AIM
 bench-peers: $(VENV)/.dev $(VENV)-peers/.made $(VENV)-smartnoise/.made
 	PYTHONPATH=. $(BIN)/python -m benchmarks.utility --seeds 5 --methods adaptive "adaptive, pure" "the table" $(PEERS)
 
+# The programs of docs/peers.md, with dpbayes and with other packages: writes their sizes and times into the document.
+beside: $(VENV)-peers/.made $(VENV)-interchange/.made
+	python3 -m benchmarks.beside
+
 # Browser tests drive Debian's Chromium, cheapest without its windows; CHROMIUM=/path/to/chromium names another one.
 DEBIANS := /usr/bin/chromium-headless-shell /usr/bin/chromium
 chromium:
@@ -114,6 +118,7 @@ $(VENV)/.bench: $(VENV)/.dev requirements-bench.txt
 $(VENV)-peers/.made: requirements-peers.txt
 	python3 -m venv $(VENV)-peers
 	$(VENV)-peers/bin/pip install --quiet --disable-pip-version-check -r requirements-peers.txt
+	$(VENV)-peers/bin/pip install --quiet --disable-pip-version-check --no-deps statsmodels==0.14.6 diffprivlib==0.6.6
 	touch $@
 
 $(VENV)-docs/.made: requirements-docs.txt

@@ -7,7 +7,8 @@ dpbayes: statsmodels includes it with the permission of the author.
 import csv
 import io
 import sys
-from importlib.resources import files
+from importlib.metadata import distribution
+from pathlib import Path
 
 import numpy as np
 
@@ -25,7 +26,8 @@ DOMAINS = {
 
 
 def main() -> None:
-    text = (files("statsmodels") / "datasets" / "fair" / "fair.csv").read_text()
+    # Without an import: what statsmodels depends on may be missing.
+    text = Path(str(distribution("statsmodels").locate_file("statsmodels/datasets/fair/fair.csv"))).read_text()
     records = list(csv.DictReader(io.StringIO(text)))
     columns = [[domain.index(float(record[name])) for record in records] for name, domain in DOMAINS.items()]
     columns.append([int(float(record["affairs"]) > 0) for record in records])

@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks import (
     accuracy,
+    beside,
     engines,
     journey,
     noise_aware,
@@ -276,3 +277,11 @@ def test_the_total_variation_of_tables_is_that_of_their_shares():
     second = Dataset(("a", "b"), (("x", "y"), ("u", "v")), np.array([[0, 0], [1, 0]]))
     assert utility.total_variation(first, second, [0]) == 0.25
     assert utility.total_variation(first, second, [0, 1]) == 0.5
+
+
+def test_the_programs_beside_others_are_as_large_as_their_table_states() -> None:
+    text = beside.DOCUMENT.read_text(encoding="utf-8")
+    _, *measured = beside.programs(text)
+    rows = [f"| {task} | {package} | {' | '.join(map(str, beside.size(code)))} | " for task, package, code in measured]
+    assert len(rows) == 6
+    assert all(row in text for row in rows)

@@ -37,6 +37,9 @@ def test_there_are_six_notebooks_of_the_current_format() -> None:
         names = [cell["id"] for cell in notebook["cells"]]
         assert len(names) == len(set(names))
         assert notebook["cells"][0]["source"][0].startswith("# ")
+        link = f"](https://colab.research.google.com/github/dpbayes/dpbayes/blob/main/docs/notebooks/{path.name})"
+        assert link in "".join(notebook["cells"][0]["source"])
+        assert link in (FOLDER / "README.md").read_text(encoding="utf-8")
 
 
 def test_every_figure_has_a_static_picture_beside_it() -> None:

@@ -141,9 +141,3 @@ def test_the_changelog_keeps_its_format() -> None:
         assert titles or part.startswith("[Unreleased]")
         assert len(titles) == len(set(titles))
         assert set(titles) <= kinds
-
-
-def test_the_statsmodels_of_the_peers_imports_with_the_scipy_that_dpmm_takes() -> None:
-    """Its `api` fails before 0.14.5, because dpmm takes any SciPy from 1.15.2 on and newer ones lack a function."""
-    pins = dict(re.findall(r"^(\w+)==(\S+)$", (ROOT / "requirements-peers.txt").read_text(), re.MULTILINE))
-    assert tuple(map(int, pins["statsmodels"].split("."))) >= (0, 14, 5)
