@@ -14,6 +14,7 @@ The posterior of a row uses the row's own noisy cells and the information on the
 The posterior of theta is the mixture of Dirichlet(alpha + k) over this distribution. The idea is from [Bernstein18].
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,10 +24,12 @@ from dpbayes.base.steps import slices
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
+from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.mixtures import BetaMixtures, DirichletMixtures
 from dpbayes.posteriors.noise_model import NoiseModel
-from dpbayes.posteriors.row_counts import rows_by_states
+from dpbayes.posteriors.row_counts import RowCounts, rows_by_states
+from dpbayes.posteriors.row_priors import RowPriors
 
 POINTS = 512
 """The number of points of a row's distribution of counts."""
@@ -45,7 +48,7 @@ _BLOCK = 1 << 17
 """Numbers in one step, few enough for the processor's cache."""
 
 _OF_MANY = 16_000
-"""Points in one step for the means of many releases, so that arrays stay below 128 KiB. Larger arrays are returned to
+"""Points in one step for many releases, so that arrays stay below 128 KiB. Larger arrays are returned to
 the system after each step and allocated again, page by page, which takes as long as the computation."""
 
 
@@ -78,6 +81,14 @@ def roughness(law: DirichletMixtures | BetaMixtures) -> str:
     )
 
 
+@dataclass(frozen=True, eq=False)
+class ShiftedPoints:
+    """A `number` of points with a random shift for each release and row, so that errors of few points do not add up."""
+
+    number: int
+    rng: np.random.Generator
+
+
 def noise_aware(
     prior: Dirichlets, noise: NoiseModel, released: FloatArray, n: int, *, points: int = POINTS
 ) -> DirichletMixtures:
@@ -85,39 +96,40 @@ def noise_aware(
 
     Errors: InputError for tables or noise of another network, and for numbers that are not finite.
     """
-    network = prior.network
-    tables, fits, batch = _read(prior, noise, released, n)
+    network, tables = prior.network, checked_tables(prior, noise, released)
     counts = np.empty((len(tables), points, network.cell_count))
     weights = np.empty((len(tables), points, network.row_count))
-    for rows in rows_by_states(prior, noise, n, np.arange(network.row_count), cells=_BLOCK // points):
-        lucks = spread_points(points, rows.prior.states)
-        for part in slices(len(tables), _BLOCK // (points * rows.prior.cells.size)):
-            k, w = rows.posterior(tables[part][:, rows.prior.cells], fits[part][:, rows.prior.cells], lucks)
-            counts[part, :, rows.prior.cells] = k[1:].transpose(1, 3, 2, 0)
-            weights[part, :, rows.prior.rows] = w.swapaxes(1, 2)
-    shape = (*batch, points)
+    groups = rows_by_states(prior, noise, n, np.arange(network.row_count), cells=_BLOCK // points)
+    for rows, part, k, shares in _solved(network, tables, n, points, groups):
+        counts[part, :, rows.cells] = k[1:].transpose(1, 3, 2, 0)
+        weights[part, :, rows.rows] = shares.swapaxes(1, 2)
+    shape = (*np.shape(released)[:-1], points)
     return DirichletMixtures(prior, counts.reshape(*shape, -1), weights.reshape(*shape, -1))
 
 
-@dataclass(frozen=True, eq=False)
-class ShiftedPoints:
-    """Points of which every release and row has its own, so that errors of few points do not add up over them.
-
-    `number` is the number of points. `turns` (B, r) are random numbers between 0 and 1 for every release and each of at
-    most r states.
-    """
-
-    number: int
-    turns: FloatArray
-
-    def shifted(self, lucks: FloatArray, rows: IntArray) -> FloatArray:
-        """Return the numbers `lucks` (r, S) of some rows (m,), shifted: (r, B, m, S)."""
-        r = len(lucks)
-        shifts = spread_points(int(rows.max()) + 1, r)[:, None, rows] + self.turns.T[:r, :, None]
-        return np.asarray((lucks[:, None, None] + shifts[..., None]) % 1)
-
-
 def noise_aware_cells(
+    prior: Dirichlets, noise: NoiseModel, released: FloatArray, n: int, *, cells: IntArray, points: int = POINTS
+) -> BetaMixtures:
+    """Return the marginals of some cells (C,) under `noise_aware`, without computing other rows: (..., S, C).
+
+    Errors: those of `noise_aware`.
+    """
+    network, tables = prior.network, checked_tables(prior, noise, released)
+    of_cell = network.row_of_cell[cells]
+    own, totals, weights = (np.empty((len(tables), points, len(cells))) for _ in range(3))
+    groups = rows_by_states(prior, noise, n, np.unique(of_cell), cells=_BLOCK // points)
+    for rows, part, k, shares in _solved(network, tables, n, points, groups):
+        places = np.flatnonzero(np.isin(of_cell, rows.rows))
+        row = np.searchsorted(rows.rows, of_cell[places])
+        state = cells[places] - rows.cells[row, 0]
+        own[part, :, places] = rows.alpha[row, state] + k[1 + state, :, row].transpose(1, 2, 0)
+        totals[part, :, places] = (rows.concentration + k[0])[:, row].swapaxes(1, 2)
+        weights[part, :, places] = shares[:, row].swapaxes(1, 2)
+    shape = (*np.shape(released)[:-1], points, len(cells))
+    return BetaMixtures(own.reshape(shape), (totals - own).reshape(shape), weights.reshape(shape))
+
+
+def noise_aware_means(
     prior: Dirichlets,
     noise: NoiseModel,
     released: FloatArray,
@@ -125,58 +137,34 @@ def noise_aware_cells(
     *,
     cells: IntArray,
     points: int | ShiftedPoints = POINTS,
-) -> BetaMixtures:
-    """Return the marginals of some cells (C,) under `noise_aware`, without computing other rows: (..., S, C).
-
-    Errors: those of `noise_aware`.
-    """
-    network = prior.network
-    tables, fits, batch = _read(prior, noise, released, n)
-    number = points.number if isinstance(points, ShiftedPoints) else points
-    own, totals, weights = (np.empty((len(tables), number, len(cells))) for _ in range(3))
-    of_cell = network.row_of_cell[cells]
-    at_once = _BLOCK // (number * len(tables))
-    for rows in rows_by_states(prior, noise, n, np.unique(of_cell), cells=at_once):
-        row_prior, lucks = rows.prior, spread_points(number, rows.prior.states)
-        if isinstance(points, ShiftedPoints):
-            lucks = points.shifted(lucks, row_prior.rows)
-        k, shares = rows.posterior(tables[:, row_prior.cells], fits[:, row_prior.cells], lucks)
-        places = np.flatnonzero(np.isin(of_cell, row_prior.rows))
-        row = np.searchsorted(row_prior.rows, of_cell[places])
-        state = cells[places] - row_prior.cells[row, 0]
-        own[..., places] = row_prior.alpha[row, state] + k[1 + state, :, row].transpose(1, 2, 0)
-        totals[..., places] = (row_prior.concentration + k[0])[:, row].swapaxes(1, 2)
-        weights[..., places] = shares[:, row].swapaxes(1, 2)
-    shape = (*batch, number, len(cells))
-    return BetaMixtures(own.reshape(shape), (totals - own).reshape(shape), weights.reshape(shape))
-
-
-def noise_aware_means(
-    prior: Dirichlets, noise: NoiseModel, released: FloatArray, n: int, *, cells: IntArray, points: int = POINTS
 ) -> FloatArray:
     """Return the means of some cells (C,) under `noise_aware`, without storing points: (..., C).
 
     Errors: those of `noise_aware`.
     """
-    network = prior.network
-    tables, fits, batch = _read(prior, noise, released, n)
-    means = np.empty((len(tables), network.cell_count))
-    for rows in rows_by_states(prior, noise, n, np.unique(network.row_of_cell[cells]), cells=_BLOCK // points):
-        row_prior, lucks = rows.prior, spread_points(points, rows.prior.states)
-        for part in slices(len(tables), _OF_MANY // (points * len(row_prior.rows))):
-            k, shares = rows.posterior(tables[part][:, row_prior.cells], fits[part][:, row_prior.cells], lucks)
-            shares /= row_prior.concentration + k[0]
-            sums = np.moveaxis(np.vecdot(shares, k[1:]), 0, -1)
-            means[part, row_prior.cells] = sums + row_prior.alpha * shares.sum(axis=-1, keepdims=True)
-    return means[:, cells].reshape(*batch, len(cells))
+    network, tables = prior.network, checked_tables(prior, noise, released)
+    means, number = np.empty((len(tables), network.cell_count)), points if isinstance(points, int) else points.number
+    groups = rows_by_states(prior, noise, n, np.unique(network.row_of_cell[cells]), cells=_BLOCK // number)
+    for rows, part, k, shares in _solved(network, tables, n, points, groups):
+        shares /= rows.concentration + k[0]
+        sums = np.moveaxis(np.vecdot(shares, k[1:]), 0, -1)
+        means[part, rows.cells] = sums + rows.alpha * shares.sum(axis=-1, keepdims=True)
+    return means[:, cells].reshape(*np.shape(released)[:-1], len(cells))
 
 
-def _read(
-    prior: Dirichlets, noise: NoiseModel, released: FloatArray, n: int
-) -> tuple[FloatArray, FloatArray, tuple[int, ...]]:
-    """Return released tables (B, K), the nearest consistent ones, and the shape of the batch. Errors: InputError."""
-    tables = checked_tables(prior, noise, released)
-    return tables, prior.network.residuals.consistent(tables, n), np.shape(released)[:-1]
+def _solved(
+    network: Network, tables: FloatArray, n: int, points: int | ShiftedPoints, groups: Iterable[RowCounts]
+) -> Iterator[tuple[RowPriors, slice, FloatArray, FloatArray]]:
+    """Yield some rows, a part of the releases (B, K), and points and weights of the rows' counts given them."""
+    fits, number = network.residuals.consistent(tables, n), points if isinstance(points, int) else points.number
+    for rows in groups:
+        cells, lucks = rows.prior.cells, spread_points(number, rows.prior.states)
+        for part in slices(len(tables), _OF_MANY // (number * len(cells))):
+            own = lucks
+            if isinstance(points, ShiftedPoints):
+                shifts = points.rng.random((len(lucks), part.stop - part.start, len(cells), 1))
+                own = (lucks[:, None, None] + shifts) % 1
+            yield rows.prior, part, *rows.posterior(tables[part][:, cells], fits[part][:, cells], own)
 
 
 def checked_tables(prior: Dirichlets, noise: NoiseModel, released: FloatArray) -> FloatArray:

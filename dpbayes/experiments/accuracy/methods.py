@@ -14,7 +14,6 @@ import numpy as np
 
 from dpbayes.base.looks import BOUND, INVALID, Look
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.steps import slices
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Means, Method
@@ -31,7 +30,7 @@ from dpbayes.mechanisms.parameters import DELTA
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions
-from dpbayes.posteriors.noise_aware import ShiftedPoints, noise_aware_cells
+from dpbayes.posteriors.noise_aware import ShiftedPoints, noise_aware_means
 
 ATTEMPTS = 100
 """Repetitions of a Fourier release with a negative count; after the last one, negative counts become zero."""
@@ -41,9 +40,6 @@ POINTS = 64
 
 AT_DELTA = f"δ = {numeral(DELTA.typical)}"
 """The delta of mechanisms that have one; it appears next to epsilon."""
-
-_AWARE_CELLS = 4000
-"""Cells of noise-aware posteriors at a time."""
 
 
 def _exact(plan: AccuracyPlan, _epsilon: float, counts: Counts, _rng: np.random.Generator) -> FloatArray:
@@ -98,14 +94,10 @@ def _aware(read: Method) -> Method:
 
     def means(plan: AccuracyPlan, epsilon: float, counts: Counts, rng: np.random.Generator) -> FloatArray:
         mechanism: Any = plan.mechanism(read.kind, epsilon)  # type: ignore[arg-type]  # it has a mechanism
-        turns = rng.random((len(counts.values), int(plan.network.cards.max())))
-        numbers, noise = mechanism.simulate(counts, rng).outcome.numbers, mechanism.noise_model
+        tables = mechanism.prior, mechanism.noise_model, mechanism.simulate(counts, rng).outcome.numbers, counts.n
         own = np.unique(plan.blanket.cells)  # the other cells do not matter
         cpts = np.ones(counts.values.shape)
-        for part in slices(len(cpts), _AWARE_CELLS // len(own)):
-            points = ShiftedPoints(POINTS, turns[part])
-            marginals = noise_aware_cells(mechanism.prior, noise, numbers[part], counts.n, cells=own, points=points)
-            cpts[part, own] = marginals.mean
+        cpts[:, own] = noise_aware_means(*tables, cells=own, points=ShiftedPoints(POINTS, rng))
         return cpts
 
     return replace(
