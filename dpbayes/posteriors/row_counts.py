@@ -74,27 +74,15 @@ class RowCounts:
         return _inverse(self.total) / 2 - of_squares / self.prior.states, of_squares
 
     @cached_property
-    def _noise_covariance(self) -> FloatArray:
-        r = self.prior.states
-        even = np.full((r, r), 1 / r)
-        return self.total[..., None] / r * even + self.contrast[..., None] * (np.eye(r) - even)
-
-    @cached_property
     def _normal_law(self) -> tuple[FloatArray, FloatArray]:
-        """The coefficients (m, r, r) of the prior mean's distance from the fitted cells; covariance as in `Place`."""
-        _, prior = self.prior.moments
-        noise = self._noise_covariance
-        share = noise @ np.linalg.pinv(noise + prior, rcond=1e-12, hermitian=True)
-        covariance = share @ prior
-        lift = self.prior.lift
-        lifted = lift @ (covariance + np.swapaxes(covariance, -1, -2)) @ lift.T / 2
-        return lift @ share, np.moveaxis(lifted, 0, -1)
+        return self.prior.given_noise(self.total, self.contrast)
 
     def _first_look(self, fit: FloatArray) -> Place:
         """The location if prior and noise are approximated as normal; all releases have the same covariance."""
         centre, _ = self.prior.moments
-        step, covariance = self._normal_law
-        mean = fit @ self.prior.lift.T + np.matmul(step, (centre - fit)[..., None])[..., 0]
+        share, covariance = self._normal_law
+        mean = (fit + np.matmul(share, (centre - fit)[..., None])[..., 0]) @ self.prior.lift.T
+        covariance = np.moveaxis(covariance, 0, -1)
         return np.moveaxis(mean, -1, 0), covariance[:, :, None] if fit.ndim > 2 else covariance
 
     @cached_property

@@ -127,6 +127,19 @@ class RowPriors:
         diagonal = mean[:, :, None] * np.eye(self.states)
         return total * mean, within[..., None] * (diagonal - outer) + of_total[..., None] * outer
 
+    def given_noise(self, total: FloatArray, contrast: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the normal posterior given fitted cells with errors of variances a and c (m, 1) of rows and contrasts.
+
+        The first result are the coefficients (m, r, r) of the prior mean's distance from the fitted cells. The second
+        is the covariance (m, r, r) of the row's total and all its cells but the last.
+        """
+        even = np.full((self.states, self.states), 1 / self.states)
+        noise = total[..., None] / self.states * even + contrast[..., None] * (np.eye(self.states) - even)
+        _, prior = self.moments
+        share = noise @ np.linalg.pinv(noise + prior, rcond=1e-12, hermitian=True)
+        covariance = share @ prior
+        return share, self.lift @ (covariance + np.swapaxes(covariance, -1, -2)) @ self.lift.T / 2
+
     def log_law(self, points: FloatArray) -> FloatArray:
         """Return the log probability of totals and cells (1 + r, ..., m, S), up to a constant per row: (..., m, S)."""
         law = self.totals.at(points[0], self.total_kind)

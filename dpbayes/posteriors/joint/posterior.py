@@ -27,7 +27,6 @@ from scipy import special
 from threadpoolctl import ThreadpoolController
 
 from dpbayes.base.quadrature import spread_points
-from dpbayes.base.steps import slices
 from dpbayes.base.text import many
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, leading
@@ -73,9 +72,6 @@ interval can have an error of one standard deviation."""
 
 _LEAST_TABLES, _MOST_TABLES, _TABLE_NUMBERS = 64, 512, 1 << 13
 """The least and the largest number of samples of all tables for the parents, and the number of samples times cells."""
-
-_NUMBERS = 1 << 21
-"""The largest number of points in memory, over all rows."""
 
 _MOST_DRAWS, _DRAWN_NUMBERS = 2048, 1 << 16
 """The largest number of samples for the interval of a question, and the number of samples times cells up to which there
@@ -160,14 +156,11 @@ class JointPosterior(DirichletMixtures):
         """Counts (S, ..., K) for scores (S, B, R); without convergence, for scores (S, B, m) of independent rows."""
         counts = self.tables.counts(scores)
         if not self.tables.is_settled.all():
-            alone = np.flatnonzero(~self.tables.is_settled)
-            shape = len(self.tables.mean), *self.weights.shape[-2:]
-            shares = np.broadcast_to(special.ndtr(apart), (len(scores), shape[0], shape[2]))[:, alone]
-            steps = np.cumsum(self.weights.reshape(shape)[alone], axis=1)
-            chosen = (steps / steps[:, -1:] < shares[:, :, None]).sum(axis=2)
-            index = self.network.over_cells(np.minimum(chosen, shape[1] - 1))
-            own = self.counts.reshape(shape[0], shape[1], -1)[alone]
-            counts[:, alone] = own[np.arange(len(alone))[:, None], index, np.arange(own.shape[-1])]
+            is_alone = ~self.tables.is_settled
+            own, weights = (values.reshape(-1, *values.shape[-2:])[is_alone] for values in (self.counts, self.weights))
+            shares = np.broadcast_to(special.ndtr(apart), (len(scores), len(is_alone), apart.shape[-1]))[:, is_alone]
+            alone = DirichletMixtures(self.prior, own, weights)._picked(shares)
+            counts[:, is_alone] = alone.alpha - self.prior.alpha
         return counts.reshape(len(scores), *self.weights.shape[:-2], -1)
 
 
@@ -188,18 +181,16 @@ def joint_noise_aware(prior: Dirichlets, noise: NoiseModel, released: FloatArray
             node has one state, the network has more than `MOST_RESIDUALS` free numbers in its tables, or a matrix of
             the computation is singular.
     """
-    network, tables = prior.network, checked_tables(prior, noise, released)
+    tables = checked_tables(prior, noise, released)
     key = n, noise.scale, noise.sd, noise.variances.tobytes()
     work = prior.readings.once(key, _Work.of, prior, noise, n)
-    at_once = max(1, _NUMBERS // (max(map(work.points, work.groups)) * network.cell_count))
     try:
         with _blas().limit(limits=1, user_api="blas"):  # more threads take twice as long for matrices of this size
-            parts = [_read(work, tables[part]) for part in slices(len(tables), at_once)]
+            counts, weights, law = _read(work, tables)
     except np.linalg.LinAlgError:
         raise InputError(
             "The joint posterior cannot be computed for this release. Use the row-wise posterior."
         ) from None
-    counts, weights, law = parts[0] if len(parts) == 1 else _together(parts)
     shape = (*np.shape(released)[:-1], counts.shape[1])
     return JointPosterior(prior, counts.reshape(*shape, -1), weights.reshape(*shape, -1), law)
 
@@ -380,29 +371,6 @@ def _sampled(work: _Work, tables: FloatArray, result: _Result) -> _Read:
     return counts, weights, TablesLaw(work.design, result.state.mean, result.state.root, tuple(rows), result.is_settled)
 
 
-def _together(parts: list[_Read]) -> _Read:
-    """Join the posteriors of several parts of a batch."""
-    counts, weights, laws = zip(*parts, strict=True)
-
-    def joined(arrays: list[FloatArray], axis: int = 0) -> FloatArray:
-        return np.concatenate(arrays, axis=axis)
-
-    rows = []
-    for same in zip(*(law.rows for law in laws), strict=True):
-        tilted = Tilted(
-            joined([own.tilted.points for own in same], 1),
-            joined([own.tilted.weights for own in same]),
-            joined([own.tilted.width for own in same]),
-            joined([own.tilted.spreads for own in same], 1),
-        )
-        mean, root = joined([own.mean for own in same]), joined([own.root for own in same])
-        rows.append(RowDraws(same[0].cells, same[0].alpha, tilted, mean, root, same[0].sizes))
-    settled = np.concatenate([law.is_settled for law in laws])
-    state = joined([law.mean for law in laws]), joined([law.root for law in laws])
-    law = TablesLaw(laws[0].design, *state, tuple(rows), settled)
-    return np.concatenate(counts), np.concatenate(weights), law
-
-
 def _root(covariance: FloatArray) -> FloatArray:
     """Cholesky factors of covariances (..., r, r) that may be singular."""
     root = np.zeros(covariance.shape)
@@ -497,19 +465,10 @@ def _parents(work: _Work, state: _State) -> list[ParentsFactor]:
 
 def _first_region(rows: TiltedRows, work: _Work, fits: FloatArray) -> Place:
     """The rows' mean and covariance if prior and noise are both approximated as normal."""
-    residuals, r = work.network.residuals, rows.states
-    totals, contrasts = (
-        variances[work.network.node_of_row[rows.prior.rows]]
-        for variances in residuals.row_variances(work.noise.variances)
-    )
-    even = np.full((r, r), 1 / r)
-    error = totals[:, None, None] / r * even + contrasts[:, None, None] * (np.eye(r) - even)
-    centre, own = rows.prior.moments
-    share = error @ np.linalg.pinv(error + own, rcond=1e-12, hermitian=True)
-    fit, lift = fits[:, rows.prior.cells], rows.prior.lift
-    covariance = share @ own
-    covariance = lift @ (covariance + np.swapaxes(covariance, -1, -2)) @ lift.T / 2
-    mean = (fit + np.matmul(share, (centre - fit)[..., None])[..., 0]) @ lift.T
+    variances, nodes = work.network.residuals.row_variances(work.noise.variances), work.network.node_of_row
+    share, covariance = rows.prior.given_noise(*(own[nodes[rows.prior.rows], None] for own in variances))
+    fit, (centre, _) = fits[:, rows.prior.cells], rows.prior.moments
+    mean = (fit + np.matmul(share, (centre - fit)[..., None])[..., 0]) @ rows.prior.lift.T
     return rows.clipped(mean), np.broadcast_to(covariance, (len(fits), *covariance.shape)).copy()
 
 
