@@ -52,14 +52,6 @@ def choices(at: AppTest) -> list[Any]:
     return [*at.selectbox, *at.get("button_group")]
 
 
-def test_all_mechanisms_but_the_exact_one_are_offered() -> None:
-    at = open_page("pages/explore.py")
-    at.session_state["mechanism.more"] = True
-    fine(at.run())
-    offered = {button.key.removeprefix("mechanism.") for button in at.button if button.key.startswith("mechanism.")}
-    assert offered == {mechanism.__name__ for mechanism in RELEASING}
-
-
 LAB = {"lab.experiment": "Regression (Figure 2)", "regression.repeats": "3"}
 GAME = {"lab.experiment": "Posterior sampling", "sampling.answers": "20"}
 

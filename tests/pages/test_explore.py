@@ -1,25 +1,32 @@
 """Explore without a browser: its question, its board in both seats, and what its controls change."""
 
 import io
+import math
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.audit.risk import LINKED, belief_sentence, risk
+from dpbayes.audit.risk import sentences as risk_sentences
+from dpbayes.base.privacy import NON_PRIVATE, Guarantee
+from dpbayes.mechanisms import GaussianUpdates, LaplaceUpdates
 from dpbayes.model.query import query
+from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.columns import Categories, Cuts, encode
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.proposals import Proposal
 from dpbayes.ui.pages.explore import inputs_of
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.link import query_of
 from dpbayes.ui.session.options.workflow import ExploreView, SimulatedTables
 from dpbayes.ui.session.settings import EXPLORED_NAMES, Seat
 from dpbayes.ui.session.uploads import Upload
 from tests.conftest import thorough
+from tests.pages.conftest import figures, put, unfold
 from tests.pages.screen import (
     board_texts,
     boards,
@@ -147,10 +154,6 @@ def test_only_the_curator_may_ask_about_the_table_itself() -> None:
     assert "No record is used" in frame(recipient)["notes"][0]
 
 
-def test_an_adaptive_release_has_no_second_board() -> None:
-    one_sentence(open_page(PAGE, mechanism="AdaptiveTables", **WHICH, **SMALL), "given graph")
-
-
 def test_the_board_rests_at_the_epsilon_of_the_link_and_moves_with_it() -> None:
     at = open_page(PAGE, epsilon="0.3", **SMALL)
     assert board(at)["value"] == "0.3"
@@ -201,14 +204,6 @@ def test_a_recipient_sees_the_release_alone() -> None:
     assert set(at.session_state["board.numbers"]) <= {"released", "low", "high"}
 
 
-def test_a_naive_reader_gets_another_density() -> None:
-    aware, naive = (
-        frame(open_page(PAGE, epsilon="0.1", **SMALL, **{"release.reading": reading}))["figures"]["posterior"]["data"]
-        for reading in ("knows of the noise", "takes counts as real")
-    )
-    assert not np.array_equal(aware[2]["y"], naive[2]["y"])
-
-
 def test_what_cannot_be_released_is_one_sentence() -> None:
     at = open_page(PAGE, source="survey", mechanism="LaplaceFourier")
     one_sentence(at, "binary")
@@ -257,3 +252,58 @@ def test_a_recipient_gets_no_code_that_reads_records_which_are_not_public() -> N
     assert "dp.explore" in shared(at)
     at.session_state["settings"] = replace(settings_of(at), seat=Seat.RECIPIENT)
     assert not shared(at)
+
+
+# One person
+
+
+def person_part(**query: str) -> AppTest:
+    """Return the page with the part about one person open."""
+    return unfold(open_page(PAGE, **SMALL, **query), "person.open")
+
+
+@pytest.mark.parametrize("seat", list(Seat))
+def test_both_seats_read_the_sentences_of_the_core(seat: Seat) -> None:
+    at = person_part(seat=seat.value)
+    prior = Dirichlets.symmetric(load_named("sprinkler")[0])
+    assert risk_sentences([risk(LaplaceUpdates(prior=prior, epsilon=1.0), n=200)]) in [m.value for m in at.markdown]
+    assert any(caption.value.startswith(LINKED) for caption in at.caption)
+    most = figures(at)["person"]["data"][0]
+    for before, after in zip(most["x"][1:-1], most["y"][1:-1], strict=True):
+        assert math.log(after / (1 - after)) - math.log(before / (1 - before)) == pytest.approx(1.0, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("promise", "line"),
+    [
+        (NON_PRIVATE, "An attacker’s 10% belief about one person can rise to certainty: there is no guarantee."),
+        (Guarantee(1000.0), "An attacker’s 10% belief about one person can rise to near certainty."),
+        (
+            Guarantee(1.0, 1e-6),
+            "An attacker’s 10% belief about one person can rise to at most 23.2%, apart from rare cases (δ).",
+        ),
+    ],
+)
+def test_the_line_says_what_kind_of_promise_it_is(promise: Guarantee, line: str) -> None:
+    assert belief_sentence(promise) == line
+
+
+def test_belief_and_releases_are_set_and_in_the_link() -> None:
+    at = person_part()
+    put(at, "box.release.suspicion", "0.5")
+    put(at, "box.release.releases", "3")
+    link = query_of(settings_of(at))
+    assert (link["release.suspicion"], link["release.releases"]) == ("0.5", "3")
+    assert "belief can rise to at most 95.3%" in everything(at)
+    assert "in 99% of cases it rises to at most" in everything(at)
+    mark = figures(at)["person"]["data"][-1]
+    assert mark["y"][-1] == pytest.approx(1 / (1 + math.exp(-3)))
+
+
+def test_a_delta_is_stated_beside_the_largest_belief() -> None:
+    at = person_part(mechanism="GaussianUpdates", delta="0.001")
+    prior = Dirichlets.symmetric(load_named("sprinkler")[0])
+    text = risk_sentences([risk(GaussianUpdates(prior=prior, epsilon=1.0, delta=1e-3), n=200)])
+    assert "apart from rare cases (δ)" in text
+    assert "100%" not in text
+    assert text in [m.value for m in at.markdown]

@@ -18,7 +18,6 @@ from tests.pages.conftest import (
     press,
     sentences,
     settings_of,
-    slide,
 )
 
 
@@ -42,16 +41,6 @@ def test_a_story_opens_at_its_first_step(key: str) -> None:
     assert settings_of(at) == first(key)
     assert f"{STORIES[key].title} · 1 of {len(STORIES[key].steps)}" in banner(at)
     assert not sentences(at)
-
-
-def test_a_story_can_be_opened_again_after_the_settings_have_left_it() -> None:
-    at = open_page("pages/home.py")
-    for _ in range(2):
-        fine(at.button(key="open.mechanisms").click().run())
-        assert at.title[0].value == "Explore"
-        assert settings_of(at) == first("mechanisms")
-        slide(at, "epsilon", 3.0)
-        fine(at.switch_page("pages/home.py").run())
 
 
 def test_one_click_on_home_leads_to_the_pictures_and_to_ones_own_data() -> None:
@@ -82,12 +71,6 @@ def test_the_seat_is_kept_from_page_to_page() -> None:
     for page in PAGES:
         fine(at.switch_page(page).run())
         assert settings_of(at).seat is Seat.RECIPIENT
-
-
-def test_the_share_link_holds_what_was_chosen() -> None:
-    at = open_page("pages/data.py")
-    at.text_input(key="box.records").set_value("77").run()
-    assert any("records=77" in code.value for code in at.code)
 
 
 def test_a_table_can_be_drawn_from_the_drawn_network() -> None:

@@ -19,7 +19,6 @@ from dpbayes.ui.session.settings import Cpts, Seat, Settings
 from dpbayes.ui.session.uploads import given_cpts
 from dpbayes.ui.widgets.dag_editor import Beyond
 from tests.conftest import crossed
-from tests.pages import screen
 from tests.pages.conftest import (
     components,
     everything,
@@ -94,12 +93,6 @@ def test_another_drawing_or_table_is_another_board(other: dict[str, object]) -> 
     assert arrow_inputs(Chosen(own)) != arrow_inputs(Chosen(Settings(**other)))  # type: ignore[arg-type]
 
 
-def test_epsilon_is_the_one_of_all_pages() -> None:
-    at = open_page(PAGE, epsilon="2.5")
-    assert not sentences(at)
-    assert screen.boards(at)[-1]["value"] == "2.5"
-
-
 def use(at: AppTest, kind: str) -> AppTest:
     fine(at.selectbox(key="start.kind").set_value(kind).run())
     return press(at, "Use")
@@ -145,19 +138,6 @@ def test_a_cycle_is_one_sentence() -> None:
     assert not sentences(at)
 
 
-def test_no_node_at_all_is_one_sentence() -> None:
-    at = open_page(PAGE, graph=code_of(Graph((), ())))
-    one_sentence(at, "The network has no nodes")
-    use(at, "data")
-    assert not sentences(at)
-
-
-def test_one_lonely_node_has_a_board() -> None:
-    at = open_page(PAGE, graph=code_of(Graph(("smoke",), ())))
-    assert not sentences(at)
-    assert boards(at) == 1
-
-
 def test_nodes_that_are_no_columns_are_noted_and_can_become_records() -> None:
     at = open_page(PAGE, graph=code_of(Graph(("smoke", "<b>rain</b>"), (("smoke", "<b>rain</b>"),))))
     assert any("not columns" in plain(c.value) and "<b>rain</b>" in plain(c.value) for c in at.caption)
@@ -182,12 +162,6 @@ def test_a_graph_too_large_for_a_comparison_keeps_its_editor() -> None:
 
 def has_editor(at: AppTest) -> bool:
     return len(components(at, "dpbayes_dag_editor")) == 1
-
-
-def test_names_of_any_length_that_a_link_takes_are_drawn() -> None:
-    at = open_page(PAGE, source=code_of(Graph(("x" * MAX_NAME, "b"), ())), cpts="random")
-    assert not sentences(at)
-    assert has_editor(at)
 
 
 ODD = {
@@ -286,17 +260,6 @@ def test_undo_brings_back_what_use_replaced(browser: Browser) -> None:
     assert not browser.beyond.later
 
 
-def test_a_stroke_after_undo_ends_what_could_be_redone(browser: Browser) -> None:
-    at = use(open_page(PAGE), "cancer")
-    browser.turn(at, "undo")
-    assert browser.beyond.later
-    browser.arrow(at, "asia", "xray")
-    assert not browser.beyond.later
-    browser.turn(at, "undo")
-    assert len(browser.drawing.edges) == 8
-    assert browser.beyond.later
-
-
 @pytest.mark.parametrize(("name", "records"), [("cancer.bif", 1000), ("arrows.txt", 1000)])
 def test_undo_brings_back_what_a_file_replaced(browser: Browser, name: str, records: int) -> None:
     at = browser.arrow(open_page(PAGE, source="sprinkler", records=str(records)), "sprinkler", "rain")
@@ -366,27 +329,6 @@ def test_a_network_that_nobody_drew_makes_room_without_a_word(browser: Browser) 
         assert not browser.beyond.earlier
 
 
-def test_a_drawing_that_no_editor_ever_showed_is_kept_too(browser: Browser) -> None:
-    drawn = code_of(Graph(("smoke", "lung"), (("smoke", "lung"),)))
-    at = open_page("pages/explore.py", graph=drawn)
-    from_home(at, "epsilon")
-    fine(at.switch_page(PAGE).run())  # AppTest itself does not notice that the app turned the page
-    assert said(at) == ["The table's own network replaced your drawing; Undo restores it."]
-    browser.turn(at, "undo")
-    assert settings_of(at).graph == drawn
-    assert browser.drawing.edges == (("smoke", "lung"),)
-
-
-def test_strokes_can_be_undone_after_another_page(browser: Browser) -> None:
-    at = open_page(PAGE)
-    graphs = [settings_of(browser.arrow(at, "asia", end)).graph for end in ("xray", "dysp", "bronc")]
-    fine(at.switch_page("pages/data.py").run())
-    fine(at.switch_page(PAGE).run())
-    for graph in (*graphs[-2::-1], ""):
-        browser.turn(at, "undo")
-        assert settings_of(at).graph == graph
-
-
 def test_the_states_of_a_deleted_node_come_back_with_it(browser: Browser) -> None:
     at = open_page(PAGE, graph=code_of(Graph(("mood", "smoke"), (("mood", "smoke"),), {}, {"mood": ("a", "b", "c")})))
     start = browser.drawing
@@ -445,17 +387,6 @@ def test_a_bif_file_becomes_the_network_and_the_source_of_records() -> None:
     assert network_of(graph_of(settings_of(at).source)) == load_named("cancer")[0]
     fine(at.switch_page("pages/explore.py").run())
     assert not sentences(at)
-
-
-def test_a_bif_file_beside_a_table_leaves_the_table() -> None:
-    at = load(open_page(PAGE, data="house_votes_84"), "cancer.bif", CANCER)
-    assert settings_of(at).data == "house_votes_84"
-    assert network_of(graph_of(settings_of(at).graph)) == load_named("cancer")[0]
-
-
-def test_a_list_of_arrows_becomes_the_network() -> None:
-    at = load(open_page(PAGE), "arrows.txt", "smoke -> lung\nlung -> xray\n")
-    assert graph_of(settings_of(at).graph).edges == (("smoke", "lung"), ("lung", "xray"))
 
 
 def test_the_graph_of_a_release_file_becomes_the_network(tmp_path: Path) -> None:

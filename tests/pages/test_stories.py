@@ -36,15 +36,6 @@ MOST_LETTERS = 300
 """Letters of one sentence of the banner, which leaves the board its place."""
 
 
-@pytest.mark.parametrize("key", STORIES)
-def test_a_story_leads_to_another_one_and_takes_a_few_minutes(key: str) -> None:
-    story = STORIES[key]
-    assert story.next in STORIES
-    assert story.next != key
-    assert 3 <= len(story.steps) <= 4
-    assert max(map(len, (story.question, story.learnt))) <= MOST_LETTERS
-
-
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
 def test_a_step_has_a_page_and_settings_that_a_link_can_have(step: Step) -> None:
     settings, problems = settings_from(step.query)
@@ -53,12 +44,6 @@ def test_a_step_has_a_page_and_settings_that_a_link_can_have(step: Step) -> None
     assert settings.data == "synthetic", "a story needs nobody's table"
     assert f"pages/{step.page}.py" in PAGES
     assert max(map(len, (step.say, step.do))) <= MOST_LETTERS
-
-
-def test_the_first_story_is_about_epsilon_and_begins_with_the_probability_that_home_draws() -> None:
-    key, story = next(iter(STORIES.items()))
-    assert (key, {step.page for step in story.steps}, len(story.steps)) == ("epsilon", {"explore"}, 3)
-    assert story.steps[0].settings.evidence == (("smoke", "yes"),)
 
 
 def labels(at: AppTest) -> str:
