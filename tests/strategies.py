@@ -8,7 +8,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from dpbayes.experiments.arrows import mean_pair_distance
-from dpbayes.mechanisms.adaptive.scores import pair_counts, state_starts
+from dpbayes.mechanisms.adaptive.choices import pair_counts, state_starts
+from dpbayes.mechanisms.parameters import Calibration
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -152,8 +153,14 @@ def naive_closure(network: Network) -> set[int]:
 
 
 def sd_of_cells(mechanism: Any) -> np.ndarray:
-    """Return the standard deviation of every cell's noise (K,): all cells of a table have the same."""
-    return np.repeat(mechanism.node_noise_sd, np.diff(mechanism.prior.network.cell_offsets))
+    """Return the standard deviation of every cell's noise (K,), before clipping: all cells of a table have the same."""
+    network = mechanism.prior.network
+    if mechanism.named in ("Laplace", "Gaussian"):
+        return np.full(network.cell_count, mechanism.noise_law.sd)
+    variances, cells = network.residuals.cell_variances(mechanism.noise_model.variances), np.diff(network.cell_offsets)
+    if getattr(mechanism, "calibration", None) is Calibration.AS_PRINTED:
+        variances += (mechanism.noise_law.sd / cells) ** 2  # the noise on n
+    return np.repeat(np.sqrt(variances), cells)
 
 
 def rng() -> np.random.Generator:

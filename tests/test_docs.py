@@ -20,6 +20,7 @@ from dpbayes.sources import files, typed_files
 from dpbayes.sources.engines.count import MOST_CELLS, MOST_SETS, column_sets
 from dpbayes.sources.named_networks import MAX_NODES, NAMED, full, load_named
 from tests.browser.pictures import MOVING, PICTURES
+from tests.strategies import sd_of_cells
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = (
@@ -269,8 +270,7 @@ def test_the_limits_are_those_of_the_code():
 
 def noise_of(kind, graph):
     """The root mean square over all cells of the standard deviation of the noise at an epsilon of 1."""
-    mechanism = kind(prior=graph, epsilon=1.0)
-    return np.sqrt(np.average(mechanism.node_noise_sd**2, weights=np.diff(graph.cell_offsets)))
+    return np.sqrt(np.mean(sd_of_cells(kind(prior=graph, epsilon=1.0)) ** 2))
 
 
 def test_the_numbers_of_the_corrections():

@@ -10,16 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.audit import adaptive, regression
-from dpbayes.audit.die import hellinger
-from dpbayes.audit.die import laplace as laplace_die
+from dpbayes.audit import adaptive, die, printed_map, regression
 from dpbayes.audit.entry import Audit
-from dpbayes.audit.map import printed as map_printed
 from dpbayes.audit.report import AuditReport
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import require_type
-from dpbayes.mechanisms import MECHANISMS
+from dpbayes.mechanisms import MECHANISMS, Calibration
 from dpbayes.mechanisms.exact_class import oddity
 
 
@@ -33,9 +30,8 @@ def _own_audits() -> Iterator[Audit]:
 
 AUDITS: tuple[Audit, ...] = (
     *_own_audits(),
-    *hellinger.AUDITS,
-    *laplace_die.AUDITS,
-    map_printed.AUDIT,
+    *die.AUDITS,
+    printed_map.AUDIT,
     regression.AUDIT,
     adaptive.AUDIT,
 )
@@ -103,6 +99,11 @@ class Audited:
     def entry(self) -> Audit:
         """The audit of the mechanism's class."""
         return audit_of(self.mechanism)
+
+    @property
+    def name(self) -> str:
+        """The mechanism inside a sentence, with the sensitivity in use if it is not the proved one."""
+        return str(self.mechanism.named) + getattr(self.mechanism, "calibration", Calibration.CERTIFIED).suffix
 
     @property
     def is_slow(self) -> bool:

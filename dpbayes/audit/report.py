@@ -24,13 +24,6 @@ TIGHT = 1e-6
 """The relative distance from the claim within which a loss counts as equal to it."""
 
 
-class Exactness(enum.Enum):
-    """The kind of a reported number."""
-
-    EXACT = "exact"
-    UPPER = "upper bound"
-
-
 class AuditVerdict(enum.Enum):
     """The verdict on the claim."""
 
@@ -74,7 +67,7 @@ class AuditReport:
     """The result of an audit of one mechanism at one setting; it depends on public values only.
 
     `exact` is the pure epsilon of the worst case (infinity if an output reveals a table), or an upper bound on it, see
-    `exactness`. `at_least` is the loss of some pair of neighbours. `needed` and `needed_at_least` are the same at the
+    `is_exact`. `at_least` is the loss of some pair of neighbours. `needed` and `needed_at_least` are the same at the
     claim's delta. `scope` states over which tables the maximum was taken.
     """
 
@@ -82,7 +75,6 @@ class AuditReport:
     certified: Guarantee
     exact: float
     at_least: float
-    exactness: Exactness
     needed: float
     needed_at_least: float
     curve: DeltaCurve
@@ -98,7 +90,7 @@ class AuditReport:
 
     def _findings(self) -> list[tuple[str, str]]:
         """Return the results by name."""
-        upper = "at most " if self.exactness is Exactness.UPPER else ""
+        upper = "" if self.is_exact else "at most "
         pair = [("worst pair of tables", f"{self.worst.first} and {self.worst.second}")] if self.worst else []
         return [
             ("verdict", self.verdict.value),
@@ -109,6 +101,11 @@ class AuditReport:
             *pair,
             ("scope", self.scope),
         ]
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether some pair of neighbours has the pure epsilon `exact`."""
+        return self.at_least == self.exact or self.exact - self.at_least <= SLACK * max(1.0, self.exact) < np.inf
 
     @property
     def verdict(self) -> AuditVerdict:
@@ -148,13 +145,11 @@ def pure_report(
 ) -> AuditReport:
     """Return the report on a mechanism whose claim has no delta; `exact` is exact unless `at_least` is given."""
     at_least = exact if at_least is None else at_least
-    same = exact - at_least <= SLACK * max(1.0, exact) if exact < np.inf else at_least == exact
     return AuditReport(
         claimed=mechanism.claimed,
         certified=mechanism.certified,
         exact=exact,
         at_least=at_least,
-        exactness=Exactness.EXACT if same else Exactness.UPPER,
         needed=exact,
         needed_at_least=at_least,
         curve=curve,

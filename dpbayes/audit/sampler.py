@@ -4,14 +4,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit
-from dpbayes.audit.loss.trimmed import MOST_ROW, row_curve
-from dpbayes.audit.loss.trimmed_network import (
-    cells_of,
-    log_masses,
-    moved_rows,
-    network_loss,
-    rows_alone,
-)
+from dpbayes.audit.loss.tables import cells_of, rows_alone
+from dpbayes.audit.loss.trimmed import MOST_ROW, log_masses, network_loss, row_curve
 from dpbayes.audit.pictures import Shares, loss_of_more
 from dpbayes.audit.report import (
     AuditReport,
@@ -67,7 +61,7 @@ def losses_by_row(mechanism: PosteriorSampler, *, n: int) -> tuple[list[int], Fl
     """Return the rows in which the worst tables differ, and what changing each of them alone would lose."""
     network, bound = mechanism.prior.network, mechanism.log_odds_bound
     worst = network_loss(mechanism.prior, n=n, bound=bound)
-    rows = moved_rows(network, worst.first, worst.second)
+    rows = np.unique(network.row_of_cell[worst.first != worst.second])
     cells, few = cells_of(network, rows), rows_alone(mechanism.prior, rows)
     first, second, theta = worst.first[cells], worst.second[cells], worst.theta[cells]
     own = np.where(few.network.row_of_cell == np.arange(len(rows))[:, None], first - second, 0)

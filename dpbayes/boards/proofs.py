@@ -17,7 +17,7 @@ from dpbayes.audit.draws import DOUBT
 from dpbayes.audit.entry import TablePair
 from dpbayes.audit.pictures import TwoLaws
 from dpbayes.audit.registry import AUDITS, Audited
-from dpbayes.audit.report import AuditReport, AuditVerdict, Exactness
+from dpbayes.audit.report import AuditReport, AuditVerdict
 from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.base.steps import slices
 from dpbayes.base.text import distinct_texts, numeral, power_of_ten, whole_percent
@@ -90,7 +90,7 @@ def _audit_frame(audited: Audited, report: AuditReport) -> Frame:
 
 def _unaudited_frame(audited: Audited) -> Frame:
     unknown = "Measured: unknown. The distribution of the releases is not known."
-    headline = f"{_begun(audited.mechanism.named)}: the worst-case privacy loss is not known."
+    headline = f"{_begun(audited.name)}: the worst-case privacy loss is not known."
     return Frame(headline, {}, (*_guarantees(audited), unknown))
 
 
@@ -141,7 +141,7 @@ def _measured(report: AuditReport) -> str:
 
 
 def _at_zero(report: AuditReport) -> str:
-    if not report.claimed.delta or report.exactness is not Exactness.EXACT:
+    if not report.claimed.delta or not report.is_exact:
         return ""
     pure = "unbounded" if math.isinf(report.exact) else f"ε = {numeral(report.exact, 4)}"
     return f" At δ = 0 the worst-case privacy loss is {pure}."
@@ -157,7 +157,7 @@ def audit_verdict(audited: Audited, report: AuditReport) -> str:
     Returns:
         One sentence, or two with the loss that refutes the guarantee.
     """
-    name, claim = _begun(audited.mechanism.named), f"the claim {report.claimed}"
+    name, claim = _begun(audited.name), f"the claim {report.claimed}"
     match report.verdict:
         case AuditVerdict.NO_PROMISE:
             epsilon = numeral(audited.promised.epsilon, 6)
@@ -182,7 +182,7 @@ def _least_loss(report: AuditReport) -> str:
 
 def _spare(report: AuditReport) -> str:
     spare = 1 - report.needed / report.claimed.epsilon if report.claimed.epsilon else 0.0
-    return f" with {whole_percent(spare)} to spare" if report.exactness is Exactness.EXACT and spare > 0.005 else ""
+    return f" with {whole_percent(spare)} to spare" if report.is_exact and spare > 0.005 else ""
 
 
 def _begun(name: str) -> str:

@@ -13,7 +13,7 @@ from dpbayes.mechanisms.exact_form import Releasable
 from dpbayes.mechanisms.fourier import FOURIER, LaplaceFourier
 from dpbayes.mechanisms.gaussian import GAUSSIAN, GaussianUpdates
 from dpbayes.mechanisms.laplace import LAPLACE, LaplaceUpdates
-from dpbayes.mechanisms.map.exponential import MAP, MapEstimate, MapExponential
+from dpbayes.mechanisms.map import MAP, MapEstimate, MapExponential
 from dpbayes.mechanisms.parameters import Calibration, Noise
 from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior, SampledCpts
 from dpbayes.mechanisms.residual import RESIDUALS, GaussianResiduals
@@ -62,7 +62,7 @@ RELEASABLE: Mapping[str, Releasable] = MappingProxyType(
 
 def reads_records(kind: object) -> bool:
     """Return whether a class of mechanisms needs the records, and not only the counts of a given network."""
-    return hasattr(kind, "values_read")
+    return kind in OF_RECORDS
 
 
 def releasable(mechanism: object) -> Releasable:

@@ -1,4 +1,4 @@
-"""The interface of every mechanism: its prior, its guarantee, its release, and its optional members."""
+"""The interface of every mechanism, with its optional members, and what all that add noise to numbers share."""
 
 import enum
 from typing import Any, ClassVar, Protocol, Self, overload
@@ -7,8 +7,10 @@ import numpy as np
 
 from dpbayes.base.parameters import check_parameters
 from dpbayes.base.privacy import Guarantee
+from dpbayes.base.randomness import generator
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number, require_type
-from dpbayes.mechanisms.release import OutcomeT_co, Release
+from dpbayes.mechanisms.release import OutcomeT_co, Release, ReleasedPosterior
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -91,7 +93,6 @@ def count_table(self: OverPrior, data: Dataset) -> Counts:
 
 
 OPTIONAL = {
-    "name": "the name inside a sentence for all parameters, if `named` depends on the parameters",
     "summary": "one line about the mechanism, for menus",
     "noise_model": "the distribution of the noise on each released number, for a noise-aware posterior",
     "design": "the optimised distribution of the noise over the numbers, with its gap to the optimum",
@@ -100,18 +101,12 @@ OPTIONAL = {
     "noise": "the `Noise`: real numbers or whole numbers",
     "noise_scale": "the scale of the noise, for mechanisms with one scale",
     "delta": "the delta of the guarantee, if delta is a parameter",
+    "calibration": "the `Calibration`: the sensitivity that sets the noise, proved or as stated in the paper",
     "draws": "the number of released sets of CPTs",
     "own_prior": "the rule that replaces a capped prior, for a mechanism whose noise grows with smaller parameters",
-    "values_read": "how many values of n records one release reads, if it needs the records and not only the counts",
 }
 """Optional members of a mechanism, in addition to those of `Mechanism`. A page shows the controls and pictures that
 need a member only if the mechanism has it."""
-
-
-def name_of(kind: Any) -> str:
-    """Return the name of a class of mechanisms inside a sentence, for all parameters."""
-    named = kind.named
-    return named if isinstance(named, str) else str(kind.name)
 
 
 class Mechanism(Protocol[OutcomeT_co]):
@@ -126,10 +121,8 @@ class Mechanism(Protocol[OutcomeT_co]):
     """
 
     label: ClassVar[str]
+    named: ClassVar[str]
     colour: ClassVar[str]
-
-    @property
-    def named(self) -> str: ...
 
     @property
     def formula(self) -> str: ...
@@ -154,3 +147,37 @@ class NetworkMechanism(Mechanism[OutcomeT_co], Protocol):
     """A mechanism with a prior and annotated parameters, from which a page can construct it."""
 
     def __init__(self, *, prior: Dirichlets, **parameters: Any) -> None: ...
+
+
+class AdditiveNoise:
+    """A release is `outcome_of` noisy numbers; by default every count has noise of `noise_law`, and is not clipped."""
+
+    facts: ClassVar[tuple[str, ...]] = ("epsilon", "noise", "noise_scale")
+    """The fields that a release states beside n."""
+
+    def __post_init__(self) -> None:
+        check_mechanism(self)
+
+    @property
+    def claimed(self: Any) -> Guarantee:
+        """The proved guarantee, unless a paper states another one."""
+        guarantee: Guarantee = self.certified
+        return guarantee
+
+    statistic = count_table
+
+    def simulate(
+        self: Any, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
+    ) -> Release[ReleasedPosterior]:
+        """Sample updates (*size, ..., K)."""
+        require_own_counts(self.prior, statistic)
+        outcome = self.outcome_of(self.noisy(statistic, generator(rng), size), statistic.n)
+        return Release(outcome, self.certified, self.label, public_facts(self, statistic, *self.facts))
+
+    def noisy(self: Any, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
+        """Return the numbers with noise, before they are read: (*size, ..., numbers)."""
+        return np.asarray(statistic.values + self.noise_law.drawn(rng, (*size, *statistic.values.shape)))
+
+    def outcome_of(self: Any, noisy: FloatArray, n: int) -> ReleasedPosterior:
+        """Return the outcome that a recipient reads from noisy numbers (..., numbers) of n records."""
+        return ReleasedPosterior(self.prior, noisy, self.noise_model)

@@ -3,8 +3,6 @@
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import numpy as np
-
 from dpbayes.base.looks import ROSE
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
@@ -57,12 +55,6 @@ class ConsistentLaplace(LaplaceUpdates):
             f"$2|I|/\\varepsilon = {latex(self.noise_scale)}$ counts; $Z = \\arg\\min \\|Z - Y\\|^2$ over tables of "
             f"$n$ records that agree on the nodes they share.{self.noise.meaning}"
         )
-
-    @property
-    def node_noise_sd(self) -> FloatArray:
-        """Standard deviation of the noise left in the cells of every node's fitted table, in counts: (|I|,)."""
-        residuals = self.prior.network.residuals
-        return self.noise_law.sd * np.sqrt(residuals.cell_variances(residuals.of_unit_cells))
 
     @property
     def claimed(self) -> Guarantee:

@@ -11,8 +11,7 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.additive import AdditiveNoise
-from dpbayes.mechanisms.base import Prior
+from dpbayes.mechanisms.base import AdditiveNoise, Prior
 from dpbayes.mechanisms.exact_form import Releasable, ReleaseSpec, Sensitivity, laplace_within
 from dpbayes.mechanisms.noise.exact import DISCRETE_LAPLACE
 from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
@@ -62,7 +61,7 @@ class LaplaceFourier(AdditiveNoise):
     """
 
     label: ClassVar[str] = "Fourier"
-    name: ClassVar[str] = "Fourier"
+    named: ClassVar[str] = "Fourier"
     increment: ClassVar[str] = "t"
     colour: ClassVar[str] = GREEN
     summary: ClassVar[str] = "Adds noise to Fourier coefficients and lifts the counts, which are rarely negative."
@@ -76,11 +75,6 @@ class LaplaceFourier(AdditiveNoise):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_binary(self.prior.network)
-
-    @property
-    def named(self) -> str:
-        """The label, with the calibration unless it is the proved one."""
-        return self.name + self.calibration.suffix
 
     @property
     def formula(self) -> str:
@@ -109,13 +103,6 @@ class LaplaceFourier(AdditiveNoise):
     def lift(self) -> float:
         """2 t |N_I| b: the number of records that the lift adds to every released table."""
         return 2 * self.t * len(self.prior.network.closure) * self.noise_scale
-
-    @property
-    def node_noise_sd(self) -> FloatArray:
-        """Standard deviation of the noise, without the lift, in the cells of every node's table, in counts: (|I|,)."""
-        cells = np.diff(self.prior.network.cell_offsets).astype(np.float64)
-        noisy = cells if self.calibration is Calibration.AS_PRINTED else cells - 1
-        return self.noise_law.sd * np.sqrt(noisy) / cells
 
     @property
     def noise_model(self) -> NoiseModel:

@@ -8,8 +8,7 @@ from typing import Annotated, ClassVar
 from dpbayes.base.looks import CYAN
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import latex
-from dpbayes.mechanisms.additive import AdditiveNoise
-from dpbayes.mechanisms.base import Prior
+from dpbayes.mechanisms.base import AdditiveNoise, Prior
 from dpbayes.mechanisms.exact_form import NINE_OF_TEN, Releasable, ReleaseSpec, Sensitivity, nine_of_ten
 from dpbayes.mechanisms.noise.exact import DISCRETE_GAUSSIAN
 from dpbayes.mechanisms.noise.law import GaussianLaw, gaussian_guarantee, gaussian_shift_of

@@ -14,8 +14,7 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.additive import AdditiveNoise
-from dpbayes.mechanisms.base import Prior
+from dpbayes.mechanisms.base import AdditiveNoise, Prior
 from dpbayes.mechanisms.exact_form import (
     NINE_OF_TEN,
     Releasable,
@@ -26,7 +25,7 @@ from dpbayes.mechanisms.exact_form import (
 )
 from dpbayes.mechanisms.noise.exact import DISCRETE_GAUSSIAN
 from dpbayes.mechanisms.noise.law import gaussian_guarantee, gaussian_noise, gaussian_shift_of, inverse
-from dpbayes.mechanisms.noise.prices import most_charged, whole_prices
+from dpbayes.mechanisms.noise.sensitivity import most_charged, whole_prices
 from dpbayes.mechanisms.parameters import DELTA, EPSILON, NOISE, Noise
 from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.counts import Counts

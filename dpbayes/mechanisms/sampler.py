@@ -54,7 +54,7 @@ class PosteriorSampler:
     """
 
     label: ClassVar[str] = "Posterior sampling"
-    name: ClassVar[str] = "posterior sampling"
+    named: ClassVar[str] = "posterior sampling"
     colour: ClassVar[str] = PURPLE
     summary: ClassVar[str] = "Releases samples of the probabilities."
     prior: Prior = Prior()
@@ -70,11 +70,6 @@ class PosteriorSampler:
                 f"The paper's omega = exp(-epsilon/2) leaves nothing to sample from at epsilon = "
                 f"{numeral(self.epsilon, 6)}. Choose an epsilon above {numeral(least, 4)}, or the proved calibration."
             )
-
-    @property
-    def named(self) -> str:
-        """The label, with the calibration unless it is the proved one."""
-        return self.name + self.calibration.suffix
 
     @property
     def formula(self) -> str:

@@ -21,10 +21,9 @@ from dpbayes.base.display import titled_lines
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief
-from dpbayes.mechanisms.adaptive.choices import PairChoice
+from dpbayes.mechanisms.adaptive.choices import SENSITIVITY, PairChoice
 from dpbayes.mechanisms.adaptive.draws import confirmed_choice, confirmed_noise, scale_at
 from dpbayes.mechanisms.adaptive.process import Measurement, Process, require_course
-from dpbayes.mechanisms.adaptive.scores import SENSITIVITY
 from dpbayes.mechanisms.exact_form import REACH
 from dpbayes.mechanisms.noise.exact import opendp
 from dpbayes.releases.document.canonical import hash_of

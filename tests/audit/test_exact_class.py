@@ -7,11 +7,11 @@ from functools import cached_property
 import numpy as np
 import pytest
 
-from dpbayes.audit.die.hellinger import audit_die
+from dpbayes.audit.die import audit_die
 from dpbayes.audit.draws import audit_by_draws
 from dpbayes.audit.exact import audit_exact
-from dpbayes.audit.map.exponential import audit_map
-from dpbayes.audit.map.printed import audit_printed_map
+from dpbayes.audit.map import audit_map
+from dpbayes.audit.printed_map import audit_printed_map
 from dpbayes.audit.registry import AUDITS, audit
 from dpbayes.audit.regression import audit_regression, bad_tables
 from dpbayes.audit.sampler import audit_sampler
@@ -29,7 +29,7 @@ from dpbayes.mechanisms import (
 from dpbayes.mechanisms.die.hellinger import HellingerEnumerated, HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.exact_class import formula, oddity
-from dpbayes.mechanisms.map.printed import PrintedMap
+from dpbayes.mechanisms.printed_map import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.mechanisms.stealth import Sense, increments_for_counts
 from dpbayes.model.counts import Counts

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpbayes.audit.report import SLACK, AuditReport, AuditVerdict, DeltaCurve, Exactness
+from dpbayes.audit.report import SLACK, AuditReport, AuditVerdict, DeltaCurve
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 
@@ -18,7 +18,6 @@ def reported(needed_at_least: float, certified: float = 1.0, curve: DeltaCurve =
         certified=Guarantee(certified, reference=place),
         exact=1.0,
         at_least=needed_at_least,
-        exactness=Exactness.UPPER,
         needed=1.0,
         needed_at_least=needed_at_least,
         curve=curve,

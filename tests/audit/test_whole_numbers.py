@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dpbayes.audit.loss.neighbours import all_tables
+from dpbayes.audit.loss.tables import all_tables
 from dpbayes.audit.pictures import noisy_number
 from dpbayes.audit.registry import audit
 from dpbayes.audit.report import AuditVerdict

@@ -80,7 +80,7 @@ def test_the_noise_on_asia_is_that_of_the_analytic_calibration():
         mechanism.noise_scale**2 * ASIA.residuals.of_unit_cells[1:]
     )
     laplace = LaplaceUpdates(prior=ASIA, epsilon=1.0)
-    assert laplace.node_noise_sd == pytest.approx(16 * math.sqrt(2) * np.ones(8))
+    assert sd_of_cells(laplace) == pytest.approx(np.full(36, 16 * math.sqrt(2)))
 
 
 @pytest.mark.parametrize("noise", Noise)

@@ -98,7 +98,7 @@ def test_a_known_case_is_a_click_away_and_travels_in_the_link(case: str) -> None
 
 
 def test_a_slow_audit_has_no_slider_but_a_control(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpbayes.audit.die.hellinger.AT_ONCE", 50)
+    monkeypatch.setattr("dpbayes.audit.die.AT_ONCE", 50)
     at = audited(AuditSubject["HellingerLocal"], **{"audit.prior": "0.1", "audit.n": "100"})
     mechanism = HellingerLocal(die=Die((0.1, 0.1), 100), epsilon=1.0)
     assert f"{audit(mechanism, n=100, epsilons=[]).exact:.4g}" in headline(at)

@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.audit.loss import trimmed_network
+from dpbayes.audit.loss import trimmed
 from dpbayes.mechanisms import GaussianResiduals
 from dpbayes.theory.claims import setting as bounds_subject
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
@@ -157,13 +157,13 @@ ONE_OF_A_KIND = [AUDITED[place] for place in (0, 4, 8, 9)]
 def test_a_wide_graph_is_audited(audited: tuple[str, AuditSubject], seat: str, monkeypatch: pytest.MonkeyPatch) -> None:
     graph, subject = audited
     sizes: list[int] = []
-    masses = trimmed_network.log_mass_between
+    masses = trimmed.log_mass_between
 
     def weighed(a: np.ndarray, *more: Any) -> np.ndarray:
         sizes.append(a.size)
         return masses(a, *more)
 
-    monkeypatch.setattr(trimmed_network, "log_mass_between", weighed)
+    monkeypatch.setattr(trimmed, "log_mass_between", weighed)
     at = open_page("pages/proofs.py", source=graph, seat=seat, **{"audit.subject": subject.value}, **SMALL)
     assert "curve" in frame_of(boards(at)[0])["figures"]
     assert max(sizes, default=0) < 10_000, "of the rows that no record is in, none is weighed"

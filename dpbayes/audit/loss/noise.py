@@ -2,7 +2,7 @@
 
 dp_accounting's distribution of the loss is as tight, but its lower bound on delta is not certified against rounding.
 delta(epsilon) = E[(1 - e^(S - x))_+] with x = k a - epsilon, where S is a sum of k copies of min(X, 2a) on a lattice:
-docs/proofs.md has the proof. For k = 1 and 2 there are closed forms in `dpbayes.audit.die.laplace`.
+docs/proofs.md has the proof. For k = 1 and 2 there are closed forms in `dpbayes.audit.die`.
 """
 
 import math

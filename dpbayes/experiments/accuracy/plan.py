@@ -17,7 +17,7 @@ from dpbayes.base.validation import InputError, brief, finite_number, whole_numb
 from dpbayes.experiments.accuracy.blanket import Blanket
 from dpbayes.mechanisms.base import NetworkMechanism, rule_for
 from dpbayes.mechanisms.fourier import LaplaceFourier
-from dpbayes.mechanisms.map.exponential import CELLS
+from dpbayes.mechanisms.map import CELLS
 from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
 from dpbayes.mechanisms.parameters import EPSILON, MOST_DRAWS, NOISE, Calibration, Noise
 from dpbayes.mechanisms.release import Outcome

@@ -16,7 +16,7 @@ from dpbayes.base.amounts import Amount, Rho
 from dpbayes.base.types import AnyArray, BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.adaptive.draws import Draws
-from dpbayes.mechanisms.noise.prices import largest_charge
+from dpbayes.mechanisms.noise.sensitivity import largest_charge
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network

@@ -21,7 +21,6 @@ from dpbayes.mechanisms.adaptive.draws import SimulatedDraws
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import carried_out, require_feasible
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease, guarantee_of
-from dpbayes.mechanisms.adaptive.scores import values_of_pairs
 from dpbayes.mechanisms.base import Prior, check_mechanism, public_facts, require_own_counts
 from dpbayes.mechanisms.parameters import DELTA, EPSILON
 from dpbayes.mechanisms.release import Release
@@ -29,7 +28,6 @@ from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.query import joint_probabilities, query
-from dpbayes.posteriors.answers import assumed_independence
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +66,6 @@ class ReleasedModels:
         """Return P(target | evidence) under every released model, exactly: (R, r). Errors: those of `query`."""
         return np.stack([query(network, cpts, target, evidence) for network, cpts in self.models])
 
-    def assumed(self, target: str, evidence: Mapping[str, str]) -> str:
-        """Return the independence that the first model's answer assumes; see `assumed_independence`."""
-        return assumed_independence(self.models[0][0], (target, *evidence))
-
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptiveTables:
@@ -90,7 +84,7 @@ class AdaptiveTables:
     """
 
     label: ClassVar[str] = "Adaptive"
-    name: ClassVar[str] = "adaptive release"
+    named: ClassVar[str] = "adaptive release"
     colour: ClassVar[str] = INDIGO
     summary: ClassVar[str] = "Chooses graph and tables from the records, with δ > 0."
     prior: Prior = Prior()
@@ -100,10 +94,6 @@ class AdaptiveTables:
     def __post_init__(self) -> None:
         check_mechanism(self)
         _ = self.plan
-
-    @property
-    def named(self) -> str:
-        return self.name
 
     @property
     def formula(self) -> str:
@@ -127,10 +117,6 @@ class AdaptiveTables:
     def certified(self) -> Guarantee:
         """The same; `dpbayes.mechanisms.adaptive.process` has the proof."""
         return self.claimed
-
-    def values_read(self, n: int) -> int:
-        """Return how many values of n records one release reads: those of all pairs of columns."""
-        return values_of_pairs(len(self.prior.network.names), n)
 
     def statistic(self, data: Dataset) -> CountedRecords:
         """Return the records of the network's columns with their counts. Errors: InputError, also those of `count`."""

@@ -14,6 +14,7 @@ from dpbayes.base.amounts import PrivacyMeasure, number_of
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.adaptive.choices import (
+    MOST_RECORDS,
     Candidates,
     Choose,
     GrowingGraph,
@@ -22,8 +23,12 @@ from dpbayes.mechanisms.adaptive.choices import (
     chosen_parents,
     drawn_by_scores,
     open_pairs,
+    pair_counts,
     pair_noise,
+    pair_scores,
     rooted,
+    state_starts,
+    whole_expected,
 )
 from dpbayes.mechanisms.adaptive.draws import Draws, choice_scale
 from dpbayes.mechanisms.adaptive.measured import (
@@ -35,13 +40,6 @@ from dpbayes.mechanisms.adaptive.measured import (
 )
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, ProcessStep
 from dpbayes.mechanisms.adaptive.reading import Measured, column_distributions, model_probabilities
-from dpbayes.mechanisms.adaptive.scores import (
-    MOST_RECORDS,
-    pair_counts,
-    pair_scores,
-    state_starts,
-    whole_expected,
-)
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.pair_marginals import pair_marginals

@@ -17,7 +17,7 @@ from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
 from dpbayes.mechanisms.adaptive.process import require_feasible
 from dpbayes.mechanisms.exact_form import Sensitivity
 from dpbayes.mechanisms.noise.exact import Calibrated
-from dpbayes.mechanisms.noise.prices import checked_prices
+from dpbayes.mechanisms.noise.sensitivity import checked_prices
 from dpbayes.mechanisms.parameters import DELTA, EPSILON
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network

@@ -18,7 +18,7 @@ from dpbayes.base.references import Reference
 from dpbayes.base.text import escaped, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
-from dpbayes.mechanisms.map.scores import cell_masses
+from dpbayes.mechanisms.map_scores import cell_masses
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
 from dpbayes.posteriors.trimmed import log_mass, log_odds_bound

@@ -11,7 +11,7 @@ from scipy import special
 
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.map.scores import node_sensitivities
+from dpbayes.mechanisms.map_scores import node_sensitivities
 from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions, log_mass_trimmed
 from dpbayes.posteriors.dirichlet import Dirichlets

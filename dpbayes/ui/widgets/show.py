@@ -15,7 +15,6 @@ from dpbayes.base.terms import explained
 from dpbayes.base.text import escaped, near_one
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import MECHANISMS
-from dpbayes.mechanisms.base import name_of
 from dpbayes.ui.session.chosen import TableMissing, open_table
 
 WENT_WRONG = (
@@ -29,7 +28,7 @@ MOST_ROWS = 1_000
 """The largest number of rows that a table shows; the downloaded file has all rows."""
 
 
-NAMES = tuple(kind.label for kind in MECHANISMS if kind.label[0] == name_of(kind)[0])
+NAMES = tuple(kind.label for kind in MECHANISMS if kind.label[0] == kind.named[0])
 """Labels of mechanisms that begin with a person's name, and therefore always with a capital letter."""
 
 

@@ -4,7 +4,7 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
-from dpbayes.audit.loss.neighbours import all_tables
+from dpbayes.audit.loss.tables import all_tables
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.finite import exact_pure_epsilon
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpbayes.audit.die.laplace import rescaled_loss
+from dpbayes.audit.die import rescaled_loss
 from dpbayes.mechanisms.die.laplace import LaplaceCells
 from dpbayes.posteriors.hellinger import Die
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpbayes.audit.loss import trimmed_network
-from dpbayes.audit.loss.trimmed import MOST_ROW, range_curve, row_curve
-from dpbayes.audit.loss.trimmed_network import network_loss
+from dpbayes.audit.loss import trimmed
+from dpbayes.audit.loss.tables import cells_of, rows_alone, suspicious_tables
+from dpbayes.audit.loss.trimmed import MOST_ROW, network_loss, range_curve, row_curve
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import MapExponential
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
@@ -124,7 +124,7 @@ def test_too_many_records_for_a_curve_are_refused():
 # Networks
 
 
-def witnessed_loss(prior: Dirichlets, worst: trimmed_network.NetworkLoss, bound: float) -> float:
+def witnessed_loss(prior: Dirichlets, worst: trimmed.NetworkLoss, bound: float) -> float:
     """ln p(theta | first) - ln p(theta | second) at the witness, every mass by mpmath."""
     low, high = 1 / (1 + mpmath.exp(bound)), 1 / (1 + mpmath.exp(-bound))
 
@@ -152,7 +152,7 @@ def test_the_two_values_enclose_the_one_found_by_listing_all_tables(monkeypatch,
     for prior in (Dirichlets.symmetric(network), Dirichlets(network, rng.uniform(0.2, 3, network.cell_count))):
         exact = network_loss(prior, n=n, bound=1.5)
         with monkeypatch.context() as patch:
-            patch.setattr(trimmed_network, "tables_are_few", lambda network, n: False)
+            patch.setattr(trimmed, "tables_are_few", lambda network, n: False)
             loss = network_loss(prior, n=n, bound=1.5)
         assert exact.is_exact
         assert loss.least <= exact.least * (1 + 1e-12)
@@ -206,7 +206,7 @@ def wide(parents: int) -> Network:
 
 def test_the_tables_of_a_wide_network_are_kept_in_the_rows_that_records_are_in():
     network = wide(16)
-    pairs = trimmed_network.suspicious_tables(network, n=1000)
+    pairs = suspicious_tables(network, n=1000)
     assert pairs.counts.nbytes < 2**20 < 8 * network.cell_count * len(pairs.counts)
     first = pairs.whole(network, pairs.counts[0])
     assert [network.table(first, node).sum() for node in range(17)] == [1000] * 17
@@ -217,16 +217,16 @@ def test_the_tables_of_a_wide_network_are_kept_in_the_rows_that_records_are_in()
 @pytest.mark.parametrize("network", NETWORKS)
 def test_tables_of_some_rows_lose_what_whole_tables_lose(network):
     prior, bound = Dirichlets(network, np.random.default_rng(3).uniform(0.3, 2, network.cell_count)), 0.9
-    pairs = trimmed_network.suspicious_tables(network, n=6)
-    few = trimmed_network.rows_alone(prior, pairs.rows)
+    pairs = suspicious_tables(network, n=6)
+    few = rows_alone(prior, pairs.rows)
     whole = np.array([pairs.whole(network, counts) for counts in pairs.counts])
     of_rows, of_all = (
-        trimmed_network.log_masses(dirichlets, counts, bound=bound)
+        trimmed.log_masses(dirichlets, counts, bound=bound)
         for dirichlets, counts in ((few, pairs.counts), (prior, whole))
     )
     assert of_rows - of_rows[0] == pytest.approx(of_all - of_all[0], abs=1e-9)
     best = MapExponential(prior=prior, epsilon=1.0)
-    cells = trimmed_network.cells_of(network, pairs.rows)
+    cells = cells_of(network, pairs.rows)
     decisions = cells - network.row_of_cell[cells]  # a row of r states has r - 1 decisions
     decisions = decisions[np.diff(network.row_of_cell[cells], append=-1) == 0]
     laws = best.log_pmf(whole)

@@ -26,7 +26,6 @@ def rng() -> np.random.Generator:
 def test_it_has_what_the_protocol_asks_for_and_is_no_mechanism_of_counts() -> None:
     assert not set(OF_RECORDS) & set(MECHANISMS)
     assert [kind for kind in (*MECHANISMS, *OF_RECORDS) if reads_records(kind)] == [AdaptiveTables]
-    assert MECHANISM.values_read(100) == 100 * 8 * 7 / 2, "all pairs of the eight columns"
     for method in ("statistic", "simulate"):
         wanted = inspect.signature(getattr(Mechanism, method)).parameters
         assert list(inspect.signature(getattr(AdaptiveTables, method)).parameters) == list(wanted)

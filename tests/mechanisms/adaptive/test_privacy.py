@@ -12,11 +12,19 @@ from scipy import special
 
 from dpbayes.base.amounts import Rho, number_of
 from dpbayes.mechanisms.adaptive import choices, process
-from dpbayes.mechanisms.adaptive.choices import chosen_forest, drawn_by_scores
+from dpbayes.mechanisms.adaptive.choices import (
+    SENSITIVITY,
+    UNIT,
+    chosen_forest,
+    drawn_by_scores,
+    pair_counts,
+    pair_scores,
+    state_starts,
+    whole_expected,
+)
 from dpbayes.mechanisms.adaptive.draws import choice_scale
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
 from dpbayes.mechanisms.adaptive.process import carried_out
-from dpbayes.mechanisms.adaptive.scores import SENSITIVITY, UNIT, pair_counts, pair_scores, state_starts, whole_expected
 from dpbayes.model.dataset import Dataset
 from tests.conftest import thorough
 from tests.mechanisms.adaptive.scripted import Scripted, every_path, measured_cost, renyi, require_independent_results

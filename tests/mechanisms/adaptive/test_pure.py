@@ -12,12 +12,12 @@ import dpbayes as dp
 from dpbayes.base.amounts import number_of
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.adaptive import choices, draws, process
+from dpbayes.mechanisms.adaptive.choices import SENSITIVITY
 from dpbayes.mechanisms.adaptive.draws import SimulatedDraws, confirmed_choice, confirmed_noise
 from dpbayes.mechanisms.adaptive.measured import MeasuredTables, measurable, table_prices
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import carried_out
 from dpbayes.mechanisms.adaptive.release import release
-from dpbayes.mechanisms.adaptive.scores import SENSITIVITY
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from tests.conftest import thorough

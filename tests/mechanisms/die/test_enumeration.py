@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dpbayes.audit.die.hellinger import audit_die
+from dpbayes.audit.die import audit_die
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.die.enumeration import MOST_ENUMERATED, enumerated_epsilon, largest_delta
 from dpbayes.mechanisms.die.hellinger import HellingerEnumerated, HellingerSmooth

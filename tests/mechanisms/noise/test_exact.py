@@ -18,12 +18,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from dpbayes.audit.loss.neighbours import all_tables
+from dpbayes.audit.loss.tables import all_tables
 from dpbayes.base.amounts import number_of
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import RELEASABLE
-from dpbayes.mechanisms.map.exponential import UNIT, cell_scores
-from dpbayes.mechanisms.map.scores import cell_masses, node_sensitivities
+from dpbayes.mechanisms.map import UNIT, cell_scores
+from dpbayes.mechanisms.map_scores import cell_masses, node_sensitivities
 from dpbayes.mechanisms.noise.exact import (
     DISCRETE_GAUSSIAN,
     DISCRETE_LAPLACE,

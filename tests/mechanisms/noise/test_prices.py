@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpbayes.audit.loss.neighbours import all_tables
+from dpbayes.audit.loss.tables import all_tables
 from dpbayes.base.amounts import number_of
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.noise import prices
+from dpbayes.mechanisms.noise import sensitivity
 from dpbayes.mechanisms.noise.exact import (
     DISCRETE_GAUSSIAN,
     DISCRETE_LAPLACE,
@@ -21,7 +21,7 @@ from dpbayes.mechanisms.noise.exact import (
     shared_answer,
     with_noise,
 )
-from dpbayes.mechanisms.noise.prices import checked_prices, largest_charge, most_charged, whole_prices
+from dpbayes.mechanisms.noise.sensitivity import checked_prices, largest_charge, most_charged, whole_prices
 from dpbayes.model import residual_design
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
@@ -93,8 +93,10 @@ def test_scales_rounded_down_are_caught_by_the_enumeration_and_by_opendps_map(mo
 @pytest.mark.parametrize(("mechanism", "network"), CASES)
 def test_prices_that_are_not_charged_are_caught_by_the_enumeration(monkeypatch, mechanism, network):
     """Where the sum forgets every other set, records that differ in its nodes lose too much."""
-    real = prices.charge_tables
-    monkeypatch.setattr(prices, "charge_tables", lambda net, own: real(net, np.where(np.arange(len(own)) % 2, 0, own)))
+    real = sensitivity.charge_tables
+    monkeypatch.setattr(
+        sensitivity, "charge_tables", lambda net, own: real(net, np.where(np.arange(len(own)) % 2, 0, own))
+    )
     assert lost(request_of(network, mechanism=mechanism, n=1), monkeypatch) > Fraction(1, 2)
 
 
@@ -121,7 +123,7 @@ def test_the_whole_sum_is_that_of_the_worst_record_among_all(network, seed):
 def test_families_that_are_too_dense_are_charged_each_by_itself_and_no_less(monkeypatch):
     own = request_of(ASIA, mechanism="residuals").prices
     exact = most_charged(ASIA, own)
-    monkeypatch.setattr(prices, "MAX_TABLE_BITS", 2)
+    monkeypatch.setattr(sensitivity, "MAX_TABLE_BITS", 2)
     bound = most_charged(ASIA, own)
     assert (exact.exact, bound.exact) == (True, False)
     assert bound.value > exact.value

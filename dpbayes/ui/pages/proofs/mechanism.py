@@ -12,7 +12,7 @@ import streamlit as st
 from dpbayes.audit.adaptive import AdaptiveAudit
 from dpbayes.audit.entry import Hypothetical, TablePair
 from dpbayes.audit.registry import AUDITS, Audited
-from dpbayes.audit.report import AuditReport, Exactness
+from dpbayes.audit.report import AuditReport
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped, latex, many, numeral, shortest
@@ -342,7 +342,7 @@ def _worst_pair(audited: Audited, report: AuditReport) -> None:
 
 
 def _formulas(audited: Audited, report: AuditReport) -> str:
-    relation = "=" if report.exactness is Exactness.EXACT else r"\le"
+    relation = "=" if report.is_exact else r"\le"
     claim = audited.promised
     at = int(abs(report.curve.epsilons - claim.epsilon).argmin())
     value = report.curve.deltas[at]
@@ -363,7 +363,7 @@ def _assumptions(chosen: Chosen, audited: Audited, report: AuditReport) -> None:
     assumption("The audit uses public settings only: n, the network or die, the prior and the parameters.", holds=True)
     if is_of_network(chosen.settings):
         assumption("The domains of all columns are public, not taken from the data.", holds=not chosen.leaking_columns)
-    if report.exactness is Exactness.EXACT:
+    if report.is_exact:
         assumption("The worst case is exact: the maximum is over all neighbouring tables and all outputs.", holds=True)
     else:
         assumption(

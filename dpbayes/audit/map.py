@@ -4,9 +4,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit
-from dpbayes.audit.loss.neighbours import AllTables, all_tables
-from dpbayes.audit.loss.trimmed_network import (
+from dpbayes.audit.loss.tables import (
+    AllTables,
     Suspects,
+    all_tables,
     rows_alone,
     suspicious_tables,
     tables_are_few,

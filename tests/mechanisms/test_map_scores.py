@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from dpbayes.mechanisms.map.scores import added_bound, cell_masses, replaced_bound
+from dpbayes.mechanisms.map_scores import added_bound, cell_masses, replaced_bound
 
 # Masses of cells
 

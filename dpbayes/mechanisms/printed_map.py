@@ -79,18 +79,15 @@ class PrintedMap:
         turn = np.linspace(0, np.pi / 2, self.points)
         return self.omega + (1 - 2 * self.omega) * np.sin(turn) ** 2
 
-    def log_density_table(self) -> FloatArray:
-        """Return the log posterior density of the outputs, for 0 .. n records in the first state: (n + 1, points)."""
-        first = np.arange(self.n + 1, dtype=np.float64)
-        return self._log_density(self.prior[0] + first, self.prior[1] + self.n - first)
-
     def log_pmf_table(self) -> FloatArray:
         """Return ln P[theta | k records of n in the first state] for k = 0 .. n: (n + 1, points)."""
         theta = self.theta
         widths = np.diff(theta)
         weights = (np.append(widths, 0.0) + np.append(0.0, widths)) / 2
         log_base = self._log_density(*np.array(self.prior)[:, None])[0] + np.log(weights)
-        scores = self.epsilon / (2 * self.sensitivity) * np.exp(self.log_density_table())
+        first = np.arange(self.n + 1, dtype=np.float64)
+        posterior = self._log_density(self.prior[0] + first, self.prior[1] + self.n - first)
+        scores = self.epsilon / (2 * self.sensitivity) * np.exp(posterior)
         return special.log_softmax(scores + log_base, axis=-1)
 
     def _log_density(self, a: FloatArray, b: FloatArray) -> FloatArray:

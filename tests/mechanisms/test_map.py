@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from dpbayes.audit.loss.neighbours import all_tables
+from dpbayes.audit.loss.tables import all_tables
+from dpbayes.mechanisms import map as map_module
 from dpbayes.mechanisms.finite import WorstLoss, exact_pure_epsilon
-from dpbayes.mechanisms.map import exponential as map_exponential
-from dpbayes.mechanisms.map.exponential import MapEstimate, MapExponential, choose_by_law
-from dpbayes.mechanisms.map.scores import MOST_CELLS, added_bound, cell_masses, node_sensitivities, replaced_bound
+from dpbayes.mechanisms.map import MapEstimate, MapExponential, choose_by_law
+from dpbayes.mechanisms.map_scores import MOST_CELLS, added_bound, cell_masses, node_sensitivities, replaced_bound
 from dpbayes.model.compositions import neighbour_pairs
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network
@@ -34,6 +34,12 @@ THREE = Network.from_edges("a", [], {"a": "xyz"})
 FIVE = Network.from_edges("a", [], {"a": "vwxyz"})
 MIXED = Network.from_edges("abc", ["ab"], {"a": "xy", "b": "uvw", "c": ["s"]})
 TINY = {"one": empty(1), "chain": chain(2), "v": V_STRUCTURE, "three": THREE, "five": FIVE, "mixed": MIXED}
+
+
+def masses_of(mechanism, counts):
+    """The posterior mass of every cell of every decision (..., K - m, G)."""
+    a, b = Decisions(mechanism.prior.network).parameters(mechanism.prior.updated(counts).alpha)
+    return cell_masses(a, b, cells=mechanism.cells)
 
 
 def mechanism(network=ASIA, epsilon=1.0, cells=20, prior=1.0) -> MapExponential:
@@ -89,7 +95,7 @@ def test_no_neighbour_moves_any_score_further_than_the_sensitivity(name, cells):
     moved = 0.0
     for n in (1, 2, 4):
         tables = all_tables(TINY[name], n=n)
-        masses = estimator.utilities(tables.counts)
+        masses = masses_of(estimator, tables.counts)
         change = masses[tables.pairs[:, 0]] - masses[tables.pairs[:, 1]]
         moved = max(moved, float(change.max(axis=-1).sum(axis=-1).max()))
     assert moved <= estimator.sensitivity * (1 + 1e-12)
@@ -226,13 +232,13 @@ def test_the_law_is_the_prior_times_the_exponential_of_the_mass():
     prior, posterior = np.diff(special.betainc(2.0, 0.7, edges)), np.diff(special.betainc(5.0, 9.7, edges))
     weights = prior * np.exp(3.0 * posterior / (2 * mechanism.sensitivity))
     assert np.exp(mechanism.log_pmf(exact)[0]) == pytest.approx(weights / weights.sum(), rel=1e-12)
-    assert mechanism.utilities(exact)[0] == pytest.approx(posterior, rel=1e-12)
+    assert masses_of(mechanism, exact)[0] == pytest.approx(posterior, rel=1e-12)
 
 
 def test_large_networks_are_drawn_in_blocks_with_the_same_result(monkeypatch):
     exact, estimator = counts_of(ASIA, 50), mechanism(ASIA, epsilon=50.0)
     whole = estimator.simulate(exact, rng(), (40,)).outcome.places
-    monkeypatch.setattr(map_exponential, "_BLOCK", 60)
+    monkeypatch.setattr(map_module, "_BLOCK", 60)
     assert np.array_equal(estimator.simulate(exact, rng(), (40,)).outcome.places, whole)
 
 
@@ -274,13 +280,13 @@ def test_levels_choose_the_cells_that_hold_them_and_never_one_of_weight_zero():
 @pytest.mark.parametrize("block", [1, 100, 10**6])
 @pytest.mark.parametrize("network", [ASIA, star(6), *random_networks(4, most_nodes=4, states=(1, 4))], ids=range(6))
 def test_a_release_by_distinct_laws_is_that_of_every_row_by_itself(network, block, monkeypatch):
-    monkeypatch.setattr(map_exponential, "_BLOCK", block)
+    monkeypatch.setattr(map_module, "_BLOCK", block)
     prior = Dirichlets(network, 1.0 + rng().integers(0, 2, network.cell_count))
     values = rng().integers(0, 3, (2, network.cell_count))
     mechanism = MapExponential(prior=prior, epsilon=3.0, cells=7)
     release = mechanism.simulate(Counts(network, values, 9), rng(), (5,)).outcome.places
     masses, kinds = mechanism._log_base
-    weights = mechanism.rate * mechanism.utilities(values) + masses[kinds]
+    weights = mechanism.rate * masses_of(mechanism, values) + masses[kinds]
     uniforms = rng().random((5, *weights.shape[:-1])).reshape(5, -1)
     naive = own_cells(uniforms, log_weights=weights.reshape(-1, 7)) if weights.size else np.empty((5, 0))
     assert np.array_equal(release.reshape(5, -1), naive)
@@ -289,7 +295,7 @@ def test_a_release_by_distinct_laws_is_that_of_every_row_by_itself(network, bloc
 def test_rows_of_equal_counts_take_one_table_of_masses(monkeypatch):
     tables = []
     monkeypatch.setattr(
-        map_exponential, "cell_masses", lambda a, b, *, cells: tables.append(len(a)) or cell_masses(a, b, cells=cells)
+        map_module, "cell_masses", lambda a, b, *, cells: tables.append(len(a)) or cell_masses(a, b, cells=cells)
     )
     network = star(12)
     mechanism = MapExponential(prior=Dirichlets.symmetric(network), epsilon=1.0)

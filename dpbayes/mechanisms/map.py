@@ -22,7 +22,7 @@ from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
 from dpbayes.mechanisms.exact_form import Releasable, ReleaseSpec, Sensitivity
-from dpbayes.mechanisms.map.scores import MOST_CELLS, cell_masses, node_sensitivities
+from dpbayes.mechanisms.map_scores import MOST_CELLS, cell_masses, node_sensitivities
 from dpbayes.mechanisms.noise.exact import GUMBEL_MAXIMUM, Scores, gumbel_choices, whole
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.mechanisms.release import Release
@@ -85,7 +85,7 @@ class MapExponential:
     The mechanism selects one of G equal cells of (0, 1) for every decision of every CPT row. A binary row is one
     decision (see `dpbayes.posteriors.decisions`). The score u of an output is the sum of the posterior masses of the
     selected cells. Delta = sum_i Delta_i is an upper bound of the change of u by one replaced record, for every n (see
-    `dpbayes.mechanisms.map.scores`). All decisions are sampled independently, at the same rate epsilon / (2 Delta).
+    `dpbayes.mechanisms.map_scores`). All decisions are sampled independently, at the same rate epsilon / (2 Delta).
 
     In the paper u is the posterior density and Delta = sqrt(L r). This Delta bounds the change of a set's probability,
     not of a density, and the guarantee fails (see `PrintedMap`). Masses of cells are probabilities of sets.
@@ -161,15 +161,9 @@ class MapExponential:
 
     statistic = count_table
 
-    def utilities(self, counts: ArrayLike) -> FloatArray:
-        """Return the posterior mass of every cell of every decision after `counts` (..., K): (..., K - m, G)."""
-        a, b = self._decisions.parameters(self.prior.updated(counts).alpha)
-        return cell_masses(a, b, cells=self.cells)
-
     def log_pmf(self, counts: ArrayLike) -> FloatArray:
         """Return ln P[g | counts] for every decision, all independent, after `counts` (..., K): (..., K - m, G)."""
-        masses, kinds = self._log_base
-        return special.log_softmax(self.rate * self.utilities(counts) + masses[kinds], axis=-1)
+        return self.log_pmf_of_rows(self.prior, counts)
 
     def log_pmf_of_rows(self, rows: Dirichlets, counts: ArrayLike) -> FloatArray:
         """Return `log_pmf` of some rows at this mechanism's rate; `rows` has their priors (..., C), a node per row."""

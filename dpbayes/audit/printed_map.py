@@ -18,7 +18,7 @@ from dpbayes.audit.report import (
 from dpbayes.base.text import many, numeral
 from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.finite import exact_curve, exact_pure_epsilon
-from dpbayes.mechanisms.map.printed import PrintedMap
+from dpbayes.mechanisms.printed_map import PrintedMap
 from dpbayes.model.compositions import neighbour_pairs
 
 

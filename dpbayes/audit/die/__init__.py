@@ -1,1 +1,0 @@
-"""The audits of the mechanisms for one die: every table, every neighbour."""

@@ -1,1 +1,0 @@
-"""The audits of the private MAP estimate and of its printed form."""
