@@ -197,6 +197,7 @@ def test_the_wheel_of_the_sdist_is_the_wheel_of_the_checkout(wheel, tmp_path):
     with tarfile.open(built("sdist", ROOT, tmp_path / "sdist")) as archive:
         archive.extractall(tmp_path / "unpacked", filter="data")
     (project,) = (tmp_path / "unpacked").iterdir()
+    assert not [*project.rglob("test_*.py")], "tests that cannot be collected"
     assert contents(built("wheel", project, tmp_path / "wheel")) == contents(wheel)
 
 
