@@ -12,9 +12,7 @@ from streamlit.testing.v1 import AppTest
 from benchmarks.record import Record, median_ms
 from dpbayes.sources.named_networks import MAX_NODES
 from dpbayes.ui.session.graphs import Graph, code_of
-from dpbayes.ui.session.options.lab import Experiment
-from dpbayes.ui.session.options.research import BoundClaim, ProofsView
-from dpbayes.ui.session.options.workflow import AuditSubject
+from dpbayes.ui.session.options import AuditSubject, BoundClaim, Experiment, ProofsView
 
 APP = Path(__file__).parents[1] / "app.py"
 MOST_TIMES_ASIA = 25.0

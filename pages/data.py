@@ -1,8 +1,8 @@
 """Data: choose a sample table, a synthetic one or your own, and state public values."""
 
-from dpbayes.ui.pages.data.page import data_page
+from dpbayes.ui.pages.data import data_page
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.widgets.page import within_app
+from dpbayes.ui.widgets.show import within_app
 
 within_app()
 data_page(Chosen.now())

@@ -2,7 +2,7 @@
 
 from dpbayes.ui.pages.lab import lab_page
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.widgets.page import within_app
+from dpbayes.ui.widgets.show import within_app
 
 within_app()
 lab_page(Chosen.now())

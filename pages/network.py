@@ -2,7 +2,7 @@
 
 from dpbayes.ui.pages.network import network_page
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.widgets.page import within_app
+from dpbayes.ui.widgets.show import within_app
 
 within_app()
 network_page(Chosen.now())

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from dpbayes.ui.pages.proofs.claims import claims_part
-from dpbayes.ui.pages.proofs.mechanism import mechanism_part
+from dpbayes.ui.pages.proofs_claims import claims_part
+from dpbayes.ui.pages.proofs_mechanism import mechanism_part
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.research import ProofsView
+from dpbayes.ui.session.options import ProofsView
 from dpbayes.ui.widgets.controls import parameter_control
-from dpbayes.ui.widgets.page import within_app
+from dpbayes.ui.widgets.show import within_app
 
 # What each part of the page answers; Streamlit would show a string here.
 ABOUT = {

@@ -31,7 +31,7 @@ from benchmarks.startup import startup
 from dpbayes.model.dataset import Dataset
 from dpbayes.sources.shipped_tables import load_shipped
 from dpbayes.ui.session.graphs import graph_of
-from dpbayes.ui.session.options.research import BoundClaim, ProofsView
+from dpbayes.ui.session.options import BoundClaim, ProofsView
 
 
 def test_a_script_starts_within_twice_the_time_of_numpy_and_scipy_stats():

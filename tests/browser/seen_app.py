@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dpbayes.ui.pages.proofs.claims import COLOURS
+from dpbayes.ui.pages.proofs_claims import COLOURS
 
 st.html(Path(__file__).parents[2] / "dpbayes" / "ui" / "style.css")
 st.title("Colours")

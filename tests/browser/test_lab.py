@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from dpbayes.ui.session.options.lab import Experiment
+from dpbayes.ui.session.options import Experiment
 from tests.browser.app_screen import AppScreen
 
 pytestmark = pytest.mark.browser

@@ -138,7 +138,7 @@ import json
 import pytest
 
 import dpbayes
-from dpbayes.ui.session.options.lab import Experiment, Scene
+from dpbayes.ui.session.options import Experiment, Scene
 from tests.pages import conftest
 from tests.pages.conftest import boards, everything, frame_of, headline, open_page, unfold
 
@@ -243,14 +243,13 @@ KINDS = {kind.__name__ for kind in ALL_KINDS}
 LABELS = {kind.label for kind in ALL_KINDS if hasattr(kind, "label")} - {""}
 
 ABOUT = {
-    "ui/session/options/workflow.py": "one of its labels is of the paper's MAP, which saved links call otherwise",
+    "ui/session/options.py": "one of its labels is of the paper's MAP, which saved links call otherwise",
     "experiments/arrows.py": "arrows are priced by the paper's first mechanism",
     "experiments/sampling.py": "the query game is played with the sampler",
     "experiments/regression_scenario.py": "the experiment is about the regression sampler",
     "experiments/regression.py": "the experiment is about the regression sampler",
     "experiments/die.py": "Laplace noise on a die has the colour of Laplace noise on a network",
     "ui/pages/lab.py": "one of its experiments is about the sampler",
-    "ui/session/options/lab.py": "one of its experiments is about the sampler",
     "boards/non_negativity.py": "the board is about Fourier, which alone raises counts",
     "ui/pages/home.py": "its example is the one that Explore begins with",
     "boards/static.py": "an adaptive release has rows of its own",

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.base.parameters import Choice, Parameter
+from dpbayes.ui.session.options import described_options
 from dpbayes.ui.session.settings import Seat, Settings
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -18,6 +20,19 @@ PAGES = tuple(re.findall(r'st\.Page\("(pages/\w+\.py)"', NAVIGATION))
 
 WITHOUT_DATA = ("pages/home.py",)
 """Pages that need no table."""
+
+GROUPS = {
+    "explore": ("release", "explore"),
+    "lab": ("lab", "accuracy", "regression", "sampling", "hellinger"),
+    "proofs": ("proofs", "audit", "bounds"),
+}
+"""The groups of options of a page."""
+
+
+def options_of(page: str) -> dict[str, Parameter | Choice]:
+    """Return the options of a page by the name they have in the link."""
+    return {name: note for name, note in described_options().items() if name.partition(".")[0] in GROUPS.get(page, ())}
+
 
 NO_LIMIT = 3600.0
 """Seconds a run may take. AppTest wants a number; what is slow is for the benchmarks to say, not for a test."""
@@ -35,9 +50,6 @@ class Caught(logging.Handler):
 
 
 CAUGHT = Caught()
-
-RUN_AGAIN = "dpbayes.ui.widgets.page.run_again"
-"""What runs a page again, so that its long work goes on."""
 
 
 def open_page(page: str, settings: Settings | None = None, **query: str) -> AppTest:

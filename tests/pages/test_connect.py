@@ -20,8 +20,7 @@ from dpbayes.ui.session import connected as module
 from dpbayes.ui.session.connected import Scan
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
 from dpbayes.ui.session.link import query_of
-from dpbayes.ui.session.options.lab import Scene
-from dpbayes.ui.session.options.workflow import ExploreView, SimulatedTables
+from dpbayes.ui.session.options import ExploreView, Scene, SimulatedTables
 from dpbayes.ui.session.settings import Seat, Settings
 from dpbayes.ui.widgets.scanning import PAGES_OF_COUNTS
 from tests.conftest import thorough
@@ -216,7 +215,7 @@ def test_pages_that_need_records_say_so_and_records_can_be_had(monkeypatch: pyte
         fine(at.switch_page(page).run())
         assert NEED_RECORDS[page] in everything(at)
     fine(at.switch_page(PAGE).run())
-    monkeypatch.setattr("dpbayes.ui.pages.data.page.MOST_RECORDS", 100)
+    monkeypatch.setattr("dpbayes.ui.pages.data.MOST_RECORDS", 100)
     fine(at.run())
     press(at, "Take a random sample of 100 records")
     assert settings_of(at).data == "upload"

@@ -14,9 +14,9 @@ from dpbayes.base.text import many
 from dpbayes.sources.columns import Categories, Cuts
 from dpbayes.sources.domains import DeclaredColumn, read_domains, write_domains
 from dpbayes.sources.shipped_tables import SHIPPED
-from dpbayes.ui.pages.data.columns import FEW_REASONS, IN_WORDS, LEAK
+from dpbayes.ui.pages.data_columns import FEW_REASONS, IN_WORDS, LEAK
 from dpbayes.ui.session.graphs import MAX_NAME
-from dpbayes.ui.session.options.research import BoundClaim, ProofsView
+from dpbayes.ui.session.options import BoundClaim, ProofsView
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Seat, Settings
 from tests.conftest import crossed, thorough
 from tests.pages.conftest import (

@@ -22,7 +22,7 @@ from dpbayes.sources.proposals import Proposal
 from dpbayes.ui.pages.explore import inputs_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.link import query_of
-from dpbayes.ui.session.options.workflow import ExploreView, SimulatedTables
+from dpbayes.ui.session.options import ExploreView, SimulatedTables
 from dpbayes.ui.session.settings import EXPLORED_NAMES, Seat
 from dpbayes.ui.session.uploads import Upload
 from tests.conftest import thorough

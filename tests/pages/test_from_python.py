@@ -22,7 +22,7 @@ from dpbayes.sources.shipped_tables import default_network
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.pages.network import arrow_view
 from dpbayes.ui.pages.network import python_of as python_of_arrows
-from dpbayes.ui.pages.proofs.mechanism import setting_of
+from dpbayes.ui.pages.proofs_mechanism import setting_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.link import settings_from

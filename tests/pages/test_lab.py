@@ -5,7 +5,7 @@ import pytest
 from dpbayes.boards.sampling import ReleasedSamples
 from dpbayes.ui.pages.lab import EXPERIMENTS, accuracy_plan, game_inputs
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.options.lab import Experiment
+from dpbayes.ui.session.options import Experiment
 from dpbayes.ui.session.settings import Settings
 from tests.pages.screen import boards, captions, fine, open_page, sentences, settings_of
 
@@ -64,7 +64,6 @@ def test_options_are_those_of_the_experiments():
             "hellinger.sides": "3",
             "regression.draws": "4",
             "regression.noise_variance": "2",
-            "accuracy.range": "0.1 to 10",
             "epsilon": "3",
             "sampling.columns": "3",
             "seed": "9",
@@ -74,7 +73,6 @@ def test_options_are_those_of_the_experiments():
     plan = accuracy_plan(chosen)
     assert (plan.target, plan.training, plan.repeats, plan.seed) == ("class", 20, 2, 9)
     assert len(plan.network.names) == 17
-    assert (plan.epsilons[0], plan.epsilons[-1]) == (0.1, 10.0)
     die, scenario = chosen.options("hellinger"), chosen.options("regression")
     assert (die.sides, die.n, die.epsilon) == (3, 12, 3.0)
     assert (scenario.draws, scenario.noise_variance) == (4, 2.0)

@@ -7,12 +7,12 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.parameters import Parameter
 from dpbayes.ui.session.link import settings_from
-from dpbayes.ui.session.options import options_of
-from dpbayes.ui.session.options.lab import Experiment
+from dpbayes.ui.session.options import Experiment
 from dpbayes.ui.session.settings import PARAMETERS
 from tests.conftest import IS_THOROUGH, thorough
 from tests.pages.conftest import PAGES, boards, figures, fine, open_page, sentences
 from tests.pages.numbers import wrong_numbers
+from tests.pages.screen import options_of
 
 DIE, GAME = ({"lab.experiment": experiment.value} for experiment in (Experiment.DIE, Experiment.SAMPLING))
 

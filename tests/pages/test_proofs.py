@@ -14,12 +14,10 @@ from dpbayes.posteriors.hellinger import Die
 from dpbayes.sources.named_networks import load_named
 from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.index import CLAIMS, EXHIBITS, counterexamples_of
-from dpbayes.ui.pages.proofs.claims import BOUNDS, SHORT, place_of
-from dpbayes.ui.pages.proofs.mechanism import REFUTED_CASES
+from dpbayes.ui.pages.proofs_claims import BOUNDS, SHORT, claim_place
+from dpbayes.ui.pages.proofs_mechanism import REFUTED_CASES
 from dpbayes.ui.session.link import query_of, settings_from
-from dpbayes.ui.session.options.lab import Experiment
-from dpbayes.ui.session.options.research import BoundClaim, ClaimShown, ProofsView
-from dpbayes.ui.session.options.workflow import AttackedTables, AuditSubject
+from dpbayes.ui.session.options import AttackedTables, AuditSubject, BoundClaim, ClaimShown, Experiment, ProofsView
 from dpbayes.ui.session.settings import Seat
 from tests.conftest import crossed, thorough
 from tests.pages.screen import (
@@ -137,7 +135,7 @@ def test_what_cannot_be_audited_has_its_sentence_and_the_controls_stay(query: di
 
 @pytest.fixture
 def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpbayes.ui.pages.proofs.mechanism.DRAWS", 8)
+    monkeypatch.setattr("dpbayes.ui.pages.proofs_mechanism.DRAWS", 8)
 
 
 @pytest.mark.usefixtures("few_draws")
@@ -173,7 +171,7 @@ def test_the_claims_open_on_one_that_fails_where_it_is_set() -> None:
         assert list(table["verdict"]) == [SHORT[claim.verdict] for claim in CLAIMS]
 
 
-@pytest.mark.parametrize("claim", thorough(CLAIMS, sample=CLAIMS[::6]), ids=place_of)
+@pytest.mark.parametrize("claim", thorough(CLAIMS, sample=CLAIMS[::6]), ids=claim_place)
 def test_every_claim_opens_with_its_verdict_its_finding_and_its_counterexamples(claim: Any) -> None:
     at = claim_opened(str(claim.reference))
     assert not sentences(at)

@@ -28,8 +28,8 @@ from dpbayes.releases.reading import INTERVALS, answer_under, posterior_of, rele
 from dpbayes.releases.report import html_report
 from dpbayes.releases.verify import verify
 from dpbayes.sources.bif import read_bif
-from dpbayes.ui.pages.release.history import DELTA, composed_line, example, left_as_epsilon
-from dpbayes.ui.pages.release.page import ADAPTIVE, request_of
+from dpbayes.ui.pages.release import ADAPTIVE, request_of
+from dpbayes.ui.pages.release_history import DELTA, composed_line, example, left_as_epsilon
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import opened_release

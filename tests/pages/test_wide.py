@@ -17,8 +17,7 @@ from dpbayes.audit.loss import trimmed
 from dpbayes.mechanisms import GaussianResiduals
 from dpbayes.theory.claims import setting as bounds_subject
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
-from dpbayes.ui.session.options.research import BoundClaim, ProofsView
-from dpbayes.ui.session.options.workflow import AuditSubject
+from dpbayes.ui.session.options import AuditSubject, BoundClaim, ProofsView
 from dpbayes.ui.session.settings import MECHANISM_NAMES
 from tests.conftest import IS_THOROUGH, crossed, thorough
 from tests.pages.conftest import (

@@ -11,9 +11,9 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from dpbayes.base.parameters import Choice
 from dpbayes.mechanisms import MECHANISMS
 from dpbayes.ui.pages.stories.story import STORIES
-from dpbayes.ui.session.options import options_of
 from tests.browser.serving import ROOT, free_port, server_process, wait_for
 from tests.conftest import thorough
+from tests.pages.screen import options_of
 from tests.ui.dashboard_as import FIRST, OTHER
 from tests.wire import received
 

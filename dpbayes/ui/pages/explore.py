@@ -22,10 +22,8 @@ from dpbayes.mechanisms import Mechanism, Outcome, Release
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.ui.pages.explore_rail import meanings_of, question_line, rail
 from dpbayes.ui.session.chosen import Chosen, kind_called, question_of
-from dpbayes.ui.session.file_names import public_records_text
 from dpbayes.ui.session.kept import session_cache
-from dpbayes.ui.session.options.workflow import ExploreView, SimulatedTables
-from dpbayes.ui.session.planned import planned_tables_of
+from dpbayes.ui.session.options import ExploreView, SimulatedTables
 from dpbayes.ui.widgets.board import picture, share, show
 from dpbayes.ui.widgets.controls import parameter_control
 from dpbayes.ui.widgets.from_python import FACE, counts_in_python, mechanism_in_python, program, show_python
@@ -119,7 +117,7 @@ def view_of(chosen: Chosen) -> View:
 def saved_facts(chosen: Chosen) -> dict[str, str]:
     """Return what saved pictures state of the mechanism and the table."""
     facts = {"mechanism": kind_called(chosen.settings.mechanism).label, "table": chosen.data_title}
-    return facts | ({"n": n} if (n := public_records_text(chosen)) else {})
+    return facts | ({"n": n} if (n := chosen.records_text) else {})
 
 
 def _mechanism_at(mechanism: Mechanism[Outcome], epsilon: float) -> Mechanism[Outcome]:
@@ -174,7 +172,7 @@ def tolerance_inputs(chosen: Chosen) -> ToleranceInputs:
     return ToleranceInputs(
         lambda epsilon: _mechanism_at(chosen.mechanism, epsilon),
         question_of(chosen),
-        TrueTable(chosen.counts) if is_of_the_table else planned_tables_of(chosen),
+        TrueTable(chosen.counts) if is_of_the_table else chosen.planned_tables,
         meanings_of(chosen),
         chosen.options("release").reading,
         chosen.seed,

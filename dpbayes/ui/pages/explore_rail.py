@@ -14,12 +14,12 @@ from dpbayes.mechanisms import PRIVATE, reads_records
 from dpbayes.model.network import statement
 from dpbayes.model.question import Question, first_question
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.ui.session.chosen import Chosen, kind_called, question_of
+from dpbayes.theory.zhang16.fourier import noise_under
+from dpbayes.theory.zhang16.stealth import negative_marginal_probability
+from dpbayes.ui.session.chosen import Chosen, kind_called, question_of, stealth_increment
 from dpbayes.ui.session.current import change, set_parameter
-from dpbayes.ui.session.file_names import public_records_text
 from dpbayes.ui.session.graphs import Graph, placed
-from dpbayes.ui.session.increments import largest_negative_share, stealth_increment
-from dpbayes.ui.session.options.workflow import ExploreView
+from dpbayes.ui.session.options import ExploreView
 from dpbayes.ui.session.settings import EXPLORED_NAMES, PARAMETERS
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.controls import prior_control
@@ -196,7 +196,8 @@ def _stealth(chosen: Chosen) -> None:
         return
     mechanism: Any = chosen.mechanism
     name, law = mechanism.increment, mechanism.noise_law.drawn_once
-    share = share_text(largest_negative_share(net, calibration, getattr(mechanism, name), law))
+    noise = noise_under(net, calibration, law)
+    share = share_text(float(negative_marginal_probability(net, noise=noise, t=getattr(mechanism, name))))
     st.caption(f"Proved for every table: at most {share} of releases have a negative count.")
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     target = left.selectbox("Allowed share", (0.5, 0.1, 0.01, 0.001), index=1, format_func=share_text)
@@ -226,7 +227,7 @@ def rail(chosen: Chosen) -> bool:
 
 
 def _table(chosen: Chosen) -> None:
-    n = public_records_text(chosen)
+    n = chosen.records_text
     with _line():
         st.markdown(f"**Table**{f' · n = {n}' if n else ''}", width="content")
         st.page_link("pages/data.py", label="Change", width="content", help="Choose another table on the Data page.")

@@ -10,7 +10,7 @@ from dpbayes.base import terms
 from dpbayes.base.looks import Look
 from dpbayes.base.text import many, shortest, typed
 from dpbayes.base.validation import InputError, brief
-from dpbayes.boards.accuracy import POINTS, AccuracyInputs, curve_guarantees, prediction_accuracy
+from dpbayes.boards.accuracy import GRID, AccuracyInputs, curve_guarantees, prediction_accuracy
 from dpbayes.boards.board import View
 from dpbayes.boards.comparison import ComparisonInputs, comparison, errors_table, releases_of
 from dpbayes.boards.hellinger import HellingerInputs, hellinger_or_laplace
@@ -25,7 +25,7 @@ from dpbayes.boards.sampling import (
     samples_of,
 )
 from dpbayes.experiments.accuracy.methods import ADDED, ALL_METHODS, METHODS, methods_for
-from dpbayes.experiments.accuracy.plan import AccuracyPlan, Method, Synthetic, default_target, epsilon_grid
+from dpbayes.experiments.accuracy.plan import AccuracyPlan, Method, Synthetic, default_target
 from dpbayes.experiments.die import Balance
 from dpbayes.experiments.planned_tables import TrueTable
 from dpbayes.experiments.regression_scenario import NormBound, Records, RegressionScenario
@@ -47,8 +47,7 @@ from dpbayes.sources.shipped_tables import shipped_regression
 from dpbayes.ui.pages.explore_rail import question_line
 from dpbayes.ui.session.chosen import Chosen, kind_called, question_of
 from dpbayes.ui.session.kept import kept
-from dpbayes.ui.session.options.lab import CalibrationsShown, Experiment, MechanismsShown, Scene
-from dpbayes.ui.session.planned import planned_tables_of
+from dpbayes.ui.session.options import CalibrationsShown, Experiment, MechanismsShown, Scene
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.board import share, show
 from dpbayes.ui.widgets.controls import prior_control
@@ -110,7 +109,7 @@ def _accuracy_controls(chosen: Chosen) -> None:
     if scene is not Scene.NAIVE_BAYES:
         net = chosen.network
         controls.choice("Target, predicted from all other nodes", "target", net.names, default=_target(chosen, net))
-    _offered("accuracy", "mechanisms", "curves", "range", "training", "repeats")
+    _offered("accuracy", "mechanisms", "curves", "training", "repeats")
     prior_control()
     controls.text_field("Seed of the simulation", "seed", help=terms.SEED)
 
@@ -135,7 +134,7 @@ def accuracy_plan(chosen: Chosen) -> AccuracyPlan:
         network=net,
         target="class" if scene is Scene.NAIVE_BAYES else _target(chosen, net),
         source=_table(chosen, net) if scene is Scene.TABLE else Synthetic(),
-        epsilons=epsilon_grid(*options.range.ends, points=POINTS),
+        epsilons=GRID,
         methods=methods_for(net, _CALIBRATIONS[options.curves], noise, among=_drawn(chosen)),
         training=_training(chosen),
         repeats=options.repeats,
@@ -339,7 +338,7 @@ def _comparison_board(chosen: Chosen) -> None:
     parameters = tuple(pair for pair in chosen.settings.parameters if "." not in pair[0] and pair[0] != "epsilon")
 
     def inputs() -> ComparisonInputs:
-        tables = TrueTable(chosen.counts) if chosen.is_curator else planned_tables_of(chosen)
+        tables = TrueTable(chosen.counts) if chosen.is_curator else chosen.planned_tables
         return ComparisonInputs(mechanisms_at(chosen), tables, reading, chosen.seed)
 
     key = (*shared, parameters, chosen.counts.digest if chosen.is_curator else chosen.n)

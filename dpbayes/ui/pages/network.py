@@ -20,13 +20,11 @@ from dpbayes.releases.document import read_document
 from dpbayes.sources.bif import read_bif, write_bif
 from dpbayes.sources.edgelist import read_edges, write_edges
 from dpbayes.sources.named_networks import NAMED, empty_over, naive_bayes_over
-from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.chosen import USUAL_RECORDS, Chosen
 from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.drawings import draw, drawings, replace_drawing, travel
-from dpbayes.ui.session.file_names import offered_name
 from dpbayes.ui.session.graphs import Graph, code_of, drawable, placed
 from dpbayes.ui.session.looked import GRAPHS, note_looked
-from dpbayes.ui.session.planned import USUAL_RECORDS
 from dpbayes.ui.session.settings import Cpts
 from dpbayes.ui.session.uploads import document_place, given_cpts
 from dpbayes.ui.widgets.board import share, show
@@ -40,8 +38,7 @@ from dpbayes.ui.widgets.from_python import (
     table_in_python,
     value_in_python,
 )
-from dpbayes.ui.widgets.page import next_page
-from dpbayes.ui.widgets.show import sentence_instead
+from dpbayes.ui.widgets.show import next_page, offered_name, sentence_instead
 
 OVER_COLUMNS = ("columns.bayes", "columns.empty")
 """Graphs over the states of the table's columns, which look at no record."""

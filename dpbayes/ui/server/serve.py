@@ -140,7 +140,7 @@ def class_ledger() -> Iterator[None]:
 
 
 def checked_port(text: str, host: str = HOST) -> int:
-    """Return a port that is free. Errors: InputError, which says who has it and which one is free."""
+    """Return a port that is free. Errors: InputError, which says which one is free."""
     port = whole_number("The port", text, low=1, high=65535)
     reason = _obstacle(port, host)
     if reason is None:
@@ -150,7 +150,7 @@ def checked_port(text: str, host: str = HOST) -> int:
     if reason is PermissionError:
         raise InputError(f"Port {port} is reserved for the system; {instead}")
     raise InputError(
-        f"Port {port} is taken by {listener(port)}: open http://{HOST}:{port} if that is this dashboard, or {instead}"
+        f"Port {port} is taken by another program: open http://{HOST}:{port} if that is this dashboard, or {instead}"
     )
 
 
@@ -165,29 +165,6 @@ def _obstacle(port: int, host: str) -> type[OSError] | None:
         except OSError as error:
             return type(error)
     return None
-
-
-def listener(port: int) -> str:
-    """Return the command and the process that listens on a port, where the system tells."""
-    sockets = _listening(port)
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            if any(os.readlink(link) in sockets for link in (process / "fd").iterdir()):
-                command = (process / "cmdline").read_text(errors="replace").replace("\0", " ").strip()
-                return f"“{command[:100]}” (process {process.name})"
-        except OSError:  # it has ended, or is somebody else's
-            continue
-    return "another program"
-
-
-def _listening(port: int) -> set[str]:
-    """Return the names that open files of listening sockets of this port have in Linux; elsewhere none."""
-    lines = [line.split() for table in ("tcp", "tcp6") for line in _lines(Path("/proc/net") / table)[1:]]
-    return {f"socket:[{line[9]}]" for line in lines if line[3] == "0A" and int(line[1].rpartition(":")[2], 16) == port}
-
-
-def _lines(path: Path) -> list[str]:
-    return path.read_text().splitlines() if path.is_file() else []
 
 
 def serve(port: int, where: Sequence[str]) -> None:

@@ -4,9 +4,10 @@ Only public tables are cached for all sessions. An upload stays in its session.
 """
 
 import hashlib
+import math
 from collections.abc import Container, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,9 +19,18 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import many
 from dpbayes.base.validation import InputError, brief
-from dpbayes.experiments.planned_tables import has_columns
-from dpbayes.mechanisms import MECHANISMS, OF_RECORDS, Mechanism, NetworkMechanism, Outcome, reads_records
+from dpbayes.experiments.planned_tables import PlannedTables, has_columns
+from dpbayes.mechanisms import (
+    MECHANISMS,
+    OF_RECORDS,
+    Calibration,
+    Mechanism,
+    NetworkMechanism,
+    Outcome,
+    reads_records,
+)
 from dpbayes.mechanisms.base import rule_for
+from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset
@@ -31,11 +41,12 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.data_files import ReadableName, readable_names
 from dpbayes.sources.named_networks import NAMED, load_named
 from dpbayes.sources.shipped_tables import SHIPPED, default_network, load_shipped
+from dpbayes.theory.zhang16.fourier import noise_under
+from dpbayes.theory.zhang16.stealth import certified_increment
 from dpbayes.ui.session.connected import Connected, connected, counts_of, scanned_records
 from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
-from dpbayes.ui.session.increments import STEALTH, stealth_increment
-from dpbayes.ui.session.kept import kept, server_cache
+from dpbayes.ui.session.kept import kept, server_cache, session_cache
 from dpbayes.ui.session.roles import HOW, REFUSALS, Act, person
 from dpbayes.ui.session.settings import CONNECTED, Cpts, Seat, Settings
 from dpbayes.ui.session.uploads import given_cpts, upload
@@ -45,6 +56,20 @@ SLOW_SAMPLE = 500_000
 
 FIRST_COLUMNS = 12
 """The number of columns of an uploaded table that are nodes at first."""
+
+
+USUAL_RECORDS = 1_000
+"""The number of records of a planned table if the table in use has no public number of records."""
+
+STEALTH = 0.9
+"""The default probability that a Fourier release is non-negative."""
+
+
+@session_cache(128)
+def stealth_increment(net: Network, calibration: Calibration, probability: float, law: NoiseLaw = UNIT) -> float:
+    """Return the t at which releases of this graph are non-negative with this probability, rounded up."""
+    t = certified_increment(net, probability, noise=noise_under(net, calibration, law))
+    return math.ceil(t * 1e4) / 1e4
 
 
 def kind_called(name: str) -> type[NetworkMechanism[Outcome]]:
@@ -61,7 +86,7 @@ class TableMissing(InputError):
         return cls(sentence if person().may(act) else f"{REFUSALS[act]} {HOW}")
 
 
-def open_table(data: str) -> None:
+def choose_table(data: str) -> None:
     """Make this the table, and forget what was about another one."""
     change(data=data, graph="", target="", state="", evidence=())
 
@@ -154,6 +179,17 @@ class Chosen:
             return None
 
     @property
+    def records_text(self) -> str:
+        """The public number of records as text, "" if it is unknown; a table is neither sampled nor counted for it."""
+        if self.settings.data == "synthetic":
+            return f"{self.settings.records:,}"
+        try:
+            n = scanned_records(self.connected) if self.is_connected else self.n
+        except InputError:
+            return ""
+        return "" if n is None else f"{n:,}"
+
+    @property
     def records(self) -> int:
         """The public number of records. Errors: InputError without a table, and for a table that is not counted yet."""
         if not self.is_connected:
@@ -193,9 +229,13 @@ class Chosen:
         return None
 
     @property
-    def own(self) -> "Chosen":
-        """The same choice with the graph that comes with the table instead of the drawn graph."""
-        return Chosen(replace(self.settings, graph=""))
+    def planned_tables(self) -> PlannedTables:
+        """Planned tables with as many records as the table in use, which depend on no record. Errors: InputError."""
+        network, key = self.network, self.settings.fitted
+        published = load_named(key) if key in NAMED else (None, None)
+        random = stream(self.seed, "best_noise", "cpts")
+        cpts = published[1] if published[0] == network else random_cpts(network, random)
+        return PlannedTables(network, cpts, self.n or USUAL_RECORDS, self.seed)
 
     def _synthetic(self) -> Dataset:
         settings = self.settings
@@ -300,8 +340,7 @@ class Chosen:
         elif not self.graph.names and not settings.graph:
             self.dataset  # noqa: B018 - the same for a table that is not in this session
         key = (settings.graph, settings.data, settings.source, tuple(self.domains.items()))
-        name = "network" if self.settings.graph == current().graph else "network.own"  # see `own`: both are kept
-        return kept(name, key, lambda: network_of(self.graph, self.domains))
+        return kept("network", key, lambda: network_of(self.graph, self.domains))
 
     def adopt_as_source(self) -> None:
         """Sample synthetic records from the drawn network from now on."""
@@ -365,10 +404,6 @@ class Chosen:
     def _mechanisms(self) -> Memo:
         """The mechanisms of this run. Each one keeps the result of the search for its noise."""
         return Memo()
-
-    def mechanism_on(self, network: Network, name: str) -> Mechanism[Outcome]:
-        """Return the mechanism for another network over the same nodes. Errors: InputError."""
-        return self._mechanism(kind_called(name), network)
 
     def _mechanism(self, kind: type[NetworkMechanism[Outcome]], network: Network) -> Mechanism[Outcome]:
         rule = rule_for(kind, self.settings.prior)

@@ -19,11 +19,10 @@ from dpbayes.figures.style import Figure
 from dpbayes.ui.server.program import plotly_address
 from dpbayes.ui.session.current import current, set_parameter
 from dpbayes.ui.session.downloads import download_button
-from dpbayes.ui.session.file_names import offered_name
 from dpbayes.ui.session.kept import kept, server_cache
 from dpbayes.ui.session.looked import note_board
 from dpbayes.ui.session.settings import PARAMETERS
-from dpbayes.ui.widgets.show import sentence_instead
+from dpbayes.ui.widgets.show import offered_name, sentence_instead
 
 MOST_TYPED = 24
 """The largest number of characters of a value from the browser."""

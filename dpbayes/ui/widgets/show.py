@@ -1,4 +1,4 @@
-"""Elements of pages: headlines, error messages, folded parts, tables with downloads, assumptions, sources."""
+"""Elements of pages: headlines, error messages, folded parts, tables, assumptions, sources, and the next page."""
 
 import logging
 import zlib
@@ -15,7 +15,9 @@ from dpbayes.base.terms import explained
 from dpbayes.base.text import escaped, near_one
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import MECHANISMS
-from dpbayes.ui.session.chosen import TableMissing, open_table
+from dpbayes.ui.session.chosen import TableMissing, choose_table
+from dpbayes.ui.session.current import shown_place
+from dpbayes.ui.widgets.address import turn_to
 
 WENT_WRONG = (
     "Something went wrong here. Your settings are kept: go to another page, open a story, or reload this page. The "
@@ -83,21 +85,10 @@ def show_refusal(error: InputError) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.page_link("pages/data.py", label="Open Data", icon=":material/arrow_forward:", width="content")
             key = f"instead.{zlib.crc32(str(error).encode())}"
-            st.button("Use synthetic records instead", key=key, on_click=open_table, args=("synthetic",))
-
-
-def remark(sentence: str) -> None:
-    """Show a message about requested settings, if there is one, when the page shows the nearest possible settings."""
-    if sentence:
-        show_refusal(InputError(sentence))
+            st.button("Use synthetic records instead", key=key, on_click=choose_table, args=("synthetic",))
 
 
 _inside: ContextVar[bool] = ContextVar("inside", default=False)
-
-
-def is_guarded() -> bool:
-    """Whether errors are shown as messages here, as in every page that `app.py` runs."""
-    return _inside.get()
 
 
 @contextmanager
@@ -118,6 +109,22 @@ def guarded() -> Iterator[None]:
         _inside.reset(token)
 
 
+_RERUN = "page.asked"
+
+
+def within_app() -> None:
+    """Rerun, once in a session, if this page was run without `app.py`: see dpbayes/ui/__init__.py."""
+    if not st.session_state.setdefault(_RERUN, _inside.get()):
+        st.session_state[_RERUN] = True
+        st.rerun()
+
+
+def next_page(title: str, file: str) -> None:
+    """Show the primary button that opens the next page of the workflow."""
+    if st.button(f"Next: {title}", type="primary", key="next", icon=":material/arrow_forward:", icon_position="right"):
+        turn_to(file)
+
+
 def numbers(frame: "pd.DataFrame", *, help: Mapping[str, str] | None = None, unknown: str = "—", **more: Any) -> None:
     """Show a table of formatted numbers that sort as numbers; `help` explains columns.
 
@@ -132,6 +139,13 @@ def numbers(frame: "pd.DataFrame", *, help: Mapping[str, str] | None = None, unk
 
 def _cell_text(value: object) -> str:
     return near_one(value) if isinstance(value, float) else str(value)
+
+
+def offered_name(name: str, end: str, *, simulates: bool = False, curator_only: bool = False) -> str:
+    """Return the name of a file that the shown page offers: the page, the content, and who may have it."""
+    private = "curator-only-" if curator_only else ""
+    words = dict.fromkeys([shown_place(), name, *["simulation"] * simulates])
+    return f"{private}{'-'.join(filter(None, words))}.{end}"
 
 
 def assumption(text: str, *, holds: bool) -> None:

@@ -18,8 +18,8 @@ from dpbayes.sources.files import TableFile, read_table
 from dpbayes.sources.named_networks import NAMED
 from dpbayes.sources.proposals import Proposal, proposal
 from dpbayes.sources.shipped_tables import SHIPPED, shipped_domains, shipped_frame
-from dpbayes.ui.pages.data.columns import declare_columns, own_columns, public_columns, require_node_names
-from dpbayes.ui.session.chosen import Chosen, open_table
+from dpbayes.ui.pages.data_columns import declare_columns, own_columns, public_columns, require_node_names
+from dpbayes.ui.session.chosen import Chosen, choose_table
 from dpbayes.ui.session.connected import (
     NOT_COUNTED,
     Connected,
@@ -47,9 +47,8 @@ from dpbayes.ui.widgets.from_python import (
     same_from_python,
     table_in_python,
 )
-from dpbayes.ui.widgets.page import next_page
 from dpbayes.ui.widgets.scanning import count_connected
-from dpbayes.ui.widgets.show import headline, sentence_instead, show_refusal
+from dpbayes.ui.widgets.show import headline, next_page, sentence_instead, show_refusal
 
 ORIGINS = {"table": "Sample table", "synthetic": "Synthetic", "upload": "Upload", CONNECTED: "Connect"}
 FROM = ("asia", "cancer", "earthquake", "sprinkler", "bayes:16", "alarm", "child", "insurance", "sachs", "survey",
@@ -218,7 +217,7 @@ def _is_offered(origin: str) -> bool:
 def _set_origin() -> None:
     origin, names = st.session_state["origin"], connection_names()
     first = {"table": next(iter(SHIPPED)), CONNECTED: ":".join((CONNECTED, *(names if len(names) == 1 else ())))}
-    open_table(first.get(origin, origin))
+    choose_table(first.get(origin, origin))
 
 
 def _ready(chosen: Chosen) -> None:
@@ -229,14 +228,14 @@ def _ready(chosen: Chosen) -> None:
         list(SHIPPED),
         format_func=lambda key: SHIPPED[key].title,
         key="ready",
-        on_change=lambda: open_table(st.session_state["ready"]),
+        on_change=lambda: choose_table(st.session_state["ready"]),
     )
     table = SHIPPED[chosen.settings.data]
     st.caption(f"{table.description} Source: {table.source}")
     is_here = chosen.n is not None  # the error is shown below
     if chosen.is_curator and is_here and right.button("Change the columns", help="Opens the raw table as an upload."):
         take(table.title, TableFile(shipped_frame(chosen.settings.data), ""))
-        open_table("upload")
+        choose_table("upload")
         st.rerun()
 
 
@@ -374,7 +373,7 @@ def _connector(chosen: Chosen) -> None:
         key="connect.name",
         placeholder="Choose a connection",
         help="Connections that the owner of this server named. Links never contain an address.",
-        on_change=lambda: open_table(f"{CONNECTED}:{st.session_state['connect.name']}"),
+        on_change=lambda: choose_table(f"{CONNECTED}:{st.session_state['connect.name']}"),
     )
     if name not in server.names:
         return
@@ -475,4 +474,4 @@ def _take_sample(mine: Connected) -> None:
         )
     declared = {column.name: column for column in mine.columns if column != DeclaredColumn(column.name)}
     take(f"random sample of {mine.title}", TableFile(frame, remark), declared)
-    open_table("upload")
+    choose_table("upload")

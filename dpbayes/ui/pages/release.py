@@ -33,7 +33,7 @@ from dpbayes.releases.publishing import Published, publish, require_declared, sh
 from dpbayes.sources.columns import Column, states_of_missing
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.shipped_tables import SHIPPED, shipped_domains
-from dpbayes.ui.pages.release.history import budget_boxes, budget_of, check_a_file, example_or_file, history
+from dpbayes.ui.pages.release_history import budget_boxes, budget_of, check_a_file, example_or_file, history
 from dpbayes.ui.session.chosen import Chosen, TableMissing, kind_called
 from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.link import read_parameter

@@ -27,7 +27,7 @@ from dpbayes.sources.named_networks import NAMED
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.kept import kept
-from dpbayes.ui.session.options.workflow import AttackedTables, AuditSubject
+from dpbayes.ui.session.options import AttackedTables, AuditSubject
 from dpbayes.ui.session.settings import EXPLORED_NAMES, Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.board import share, show

@@ -31,8 +31,7 @@ from dpbayes.theory.zhang16.summary import Table1Row, not_computable, table_1
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.kept import server_cache
-from dpbayes.ui.session.options.lab import Experiment
-from dpbayes.ui.session.options.research import BoundClaim, ClaimShown
+from dpbayes.ui.session.options import BoundClaim, ClaimShown, Experiment
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.address import turn_to
 from dpbayes.ui.widgets.board import share, show
@@ -138,7 +137,7 @@ def _list(claim: Claim) -> None:
         "Claim",
         list(ClaimShown),
         key=key,
-        format_func=lambda option: place_of(CLAIM_OF[option]),
+        format_func=lambda option: claim_place(CLAIM_OF[option]),
         on_change=lambda: set_parameter("proofs.claim", st.session_state[key]),
     )
     with st.container(key="claims-list", gap=None):
@@ -177,7 +176,7 @@ def claims_table() -> "pd.DataFrame":
     )
 
 
-def place_of(claim: Claim) -> str:
+def claim_place(claim: Claim) -> str:
     """Return the paper and the place in it."""
     return f"{_paper(claim)}, {claim.reference.place}"
 

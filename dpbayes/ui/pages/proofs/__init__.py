@@ -1,1 +1,0 @@
-"""The page *Proofs*: one mechanism as stated, proved and measured, and the papers' claims with verdicts."""

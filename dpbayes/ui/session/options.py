@@ -1,0 +1,318 @@
+"""What pages let a person set besides data, network and mechanism, in groups; the link carries it as `group.name`."""
+
+import enum
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from dpbayes.audit.registry import AUDITS
+from dpbayes.base.parameters import Choice, Parameter, parameters_of
+from dpbayes.boards.proofs import PRIOR, RECORDS
+from dpbayes.boards.which_epsilon import TOLERANCE
+from dpbayes.experiments import die
+from dpbayes.experiments.accuracy import plan
+from dpbayes.experiments.regression_scenario import RegressionScenario
+from dpbayes.mechanisms import OF_RECORDS, PRIVATE
+from dpbayes.mechanisms.parameters import EPSILON
+from dpbayes.mechanisms.regression import DRAWS, NOISE_VARIANCE, NORM_BOUND, PRIOR_PRECISION
+from dpbayes.posteriors.noise_model import Reading
+from dpbayes.theory.claims.setting import Axis, ClaimParameters
+from dpbayes.theory.index import CLAIMS, EXHIBITS
+
+# Explore
+
+
+class ExploreView(enum.Enum):
+    """The two boards of the page."""
+
+    RELEASE = "what the public sees"
+    EPSILON = "which epsilon"
+
+
+class SimulatedTables(enum.Enum):
+    """Whose releases are simulated: of planned tables, or of the open table, for the curator alone."""
+
+    PLANNED = "planned tables"
+    LOADED = "the table itself"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExploreOptions:
+    """The board of Explore that is shown, and of the second one the tolerance and the tables."""
+
+    view: Annotated[ExploreView, Choice(ExploreView, title="view", labels=("Answer", "Which epsilon"))]
+    tolerance: Annotated[float, TOLERANCE]
+    tables: Annotated[
+        SimulatedTables,
+        Choice(
+            SimulatedTables,
+            title="tables",
+            description="Planned tables are sampled from public probabilities, so the choice of ε costs no privacy. "
+            "An ε chosen from the table itself depends on its records, and no guarantee covers that choice.",
+        ),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseOptions:
+    """How the recipient reads a release, a belief before it, and how many releases there are."""
+
+    reading: Annotated[
+        Reading,
+        Choice(
+            Reading,
+            title="recipient",
+            description="The distribution of the noise is public. A noise-aware reader models it, and the intervals "
+            "keep their level. A naive reader treats noisy counts as true counts, as the papers do. "
+            "This choice costs no privacy.",
+        ),
+    ]
+    suspicion: Annotated[
+        float,
+        Parameter(
+            "p",
+            low=0.001,
+            high=0.99,
+            typical=0.1,
+            log=True,
+            title="belief before any release",
+            description="The attacker's probability, before any release, that a statement about one person is true.",
+        ),
+    ]
+    releases: Annotated[
+        int,
+        Parameter(
+            "k",
+            low=1,
+            high=100,
+            typical=1,
+            log=True,
+            whole=True,
+            title="releases of these records",
+            description="Each release uses this mechanism, this guarantee and new noise.",
+        ),
+    ]
+
+
+# Audit
+
+
+AuditSubject: type[enum.Enum] = enum.Enum(  # type: ignore[misc]  # the members come from registries
+    "AuditSubject",
+    {"RELEASE": "the Explore page's mechanism"}
+    | {kind.__name__: kind.label for kind in (*PRIVATE, *OF_RECORDS)}
+    | {audit.kind.__name__: audit.hypothetical.title for audit in AUDITS if audit.hypothetical is not None},
+)
+"""What is audited: a mechanism for a network, by its class's name, or one of hypothetical tables."""
+
+LABELS = {"RELEASE": "as on Explore", "PrintedMap": "Density-scored MAP, as stated in the paper (one node)"}
+"""What the page calls a mechanism that links have another text for."""
+
+
+class AttackedTables(enum.Enum):
+    """The two tables of the audit of an adaptive release."""
+
+    REAL = "one record of the table"
+    MADE_UP = "a made-up table"
+
+
+SUBJECT = Choice(
+    AuditSubject,
+    title="mechanism",
+    labels=tuple(LABELS.get(subject.name, str(subject.value)) for subject in AuditSubject),
+)
+TABLES = Choice(AttackedTables, title="audited table", labels=("open table", "example table"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditOptions:
+    """The Proofs page: what is audited, and the die, node or regression where it is no network."""
+
+    subject: Annotated[enum.Enum, SUBJECT]
+    n: Annotated[int, Parameter("n", low=1, high=3000, typical=200, log=True, whole=True, title="throws or records")]
+    sides: Annotated[int, die.SIDES]
+    prior: Annotated[float, die.PRIOR]
+    delta: Annotated[float, die.DELTA]
+    omega: Annotated[
+        float,
+        Parameter(
+            r"\omega", low=1e-4, high=0.49, typical=0.1, log=True, title="omega", description="The least probability."
+        ),
+    ]
+    features: Annotated[int, Parameter("d", low=1, high=64, typical=2, log=True, whole=True, title="features")]
+    precision: Annotated[float, PRIOR_PRECISION]
+    variance: Annotated[float, NOISE_VARIANCE]
+    norm: Annotated[float, NORM_BOUND]
+    draws: Annotated[int, DRAWS]
+    tables: Annotated[AttackedTables, TABLES]
+    record: Annotated[
+        int, Parameter("", low=1, high=10_000_000, typical=1, log=True, whole=True, title="replaced record")
+    ]
+
+
+# Proofs
+
+
+class ProofsView(enum.Enum):
+    """The two parts of the page."""
+
+    MECHANISM = "this mechanism"
+    CLAIMS = "the papers' claims"
+
+
+ClaimShown = enum.Enum(  # type: ignore[misc]  # the members come from the claims
+    "ClaimShown", {f"claim_{k}": str(claim.reference) for k, claim in enumerate(CLAIMS)}
+)
+"""One claim, by its place in a paper; the members are in the order of `CLAIMS`."""
+
+BoundClaim = enum.Enum("BoundClaim", {name: exhibit.title for name, exhibit in EXHIBITS.items()})  # type: ignore[misc]
+"""The bounds of claims, by the places of the claims."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProofsOptions:
+    """The part of the page, the claim that is shown, and its bound if it has several."""
+
+    view: Annotated[ProofsView, Choice(ProofsView, title="part", labels=("This mechanism", "The papers’ claims"))]
+    claim: Annotated[enum.Enum, Choice(ClaimShown, title="claim")]
+    bound: Annotated[enum.Enum, Choice(BoundClaim, title="bound")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundsOptions(ClaimParameters):
+    """What a bound is drawn against, and the numbers on which it depends."""
+
+    axis: Annotated[Axis, Choice(Axis, title="horizontal axis")]
+    prior: Annotated[float, PRIOR]
+    n: Annotated[int, RECORDS]
+
+
+# Lab
+
+
+class Experiment(enum.Enum):
+    """The experiments of the page."""
+
+    ACCURACY = "Accuracy (Figure 1)"
+    REGRESSION = "Regression (Figure 2)"
+    SAMPLING = "Posterior sampling"
+    DIE = "A die: Hellinger or Laplace"
+    NON_NEGATIVITY = "Non-negativity (Fourier)"
+    COMPARISON = "Mechanisms compared"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabOptions:
+    """The experiment that is shown."""
+
+    experiment: Annotated[Experiment, Choice(Experiment, title="experiment")]
+
+
+# Accuracy
+
+
+class Scene(enum.Enum):
+    """Which network predicts which records: by default the chosen table and graph."""
+
+    TABLE = "the table and its network"
+    NETWORK = "the drawn network, synthetic"
+    NAIVE_BAYES = "naive Bayes, synthetic"
+
+
+class CalibrationsShown(enum.Enum):
+    """Which calibrations are compared: by default those whose epsilon is proved."""
+
+    CERTIFIED = "certified"
+    AS_PRINTED = "as printed"
+    BOTH = "both"
+
+
+class MechanismsShown(enum.Enum):
+    """Which curves are drawn: by default those of Figure 1, and the chosen mechanism."""
+
+    FIGURE_1 = "Figure 1"
+    READERS = "naive and noise-aware"
+    ALL = "all"
+
+
+MECHANISMS = Choice(
+    MechanismsShown,
+    title="mechanisms",
+    labels=("of Figure 1", "noise-aware too", "all"),
+    description="A noise-aware reader models the added noise. Such curves take longer and use fewer repeats.",
+)
+SCENE = Choice(
+    Scene,
+    title="records to predict",
+    labels=("my table", "my graph, synthetic", "Figure 1, synthetic"),
+)
+CALIBRATIONS = Choice(CalibrationsShown, title="calibration", labels=("proved", "as stated in the paper", "both"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccuracyOptions:
+    """The records that are predicted, the calibrations, and the size of the simulation."""
+
+    scene: Annotated[Scene, SCENE]
+    mechanisms: Annotated[MechanismsShown, MECHANISMS]
+    curves: Annotated[CalibrationsShown, CALIBRATIONS]
+    training: Annotated[int, plan.TRAINING]
+    repeats: Annotated[int, plan.REPEATS]
+
+
+# Posterior sampling
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplingOptions:
+    """The query game: two hypothetical tables, and the epsilon of one answer."""
+
+    answers: Annotated[
+        int, Parameter("j", low=1, high=2000, typical=100, log=True, whole=True, title="number of answers")
+    ]
+    answer_epsilon: Annotated[
+        float, Parameter(r"\epsilon_1", low=0.01, high=100, typical=1, log=True, title="epsilon of one answer")
+    ]
+    columns: Annotated[
+        int,
+        Parameter("|I|", low=1, high=64, typical=1, log=True, whole=True, title="columns that the record changes"),
+    ]
+    records: Annotated[
+        int, Parameter("n", low=1, high=100_000, typical=20, log=True, whole=True, title="records in each table")
+    ]
+    share: Annotated[float, Parameter("", low=0, high=1, typical=0.75, title="share of successes")]
+    concentration: Annotated[
+        float, Parameter("a", low=0.1, high=10_000, typical=1, log=True, title="prior concentration")
+    ]
+
+
+# All
+
+
+OPTIONS: dict[str, type[Any]] = {
+    "explore": ExploreOptions,
+    "lab": LabOptions,
+    "release": ReleaseOptions,
+    "proofs": ProofsOptions,
+    "sampling": SamplingOptions,
+    "hellinger": die.Scenario,
+    "audit": AuditOptions,
+    "bounds": BoundsOptions,
+    "accuracy": AccuracyOptions,
+    "regression": RegressionScenario,
+}
+"""The options of every group, which saved links name: a frozen dataclass of fields annotated as a mechanism's are."""
+
+
+def described_options() -> dict[str, Parameter | Choice]:
+    """Return all options by the name they have in the link, as `group.name`."""
+    return {
+        link_name(group, name): note
+        for group, options in OPTIONS.items()
+        for name, note in parameters_of(options).items()
+        if note is not EPSILON
+    }
+
+
+def link_name(group: str, name: str) -> str:
+    """Return the name in the link of a field of a group: `group.name`, and "epsilon" for the epsilon of all pages."""
+    return "epsilon" if parameters_of(OPTIONS[group])[name] is EPSILON else f"{group}.{name}"
