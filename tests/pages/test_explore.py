@@ -19,7 +19,7 @@ from dpbayes.sources.columns import Categories, Cuts, encode
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.proposals import Proposal
-from dpbayes.ui.pages.explore import inputs_of
+from dpbayes.ui.pages.explore import NO_ARROWS, inputs_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.link import query_of
 from dpbayes.ui.session.options import ExploreView, SimulatedTables
@@ -75,6 +75,11 @@ def test_a_table_of_ones_own_begins_with_a_node_that_has_parents() -> None:
     name, _ = at.selectbox(key="question.event").value
     given = at.multiselect(key="question.given").value
     assert [parent for parent, _ in given] == list(network.parents[network.index(name)]) != []
+
+
+def test_a_graph_without_arrows_says_what_to_do() -> None:
+    assert NO_ARROWS in [caption.value for caption in open_page(PAGE, source="empty:2", cpts="random").caption]
+    assert NO_ARROWS not in [caption.value for caption in open_page(PAGE, **SMALL).caption]
 
 
 def test_the_question_is_changed_as_a_sentence() -> None:

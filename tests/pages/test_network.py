@@ -109,6 +109,17 @@ def test_a_start_replaces_the_drawing_and_the_data_comes_back() -> None:
     assert settings_of(at) == Settings()
 
 
+def test_no_graph_is_chosen_before_one_is_and_a_table_of_ones_own_has_none() -> None:
+    at = open_page(PAGE, data="fulton_binary")
+    start = at.selectbox(key="start.kind")
+    assert start.value is None
+    assert "the table’s own network" in start.options
+    assert next(button for button in at.button if button.label == "Use").disabled
+    at = open_page("pages/data.py", data="upload")
+    fine(at.switch_page(PAGE).run())
+    assert "the table’s own network" not in at.selectbox(key="start.kind").options
+
+
 def test_naive_bayes_has_the_class_that_was_chosen() -> None:
     at = open_page(PAGE)
     fine(at.selectbox(key="start.kind").set_value("columns.bayes").run())
