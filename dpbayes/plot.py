@@ -200,10 +200,12 @@ def _samples(outcome: SampledCpts, cell: str, exact: Dirichlets | None, *, zoom:
 def _cell_called(net: Network, name: str) -> int:
     """Return the cell with this name. Errors: InputError, which names one."""
     event, bar, given = name.partition(" | ")
+    example = 0
     for node, states in enumerate(net.states):
         for code, state in enumerate(states):
             if event == assignment(net.names[node], state):
                 labels, row = net.row_labels(), f"{net.names[node]}{bar}{given}"
                 if row in labels:
                     return int(net.row_starts[labels.index(row)]) + code
-    raise InputError(f'No probability is called {brief(name)}. A name is, for example, "{net.cell_label(0)}".')
+                example = int(net.cell_offsets[node]) + code
+    raise InputError(f'No probability is called {brief(name)}. A name is, for example, "{net.cell_label(example)}".')

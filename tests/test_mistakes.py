@@ -77,6 +77,12 @@ MISTAKES = {
         "nowhere.ledger",
         "dp.open_ledger(",
     ),
+    "a mechanism's value instead of its class": (
+        lambda: dp.least_epsilon(dp.Question(ASIA, "dysp", "yes"), CPTS, LAPLACE, n=100, tolerance=0.1),
+        "LaplaceUpdates",
+        "dp.LaplaceUpdates",
+    ),
+    "a file's name instead of its text": (lambda: dp.read_domains("d.toml"), "JSON or TOML", "not its name"),
     "one epsilon to compare": (lambda: dp.compare(DATA, ASIA, epsilons=1), "epsilons", "[0.1, 1]"),
     "a question as text": (lambda: dp.explore(DATA, ASIA, "dysp"), "question", "dp.Question("),
     "a function is audited": (
@@ -92,6 +98,11 @@ MISTAKES = {
     "a text as n": (lambda: dp.audit_report(LAPLACE, n="10", epsilons=[1]), "n must", "1000"),
     "a record that is not there": (lambda: DATA.take([1000]), "1000", "100"),
     "a mechanism is drawn": (lambda: dp.plot.posteriors(LAPLACE, "smoke=yes"), "LaplaceUpdates", "returns"),
+    "a probability that is not there": (
+        lambda: dp.plot.posteriors(LAPLACE.simulate(COUNTS, 1), "dysp=yes | bronc=yes"),
+        "dysp=yes | bronc=yes",
+        "dysp=yes | bronc=yes, either=yes",
+    ),
     "a name is drawn": (lambda: dp.plot.network("asia"), "str", "load_named"),
     "a frame is predicted": (lambda: dp.plot.accuracy(ASIA, FRAME, "dysp"), "DataFrame", "from_frame"),
 }

@@ -66,7 +66,7 @@ def test_samples_are_drawn_as_they_are() -> None:
 def test_what_cannot_be_drawn_is_refused_in_a_sentence() -> None:
     release = release_by(dp.LaplaceUpdates)
     for name in ("smoke", "smoke=maybe", "dysp=yes", "dysp=yes | bronc=yes", "", "no=no | a=b"):
-        with pytest.raises(dp.InputError, match=r'is called .* for example, "asia=yes"'):
+        with pytest.raises(dp.InputError, match=r'is called .* for example, "(asia|smoke|dysp)='):
             dp.plot.posteriors(release, name)
     many = dp.LaplaceUpdates(prior=NETWORK, epsilon=1).simulate(COUNTS, np.random.default_rng(2), (3,))
     with pytest.raises(dp.InputError, match="part"):

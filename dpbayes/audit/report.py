@@ -15,7 +15,7 @@ from dpbayes.base.types import AnyArray, BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.mechanisms.finite import WorstLoss
 from dpbayes.mechanisms.finite import checked_grid as checked_grid
-from dpbayes.model.network import Network
+from dpbayes.model.network import Network, assignment
 
 SLACK = 1e-9
 """The relative rounding error that is allowed when two epsilons are compared."""
@@ -218,7 +218,7 @@ def replacement(n: int, differs: str) -> tuple[str, str]:
 
 
 def _record_text(network: Network, place: int) -> str:
-    pairs = [f"{name}={states[place]}" for name, states in zip(network.names, network.states, strict=True)]
+    pairs = [assignment(name, states[place]) for name, states in zip(network.names, network.states, strict=True)]
     return ", ".join(pairs[:MOST_NAMED]) + dots(len(pairs))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbayes.base.display import html_table, titled_lines
+from dpbayes.base.libraries import pd
 from dpbayes.base.types import Codes
 from dpbayes.base.validation import InputError, brief, distinct_names
 from dpbayes.model.network import MAX_STATES
@@ -90,6 +91,11 @@ class Dataset:
         names = tuple(names)
         columns = [self.position[name] for name in names if self.column(name) is not None]
         return Dataset(names, tuple(self.states[j] for j in columns), self.codes[:, columns])
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the records as a data frame of states."""
+        columns = zip(self.names, self.states, self.codes.T, strict=True)
+        return pd.DataFrame({name: np.array(states, dtype=object)[codes] for name, states, codes in columns})
 
     def take(self, records: Sequence[int] | NDArray[np.integer] | slice) -> "Dataset":
         """Return the table with these records only."""

@@ -9,7 +9,6 @@ from contextlib import suppress
 import numpy as np
 
 from dpbayes.base.display import safe_csv
-from dpbayes.base.libraries import pd
 from dpbayes.base.text import interval_texts, whole_percent
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
@@ -155,5 +154,4 @@ def records_of(document: Document, n: int, rng: np.random.Generator, reading: Re
 
 def records_csv(records: Dataset) -> bytes:
     """Return a table as CSV that is safe to open in a spreadsheet."""
-    pairs = zip(records.names, records.states, strict=True)
-    return safe_csv(pd.DataFrame({name: np.array(states)[records.column(name)] for name, states in pairs}))
+    return safe_csv(records.to_frame())

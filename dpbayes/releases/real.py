@@ -157,7 +157,7 @@ class RealRelease:
             seed: A generator or a seed.
 
         Returns:
-            The samples; a column has the name of its probability, such as "smoker=yes | age=< 30".
+            The samples; a column has the name of its probability, such as "smoker=yes | age < 30".
 
         Raises:
             InputError: n is out of range, or the release has no posterior.
@@ -184,7 +184,7 @@ class RealRelease:
             seed: A generator or a seed.
 
         Returns:
-            The records: a `Table` with `to_frame` if the declarations of the columns are known.
+            The records, whose `to_frame` has the types of the original frame if the declarations are known.
 
         Raises:
             InputError: n is out of range.

@@ -173,19 +173,20 @@ def for_table(columns: Iterable[DeclaredColumn], names: Sequence[str]) -> tuple[
     return tuple(by_name[name] for name in names)
 
 
-def write_domains(columns: Iterable[DeclaredColumn | Column]) -> str:
+def write_domains(columns: Iterable[DeclaredColumn | Column] | Mapping[str, Declaration]) -> str:
     """Return a domain description as JSON, which `read_domains` reads.
 
     Args:
-        columns: The columns, as `read_domains` or `declare` returns them.
+        columns: The columns, as `read_domains` or `declare` returns them, or declarations as `declare` takes them.
 
     Returns:
         The text, a column on each line.
 
     Example:
-        >>> dp.read_domains(dp.write_domains(dp.declare({"rain": ["no", "yes"]})))[0].domain.states
+        >>> dp.read_domains(dp.write_domains({"rain": ["no", "yes"]}))[0].domain.states
         ('no', 'yes')
     """
+    columns = declare(columns) if isinstance(columns, Mapping) else columns
     declared = (c if isinstance(c, DeclaredColumn) else DeclaredColumn(c.name, c) for c in columns)
     lines = (f"  {_json(column.name)}: {_json(_entry(column))}" for column in declared)
     return "{\n" + ",\n".join(lines) + "\n}\n"
@@ -252,7 +253,8 @@ def _entries(text: str) -> dict[str, object]:
         raise
     except (ValueError, RecursionError) as error:
         kind = "valid JSON" if is_json else "JSON or TOML"
-        raise InputError(f"The description is not {kind}: {brief(str(error), 80)}.") from None
+        cure = " Pass the text of the file, not its name." if text.endswith((".json", ".toml")) else ""
+        raise InputError(f"The description is not {kind}: {brief(str(error), 80)}.{cure}") from None
     if not entries and not is_json:
         raise InputError('The description declares no column. Write a line for each, such as smoker = ["no", "yes"].')
     return entries

@@ -49,6 +49,9 @@ def test_a_release_is_charged_saved_loaded_verified_and_queried(ledger, tmp_path
     truth = float((FRAME.ill & SMOKER).sum() / SMOKER.sum())
     assert answer.low[1] - 0.05 < truth < answer.high[1] + 0.05
     assert repr(again).startswith("Real release")
+    frame = again.synthetic(10).to_frame()
+    assert frame.columns.tolist() == ["smoker", "ill", "age"]
+    assert set(frame["age"]) <= {"< 30", "30 to < 60", ">= 60"}
 
 
 def test_the_same_request_costs_nothing_and_again_charges(ledger):
