@@ -88,6 +88,9 @@ def test_a_narrow_answer_is_enlarged_alike_in_both_seats():
     assert density.sum() * (high - low) / (len(THETA) + 1) == pytest.approx(1, abs=0.02)
     assert np.count_nonzero(density > density.max() / 2) > 10
     frame = explore_table(inputs).frames_at("1")[0]
+    traces = {trace.get("name"): trace for trace in frame.figures["posterior"].data}
+    released = traces["this release (public)"]["y"]
+    assert released.sum() * (high - low) / (len(THETA) + 1) == pytest.approx(1, abs=0.02)
     dots = frame.figures["posterior"].data[-2]["x"]
     assert np.abs(dots - inputs.answer).mean() == pytest.approx(frame.numbers["error"], abs=(high - low) / 60)
     assert layout_of(explore_table(inputs), "0.01")["xaxis"]["range"] == [low, high]
