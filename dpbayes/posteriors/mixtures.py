@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.base.quadrature import spread_points
 from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import finite_number, leading
@@ -21,6 +20,9 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 
 _STEPS, _CLOSE = 60, 1e-9
 """The largest number of steps to a quantile, and the size of the last step; Newton steps need fewer than bisection."""
+
+_DIVERGENCE_DRAWS = 64
+"""Samples of an exact posterior for a divergence; most of its error is that of the releases."""
 
 _LEAST = 1e-300
 """A replacement for a probability of zero, whose logarithm is infinite."""
@@ -52,24 +54,18 @@ class DirichletMixtures:
         return 1 / (self.weights**2).sum(axis=-2)
 
     @cached_property
-    def _cell_weights(self) -> FloatArray:
-        return self.network.over_cells(self.weights)
-
-    @cached_property
     def _components(self) -> Dirichlets:
         return self.prior.updated(self.counts)
 
     @cached_property
     def mean(self) -> FloatArray:
         """E theta for every cell: (..., K); also the predictive probability of the next record's state."""
-        return (self._cell_weights * self._components.mean).sum(axis=-2)
+        return self._marginals(slice(None)).mean
 
     @cached_property
     def sd(self) -> FloatArray:
         """Standard deviation of theta for every cell: (..., K)."""
-        parts, mean = self._components, self.mean[..., None, :]
-        variance = (self._cell_weights * (parts.sd**2 + (parts.mean - mean) ** 2)).sum(axis=-2)
-        return np.asarray(np.sqrt(variance))
+        return self._marginals(slice(None)).sd
 
     def part(self, draws: int | slice) -> "DirichletMixtures":
         """Return a part of a batch (draws, S, K)."""
@@ -113,18 +109,18 @@ class DirichletMixtures:
 
     # All rows
 
-    def divergence_of_rows(self, exact: Dirichlets, *, points: int = 64) -> FloatArray:
+    def divergence_of_rows(self, exact: Dirichlets) -> FloatArray:
         """Return KL(exact || this) of every row in nats, for one exact posterior (K,): (..., m).
 
-        It is the mean of the log ratio over evenly spread points of the exact posterior. The error grows with the
-        number of states.
+        It is the mean of the log ratio over samples of the exact posterior.
         """
         network = self.network
+        draws = even_draws(network, np.broadcast_to(exact.alpha, (_DIVERGENCE_DRAWS, network.cell_count)))
         divergence = np.empty((*self.weights.shape[:-2], network.row_count))
         for r in np.unique(network.cards):
             rows = np.flatnonzero(network.cards[network.node_of_row] == r)
             cells = network.row_starts[rows, None] + np.arange(r)
-            log_theta = _spread_logs(exact.alpha[cells], points)
+            log_theta = np.log(np.maximum(np.moveaxis(draws[:, cells], 0, 1), _LEAST))
             log_density = _log_dirichlet(exact.alpha[cells][..., None, :], log_theta)[..., 0]
             parts = np.moveaxis(self._components.alpha[..., cells], -3, -2)
             logs = _log_dirichlet(parts, log_theta)
@@ -316,23 +312,6 @@ def _log_sums(logs: FloatArray) -> FloatArray:
     most = logs.max(axis=-1, keepdims=True)
     logs -= most
     return np.asarray(np.log(np.exp(logs, out=logs).sum(axis=-1)) + most[..., 0])
-
-
-def _spread_logs(alpha: FloatArray, points: int) -> FloatArray:
-    """Return ln theta at evenly spread points of Dirichlet distributions (m, r), by stick breaking: (m, J, r)."""
-    states = alpha.shape[-1]
-    logs = np.zeros((len(alpha), points, states))
-    left = np.zeros((len(alpha), points))
-    lucks = spread_points(points, max(1, states - 1))
-    for k in range(states - 1):
-        rest = alpha[:, k + 1 :].sum(axis=-1)[:, None]
-        # Two inverses keep the digits of small parts on both sides.
-        part = special.betaincinv(alpha[:, k, None], rest, lucks[k])
-        other = special.betainccinv(rest, alpha[:, k, None], lucks[k])
-        logs[..., k] = left + np.log(np.maximum(part, _LEAST))
-        left = left + np.log(np.maximum(other, _LEAST))
-    logs[..., states - 1] = left
-    return logs
 
 
 def _log_dirichlet(alpha: FloatArray, log_theta: FloatArray) -> FloatArray:
