@@ -81,6 +81,8 @@ ERRORS = Panel(
     "Which mechanism has the least error?",
     "Mean absolute error of the released probabilities against epsilon, one line for each mechanism.",
     large=True,
+    help="The error of a probability is its distance from that of the exact posterior. A noise-aware reader accounts "
+    "for the noise of a release; a naive reader takes noisy counts for exact ones.",
 )
 
 
@@ -132,14 +134,10 @@ def _about(inputs: ComparisonInputs) -> str:
     """Return what the errors are averages of."""
     releases, whose = many(len(inputs.compared.tables.values), "simulated release"), inputs.tables.text
     is_aware = inputs.reading is Reading.NOISE_AWARE
-    reader = (
-        "accounts for the noise where a release states it"
-        if is_aware
-        else "is naive: noisy counts are taken for exact ones"
-    )
+    reader = "noise-aware where a release states its noise" if is_aware else "naive"
     return (
         f"Mean absolute error of all probabilities over {releases} {whose}; bars show one standard error. The reader "
-        f"{reader}. The prior limits the error at small ε."
+        f"is {reader}. The prior limits the error at small ε."
     )
 
 

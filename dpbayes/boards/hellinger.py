@@ -100,6 +100,9 @@ ERRORS = Panel(
     "Which mechanism is closest to the exact posterior?",
     "Boxes: the Hellinger distance between the exact and the released posterior, by mechanism.",
     large=True,
+    help="The Hellinger distance of two distributions is 0 if they are equal and 1 if they do not overlap. An "
+    "exponential mechanism prefers posteriors near the exact one; its sensitivity is how much one throw can change "
+    "the distance: over all throws (global), near the given ones (smooth) or for them alone (local).",
 )
 AT_EPSILON = Panel("epsilon", "Which mechanism wins at which ε?", "Median Hellinger distance against epsilon.")
 AT_THROWS = Panel("throws", "And with how many throws?", "Median Hellinger distance against the number of throws.")
@@ -133,9 +136,8 @@ def _frame(inputs: HellingerInputs, epsilon: float) -> Frame:
         "throws": "Colours as in the boxes; Laplace noise on one count is dashed.",
     }
     note = (
-        "Sensitivity: how much one throw can change the score of a posterior, over all throws (global), near the "
-        "given ones (smooth) or for them alone (local; it has no guarantee and is not ranked). Exponential mechanisms "
-        f"are computed exactly, Laplace from {DRAWS:,} simulated releases."
+        f"Exponential mechanisms are computed exactly, Laplace from {DRAWS:,} simulated releases. Local sensitivity "
+        "has no guarantee and is not ranked."
     )
     numbers = {method.value: median for method, median in medians.items()}
     return Frame(die_headline(medians), figures, (second_sentence(medians, scenario), note), captions, numbers)

@@ -84,7 +84,14 @@ class NonNegativityInputs:
         return invented_records(self.network, noise=self.noise, epsilon=self.epsilon, t=t)
 
 
-SHARE = Panel("share", "How often is a count negative?", "Share of releases with a negative count.", large=True)
+SHARE = Panel(
+    "share",
+    "How often is a count negative?",
+    "Share of releases with a negative count.",
+    large=True,
+    help="Fourier adds noise to sums of counts with signs, from which tables are rebuilt; a rebuilt count can be "
+    "negative. Raising all counts by a multiple of t makes that rarer.",
+)
 ADDED = Panel("added", "How many records does t add?", "Records that are added to every table, against t.")
 
 

@@ -41,8 +41,24 @@ COARSE = ("0.01", "0.03", "0.1", "0.3", "1", "3", "10", "30", "100")
 STEEP = {"type": "log", "exponentformat": "power", "nticks": 5}
 """An axis of probabilities that span many magnitudes."""
 
-CURVE = Panel("curve", "Which losses are possible?", "The privacy curve: delta against epsilon.", large=True)
-WORST = Panel("worst", "Where do two tables differ most?", "The releases of the worst pair of neighbouring tables.")
+LOSS_IN_WORDS = (
+    "The privacy loss of an output is the logarithm of how many times more likely it is for one table than for another "
+    "that differs in one record. It is in nats, the unit of natural logarithms: a loss of 1 is a factor of 2.7."
+)
+
+CURVE = Panel(
+    "curve",
+    "Which losses are possible?",
+    "The privacy curve: delta against epsilon.",
+    large=True,
+    help=f"{LOSS_IN_WORDS} Stated: the guarantee of the paper. Proved: the one that is proved for the same noise.",
+)
+WORST = Panel(
+    "worst",
+    "Where do two tables differ most?",
+    "The releases of the worst pair of neighbouring tables.",
+    help=LOSS_IN_WORDS,
+)
 
 
 DELTA_TEXT = "δ is the largest share of outputs whose loss may exceed ε."
@@ -189,7 +205,12 @@ def _begun(name: str) -> str:
     return name[0].upper() + name[1:]
 
 
-LOSSES = Panel("losses", "Does an output lose more than stated?", "The share of simulated outputs above each loss.")
+LOSSES = Panel(
+    "losses",
+    "Does an output lose more than stated?",
+    "The share of simulated outputs above each loss.",
+    help=LOSS_IN_WORDS,
+)
 
 
 def outputs_view(audit: AdaptiveAudit, tables: TablePair) -> View:
@@ -228,7 +249,14 @@ TOGETHER = 250
 PRIOR = Parameter("a", 0.001, 1e9, 1, log=True, title="prior pseudo-count of every cell")
 RECORDS = Parameter("n", 1, 10**9, 1000, log=True, whole=True, title="records")
 
-BOUND = Panel("bound", "Is the stated bound exceeded?", "The bound as stated, as proved and the true values.")
+BOUND = Panel(
+    "bound",
+    "Is the stated bound exceeded?",
+    "The bound as stated, as proved and the true values.",
+    help="Stated: the number that the paper’s formula gives. Proved: the number that can be proved. The stated line is "
+    "red where the true value is above it. Nats are the unit of natural logarithms: for a privacy loss, 1 is a factor "
+    "of 2.7 between two probabilities; for a KL divergence, 0 means equal distributions.",
+)
 
 
 def axis_parameter(axis: Axis) -> Parameter:

@@ -77,6 +77,8 @@ EPSILONS = Panel(
     "epsilons",
     "How large is the privacy loss?",
     "Epsilon of the samples against the prior precision, proved and as the paper states it.",
+    help="The prior draws the weights towards zero; its precision b is one over its variance. The paper states 2 L(w), "
+    "L(w) being the largest change of the log-likelihood by one record at the weights w.",
 )
 
 

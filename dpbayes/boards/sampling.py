@@ -93,9 +93,16 @@ TRIM = Panel(
     "Which probabilities can be sampled?",
     "Densities of the posterior and of its trimmed form; samples as ticks below.",
     large=True,
+    help="A posterior can be sampled privately only where one record changes it little. It is therefore trimmed: "
+    "probabilities below ω and above 1 − ω are left out of a row of two states, and ω grows as ε falls.",
 )
 ERROR = Panel("error", "How many samples are best?", "Error of the mean of N samples against N.")
-OMEGA = Panel("omega", "How small can a sample be?", "The least probability that is sampled, against epsilon.")
+OMEGA = Panel(
+    "omega",
+    "How small can a sample be?",
+    "The least probability that is sampled, against epsilon.",
+    help="ω is the least probability that is sampled. Where the paper’s ω is red, its samples lose more than ε.",
+)
 
 
 def posterior_sampling(inputs: SamplingInputs | ReleasedSamples) -> View:
@@ -145,11 +152,7 @@ def _row_of(inputs: SamplingInputs, sampler: PosteriorSampler) -> _Row:
     return _Row(sampler, state, state.sample(sampler.log_odds_bound, rng, (sampler.draws,)))
 
 
-TRIMMING = (
-    "A posterior can be sampled privately only where one record changes it little. It is therefore trimmed: "
-    "probabilities below ω or above 1 − ω are left out, and ω grows as ε falls. The samples are simulated from a seed; "
-    "a real release has no seed."
-)
+SIMULATED = ("The samples are simulated from a seed; a real release has no seed.",)
 
 
 def _frame(inputs: SamplingInputs | ReleasedSamples, epsilon: float) -> Frame:
@@ -167,7 +170,7 @@ def _frame(inputs: SamplingInputs | ReleasedSamples, epsilon: float) -> Frame:
             "the region."
         )
         figures["error"], captions["error"] = _error(row)
-    return Frame(_headline(sampler, inside), figures, (TRIMMING,), captions)
+    return Frame(_headline(sampler, inside), figures, SIMULATED, captions)
 
 
 def _headline(sampler: PosteriorSampler, inside: float | None) -> str:
@@ -275,7 +278,14 @@ class GameInputs:
         return play(self.pair, stream(self.seed, "game"), answers=answers, games=games)
 
 
-GAME = Panel("game", "What does the attacker believe?", "The attacker's belief in the true table.", large=True)
+GAME = Panel(
+    "game",
+    "What does the attacker believe?",
+    "The attacker's belief in the true table.",
+    large=True,
+    help="An answer is a sample of the posterior of one of two tables that differ in one record. The attacker knows "
+    "both, sees one answer after another, and names the likelier table; ε bounds what each answer adds.",
+)
 WON = Panel("won", "How many answers are needed?", "Share of games won against the number of answers.")
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import dpbayes as dp
-from dpbayes.boards.accuracy import GRID, AccuracyInputs, accuracy_headline, curve_guarantees, prediction_accuracy
+from dpbayes.base.text import numeral
+from dpbayes.boards.accuracy import GRID, AccuracyInputs, accuracy_headline, prediction_accuracy, proved_sentence
 from dpbayes.experiments.accuracy.methods import ALL_METHODS, EXACT, METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
 from dpbayes.experiments.accuracy.study import accuracy_study
@@ -58,12 +59,16 @@ def test_the_headline_states_the_best_accuracy_in_percent():
     assert f"{100 * float(study.mean(EXACT)[0]):.3g}%" in accuracy_headline(study, 1.0)
 
 
-def test_a_curve_without_a_proof_has_a_larger_proved_epsilon():
-    frame = curve_guarantees(accuracy_study(FIGURE_1), 10.0).set_index("curve")
-    printed = [name for name in frame.index if "paper" in name and "sampl" in name]
-    assert printed
-    assert (frame.loc[printed, "proved ε"].str.replace(",", "").astype(float) > 10).all()
-    assert frame.loc["Laplace", "proved ε"] == "10"
+def test_curves_as_in_the_paper_have_a_larger_proved_epsilon_and_others_are_not_named():
+    study = accuracy_study(FIGURE_1)
+    sentence = proved_sentence(study, 10.0)
+    printed = [method for method in study.plan.private if "paper" in method.called(study.plan.draws)]
+    assert len(printed) == 3
+    for method in printed:
+        proved = float(study.certified[method][GRID.index(10.0)])
+        assert proved > 10
+        assert f"{method.called(study.plan.draws)} {numeral(proved, 3)}" in sentence
+    assert "Laplace" not in sentence
 
 
 @pytest.mark.parametrize("is_table", [True, False])

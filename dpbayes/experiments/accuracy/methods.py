@@ -150,13 +150,6 @@ def _certified_of_kept(plan: AccuracyPlan, epsilon: float) -> float:
     return 2 * float(_as_in_the_plot(plan, epsilon).certified.epsilon)
 
 
-def _note_of_kept(plan: AccuracyPlan) -> str:
-    return (
-        "The paper's Fourier mechanism keeps only releases without a negative count, which at most doubles ε. If all "
-        f"{ATTEMPTS + 1} tries fail, the first one is clipped and released. The bound does not cover this case."
-    )
-
-
 # Posterior sampling, as proved and as in the paper
 
 
@@ -198,15 +191,6 @@ def _printed_sampler(name: str, look: Look, option: tuple[str, str], draws_of: C
         means=_samples(lambda plan, epsilon: printed_bound(plan.network, epsilon), draws_of),
         certified=certified,
         calibrations=(Calibration.AS_PRINTED,),
-        note=_note_of_sampler,
-    )
-
-
-def _note_of_sampler(plan: AccuracyPlan) -> str:
-    return (
-        "The paper's sampler charges for one changed factor of one sample. Up to "
-        f"ε = {numeral(largest_degenerate_epsilon(plan.network), 4)} its ω allows only even odds: every sample is a "
-        "fair coin."
     )
 
 
@@ -234,7 +218,6 @@ OWN: tuple[Method, ...] = (
         certified=_certified_of_kept,
         calibrations=(Calibration.AS_PRINTED,),
         noises=(Noise.REAL,),  # what is kept of many tries, as in the paper's plot
-        note=_note_of_kept,
     ),
     released(
         PosteriorSampler,

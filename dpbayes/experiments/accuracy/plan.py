@@ -135,16 +135,15 @@ class Method:
     """A curve: its `name`, and its look and title, in which "N samples" becomes the plan's number.
 
     `kind` is the class of its mechanism; None for a baseline, which has no epsilon. `option` is the option of the page
-    that leaves the curve out: its name in the link, and its title. `certified` returns the proved epsilon, and `note` a
-    remark on what is proved. `noises` are the kinds of noise that it can sample. The curve of an `is_aware` recipient
-    is measured only in the first AWARE_REPEATS repeats of a study.
+    that leaves the curve out: its name in the link, and its title. `certified` returns the proved epsilon. `noises` are
+    the kinds of noise that it can sample. The curve of an `is_aware` recipient is measured only in the first
+    AWARE_REPEATS repeats of a study.
     """
 
     name: str
     titled: Look = field(compare=False)
     means: Means = field(compare=False)
     certified: Callable[["AccuracyPlan", float], float] = field(compare=False, default=lambda plan, epsilon: epsilon)
-    note: Callable[["AccuracyPlan"], str] = field(compare=False, default=lambda plan: "")
     kind: type[AnyMechanism] | None = field(compare=False, default=None)
     option: tuple[str, str] = field(compare=False, default=("", ""))
     calibrations: tuple[Calibration, ...] = field(compare=False, default=tuple(Calibration))

@@ -10,7 +10,7 @@ from dpbayes.base import terms
 from dpbayes.base.looks import Look
 from dpbayes.base.text import many, shortest, typed
 from dpbayes.base.validation import InputError, brief
-from dpbayes.boards.accuracy import GRID, AccuracyInputs, curve_guarantees, prediction_accuracy
+from dpbayes.boards.accuracy import GRID, AccuracyInputs, prediction_accuracy
 from dpbayes.boards.board import View
 from dpbayes.boards.comparison import ComparisonInputs, comparison, errors_table, releases_of
 from dpbayes.boards.hellinger import HellingerInputs, hellinger_or_laplace
@@ -182,8 +182,6 @@ def _accuracy_board(chosen: Chosen) -> None:
         )
     inputs = kept("lab.accuracy", plan, lambda: AccuracyInputs(plan))
     _show("accuracy", plan, prediction_accuracy, inputs, value, table=chosen.data_title)
-    st.subheader("Proved ε of each curve")
-    numbers(curve_guarantees(inputs.study, chosen.epsilon))
 
 
 # Regression
