@@ -72,13 +72,8 @@ def slider_of(
         >>> slider_of("epsilon", EPSILON, label="Privacy loss ε").stops[:3]
         ('0.01', '0.013', '0.016')
     """
-    stops = tuple(stop_text(stop) for stop in parameter.stops)
+    stops = tuple(typed(stop) for stop in parameter.stops)
     return Slider(name, label, stops, parameter.low, parameter.high, help, ends)
-
-
-def stop_text(value: float) -> str:
-    """Return a stop as the text of the slider: "0.1", "1", "60"."""
-    return typed(value) if isinstance(value, float) else str(value)
 
 
 def nearest_place(points: Sequence[float], value: float) -> int:

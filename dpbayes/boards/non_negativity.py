@@ -9,9 +9,9 @@ import numpy as np
 
 from dpbayes.base.looks import BOUND, INVALID, Curve, Look
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import numeral, share_text
+from dpbayes.base.text import numeral, share_text, typed
 from dpbayes.base.types import FloatArray
-from dpbayes.boards.board import Board, Frame, Panel, Slider, View, stop_text
+from dpbayes.boards.board import Board, Frame, Panel, Slider, View
 from dpbayes.figures.style import PERCENT, Figure, figure_of, line_of, log_axis, titled, upright
 from dpbayes.mechanisms import LaplaceFourier
 from dpbayes.mechanisms.fourier import INCREMENT
@@ -33,7 +33,7 @@ GRID = np.geomspace(STOPS[0], STOPS[-1], 97)
 SLIDER = Slider(
     "t",
     "Increment t",
-    tuple(map(stop_text, STOPS)),
+    tuple(map(typed, STOPS)),
     INCREMENT.low,
     INCREMENT.high,
     help="Fourier raises all counts by a multiple of t before they are released.",

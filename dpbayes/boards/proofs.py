@@ -6,8 +6,7 @@ private.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,20 +17,14 @@ from dpbayes.audit.entry import TablePair
 from dpbayes.audit.pictures import TwoLaws
 from dpbayes.audit.registry import AUDITS, Audited
 from dpbayes.audit.report import AuditReport, AuditVerdict
-from dpbayes.base.parameters import Parameter, parameters_of
-from dpbayes.base.steps import slices
 from dpbayes.base.text import distinct_texts, numeral, power_of_ten, whole_percent
-from dpbayes.base.text import percent as in_percent
-from dpbayes.boards.board import Board, Frame, Panel, Slider, View, stop_text
+from dpbayes.boards.board import Board, Frame, Panel, Slider, View
 from dpbayes.boards.explore import SLIDER
+from dpbayes.experiments.claims import ClaimInputs, Evaluation, axis_parameter, finding, shown_as
 from dpbayes.figures.audit import Mark, laws_figure, losses_figure, privacy_curve_figure, row_losses_figure
 from dpbayes.figures.claims import BoundCurves, bound_figure
 from dpbayes.figures.style import Figure, distinct_labels, titled
-from dpbayes.mechanisms.parameters import EPSILON
-from dpbayes.theory.claims.claim import Bound, Claim, Counterexample, Verdict, joined
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured
-from dpbayes.theory.claims.judgement import ComparedWith, Decision, Judgement, judged
-from dpbayes.theory.claims.setting import Axis, ClaimParameters, EvaluationPoint, Subject, grid, moved
+from dpbayes.theory.claims.setting import Axis
 
 # This mechanism: stated, proved, measured
 
@@ -243,12 +236,6 @@ def outputs_view(audit: AdaptiveAudit, tables: TablePair) -> View:
 
 # The papers' claims: one bound along its axis
 
-TOGETHER = 250
-"""The number of cells times epsilons that are evaluated together, which takes a few hundredths of a second."""
-
-PRIOR = Parameter("a", 0.001, 1e9, 1, log=True, title="prior pseudo-count of every cell")
-RECORDS = Parameter("n", 1, 10**9, 1000, log=True, whole=True, title="records")
-
 BOUND = Panel(
     "bound",
     "Is the stated bound exceeded?",
@@ -257,107 +244,6 @@ BOUND = Panel(
     "red where the true value is above it. Nats are the unit of natural logarithms: for a privacy loss, 1 is a factor "
     "of 2.7 between two probabilities; for a KL divergence, 0 means equal distributions.",
 )
-
-
-def axis_parameter(axis: Axis) -> Parameter:
-    """Return the description of the number on an axis, whose name in settings is the control of the axis.
-
-    Args:
-        axis: The axis of a claim.
-
-    Returns:
-        Its range and symbol.
-    """
-    own = {Axis.EPSILON: EPSILON, Axis.PRIOR: PRIOR, Axis.RECORDS: RECORDS}
-    if axis in own:
-        return own[axis]
-    parameter = parameters_of(ClaimParameters)[axis.field]
-    assert isinstance(parameter, Parameter)
-    return parameter
-
-
-@dataclass(frozen=True, eq=False)
-class ClaimInputs:
-    """What the board of a claim is computed from.
-
-    Attributes:
-        exhibit: The claim with its bound.
-        subject: The network, the prior and, for a curator, the counts.
-        at: All parameters of the bound.
-        axis: The horizontal axis, whose number the slider varies.
-    """
-
-    exhibit: Exhibit
-    subject: Subject
-    at: EvaluationPoint
-    axis: Axis
-
-    @property
-    def is_public(self) -> bool:
-        """Whether the board depends on public values only."""
-        return self.exhibit.uses.is_public_for(self.subject)
-
-    @cached_property
-    def stops(self) -> tuple[str, ...]:
-        """The points of the axis: the stops of the slider."""
-        whole = axis_parameter(self.axis).whole
-        points = {round(x) if whole else float(f"{x:.3g}") for x in grid(self.subject, self.axis)}
-        return tuple(stop_text(x) for x in sorted(points))
-
-    @cached_property
-    def curve(self) -> "Evaluation":
-        """The bound at all points of the axis. Errors: InputError where it cannot be evaluated."""
-        together = max(1, TOGETHER // self.subject.network.cell_count) if self.axis is Axis.EPSILON else 1
-        parts = [self.evaluated(*self.stops[part]) for part in slices(len(self.stops), together)]
-        measured = _joined_measured([part.measured for part in parts])
-        return replace(parts[0], x=self.stops, bound=joined([part.bound for part in parts]), measured=measured)
-
-    def point(self, stop: str) -> tuple[Subject, EvaluationPoint]:
-        """Return the subject and all parameters at a stop. Errors: InputError for a number out of range."""
-        return moved(self.subject, self.at, self.axis, axis_parameter(self.axis).checked(self.axis.symbol, stop))
-
-    def evaluated(self, *stops: str) -> "Evaluation":
-        """Return the bound at one stop, or at several epsilons. Errors: InputError where it cannot be evaluated."""
-        subject, at = self.point(stops[0])
-        if self.axis is Axis.EPSILON:
-            at = replace(at, epsilon=tuple(map(float, stops)))
-        bound = self.exhibit.bound(subject, at)
-        return Evaluation(self, stops, subject, at, bound, self.exhibit.measure(subject, at, bound))
-
-
-@dataclass(frozen=True, eq=False)
-class Evaluation:
-    """A bound and the bounded quantity at one point of the axis, or at several (E,)."""
-
-    inputs: ClaimInputs
-    x: tuple[str, ...]
-    subject: Subject
-    at: EvaluationPoint
-    bound: Bound
-    measured: Measured
-
-    @property
-    def exhibit(self) -> Exhibit:
-        """The claim with its bound."""
-        return self.inputs.exhibit
-
-    @property
-    def claim(self) -> Claim:
-        """The claim."""
-        return self.exhibit.claim
-
-    @property
-    def judgement(self) -> Judgement:
-        """What is decided of the bound at the first point."""
-        return judged(self.exhibit.says, self.bound, self.measured)
-
-
-SERIES = ("exact", "value", "low", "high", "exceeded", "violated")
-
-
-def _joined_measured(parts: list[Measured]) -> Measured:
-    together: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in SERIES}
-    return replace(parts[0], **together)
 
 
 def claim_view(inputs: ClaimInputs) -> View:
@@ -432,136 +318,3 @@ def _claim_notes(here: Evaluation) -> tuple[str, ...]:
         notes.append("For other values of n, the counts keep the proportions of the table.")
     notes.append("Not private (curator view)." if is_private else "Nothing here depends on the counts.")
     return tuple(notes)
-
-
-# The finding about a claim
-
-GENERAL = {
-    Verdict.HOLDS: "holds",
-    Verdict.LOOSE: "holds",
-    Verdict.AMENDED: "holds with a correction",
-    Verdict.FALSE: "fails",
-    Verdict.VACUOUS: "is true but vacuous",
-    Verdict.UNCLEAR: "cannot be checked as stated",
-}
-"""The verdict on a claim as the beginning of every sentence about it."""
-
-
-def finding(here: Evaluation) -> str:
-    """Return the verdict on a claim, what its bound states at a setting, and what it is compared with.
-
-    Args:
-        here: The bound at one setting.
-
-    Returns:
-        One sentence with at most two numbers.
-    """
-    judgement, printed = here.judgement, float(here.bound.printed[0])
-    proved, start = _number(here, float(here.bound.certified[0])), _start(here)
-    match judgement.decision:
-        case Decision.NO_NUMBER:
-            return f"{start}: it gives no number here; {proved} is proved."
-        case Decision.EMPTY:
-            size = numeral(printed) if math.isfinite(printed) else "above 10³⁰⁸"
-            return f"{start}: here it bounds a probability{_probability(here)} by {size}."
-        case Decision.UNCERTIFIED:
-            return f"{start}: it states {_amount(here, printed)}; no bound is proved here."
-        case Decision.UNPROVED:
-            return f"{start}: it states {_amount(here, printed)}, but only {proved} is proved."
-    if here.exhibit.says is BoundKind.QUANTILE and judgement.is_exceeded:
-        share = percent_or_power(float(here.measured.exceeded[0]))
-        allowed = percent_or_power(here.at.knobs.delta)
-        return f"{start}: {share} of simulated {here.exhibit.trials} exceed its bound, which allows {allowed}."
-    label, value = _compared_with(here)
-    digits = _digits(here, printed, value)
-    joint = "but" if judgement.is_exceeded else "and"
-    return f"{start}: it states {_amount(here, printed, digits)}, {joint} {label} is {_number(here, value, digits)}."
-
-
-def _start(here: Evaluation) -> str:
-    """Return the claim with its verdict, and what was decided of it at this setting."""
-    part = here.exhibit.part(here.subject)
-    start = f"{here.claim.reference.in_words}{f', {part},' if part else ''} {GENERAL[here.claim.verdict]}"
-    match here.judgement.decision:
-        case Decision.UNFOUNDED:
-            return f"{start} and is exceeded outside its conditions"
-        case Decision.OURS_EXCEEDED:
-            return f"{start} and is exceeded with {here.claim.ours}, which the paper leaves open"
-        case Decision.TIGHT if here.claim.verdict in (Verdict.HOLDS, Verdict.LOOSE):
-            return f"{start} and is tight here"
-        case Decision.HOLDS | Decision.TIGHT if here.claim.verdict is Verdict.FALSE:
-            return f"{start}, but not at this setting"
-    return start
-
-
-def _compared_with(here: Evaluation) -> tuple[str, float]:
-    """Return what the stated bound is compared with, and its value: exact, else simulated, else proved."""
-    measured, kind = here.measured, here.exhibit.says
-    exact, simulated = float(measured.exact[0]), float(measured.value[0])
-    if here.judgement.beside is ComparedWith.CERTIFIED:
-        return "the proved bound", float(here.bound.certified[0])
-    if kind is BoundKind.QUANTILE:
-        return "the simulated quantile", simulated
-    if kind is BoundKind.CHANCE and not math.isfinite(exact):
-        return "the simulated share", simulated
-    return f"the {measured.exact_name}", exact
-
-
-def _probability(here: Evaluation) -> str:
-    """Return the probability that is bounded, behind "a probability": exact, else simulated, else nothing."""
-    series = (float(here.measured.exact[0]), float(here.measured.value[0]))
-    return next((f" of {_number(here, value)}" for value in series if math.isfinite(value)), "")
-
-
-def shown_as(value: float) -> str:
-    """Return a number in words where there is none, or no finite one."""
-    if math.isnan(value):
-        return "unknown"
-    return numeral(value) if math.isfinite(value) else "infinite"
-
-
-def percent_or_power(share: float, most: int = 3) -> str:
-    """Return a probability in percent; a tiny one as a power of ten."""
-    if 0 < share < 1e-5:
-        return numeral(share, most - 1)
-    return in_percent(share, max(most, 4 if share > 0.99 else 3)).replace(" ", "")
-
-
-def _number(here: Evaluation, value: float, most: int = 3) -> str:
-    is_probability = here.exhibit.says is BoundKind.CHANCE
-    if is_probability and value == 0:
-        return "less than 10⁻³⁰⁰"
-    if not math.isfinite(value):
-        return "no finite number"
-    return percent_or_power(value, most) if is_probability else numeral(value, most)
-
-
-def _amount(here: Evaluation, value: float, most: int = 3) -> str:
-    text = here.exhibit.amount.format(_number(here, value, most))
-    return text.removesuffix("s") if text.endswith(" 1 nats") else text
-
-
-def _digits(here: Evaluation, printed: float, true: float) -> int:
-    """Return how many digits show that what exceeds the stated bound does: three, unless both would read the same."""
-    if not here.judgement.is_exceeded:
-        return 3
-    return next((k for k in range(3, 6) if _number(here, printed, k) != _number(here, true, k)), 6)
-
-
-def claim_verdict(claim: Claim, examples: tuple[Counterexample, ...]) -> str:
-    """Return the verdict on a claim without a bound to draw, with the numbers of the first counterexample.
-
-    Args:
-        claim: The claim.
-        examples: The counterexamples to it.
-
-    Returns:
-        One sentence.
-    """
-    start = f"{claim.reference.in_words} {GENERAL[claim.verdict]}"
-    if not examples:
-        return f"{start}."
-    first = examples[0]
-    return (
-        f"{start}: it states {shown_as(first.printed)}, but the true value is {shown_as(first.truth)} ({first.unit})."
-    )

@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import many, numeral, rough
-from dpbayes.boards.board import Board, Frame, Panel, Slider, View, nearest_place, stop_text
+from dpbayes.base.text import many, numeral, rough, typed
+from dpbayes.boards.board import Board, Frame, Panel, Slider, View, nearest_place
 from dpbayes.experiments.regression import RegressionResult, StudyRecords, records_of, regression_study
 from dpbayes.experiments.regression_scenario import PRECISIONS, Records, RegressionScenario
 from dpbayes.figures.regression import epsilon_figure, regression_errors_figure
@@ -18,7 +18,7 @@ from dpbayes.mechanisms.regression import PRIOR_PRECISION, RegressionSampler
 SLIDER = Slider(
     "regression.precision",
     "Prior precision b",
-    tuple(stop_text(precision) for precision in PRECISIONS),
+    tuple(typed(precision) for precision in PRECISIONS),
     PRIOR_PRECISION.low,
     PRIOR_PRECISION.high,
     help="A larger precision draws the weights towards zero.",

@@ -9,9 +9,9 @@ import numpy as np
 
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import many, numeral, share_text, whole_percent
+from dpbayes.base.text import many, numeral, share_text, typed, whole_percent
 from dpbayes.base.types import FloatArray
-from dpbayes.boards.board import Board, Frame, Panel, View, slider_of, stop_text
+from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.releases import density, density_grid
 from dpbayes.experiments.sampling import (
@@ -304,7 +304,7 @@ def query_game(inputs: GameInputs, *, value: str = "100") -> View:
     steps = Parameter("j", low=1, high=len(inputs.study.right), typical=1, log=True, whole=True)
     label = "Answers that the attacker has seen"
     slider = slider_of("sampling.answers", steps, label=label)
-    first = stop_text(int(np.clip(int(value), 1, len(inputs.study.right))))
+    first = typed(int(np.clip(int(value), 1, len(inputs.study.right))))
     board = Board("query-game", "The query game", (GAME, WON), {}, first, slider)
     return View(board, lambda stop: (_game_frame(inputs, int(stop)),))
 

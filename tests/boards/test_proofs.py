@@ -11,18 +11,16 @@ import dpbayes as dp
 from dpbayes.audit.entry import TablePair
 from dpbayes.audit.registry import POINTS, Audited, audit
 from dpbayes.base.parameters import Parameter, parameters_of
+from dpbayes.base.text import typed
 from dpbayes.base.validation import InputError
-from dpbayes.boards.board import stop_text
-from dpbayes.boards.proofs import (
+from dpbayes.boards.proofs import audit_view, claim_view, outputs_view
+from dpbayes.experiments.claims import (
     GENERAL,
     ClaimInputs,
     Evaluation,
-    audit_view,
     axis_parameter,
     claim_verdict,
-    claim_view,
     finding,
-    outputs_view,
 )
 from dpbayes.figures.audit import LEAST_DELTA
 from dpbayes.mechanisms import PRIVATE, Calibration, PosteriorSampler
@@ -159,7 +157,7 @@ def inputs_of(
 
 
 def here(inputs: ClaimInputs) -> Evaluation:
-    return inputs.evaluated(stop_text(place(inputs.subject, inputs.at, inputs.axis)))
+    return inputs.evaluated(typed(place(inputs.subject, inputs.at, inputs.axis)))
 
 
 def words(evaluation: Evaluation) -> str:

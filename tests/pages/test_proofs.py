@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.audit.registry import audit
 from dpbayes.base.references import PAPERS
-from dpbayes.boards.proofs import shown_as
+from dpbayes.experiments.claims import shown_as
 from dpbayes.mechanisms import OF_RECORDS, LaplaceUpdates
 from dpbayes.mechanisms.die.hellinger import HellingerLocal
 from dpbayes.posteriors.hellinger import Die

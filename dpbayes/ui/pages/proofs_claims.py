@@ -13,15 +13,11 @@ from dpbayes.base import terms
 from dpbayes.base.libraries import pd
 from dpbayes.base.memo import Memo
 from dpbayes.base.references import PAPERS
-from dpbayes.base.text import numeral
+from dpbayes.base.text import numeral, typed
 from dpbayes.base.validation import InputError
-from dpbayes.boards.board import View, stop_text
-from dpbayes.boards.proofs import (
-    ClaimInputs,
-    claim_verdict,
-    claim_view,
-    shown_as,
-)
+from dpbayes.boards.board import View
+from dpbayes.boards.proofs import claim_view
+from dpbayes.experiments.claims import ClaimInputs, claim_verdict, shown_as
 from dpbayes.theory.claims.claim import Claim, Counterexample, Verdict
 from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject, place
@@ -223,7 +219,7 @@ def value_of(chosen: Chosen, inputs: ClaimInputs) -> str:
     here = place(inputs.subject, inputs.at, inputs.axis)
     if inputs.axis is Axis.RECORDS:
         here = chosen.parameter("bounds.n", int(here))
-    return stop_text(here)
+    return typed(here)
 
 
 def _memo() -> Memo:

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 from dpbayes.audit.registry import AUDITS
 from dpbayes.base.parameters import Choice, Parameter, parameters_of
-from dpbayes.boards.proofs import PRIOR, RECORDS
 from dpbayes.boards.which_epsilon import TOLERANCE
 from dpbayes.experiments import die
 from dpbayes.experiments.accuracy import plan
+from dpbayes.experiments.claims import PRIOR, RECORDS
 from dpbayes.experiments.regression_scenario import RegressionScenario
 from dpbayes.mechanisms import OF_RECORDS, PRIVATE
 from dpbayes.mechanisms.parameters import EPSILON
