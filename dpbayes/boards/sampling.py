@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -15,13 +14,12 @@ from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.releases import density, density_grid
 from dpbayes.experiments.sampling import (
-    GameStudy,
-    GameTables,
+    LEVEL,
+    Game,
     RowState,
     certified_bound,
     certified_omega,
     needed_answers,
-    play,
     printed_omega,
 )
 from dpbayes.figures.sampling import (
@@ -37,10 +35,7 @@ from dpbayes.mechanisms.parameters import MOST_DRAWS
 from dpbayes.model.counts import Counts
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.theory.dimitrakakis14.game import (
-    BetaPair,
     adversary_ceiling,
-    needed_answers_bracket,
-    printed_answers,
     too_few_answers,
 )
 
@@ -234,50 +229,6 @@ def _omega_text(sampler: PosteriorSampler) -> str:
 # The query game
 
 
-LEVEL = 0.95
-"""The share of games that the attacker wants to win."""
-
-MOST_SIMULATED, LEAST_GAMES, MOST_GAMES, DRAWS_AT_ONCE = 4000, 50, 1000, 1_000_000
-
-
-@dataclass(frozen=True, eq=False)
-class GameInputs:
-    """Two hypothetical tables that differ in one record; nothing here depends on data.
-
-    Attributes:
-        tables: The two tables and the prior.
-        mechanism: The mechanism that samples one answer.
-        seed: The seed of the simulated games.
-    """
-
-    tables: GameTables
-    mechanism: PosteriorSampler
-    seed: int = 1
-
-    @cached_property
-    def pair(self) -> BetaPair:
-        """The posteriors of the two tables."""
-        return self.tables.pair(self.mechanism.log_odds_bound)
-
-    @cached_property
-    def bracket(self) -> tuple[float, float]:
-        """The proved bounds of the number of answers that the attacker needs."""
-        least, most = needed_answers_bracket(self.pair, error=1 - LEVEL)
-        return max(1.0, float(least)), max(1.0, float(most))
-
-    @property
-    def stated(self) -> float:
-        """The number of answers that suffices by the paper's Theorem 3."""
-        return printed_answers(self.tables.columns * self.mechanism.log_odds_bound, error=1 - LEVEL)
-
-    @cached_property
-    def study(self) -> GameStudy:
-        """Simulated games, as long as the attacker needs."""
-        answers = int(np.clip(np.ceil(1.2 * self.bracket[1]), 2, MOST_SIMULATED))
-        games = int(np.clip(DRAWS_AT_ONCE // answers, LEAST_GAMES, MOST_GAMES))
-        return play(self.pair, stream(self.seed, "game"), answers=answers, games=games)
-
-
 GAME = Panel(
     "game",
     "What does the attacker believe?",
@@ -289,51 +240,51 @@ GAME = Panel(
 WON = Panel("won", "How many answers are needed?", "Share of games won against the number of answers.")
 
 
-def query_game(inputs: GameInputs, *, value: str = "100") -> View:
+def query_game(game: Game, *, value: str = "100") -> View:
     """Return the board of the query game: how many samples reveal which of two tables is used.
 
     [Dimitrakakis14] Theorems 1 to 3.
 
     Args:
-        inputs: The two tables and the mechanism.
+        game: The two tables and the mechanism.
         value: The number of answers that is shown first.
 
     Returns:
         A view whose stops are numbers of answers.
     """
-    steps = Parameter("j", low=1, high=len(inputs.study.right), typical=1, log=True, whole=True)
+    steps = Parameter("j", low=1, high=len(game.study.right), typical=1, log=True, whole=True)
     label = "Answers that the attacker has seen"
     slider = slider_of("sampling.answers", steps, label=label)
-    first = typed(int(np.clip(int(value), 1, len(inputs.study.right))))
+    first = typed(int(np.clip(int(value), 1, len(game.study.right))))
     board = Board("query-game", "The query game", (GAME, WON), {}, first, slider)
-    return View(board, lambda stop: (_game_frame(inputs, int(stop)),))
+    return View(board, lambda stop: (_game_frame(game, int(stop)),))
 
 
-def _game_frame(inputs: GameInputs, answers: int) -> Frame:
-    study, needed = inputs.study, needed_answers(inputs.study, level=LEVEL)
+def _game_frame(game: Game, answers: int) -> Frame:
+    study, needed = game.study, needed_answers(game.study, level=LEVEL)
     won = whole_percent(study.right[answers - 1])
     takes = f"more than {len(study.log_odds):,}" if needed is None else f"about {needed:,}"
     headline = (
         f"After {many(answers, 'answer')} the attacker wins {won} of the games; winning {LEVEL:.0%} takes {takes}."
     )
-    loss = numeral(max(abs(float(end)) for end in inputs.pair.gain_range), 4)
-    figures = {"game": _beliefs(inputs, answers), "won": _wins(inputs)}
+    loss = numeral(max(abs(float(end)) for end in game.pair.gain_range), 4)
+    figures = {"game": _beliefs(game, answers), "won": _wins(game)}
     captions = {
         "game": f"The privacy loss of one answer is at most ε = {loss} for these two tables.",
-        "won": _bounds_text(inputs),
+        "won": _bounds_text(game),
     }
     note = "The attacker knows both tables, and finds them equally likely before the first answer."
     return Frame(headline, figures, (note,), captions, {"won": float(study.right[answers - 1])})
 
 
-def _beliefs(inputs: GameInputs, answers: int) -> Figure:
+def _beliefs(game: Game, answers: int) -> Figure:
     """Draw a typical game, which is the same after every number of answers, and others of both tables."""
-    study = inputs.study
+    study = game.study
     bold = int(np.argsort(study.log_odds[-1])[study.log_odds.shape[1] // 2])
     others = np.delete(np.arange(study.log_odds.shape[1]), bold)
     others = others[np.argsort(np.arange(len(others)) * 0.6180339887 % 1)]
     belief = np.concatenate([np.full((1, len(others) + 1), 0.5), study.belief[:answers, np.append(bold, others)]])
-    ceilings, sampler, steps = [], inputs.mechanism, np.arange(1, len(study.log_odds) + 1)
+    ceilings, sampler, steps = [], game.mechanism, np.arange(1, len(study.log_odds) + 1)
     for who, guarantee in (("proved", sampler.certified), ("stated", sampler.claimed)):
         if who == "proved" or sampler.calibration is Calibration.AS_PRINTED:
             curve = adversary_ceiling(guarantee.epsilon, steps)
@@ -342,13 +293,13 @@ def _beliefs(inputs: GameInputs, answers: int) -> Figure:
     return game_figure(np.arange(answers + 1.0), belief, ceilings, colour=PosteriorSampler.colour)
 
 
-def _wins(inputs: GameInputs) -> Figure:
-    study, (least, most) = inputs.study, inputs.bracket
-    wrong = bool(too_few_answers(inputs.stated, least))
+def _wins(game: Game) -> Figure:
+    study, (least, most) = game.study, game.bracket
+    wrong = bool(too_few_answers(game.stated, least))
     marks = [
         ("at least (proved)", least, True),
         ("at most (proved)", most, True),
-        (f"Theorem 3 (paper){', refuted here' if wrong else ''}", max(1.0, inputs.stated), not wrong),
+        (f"Theorem 3 (paper){', refuted here' if wrong else ''}", max(1.0, game.stated), not wrong),
     ]
     steps = np.arange(1.0, len(study.right) + 1)
     picked = np.unique(np.round(np.geomspace(1, len(steps), 200)).astype(int)) - 1
@@ -362,9 +313,9 @@ def _wins(inputs: GameInputs) -> Figure:
     )
 
 
-def _bounds_text(inputs: GameInputs) -> str:
-    least, most = map(math.ceil, inputs.bracket)
+def _bounds_text(game: Game) -> str:
+    least, most = map(math.ceil, game.bracket)
     return (
         f"Proved: at least {least:,} and at most {most:,} answers. The paper's Theorem 3 states "
-        f"{math.ceil(inputs.stated):,}."
+        f"{math.ceil(game.stated):,}."
     )

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from dpbayes.base.randomness import stream
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.parameters import Calibration
 from dpbayes.mechanisms.sampler import PosteriorSampler
@@ -15,7 +16,13 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions, sample_trimmed
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.trimmed import log_odds_quantile, log_odds_rule
-from dpbayes.theory.dimitrakakis14.game import BetaPair
+from dpbayes.theory.dimitrakakis14.game import BetaPair, needed_answers_bracket, printed_answers
+
+LEVEL = 0.95
+"""The share of games that the attacker wants to win."""
+
+MOST_SIMULATED, LEAST_GAMES, MOST_GAMES, DRAWS_AT_ONCE = 4000, 50, 1000, 1_000_000
+"""Simulated answers of a game and games, at most and at least, and answers of all games."""
 
 _LATTICE = 512
 """Lattice points over the other decisions of a long row, for the density of one state."""
@@ -149,25 +156,6 @@ def _depth(network: Network) -> int:
 # The query game
 
 
-@dataclass(frozen=True)
-class GameTables:
-    """Two hypothetical tables of `records` records over `columns` binary columns that differ in one record.
-
-    In each column, `successes` of the records are 1 in x, and one fewer in y (or one more, if x has none). The prior of
-    each probability is Beta(concentration, concentration).
-    """
-
-    records: int
-    successes: int
-    columns: int = 1
-    concentration: float = 1.0
-
-    def pair(self, bound: float) -> BetaPair:
-        """Return the posteriors of the two tables, their log-odds trimmed to +-bound."""
-        a, b = self.concentration + self.successes, self.concentration + self.records - self.successes
-        return BetaPair(np.asarray(a), np.asarray(b), 1 if self.successes else -1, bound, self.columns)
-
-
 def answering(columns: int, *, epsilon: float, calibration: Calibration) -> PosteriorSampler:
     """Return the mechanism that samples one answer about `columns` binary columns. Errors: those of the mechanism."""
     network = Network.from_edges([f"column {i}" for i in range(1, columns + 1)], [])
@@ -220,3 +208,44 @@ def needed_answers(study: GameStudy, *, level: float) -> int | None:
     """Return the first number of answers after which the likelier table is right in `level` of games; None if later."""
     reached = np.flatnonzero(study.right >= level)
     return int(reached[0]) + 1 if len(reached) else None
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """Two hypothetical tables that differ in one record, and the mechanism whose answers reveal which of them is used.
+
+    The mechanism samples one answer about the columns of its network. In each column, `successes` of the `records` are
+    1 in x, and one fewer in y (or one more, if x has none). The prior of each probability is Beta(concentration,
+    concentration). Nothing here depends on data.
+    """
+
+    mechanism: PosteriorSampler
+    records: int
+    successes: int
+    concentration: float = 1.0
+    seed: int = 1
+
+    @cached_property
+    def pair(self) -> BetaPair:
+        """The posteriors of the two tables."""
+        a, b = self.concentration + self.successes, self.concentration + self.records - self.successes
+        moved, columns = 1 if self.successes else -1, len(self.mechanism.prior.network.names)
+        return BetaPair(np.asarray(a), np.asarray(b), moved, self.mechanism.log_odds_bound, columns)
+
+    @cached_property
+    def bracket(self) -> tuple[float, float]:
+        """The proved bounds of the number of answers that the attacker needs."""
+        least, most = needed_answers_bracket(self.pair, error=1 - LEVEL)
+        return max(1.0, float(least)), max(1.0, float(most))
+
+    @property
+    def stated(self) -> float:
+        """The number of answers that suffices by the paper's Theorem 3."""
+        return printed_answers(self.pair.columns * self.pair.bound, error=1 - LEVEL)
+
+    @cached_property
+    def study(self) -> GameStudy:
+        """Simulated games, as long as the attacker needs."""
+        answers = int(np.clip(np.ceil(1.2 * self.bracket[1]), 2, MOST_SIMULATED))
+        games = int(np.clip(DRAWS_AT_ONCE // answers, LEAST_GAMES, MOST_GAMES))
+        return play(self.pair, stream(self.seed, "game"), answers=answers, games=games)

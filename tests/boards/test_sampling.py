@@ -4,14 +4,13 @@ import numpy as np
 
 import dpbayes as dp
 from dpbayes.boards.sampling import (
-    GameInputs,
     ReleasedSamples,
     SamplingInputs,
     posterior_sampling,
     query_game,
     samples_of,
 )
-from dpbayes.experiments.sampling import GameTables, answering
+from dpbayes.experiments.sampling import Game, answering
 from dpbayes.mechanisms import Calibration, PosteriorSampler
 
 NETWORK, CPTS = dp.load_named("sprinkler")
@@ -71,7 +70,7 @@ def test_the_headline_of_the_paper_s_calibration_states_both_epsilons():
 
 def test_the_attacker_wins_more_games_with_more_answers():
     sampler = answering(1, epsilon=2.0, calibration=Calibration.CERTIFIED)
-    view = query_game(GameInputs(GameTables(20, 15), sampler), value="2")
+    view = query_game(Game(sampler, 20, 15), value="2")
     stops = view.board.slider.stops
     first, last = (view.frames_at(stop)[0].numbers["won"] for stop in (stops[0], stops[-1]))
     assert last > max(first, 0.9)

@@ -6,8 +6,8 @@ from scipy import stats
 
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.sampling import (
+    Game,
     GameStudy,
-    GameTables,
     RowState,
     answering,
     certified_bound,
@@ -123,19 +123,19 @@ def test_more_draws_first_help_and_then_trim_too_much():
 # The game
 
 
-def network_pair(epsilon=1.0, calibration=Calibration.CERTIFIED, columns=1, **more):
+def network_pair(epsilon=1.0, calibration=Calibration.CERTIFIED, columns=1, records=20, successes=15):
     mechanism = answering(columns, epsilon=epsilon, calibration=calibration)
-    two = GameTables(**({"records": 20, "successes": 15, "columns": columns} | more))
-    return mechanism, two.pair(mechanism.log_odds_bound)
+    return mechanism, Game(mechanism, records, successes).pair
 
 
 def test_the_tables_are_neighbours():
     for successes in (0, 1, 7, 20):
-        pair = GameTables(20, successes, concentration=2.0).pair(1.0)
+        pair = Game(answering(3, epsilon=1.0, calibration=Calibration.CERTIFIED), 20, successes, 2.0).pair
         other = pair.swapped()
         assert pair.a + pair.b == other.a + other.b == 24
         assert abs(pair.a - other.a) == 1
         assert pair.a == 2 + successes
+        assert pair.columns == 3
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])

@@ -3,7 +3,7 @@
 import pytest
 
 from dpbayes.boards.sampling import ReleasedSamples
-from dpbayes.ui.pages.lab import EXPERIMENTS, accuracy_plan, game_inputs
+from dpbayes.ui.pages.lab import EXPERIMENTS, accuracy_plan, game_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options import Experiment
 from dpbayes.ui.session.settings import Settings
@@ -76,7 +76,7 @@ def test_options_are_those_of_the_experiments():
     die, scenario = chosen.options("hellinger"), chosen.options("regression")
     assert (die.sides, die.n, die.epsilon) == (3, 12, 3.0)
     assert (scenario.draws, scenario.noise_variance) == (4, 2.0)
-    assert game_inputs(chosen).tables.columns == 3
+    assert game_of(chosen).pair.columns == 3
 
 
 def drawn(**settings):

@@ -17,7 +17,6 @@ from dpbayes.boards.hellinger import HellingerInputs, hellinger_or_laplace
 from dpbayes.boards.non_negativity import NonNegativityInputs, non_negativity
 from dpbayes.boards.regression import RegressionInputs, RegressionPrice, regression
 from dpbayes.boards.sampling import (
-    GameInputs,
     ReleasedSamples,
     SamplingInputs,
     posterior_sampling,
@@ -30,7 +29,7 @@ from dpbayes.experiments.die import Balance
 from dpbayes.experiments.planned_tables import TrueTable
 from dpbayes.experiments.regression_scenario import NormBound, Records, RegressionScenario
 from dpbayes.experiments.releases import MechanismAt
-from dpbayes.experiments.sampling import GameTables, answering
+from dpbayes.experiments.sampling import Game, answering
 from dpbayes.mechanisms import (
     PRIVATE,
     Calibration,
@@ -256,19 +255,18 @@ def _sampling_board(chosen: Chosen) -> None:
         _game(chosen)
 
 
-def game_inputs(chosen: Chosen) -> GameInputs:
+def game_of(chosen: Chosen) -> Game:
     """Return the query game of the options. Errors: InputError if nothing is left to sample."""
     options = chosen.options("sampling")
     successes, calibration = round(options.records * options.share), chosen.parameter("calibration")
-    tables = GameTables(options.records, successes, options.columns, options.concentration)
     sampler = answering(options.columns, epsilon=options.answer_epsilon, calibration=calibration)
-    return GameInputs(tables, sampler, chosen.seed)
+    return Game(sampler, options.records, successes, options.concentration, chosen.seed)
 
 
 def _game(chosen: Chosen) -> None:
     options = chosen.options("sampling")
     key = (replace(options, answers=1), chosen.parameter("calibration"), chosen.seed)
-    inputs, value = kept("lab.game", key, lambda: game_inputs(chosen)), str(options.answers)
+    inputs, value = kept("lab.game", key, lambda: game_of(chosen)), str(options.answers)
     view = query_game(inputs, value=value)
     _show("game", key, lambda _: view, inputs, view.board.value)
 
