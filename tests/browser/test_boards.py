@@ -148,3 +148,15 @@ def test_the_document_works_from_disk_and_everyone_can_read_it(visit, tmp_path: 
         expect(page.get_by_role("heading", level=2)).to_contain_text("ε = 100:")
         violations = Axe().run(page).response["violations"]
         assert [(rule["id"], rule["nodes"][0]["html"]) for rule in violations] == []
+
+
+def test_the_terms_of_a_picture_are_explained_beside_its_title(visit):
+    screen = visit("explore?source=sprinkler&epsilon=1", viewport={"width": 400, "height": 800})
+    why = screen.page.get_by_role("button", name="Explain: How far from the truth?")
+    meaning = screen.page.get_by_text("A noise-aware reader models the public noise")
+    expect(meaning).to_be_hidden()
+    why.click()
+    expect(meaning).to_be_in_viewport(ratio=1)
+    assert abs(meaning.bounding_box()["y"] - why.bounding_box()["y"]) < 200
+    screen.page.keyboard.press("Escape")
+    expect(meaning).to_be_hidden()

@@ -192,7 +192,7 @@ class Panel {
     const find = (selector) => this.root.querySelector(selector);
     [this.name, this.action, this.caption, this.place] = ["h3", ".action", "figcaption", ".chart"].map(find);
     [this.why, this.meaning] = [".why", ".meaning"].map(find);
-    this.why.onclick = () => this.meaning.togglePopover();
+    this.why.onclick = () => this.explain();
     this.action.onclick = () => board.another();
     find("[data-large]").onclick = () => (document.fullscreenElement ? document.exitFullscreen() : this.root.requestFullscreen());
     for (const button of this.root.querySelectorAll("[data-save]")) button.onclick = () => board.save([this], button.dataset.save);
@@ -212,6 +212,14 @@ class Panel {
     for (const button of this.root.querySelectorAll(".menu button")) {
       button.setAttribute("aria-label", `${button.textContent}: ${title}`);
     }
+  }
+
+  // The meaning of the picture's terms, below the button that asks for it.
+  explain() {
+    const { left, bottom } = this.why.getBoundingClientRect();
+    this.meaning.togglePopover();
+    this.meaning.style.left = `${Math.max(8, Math.min(left, innerWidth - this.meaning.offsetWidth - 8))}px`;
+    this.meaning.style.top = `${Math.max(8, Math.min(bottom + 4, innerHeight - this.meaning.offsetHeight - 8))}px`;
   }
 
   show(figure, caption) {
