@@ -177,36 +177,26 @@ def _values(block: _Block, states: States) -> FloatArray:
 
 def _row(block: _Block, entry: _BifEntry, states: States) -> tuple[int, ...]:
     """Return the states of the parents, as places."""
-    if len(entry.given) != len(block.parents):
+    try:
+        return tuple(states[parent].index(own) for parent, own in zip(block.parents, entry.given, strict=True))
+    except ValueError:
         raise InputError(
-            f"Line {entry.line} of the BIF file names {len(entry.given)} states for a row of {brief(block.child)}, "
-            f"which has {len(block.parents)} parents."
-        )
-    for parent, state in zip(block.parents, entry.given, strict=True):
-        if state not in states[parent]:
-            raise InputError(
-                f"Line {entry.line} of the BIF file has {brief(state)}, which is not a state of {brief(parent)}."
-            )
-    return tuple(states[parent].index(state) for parent, state in zip(block.parents, entry.given, strict=True))
+            f"Line {entry.line} of the BIF file has the row ({', '.join(map(brief, entry.given))}) of "
+            f"{brief(block.child)}, which is not one state of each of its {len(block.parents)} parents."
+        ) from None
 
 
 def _numbers(block: _Block, entry: _BifEntry, shape: tuple[int, ...]) -> FloatArray:
     """Return the numbers of an entry, of the shape of the table or (r_child,)."""
-    needed = math.prod(shape) if entry.scope == "table" else shape[-1]
-    if len(entry.numbers) != needed:
-        raise InputError(
-            f"The number of probabilities in line {entry.line} of the BIF file, for {brief(block.child)}, "
-            f"is {len(entry.numbers)}; it must be {needed}."
-        )
-    try:
-        numbers = np.array([float(text) for text in entry.numbers])
-    except ValueError as error:
-        text = str(error).partition(": ")[2].strip("'")
-        raise InputError(
-            f"Line {entry.line} of the BIF file has {brief(text)} for {brief(block.child)}, which is not a number."
-        ) from None
     # In a `table` the child's state varies slowest and the last parent's fastest: the format's own rule.
-    return np.moveaxis(numbers.reshape(shape[-1], *shape[:-1]), 0, -1) if entry.scope == "table" else numbers
+    shape = (shape[-1], *shape[:-1]) if entry.scope == "table" else shape[-1:]
+    try:
+        return np.moveaxis(np.array([float(text) for text in entry.numbers]).reshape(shape), 0, -1)
+    except ValueError:
+        raise InputError(
+            f"Line {entry.line} of the BIF file must have {math.prod(shape)} numbers for {brief(block.child)}, not "
+            f"{brief(', '.join(entry.numbers), 80)}."
+        ) from None
 
 
 # The grammar: variable and probability blocks

@@ -1,6 +1,6 @@
 """From columns of text to public domains (categories, groups, cut points) and to tables of codes."""
 
-import math
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
@@ -11,7 +11,7 @@ import numpy as np
 from dpbayes.base.libraries import pd
 from dpbayes.base.text import shortest
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
-from dpbayes.base.validation import InputError, brief, distinct_names, require_type
+from dpbayes.base.validation import InputError, brief, distinct_names, finite_number, require_type
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import MAX_STATES
 
@@ -96,16 +96,19 @@ class Cuts:
     limits: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        points = tuple(_finite(self.name, point) for point in self.points)
+        what, largest = f"A cut point of {brief(self.name)}", sys.float_info.max
+        points, limits = (
+            tuple(finite_number(what, point, low=-largest, high=largest) for point in given)
+            for given in (self.points, self.limits or ())
+        )
         if not points:
             raise InputError(f"Column {brief(self.name)} needs at least one cut point.")
-        limits = self.limits and (_finite(self.name, self.limits[0]), _finite(self.name, self.limits[1]))
         for low, high in pairwise((limits[0], *points, limits[1]) if limits else points):
             if low >= high:
                 steps = f"{shortest(high)} follows {shortest(low)}"
                 raise InputError(f"The cut points of {brief(self.name)} must increase; {steps}.")
         object.__setattr__(self, "points", points)
-        object.__setattr__(self, "limits", limits)
+        object.__setattr__(self, "limits", limits or None)
         _check(self)
 
     @cached_property
@@ -234,13 +237,3 @@ def numbers_in(values: "pd.Series") -> FloatArray:
     texts, finite = values.tolist(), np.flatnonzero(np.isfinite(numbers))
     numbers[finite] = [float(texts[k]) for k in finite.tolist()]
     return numbers
-
-
-def _finite(name: str, point: object) -> float:
-    try:
-        number = float(point)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"The cut point {brief(point)} of {brief(name)} is not a number.") from None
-    if not math.isfinite(number):
-        raise InputError(f"The cut points of {brief(name)} must be finite numbers; {number} is not.")
-    return number

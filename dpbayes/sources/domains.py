@@ -269,41 +269,30 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 _DOMAINS: dict[str, type] = {"values": list, "groups": dict, "cuts": list, "points": list}
-_ABOUT: dict[str, type] = {"use": bool, "meaning": str}
-_FIELDS: dict[str, Any] = _DOMAINS | _ABOUT | {"missing": bool | str, "public": bool}
-"""The fields of an entry and their types: those that declare a domain, and those that need none."""
+_RULES: dict[str, Any] = {"missing": bool | str, "public": bool}
+_ABOUT: dict[str, Any] = {"use": bool, "meaning": str}
+"""The fields of an entry and their types: one that declares a domain, those that need one, and those that need none."""
 
 
 def _column(name: str, entry: object) -> DeclaredColumn:
     fields: Any = {"values": entry} if isinstance(entry, list) else entry
-    if not isinstance(fields, dict) or not _has_form(fields):
+    kinds = [key for key in _DOMAINS if key in fields] if isinstance(fields, dict) else []
+    types = _ABOUT | (_DOMAINS | _RULES if len(kinds) == 1 else {})
+    if not isinstance(fields, dict) or not all(isinstance(own, types.get(key, ())) for key, own in fields.items()):
         raise InputError(
             f"The declaration of column {brief(name)} must be a list of values, or an object with one of the fields "
             "values, groups, cuts and points, and perhaps missing, public, use and meaning."
         )
-    domain = _domain(name, fields) if set(fields) - set(_ABOUT) else None
+    domain = _domain(name, kinds[0], fields) if kinds else None
     return DeclaredColumn(name, domain, use=fields.get("use", True), meaning=fields.get("meaning", ""))
 
 
-def _has_form(fields: Mapping[str, Any]) -> bool:
-    if not all(key in _FIELDS and isinstance(value, _FIELDS[key]) for key, value in fields.items()):
-        return False
-    kinds = [key for key in fields if key in _DOMAINS]
-    if len(kinds) != 1:
-        return set(fields) <= set(_ABOUT)
-    values = fields[kinds[0]]
-    if kinds[0] in ("cuts", "points"):
-        return all(type(value) in (int, float) for value in values)
-    lists = list(values.values()) if kinds[0] == "groups" else [values]
-    return all(isinstance(own, list) and not any(isinstance(v, list | dict) for v in own) for own in lists)
-
-
-def _domain(name: str, fields: Mapping[str, Any]) -> Column:
-    if "points" in fields:
-        column: Column = Cuts(name, tuple(fields["points"]), public=True)
+def _domain(name: str, kind: str, fields: Mapping[str, Any]) -> Column:
+    given = fields[kind]
+    if kind == "points":
+        column: Column = Cuts(name, tuple(given), public=True)
     else:
-        shape = cuts(*fields["cuts"]) if "cuts" in fields else fields.get("values", fields.get("groups"))
-        (column,) = declare({name: shape})
+        (column,) = declare({name: cuts(*given) if kind == "cuts" else given})
     missing = fields.get("missing", False)
     missing = MISSING if missing is True else missing or column.missing
     return replace(column, public=fields.get("public", True), missing=missing)

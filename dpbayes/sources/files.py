@@ -24,11 +24,6 @@ LINES = 50
 
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a vertical bar"}
 _BYTE_ORDER = (b"\xff\xfe", b"\xfe\xff")
-_OTHERS = (
-    (b"PK\x03\x04", "a zip archive or a spreadsheet in a format other than .xlsx; save the table as .xlsx or CSV"),
-    (b"\xd0\xcf\x11\xe0", "an old spreadsheet (.xls), or one with a password; save it as .xlsx without a password"),
-    (b"\x1f\x8b", "a gzip archive; unpack it first"),
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,13 +70,13 @@ def read_table(name: str, data: bytes | None = None) -> TableFile:
 
 
 def _read_text(data: bytes) -> TableFile:
-    for magic, what in _OTHERS:
-        if data.startswith(magic):
-            raise InputError(f"This is not a CSV file: it looks like {what}.")
     if data.startswith(_BYTE_ORDER):
         encodings = {"utf-16": ("UTF-16", "the file begins with the byte order mark of UTF-16")}
     elif b"\x00" in data:
-        raise InputError("This is not a CSV file: it contains bytes that are not text.")
+        raise InputError(
+            "This file is not text, Parquet or an Excel workbook without a password (.xlsx). Unpack an archive, and "
+            "save a spreadsheet as .xlsx or CSV."
+        )
     else:
         encodings = {"utf-8-sig": ("UTF-8", ""), "windows-1252": ("Windows-1252", "the file is not text in UTF-8")}
     for encoding, (title, why) in encodings.items():

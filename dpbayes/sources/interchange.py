@@ -1,7 +1,7 @@
 """Networks from networkx graphs, and from and to models of pgmpy (the extra `interchange`)."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -124,16 +124,13 @@ def from_pgmpy(model: Any) -> tuple[Network, FloatArray]:
     """
     if not all(hasattr(model, name) for name in ("nodes", "edges", "get_cpds")):
         raise InputError("The model must be a DiscreteBayesianNetwork of pgmpy.")
-    nodes = list(model.nodes())
-    tables: dict[str, ForeignTable] = {}
-    for node in nodes:
+    graph: nx.DiGraph[Any] = nx.DiGraph()
+    for node in model.nodes():
         cpd = model.get_cpds(node)
         if cpd is None:
             raise InputError(f"The node {brief(node)} of the model has no CPD. Fit the model first.")
-        names = {str(own): tuple(map(str, cpd.state_names[own])) for own in cpd.variables}
-        values = np.asarray(cpd.values, dtype=np.float64)
-        tables[str(node)] = ForeignTable(names, values)
-    states = {name: table.axes[name] for name, table in tables.items()}
-    edges = [(str(parent), str(child)) for parent, child in model.edges()]
-    network = Network.from_edges(map(str, nodes), edges, states)
-    return network, cpts_of_tables(network, tables)
+        values, (_, *parents) = np.moveaxis(np.asarray(cpd.values), 0, -1), cpd.variables
+        graph.add_node(node, states=cpd.state_names[node], parents=parents, probabilities=values)
+    graph.add_edges_from(model.edges())
+    network, probabilities = from_networkx(graph)
+    return network, cast("FloatArray", probabilities)

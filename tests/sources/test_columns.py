@@ -100,9 +100,9 @@ def test_encode_refusals() -> None:
         ((), "needs at least one cut point"),
         ((1, 1), "must increase; 1 follows 1"),
         ((2, 1.5), "must increase; 1.5 follows 2"),
-        ((float("nan"),), "must be finite"),
-        ((float("inf"),), "must be finite"),
-        (("x",), '"x" of "a" is not a number'),
+        ((float("nan"),), "must be a number, not NaN"),
+        ((float("inf"),), "must be between"),
+        (("x",), 'A cut point of "a" must be a number, not "x"'),
         (tuple(range(256)), "257 states; it needs 1 to 256"),
     ],
 )

@@ -82,11 +82,11 @@ def test_odd_parquet_is_one_sentence(file: Callable[[], bytes], sentence: str) -
 
 def test_parquet_of_too_many_values_is_refused_before_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     data = arrow(a=pa.array([1] * 6), b=pa.array([1] * 6))
-    monkeypatch.setattr("dpbayes.sources.typed_files.MAX_VALUES", 12)
+    monkeypatch.setattr("dpbayes.sources.typed_files.MAX_UNPACKED", 192)
     assert len(read_parquet(data)) == 6
-    monkeypatch.setattr("dpbayes.sources.typed_files.MAX_VALUES", 11)
+    monkeypatch.setattr("dpbayes.sources.typed_files.MAX_UNPACKED", 119)
     monkeypatch.setattr("pyarrow.parquet.ParquetFile.read", None)
-    with pytest.raises(InputError, match="6 records of 2 columns; the limit is 11 values"):
+    with pytest.raises(InputError, match="bytes; the limit is 119"):
         read_parquet(data)
 
 

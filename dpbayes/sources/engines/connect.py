@@ -8,7 +8,7 @@ import atexit
 import logging
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -119,11 +119,9 @@ def _with_texts(table: "ir.Table") -> "ir.Table":
 
 
 def _connection(address: Address, within: Path | None) -> AbstractContextManager[Backend]:
-    connect: dict[str, Callable[[], AbstractContextManager[Backend]]] = {
-        "postgresql": lambda: _postgresql(address),
-        "spark": lambda: _spark(address),
-    }
-    return connect.get(address.kind, lambda: _duckdb(address, within))()
+    if address.kind in ("postgresql", "spark"):
+        return _postgresql(address) if address.kind == "postgresql" else _spark(address)
+    return _duckdb(address, within)
 
 
 @contextmanager
