@@ -43,9 +43,6 @@ _BLOCK = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
-States = Mapping[str, tuple[str, ...]]
-"""The states of the declared variables."""
-
 
 @dataclass(frozen=True)
 class _BifEntry:
@@ -138,7 +135,7 @@ def _written(name: str) -> str:
     return f'"{escaped}"'
 
 
-def _require_blocks(states: States, blocks: Mapping[str, _Block]) -> None:
+def _require_blocks(states: Mapping[str, tuple[str, ...]], blocks: Mapping[str, _Block]) -> None:
     """Check that there is a block for every variable, and that blocks name no others."""
     if not states:
         raise InputError("The BIF file declares no variables.")
@@ -153,7 +150,7 @@ def _require_blocks(states: States, blocks: Mapping[str, _Block]) -> None:
             raise InputError(f"The BIF file has no probability block for the variable {brief(name)}.")
 
 
-def _values(block: _Block, states: States) -> FloatArray:
+def _values(block: _Block, states: Mapping[str, tuple[str, ...]]) -> FloatArray:
     """Return the probabilities of a block (r_parent1, ..., r_child), parents in the order of the file."""
     shape = tuple(len(states[name]) for name in (*block.parents, block.child))
     values, filled = np.zeros(shape), np.zeros(shape[:-1], dtype=bool)
@@ -175,7 +172,7 @@ def _values(block: _Block, states: States) -> FloatArray:
     return values
 
 
-def _row(block: _Block, entry: _BifEntry, states: States) -> tuple[int, ...]:
+def _row(block: _Block, entry: _BifEntry, states: Mapping[str, tuple[str, ...]]) -> tuple[int, ...]:
     """Return the states of the parents, as places."""
     try:
         return tuple(states[parent].index(own) for parent, own in zip(block.parents, entry.given, strict=True))

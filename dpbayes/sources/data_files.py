@@ -10,15 +10,9 @@ from typing import Any
 
 from dpbayes.base.validation import InputError
 
-
-def data_folder(package: Path) -> Path:
-    """Return the data folder of a package: inside an installed package, next to the package in a checkout."""
-    inside = package / "data"
-    return inside if inside.is_dir() else package.parent / "data"
-
-
-DATA = data_folder(Path(__file__).resolve().parents[1])
-"""The shipped tables and networks."""
+_INSIDE = Path(__file__).resolve().parents[1] / "data"
+DATA = _INSIDE if _INSIDE.is_dir() else _INSIDE.parents[1] / "data"
+"""The shipped tables and networks: inside an installed package, next to the package in a checkout."""
 
 
 def read_data(file: str) -> bytes:

@@ -11,16 +11,13 @@ from pathlib import Path
 
 from dpbayes.base.libraries import pd
 from dpbayes.base.validation import InputError, brief, require_type
-from dpbayes.sources.typed_files import frame_of_rows, is_parquet, is_workbook, read_parquet, read_workbook, refuse_size
+from dpbayes.sources.typed_files import frame_of_rows, is_workbook, read_parquet, read_workbook, refuse_size
 
 MAX_UPLOAD = 200_000_000
 """Most bytes of a file."""
 
 HEAD = 65_536
 """Bytes at the beginning of a file from which its separator is recognised."""
-
-LINES = 50
-"""Lines of them that are looked at."""
 
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a vertical bar"}
 _BYTE_ORDER = (b"\xff\xfe", b"\xfe\xff")
@@ -58,7 +55,7 @@ def read_table(name: str, data: bytes | None = None) -> TableFile:
             raise InputError(f"The file {brief(name)} cannot be read: {error.strerror}.") from None
     require_type("data", data, bytes, "Pass the bytes of a file, or its name alone.")
     refuse_size(data, MAX_UPLOAD)
-    if is_parquet(name, data):
+    if name.lower().endswith((".parquet", ".pq")) or data.startswith(b"PAR1"):
         return TableFile(read_parquet(data), "Read as Parquet.")
     if is_workbook(data):
         frame, sheet = read_workbook(data)
@@ -96,7 +93,7 @@ def _separator(head: str) -> tuple[str, str]:
     best, chosen = (0.0, 0), ","
     for separator in SEPARATORS:
         rows = csv.reader(io.StringIO(head, newline=""), delimiter=separator)
-        widths = [len(row) for row in rows if row][:LINES]
+        widths = [len(row) for row in rows if row]
         if widths and widths[0] > 1 and (score := (widths.count(widths[0]) / len(widths), widths[0])) > best:
             best, chosen = score, separator
     return chosen, "" if chosen == "," else f"{SEPARATORS[chosen]} splits its first line into {best[1]} columns"

@@ -12,8 +12,6 @@ from dpbayes.base.validation import InputError, brief
 from dpbayes.model.cpts import ForeignTable, checked_cpts, cpts_of_tables
 from dpbayes.model.network import Network
 
-# networkx: the counterpart of `Network.to_networkx`
-
 
 def from_networkx(graph: "nx.DiGraph[Any]") -> tuple[Network, FloatArray | None]:
     """Read a network from a networkx graph, with its states and its probabilities where the nodes have them.
@@ -64,9 +62,6 @@ def _texts(node: str, attribute: str, values: object) -> tuple[str, ...]:
     if not isinstance(values, Iterable) or isinstance(values, str):
         raise InputError(f"The {attribute} of the node {brief(node)} must be a list.")
     return tuple(map(str, values))
-
-
-# pgmpy
 
 
 def to_pgmpy(network: Network, probabilities: ArrayLike) -> Any:

@@ -8,7 +8,6 @@ from itertools import pairwise
 import numpy as np
 
 from dpbayes.base.libraries import pd
-from dpbayes.base.text import shortest
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.network import MAX_STATES
@@ -54,7 +53,7 @@ def counted_proposal(name: str, counted: "pd.Series") -> Proposal:
     records = pd.Series(counted.to_numpy(dtype=np.int64)[present]).groupby(texts[present].to_numpy()).sum()
     distinct = [str(text) for text in records.index]
     numbers = numbers_in(pd.Series(distinct, dtype="object"))
-    missing = None if present.all() else _own_state(distinct)
+    missing = None if present.all() else MISSING
     try:
         domain = _proposed(name, distinct, numbers, records.to_numpy(), missing)
     except InputError as error:
@@ -70,7 +69,7 @@ def _proposed(
 ) -> Categories | Cuts:
     is_numeric = bool(np.isfinite(numbers).all())
     if is_numeric and len(distinct) > MOST_NUMBERS:
-        return Cuts(name, _quantiles(name, numbers, records, 4), missing=missing)
+        return Cuts(name, _quantiles(numbers, records, 4), missing=missing)
     if len(distinct) + (missing is not None) > MAX_STATES:
         more = " or more" if len(distinct) >= MOST_VALUES else ""
         raise InputError(
@@ -81,24 +80,14 @@ def _proposed(
     return Categories(name, tuple(text for _, text in sorted(zip(keys, distinct, strict=True))), missing=missing)
 
 
-def _own_state(distinct: list[str]) -> str:
-    label = MISSING
-    while label in distinct:
-        label += " value"
-    return label
-
-
-def _quantiles(name: str, numbers: FloatArray, records: IntArray, bins: int) -> tuple[float, ...]:
+def _quantiles(numbers: FloatArray, records: IntArray, bins: int) -> tuple[float, ...]:
     low = float(numbers.min())
-    above = numbers[numbers > low]
-    if not above.size:
-        raise InputError(f"Column {brief(name)} has only one value, {shortest(low)}, and cannot be cut.")
     # Quantiles that are values of the column: no sums that could overflow.
     order = np.argsort(numbers)
     below = np.cumsum(records[order])
     quantiles = np.unique(numbers[order][np.searchsorted(below * bins, below[-1] * np.arange(1, bins))])
     quantiles = quantiles[quantiles > low]
-    points = quantiles if quantiles.size else above.min(keepdims=True)
+    points = quantiles if quantiles.size else np.sort(numbers[numbers > low])[:1]
     return _rounded(points, low, float(numbers.max()))
 
 

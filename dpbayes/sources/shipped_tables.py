@@ -1,9 +1,8 @@
 """Tables that come with the program, each with public domains from its codebook and a network to begin with."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from dpbayes.base.libraries import pd
 from dpbayes.base.validation import InputError, brief
@@ -27,18 +26,11 @@ class ShippedTable:
     title: str
     description: str
     source: str
-    parents: Mapping[str, tuple[str, ...]]
-    regression_bounds: PublicBounds | None = None
+    parents: Mapping[str, Sequence[str]]
+    regression_bounds: Mapping[str, tuple[float, float]] | None = None
 
 
-def _shipped_table(entry: dict[str, Any]) -> ShippedTable:
-    parents = {child: tuple(names) for child, names in entry["parents"].items()}
-    bounds = entry.get("regression_bounds")
-    public = PublicBounds({name: (low, high) for name, (low, high) in bounds.items()}) if bounds else None
-    return ShippedTable(**(entry | {"parents": parents, "regression_bounds": public}))
-
-
-SHIPPED = {key: _shipped_table(entry) for key, entry in read_index("tables").items()}
+SHIPPED = {key: ShippedTable(**entry) for key, entry in read_index("tables").items()}
 
 
 @functools.lru_cache(maxsize=4)
@@ -111,9 +103,9 @@ def shipped_regression(key: str) -> RegressionData:
 def regression_bounds(key: str) -> PublicBounds:
     """Return the public bounds of a table's numbers. Errors: InputError for a table that has none."""
     bounds = _shipped(key).regression_bounds
-    if bounds is None:
+    if not bounds:
         raise InputError(f"The table {brief(key)} has no public bounds for a regression.")
-    return bounds
+    return PublicBounds({name: (low, high) for name, (low, high) in bounds.items()})
 
 
 def _columns(key: str) -> tuple[Column, ...]:

@@ -94,8 +94,6 @@ class Table(Dataset):
                 f"frame must be a data frame of pandas, polars or pyarrow, not {brief(type(frame).__name__)}: read a "
                 'file first, for example pd.read_csv("clinic.csv").'
             ) from None
-        if not columns:
-            raise InputError("Declare at least one column.")
         for column in columns:
             if column.name not in data.columns:
                 raise InputError(

@@ -15,7 +15,7 @@ from typing import Any
 
 from dpbayes.base.libraries import arrow_compute, arrow_parquet, extra, pa, pd
 from dpbayes.base.text import shortest
-from dpbayes.base.validation import InputError, brief
+from dpbayes.base.validation import InputError, brief, distinct_names
 
 MAX_UNPACKED = 2_000_000_000
 """Most bytes that a Parquet file may unpack to: a small file can hold a very large table."""
@@ -24,10 +24,10 @@ MAX_WORKBOOK = 50_000_000
 """Most bytes of a workbook."""
 
 MAX_PARTS = 100_000_000
-"""The largest decompressed size of the parts of a workbook in bytes; such a sheet takes half a minute."""
+"""The largest decompressed size of the parts of a workbook in bytes; such a sheet takes half a minute.
 
-MAX_OTHER = 10_000_000
-"""Most bytes of the parts that are neither sheets nor their texts: styles and names, which are read slowly."""
+Parts that are neither sheets nor their texts count ten times: styles and names are read slowly.
+"""
 
 MAX_CELLS = 10_000_000
 """Most cells of a sheet and its rows, empty ones before the last included: a file may number a row as it likes."""
@@ -77,22 +77,10 @@ def _checked_names(names: Sequence[str]) -> tuple[str, ...]:
         raise InputError("The file has no columns.")
     if len(names) > MAX_COLUMNS:
         raise InputError(f"The file has {len(names):,} columns; the limit is {MAX_COLUMNS}.")
-    seen: set[str] = set()
-    for number, name in enumerate(names, start=1):
-        if not name.strip():
-            raise InputError(f"Column {number} has no name in the header; give every column a name.")
-        if name in seen:
-            raise InputError(f"Two columns are named {brief(name)}; give each column its own name.")
-        seen.add(name)
-    return tuple(names)
+    return distinct_names("column", names)
 
 
 # Parquet
-
-
-def is_parquet(name: str, data: bytes) -> bool:
-    """Whether a file is Parquet, by its name or its first bytes."""
-    return name.lower().endswith((".parquet", ".pq")) or data.startswith(b"PAR1")
 
 
 def read_parquet(data: bytes) -> "pd.DataFrame":
@@ -189,13 +177,13 @@ def read_workbook(data: bytes) -> "tuple[pd.DataFrame, str]":
 
 
 def _refuse_large(archive: zipfile.ZipFile) -> None:
+    values = ("xl/worksheets/", "xl/sharedStrings")
     parts = [part for part in archive.infolist() if part.filename.lower().endswith((".xml", ".rels"))]
-    sheets = [part for part in parts if part.filename.startswith(("xl/worksheets/", "xl/sharedStrings"))]
-    unpacked, other = (sum(part.file_size for part in group) for group in (parts, set(parts) - set(sheets)))
-    if unpacked > MAX_PARTS or other > MAX_OTHER:
+    size = sum(part.file_size * (1 if part.filename.startswith(values) else 10) for part in parts)
+    if size > MAX_PARTS:
         raise InputError(
-            f"The workbook unpacks to {unpacked:,} bytes, of which {other:,} are not values; the limits are "
-            f"{MAX_PARTS:,} and {MAX_OTHER:,}. Save the table as CSV or Parquet."
+            f"The workbook unpacks to {size:,} bytes, styles and names counted ten times; the limit is {MAX_PARTS:,}. "
+            "Save the table as CSV or Parquet."
         )
 
 

@@ -69,7 +69,7 @@ ODD_PARQUET: dict[str, tuple[Callable[[], bytes], str]] = {
     "no such time zone": (lambda: arrow(a=pa.array([0], pa.timestamp("us", "Mars/Base"))), "text in UTF-8"),
     "no columns": (lambda: arrow(), "The file has no columns."),
     "no records": (lambda: arrow(a=pa.array([], pa.int64())), "no records"),
-    "no name": (lambda: arrow(**{" ": pa.array([1])}), "Column 1 has no name"),
+    "no name": (lambda: arrow(**{" ": pa.array([1])}), "Every column needs a name"),
     "a long text said often": (long_text_said_often, "unpacks to more than 2,000,000,000 bytes"),
 }
 
@@ -93,7 +93,7 @@ def test_parquet_of_too_many_values_is_refused_before_they_are_read(monkeypatch:
 def test_two_columns_of_one_name_are_one_sentence() -> None:
     file = io.BytesIO()
     arrow_parquet.write_table(pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"]), file)
-    with pytest.raises(InputError, match='Two columns are named "a"'):
+    with pytest.raises(InputError, match='The column name "a" is used twice'):
         read_parquet(file.getvalue())
 
 
@@ -331,15 +331,15 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "a header alone": (lambda: workbook(GOOD[:1]), "has a header but no records"),
     "a title above": (lambda: workbook([["Survey"], *GOOD]), 'Row 2 has the value "wet" to the right of the last'),
     "a value beside": (lambda: workbook([["a"], [1], [2, None, "note"]]), 'Row 3 has the value "note"'),
-    "no name": (lambda: workbook([["a", None, "c"], [1, 2, 3]]), "Column 2 has no name"),
-    "a name twice": (lambda: workbook([["a", "a"], [1, 2]]), 'Two columns are named "a"'),
+    "no name": (lambda: workbook([["a", None, "c"], [1, 2, 3]]), "Every column needs a name"),
+    "a name twice": (lambda: workbook([["a", "a"], [1, 2]]), 'The column name "a" is used twice'),
     "too many columns": (lambda: workbook([[f"c{i}" for i in range(501)], [1]]), "501 columns; the limit is 500"),
     "opposite corners": (lambda: cells(A1="a", XFD1048576=2), "to the right of the last"),
     "a row far below": (lambda: row_number(b"99999999999"), "more than 10,000,000 rows and cells"),
     "a row of no number": (lambda: row_number(b"x"), "cannot be read"),
     "wide rows": (wide_rows, "more than 10,000,000 rows and cells"),
     "a bomb": (bomb, "unpacks to 100,"),
-    "a bomb of styles": (styles, "of which 10,"),
+    "a bomb of styles": (styles, "counted ten times"),
     "entities": (entities, "declares XML entities"),
     "a text that is not there": (
         lambda: with_part(as_excel_writes(), SHEET, lambda xml: xml.replace(b"<v>2</v>", b"<v>99</v>")),

@@ -71,16 +71,11 @@ def parsed(text: str) -> Address:
         raise InputError("The address contains invalid characters.")
     if _SECRET.search(unquote(rest)):
         raise InputError(PASSWORD)
-    place, table = (rest, ()) if kind == "parquet" else _divided(rest)
+    named = None if kind == "parquet" else _TABLE.fullmatch(rest)
+    place, table = (named[1], name_parts(named[2])) if named else (rest, ())
     if not place or not _has_form(kind, place):
         raise InputError(f"An address of this kind is {KINDS[kind]}.")
     return Address(kind, place, table)
-
-
-def _divided(rest: str) -> tuple[str, Name]:
-    """Divide what follows the kind into the place and the name of the table, which comes last."""
-    divided = _TABLE.fullmatch(rest)
-    return (divided[1], name_parts(divided[2])) if divided else (rest, ())
 
 
 def _has_form(kind: str, place: str) -> bool:

@@ -213,7 +213,6 @@ def _warehouse() -> str:
 REASONS = (
     (r"(ModuleNotFound|Import)Error", '{engine} needs a driver that is not installed: pip install "dpbayes[{extra}]".'),
     (r"TableNotFound|TABLE_OR_VIEW_NOT_FOUND|SCHEMA_NOT_FOUND|PATH_NOT_FOUND", "{engine} has no table {table}."),
-    (r"UndefinedColumn|BinderException|UNRESOLVED_COLUMN", "A column of {table} was removed. Connect the table again."),
     (
         r"PermissionException|system operations are disabled",
         "The table {table} is a view of files or addresses that may not be read here. On this server a view may only "

@@ -49,11 +49,6 @@ class Group:
         """Return the codes (rows,) of a column."""
         return self.codes[:, self.columns.index(name)]
 
-    def undeclared(self) -> dict[str, int]:
-        """Return the number of records with an undeclared value, by column, for columns with such records."""
-        sums = (self.records[self.codes[:, place] == OUTSIDE].sum() for place in range(len(self.columns)))
-        return {name: int(records) for name, records in zip(self.columns, sums, strict=True) if records}
-
 
 def counts_in(connection: Backend, table: "ir.Table", network: Network, columns: Sequence[Column]) -> Counts:
     """Count a table for a network over some of its declared columns.
@@ -232,7 +227,9 @@ def file_texts(texts: "pa.ChunkedArray", kind: Any) -> "pd.Series":
 def _refuse_undeclared(groups: Sequence[Group]) -> None:
     wrong: dict[str, int] = {}
     for group in groups:
-        wrong |= group.undeclared()
+        for name in group.columns:
+            if records := int(group.records[group.code(name) == OUTSIDE].sum()):
+                wrong[name] = records
     if wrong:
         listed = [f"{brief(name)} in {many(records, 'record')}" for name, records in list(wrong.items())[:3]]
         more = f" and {len(wrong) - 3} other columns" if len(wrong) > 3 else ""
