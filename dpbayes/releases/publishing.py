@@ -28,9 +28,6 @@ from dpbayes.releases.document.sampled import Sampled, SampledSteps, SampledTabl
 from dpbayes.releases.signing import signed, signing_key
 from dpbayes.sources.domains import DeclaredColumn
 
-MOST_NAMED = 5
-"""Columns that a refusal names."""
-
 
 @dataclass(frozen=True)
 class Published:
@@ -56,9 +53,8 @@ def require_declared(columns: Iterable[DeclaredColumn]) -> None:
 
 
 def _columns(names: Sequence[str]) -> str:
-    listed = ", ".join(brief(name) for name in names[:MOST_NAMED])
-    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-    return f"the column{'s' if len(names) > 1 else ''} {listed}{more}"
+    listed = ", ".join(brief(name) for name in names[:5])
+    return f"the column{'s' if len(names) > 1 else ''} {listed}{' and others' * (len(names) > 5)}"
 
 
 # Charging
@@ -84,10 +80,9 @@ def publish(path: Path, request: Chargeable, data: Counts | Dataset, *, after: i
         document = drawn_document(request, data, _composed_before(path, request))
         return document if key is None else signed(document, key)
 
-    ledger.spend(path, request.dataset, request.cost, question_of(request), sampled, after=after)
-    published = shown_again(path, request)
-    assert published is not None, "it was released above, and no row is ever taken back"
-    return published
+    release = ledger.spend(path, request.dataset, request.cost, question_of(request), sampled, after=after)
+    assert release.reservation is not None, "a release closes its reservation"
+    return Published(release.reservation, ledger.outcome(path, release.reservation))
 
 
 def publish_once(
@@ -97,8 +92,8 @@ def publish_once(
 
     Errors: those of `publish`.
     """
-    published = shown_again(path, request)
-    if published is not None and not again:
+    published = None if again else shown_again(path, request)
+    if published is not None:
         return published, False
     past = ledger.read_books(path).on(request.dataset, question_of(request)) if again else ()
     return publish(path, request, data, after=past[-1].row if past else 0), True

@@ -37,7 +37,6 @@ from dpbayes.releases.document.request import (
     AdaptiveRequest,
     Chargeable,
     ReleaseRequest,
-    parsed_budget,
     typed_amount,
 )
 from dpbayes.releases.output import require_output, write_output
@@ -334,7 +333,7 @@ def release_adaptive(
     """
     require_type("table", table, Dataset, "Read a data frame with dp.Table.from_frame.")
     _require_public(table)
-    plan = plan_for(*parsed_budget(_text(epsilon), _text(delta)))
+    plan = plan_for(epsilon, delta)
     request = AdaptiveRequest.of(dataset, table, plan, _states_of_missing(table))
     return _accounted(request, table, table, ledger, again=again)
 
@@ -399,7 +398,7 @@ def _accounted(
     path = Path(ledger)
     if not path.exists():
         raise InputError(f"There is no ledger at {path}. Open a dataset in it first: {NEW_LEDGER}.")
-    for doubt in books.remember_table(path, request.dataset, table):
+    for doubt in books.table_doubts(path, request.dataset, table, remember=True):
         warnings.warn(doubt, UnaccountedWarning, stacklevel=3)
     published, _ = publish_once(path, request, data, again=again)
     return RealRelease(published.document, declared)

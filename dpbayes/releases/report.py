@@ -3,10 +3,7 @@
 from collections.abc import Iterable
 from html import escape
 
-from dpbayes.base.amounts import Amount, EpsilonDelta, Rho, amount_text, amount_with_symbol
-from dpbayes.posteriors.prior_rules import rule_of
 from dpbayes.releases.document import Document
-from dpbayes.releases.document.request import Chargeable, ReleaseRequest
 from dpbayes.releases.signing import signature_line
 
 _TERMS = {
@@ -22,7 +19,7 @@ _TERMS = {
 }
 """The fields of the certificate that the page shows, by their headings."""
 
-NOT_OF_A_CERTIFICATE = {
+ALWAYS = {
     "Side channels": (
         "The released numbers are exact integers. The time and memory of the computation are not protected."
     ),
@@ -44,8 +41,7 @@ def html_report(document: Document) -> str:
     """Return the report: sentences, the certificate and how to verify the release. Equal files give equal reports."""
     title, certificate = escape(f"Release of {document.request.dataset}"), document.content["certificate"]
     answers = {name: str(certificate[key]) for key, name in _TERMS.items()}
-    answers |= {"Parameters": _parameters(document.request), **NOT_OF_A_CERTIFICATE}
-    terms = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in answers.items())
+    terms = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in (answers | ALWAYS).items())
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
@@ -63,22 +59,3 @@ def html_report(document: Document) -> str:
 
 def _items(texts: Iterable[str]) -> str:
     return "".join(f"<li>{escape(text)}</li>" for text in texts)
-
-
-def _parameters(request: Chargeable) -> str:
-    """Return a sentence on the public settings."""
-    loss = f"{amount_with_symbol(request.cost)}{_at_delta(request.cost, request.stated)}"
-    if not isinstance(request, ReleaseRequest):
-        return f"{loss}; Adaptive; n = {request.n:,}. The plan, columns and states are public too."
-    rule = rule_of(request.dirichlets)
-    prior = "a parameter for each cell, in the request" if rule is None else rule.title
-    return (
-        f"{loss}; {request.entry.label}; n = {request.n:,}. The graph, prior and states are public too. The prior is "
-        f"{prior}."
-    )
-
-
-def _at_delta(cost: Amount, stated: EpsilonDelta | None) -> str:
-    if stated is not None:
-        return f", ε = {amount_text(stated.epsilon)}, δ = {amount_text(stated.delta)}"
-    return "" if isinstance(cost, Rho) else ", δ = 0"

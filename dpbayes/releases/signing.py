@@ -17,11 +17,14 @@ from typing import Any
 
 from dpbayes.base.libraries import extra
 from dpbayes.base.validation import InputError, brief
-from dpbayes.releases.document.canonical import canonical, hash_of, one_line, read_canonical
+from dpbayes.releases.document.canonical import canonical, hash_of, one_line, read_canonical, require_shape
 from dpbayes.releases.ledger.books import Event, EventKind, checked_reason
 from dpbayes.releases.ledger.store import reading, writing
 
 ALGORITHM = "Ed25519"
+
+SIGNER = {"algorithm": str, "name": str, "public_key": str}
+"""The types of the fields of a signer in JSON."""
 
 NOT_SIGNED = "The release is not signed. Nothing in the file proves who made it."
 
@@ -88,13 +91,11 @@ class Signer:
 
 def signer_from(content: object) -> Signer:
     """Return the signer of JSON. Errors: InputError for other fields, and for an algorithm other than Ed25519."""
-    if not isinstance(content, dict) or set(content) != {"algorithm", "name", "public_key"}:
-        raise InputError("A signer must be an object with exactly these fields: algorithm, name, public_key.")
-    if content["algorithm"] != ALGORITHM:
-        raise InputError(f"The signature has the algorithm {brief(content['algorithm'])}; this program reads Ed25519.")
-    if not isinstance(content["name"], str) or not isinstance(content["public_key"], str):
-        raise InputError("The name and the public key of a signer must be text.")
-    return Signer(content["name"], PublicKey(content["public_key"]))
+    require_shape("A signer", content, SIGNER)
+    signer: dict[str, str] = content  # type: ignore[assignment]  # by its shape
+    if signer["algorithm"] != ALGORITHM:
+        raise InputError(f"The signature has the algorithm {brief(signer['algorithm'])}; this program reads Ed25519.")
+    return Signer(signer["name"], PublicKey(signer["public_key"]))
 
 
 def read_public_key(data: bytes) -> PublicKey:
@@ -162,13 +163,8 @@ def signature_error(content: Mapping[str, Any], key: PublicKey | None) -> str:
 
     Errors: InputError where the package cryptography is missing.
     """
-    if "signature" not in content:
-        if "signer" in content:
-            return "The file names its signer and has no signature: the signature was removed."
-        unconfirmed = "" if key is None else f" The key {key.fingerprint} cannot confirm it."
-        return f"The release is not signed, or its signature was removed.{unconfirmed}"
-    if "signer" not in content:
-        return "The file has a signature but does not name its signer."
+    if "signature" not in content or "signer" not in content:
+        return "The release is not signed, or its signature or its signer was removed."
     try:
         signer = signer_from(content["signer"])
     except InputError as error:

@@ -96,7 +96,9 @@ def verify(release: "HasDocument | bytes | str | PathLike[str]", key: PublicKey 
         return Verification((_fails("form", str(error)),))
     checks = [_holds("form", "The file is a release in canonical form and in a supported version.")]
     left_out: list[str] = []
-    for said in (_hash(document.content), *_checked(document), _signature(document.content, key)):
+    sampled = document.sampled
+    own = _checked_steps(sampled) if isinstance(sampled, SampledSteps) else _checked_tables(sampled, document)
+    for said in (_hash(document.content), *own, _texts(document), _signature(document.content, key)):
         if isinstance(said, Check):
             checks.append(said)
         else:
@@ -142,16 +144,6 @@ def _signature(content: Mapping[str, Any], key: PublicKey | None) -> Check | str
         "signature",
         f"{signer} signed this file, by the key in the file. Only verify --key confirms that the key is the signer's.",
     )
-
-
-def _checked(document: Document) -> Iterator[Check | str]:
-    """Yield each check, or a sentence if it cannot be made here."""
-    sampled = document.sampled
-    if isinstance(sampled, SampledSteps):
-        yield from _checked_steps(sampled)
-    else:
-        yield from _checked_tables(sampled, document)
-    yield _texts(document)
 
 
 def _hash(content: Mapping[str, Any]) -> Check:

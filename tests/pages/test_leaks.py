@@ -89,7 +89,7 @@ def test_a_recipient_is_sent_nothing_of_the_table(
     leaking.without_chance(monkeypatch)
     counts = counts_of(TRUE)
     request = request_with(network=leaking.NETWORK, n=counts.n)
-    ledger.remember_table(path, "garden", leaking.table_of(TRUE))
+    ledger.table_doubts(path, "garden", leaking.table_of(TRUE), remember=True)
     at = upload(publish(path, request, counts).document)
     assert boards(at)
     text = "\n".join([all_of(sent), drawn_in(at), caplog.text])

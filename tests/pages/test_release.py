@@ -196,7 +196,7 @@ def test_more_than_the_budget_cannot_be_spent(path: Path, tmp_path: Path) -> Non
 def test_the_same_records_under_another_name_are_doubted_before_anything_is_spent(path: Path, tmp_path: Path) -> None:
     opened(tmp_path)
     ledger.open_dataset(path, "orchard", Fraction(1), reason="the same people again")
-    ledger.remember_table(path, "orchard", Chosen(Settings()).dataset)
+    ledger.table_doubts(path, "orchard", Chosen(Settings()).dataset, remember=True)
     at = open_page(PAGE)
     assert not sentences(at)
     fine(at.selectbox(key="release.dataset.asia").set_value("garden").run())

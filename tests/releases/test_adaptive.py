@@ -268,7 +268,7 @@ def test_a_step_that_does_not_fit_is_refused(
 @pytest.mark.parametrize(("kind", "change"), [("document", {"rho": "1/2"}), ("pure", {"delta": "0/1"})])
 def test_a_request_that_is_not_canonical_is_refused(request: pytest.FixtureRequest, kind: str, change: dict) -> None:
     content = json.loads(request.getfixturevalue(kind))
-    with pytest.raises(InputError, match="not in canonical form"):
+    with pytest.raises(InputError, match=r"not in canonical form|exactly these fields"):
         read_document(hashed(content | {"request": content["request"] | change}))
 
 

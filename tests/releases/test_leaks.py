@@ -159,8 +159,8 @@ SEEN: list = []
 def test_a_count_that_got_out_would_be_seen(
     tmp_path, monkeypatch, capsys, broken: Callable[[pytest.MonkeyPatch], None], where
 ):
-    counted = charged._counts_of
-    monkeypatch.setattr(charged, "_counts_of", lambda *given: SEEN.append(counted(*given)) or SEEN[-1])
+    counted = charged.count
+    monkeypatch.setattr(charged, "count", lambda *given: SEEN.append(counted(*given)) or SEEN[-1])
     broken(monkeypatch)
     if where == "release.json":  # what says another thing than its numbers is refused before there are views
         leaking.without_chance(monkeypatch)

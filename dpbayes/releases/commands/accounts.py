@@ -92,10 +92,8 @@ def _listed(path: Path, args: argparse.Namespace) -> Iterator[str]:
 
 
 def _cost(spending: Spending) -> str:
-    promised = measure_of(spending.amount)
-    text = f"{promised.value} {amount_text(number_of(spending.amount))}"
-    other = f", which costs {spending.measure.value} {amount_text(spending.cost)}"
-    return text if promised is spending.measure else text + other
+    promised = f"{measure_of(spending.amount).value} {amount_text(number_of(spending.amount))}"
+    return f"{promised}, which costs {spending.measure.value} {amount_text(spending.cost)}"
 
 
 def _opened(path: Path, args: argparse.Namespace) -> Iterator[str]:
@@ -118,7 +116,6 @@ def _exported(path: Path, args: argparse.Namespace) -> Iterator[str]:
 def _checked(path: Path, args: argparse.Namespace) -> Iterator[str]:
     checked = ledger.check(path, seen=args.seen)
     yield f"All {checked.rows:,} rows are unchanged. The hash of the last row is {checked.head}"
-    yield from checked.notes
 
 
 def _key_made(path: Path, args: argparse.Namespace) -> Iterator[str]:

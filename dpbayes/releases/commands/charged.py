@@ -1,6 +1,7 @@
 """`release` and `adaptive`, which are charged to a dataset's budget."""
 
 import argparse
+import json
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,11 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.prior_rules import PriorKind, PriorRule, prior_rule
 from dpbayes.releases import ledger
 from dpbayes.releases.commands.accounts import add_ledger, left_of
-from dpbayes.releases.document import read_document
 from dpbayes.releases.document.canonical import decimal
 from dpbayes.releases.document.request import (
     AdaptiveRequest,
     Chargeable,
     ReleaseRequest,
-    parsed_budget,
     parsed_promise,
 )
 from dpbayes.releases.output import add_out, require_output, write_output
@@ -31,7 +30,8 @@ from dpbayes.sources.bif import read_bif
 from dpbayes.sources.columns import Column, encode, states_of_missing
 from dpbayes.sources.domains import read_domains
 from dpbayes.sources.edgelist import network, read_edges
-from dpbayes.sources.engines.table import DeclaredTable
+from dpbayes.sources.engines.address import parsed
+from dpbayes.sources.engines.table import DeclaredTable, open_table
 from dpbayes.sources.files import read_table
 
 # release
@@ -92,7 +92,7 @@ def release(args: argparse.Namespace) -> int:
         )
     path, columns = _ledger_of(args), _declared(args)
     data = _table_of(args, columns)
-    counts = _counts_of(_network_of(args.network, data), data)
+    counts = count(_network_of(args.network, data), data)
     request = ReleaseRequest(
         dataset=args.dataset,
         network=counts.network,
@@ -116,28 +116,16 @@ def _ledger_of(args: argparse.Namespace) -> Path:
 
 def _files_read(args: argparse.Namespace) -> list[Path]:
     """Return the files and folders of the table, its domains and its graph. Errors: InputError for an address."""
-    words = vars(args)
-    paths = [args.domains, *([args.data] if args.data else [])]
-    if _is_file(words.get("network", "")):
-        paths.append(Path(args.network))
-    if words.get("source"):
-        from dpbayes.sources.engines.address import parsed
-
-        paths += parsed(args.source).paths
-    return paths
+    network = [Path(args.network)] if _is_file(args.network) else []
+    table = parsed(args.source).paths if args.data is None else (args.data,)
+    return [args.domains, *table, *network]
 
 
 def _table_of(args: argparse.Namespace, columns: tuple[Column, ...]) -> Dataset | DeclaredTable:
     """Return the table that was named, a file or an address. Errors: InputError, OSError."""
-    if args.data is not None:
-        return _table_of_file(args.data, columns)
-    from dpbayes.sources.engines.table import open_table
-
-    return DeclaredTable(open_table(args.source), columns)
-
-
-def _table_of_file(path: Path, columns: tuple[Column, ...]) -> Dataset:
-    return encode(read_table(path.name, path.read_bytes()).frame, columns)
+    if args.data is None:
+        return DeclaredTable(open_table(args.source), columns)
+    return encode(read_table(args.data.name, args.data.read_bytes()).frame, columns)
 
 
 def _network_of(text: str, table: Dataset | Source) -> Network:
@@ -162,14 +150,6 @@ def _is_file(text: str) -> bool:
     """Whether a graph is the name of a file, and not typed edges."""
     name = text.lower()
     return name.endswith(".bif") or (name.endswith((".txt", ".edges")) and "->" not in text)
-
-
-def _counts_of(drawn: Network, table: Dataset | DeclaredTable) -> Counts:
-    """Count a table. Errors: InputError, also for an interruption."""
-    try:
-        return count(drawn, table)
-    except KeyboardInterrupt:
-        raise InputError("The count was stopped, and nothing was released.") from None
 
 
 def _prior(args: argparse.Namespace, drawn: Network) -> tuple[str, ...]:
@@ -211,6 +191,7 @@ def add_adaptive(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `adaptive`."""
     _add_charged(parser)
     parser.add_argument("--data", **_FILE, required=True, help=_TABLE)
+    parser.set_defaults(network="")
     parser.add_argument(
         "--delta",
         default="0",
@@ -222,8 +203,9 @@ def add_adaptive(parser: argparse.ArgumentParser) -> None:
 def adaptive(args: argparse.Namespace) -> int:
     """Make an adaptive release and write its document. Errors: InputError, OSError."""
     path, columns = _ledger_of(args), _declared(args)
-    data = _table_of_file(args.data, columns)
-    plan = plan_for(*parsed_budget(args.epsilon, args.delta))
+    data = _table_of(args, columns)
+    assert isinstance(data, Dataset), "only files are read"
+    plan = plan_for(args.epsilon, args.delta)
     request = AdaptiveRequest.of(args.dataset, data, plan, states_of_missing(columns))
     return _charge(args, path, request, data, data)
 
@@ -241,7 +223,7 @@ def _charge(
     """
     doubts: tuple[str, ...] = (ledger.RECORDS_ELSEWHERE,)
     if isinstance(table, Dataset):
-        doubts = ledger.remember_table(path, args.dataset, table)
+        doubts = ledger.table_doubts(path, args.dataset, table, remember=True)
     for doubt in doubts:
         warn(doubt)
     published, is_new = publish_once(path, request, data, again=args.again)
@@ -256,6 +238,6 @@ def _charge(
             f"{path} contains the release. Run this command again without --again and with another "
             f"--out, or run python -m dpbayes ledger export {row} --out FILE. Neither costs any budget."
         ) from None
-    say("\n".join(read_document(published.document).content["sentences"]))
+    say("\n".join(json.loads(published.document)["sentences"]))
     say(f"Written to {args.out} (row {row} of the ledger). {left_of(path, args.dataset)}")
     return HOLDS

@@ -9,7 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from dpbayes.base.amounts import Amount, EpsilonDelta, PrivacyMeasure, Rho, amount_in, amount_text, number_of
+from dpbayes.base.amounts import (
+    Amount,
+    EpsilonDelta,
+    PrivacyMeasure,
+    Rho,
+    amount_in,
+    amount_text,
+    measure_of,
+    number_of,
+)
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief, finite_number, is_writable, whole_number
 from dpbayes.mechanisms import Releasable, releasable
@@ -127,16 +136,12 @@ class ReleaseRequest:
     def content(self) -> dict[str, object]:
         """The request as JSON has it."""
         return {
-            "dataset": self.dataset,
+            **_shared(self),
             "network": _nodes(self.network),
             "mechanism": self.mechanism,
             "settings": {name: amount_text(value) for name, value in self.settings.items()},
-            self.entry.measure.value: fraction_text(number_of(self.cost)),
-            **({"prices": list(self.prices)} if self.prices else {}),
-            **({} if self.stated is None else {"stated": {k: fraction_text(v) for k, v in vars(self.stated).items()}}),
-            "n": self.n,
             "prior": list(self.prior),
-            **({"missing": dict(self.missing)} if self.missing else {}),
+            **({"prices": list(self.prices)} if self.prices else {}),
         }
 
 
@@ -145,14 +150,13 @@ def request_from(content: Mapping[str, Any]) -> ReleaseRequest:
     network = _network_of(content["network"])
     if releasable(content["mechanism"]).priced is not None and not content.get("prices"):
         raise InputError("The numbers of this mechanism have different scales, so the release must state the prices.")
-    stated = content.get("stated")
     return ReleaseRequest(
         dataset=content["dataset"],
+        n=content["n"],
         network=network,
         mechanism=content["mechanism"],
         **{name: fraction(name, content[name]) for name in ("epsilon", "rho") if name in content},
-        stated=EpsilonDelta(**{k: fraction(k, v) for k, v in stated.items()}) if stated else None,
-        n=content["n"],
+        stated=_stated_in(content),
         prior=tuple(content["prior"]),
         settings=content["settings"],
         prices=tuple(content.get("prices", ())),
@@ -206,13 +210,10 @@ class AdaptiveRequest:
     def content(self) -> dict[str, object]:
         """The request as JSON has it."""
         return {
-            "dataset": self.dataset,
+            **_shared(self),
             "columns": [{"name": node["name"], "states": node["states"]} for node in _nodes(self.columns)],
-            **self._guarantee,
             "shares": {name: fraction_text(Fraction(getattr(self.plan, name))) for name in SHARES},
             "sizes": {name: getattr(self.plan, name) for name in SIZES},
-            "n": self.n,
-            **({"missing": dict(self.missing)} if self.missing else {}),
         }
 
     @property
@@ -221,24 +222,17 @@ class AdaptiveRequest:
         plan = self.plan
         return EpsilonDelta(Fraction(plan.epsilon), Fraction(plan.delta)) if plan.delta else None
 
-    @property
-    def _guarantee(self) -> dict[str, str]:
-        epsilon = {"epsilon": fraction_text(Fraction(self.plan.epsilon))}
-        if not self.plan.delta:
-            return epsilon
-        return epsilon | {"delta": fraction_text(Fraction(self.plan.delta)), "rho": fraction_text(self.plan.rho)}
-
 
 def adaptive_request_from(content: Mapping[str, Any]) -> AdaptiveRequest:
     """Return the request of JSON of its shape. Errors: InputError."""
     settings: dict[str, Any] = {name: fraction(f"The share {name}", content["shares"][name]) for name in SHARES}
     settings |= {name: content["sizes"][name] for name in SIZES}
-    delta = fraction("delta", content["delta"]) if "delta" in content else Fraction(0)
+    promise = _stated_in(content) or EpsilonDelta(fraction("epsilon", content.get("epsilon")), Fraction(0))
     return AdaptiveRequest(
         dataset=content["dataset"],
-        columns=_network_of(content["columns"]),
-        plan=AdaptivePlan(epsilon=fraction("epsilon", content["epsilon"]), delta=delta, **settings),
         n=content["n"],
+        columns=_network_of(content["columns"]),
+        plan=AdaptivePlan(epsilon=promise.epsilon, delta=promise.delta, **settings),
         missing=content.get("missing", {}),
     )
 
@@ -247,6 +241,31 @@ def adaptive_request_from(content: Mapping[str, Any]) -> AdaptiveRequest:
 
 Chargeable = ReleaseRequest | AdaptiveRequest
 """A request of either kind, which a dataset's budget pays."""
+
+REQUEST_SHAPE: Mapping[str, Any] = {
+    "dataset": str,
+    "n": int,
+    "epsilon?": str,
+    "rho?": str,
+    "stated?": {"epsilon": str, "delta": str},
+    "missing?": dict,
+}
+"""The types of the fields that requests of both kinds have in JSON."""
+
+
+def _shared(request: Chargeable) -> dict[str, object]:
+    cost, stated = request.cost, request.stated
+    fields: dict[str, object] = {"dataset": request.dataset, "n": request.n}
+    fields |= {measure_of(cost).value: fraction_text(number_of(cost))}
+    if stated is not None:
+        fields |= {"stated": {name: fraction_text(value) for name, value in vars(stated).items()}}
+    return fields | ({"missing": dict(request.missing)} if request.missing else {})
+
+
+def _stated_in(content: Mapping[str, Any]) -> EpsilonDelta | None:
+    if "stated" not in content:
+        return None
+    return EpsilonDelta(**{name: fraction(name, text) for name, text in content["stated"].items()})
 
 
 def question_of(request: Chargeable) -> bytes:
@@ -289,14 +308,6 @@ def checked(name: str, value: object) -> Fraction:
 def parsed_promise(epsilon: str, delta: str) -> EpsilonDelta:
     """Return an (epsilon, delta) exactly as typed. Errors: InputError for no decimal, or out of range."""
     return EpsilonDelta(checked("epsilon", decimal("epsilon", epsilon)), checked("delta", decimal("delta", delta)))
-
-
-def parsed_budget(epsilon: str, delta: str) -> tuple[Fraction, Fraction]:
-    """Return an epsilon and a delta exactly as typed; "0" means pure privacy. Errors: those of `parsed_promise`."""
-    if decimal("delta", delta):
-        promise = parsed_promise(epsilon, delta)
-        return promise.epsilon, promise.delta
-    return checked("epsilon", decimal("epsilon", epsilon)), Fraction(0)
 
 
 def typed_amount(epsilon: str, delta: str) -> Amount:

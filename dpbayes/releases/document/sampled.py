@@ -26,6 +26,7 @@ from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior
 from dpbayes.model.network import Network
 from dpbayes.releases.document.canonical import fraction, fraction_text, require_shape
 from dpbayes.releases.document.request import (
+    REQUEST_SHAPE,
     SHARES,
     SIZES,
     AdaptiveRequest,
@@ -45,17 +46,12 @@ class SampledTables:
 
     SHAPE: ClassVar[Mapping[str, Any]] = {
         "request": {
-            "dataset": str,
+            **REQUEST_SHAPE,
             "network": [{"name": str, "states": [str], "parents": [str]}],
             "mechanism": str,
             "settings": dict,
-            "prices?": [int],
-            "n": int,
             "prior": [str],
-            "missing?": dict,
-            "epsilon?": str,
-            "rho?": str,
-            "stated?": {"epsilon": str, "delta": str},
+            "prices?": [int],
         },
         "noise": dict.fromkeys(("law", "integers", "scale", "of", "lemma", "answer", "answered"), str)
         | {"sensitivity": int},
@@ -157,13 +153,8 @@ class SampledSteps:
 
     SHAPE: ClassVar[Mapping[str, Any]] = {
         "request": {
-            "dataset": str,
+            **REQUEST_SHAPE,
             "columns": [{"name": str, "states": [str]}],
-            "n": int,
-            "missing?": dict,
-            "epsilon": str,
-            "delta?": str,
-            "rho?": str,
             "shares": dict.fromkeys(SHARES, str),
             "sizes": dict.fromkeys(SIZES, int),
         },

@@ -19,7 +19,7 @@ from dpbayes.releases.ledger.books import (
 )
 from dpbayes.releases.ledger.spending import check, open_dataset, outcome, raise_budget, read_books, spend
 from dpbayes.releases.ledger.store import ledger_path
-from dpbayes.releases.ledger.tables import RECORDS_ELSEWHERE, remember_table, table_doubts
+from dpbayes.releases.ledger.tables import RECORDS_ELSEWHERE, table_doubts
 
 __all__ = [
     "RECORDS_ELSEWHERE",
@@ -39,7 +39,6 @@ __all__ = [
     "outcome",
     "raise_budget",
     "read_books",
-    "remember_table",
     "spend",
     "table_doubts",
 ]

@@ -110,19 +110,11 @@ class OverBudgetError(LedgerError):
 
 
 class RepeatedRequestError(LedgerError):
-    """The same request has a reservation already; `row` is that of the newest, after which `spend` repeats it."""
-
-    def __init__(self, sentence: str, row: int) -> None:
-        super().__init__(sentence)
-        self.row = row
+    """The same request has a reservation already."""
 
 
 class EpsilonLostError(LedgerError):
-    """The reservation in `row` stays charged, and there is no release."""
-
-    def __init__(self, sentence: str, row: int) -> None:
-        super().__init__(sentence)
-        self.row = row
+    """The reservation stays charged, and there is no release."""
 
 
 class BrokenLedgerError(LedgerError):

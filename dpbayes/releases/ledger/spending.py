@@ -161,19 +161,14 @@ def _check_newest(before: tuple[Spending, ...], *, after: int) -> None:
     if newest is None or newest.row == after:
         return
     raise RepeatedRequestError(
-        f"This request was made before, in row {newest.row}. {_state_of(newest)} A new release has the full cost.",
-        newest.row,
+        f"This request was made before, in row {newest.row}. {_state_of(newest)} A new release has the full cost."
     )
 
 
 def _state_of(spending: Spending) -> str:
-    if spending.release is not None:
-        return "Its release can be shown again at no cost."
-    if spending.closing is not None:
-        return "It failed and has no release."
-    return (
-        "Its release is being made at present; wait until it is ready. If its program was stopped, it has no release."
-    )
+    if spending.closing is None:
+        return "Its release is being made at present, or its program was stopped."
+    return "Its release can be shown again at no cost." if spending.release else "It failed and has no release."
 
 
 def _close(path: Path, reservation: Event, kind: EventKind, **result: Any) -> Event:
@@ -199,7 +194,7 @@ def _note_failure(path: Path, reservation: Event, error: BaseException) -> None:
 def _lost(reservation: Event, why: str) -> EpsilonLostError:
     cost = amount_with_symbol(reservation.amount or Fraction(0))
     sentence = f"{why}. Nothing was released, and the {cost} reserved in row {reservation.row} stays charged."
-    return EpsilonLostError(sentence, reservation.row)
+    return EpsilonLostError(sentence)
 
 
 # Checking
@@ -207,11 +202,10 @@ def _lost(reservation: Event, why: str) -> EpsilonLostError:
 
 @dataclass(frozen=True)
 class CheckedLedger:
-    """An unchanged ledger: its number of rows, the hash of the last row, and notes."""
+    """An unchanged ledger: its number of rows, and the hash of the last row."""
 
     rows: int
     head: str
-    notes: tuple[str, ...]
 
 
 def check(path: Path, *, seen: Iterable[str] = ()) -> CheckedLedger:
@@ -235,12 +229,4 @@ def check(path: Path, *, seen: Iterable[str] = ()) -> CheckedLedger:
                 f"The ledger {path} has no row with the hash {brief(hash_seen)}. It is another ledger, or "
                 "its last rows were removed."
             )
-    return CheckedLedger(len(books.events), books.events[-1].hash, _never_shown(books))
-
-
-def _never_shown(books: Books) -> tuple[str, ...]:
-    return tuple(
-        f"The reservation in row {spending.row} has no release. Its {measure_of(spending.amount).symbol} stays charged."
-        for spending in books.spendings.values()
-        if not spending.release
-    )
+    return CheckedLedger(len(books.events), books.events[-1].hash)

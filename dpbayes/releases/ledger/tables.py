@@ -19,29 +19,18 @@ RECORDS_ELSEWHERE = (
 """The sentence about a release from an engine's counts."""
 
 
-def remember_table(path: Path, dataset: str, data: Dataset) -> tuple[str, ...]:
-    """Store the hash of the records under a dataset's name, and return the doubts of `table_doubts`.
-
-    Errors: LedgerError.
-    """
-    with writing(path) as (rows, books):
-        name = books.account(dataset).dataset
-        print_of = fingerprint(data, rows.content(books.events[0]))
-        if not any(event.dataset == name for event in _same(books, print_of)):
-            rows.add(books, EventKind.TABLE, dataset=name, content=print_of)
-        return _doubts(books, name, print_of)
-
-
-def table_doubts(path: Path, dataset: str, data: Dataset) -> tuple[str, ...]:
-    """Return a sentence for each doubt about the records of a dataset's name; nothing is stored.
+def table_doubts(path: Path, dataset: str, data: Dataset, *, remember: bool = False) -> tuple[str, ...]:
+    """Return a sentence for each doubt about the records of a dataset's name; `remember` stores their hash, too.
 
     Doubts: other records were used under this name, although its budget is for the same people; or these records were
     used under another name, which would give them a second budget. The key of the hash is in the ledger's first row, so
     a table cannot be compared with the hash without the ledger. Errors: LedgerError.
     """
-    with reading(path) as (rows, books):
-        name = books.account(dataset).dataset
-        return _doubts(books, name, fingerprint(data, rows.content(books.events[0])))
+    with (writing if remember else reading)(path) as (rows, books):
+        name, print_of = books.account(dataset).dataset, fingerprint(data, rows.content(books.events[0]))
+        if remember and not any(event.dataset == name for event in _same(books, print_of)):
+            rows.add(books, EventKind.TABLE, dataset=name, content=print_of)
+        return _doubts(books, name, print_of)
 
 
 def _same(books: Books, print_of: bytes) -> tuple[Event, ...]:

@@ -24,7 +24,6 @@ from dpbayes.releases.document.request import (
     AdaptiveRequest,
     Chargeable,
     ReleaseRequest,
-    parsed_budget,
     parsed_promise,
     question_of,
 )
@@ -277,7 +276,7 @@ def adaptive_request(chosen: Chosen, dataset: str, delta: str) -> AdaptiveReques
         raise InputError(
             "Fewer than two nodes of the drawing are columns of the table. Add columns as nodes on Network."
         )
-    plan = plan_for(*parsed_budget(typed(chosen.epsilon), delta))
+    plan = plan_for(typed(chosen.epsilon), delta)
     return AdaptiveRequest.of(dataset, chosen.dataset.select(columns), plan, _missing(chosen, columns))
 
 
@@ -436,7 +435,7 @@ def _publish(chosen: Chosen, path: Path, charged: ChargedAccount, request: Charg
         budget = amount_in(account.measure, account.budget)
         ledger.open_dataset(path, account.dataset, budget, reason=charged.reason)
     if not chosen.is_connected:
-        ledger.remember_table(path, charged.account.dataset, chosen.dataset)
+        ledger.table_doubts(path, charged.account.dataset, chosen.dataset, remember=True)
     data = chosen.dataset.select(list(request.columns.names)) if isinstance(request, AdaptiveRequest) else chosen.counts
     with st.spinner("Sampling the noise …", show_time=True):
         return publish(path, request, data)

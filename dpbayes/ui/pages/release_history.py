@@ -132,8 +132,6 @@ def _check(path: Path) -> None:
     checked = ledger.check(path, seen=[seen] if seen else ())
     st.success(f"{'The only row is' if checked.rows == 1 else f'All {checked.rows:,} rows are'} unchanged.")
     st.caption(f"Store the hash of the last row separately: {checked.head}")
-    for note in checked.notes:
-        st.info(escaped(note))
 
 
 # A release that somebody has

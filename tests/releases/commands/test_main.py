@@ -24,7 +24,6 @@ from dpbayes.releases.document import read_document
 from dpbayes.releases.publishing import publish
 from dpbayes.sources.bif import read_bif, write_bif
 from dpbayes.sources.domains import write_domains
-from dpbayes.sources.engines.table import Engine
 from tests.releases import made
 from tests.releases.made import CSV, NETWORK, opened, opened_in_rho, written
 
@@ -285,14 +284,6 @@ def test_a_release_of_an_engines_counts_is_one_of_the_same_table(words, engine, 
 def test_an_address_that_cannot_be_used_is_one_sentence(words, address, why, tmp_path, capsys):
     said = refused([*of_source(words, address), "--graph-unseen"], why, tmp_path, capsys)
     assert "hunter2" not in said
-
-
-def test_a_count_that_is_interrupted_releases_nothing(words, monkeypatch, tmp_path, capsys):
-    def interrupted(*_: object):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Engine, "counts", interrupted)
-    refused([*of_source(words, "duckdb:x?table=t"), "--graph-unseen"], "The count was stopped", tmp_path, capsys)
 
 
 # adaptive

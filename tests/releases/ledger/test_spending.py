@@ -40,7 +40,7 @@ def test_a_release_is_reserved_before_it_is_drawn_and_written_before_it_is_shown
     assert ledger.read_books(path).accounts == {account.dataset: account}
     assert [event.row for event in ledger.read_books(path).events] == [1, 2, 3, 4]
     assert all(later.previous == earlier.hash for earlier, later in pairwise(ledger.read_books(path).events))
-    assert ledger.check(path) == CheckedLedger(4, release.hash, ())
+    assert ledger.check(path) == CheckedLedger(4, release.hash)
 
 
 def test_ten_tenths_are_one_and_nothing_more_is_drawn(path: Path) -> None:
@@ -75,12 +75,12 @@ def test_the_same_question_offers_what_was_released(path: Path) -> None:
     draw = Drawing(b"second")
     with pytest.raises(
         ledger.RepeatedRequestError, match=r"made before, in row 3\. Its release can be shown again at no cost"
-    ) as refusal:
+    ):
         ledger.spend(path, "votes", TENTH, b"q", draw)
     assert draw.calls == []
     entry = ledger.read_books(path).newest("votes", b"q")
     assert entry is not None
-    assert (entry.release, ledger.outcome(path, entry.row), refusal.value.row) == (release, b"first", entry.row)
+    assert (entry.release, ledger.outcome(path, entry.row), entry.row) == (release, b"first", 3)
     assert ledger.read_books(path).newest("votes", b"another") is None
     assert ledger.read_books(path).account("votes").spent == TENTH
 
@@ -110,7 +110,7 @@ def test_a_drawing_that_fails_costs_epsilon_and_says_so(path: Path, kind: str) -
     with pytest.raises(ledger.EpsilonLostError, match=lost_at) as lost:
         ledger.spend(path, "votes", TENTH, b"q", draw)
     assert "alice" not in str(lost.value)  # an error may tell what was in the table
-    assert lost.value.row == 3
+    assert "in row 3 stays charged" in str(lost.value)
     (spending,) = ledger.read_books(path).of("votes")
     assert (spending.state, spending.release) == ("reserved, no release", None)
     assert spending.closing is not None
@@ -123,7 +123,6 @@ def test_a_drawing_that_fails_costs_epsilon_and_says_so(path: Path, kind: str) -
     assert len(draw.calls) == 1
     with pytest.raises(ledger.LedgerError, match="row 3 has no release"):
         ledger.outcome(path, 3)
-    assert ledger.check(path).notes == ("The reservation in row 3 has no release. Its ε stays charged.",)
 
 
 def test_a_ledger_that_is_replaced_while_drawing_does_not_take_the_outcome(path: Path) -> None:

@@ -16,31 +16,31 @@ OTHER = DATA.replace(0, (1, 0))
 
 
 def test_the_same_records_under_the_same_name_raise_no_doubt(path: Path) -> None:
-    assert ledger.remember_table(path, "votes", DATA) == ()
+    assert ledger.table_doubts(path, "votes", DATA, remember=True) == ()
     rows = ledger.check(path).rows
-    assert ledger.remember_table(path, "votes", DATA.take([3, 1, 0, 2])) == ()
+    assert ledger.table_doubts(path, "votes", DATA.take([3, 1, 0, 2]), remember=True) == ()
     assert ledger.check(path).rows == rows  # what is known is not written twice
 
 
 def test_other_records_under_the_same_name_raise_a_doubt_each_time(path: Path) -> None:
-    ledger.remember_table(path, "votes", DATA)
+    ledger.table_doubts(path, "votes", DATA, remember=True)
     for data in (OTHER, DATA, OTHER):
-        (doubt,) = ledger.remember_table(path, "votes", data)
+        (doubt,) = ledger.table_doubts(path, "votes", data, remember=True)
         assert doubt.startswith('Other records were used before under the name "votes".')
 
 
 def test_the_same_records_under_another_name_raise_a_doubt(path: Path) -> None:
     ledger.open_dataset(path, "again", Fraction(1), reason="A second budget.")
-    ledger.remember_table(path, "votes", DATA)
-    (doubt,) = ledger.remember_table(path, "again", DATA)
+    ledger.table_doubts(path, "votes", DATA, remember=True)
+    (doubt,) = ledger.table_doubts(path, "again", DATA, remember=True)
     assert doubt.startswith('The same records were used under the name "votes".')
-    assert len(ledger.remember_table(path, "again", OTHER)) == 1
-    assert len(ledger.remember_table(path, "again", DATA)) == 2
+    assert len(ledger.table_doubts(path, "again", OTHER, remember=True)) == 1
+    assert len(ledger.table_doubts(path, "again", DATA, remember=True)) == 2
 
 
 def test_a_dataset_that_is_not_open_is_refused(path: Path) -> None:
     with pytest.raises(ledger.LedgerError, match='no dataset "clinic"'):
-        ledger.remember_table(path, "clinic", DATA)
+        ledger.table_doubts(path, "clinic", DATA, remember=True)
 
 
 def test_without_the_key_nobody_can_compare(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_without_the_key_nobody_can_compare(tmp_path: Path) -> None:
     for name in ("first", "second"):
         path = tmp_path / name
         ledger.open_dataset(path, "votes", Fraction(1), reason="The same.")
-        ledger.remember_table(path, "votes", DATA)
+        ledger.table_doubts(path, "votes", DATA, remember=True)
         hashes.append([event.content_hash for event in ledger.read_books(path).events])
     assert hashes[0][0] != hashes[1][0]
     assert hashes[0][2] != hashes[1][2]

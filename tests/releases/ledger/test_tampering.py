@@ -40,7 +40,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ledger.raise_budget(path, "votes", Fraction(3, 2), reason="More.")
     with suppress(ledger.EpsilonLostError):
         ledger.spend(path, "votes", Fraction(1, 3), b"another", raising(ValueError()))
-    ledger.remember_table(path, "votes", Dataset(("a",), (("x", "y"),), np.array([[0], [1]])))
+    ledger.table_doubts(path, "votes", Dataset(("a",), (("x", "y"),), np.array([[0], [1]])), remember=True)
     with suppress(KeyboardInterrupt), pytest.MonkeyPatch.context() as patch:
         patch.setattr("dpbayes.releases.ledger.spending._note_failure", lambda *_: None)
         ledger.spend(path, "votes", TENTH, b"third", raising(KeyboardInterrupt()))
