@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from dpbayes.audit.entry import Audit, Hypothetical, Numbers
+from dpbayes.audit.exact_class import require_exact_class
 from dpbayes.audit.loss.noise import LaplaceNoise
 from dpbayes.audit.loss.normal import Loss
 from dpbayes.audit.noise import noise_audit
@@ -42,7 +43,6 @@ from dpbayes.mechanisms.die.hellinger import (
     HellingerSmooth,
 )
 from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
-from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.finite import exact_curve, exact_epsilon, exact_pure_epsilon
 from dpbayes.mechanisms.noise.law import NoiseLaw
 from dpbayes.posteriors.hellinger import MOST_PAIRED, Die, neighbours_up_to_symmetry

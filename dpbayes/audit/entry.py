@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from dpbayes.audit.exact_class import no_audit
 from dpbayes.audit.loss.law import LossLaw
 from dpbayes.audit.pictures import Picture
 from dpbayes.audit.report import AuditReport
 from dpbayes.base.privacy import Guarantee
-from dpbayes.mechanisms.exact_class import no_audit
 
 Numbers = Mapping[str, Any]
 """Numbers that a person sets, by name."""

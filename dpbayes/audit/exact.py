@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit
+from dpbayes.audit.exact_class import require_exact_class
 from dpbayes.audit.report import (
     AuditReport,
     DeltaCurve,
@@ -16,7 +17,6 @@ from dpbayes.audit.report import (
     pure_report,
 )
 from dpbayes.mechanisms import Exact
-from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 
 

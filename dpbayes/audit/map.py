@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit
+from dpbayes.audit.exact_class import require_exact_class
 from dpbayes.audit.loss.tables import (
     AllTables,
     Suspects,
@@ -32,7 +33,6 @@ from dpbayes.audit.report import (
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import MapExponential
-from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.finite import exact_curve
 
 _MOST_MASSES = 2_000_000

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit
+from dpbayes.audit.exact_class import require_exact_class
 from dpbayes.audit.loss.normal import Loss
 from dpbayes.audit.pictures import TwoLaws
 from dpbayes.audit.report import (
@@ -21,7 +22,6 @@ from dpbayes.audit.report import (
     nothing_to_lose,
     pure_report,
 )
-from dpbayes.mechanisms.exact_class import require_exact_class
 
 
 def noise_audit(

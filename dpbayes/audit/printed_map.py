@@ -1,9 +1,14 @@
-"""The audit of [Zhang16] Algorithm 3 to the letter, for one binary node: it does not keep its promise."""
+"""[Zhang16] Algorithm 3 exactly as stated, for one binary node, and its audit: the guarantee does not hold."""
+
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special
 
 from dpbayes.audit.entry import Audit, Hypothetical, Numbers
+from dpbayes.audit.exact_class import require_exact_class
 from dpbayes.audit.pictures import TwoLaws
 from dpbayes.audit.report import (
     AuditReport,
@@ -15,11 +20,102 @@ from dpbayes.audit.report import (
     require_size,
     worst_case,
 )
-from dpbayes.base.text import many, numeral
-from dpbayes.mechanisms.exact_class import require_exact_class
+from dpbayes.base.privacy import NON_PRIVATE, Guarantee
+from dpbayes.base.references import Reference
+from dpbayes.base.text import latex, many, numeral
+from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.mechanisms.finite import exact_curve, exact_pure_epsilon
-from dpbayes.mechanisms.printed_map import PrintedMap
+from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.model.compositions import neighbour_pairs
+from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
+from dpbayes.posteriors.trimmed import log_mass, log_odds_bound
+
+_MOST_TABLE = 20_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintedMap:
+    """[Zhang16] Algorithm 3 exactly as stated, for one binary root node, on a grid; not private at the stated epsilon.
+
+    The posterior is Beta(prior + counts of n records), trimmed to [omega, 1 - omega] so that Assumption 1 holds with L
+    = ln((1 - omega)/omega); records are at distance r = 1. The score is the posterior density, and the base measure has
+    the prior's density. The outputs are `points` Chebyshev points, weighted by the trapezoidal rule, so that an exact
+    audit can list them. Errors: InputError for numbers outside their ranges and tables that are too large.
+    """
+
+    named: ClassVar[str] = "the density-scored MAP"
+    prior: tuple[float, float]
+    n: int
+    epsilon: float
+    omega: float
+    points: int = 2001
+
+    def __post_init__(self) -> None:
+        prior = tuple(finite_number("The prior", a, low=LEAST_PRIOR, high=MOST_PRIOR) for a in self.prior)
+        if len(prior) != 2:
+            raise InputError(f"The prior of one binary node needs two numbers, not {len(prior)}.")
+        object.__setattr__(self, "prior", prior)
+        finite_number("epsilon", self.epsilon, low=EPSILON.low, high=EPSILON.high)
+        log_odds_bound(self.omega)
+        object.__setattr__(self, "n", whole_number("The number of records", self.n, low=0, high=_MOST_TABLE))
+        object.__setattr__(self, "points", whole_number("points", self.points, low=2, high=_MOST_TABLE))
+        if (self.n + 1) * self.points > _MOST_TABLE:
+            raise InputError(
+                f"A table of {self.n + 1:,} distributions over {self.points:,} points is too large. "
+                f"Use fewer records or points."
+            )
+
+    @property
+    def formula(self) -> str:
+        return (
+            "$p(\\theta|x) \\propto \\exp(\\varepsilon\\, p_x(\\theta) / 2\\Delta)$ times the prior's density, where "
+            "$p_x$ is the posterior's *density* on $[\\omega, 1 - \\omega]$, $\\Delta = \\sqrt{L}$ and $L = "
+            f"\\ln\\frac{{1-\\omega}}{{\\omega}}$, hence $\\Delta = {latex(self.sensitivity)}$. $\\Delta$ bounds the "
+            f"change of a set's *probability*; the density changes by more. The grid has {self.points:,} values."
+        )
+
+    @property
+    def sensitivity(self) -> float:
+        """Delta = sqrt(L r), as stated; a density can change by much more."""
+        return float(np.sqrt(log_odds_bound(self.omega)))
+
+    @property
+    def claimed(self) -> Guarantee:
+        """epsilon, as [Zhang16] Corollary 4 states."""
+        return Guarantee(self.epsilon, reference=Reference("Zhang16", "Corollary 4"))
+
+    @property
+    def certified(self) -> Guarantee:
+        return NON_PRIVATE
+
+    @property
+    def theta(self) -> FloatArray:
+        """The outputs, from omega to 1 - omega: (points,)."""
+        turn = np.linspace(0, np.pi / 2, self.points)
+        return self.omega + (1 - 2 * self.omega) * np.sin(turn) ** 2
+
+    @property
+    def widths(self) -> FloatArray:
+        """What every output stands for, by the trapezoidal rule: (points,)."""
+        between = np.diff(self.theta)
+        return (np.append(between, 0.0) + np.append(0.0, between)) / 2
+
+    def log_pmf_table(self) -> FloatArray:
+        """Return ln P[theta | k records of n in the first state] for k = 0 .. n: (n + 1, points)."""
+        log_base = self._log_density(*np.array(self.prior)[:, None])[0] + np.log(self.widths)
+        first = np.arange(self.n + 1, dtype=np.float64)
+        posterior = self._log_density(self.prior[0] + first, self.prior[1] + self.n - first)
+        scores = self.epsilon / (2 * self.sensitivity) * np.exp(posterior)
+        return special.log_softmax(scores + log_base, axis=-1)
+
+    def _log_density(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        log_theta = np.log(self.theta)  # the outputs are symmetric about 1/2
+        log_kernel = (a[:, None] - 1) * log_theta + (b[:, None] - 1) * log_theta[::-1]
+        return log_kernel - log_mass(a, b, self.omega)[:, None]
+
+
+# The audit
 
 
 def audit_printed_map(mechanism: PrintedMap, *, n: int, epsilons: ArrayLike) -> AuditReport:
@@ -48,10 +144,9 @@ def audit_printed_map(mechanism: PrintedMap, *, n: int, epsilons: ArrayLike) -> 
 
 def _densities(mechanism: PrintedMap, worst: WorstCase, *, n: int) -> TwoLaws | None:
     """The same laws as densities: the outputs lie closer to each other at the ends."""
-    laws, wide = worst.laws, np.diff(mechanism.theta)
+    laws, widths = worst.laws, mechanism.widths
     if laws is None:
         return None
-    widths = (np.append(wide, 0.0) + np.append(0.0, wide)) / 2
     return TwoLaws(
         places=mechanism.theta,
         first=laws.first / widths,

@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 
 from dpbayes.audit import adaptive, die, printed_map, regression
 from dpbayes.audit.entry import Audit
+from dpbayes.audit.exact_class import oddity
 from dpbayes.audit.report import AuditReport
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import require_type
 from dpbayes.mechanisms import MECHANISMS, Calibration
-from dpbayes.mechanisms.exact_class import oddity
 
 
 def _own_audits() -> Iterator[Audit]:
@@ -55,7 +55,7 @@ def audit(mechanism: Any, *, n: int, epsilons: ArrayLike, features: int | None =
     """Return an audit of a mechanism's privacy loss for tables of n records.
 
     An audit applies to the output distribution of exactly one class. Subclasses and mechanisms with replaced parts
-    have no audit (see `dpbayes.mechanisms.exact_class`). If there is no exact audit,
+    have no audit (see `dpbayes.audit.exact_class`). If there is no exact audit,
     `audit_by_draws` gives a lower bound on the loss.
 
     Args:

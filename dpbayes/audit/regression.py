@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit, Hypothetical
+from dpbayes.audit.exact_class import require_exact_class
 from dpbayes.audit.loss.gaussian import exact_loss, likelihood_difference, log_posterior_mass
 from dpbayes.audit.pictures import TwoLaws, loss_of_more
 from dpbayes.audit.report import (
@@ -21,7 +22,6 @@ from dpbayes.audit.report import (
 from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, whole_number
-from dpbayes.mechanisms.exact_class import require_exact_class
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.regression import Moments
 

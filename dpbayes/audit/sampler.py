@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit
+from dpbayes.audit.exact_class import require_exact_class
 from dpbayes.audit.loss.tables import cells_of, rows_alone
 from dpbayes.audit.loss.trimmed import MOST_ROW, log_masses, network_loss, row_curve
 from dpbayes.audit.pictures import Shares, loss_of_more
@@ -21,7 +22,6 @@ from dpbayes.audit.report import (
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms import Calibration, PosteriorSampler
-from dpbayes.mechanisms.exact_class import require_exact_class
 
 MOST_ROWS = 24
 """Most rows of which the shares of a loss are drawn."""

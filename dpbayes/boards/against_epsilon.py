@@ -22,7 +22,7 @@ from dpbayes.figures.explore import Spread, divergence_figure, shares_figure
 from dpbayes.figures.style import Figure
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Mechanism, Noise, Outcome
 from dpbayes.mechanisms.parameters import EPSILON, Calibration
-from dpbayes.mechanisms.stealth import Sense, increments_for_counts
+from dpbayes.mechanisms.stealth import needed_increments
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.theory.zhang16.fourier import noise_under
 from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
@@ -162,12 +162,13 @@ class Pictures:
         for epsilon in COARSE:
             fourier = fourier_at(epsilon)
             assert isinstance(fourier, LaplaceFourier)
-            needed = increments_for_counts(
-                Sense.MARGINALS, fourier, self._rng("signs"), draws=SIGNS, counts=self.inputs.counts.values
+            network, kind, law = self.inputs.counts.network, fourier.calibration, fourier.noise_law
+            needed = needed_increments(
+                network, kind, self._rng("signs"), draws=SIGNS, law=law, counts=self.inputs.counts.values
             )
             shares.append(float(np.mean(needed > fourier.t)))
-            noise = noise_under(self.inputs.counts.network, fourier.calibration, fourier.noise_law)
-            proved.append(float(negative_marginal_probability(self.inputs.counts.network, noise=noise, t=fourier.t)))
+            noise = noise_under(network, kind, law)
+            proved.append(float(negative_marginal_probability(network, noise=noise, t=fourier.t)))
         simulated = Look("Fourier, simulated", LaplaceFourier.colour)
         bound = Look("Fourier, proved at most", LaplaceFourier.colour, "dash", width=1.5)
         return [_curve(look, np.array(COARSE), np.array(y)) for look, y in ((simulated, shares), (bound, proved))]

@@ -80,18 +80,6 @@ def public_facts(mechanism: object, statistic: Counts, *names: str) -> dict[str,
     return {"n": statistic.n} | values | texts
 
 
-class OverPrior(Protocol):
-    """A class that has a prior over a network's rows."""
-
-    @property
-    def prior(self) -> Dirichlets: ...
-
-
-def count_table(self: OverPrior, data: Dataset) -> Counts:
-    """Count a table under the prior's network; the `statistic` of mechanisms that use only counts."""
-    return count(self.prior.network, data)
-
-
 OPTIONAL = {
     "summary": "one line about the mechanism, for menus",
     "noise_model": "the distribution of the noise on each released number, for a noise-aware posterior",
@@ -149,10 +137,10 @@ class NetworkMechanism(Mechanism[OutcomeT_co], Protocol):
     def __init__(self, *, prior: Dirichlets, **parameters: Any) -> None: ...
 
 
-class AdditiveNoise:
-    """A release is `outcome_of` noisy numbers; by default every count has noise of `noise_law`, and is not clipped."""
+class OfCounts:
+    """What all mechanisms share that release `outcome_for` the counts of a network."""
 
-    facts: ClassVar[tuple[str, ...]] = ("epsilon", "noise", "noise_scale")
+    facts: ClassVar[tuple[str, ...]] = ()
     """The fields that a release states beside n."""
 
     def __post_init__(self) -> None:
@@ -164,15 +152,28 @@ class AdditiveNoise:
         guarantee: Guarantee = self.certified
         return guarantee
 
-    statistic = count_table
+    def statistic(self: Any, data: Dataset) -> Counts:
+        """Count a table under the prior's network. Errors: those of `count`."""
+        return count(self.prior.network, data)
 
     def simulate(
-        self: Any, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
-    ) -> Release[ReleasedPosterior]:
-        """Sample updates (*size, ..., K)."""
+        self: Any, statistic: Counts, rng: np.random.Generator | int, size: tuple[int, ...] = ()
+    ) -> Release[Any]:
+        """Simulate releases (*size, ...) of the counts of a table, with a generator or a seed."""
         require_own_counts(self.prior, statistic)
-        outcome = self.outcome_of(self.noisy(statistic, generator(rng), size), statistic.n)
+        outcome = self.outcome_for(statistic, generator(rng), size)
         return Release(outcome, self.certified, self.label, public_facts(self, statistic, *self.facts))
+
+
+class AdditiveNoise(OfCounts):
+    """The outcome is `outcome_of` noisy numbers; by default every count has noise of `noise_law`."""
+
+    facts: ClassVar[tuple[str, ...]] = ("epsilon", "noise", "noise_scale")
+
+    def outcome_for(self: Any, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...]) -> ReleasedPosterior:
+        """Sample updates (*size, ..., K)."""
+        outcome: ReleasedPosterior = self.outcome_of(self.noisy(statistic, rng, size), statistic.n)
+        return outcome
 
     def noisy(self: Any, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
         """Return the numbers with noise, before they are read: (*size, ..., numbers)."""

@@ -7,13 +7,13 @@ import numpy as np
 
 from dpbayes.base.looks import EXACT
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
-from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, require_own_counts
-from dpbayes.mechanisms.release import Release, ReleasedPosterior
+from dpbayes.mechanisms.base import OfCounts, Prior
+from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.counts import Counts
 
 
 @dataclass(frozen=True, kw_only=True)
-class Exact:
+class Exact(OfCounts):
     """Release the exact posterior, without noise and without a guarantee. Use it only as a baseline.
 
     Args:
@@ -33,25 +33,12 @@ class Exact:
     colour: ClassVar[str] = EXACT
     prior: Prior = Prior()
 
-    def __post_init__(self) -> None:
-        check_mechanism(self)
-
-    @property
-    def claimed(self) -> Guarantee:
-        """What is stated: no guarantee."""
-        return NON_PRIVATE
-
     @property
     def certified(self) -> Guarantee:
-        """What is proved: no guarantee."""
+        """What is stated and proved: no guarantee."""
         return NON_PRIVATE
 
-    statistic = count_table
-
-    def simulate(
-        self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
-    ) -> Release[ReleasedPosterior]:
+    def outcome_for(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...]) -> ReleasedPosterior:
         """Return the exact counts, repeated to (*size, ..., K)."""
-        require_own_counts(self.prior, statistic)
         updates = np.broadcast_to(statistic.values.astype(np.float64), (*size, *statistic.values.shape))
-        return Release(ReleasedPosterior(self.prior, updates), self.certified, self.label, {"n": statistic.n})
+        return ReleasedPosterior(self.prior, updates)

@@ -15,17 +15,15 @@ from dpbayes.base.bisection import last_reached
 from dpbayes.base.looks import BROWN
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.randomness import generator
 from dpbayes.base.references import Reference
 from dpbayes.base.steps import slices
 from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
+from dpbayes.mechanisms.base import OfCounts, Prior
 from dpbayes.mechanisms.exact_form import Releasable, ReleaseSpec, Sensitivity
 from dpbayes.mechanisms.map_scores import MOST_CELLS, cell_masses, node_sensitivities
 from dpbayes.mechanisms.noise.exact import GUMBEL_MAXIMUM, Scores, gumbel_choices, whole
 from dpbayes.mechanisms.parameters import EPSILON
-from dpbayes.mechanisms.release import Release
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions
@@ -79,7 +77,7 @@ class MapEstimate:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MapExponential:
+class MapExponential(OfCounts):
     """P[g] ~ prior(g) exp(epsilon u(g) / (2 Delta)), where u is a posterior mass. [Zhang16] Algorithm 3.
 
     The mechanism selects one of G equal cells of (0, 1) for every decision of every CPT row. A binary row is one
@@ -117,12 +115,10 @@ class MapExponential:
     colour: ClassVar[str] = BROWN
     summary: ClassVar[str] = "Releases one set of probable parameters, chosen at random."
     own_prior: ClassVar[PriorRule] = PriorRule.symmetric()
+    facts: ClassVar[tuple[str, ...]] = ("epsilon", "cells", "sensitivity")
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]
     cells: Annotated[int, CELLS] = 20
-
-    def __post_init__(self) -> None:
-        check_mechanism(self)
 
     @property
     def formula(self) -> str:
@@ -159,8 +155,6 @@ class MapExponential:
         proved = self.epsilon if self.sensitivity else 0.0
         return Guarantee(proved, reference=Reference("dpbayes", "Corollary 4 of Zhang16, scored by mass"))
 
-    statistic = count_table
-
     def log_pmf(self, counts: ArrayLike) -> FloatArray:
         """Return ln P[g | counts] for every decision, all independent, after `counts` (..., K): (..., K - m, G)."""
         return self.log_pmf_of_rows(self.prior, counts)
@@ -172,27 +166,17 @@ class MapExponential:
         a, b = Decisions(rows.network).parameters(rows.updated(counts).alpha)
         return special.log_softmax(self.rate * cell_masses(a, b, cells=self.cells) + masses[kinds], axis=-1)
 
-    def simulate(
-        self, statistic: Counts, rng: np.random.Generator | int, size: tuple[int, ...] = ()
-    ) -> Release[MapEstimate]:
+    def outcome_for(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...]) -> MapEstimate:
         """Sample one cell for every decision: CPTs (*size, ..., K). Rows with equal parameters share a distribution."""
-        a, b, kinds = self._decided(statistic)
-        first, second, pairs = distinct_pairs(a, b)
+        parameters = self._decisions.parameters(self.prior.updated(statistic).alpha)
+        shape = parameters[0].shape
+        kinds = np.broadcast_to(self._log_base[1], shape).ravel()
+        first, second, pairs = distinct_pairs(*(values.ravel() for values in parameters))
         pair, kind, laws = distinct_pairs(pairs.astype(np.float64), kinds.astype(np.float64))
         distinct = pair.astype(np.int64)
-        network = self.prior.network
-        shape = (*statistic.values.shape[:-1], network.cell_count - network.row_count)
-        levels = generator(rng).random((*size, *shape)).reshape(math.prod(size), math.prod(shape))
+        levels = rng.random((*size, *shape)).reshape(math.prod(size), math.prod(shape))
         places = self._draw(levels, first[distinct], second[distinct], kind.astype(np.int64), laws)
-        public = public_facts(self, statistic, "epsilon", "cells", "sensitivity")
-        estimate = MapEstimate(network, places.reshape(*size, *shape), self.cells)
-        return Release(estimate, self.certified, self.label, public)
-
-    def _decided(self, statistic: Counts) -> tuple[FloatArray, FloatArray, IntArray]:
-        """The posterior parameters of all decisions of all tables, and the kinds of their priors, in one row each."""
-        require_own_counts(self.prior, statistic)
-        a, b = self._decisions.parameters(self.prior.updated(statistic).alpha)
-        return a.ravel(), b.ravel(), np.broadcast_to(self._log_base[1], a.shape).ravel()
+        return MapEstimate(self.prior.network, places.reshape(*size, *shape), self.cells)
 
     @cached_property
     def _log_base(self) -> tuple[FloatArray, IntArray]:

@@ -10,13 +10,12 @@ from scipy import special
 
 from dpbayes.base.looks import PURPLE
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.randomness import generator
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex, numeral
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, public_facts, require_own_counts
+from dpbayes.mechanisms.base import OfCounts, Prior
 from dpbayes.mechanisms.parameters import CALIBRATION, EPSILON, Calibration, draws_of
-from dpbayes.mechanisms.release import Release, SampledCpts
+from dpbayes.mechanisms.release import SampledCpts
 from dpbayes.model.counts import Counts
 from dpbayes.posteriors.decisions import Decisions, sample_trimmed
 
@@ -24,7 +23,7 @@ DRAWS = draws_of("CPTs")
 
 
 @dataclass(frozen=True, kw_only=True)
-class PosteriorSampler:
+class PosteriorSampler(OfCounts):
     """N samples of all CPTs from the posterior under a trimmed prior. [Zhang16] Appendix C.2, [Dimitrakakis14] Alg. 1.
 
     Binary rows are trimmed to [omega, 1 - omega]; longer ones decision by decision (see
@@ -57,13 +56,14 @@ class PosteriorSampler:
     named: ClassVar[str] = "posterior sampling"
     colour: ClassVar[str] = PURPLE
     summary: ClassVar[str] = "Releases samples of the probabilities."
+    facts: ClassVar[tuple[str, ...]] = ("epsilon", "draws", "omega")
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]
     draws: Annotated[int, DRAWS] = 1
     calibration: Annotated[Calibration, CALIBRATION] = Calibration.CERTIFIED
 
     def __post_init__(self) -> None:
-        check_mechanism(self)
+        super().__post_init__()
         least = 2 * self._depth * math.log(2)
         if self.calibration is Calibration.AS_PRINTED and not (self.epsilon > least and self.log_odds_bound > 0):
             raise InputError(
@@ -116,15 +116,7 @@ class PosteriorSampler:
         epsilon = 2 * int(self._decisions.depths.sum()) * self.draws * self.log_odds_bound
         return Guarantee(epsilon, reference=Reference("dpbayes", "Theorem 4(1) of Zhang16, per record and sample"))
 
-    statistic = count_table
-
-    def simulate(
-        self, statistic: Counts, rng: np.random.Generator | int, size: tuple[int, ...] = ()
-    ) -> Release[SampledCpts]:
+    def outcome_for(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...]) -> SampledCpts:
         """Sample CPTs (*size, ..., N, K)."""
-        require_own_counts(self.prior, statistic)
-        posterior = self.prior.updated(statistic)
-        drawn = sample_trimmed(posterior, self.log_odds_bound, generator(rng), (*size, self.draws))
-        outcome = SampledCpts(np.moveaxis(drawn, len(size), -2))
-        public = public_facts(self, statistic, "epsilon", "draws", "omega")
-        return Release(outcome, self.certified, self.label, public)
+        drawn = sample_trimmed(self.prior.updated(statistic), self.log_odds_bound, rng, (*size, self.draws))
+        return SampledCpts(np.moveaxis(drawn, len(size), -2))

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from dpbayes.audit.exact_class import oddity
 from dpbayes.base.amounts import EpsilonDelta, PrivacyMeasure, amount_in
 from dpbayes.base.display import html_table, titled_lines
 from dpbayes.base.libraries import extra, pd
@@ -22,7 +23,6 @@ from dpbayes.base.text import many
 from dpbayes.base.validation import InputError, brief, require_type, whole_number
 from dpbayes.mechanisms import REGISTRY
 from dpbayes.mechanisms.adaptive.plan import plan_for
-from dpbayes.mechanisms.exact_class import oddity
 from dpbayes.mechanisms.release import Release
 from dpbayes.model.counts import Counts, count, require_columns
 from dpbayes.model.dataset import Dataset

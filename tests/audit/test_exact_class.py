@@ -10,8 +10,9 @@ import pytest
 from dpbayes.audit.die import audit_die
 from dpbayes.audit.draws import audit_by_draws
 from dpbayes.audit.exact import audit_exact
+from dpbayes.audit.exact_class import formula, oddity
 from dpbayes.audit.map import audit_map
-from dpbayes.audit.printed_map import audit_printed_map
+from dpbayes.audit.printed_map import PrintedMap, audit_printed_map
 from dpbayes.audit.registry import AUDITS, audit
 from dpbayes.audit.regression import audit_regression, bad_tables
 from dpbayes.audit.sampler import audit_sampler
@@ -28,10 +29,7 @@ from dpbayes.mechanisms import (
 )
 from dpbayes.mechanisms.die.hellinger import HellingerEnumerated, HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
-from dpbayes.mechanisms.exact_class import formula, oddity
-from dpbayes.mechanisms.printed_map import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
-from dpbayes.mechanisms.stealth import Sense, increments_for_counts
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
@@ -184,13 +182,6 @@ def test_an_exponential_mechanism_with_a_table_of_its_own_is_not_audited_as_if_i
     for prior in ((1.0, 1.0), (1.0, 2.0)):
         with pytest.raises(InputError, match="of the class Odd"):
             audit(Odd(die=Die(prior, 1), epsilon=1.0), n=1, epsilons=[1.0])
-
-
-def test_the_noise_of_a_stranger_is_not_simulated():
-    rng = np.random.default_rng(1)
-    increments_for_counts(Sense.MARGINALS, AUDITED["LaplaceFourier"], rng, draws=5)
-    with pytest.raises(InputError, match="cannot be simulated"):
-        increments_for_counts(Sense.MARGINALS, subclassed(AUDITED["LaplaceFourier"]), rng, draws=5)
 
 
 def test_a_stranger_has_no_formula_but_its_name():

@@ -7,6 +7,7 @@ import pytest
 
 from dpbayes.audit.die import audit_die
 from dpbayes.audit.loss.tables import all_tables
+from dpbayes.audit.printed_map import PrintedMap
 from dpbayes.audit.registry import audit
 from dpbayes.audit.regression import audit_regression, bad_tables, densities_along
 from dpbayes.audit.report import AuditVerdict
@@ -15,7 +16,6 @@ from dpbayes.mechanisms import Calibration, Exact, LaplaceFourier, LaplaceUpdate
 from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
 from dpbayes.mechanisms.finite import exact_curve, exact_epsilon, exact_pure_epsilon
-from dpbayes.mechanisms.printed_map import PrintedMap
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.compositions import neighbour_pairs
 from dpbayes.model.network import Network

@@ -30,26 +30,24 @@ import numpy as np
 from dpbayes.base.looks import FREE
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
-from dpbayes.mechanisms.base import Prior, check_mechanism, count_table, require_own_counts
+from dpbayes.mechanisms.base import OfCounts, Prior
 from dpbayes.mechanisms.parameters import EPSILON, Noise
-from dpbayes.mechanisms.release import Release, ReleasedPosterior
+from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.model.counts import Counts
 
 
 @dataclass(frozen=True, kw_only=True)
-class Geometric:
+class Geometric(OfCounts):
     """Z = clip(counts + G, 0, n), P(G = k) ~ exp(-a |k|), a = epsilon/(2|I|)."""
 
     label: ClassVar[str] = "Geometric"
     named: ClassVar[str] = "geometric noise"
     colour: ClassVar[str] = FREE[0]
     noise: ClassVar[Noise] = Noise.WHOLE
+    facts: ClassVar[tuple[str, ...]] = ("epsilon",)
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]
-
-    def __post_init__(self) -> None:
-        check_mechanism(self)
 
     @property
     def formula(self) -> str:
@@ -67,27 +65,16 @@ class Geometric:
         return 1 / self.rate
 
     @property
-    def claimed(self) -> Guarantee:
-        """epsilon."""
-        return Guarantee(self.epsilon, reference=Reference("Dwork06", "Laplace mechanism"))
-
-    @property
     def certified(self) -> Guarantee:
         """epsilon: at most 2|I| counts move by one."""
         return Guarantee(self.epsilon, reference=Reference("Dwork06", "Laplace mechanism"))
 
-    statistic = count_table
-
-    def simulate(
-        self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
-    ) -> Release[ReleasedPosterior]:
+    def outcome_for(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...]) -> ReleasedPosterior:
         """Draw noisy counts (*size, ..., K)."""
-        require_own_counts(self.prior, statistic)
         shape = (2, *size, *statistic.values.shape)
         up, down = rng.geometric(-math.expm1(-self.rate), size=shape)
         updates = np.clip(statistic.values + up - down, 0, statistic.n).astype(np.float64)
-        public = {"n": statistic.n, "epsilon": self.epsilon}
-        return Release(ReleasedPosterior(self.prior, updates), self.certified, self.label, public)
+        return ReleasedPosterior(self.prior, updates)
 '''
 
 AUDIT = '''
@@ -102,7 +89,7 @@ from dpbayes.audit.pictures import two_laws
 from dpbayes.audit.report import DeltaCurve, Laws, WorstCase, checked_grid, pure_report
 from dpbayes.audit.report import all_tables_text, checked_records, nothing_to_lose, opposites
 from dpbayes.mechanisms.geometric import Geometric
-from dpbayes.mechanisms.exact_class import require_exact_class
+from dpbayes.audit.exact_class import require_exact_class
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 
 
@@ -281,9 +268,9 @@ def named_in(path: Path) -> set[str]:
 
 
 def own_of(path: Path) -> set[str]:
-    """The mechanisms of the module or the folder of the same name: an audit is about those."""
-    home = f"dpbayes.mechanisms.{path.stem}."
-    return {kind.__name__ for kind in ALL_KINDS if f"{kind.__module__}.".startswith(home)}
+    """The mechanisms of this module, and of the module or the folder of the same name: an audit is about those."""
+    homes = f"dpbayes.mechanisms.{path.stem}.", f"dpbayes.audit.{path.stem}."
+    return {kind.__name__ for kind in ALL_KINDS if f"{kind.__module__}.".startswith(homes)}
 
 
 def test_no_page_no_experiment_and_no_other_s_audit_knows_a_mechanism_by_name_but_those_that_are_about_it() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Protocol
+from typing import Union
 
 import numpy as np
 
@@ -119,34 +119,30 @@ class Process:
         return Process(measured, self.choices, (*self.events, event), (*self.steps, step))
 
 
-class StepSource(Protocol):
-    """Where the steps come from: a curator, who draws them from records, or a release, whose steps are checked."""
-
-    def measured(self, stage: str, process: Process, parents: Sequence[tuple[int, ...]], limit: Fraction) -> Process:
-        """Return the course after measuring a network so that all measurements together cost at most the limit."""
-
-    def choosing(self, stage: str, expected: Callable[[], tuple[FloatArray, IntArray]]) -> Choose:
-        """Return how pairs are chosen in a stage.
-
-        `expected` returns what was released of all pairs of states (R, R), and the noise to expect (d, d).
-        """
+_Source = Union["_Curator", "_Released"]
+"""Where the steps come from: a curator, who draws them from records, or a release, whose steps are checked."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Curator:
-    """What sees the records: the table, its pair counts, and the draws."""
+    """A source of steps that sees the records: the table, its pair counts, and the draws."""
 
     data: Dataset
     counts: IntArray
     draws: Draws
 
     def measured(self, stage: str, process: Process, parents: Sequence[tuple[int, ...]], limit: Fraction) -> Process:
+        """Return the course after measuring a network so that all measurements together cost at most the limit."""
         before = process.measured_over(parents)
         prices = _prices(before, limit)
         integers = before.noisy(self.data, prices, self.draws)
         return process.after(Measurement(stage, tuple(parents), tuple(prices.tolist()), integers))
 
     def choosing(self, stage: str, expected: Callable[[], tuple[FloatArray, IntArray]]) -> Choose:
+        """Return how pairs are chosen in a stage.
+
+        `expected` returns what was released of all pairs of states (R, R), and the noise to expect (d, d).
+        """
         model, noise = expected()
         scores = pair_scores(self.counts, whole_expected(self.data.n * model), state_starts(self.data))
         return drawn_by_scores(scores - noise, self.draws)
@@ -162,7 +158,7 @@ def carried_out(plan: AdaptivePlan, data: Dataset, draws: Draws) -> Process:
     return process
 
 
-def course(plan: AdaptivePlan, process: Process, source: StepSource) -> Process:
+def course(plan: AdaptivePlan, process: Process, source: _Source) -> Process:
     """Return the course of all stages from its start on, with the steps of a source."""
     columns = len(process.measured.network.names)
     process = source.measured("columns", process, ((),) * columns, plan.one_way * plan.total)
@@ -203,7 +199,7 @@ def require_feasible(domains: Sequence[Sequence[str]], n: int) -> None:
         raise InputError("No column has two states, so there is nothing to release.")
 
 
-def _with_forest(plan: AdaptivePlan, process: Process, source: StepSource) -> tuple[Process, GrowingGraph]:
+def _with_forest(plan: AdaptivePlan, process: Process, source: _Source) -> tuple[Process, GrowingGraph]:
     measured, cards = process.measured, process.measured.network.cards
 
     def expected() -> tuple[FloatArray, IntArray]:
@@ -219,7 +215,7 @@ def _with_forest(plan: AdaptivePlan, process: Process, source: StepSource) -> tu
     return process, GrowingGraph.of(rooted(pairs, len(cards)), cards)
 
 
-def _with_parents(plan: AdaptivePlan, process: Process, graph: GrowingGraph, source: StepSource) -> Process:
+def _with_parents(plan: AdaptivePlan, process: Process, graph: GrowingGraph, source: _Source) -> Process:
     """Add parents and measure the families, batch after batch; the last measurement takes what is left."""
     start = plan.pairs * plan.total
     for batch in range(plan.batches):
@@ -269,7 +265,7 @@ def require_course(plan: AdaptivePlan, start: Process, events: Iterable[Event]) 
 
 @dataclass(frozen=True, eq=False)
 class _Released:
-    """The steps of a release that are left, each checked when its turn comes."""
+    """A source of steps without records: those of a release that are left, each checked when its turn comes."""
 
     rest: deque[Event]
 

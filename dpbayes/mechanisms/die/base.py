@@ -53,8 +53,9 @@ class DieMechanism(ABC):
     def formula(self) -> str: ...
 
     @property
-    @abstractmethod
-    def claimed(self) -> Guarantee: ...
+    def claimed(self) -> Guarantee:
+        """The proved guarantee, unless the paper states another one."""
+        return self.certified
 
     @property
     @abstractmethod

@@ -95,11 +95,6 @@ class HellingerGlobal(Hellinger):
         return _exponential(r"\Delta_g", "the largest Hellinger distance between neighbours' posteriors", self.epsilon)
 
     @property
-    def claimed(self) -> Guarantee:
-        """epsilon, as [Notes] Section 2.1 states."""
-        return Guarantee(self.epsilon, reference=Reference("Notes", "Section 2.1"))
-
-    @property
     def certified(self) -> Guarantee:
         """epsilon: the scaled score and the logarithm of the normaliser each change by at most epsilon/2."""
         return Guarantee(self.epsilon, reference=Reference("Notes", "Section 2.1"))
@@ -129,12 +124,8 @@ class HellingerLocal(Hellinger):
         return _exponential(r"\Delta_l(x)", "the largest Hellinger distance to a neighbour of the data", self.epsilon)
 
     @property
-    def claimed(self) -> Guarantee:
-        """No guarantee, as [Notes] Section 2.2 states."""
-        return NON_PRIVATE
-
-    @property
     def certified(self) -> Guarantee:
+        """No guarantee, as [Notes] Section 2.2 states."""
         return NON_PRIVATE
 
     def sensitivity(self, counts: ArrayLike) -> float:

@@ -30,13 +30,9 @@ class _LaplaceDie(DieMechanism):
         return self.changed / self.epsilon
 
     @property
-    def claimed(self) -> Guarantee:
-        return Guarantee(self.epsilon, reference=Reference("Dwork06", "Laplace mechanism"))
-
-    @property
     def certified(self) -> Guarantee:
         """epsilon: the exact loss of the clipped counts. Post-processing of these cannot increase it."""
-        return self.claimed
+        return Guarantee(self.epsilon, reference=Reference("Dwork06", "Laplace mechanism"))
 
     def _released(self, updates: FloatArray) -> ReleasedDie:
         return self.released(updates, **{"epsilon": self.epsilon, "noise scale": self.noise_scale})

@@ -11,6 +11,7 @@ import streamlit as st
 
 from dpbayes.audit.adaptive import AdaptiveAudit
 from dpbayes.audit.entry import Hypothetical, TablePair
+from dpbayes.audit.exact_class import formula
 from dpbayes.audit.registry import AUDITS, Audited
 from dpbayes.audit.report import AuditReport
 from dpbayes.base.parameters import parameters_of
@@ -20,7 +21,6 @@ from dpbayes.base.validation import InputError
 from dpbayes.boards.board import View
 from dpbayes.boards.proofs import audit_view, outputs_view
 from dpbayes.mechanisms import Mechanism, Noise, Outcome, reads_records
-from dpbayes.mechanisms.exact_class import formula
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network, assignment
 from dpbayes.sources.named_networks import NAMED

@@ -10,11 +10,9 @@ from scipy import stats
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, Noise
 from dpbayes.mechanisms.fourier import coefficient_noise
 from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw, whole_noise
-from dpbayes.mechanisms.stealth import Sense, increments_for_counts, needed_increments
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network
-from dpbayes.posteriors.dirichlet import Dirichlets
 from tests.strategies import ASIA, V_STRUCTURE, random_table, sd_of_cells
 
 ALARM = 1e-9
@@ -218,38 +216,3 @@ def test_the_noise_of_real_numbers_is_drawn_as_ever(shape):
         drawn = coefficient_noise(ASIA, calibration, rng(), shape, law=fourier.noise_law)
         assert np.array_equal(drawn, fourier.noise_scale * noise)
         assert np.array_equal(coefficient_noise(ASIA, calibration, rng(), shape), noise)
-
-
-# Stealth
-
-
-def fourier(network: Network, epsilon: float, calibration: Calibration, **more) -> LaplaceFourier:
-    prior = Dirichlets.symmetric(network, more.pop("prior", 1.0))
-    return LaplaceFourier(prior=prior, epsilon=epsilon, calibration=calibration, noise=Noise.WHOLE, **more)
-
-
-@pytest.mark.parametrize("calibration", Calibration)
-@pytest.mark.parametrize(("n", "epsilon", "prior"), [(0, 8.0, 1.0), (60, 2.0, 5.0), (500, 40.0, 0.5)])
-@pytest.mark.parametrize("t", [0.0, 0.15, 0.6])
-def test_real_releases_are_non_negative_exactly_as_often_as_said(calibration, n, epsilon, prior, t):
-    counts = count(ASIA, random_table(ASIA, rng(), n))
-    mechanism, draws = fourier(ASIA, epsilon, calibration, prior=prior, t=t), 2_000
-    updates = mechanism.simulate(counts, rng(), (draws,)).outcome.updates  # the same noise, as nothing else is drawn
-    tables, positive = (
-        increments_for_counts(sense, mechanism, rng(), draws=draws, counts=counts.values)
-        for sense in (Sense.MARGINALS, Sense.PARAMETERS)
-    )
-    assert np.mean(tables <= t) == pytest.approx((updates >= -1e-9).all(axis=-1).mean(), abs=1e-12)
-    assert np.mean(positive <= t) == pytest.approx((updates + prior >= -1e-9).all(axis=-1).mean(), abs=1e-12)
-
-
-@pytest.mark.parametrize("calibration", Calibration)
-def test_every_sense_is_no_easier_than_the_one_it_implies(calibration):
-    mechanism = fourier(ASIA, 3.0, calibration)
-    table, tables, parameters = (
-        increments_for_counts(sense, mechanism, rng(), draws=2_000)
-        for sense in (Sense.TABLE, Sense.MARGINALS, Sense.PARAMETERS)
-    )
-    assert np.array_equal(tables, needed_increments(ASIA, calibration, rng(), draws=2_000, law=mechanism.noise_law))
-    assert np.all(table >= tables)
-    assert np.all(tables >= parameters)

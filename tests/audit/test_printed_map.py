@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
+from dpbayes.audit.printed_map import PrintedMap
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.finite import exact_pure_epsilon
-from dpbayes.mechanisms.printed_map import PrintedMap
 from dpbayes.model.compositions import neighbour_pairs
 from dpbayes.posteriors.trimmed import log_mass
 
