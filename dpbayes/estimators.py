@@ -267,6 +267,10 @@ def _encoded(model: Any, X: ArrayLike, y: ArrayLike) -> Dataset:
 def _codes_of(model: Any, X: Any, *, reset: bool | None) -> Codes:
     """Return the bin or the state of every value (n, d). `reset` None means that X was checked."""
     if model.columns is not None:
+        if isinstance(X, np.ndarray | list):
+            raise InputError(
+                'With columns, X is a data frame. A step before this needs set_output(transform="pandas").'
+            )
         return Table.from_frame(X, model.columns).codes
     return _bins_of(model, X if reset is None else validate_data(model, X, dtype=np.float64, reset=reset))
 

@@ -127,8 +127,10 @@ def test_states_are_words_of_the_call():
     expected = POSTERIOR.query("dysp", {"smoke": "yes", "bronc": "no"})
     np.testing.assert_array_equal(POSTERIOR.query("dysp", {"smoke": "yes"}, bronc="no"), expected)
     network = dp.network("a -> b", {"a": ["False", "True"]})
-    answer = dp.Dirichlets.symmetric(network).updated([1, 2, 3, 4, 5, 6])
-    np.testing.assert_array_equal(answer.query("b", a=True), answer.query("b", a="True"))
+    posterior = dp.Dirichlets.symmetric(network).updated([1, 2, 3, 4, 5, 6])
+    answer = posterior.query("b", a=True, interval=0.9)
+    assert repr(answer) == repr(posterior.query("b", {"a": "True"}, interval=0.9))
+    assert answer.question == "P(b | a=True)"
 
 
 def test_an_answer_has_labels():

@@ -1,6 +1,6 @@
 """The errors of all mechanisms, and the least epsilon for one answer: `dp.compare`, `dp.least_epsilon`."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -127,7 +127,7 @@ def compare(
         >>> laplace[0] > laplace[1]
         True
     """
-    require_type("epsilons", epsilons, Iterable, "Write a list, such as [0.1, 1].")
+    require_type("epsilons", epsilons, (list, tuple, np.ndarray), "Write a list, such as [0.1, 1].")
     size = whole_number("releases", releases, low=2, high=MOST_RELEASES)
     tables, number = TrueTable(count(network, table)).of(size), int(generator(seed).integers(2**32))
     return MechanismErrors({kind.label: _at(kind, network) for kind in PRIVATE}, tables, seed=number).table(epsilons)

@@ -43,7 +43,7 @@ class Dataset:
         names = distinct_names("column", self.names)
         codes = np.asfortranarray(self.codes)
         if codes.dtype.kind not in "biu" and codes.size:
-            raise InputError("The codes of a table must be whole numbers.")
+            raise InputError("The codes of a table must be whole numbers: the places of the states in their columns.")
         if codes.ndim != 2 or codes.shape[1] != len(names) or len(self.states) != len(names):
             raise InputError("A table needs one column of codes and one domain for every name.")
         for j, (name, states) in enumerate(zip(names, self.states, strict=True)):

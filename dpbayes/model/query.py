@@ -121,9 +121,9 @@ def places_of(network: Network, target: str, evidence: Mapping[str, str]) -> tup
 def place_of(network: Network, name: str, state: str) -> int:
     """Return the index of a node's state. Errors: InputError that lists the node's states."""
     states = network.states[network.index(name)]
-    if str(state) not in states:  # a person may write True
+    if state not in states:
         raise InputError(f"{brief(name)} has no state {brief(state)}; it has {', '.join(map(brief, states[:8]))}.")
-    return states.index(str(state))
+    return states.index(state)
 
 
 def _plan(network: Network, aims: tuple[int, ...], observed: Iterable[int] = ()) -> "_Contraction":

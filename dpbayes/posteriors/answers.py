@@ -151,7 +151,7 @@ def assumed_independence(network: Network, columns: Collection[str]) -> str:
 def evidence_of(evidence: Mapping[str, str] | None, states: Mapping[str, str]) -> dict[str, str]:
     """Return states of nodes that are given as a mapping and as keyword arguments. Errors: InputError for a text."""
     require_type("evidence", evidence or {}, Mapping, 'Write the states by node, for example {"smoke": "yes"}.')
-    return {**(evidence or {}), **states}
+    return {name: str(state) for name, state in {**(evidence or {}), **states}.items()}  # a person may write True
 
 
 def answer_of(

@@ -135,8 +135,11 @@ def test_a_graph_may_be_a_text() -> None:
 def test_texts_without_declarations_name_the_cure() -> None:
     from dpbayes.estimators import DPNaiveBayes
 
+    frame = pd.DataFrame({"smoker": ["no", "yes"]})
     with pytest.raises(dp.InputError, match="columns="):
-        DPNaiveBayes(epsilon=1).fit(pd.DataFrame({"smoker": ["no", "yes"]}), [0, 1])
+        DPNaiveBayes(epsilon=1).fit(frame, [0, 1])
+    with pytest.raises(dp.InputError, match="set_output"):
+        DPNaiveBayes(columns={"smoker": ["no", "yes"]}, classes=[0, 1]).fit(frame.to_numpy(), [0, 1])
 
 
 @pytest.mark.parametrize("graph", ["ab", 5, [("x0", "x1", "class")], ["x0"]])
