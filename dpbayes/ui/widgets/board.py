@@ -69,7 +69,7 @@ class _Computed:
 
         It is the same for all stops of the slider: making it takes longer than all else that a resting hand needs.
         """
-        own = value if self.is_typed(value) else self.view.board.value
+        own = value if self.is_typed(value) or self.view.board.slider is None else self.view.board.value
         count, _ = self.blocks.get(own, (0, b""))
         if count != len(self.frames):
             self.blocks[own] = len(self.frames), self.view.with_frames(self.frames, own).block()
@@ -77,7 +77,7 @@ class _Computed:
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Delivered:
     """What the browser has received of a board, and where the hand has rested since.
 
     The message contains the value at its start, and the last rest before it (`heard`). As long as the hand alone moves
@@ -122,7 +122,7 @@ def show(name: str, inputs: Hashable, view: Callable[[], View], value: str = "",
     settings = current()
     wanted = f"{name}.wanted"
     board = computed.at(value, every_stop=st.session_state.get(wanted) == inputs)
-    told = _told(name, inputs, value, is_typed=computed.is_typed(value))
+    delivered = _delivered(name, inputs, value, is_typed=computed.is_typed(value))
 
     # Streamlit ends a run for the message of a page, and a click of that moment would be lost with its callback; it
     # does not for the message of a fragment. The browser requests the stops on its own, at any moment.
@@ -133,7 +133,7 @@ def show(name: str, inputs: Hashable, view: Callable[[], View], value: str = "",
         computed.at(value, every_stop=st.session_state.get(wanted) == inputs)
         _mount(
             key=f"board.{name}",
-            data=_message(name, told, computed),
+            data=_message(name, delivered, computed),
             on_rest_change=lambda: _rest(name, board),
             on_wanted_change=lambda: st.session_state.update({wanted: inputs}),
         )
@@ -144,33 +144,37 @@ def show(name: str, inputs: Hashable, view: Callable[[], View], value: str = "",
     return board
 
 
-def _told(name: str, inputs: Hashable, value: str, *, is_typed: bool) -> _Told:
+def _delivered(name: str, inputs: Hashable, value: str, *, is_typed: bool) -> _Delivered:
     """Return what the browser knows of a board, and begin anew unless the hand alone has moved the slider."""
-    told: _Told | None = st.session_state.get(_key(name))
-    if told is None or (told.inputs, told.rested) != (inputs, value) or (is_typed and told.start != value):
-        last = told.last if told else 0
-        told = _Told(inputs, value, last, value, last)
-        st.session_state[_key(name)] = told
-    return told
+    delivered: _Delivered | None = st.session_state.get(_key(name))
+    if (
+        delivered is None
+        or (delivered.inputs, delivered.rested) != (inputs, value)
+        or (is_typed and delivered.start != value)
+    ):
+        last = delivered.last if delivered else 0
+        delivered = _Delivered(inputs, value, last, value, last)
+        st.session_state[_key(name)] = delivered
+    return delivered
 
 
 def _key(name: str) -> str:
-    return f"board.{name}.told"
+    return f"board.{name}.delivered"
 
 
-def _message(name: str, told: _Told, computed: _Computed) -> bytes:
+def _message(name: str, delivered: _Delivered, computed: _Computed) -> bytes:
     """Return a head, where the slider stands and what the browser has sent before, and the block of the board."""
     head = {
         "library": plotly_address(),
         "name": name,
-        "value": told.start,
-        "heard": told.heard,
-        "edition": str(told.edition),
+        "value": delivered.start,
+        "heard": delivered.heard,
+        "edition": str(delivered.edition),
         "frames": len(computed.frames),
     }
     text = json.dumps(head).encode()
     text += b" " * (-len(text) % 4)
-    return len(text).to_bytes(4, "little") + text + computed.block(told.start)
+    return len(text).to_bytes(4, "little") + text + computed.block(delivered.start)
 
 
 _NUMBERS = "board.numbers"
@@ -218,8 +222,8 @@ def _rest(name: str, board: Board) -> None:
             assert isinstance(parameter, Parameter)
             with suppress(InputError):
                 set_parameter(board.slider.name, parameter.checked(board.slider.name, text))
-                told = st.session_state[_key(name)]
-                st.session_state[_key(name)] = replace(told, rested=text, last=sent)
+                delivered = st.session_state[_key(name)]
+                st.session_state[_key(name)] = replace(delivered, rested=text, last=sent)
 
 
 # The menu "Share", which the bar of all pages begins with the link
