@@ -69,10 +69,6 @@ def test_any_number_of_records() -> None:
         assert sum(distribution(at)) == n
 
 
-def test_thousands_may_be_written_with_commas() -> None:
-    assert settings_of(put(open_page(PAGE), "box.records", "12,000")).records == 12_000
-
-
 def type_cells(at: AppTest, key: str, rows: dict[int, dict[str, Any]]) -> AppTest:
     at.session_state[key] = {"edited_rows": rows, "added_rows": [], "deleted_rows": []}
     return fine(at.run())
@@ -211,13 +207,6 @@ def test_what_was_typed_for_one_file_is_not_taken_for_the_next(at: AppTest) -> N
     assert not refusals(at)
 
 
-def test_cut_points_keep_all_their_digits(at: AppTest) -> None:
-    load(at, AGES)
-    edit(at, {0: {"values": "cut at 30.1234567; 1234567.25"}})
-    go(at, "pages/home.py")
-    assert domain_table(go(at, PAGE))["values"][0] == "cut at 30.1234567; 1234567.25"
-
-
 def test_a_good_table_goes_all_the_way(at: AppTest) -> None:
     assert "mine.csv" in page_headline(at)
     for page in thorough(PAGES, sample=ABOUT_DATA):
@@ -324,14 +313,6 @@ def test_missing_values_are_a_state_or_count_as_another_and_leave_no_record_out(
         assert "4 records" in page_headline(at)
 
 
-def test_ten_thousand_texts_leave_their_column_out(at: AppTest) -> None:
-    load(at, "key,b\n" + "".join(f"person {i},{i % 2}\n" for i in range(10_000)))
-    assert "10,000 records with 1 column" in page_headline(at)
-    assert any("10,000 distinct" in text.value for text in at.caption)
-    edit(at, {0: {"use": True}})
-    assert len(refusals(at)) == 1
-
-
 def test_a_value_outside_the_domain_is_one_sentence_and_the_table_stays(at: AppTest) -> None:
     edit(at, {0: {"values": "sun; snow"}})
     assert len(refusals(at)) == 1
@@ -357,16 +338,6 @@ def test_no_column_in_use_is_one_sentence(at: AppTest) -> None:
     assert "tick at least one" in refusals(at)[0]
 
 
-def test_names_too_long_to_draw_are_left_out_with_a_reason(at: AppTest) -> None:
-    load(at, f"{'x' * (MAX_NAME + 1)},b\n1,2\n3,4\n")
-    assert "records with 1 column." in page_headline(at)
-    assert any(f"{MAX_NAME} characters" in text.value for text in at.caption)
-    edit(at, {0: {"use": True, "values": "1; 3"}})
-    assert len(refusals(at)) == 1
-    fine(at.switch_page("pages/network.py").run())
-    assert not refusals(at)
-
-
 def test_a_table_of_many_columns(at: AppTest) -> None:
     load(
         at, ",".join(f"c{i}" for i in range(150)) + "\n" + (",".join(["1"] * 150) + "\n" + ",".join(["0"] * 150)) + "\n"
@@ -385,12 +356,6 @@ def test_the_same_file_can_be_loaded_again_after_a_ready_table(at: AppTest) -> N
     assert "mine.csv" in page_headline(at)
 
 
-def test_the_upload_is_still_there_after_looking_elsewhere(at: AppTest) -> None:
-    fine(at.segmented_control(key="origin").set_value("synthetic").run())
-    fine(at.segmented_control(key="origin").set_value("upload").run())
-    assert "mine.csv" in page_headline(at)
-
-
 def test_the_recipient_does_not_see_an_uploaded_table(at: AppTest) -> None:
     take_seat(at, Seat.RECIPIENT)
     assert not figures(at)
@@ -400,15 +365,6 @@ def test_the_recipient_does_not_see_an_uploaded_table(at: AppTest) -> None:
     assert "First records" not in text
     press(at, "Back to the curator’s view")
     assert settings_of(at).seat is Seat.CURATOR
-    assert "mine.csv" in page_headline(at)
-
-
-def test_the_recipient_can_go_on_to_upload_a_table() -> None:
-    at = open_page(PAGE, seat="recipient")
-    fine(at.segmented_control(key="origin").set_value("upload").run())
-    assert not refusals(at)
-    press(at, "Back to the curator’s view")
-    load(at, GOOD)
     assert "mine.csv" in page_headline(at)
 
 
@@ -529,15 +485,6 @@ def test_a_wrong_description_is_one_sentence_and_changes_nothing(at: AppTest) ->
         assert part in refusals(at)[0]
         assert domain_table(at)["values"].tolist() == ["cut at 30", "no; yes"]
         assert "200 records with 2 columns" in page_headline(at)
-
-
-def test_a_description_that_the_values_do_not_fit_is_one_sentence_and_the_records_stay(at: AppTest) -> None:
-    load(at, AGES)
-    describe(at, write_domains([DeclaredColumn("age"), DeclaredColumn("wet", Categories("wet", ("no",), public=True))]))
-    (refusal,) = refusals(at)
-    assert refusal.startswith('Column "wet" has "yes" in record 2, which is not a declared state.')
-    assert domain_table(at)["values"][1] == "no"
-    assert "200 records with 2 columns" in page_headline(at)
 
 
 def test_groups_are_shown_kept_and_not_typed(at: AppTest) -> None:

@@ -218,12 +218,6 @@ def test_the_page_says_what_it_ignored_and_opens(name: str) -> None:
     assert not sentences(at)
 
 
-@pytest.mark.parametrize("page", thorough(["proofs", "accuracy"], sample=["proofs"]))
-def test_a_page_that_runs_again_by_itself_still_says_what_it_ignored(page: str) -> None:
-    at = open_page(f"pages/{page}.py", **REFUSED["epsilon 1e99"])
-    assert "the default is shown" in sentences(at)[0]
-
-
 READ_BUT_ODD = {
     "cycle": {"graph": packed(two(e=[[0, 1], [1, 0]]))},
     "cycle in the source": {"source": packed(two(e=[[0, 1], [1, 0]])), "cpts": "random"},

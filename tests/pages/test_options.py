@@ -39,11 +39,6 @@ def test_every_number_can_be_read(page: str, query: dict[str, str]) -> None:
 # Every option at both ends
 
 
-@pytest.fixture
-def one_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let long work stop for the page after each step, and a step be small."""
-
-
 CONTEXTS: dict[str, list[dict[str, str]]] = {
     "lab": [{"lab.experiment": experiment.value} for experiment in Experiment],
 }
@@ -98,10 +93,6 @@ NUMERIC = [name for page in PAGES if numeric(name := Path(page).stem)]
 """The pages with numeric options."""
 
 
-def test_what_is_listed_by_page_is_of_a_page_with_numeric_options() -> None:
-    assert set(CONTEXTS) <= set(NUMERIC)
-
-
 def ends_of(numbers: dict[str, Parameter], place: int) -> list[dict[str, str]]:
     """Return what to set the options to: each at one of its ends, at the other one in the next place; or at both."""
     low = {name: str(note.low) for name, note in numbers.items()}
@@ -112,7 +103,6 @@ def ends_of(numbers: dict[str, Parameter], place: int) -> list[dict[str, str]]:
     return thorough([low, large, high, *alone, by_turns], sample=[by_turns])
 
 
-@pytest.mark.usefixtures("one_step")
 @pytest.mark.parametrize("page", NUMERIC)
 def test_every_option_at_its_ends_shows_a_picture(page: str) -> None:
     """What is too much is said in a sentence that has the nearest possible value, and that is what is shown."""

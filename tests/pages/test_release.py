@@ -28,7 +28,7 @@ from dpbayes.releases.reading import INTERVALS, answer_under, posterior_of, rele
 from dpbayes.releases.report import html_report
 from dpbayes.releases.verify import verify
 from dpbayes.sources.bif import read_bif
-from dpbayes.ui.pages.release import ADAPTIVE, request_of
+from dpbayes.ui.pages.release import ADAPTIVE
 from dpbayes.ui.pages.release_history import DELTA, composed_line, example, left_as_epsilon
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
@@ -203,11 +203,6 @@ def test_the_same_records_under_another_name_are_doubted_before_anything_is_spen
     assert any("used under the name" in sentence for sentence in sentences(at))
 
 
-def test_noisy_counts_that_are_to_be_fitted_are_requested_by_the_page() -> None:
-    chosen = Chosen(Settings(mechanism="ConsistentLaplace"))
-    assert request_of(chosen, "garden").mechanism == "consistent"
-
-
 def test_gaussian_noise_is_charged_to_a_budget_in_rho(path: Path, tmp_path: Path) -> None:
     opened(tmp_path, budget="1")
     at = open_page(PAGE, mechanism="GaussianUpdates", epsilon="0.5")
@@ -359,15 +354,6 @@ def test_an_opened_release_is_read_with_its_noise_in_mind_and_all_follow_the_cho
     (alone,) = rows(at)
     assert alone["x"] == pytest.approx(naive["x"])
     assert files["release.bif"]() == released_bif(document, Reading.AS_REAL).encode()
-
-
-def test_a_question_has_evidence(path: Path, tmp_path: Path) -> None:
-    release = read_document(released(tmp_path).document).tables
-    at = uploaded(released_bytes(path))
-    target, evidence = NETWORK.names[-1], {NETWORK.names[0]: NETWORK.states[0][1]}
-    fine(at.multiselect(key="file.given").set_value([f"{name}={state}" for name, state in evidence.items()]).run())
-    answer = answer_under(posterior_of(release, Reading.NOISE_AWARE), release.outcome.prior, target, evidence, LEVEL)
-    assert at.dataframe[0].value["probability"].tolist() == pytest.approx(answer.mean, rel=1e-6)
 
 
 def released_bytes(path: Path) -> bytes:

@@ -10,16 +10,12 @@ from typing import Any, NoReturn
 import numpy as np
 import pytest
 import streamlit as st
-from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
-from streamlit.testing.v1 import AppTest
 
 from dpbayes.audit.loss import trimmed
-from dpbayes.mechanisms import GaussianResiduals
 from dpbayes.theory.claims import setting as bounds_subject
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.options import AuditSubject, BoundClaim, ProofsView
-from dpbayes.ui.session.settings import MECHANISM_NAMES
-from tests.conftest import IS_THOROUGH, crossed, thorough
+from tests.conftest import crossed, thorough
 from tests.pages.conftest import (
     boards,
     fine,
@@ -50,41 +46,11 @@ def no_wide_releases_are_kept_for_the_next_test() -> Iterator[None]:
     freed()
 
 
-@pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return a list that fills with the bytes of every message that a browser would get."""
-    sizes: list[int] = []
-    enqueue = ForwardMsgQueue.enqueue
-
-    def counted(self: ForwardMsgQueue, message: Any) -> None:
-        sizes.append(message.ByteSize())
-        enqueue(self, message)
-
-    monkeypatch.setattr(ForwardMsgQueue, "enqueue", counted)
-    return sizes
-
-
-def most_options(at: AppTest) -> int:
-    return max(len(field.options) for field in [*at.selectbox, *at.multiselect])
-
-
 def no_simulation(*_: object, **__: object) -> NoReturn:
     raise AssertionError("noise of every coefficient was simulated")
 
 
-# Release
-
-
 SMALL = {"cpts": "random", "records": "100"}
-
-SEARCHED = (GaussianResiduals.__name__,)
-"""Their best scales are searched for on smaller graphs only."""
-
-MOST_PARENTS = dict.fromkeys(SEARCHED, 13) | {"LaplaceFourier": 16, "PosteriorSampler": 16}
-"""Parents of the wide node: as many as noise on marginals and draws allow, which are held whole; else 14."""
-
-PARENTS = MOST_PARENTS if IS_THOROUGH else dict.fromkeys(MECHANISM_NAMES, 11)
-"""Still more rows than a list has, and more numbers than are shown."""
 
 
 # Bounds
@@ -173,6 +139,3 @@ def test_what_moves_too_many_coefficients_is_one_sentence() -> None:
     assert "One replaced record changes 262,144 Fourier coefficients of this network" in headline(at)
     fine(at.selectbox(key="parameter.audit.subject").set_value(AuditSubject.LaplaceUpdates).run())
     assert "curve" in frame_of(boards(at)[0])["figures"]
-
-
-# Accuracy

@@ -30,11 +30,6 @@ def test_it_is_made_once_for_what_it_is_made_from() -> None:
     assert kept("name", (1, "a"), make) == [3], "one value under each name"
 
 
-def test_nothing_is_a_value_too() -> None:
-    assert kept("name", 1, lambda: None) is None
-    assert kept("name", 1, lambda: pytest.fail("it is kept")) is None
-
-
 def test_what_is_refused_leaves_the_former_value(session: dict[str, Any]) -> None:
     def refuse() -> int:
         raise InputError("No.")

@@ -258,7 +258,7 @@ def test_no_page_finds_the_ledger_or_a_connection_beside_the_roles() -> None:
     takes = {
         path.relative_to(ROOT / "dpbayes" / "ui").as_posix() for path, text in sources.items() if TAKES.search(text)
     }
-    assert takes == {"pages/release/page.py"}
+    assert takes == {"pages/release.py"}
     unchecked = {path.name for path, text in sources.items() if "named_connections" in text}
     assert unchecked == {"connections.py", "serve.py"}
 

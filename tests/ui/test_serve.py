@@ -94,25 +94,6 @@ def test_an_app_that_is_missing_is_a_sentence_with_its_path(
     assert capsys.readouterr().err == f"{tmp_path / 'app.py'} is missing: install dpbayes again or restore the file.\n"
 
 
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        (["--data-root", "nowhere at all"], "is not a folder"),
-        (["--connect", "postgresql://reader:hunter2@db/clinic"], "must not contain a password"),
-    ],
-)
-def test_what_cannot_be_connected_is_a_sentence(
-    words: list[str], why: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in (DATA_ROOT, CONNECT):
-        monkeypatch.setenv(name, "")
-    assert main(words) == 2
-    said = capsys.readouterr().err
-    assert why in said
-    assert said.count("\n") == 1
-    assert "hunter2" not in said
-
-
 # The local network
 
 
