@@ -28,7 +28,6 @@ from dpbayes.releases.document.certificate import (
     sentences_of,
     time_text,
 )
-from dpbayes.releases.document.request import request_from
 from dpbayes.releases.document.sampled import SampledTables
 from dpbayes.releases.publishing import drawn_document
 from dpbayes.releases.verify import verify
@@ -330,14 +329,6 @@ def test_a_request_that_cannot_be_is_refused_when_it_is_read(changes, said):
     with pytest.raises(InputError, match=said) as refusal:
         read_document(spoiled(request=request))
     assert len(str(refusal.value)) < 300
-
-
-def test_nodes_are_numbered_before_a_network_is_made_of_them(monkeypatch):
-    monkeypatch.setattr("dpbayes.releases.document.request.Network", lambda *_: pytest.fail("a network was made"))
-    nodes = [{"name": f"{k}", "states": ["x", "y"], "parents": []} for k in range(2001)]
-    content = request_of().content | {"network": nodes}
-    with pytest.raises(InputError, match="2,001 nodes"):
-        request_from(content)
 
 
 @pytest.mark.parametrize("scale", ["0/1", "1/3", "1/" + "9" * 59])

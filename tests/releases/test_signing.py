@@ -2,10 +2,8 @@
 
 import copy
 import json
-import os
 import re
 import stat
-import subprocess
 import sys
 from pathlib import Path
 
@@ -23,7 +21,6 @@ from dpbayes.releases.report import html_report
 from dpbayes.releases.signing import (
     NOT_SIGNED,
     PublicKey,
-    Signer,
     key_file,
     make_key,
     named_keys,
@@ -38,7 +35,6 @@ from tests.releases.asking import hashed
 from tests.releases.made import counts, opened, released, request_with
 from tests.releases.made_adaptive import DATA as ADAPTIVE_DATA
 from tests.releases.made_adaptive import REQUEST as ADAPTIVE
-from tests.test_docs import ROOT
 
 cryptography = pytest.importorskip("cryptography", reason='run pip install "dpbayes[sign]"')
 
@@ -367,25 +363,6 @@ def test_a_private_key_is_not_taken_for_a_public_one(path: Path) -> None:
     file = key_file(path, named_keys(path)[0].signer.key)
     with pytest.raises(InputError, match=r"contains a private key\. Do not share it"):
         read_public_key(file.read_bytes())
-
-
-@pytest.mark.parametrize("name", ["", " Ann", "A\nnn", "a" * 201, "\ud800"])
-def test_a_signer_has_a_name_of_one_line(name: str) -> None:
-    with pytest.raises(InputError, match="must be one line"):
-        Signer(name, FOREIGN)
-
-
-def test_a_release_without_a_signature_needs_no_cryptography(tmp_path: Path) -> None:
-    file = tmp_path / "release.json"
-    file.write_bytes(released(tmp_path).document)
-    ask = (
-        "import sys; from dpbayes.releases.verify import verify; import dpbayes.releases.publishing\n"
-        "assert verify(open(sys.argv[1], 'rb').read()).holds\n"
-        "print('cryptography' in sys.modules)"
-    )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    output = subprocess.check_output([sys.executable, "-c", ask, str(file)], cwd=ROOT, text=True, env=environment)
-    assert output == "False\n"
 
 
 # By command

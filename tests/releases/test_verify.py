@@ -109,13 +109,6 @@ def test_a_changed_file_is_never_verified(data):
     assert changed == real or failed(changed)
 
 
-@given(st.binary(max_size=200))
-def test_any_bytes_have_one_sentence(data):
-    (check,) = verify(data).checks
-    assert not check.holds
-    assert check.sentence.endswith(".")
-
-
 # Fields
 
 
@@ -161,14 +154,6 @@ def test_new_hashes_hide_nothing_that_can_be_worked_out(mechanism):
         others = [changed for changed in changed_values(value) if changed != value]
         for other in thorough(others, sample=others[:1]):
             assert failed(hashed(put(content, path, other))), (path, other)
-
-
-@pytest.mark.parametrize("place", ["request", "noise", "certificate", "composed", "drawn"])
-def test_no_field_can_be_added_or_taken_away(place):
-    content = content_of()
-    for changed in (content[place] | {"more": 1}, dict(list(content[place].items())[1:])):
-        data = hashed(content | {place: changed})
-        assert failed(data)
 
 
 # What is caught, by which check
@@ -308,9 +293,3 @@ def test_an_audit_that_finds_more_is_caught(monkeypatch):
 )
 def test_a_certificate_of_something_else_is_caught(place, value):
     assert failed(hashed(content_of() | {place: value})) == {"certificate"}
-
-
-@pytest.mark.parametrize("odd", [True, None, "1", [], {}])
-def test_every_integer_of_the_list_is_one(odd):
-    content = content_of()
-    assert failed(hashed(content | {"integers": [*content["integers"][:-1], odd]})) == {"form"}

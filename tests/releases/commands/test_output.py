@@ -83,19 +83,3 @@ def test_a_release_that_cannot_be_written_after_all_is_kept_and_fetched_at_no_co
     assert main(["ledger", "--ledger", str(path), "export", str(spending.row), "--out", str(tmp_path / "x")]) == HOLDS
     assert (tmp_path / "x").read_bytes() == (tmp_path / "release.json").read_bytes()
     assert ledger.read_books(path).account("garden").spent == spending.cost
-
-
-def test_a_view_and_an_export_leave_their_inputs(words, tmp_path, capsys):
-    release = tmp_path / "release.json"
-    assert main([*words, "--out", str(release)]) == HOLDS
-    path = words[words.index("--ledger") + 1]
-    (tmp_path / "view.csv").symlink_to(release)
-    before = files_of(tmp_path)
-    commands = [
-        ["view", str(release), "--out", str(tmp_path / "view.csv")],
-        ["ledger", "--ledger", path, "export", "3", "--out", path],
-    ]
-    for command in commands:
-        assert main(command) == REFUSED
-        assert "which this command reads" in capsys.readouterr().err
-    assert files_of(tmp_path) == before

@@ -3,7 +3,6 @@
 import os
 import shutil
 import sqlite3
-import stat
 import subprocess
 import sys
 from collections.abc import Callable
@@ -140,17 +139,6 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     assert output.splitlines() == 2 * [sentence.replace("PATH", str(path))]
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes devices")
-def test_a_device_is_refused_and_keeps_its_permissions(tmp_path: Path) -> None:
-    path = tmp_path / "null"
-    os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))  # as /dev/null, which is everybody's
-    path.chmod(0o666)
-    with pytest.raises(ledger.BrokenLedgerError, match="is a pipe or a device"):
-        ledger.open_dataset(path, "votes", Fraction(1), reason="None.")
-    refused(path, "PATH is a pipe or a device. The ledger must be a regular file.")
-    assert path.stat().st_mode & 0o777 == 0o666
-
-
 def test_another_version_is_named(path: Path) -> None:
     with sqlite3.connect(path) as other:
         other.execute("PRAGMA user_version=5")
@@ -255,41 +243,6 @@ def test_on_a_full_disk_nothing_is_drawn_unaccounted(path: Path, monkeypatch: py
         assert (len(draw.calls), account.reserved, account.released) == expected
         ledger.check(copy)
     assert list(dict.fromkeys(ends)) == [refused, lost, released]
-
-
-LIMITED = """
-import resource, signal, sys
-from fractions import Fraction
-from pathlib import Path
-from dpbayes.releases import ledger
-
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-_, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-for path, most in zip(sys.argv[1::2], map(int, sys.argv[2::2])):
-    resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
-    drawn = []
-    try:
-        ledger.spend(Path(path), "votes", Fraction(1, 10), b"q" * 20_000, lambda: drawn.append(1) or b"o" * 80_000)
-        end = "released"
-    except ledger.LedgerError as error:
-        assert ". " in str(error) and "disk" in str(error), error
-        end = type(error).__name__
-    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
-    print(end, len(drawn))
-"""
-
-LIMITS = {1000: "LedgerError 0", 60_000: "EpsilonLostError 1", 10**7: "released 1"}
-"""How spending ends, and how often it draws, by the most bytes that a file may have."""
-
-
-def test_writes_that_the_system_refuses_are_reported(path: Path) -> None:
-    copies = [(Path(shutil.copy(path, path.with_name(f"to {most} bytes"))), str(most)) for most in LIMITS]
-    given = [str(argument) for copy in copies for argument in copy]
-    done = subprocess.check_output([sys.executable, "-c", LIMITED, *given], cwd=ROOT, text=True)
-    assert done.splitlines() == list(LIMITS.values())
-    for (copy, _), end in zip(copies, LIMITS.values(), strict=True):
-        assert ledger.read_books(copy).account("votes").spent == (0 if end.endswith("0") else TENTH)
-        ledger.check(copy)
 
 
 # What SQLite says otherwise

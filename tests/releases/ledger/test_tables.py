@@ -2,7 +2,6 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,11 +35,6 @@ def test_the_same_records_under_another_name_raise_a_doubt(path: Path) -> None:
     assert doubt.startswith('The same records were used under the name "votes".')
     assert len(ledger.table_doubts(path, "again", OTHER, remember=True)) == 1
     assert len(ledger.table_doubts(path, "again", DATA, remember=True)) == 2
-
-
-def test_a_dataset_that_is_not_open_is_refused(path: Path) -> None:
-    with pytest.raises(ledger.LedgerError, match='no dataset "clinic"'):
-        ledger.table_doubts(path, "clinic", DATA, remember=True)
 
 
 def test_without_the_key_nobody_can_compare(tmp_path: Path) -> None:
