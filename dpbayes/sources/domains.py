@@ -70,7 +70,7 @@ def declare(declarations: Mapping[str, Declaration]) -> tuple[Column, ...]:
     Args:
         declarations: For each column its values, a mapping of labels to the values of each group, `cuts`, or a
             `Categories` or `Cuts`. None (or NaN or "") among the values declares that missing values are a
-            state of their own.
+            state of their own; in a group, they belong to this group.
 
     Returns:
         The columns, in the order of the declarations.
@@ -101,10 +101,14 @@ def _declared(name: str, declaration: Declaration) -> Column:
         return Cuts(name, tuple(points), limits=(low, high), public=True, missing=missing)
     if isinstance(declaration, Mapping):
         groups = {label: _texts(name, values) for label, values in declaration.items() if label is not None}
-        missing = MISSING if None in declaration else None
-        return Categories(name, tuple(groups), values=tuple(groups.values()), public=True, missing=missing)
-    values = _texts(name, declaration)
-    return Categories(name, values, public=True, missing=MISSING if len(values) < len(declaration) else None)
+        blank = [label for label, values in groups.items() if len(values) < len(declaration[label])]
+        rules = [*blank, *([MISSING] if None in declaration else [])]
+        if len(rules) > 1:
+            raise InputError(f"Missing values of {brief(name)} are in {len(rules)} groups. Write None in one of them.")
+        values, missing = tuple(groups.values()), next(iter(rules), None)
+        return Categories(name, tuple(groups), values=values, public=True, missing=missing)
+    states = _texts(name, declaration)
+    return Categories(name, states, public=True, missing=MISSING if len(states) < len(declaration) else None)
 
 
 def _texts(name: str, values: object) -> tuple[str, ...]:

@@ -129,6 +129,14 @@ def test_a_blank_value_declares_missing_values():
         assert (blood.states, blood.missing) == (("A",), "missing")
 
 
+def test_missing_values_belong_to_the_group_that_has_none():
+    (blood,) = dp.declare({"blood": {"A or B": ["A", "B"], "other": ["0", None]}})
+    assert dp.Table.from_frame(FRAME, [blood]).column("blood").tolist() == [0, 0, 1, 1]
+    assert blood.domain == ("A or B", "other")
+    with pytest.raises(dp.InputError, match='"blood" are in 2 groups'):
+        dp.declare({"blood": {"A or B": ["A", None], "other": [None]}})
+
+
 def test_a_warning_states_what_undeclared_missing_values_count_as():
     with pytest.warns(UserWarning, match='"blood" has 1 missing values, which count as "A". Put None') as given:
         table = dp.Table.from_frame(FRAME, {"blood": ["A", "B", "0"], "region": ["a", "b", "c"]})
