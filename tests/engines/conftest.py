@@ -17,6 +17,14 @@ from dpbayes.sources.engines.connect import opened
 from dpbayes.sources.engines.table import Engine, open_table
 from tests.engines.servers import Postgres, postgres, programs, write_table
 
+# Spark leaves sockets of its own to the garbage collector, and ibis cursors; both use what pandas and Arrow deprecate.
+MARKS = [
+    pytest.mark.engines,
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:<psycopg.ServerCursor:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
+
 Loaded = Callable[[pa.Table], Engine]
 """Writes a table into an engine, and opens it there."""
 

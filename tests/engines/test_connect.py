@@ -17,14 +17,9 @@ import dpbayes as dp
 from dpbayes.base.validation import InputError
 from dpbayes.sources.columns import Categories, Cuts
 from dpbayes.sources.engines.table import DeclaredTable, open_table
+from tests.engines.conftest import MARKS
 
-# Spark leaves sockets of its own to the garbage collector, and ibis cursors; both use what pandas and Arrow deprecate.
-pytestmark = [
-    pytest.mark.engines,
-    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
-    pytest.mark.filterwarnings("ignore:<psycopg.ServerCursor:ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-]
+pytestmark = MARKS
 
 X = Categories("x", ("a", "b"))
 Y = Cuts("y", (10,))

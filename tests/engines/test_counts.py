@@ -14,16 +14,10 @@ from dpbayes.base.validation import InputError
 from dpbayes.sources.columns import Categories, Column, Cuts, encode
 from dpbayes.sources.engines import count as module
 from dpbayes.sources.engines.table import DeclaredTable
-from tests.engines.conftest import ENGINES, Loaded
+from tests.engines.conftest import ENGINES, MARKS, Loaded
 from tests.sources.engines.tables import assert_equal_counts
 
-# Spark leaves sockets of its own to the garbage collector, and ibis cursors; both use what pandas and Arrow deprecate.
-pytestmark = [
-    pytest.mark.engines,
-    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
-    pytest.mark.filterwarnings("ignore:<psycopg.ServerCursor:ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-]
+pytestmark = MARKS
 on_every_engine = pytest.mark.parametrize("loaded", ENGINES, indirect=True)
 
 HOSTILE = (

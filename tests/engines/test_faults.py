@@ -14,15 +14,10 @@ from dpbayes.sources.engines import count as module
 from dpbayes.sources.engines.address import parsed
 from dpbayes.sources.engines.connect import opened
 from dpbayes.sources.engines.table import DeclaredTable, open_table, tables_of
+from tests.engines.conftest import MARKS
 from tests.engines.servers import Postgres, write_table
 
-# Spark leaves sockets of its own to the garbage collector, and ibis cursors; both use what pandas and Arrow deprecate.
-pytestmark = [
-    pytest.mark.engines,
-    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
-    pytest.mark.filterwarnings("ignore:<psycopg.ServerCursor:ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-]
+pytestmark = MARKS
 
 ROWS = pa.table({"x": ["a", "b", "b"] * 10, "y": list(range(30))})
 X = Categories("x", ("a", "b"))

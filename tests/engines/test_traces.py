@@ -15,15 +15,10 @@ from dpbayes.base.validation import InputError
 from dpbayes.sources.columns import Categories
 from dpbayes.sources.engines.address import parsed
 from dpbayes.sources.engines.table import DeclaredTable, open_table
+from tests.engines.conftest import MARKS
 from tests.engines.servers import Postgres, write_table
 
-# Spark leaves sockets of its own to the garbage collector, and ibis cursors; both use what pandas and Arrow deprecate.
-pytestmark = [
-    pytest.mark.engines,
-    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
-    pytest.mark.filterwarnings("ignore:<psycopg.ServerCursor:ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-]
+pytestmark = MARKS
 
 ROOT = Path(__file__).parents[2]
 ROWS = pa.table({"x": ["a", "b", "b"] * 10})

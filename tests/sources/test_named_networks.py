@@ -1,5 +1,6 @@
 """Named networks have their published sizes and numbers; templates have the shape of their name."""
 
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from dpbayes.base.validation import InputError
 from dpbayes.sources.bif import read_bif, write_bif
-from dpbayes.sources.data_files import DATA
+from dpbayes.sources.data_files import DATA, readable_names
 from dpbayes.sources.edgelist import read_edges, write_edges
 from dpbayes.sources.named_networks import (
     MAX_NODES,
@@ -21,6 +22,7 @@ from dpbayes.sources.named_networks import (
     naive_bayes_over,
     tree,
 )
+from dpbayes.sources.shipped_tables import SHIPPED, default_network, load_shipped
 
 SIZES = {
     "asia": (8, 8),
@@ -115,3 +117,30 @@ def test_starts_from_no_columns_or_an_unknown_one_are_refused() -> None:
         naive_bayes_over(DECLARED, "income")
     with pytest.raises(InputError, match="no nodes"):
         empty_over({})
+
+
+# Readable names
+
+
+KEYS = tuple(tomllib.loads((DATA / "names.toml").read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_all_nodes_of_a_network_have_one_and_nothing_else_has(key: str) -> None:
+    network = load_named(key)[0] if key in NAMED else default_network(key)
+    names = readable_names(key)
+    assert set(names) == set(network.names)
+    assert len({readable.name for readable in names.values()}) == len(names)
+    for readable in names.values():
+        assert readable.meaning.endswith(".")
+        assert len(readable.meaning) < 120
+
+
+@pytest.mark.parametrize("key", SHIPPED)
+def test_a_shipped_table_has_one_for_every_column(key: str) -> None:
+    assert set(load_shipped(key).names) <= set(readable_names(key))
+
+
+@pytest.mark.parametrize("key", ["andes", "upload", "g:abc", ""])
+def test_others_have_none(key: str) -> None:
+    assert not readable_names(key)
