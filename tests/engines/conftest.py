@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -16,6 +15,7 @@ from dpbayes.sources.engines.address import parsed
 from dpbayes.sources.engines.connect import opened
 from dpbayes.sources.engines.table import Engine, open_table
 from tests.engines.servers import Postgres, postgres, programs, write_table
+from tests.sources.engines.tables import in_duckdb
 
 # Spark leaves sockets of its own to the garbage collector, and ibis cursors; both use what pandas and Arrow deprecate.
 MARKS = [
@@ -70,14 +70,7 @@ def loaded(request: pytest.FixtureRequest, tmp_path: Path) -> Loaded:
 
 
 def _duckdb(request: pytest.FixtureRequest, folder: Path) -> Loaded:
-    def load(table: pa.Table) -> Engine:
-        path = folder / "data.duckdb"
-        with duckdb.connect(str(path)) as connection:
-            connection.register("rows", table)
-            connection.execute('create table "the table" as select * from rows')
-        return open_table(f"duckdb:{path}?table=the table")
-
-    return load
+    return lambda table: in_duckdb(table, folder)
 
 
 def _postgresql(request: pytest.FixtureRequest, folder: Path) -> Loaded:

@@ -64,8 +64,6 @@ ODD_PARQUET: dict[str, tuple[Callable[[], bytes], str]] = {
     ),
     "large text": (lambda: arrow(a=broken_text().cast(pa.large_binary()).view(pa.large_string())), "text in UTF-8"),
     "bytes": (lambda: arrow(a=pa.array([b"x", b"\xff"])), "text in UTF-8"),
-    "records": (lambda: arrow(a=pa.array([{"x": 1}])), "lists or records"),
-    "maps": (lambda: arrow(a=pa.array([[("k", 1)]], pa.map_(pa.string(), pa.int32()))), "lists or records"),
     "no such time zone": (lambda: arrow(a=pa.array([0], pa.timestamp("us", "Mars/Base"))), "text in UTF-8"),
     "no columns": (lambda: arrow(), "The file has no columns."),
     "no records": (lambda: arrow(a=pa.array([], pa.int64())), "no records"),
@@ -88,13 +86,6 @@ def test_parquet_of_too_many_values_is_refused_before_they_are_read(monkeypatch:
     monkeypatch.setattr("pyarrow.parquet.ParquetFile.read", None)
     with pytest.raises(InputError, match="bytes; the limit is 119"):
         read_parquet(data)
-
-
-def test_two_columns_of_one_name_are_one_sentence() -> None:
-    file = io.BytesIO()
-    arrow_parquet.write_table(pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"]), file)
-    with pytest.raises(InputError, match='The column name "a" is used twice'):
-        read_parquet(file.getvalue())
 
 
 VIEW = pa.string_view() if int(pa.__version__.partition(".")[0]) >= 21 else pa.string()
@@ -139,6 +130,12 @@ Rows = list[list[Any]]
 SHEET = "xl/worksheets/sheet1.xml"
 
 
+def saved(book: openpyxl.Workbook) -> bytes:
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
 def workbook(rows: Rows, *more: Rows, hidden: tuple[int, ...] = ()) -> bytes:
     book = openpyxl.Workbook()
     for number, rows_of_sheet in enumerate((rows, *more)):
@@ -147,18 +144,14 @@ def workbook(rows: Rows, *more: Rows, hidden: tuple[int, ...] = ()) -> bytes:
             sheet.append(row)
         sheet.sheet_state = "hidden" if number in hidden else "visible"
     book.remove(book.worksheets[0])
-    out = io.BytesIO()
-    book.save(out)
-    return out.getvalue()
+    return saved(book)
 
 
 def cells(**values: Any) -> bytes:
     book = openpyxl.Workbook()
     for place, value in values.items():
         book.worksheets[0][place] = value
-    out = io.BytesIO()
-    book.save(out)
-    return out.getvalue()
+    return saved(book)
 
 
 def with_part(data: bytes, name: str, change: Callable[[bytes], bytes] = bytes, *, spaces: int = 0) -> bytes:
@@ -229,13 +222,9 @@ def test_formulas_count_as_their_values() -> None:
 
 
 def merged() -> bytes:
-    book = openpyxl.Workbook()
-    for row in GOOD:
-        book.worksheets[0].append(row)
+    book = openpyxl.load_workbook(io.BytesIO(workbook(GOOD)))
     book.worksheets[0].merge_cells("A2:A3")
-    out = io.BytesIO()
-    book.save(out)
-    return out.getvalue()
+    return saved(book)
 
 
 def without_values() -> bytes:
@@ -267,9 +256,7 @@ def wide_rows() -> bytes:
     book.worksheets[0].append(["a"])
     for row in range(2, 700):
         book.worksheets[0].cell(row, 16_384).number_format = "0.00"
-    out = io.BytesIO()
-    book.save(out)
-    return out.getvalue()
+    return saved(book)
 
 
 REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {

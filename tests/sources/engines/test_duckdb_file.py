@@ -76,40 +76,17 @@ def stranger(strangers_file: Path) -> Iterator[Path]:
         yield strangers_file
 
 
-OUTSIDE = (
-    "outside",
-    "dots",
-    "link",
-    "linked folder",
-    "each",
-    "text",
-    "bytes",
-    "names",
-    "replaced",
-    "query",
-    "macro",
-    "database",
-    "room",
-    "relative",
-    "home",
-    "environment",
-    "web",
-    "bucket",
-)
-
-
-@pytest.mark.parametrize("name", OUTSIDE)
-def test_a_view_of_what_lies_outside_the_folder_is_refused_in_a_sentence(stranger: Path, name: str) -> None:
-    table = open_table(f"duckdb:{stranger}?table={name}", stranger.parent)
-    for ask in (
-        table.types,
-        lambda: table.head(5),
-        lambda: dp.count(NETWORK, DeclaredTable(table, (X,))),
-    ):
-        with pytest.raises(InputError, match="a view may only use files in the data root") as refused:
-            ask()
-        assert SECRET not in str(refused.value)
-        assert str(stranger.parent) not in str(refused.value)
+def test_views_of_what_lies_outside_the_folder_are_refused_in_a_sentence(stranger: Path) -> None:
+    names = {parsed(text).table[-1] for text in tables_of(f"duckdb:{stranger}")}
+    outside = names - {"t", "beside", "secrets", "log"}
+    assert len(outside) == 18
+    for name in outside:
+        table = open_table(f"duckdb:{stranger}?table={name}", stranger.parent)
+        for ask in (table.types, lambda table=table: dp.count(NETWORK, DeclaredTable(table, (X,)))):
+            with pytest.raises(InputError, match="a view may only use files in the data root") as refused:
+                ask()
+            assert SECRET not in str(refused.value)
+            assert str(stranger.parent) not in str(refused.value)
 
 
 def test_a_view_cannot_look_for_secrets_change_settings_or_write_a_file(stranger: Path) -> None:
