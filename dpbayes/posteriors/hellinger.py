@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.base.types import BoolArray, FloatArray, IntArray
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.model.compositions import MOST_CANDIDATES, composition_count, compositions, moves, require_listable
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
@@ -61,11 +61,7 @@ class Die:
     @cached_property
     def local_sensitivities(self) -> FloatArray:
         """The local sensitivity at every candidate: (R,)."""
-        every = np.arange(self.n + 1)
-        steps = [_log_steps(a, every) for a in self.prior]
-        up = [steps[k][self.candidates[:, k]] for k in range(self.sides)]
-        down = [steps[k][np.maximum(self.candidates[:, k] - 1, 0)] for k in range(self.sides)]
-        return _largest_step(up, down, [self.candidates[:, k] > 0 for k in range(self.sides)])
+        return _largest_step(self, self.candidates)
 
     def require_listable(self, most: int = MOST_CANDIDATES) -> None:
         """Refuse dice with more than `most` candidates, with a sentence on what to change."""
@@ -179,20 +175,23 @@ def global_sensitivity(die: Die) -> float:
 
 def local_sensitivity(die: Die, *, counts: ArrayLike) -> float:
     """Return the largest H to a neighbour of `counts` (m,), in O(m^2). [Notes] Section 3.1; zero when n = 0."""
-    counts = die.checked(counts)
-    pairs = list(zip(die.prior, counts, strict=True))
-    up = [np.array(_log_steps(a, c)) for a, c in pairs]
-    down = [np.array(_log_steps(a, np.maximum(c - 1, 0))) for a, c in pairs]
-    return float(_largest_step(up, down, [np.array(c > 0) for c in counts]))
+    return float(_largest_step(die, die.checked(counts)))
 
 
-def _largest_step(up: list[FloatArray], down: list[FloatArray], movable: list[BoolArray]) -> FloatArray:
-    """The largest H over moves of one record from side i to side j: ln BC = ln g(a_i + x_i - 1) + ln g(a_j + x_j)."""
-    lowest = np.zeros(up[0].shape)
-    for i, give in enumerate(down):
-        for j, take in enumerate(up):
+def _largest_step(die: Die, counts: IntArray) -> FloatArray:
+    """The largest H over moves of one record from side i to side j of counts (..., m): (...).
+
+    ln BC = ln g(a_i + x_i - 1) + ln g(a_j + x_j).
+    """
+    columns = [np.unique(column, return_inverse=True) for column in np.moveaxis(counts, -1, 0)]
+    pairs = list(zip(die.prior, columns, strict=True))
+    up = [_log_steps(a, values)[place] for a, (values, place) in pairs]
+    down = [_log_steps(a, np.maximum(values - 1, 0))[place] for a, (values, place) in pairs]
+    lowest = np.zeros(counts.shape[:-1])
+    for i in range(die.sides):
+        for j in range(die.sides):
             if i != j:
-                lowest = np.minimum(lowest, np.where(movable[i], give + take, 0.0))
+                lowest = np.minimum(lowest, np.where(counts[..., i] > 0, down[i] + up[j], 0.0))
     return _distance(lowest)
 
 

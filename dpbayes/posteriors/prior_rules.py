@@ -134,44 +134,27 @@ def prior_rule(value: "PriorRule | float | str") -> PriorRule:
     """
     if isinstance(value, PriorRule):
         return value
-    name, sign, size = value.strip().partition(":") if isinstance(value, str) else ("", "", "")
-    kinds = {kind.value: kind for kind in (PriorKind.CAPPED, PriorKind.BDEU)}
-    if name in kinds:
-        kind = kinds[name]
-        return PriorRule(kind).with_size(size) if sign else PriorRule.usual(kind)
-    if isinstance(value, str) and not _is_number(value):
-        raise InputError(
-            f"The prior cannot be {brief(value)}. State a pseudo-count such as 1, or capped or bdeu, with an "
-            "equivalent sample size after a colon if needed, such as bdeu:2."
-        )
+    if isinstance(value, str):
+        name, sign, size = value.strip().partition(":")
+        if name in (PriorKind.CAPPED.value, PriorKind.BDEU.value):
+            return PriorRule.usual(PriorKind(name)).with_size(size) if sign else PriorRule.usual(PriorKind(name))
+        try:
+            float(value)
+        except ValueError:
+            raise InputError(
+                f"The prior cannot be {brief(value)}. State a pseudo-count such as 1, or capped or bdeu, with an "
+                "equivalent sample size after a colon if needed, such as bdeu:2."
+            ) from None
     return PriorRule.symmetric().with_size(value)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def rule_of(prior: Dirichlets) -> PriorRule | None:
     """Return the rule of a prior (K,), whose decimals may be rounded to twelve digits; None if no rule fits."""
-    network, alpha = prior.network, prior.alpha
-    cells = np.diff(network.cell_offsets)
-    nodes = alpha[network.cell_offsets[:-1]]
-    shared, narrow = nodes * cells, nodes == 1
-    rules = [PriorRule.symmetric(float(alpha[0])), *map(PriorRule.usual, (PriorKind.CAPPED, PriorKind.BDEU))]
-    rules.append(PriorRule(PriorKind.BDEU, _rounded(float(shared[0]))))
-    is_shared = ~narrow & (nodes > LEAST_CAPPED)
-    if is_shared.any():
-        rules.append(PriorRule(PriorKind.CAPPED, _rounded(float(shared[is_shared][0]))))
-    elif narrow.any():
-        rules.append(PriorRule(PriorKind.CAPPED, float(cells[narrow].max())))
-    for rule in rules:
-        if rule.fits(prior):
-            return rule
-    return None
+    cells = np.diff(prior.network.cell_offsets)
+    shared = prior.alpha[prior.network.cell_offsets[:-1]] * cells
+    sizes = dict.fromkeys(map(_rounded, (prior.alpha[0], *shared, cells.max())))
+    rules = [PriorRule.usual(kind) for kind in PriorKind] + [PriorRule(k, size) for k in PriorKind for size in sizes]
+    return next((rule for rule in rules if rule.fits(prior)), None)
 
 
 def _rounded(size: float) -> float:

@@ -15,11 +15,36 @@ from dpbayes.base.steps import slices
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.posteriors.joint.design import JointDesign, lifted
 from dpbayes.posteriors.joint.groups import within_group
-from dpbayes.posteriors.joint.lines import StepLines
 from dpbayes.posteriors.joint.rows import Tilted
 
 _NUMBERS_AT_ONCE = 1 << 18
 """The largest number of counts in one step."""
+
+
+@dataclass(frozen=True, eq=False)
+class StepLines:
+    """Distribution functions of many discrete distributions of `size` places, each shifted by its index, on one line.
+
+    A level is found by one binary search on this line, without a comparison with every place.
+    """
+
+    line: FloatArray
+    size: int
+
+    @classmethod
+    def of(cls, weights: FloatArray) -> "StepLines":
+        """Return the distribution functions of weights (..., size); for weights that are not finite, they are zero."""
+        steps = np.cumsum(weights, axis=-1)
+        shares = np.nan_to_num(steps / np.maximum(steps[..., -1:], np.finfo(float).tiny)).reshape(-1, weights.shape[-1])
+        return cls((shares + np.arange(len(shares))[:, None]).ravel(), weights.shape[-1])
+
+    def picked(self, law: IntArray, shares: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Return the places of levels (...) in their distributions, and the relative position within each place."""
+        first = law * self.size
+        chosen = np.clip(np.searchsorted(self.line, law + shares) - first, 0, self.size - 1)
+        end = self.line[first + chosen] - law
+        start = np.where(chosen > 0, self.line[first + np.maximum(chosen, 1) - 1] - law, 0.0)
+        return chosen, np.clip((shares - start) / np.maximum(end - start, np.finfo(float).tiny), 0.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False)

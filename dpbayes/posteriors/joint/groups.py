@@ -115,3 +115,11 @@ def log_mean_changes(
             is_steep = (spread > 0) & (alpha[cell] < 1) & is_steeper
             more += np.where(is_steep, sums - log_factor(count, cell), 0.0)
     return more
+
+
+def spread_levels(dimensions: int, number: int) -> FloatArray:
+    """Return points spread evenly over the unit cube (dimensions, number), by powers of a generalised golden ratio."""
+    root = 2.0
+    for _ in range(40):
+        root = (1 + root) ** (1 / (dimensions + 1))
+    return (0.5 + np.arange(1, number + 1) * root ** -np.arange(1.0, dimensions + 1)[:, None]) % 1

@@ -21,8 +21,7 @@ import numpy as np
 from scipy import special
 
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
-from dpbayes.posteriors.joint.groups import groups_of_numbers, log_mean_changes, within_group
-from dpbayes.posteriors.joint.lines import spread_levels
+from dpbayes.posteriors.joint.groups import groups_of_numbers, log_mean_changes, spread_levels, within_group
 from dpbayes.posteriors.row_counts import conditional
 from dpbayes.posteriors.row_priors import RowPriors
 from dpbayes.posteriors.whole_points import Ends, point_between
