@@ -300,7 +300,7 @@ def exact_errors(releases: int = 4) -> Iterator[Line]:
 
 
 def compared_settings() -> Iterator[tuple[str, Dirichlets, int, float]]:
-    """Yield names, priors, numbers of records and epsilons; chains for large noise and many states take hours."""
+    """Yield names, priors, numbers of records and epsilons for which the chains converge."""
     v_structure = Network.from_edges("abc", [("a", "c"), ("b", "c")], {"a": "xyz", "b": "xy", "c": "xyz"})
     for concentration, n, epsilon in product((1.0, 0.3), (200, 1000), (0.3, 3.0)):
         prior = Dirichlets.symmetric(chain(4), concentration)

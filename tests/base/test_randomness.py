@@ -29,9 +29,3 @@ def test_the_same_seed_and_labels_give_the_same_numbers(key):
 @pytest.mark.parametrize(("one", "other"), list(combinations(SEEDS_AND_LABELS, 2)))
 def test_different_seeds_labels_or_label_types_give_different_numbers(one, other):
     assert not np.any(stream(*one).random(5) == stream(*other).random(5))
-
-
-def test_adding_a_label_changes_nothing_for_the_others():
-    alone = {label: stream(7, label).random(3) for label in ("a", "c")}
-    together = {label: stream(7, label).random(3) for label in ("a", "b", "c")}
-    assert all(np.array_equal(alone[label], together[label]) for label in alone)

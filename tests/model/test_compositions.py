@@ -3,8 +3,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from dpbayes.base.validation import InputError
 from dpbayes.model import compositions as listing
@@ -36,15 +34,6 @@ def test_the_rank_of_a_composition_is_its_place(n, sides):
     assert np.array_equal(
         composition_indices(compositions(n, sides=sides)), np.arange(composition_count(n, sides=sides))
     )
-
-
-@given(st.integers(2, 6), st.data())
-def test_ranks_work_for_one_composition_and_for_any_shape(sides, data):
-    n = data.draw(st.integers(0, 8))
-    listed = compositions(n, sides=sides)
-    place = data.draw(st.integers(0, len(listed) - 1))
-    assert int(composition_indices(listed[place])) == place
-    assert composition_indices(np.stack([listed[place]] * 2)[None]).tolist() == [[place, place]]
 
 
 @small

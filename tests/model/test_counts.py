@@ -41,39 +41,10 @@ def test_blocks_add_up_to_the_whole_table(n, block, monkeypatch):
     assert np.array_equal(count(ASIA, data).values, whole)
 
 
-def test_a_table_beyond_one_real_block_is_counted_completely():
-    network = Network.from_edges("ab", ["ab"], {"a": "xyz"})
-    n = counts_module.BLOCK + 65
-    data = random_table(network, np.random.default_rng(2), n)
-    a, b = data.codes.T.astype(np.int64)
-    expected = np.concatenate([np.bincount(a, minlength=3), np.bincount(2 * a + b, minlength=6)])
-    assert np.array_equal(count(network, data).values, expected)
-
-
 def test_columns_are_matched_by_name_and_others_are_ignored():
     network = Network.from_edges("ab", ["ab"])
     data = table_of(Network.from_edges("xba", []), [(0, 1, 0), (1, 1, 1), (0, 0, 1)])
     assert np.array_equal(count(network, data).values, naive_counts(network, [(0, 1), (1, 1), (1, 0)]))
-
-
-@given(networks_with_data(states=(1, 3)))
-def test_every_family_table_sums_to_n_and_agrees_with_its_parents_own_counts(network_and_data):
-    network, data = network_and_data
-    values = count(network, data).values
-    singles = {j: np.bincount(data.codes[:, j], minlength=len(network.states[j])) for j in range(len(network.names))}
-    for i, family in enumerate(network.families):
-        table = network.table(values, i)
-        assert table.sum() == data.n
-        for axis, j in enumerate(family):
-            others = tuple(a for a in range(len(family)) if a != axis)
-            assert np.array_equal(table.sum(axis=others), singles[j])
-
-
-@given(networks_with_data(states=(1, 3)))
-def test_the_order_of_the_records_does_not_matter(network_and_data):
-    network, data = network_and_data
-    backwards = data.take(slice(None, None, -1))
-    assert np.array_equal(count(network, backwards).values, count(network, data).values)
 
 
 def test_a_node_that_is_no_column_is_named():

@@ -80,11 +80,6 @@ def test_row_labels_read_as_conditions_first_parent_slowest():
 
 
 @given(CATEGORICAL)
-def test_there_is_one_distinct_label_for_every_row(network):
-    assert len(set(network.row_labels())) == network.row_count
-
-
-@given(CATEGORICAL)
 def test_rows_and_cells_are_named_by_their_node_and_codes(network):
     labels = network.row_labels()
     for row in range(network.row_count):

@@ -11,8 +11,8 @@ target distribution has no approximation.
 
 A move changes one variable in s of the records that have certain values in all cliques of this variable. The proposal
 is symmetric, and any table can be reached from any other, one record at a time. Variables that share no clique move in
-one step, and so do all chains. If the noise is large compared with the variation of n records, such moves are too
-small; then chains over all records and theta (`record_chains`) sample from the same distribution.
+one step, and so do all chains. If a node has several parents and the noise is large compared with the variation of n
+records, such moves are too small: `rhat` is then far above 1.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,6 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_aware import noise_aware
 from dpbayes.posteriors.noise_model import NoiseModel
-from tests.posteriors.record_chains import RecordChains
 
 CHAINS = 128
 """The number of parallel chains."""
@@ -43,9 +42,6 @@ _WARM, _KEPT = 3, 64
 
 _POINTS = 64
 """Points of the approximate posterior from which chains start."""
-
-LOUD = 1 / 3
-"""Noise with a scale above this many sqrt(n) is large: on Asia with 1,000 records, for epsilon below about 1.5."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +71,7 @@ def exact_posterior(
     assert noise.scale
     numbers = np.asarray(released, dtype=np.float64)
     quick = noise_aware(prior, noise, numbers, n, points=_POINTS)
-    loud = noise.scale > LOUD * np.sqrt(n)
-    chains = RecordChains(prior, noise.scale, numbers, n) if loud else _CellChains(prior, noise, numbers, n)
-    drawn = chains.drawn(quick.sample(rng, (CHAINS,)), rng)
+    drawn = _CellChains(prior, noise, numbers, n).drawn(quick.sample(rng, (CHAINS,)), rng)
     warm = sweeps // _WARM
     reads = np.unique(np.linspace(warm, sweeps - 1, _KEPT).astype(int))
     kept = np.empty((len(reads), CHAINS, prior.network.cell_count))

@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms import LaplaceUpdates
-from dpbayes.model.counts import Counts, count
+from dpbayes.model.counts import count
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
 from dpbayes.posteriors.answers import QueryAnswer
@@ -112,18 +111,6 @@ def test_a_symmetric_prior_outside_its_range_is_refused(concentration):
 def test_a_prior_of_the_wrong_length_is_refused():
     with pytest.raises(InputError, match="3 cells"):
         Dirichlets(ONE_ROW, np.ones(2))
-
-
-def test_a_number_of_draws_is_one_leading_axis_as_numpy_takes_it():
-    posterior = dirichlet(2.0, 3.0, 5.0)
-    draws = posterior.sample(np.random.default_rng(1), 200)
-    assert draws.shape == (200, 3)
-    np.testing.assert_array_equal(draws, posterior.sample(np.random.default_rng(1), (200,)))
-    nothing = Counts(ONE_ROW, np.zeros(3, dtype=np.int64), 0)
-    mixtures = LaplaceUpdates(prior=posterior, epsilon=1.0).simulate(nothing, np.random.default_rng(2)).noise_aware()
-    np.testing.assert_array_equal(
-        mixtures.sample(np.random.default_rng(3), 5), mixtures.sample(np.random.default_rng(3), (5,))
-    )
 
 
 def test_bdeu_spreads_one_sample_size_over_every_nodes_cells():

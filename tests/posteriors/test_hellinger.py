@@ -121,20 +121,6 @@ def test_smooth_sensitivity_equals_its_definition_by_brute_force(die, beta):
     assert single == pytest.approx(expected.tolist(), rel=1e-12)
 
 
-@given(
-    st.lists(st.floats(0.01, 20), min_size=2, max_size=4),
-    st.integers(1, 6),
-    st.floats(0.001, 3),
-)
-def test_smooth_sensitivity_is_smooth_above_the_local_and_below_the_global_one(prior, n, beta):
-    die = Die(tuple(prior), n)
-    smooth, pairs = smooth_sensitivities(die, beta=beta), neighbour_pairs(n, sides=die.sides)
-    slack = 1 + 1e-12
-    assert np.all(smooth[pairs[:, 0]] <= smooth[pairs[:, 1]] * math.exp(beta) * slack)
-    assert np.all(die.local_sensitivities <= smooth * slack)
-    assert np.all(smooth <= global_sensitivity(die) * slack)
-
-
 @pytest.mark.parametrize(("n", "expected"), [(1, 0.46325), (10, 0.35324), (100, 0.33894), (BILLION, 0.33730)])
 def test_known_global_sensitivities_of_a_coin(n, expected):
     assert global_sensitivity(Die((1.0, 1.0), n)) == pytest.approx(expected, abs=5e-6)
@@ -185,9 +171,6 @@ def test_the_law_is_the_exponential_of_the_scores_for_one_data_set_and_for_all(e
         assert every[x] == pytest.approx(one)
         slope = -epsilon / (2 * die.local_sensitivities[x])
         assert every[x] - every[x, x] == pytest.approx(slope * row, rel=1e-9)
-
-
-# Size and speed
 
 
 # Refusals

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 from dpbayes import Counts, Dirichlets, Network, count
-from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy.plan import typical
 from dpbayes.mechanisms import MECHANISMS, LaplaceFourier, Noise
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_aware import noise_aware
 from tests.conftest import thorough
 from tests.posteriors.test_noise_aware import MIXED, require_sound
-from tests.strategies import V_STRUCTURE, chain, random_table, table_of
+from tests.strategies import V_STRUCTURE, random_table
 
 KINDS = [kind for kind in MECHANISMS if hasattr(kind, "noise_model")]
 NAMES = [kind.__name__ for kind in KINDS]
@@ -82,42 +81,3 @@ def test_almost_without_noise_it_is_the_exact_posterior(kind, noise) -> None:
         law, exact = posterior(mechanism, drawn(mechanism, counts), 300), mechanism.prior.updated(counts)
         np.testing.assert_allclose(law.mean, exact.mean, atol=0.01)
         np.testing.assert_allclose(law.sd, exact.sd, rtol=0.05)
-
-
-@every_kind
-@every_noise
-def test_almost_without_information_it_is_the_prior(kind, noise) -> None:
-    for network in networks_for(kind):
-        mechanism = mechanism_of(kind, network, alpha=100.0, epsilon=1e-3, noise=noise)
-        law, prior = posterior(mechanism, drawn(mechanism, counted(network, 50)), 50, points=512), mechanism.prior
-        assert (np.abs(law.mean - prior.mean) <= 0.05 * prior.sd).all()
-        np.testing.assert_allclose(law.sd, prior.sd, rtol=0.05, atol=1e-12)
-
-
-@every_kind
-def test_a_state_never_seen_stays_possible(kind) -> None:
-    codes = random_table(V_STRUCTURE, np.random.default_rng(1), 200).codes.copy()
-    codes[:, 0] = 1
-    mechanism = mechanism_of(kind, V_STRUCTURE, epsilon=30.0)
-    law = posterior(mechanism, drawn(mechanism, count(V_STRUCTURE, table_of(V_STRUCTURE, codes))), 200)
-    require_sound(law)
-    assert 0 < law.mean[0] < 0.03
-    assert (law.interval()[1] > 0).all()
-
-
-@every_kind
-def test_a_release_of_another_network_is_refused(kind) -> None:
-    mechanism, other = mechanism_of(kind, V_STRUCTURE), mechanism_of(kind, chain(3))
-    for prior, noise, cells in (
-        (other.prior, mechanism.noise_model, V_STRUCTURE.cell_count),
-        (mechanism.prior, other.noise_model, V_STRUCTURE.cell_count),
-        (mechanism.prior, mechanism.noise_model, chain(3).cell_count + 1),
-    ):
-        with pytest.raises(InputError, match="different networks"):
-            noise_aware(prior, noise, np.zeros(cells), 5)
-
-
-@pytest.mark.parametrize("kind", BINARY_ALONE)
-def test_a_node_of_one_state_is_refused_where_nodes_must_be_binary(kind) -> None:
-    with pytest.raises(InputError, match="binary"):
-        mechanism_of(kind, MIXED)

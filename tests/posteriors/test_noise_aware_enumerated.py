@@ -107,15 +107,3 @@ def arrow(request):
 def test_with_an_arrow_it_is_as_near_as_said(arrow):
     _, _, apart, most = arrow
     assert apart() < most
-
-
-@pytest.mark.parametrize("n", thorough(range(1, 7), sample=[2]))
-@pytest.mark.parametrize("epsilon", thorough([0.5, 8.0], sample=[8.0]))
-def test_few_records_are_as_near(n, epsilon):
-    for mechanism in (
-        LaplaceUpdates(prior=PAIR, epsilon=epsilon),
-        LaplaceUpdates(prior=PAIR, epsilon=epsilon, noise=Noise.WHOLE),
-    ):
-        released = releases_of(mechanism, n)
-        apart = approximate(mechanism, mechanism.noise_model, released, n) - exact_distributions(mechanism, released, n)
-        assert np.abs(apart).mean() < 0.02

@@ -12,7 +12,6 @@ from benchmarks.ranks import drawn_counts
 from dpbayes import Counts, Dirichlets, Network
 from dpbayes.mechanisms import LaplaceUpdates, Noise
 from tests.conftest import thorough
-from tests.posteriors import table_chains
 from tests.posteriors.enumerated import exact_posterior as listed
 from tests.posteriors.table_chains import CHAINS, ExactDraws, exact_posterior
 from tests.strategies import DIAMOND, V_STRUCTURE, chain, empty
@@ -39,13 +38,6 @@ def away(draws: ExactDraws, mean: np.ndarray) -> float:
     return float((np.abs(draws.law.mean - mean) * np.sqrt(draws.effective) / means.std(axis=0)).max())
 
 
-@pytest.fixture(params=[0.0, 1e9], ids=["over records", "over tables"])
-def chains_alone(request, monkeypatch):
-    """Chains of one kind, however loud the noise is."""
-    monkeypatch.setattr(table_chains, "LOUD", request.param)
-
-
-@pytest.mark.usefixtures("chains_alone")
 @pytest.mark.parametrize(("network", "n"), thorough(CASES, sample=[CASES[0], CASES[2], CASES[4]]))
 @pytest.mark.parametrize("noise", thorough(list(Noise), sample=[Noise.WHOLE]))
 def test_it_agrees_with_listing_every_table(network, n, noise):
@@ -58,37 +50,3 @@ def test_it_agrees_with_listing_every_table(network, n, noise):
     np.testing.assert_allclose(draws.law.sd, expected.sd, rtol=0.05)
     assert draws.rhat.max() < 1.3
     assert draws.effective.min() > 150
-
-
-def test_chains_over_records_meet_where_those_over_tables_do_not(monkeypatch):
-    """Where a node has two parents; a record that moves then leaves the rows below as unlikely as before."""
-    network = Network.from_edges("abcd", ["ac", "bc", "cd"])
-    mechanism = LaplaceUpdates(prior=network, epsilon=0.02)
-    released = one_release(mechanism, 1000)
-    assert mechanism.noise_scale > table_chains.LOUD * np.sqrt(1000)
-    over_records = drawn(mechanism, released, 1000, sweeps=60)
-    monkeypatch.setattr(table_chains, "LOUD", 1e9)
-    over_tables = drawn(mechanism, released, 1000, sweeps=60)
-    assert over_records.rhat.max() < 1.3 < 3 < over_tables.rhat.max()
-
-
-@pytest.mark.parametrize("prior", [1e-3, 1e-2])
-def test_chains_over_records_stay_finite_with_tiny_priors(prior):
-    mechanism = LaplaceUpdates(prior=Dirichlets.symmetric(DIAMOND, prior), epsilon=0.1)
-    draws = drawn(mechanism, one_release(mechanism, 50), 50, sweeps=20)
-    assert np.isfinite(draws.law.mean).all()
-    np.testing.assert_allclose(DIAMOND.residuals.consistent(draws.law.counts, 50), draws.law.counts, atol=1e-9)
-
-
-@pytest.mark.usefixtures("chains_alone")
-@pytest.mark.parametrize("n", [0, 1, 30])
-def test_all_tables_are_of_n_records_and_consistent(n):
-    """On a loop, with a node of one state among the parents."""
-    states = {"a": ("only",), "b": "xyz"}
-    network = Network.from_edges("abcd", ["ab", "ac", "bd", "cd"], states)
-    mechanism = LaplaceUpdates(prior=network, epsilon=1.0)
-    counts = drawn(mechanism, one_release(mechanism, n), n, sweeps=20).law.counts
-    np.testing.assert_allclose(network.residuals.consistent(counts, n), counts, atol=1e-9)
-    assert (counts >= 0).all()
-    assert (counts == np.rint(counts)).all()
-    assert n < 2 or len(np.unique(counts, axis=0)) > 10

@@ -17,7 +17,6 @@ from dpbayes.posteriors.trimmed import (
     LEAST_OMEGA,
     _DensityDrop,
     log_mass,
-    log_mass_between,
     log_odds_bound,
     log_odds_quantile,
 )
@@ -109,12 +108,6 @@ def reference(a: float, b: float, omega: float) -> Reference:
 def test_log_mass_agrees_with_fifty_digits_wherever_the_mass_lies(a, b, omega):
     truth = reference(a, b, omega).log_mass
     assert abs(float((mp.mpf(float(log_mass(a, b, omega))) - truth) / (1 + abs(truth)))) < 2e-15
-
-
-def test_log_mass_between_adds_up_over_neighbouring_intervals():
-    a, b = np.array([0.01, 1.0, 300.0, 1e8]), np.array([5.0, 1.0, 2.0, 3e8])
-    parts = [log_mass_between(a, b, low, high) for low, high in [(-30.0, -1.0), (-1.0, 2.0), (2.0, 40.0)]]
-    assert np.logaddexp.reduce(parts) == pytest.approx(log_mass_between(a, b, -30.0, 40.0), rel=1e-13, abs=1e-13)
 
 
 # The inverse distribution function
