@@ -17,7 +17,6 @@ paths separate). The range of the sum is therefore at most 2 * depth * bound. On
 density of one sample by at most 2 * bound * (sum of the nodes' depths), which is 2 |I| ln((1 - w)/w) for binary nodes.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -44,17 +43,10 @@ class Decisions:
     @cached_property
     def spans(self) -> IntArray:
         """First cell, first cell of the second half, and the cell after the last one, of every decision: (K - m, 3)."""
-        spans = []
-        for starts, card in self._rows():
-            one_row = np.array(_halvings(card), dtype=np.int64).reshape(-1, 3)
-            spans.append((starts[:, None, None] + one_row).reshape(-1, 3))
-        return np.concatenate(spans)
-
-    def _rows(self) -> Iterator[tuple[IntArray, int]]:
-        """Yield, for every node, the first cells of its rows (q_i,) and the number of cells of each row."""
-        nodes = zip(self.network.cell_offsets[:-1], self.network.rows_per_node, self.network.cards, strict=True)
-        for first, rows, card in nodes:
-            yield first + card * np.arange(rows), int(card)
+        lengths = self.network.cards[self.network.node_of_row].tolist()
+        of_length = {length: np.array(_halvings(length), dtype=np.int64).reshape(-1, 3) for length in set(lengths)}
+        rows = zip(self.network.row_starts, lengths, strict=True)
+        return np.concatenate([start + of_length[length] for start, length in rows])
 
     def parameters(self, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the Beta parameters of every decision, from alpha (..., K): two arrays (..., K - m)."""
@@ -65,33 +57,25 @@ class Decisions:
 
     def probabilities(self, log_odds: FloatArray) -> FloatArray:
         """Return every cell's probability (..., K) from the log-odds of all decisions (..., K - m)."""
-        first, second = special.expit(log_odds), special.expit(-log_odds)
         if self.network.is_binary:
-            return np.stack((first, second), axis=-1).reshape(*log_odds.shape[:-1], self.network.cell_count)
+            both = np.stack((special.expit(log_odds), special.expit(-log_odds)), axis=-1)
+            return both.reshape(*log_odds.shape[:-1], self.network.cell_count)
+        decision, is_first, cells, starts = self._paths
+        signed = np.where(is_first, log_odds[..., decision], -log_odds[..., decision])
         theta = np.ones((*log_odds.shape[:-1], self.network.cell_count))
-        for decision, cell, is_first in self._levels:
-            theta[..., cell] *= np.where(is_first, first[..., decision], second[..., decision])
+        if len(cells):  # the others are the only states of their rows
+            theta[..., cells] = np.multiply.reduceat(special.expit(signed), starts, axis=-1)
         return theta
 
     @cached_property
-    def _levels(self) -> list[tuple[IntArray, IntArray, BoolArray]]:
-        """For every level of decisions: the decision, a cell it leads to, and whether that is in the first half."""
-        levels: list[list[tuple[IntArray, IntArray, BoolArray]]] = [[] for _ in range(int(self.depths.max()))]
-        before = 0
-        for starts, card in self._rows():
-            rows, passed = len(starts), [0] * card
-            for decision, (start, middle, end) in enumerate(_halvings(card)):
-                cells = np.arange(start, end)
-                own = before + decision + (card - 1) * np.arange(rows)
-                led = np.repeat(own, len(cells)), (starts[:, None] + cells).ravel(), np.tile(cells < middle, rows)
-                levels[passed[start]].append(led)
-                for cell in range(start, end):
-                    passed[cell] += 1
-            before += rows * (card - 1)
-        return [
-            (np.concatenate(decisions), np.concatenate(cells), np.concatenate(halves))
-            for decisions, cells, halves in (zip(*level, strict=True) for level in levels)
-        ]
+    def _paths(self) -> tuple[IntArray, BoolArray, IntArray, IntArray]:
+        """The decisions that lead to every cell, and whether to the first half; the cells, and where each begins."""
+        first, middle, end = self.spans.T
+        decision = np.repeat(np.arange(len(first)), end - first)
+        cell = np.concatenate([np.arange(*span) for span in self.spans[:, ::2].tolist()] or [first])
+        order = np.argsort(cell, kind="stable")
+        cells, starts = np.unique(cell[order], return_index=True)
+        return decision[order], (cell < middle[decision])[order], cells, starts
 
 
 def _halvings(states: int) -> list[tuple[int, int, int]]:
