@@ -1,4 +1,5 @@
 import math
+from collections.abc import Sequence
 from dataclasses import is_dataclass
 
 import numpy as np
@@ -13,8 +14,13 @@ from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.parameters import MOST_DRAWS
 from dpbayes.mechanisms.regression import RegressionSampler, norm_bound_for, printed_norm_bound
 from dpbayes.model.regression import Moments, PublicBounds, RegressionData, ScaledRegression, moments, scaled
-from tests.model.stacked import stacked
 from tests.strategies import rng
+
+
+def stacked(parts: Sequence[Moments]) -> Moments:
+    """Return moments of equal n as one batch (len(parts), ...)."""
+    gram, cross, square = (np.stack([getattr(part, name) for part in parts]) for name in ("gram", "cross", "square"))
+    return Moments(gram, cross, square, parts[0].n)
 
 
 def sampler(b: float = 1.0, variance: float = 1.0, bound: float = 1.0, draws: int = 1) -> RegressionSampler:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import special, stats
+from scipy import special
 
 from benchmarks.calibration import LEVELS, row_wise_settings
 from benchmarks.ranks import Ranks, Reader, Trial, drawn_counts, free_cells, ranks, row_wise
@@ -116,11 +116,3 @@ def test_counts_are_those_of_drawn_records(network):
         one, other = moment(fast.astype(float)), moment(slow.astype(float))
         error = np.sqrt((one.var(axis=0) + other.var(axis=0)) / draws)
         assert (np.abs(one.mean(axis=0) - other.mean(axis=0)) <= 6 * error + 1e-12).all()
-
-
-def test_ranks_by_hand():
-    two_by_two = Ranks(np.array([[0.5, 0.01], [0.975, 0.2]]))
-    assert two_by_two.coverage(0.95).value == 0.75
-    assert two_by_two.coverage(0.95).error == pytest.approx(0.25)
-    scores = stats.norm.ppf(two_by_two.values)
-    assert two_by_two.spread.value == pytest.approx((scores**2).mean())
