@@ -48,6 +48,9 @@ LEAST_GAIN = 1e-4
 DIGITS = 9
 """Decimals of an error that rounding leaves as they are."""
 
+MOST_ARROWS, FURTHER = 16, 3
+"""Arrows that are removed at most, of more those that say most and those that say least; and those that are added."""
+
 PAIRS = 10
 """Pairs of columns that the graph describes worst, between which the best further arrows are searched."""
 
@@ -293,8 +296,6 @@ def arrow_study(
     rng: np.random.Generator,
     *,
     prior: PriorRule | None = None,
-    most_arrows: int = 16,
-    further: int = 3,
 ) -> ArrowStudy:
     """Return the study of a drawn graph: without each arrow, and with each of the best further arrows.
 
@@ -303,8 +304,6 @@ def arrow_study(
         network: The drawn graph.
         rng: The source of the noise.
         prior: The rule of the prior; the recommended one by default.
-        most_arrows: Arrows that are removed at most: of more arrows, those that say most and those that say least.
-        further: Arrows that are added at most.
 
     Returns:
         The study, whose `at` returns the errors at an epsilon. The changes are in the order of their limits.
@@ -318,9 +317,9 @@ def arrow_study(
         (('bronc', 'dysp'), Estimate(value=0.0147, error=0.0001))
     """
     removed = removals(comparison, network)
-    if len(removed) > most_arrows:
-        removed = removed[: most_arrows // 2] + removed[-(most_arrows - most_arrows // 2) :]
-    changes = (*removed, *additions(comparison, network)[:further])
+    if len(removed) > MOST_ARROWS:
+        removed = removed[: MOST_ARROWS // 2] + removed[-MOST_ARROWS // 2 :]
+    changes = (*removed, *additions(comparison, network)[:FURTHER])
     tables = [comparison.tables.all_counts(network)]
     tables += [comparison.tables.counts(change.network, change.node) for change in changes]
     counts = tuple(np.broadcast_to(table, (comparison.releases, table.shape[-1])) for table in tables)

@@ -14,7 +14,7 @@ from dpbayes.base.text import percent as in_percent
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.theory.claims.claim import Bound, Claim, Counterexample, Verdict, joined
 from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured
-from dpbayes.theory.claims.judgement import ComparedWith, Decision, Judgement, judged
+from dpbayes.theory.claims.judgement import Decision, Judgement, judged
 from dpbayes.theory.claims.setting import Axis, ClaimParameters, EvaluationPoint, Subject, grid, moved
 
 TOGETHER = 250
@@ -189,7 +189,7 @@ def _compared_with(here: Evaluation) -> tuple[str, float]:
     """Return what the stated bound is compared with, and its value: exact, else simulated, else proved."""
     measured, kind = here.measured, here.exhibit.says
     exact, simulated = float(measured.exact[0]), float(measured.value[0])
-    if here.judgement.beside is ComparedWith.CERTIFIED:
+    if here.judgement.by_proof:
         return "the proved bound", float(here.bound.certified[0])
     if kind is BoundKind.QUANTILE:
         return "the simulated quantile", simulated

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
-from dpbayes.base.types import BoolArray, FloatArray
+from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import MechanismAt
 from dpbayes.mechanisms import Mechanism, Outcome, ReleasedPosterior
@@ -32,13 +32,11 @@ class EpsilonCurves:
             if the mechanism releases one, as read, and otherwise of the predictive probabilities.
         limited: Share of the released counts that are at or beyond the limits of a count, 0 and n: (E, R). NaN if no
             counts are released.
-        non_negative: Whether all released counts are non-negative: (E, R). False if no counts are released.
     """
 
     epsilons: FloatArray
     divergence: FloatArray
     limited: FloatArray
-    non_negative: BoolArray
 
     @property
     def of_posteriors(self) -> bool:
@@ -81,14 +79,14 @@ def epsilon_curves(
         raise InputError("The grid must have at least one value of epsilon.")
     grid, seed = np.array(epsilons, dtype=np.float64), int(rng.integers(2**63))
     points = [_point(mechanism_at(float(e)), counts, np.random.default_rng(seed), releases, reading) for e in grid]
-    divergence, limited, non_negative = (np.stack(values) for values in zip(*points, strict=True))
-    return EpsilonCurves(grid, divergence, limited, non_negative.astype(np.bool_))
+    divergence, limited = (np.stack(values) for values in zip(*points, strict=True))
+    return EpsilonCurves(grid, divergence, limited)
 
 
 def _point(
     mechanism: Mechanism[Outcome], counts: Counts, rng: np.random.Generator, releases: int, reading: Reading
-) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Return the divergence, the share of counts at their limits, and whether none is negative: (releases,) each."""
+) -> tuple[FloatArray, FloatArray]:
+    """Return the divergence and the share of counts at their limits: (releases,) each."""
     exact = mechanism.prior.updated(counts)
     release = mechanism.simulate(counts, rng, (releases,))
     outcome = release.outcome
@@ -99,6 +97,6 @@ def _point(
             divergence = release.noise_aware(points=POINTS).divergence_of_rows(exact)
         else:
             divergence = kl_rows(exact, outcome.posterior)
-        return divergence.sum(axis=-1), limited, np.all(updates >= 0, axis=-1)
+        return divergence.sum(axis=-1), limited
     losses = exact.network.row_sums(special.rel_entr(exact.mean, outcome.probabilities))
-    return losses.sum(axis=-1), np.full(releases, np.nan), np.zeros(releases, dtype=np.bool_)
+    return losses.sum(axis=-1), np.full(releases, np.nan)

@@ -42,7 +42,6 @@ def accuracy_figure(
     epsilons: FloatArray,
     *,
     epsilon: float | None = None,
-    height: int | None = None,
     marked: Curve | None = None,
 ) -> Figure:
     """Draw the share of test records that are predicted correctly against the stated epsilon of each method.
@@ -51,12 +50,11 @@ def accuracy_figure(
         curves: Accuracies over epsilon.
         epsilons: The grid (E,) that the axis is drawn for.
         epsilon: The chosen epsilon, marked by a line, at the end of the axis if it is outside.
-        height: The height in pixels, instead of the height that the curves need.
         marked: The curve whose value at the chosen epsilon is written beside a dot.
     """
     x, y = _epsilon_axis(epsilons, EPSILON_AXIS), titled(ACCURACY, tickformat=PERCENT, range=_range(curves))
     shapes = [] if epsilon is None else [chosen_epsilon(epsilons, epsilon)]
-    figure = _figure(curves, x=x, y=y, height=height, shapes=shapes)
+    figure = _figure(curves, x=x, y=y, shapes=shapes)
     if marked is None or epsilon is None:
         return figure
     value = at_epsilon(marked, epsilon)
@@ -116,7 +114,7 @@ def _multiples(digits: Sequence[float], low: float, high: float) -> list[float]:
     return [tick for tick in ticks if low <= tick <= high]
 
 
-def _figure(curves: Sequence[Curve], *, x: Axis, y: Axis, height: int | None = None, **layout: Any) -> Figure:
+def _figure(curves: Sequence[Curve], *, x: Axis, y: Axis, **layout: Any) -> Figure:
     """Draw curves with their bands below all lines."""
     bands, lines = [], []
     for curve in curves:
@@ -125,11 +123,7 @@ def _figure(curves: Sequence[Curve], *, x: Axis, y: Axis, height: int | None = N
         name, fill = f"{curve.look.name} ± {BAND} standard errors", faded(curve.look.colour, 0.14)
         bands.append(band_of(curve.x, low, curve.y + doubt, fill, name=name))
         lines.append(_line(curve.look, curve.x, curve.y) | _dot(curve, doubt))
-    return figure_of([*bands, *lines], x=x, y=y, height=height or _height(len(lines)), **layout)
-
-
-def _height(lines: int) -> int:
-    return 400 + 14 * lines
+    return figure_of([*bands, *lines], x=x, y=y, height=400 + 14 * len(lines), **layout)
 
 
 def _dot(curve: Curve, doubt: FloatArray) -> Trace:

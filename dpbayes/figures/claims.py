@@ -46,7 +46,7 @@ class BoundCurves:
 
 
 def bound_figure(
-    curves: BoundCurves, *, x_title: str, y_title: str, chosen: tuple[float, Mapping[str, float]] | None
+    curves: BoundCurves, *, x_title: str, y_title: str, chosen: tuple[float, Mapping[str, float]]
 ) -> Figure:
     """Draw a bound against x on logarithmic axes; `chosen` is the chosen setting and its values by curve."""
     x = curves.x
@@ -63,8 +63,7 @@ def bound_figure(
         traces.append(_line(x[finite], curves.exact[finite], curves.exact_name, {"color": PRIVATE, "width": 2}))
     if np.any(curves.value > 0):
         traces.append(_dots(curves))
-    if chosen is not None:
-        traces.append(_chosen(x, *chosen))
+    traces.append(_chosen(x, *chosen))
     span = [float(np.log10(x[0])) - 0.03, float(np.log10(x[-1])) + 0.03]
     across = _log(x_title, range=span, exponentformat="power" if span[0] < -5 else "none", **_steps(span))
     return figure_of(traces, x=across, y=_log(y_title, range=_span(curves), **_steps(_span(curves))), height=460)

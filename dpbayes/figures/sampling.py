@@ -99,12 +99,8 @@ def mean_error_figure(
     *,
     best: ArrayLike,
     colour: str,
-    measured: tuple[int, float, float] | None = None,
 ) -> Figure:
-    """Draw the error of the mean of N samples, (curves, N) over N; the first curve is bold, and stars mark the best N.
-
-    `measured` is (N, error, standard error) of a simulation.
-    """
+    """Draw the error of the mean of N samples, (curves, N) over N; the first is bold, and stars mark the best N."""
     traces: list[Trace] = []
     for i, (label, error) in enumerate(zip(labels, errors, strict=True)):
         line = {"color": colour if i == 0 else faded(colour, 0.65), "width": 3 if i == 0 else 2}
@@ -113,11 +109,6 @@ def mean_error_figure(
     place = np.searchsorted(np.asarray(draws), np.asarray(best))
     star = {"type": "scatter", "mode": "markers", "name": "best N"}
     traces.append(star | {"x": best, "y": errors[np.arange(len(errors)), place], "marker": _marker("star", colour, 13)})
-    if measured is not None:
-        at, error, spread = measured
-        dot = {"type": "scatter", "mode": "markers", "name": "simulated (± 2 s.e.)"}
-        bar = {"x": [at], "y": [error], "error_y": {"array": [2 * spread], "color": EXACT}}
-        traces.append(dot | bar | {"marker": _marker("circle", EXACT, 9)})
     return figure_of(
         traces,
         x=log_axis("samples N", 1, float(np.max(draws)), tickformat=","),

@@ -57,22 +57,6 @@ def test_an_answer_depends_on_its_cells_and_on_no_other(target, evidence):
     assert (np.abs(np.array(moved) - answer) > 1e-9).all()
 
 
-def test_only_rows_that_agree_with_the_evidence_are_read():
-    rows = {ASIA.row_label(row) for row in ASIA.row_of_cell[Question(ASIA, "dysp", "yes", {"smoke": "yes"}).cells]}
-    assert {row for row in rows if row.startswith(("smoke", "xray", "lung", "bronc"))} == {
-        "lung | smoke=yes",
-        "bronc | smoke=yes",
-    }
-    assert len(rows) == 13
-
-
-def test_questions_are_written_as_one_reads_them():
-    question = Question(ASIA, "dysp", "yes", {"smoke": "no", "asia": "yes"})
-    assert question.text == "dysp = yes if smoke = no and asia = yes"
-    assert question.named({"dysp": "short of breath"}) == "short of breath = yes if smoke = no and asia = yes"
-    assert Question(ASIA, "dysp", "yes").text == "dysp = yes"
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [

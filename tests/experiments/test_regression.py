@@ -19,7 +19,6 @@ from dpbayes.experiments.regression_scenario import (
     RegressionScenario,
     census_like,
 )
-from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.regression import RegressionData, ScaledRegression, scaled
 from dpbayes.sources.shipped_tables import regression_bounds, shipped_regression
 from tests.conftest import FAR
@@ -87,13 +86,6 @@ def test_every_record_is_as_likely_to_be_trained_on_and_none_twice() -> None:
     assert records.split_products(train, stream(1), 2).shape == (2, 5, 5)
 
 
-def test_large_training_sets_go_one_by_one_and_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    records = table()
-    together = records.split_products(50, stream(3), 7)
-    monkeypatch.setattr(regression, "_ENTRIES", 1)
-    assert records.split_products(50, stream(3), 7) == pytest.approx(together, rel=1e-12)
-
-
 def test_the_exact_curve_depends_on_splits_alone_and_grows_repeat_by_repeat() -> None:
     records = table()
     base = curves(records, study(repeats=25))
@@ -102,12 +94,6 @@ def test_the_exact_curve_depends_on_splits_alone_and_grows_repeat_by_repeat() ->
     more = curves(records, study(repeats=60)).exact
     rest = (60 * more.mean - 25 * base.exact.mean) / 35
     assert np.all(np.abs(rest - base.exact.mean) < FAR * 3 * more.standard_error), "the first 25 repeats are the same"
-
-
-def test_one_repeat_has_no_standard_error() -> None:
-    result = curves(table(), study(repeats=1))
-    assert np.isnan(result.one.standard_error).all()
-    assert np.isfinite(result.one.mean).all()
 
 
 # The law of private draws
@@ -186,18 +172,6 @@ def test_the_mean_of_n_draws_is_averaged_over_every_choice_of_n(monkeypatch: pyt
     assert result.cut.mean[0] == pytest.approx(np.mean(apart), rel=1e-9)
 
 
-def test_few_records_get_more_draws_and_their_cut_curve_is_known() -> None:
-    """Where B = 10 and more cuts next to nothing off, the cut posterior's mean errs as the exact one does."""
-    design = study()
-    assert [design.draws_made(train) for train in (0, 30, 400, 2576, 37_000)] == [50, 50, 50, 7, 2]
-    assert study(draws=70).draws_made(30) == 70
-    result = experiment(RegressionScenario(n=300, precisions=tuple(np.geomspace(1e-3, 1e6, 25))))
-    assert result.cut.mean[:6] == pytest.approx(result.exact.mean[:6], rel=0.6)
-    assert np.all(result.cut.mean > 5 * result.cut.standard_error)
-    assert np.array_equal(result.shown_cut.mean, result.cut.mean)
-    assert np.all(np.abs(np.diff(result.cut.mean)) < 0.35 * result.cut.mean[1:]), "no zigzags"
-
-
 @pytest.mark.parametrize("repeats", [1, 2, 20])
 def test_no_error_shown_is_negative_and_what_is_not_known_is_not_shown(repeats: int) -> None:
     """Wide posteriors: sigma^2 = 1,000, 30 training records. The unbiased estimate of the small error is then noise."""
@@ -237,14 +211,6 @@ def test_the_shape_of_figure_2() -> None:
     assert np.all(result.one.mean[:3] / result.exact.mean[:3] < 1.1)
     assert result.one.mean[-1] == pytest.approx(result.exact.mean[-1], rel=1e-3)
     assert result.baseline.mean[0] > 2 * result.exact.mean[0]
-
-
-def test_a_bound_from_epsilon_costs_that_epsilon_at_every_precision() -> None:
-    design = study(epsilon=2.5, draws=3, noise_variance=0.7)
-    assert design.certified == pytest.approx(np.full(3, 2.5))
-    assert len(set(design.norm_bounds)) == 1
-    sampler = RegressionSampler(prior_precision=1.0, noise_variance=0.7, norm_bound=design.norm_bounds[0], draws=3)
-    assert sampler.certified.epsilon == pytest.approx(2.5)
 
 
 # Records

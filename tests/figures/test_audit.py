@@ -5,7 +5,6 @@ import pytest
 
 from dpbayes.base.looks import BOUND, EXACT, INVALID
 from dpbayes.figures.audit import (
-    BARS,
     FLOOR,
     LEAST_DELTA,
     Mark,
@@ -73,15 +72,6 @@ def test_a_promise_stands_at_its_delta_and_one_without_delta_at_the_bottom():
     assert named(figure, "proved").y[0] == pytest.approx(10**bottom)
 
 
-def test_the_legend_is_as_long_whatever_is_promised_and_known():
-    names = [
-        [trace.name for trace in curve(claimed=Mark(value, 0.0, "stated")).data] for value in (1.0, 0.123456, 1.2345)
-    ]
-    assert names[0] == names[1] == names[2]
-    entries = [sum(trace.showlegend is not False for trace in figure.data) for figure in (curve(), curve(DELTAS / 2))]
-    assert entries[0] == entries[1]
-
-
 def test_a_claim_beyond_the_picture_says_so():
     figure = curve(claimed=Mark(100.0, 0.0, "stated"))
     assert "ε = 100, δ = 0" in named(figure, "stated, off the chart").hovertemplate
@@ -109,14 +99,6 @@ def test_the_laws_are_bars_with_their_loss_below():
     assert figure.layout.yaxis.domain[0] > figure.layout.yaxis2.domain[1]
     assert figure.layout.yaxis2.title.text == "privacy loss, nats"
     assert named(figure, "first").marker.color != named(figure, "second").marker.color
-
-
-def test_many_outputs_and_numbers_are_lines():
-    law = np.full(BARS + 1, 1 / (BARS + 1))
-    many = laws_figure([str(k) for k in range(BARS + 1)], law, law, x="output", y=titled("probability")).to_plotly()
-    numbers = laws_figure(np.arange(3.0), law[:3], law[:3], x="theta", y=titled("density", type="log")).to_plotly()
-    assert {trace.type for trace in (*many.data, *numbers.data)} == {"scatter"}
-    assert numbers.layout.yaxis.type == "log"
 
 
 def test_the_rows_of_the_worst_pair_are_bars_from_the_top():

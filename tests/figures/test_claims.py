@@ -69,10 +69,10 @@ def test_the_setting_beyond_the_axis_is_marked_at_its_end() -> None:
 
 def test_axes_are_logarithmic_titled_and_not_endless() -> None:
     curves = replace(CURVES, printed=10 * np.exp(-50 * X))
-    layout = bound_figure(curves, x_title="epsilon", y_title="nats", chosen=None).to_plotly().layout
+    layout = bound_figure(curves, x_title="epsilon", y_title="nats", chosen=(1.0, {})).to_plotly().layout
     assert (layout.xaxis.type, layout.yaxis.type) == ("log", "log")
     assert (layout.xaxis.title.text, layout.yaxis.title.text) == ("epsilon", "nats")
     low, high = layout.yaxis.range
     assert high - low <= 1.11 * DECADES
     empty = replace(CURVES, printed=NONE, certified=NONE, exact=NONE, value=NONE)
-    assert bound_figure(empty, x_title="x", y_title="y", chosen=None).to_plotly().layout.yaxis.range == (0.0, 1.0)
+    assert bound_figure(empty, x_title="x", y_title="y", chosen=(1.0, {})).to_plotly().layout.yaxis.range == (0.0, 1.0)

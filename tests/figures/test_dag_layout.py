@@ -67,15 +67,3 @@ def test_neighbours_of_a_crowded_layer_leave_each_other_room_for_their_names():
     children = [place for node, place in places.items() if node != "party"]
     for x, y in children:
         assert sorted(abs(x - other) for other, at in children if at == y)[1] > 200
-
-
-def test_nodes_without_arrows_stand_about_the_middle():
-    graph = nx.DiGraph()
-    graph.add_nodes_from("abcdefg")
-    assert {y for _, y in layered_positions(graph).values()} == {HEIGHT / 2 - 24, HEIGHT / 2 + 24}
-
-
-def test_levels_of_a_crowded_layer_are_as_far_apart_as_layers_where_there_is_little_room():
-    heights = sorted({y for _, y in layered_positions(load_named("alarm")[0].graph).values()})
-    assert len(heights) == 13
-    assert min(np.diff(heights)) > 40

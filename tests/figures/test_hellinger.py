@@ -46,10 +46,6 @@ def test_the_axis_of_the_boxes_follows_the_best_and_names_what_is_beyond_it():
     assert list(figure.data[-1].y) == [DieMethod.GLOBAL.value]
 
 
-def test_boxes_of_no_error_at_all_have_an_axis():
-    assert error_box_figure(errors(GLOBAL=0.0, ONE=0.0)).to_plotly().layout.xaxis.range[1] == pytest.approx(1.0403)
-
-
 def test_curves_are_medians_with_the_middle_half_around_and_a_mark():
     values = np.sort(np.random.default_rng(1).random((3, 2, len(LEVELS))), axis=-1)
     places, looks = np.array([1.0, 10.0, 100.0]), (DieMethod.LOCAL.look, DieMethod.CELLS.look)

@@ -44,25 +44,12 @@ def test_without_an_exact_density_nothing_is_called_exact_or_posterior():
     assert f"first {SHOWN_DRAWS}" in names
 
 
-def test_a_density_of_nothing_is_drawn_flat():
-    figure = trim_figure((THETA, 0 * THETA, 0 * THETA), np.ones(1), region=(1, 1), name="a", colour=PURPLE).to_plotly()
-    assert np.isfinite(named(figure, "exact").y).all()
-
-
 def test_the_best_number_of_draws_is_marked_on_every_curve():
     draws, errors = np.array([1, 2, 4]), np.array([[0.3, 0.2, 0.4], [0.1, 0.2, 0.3]])
-    figure = mean_error_figure(
-        draws, errors, ["one", "two"], best=np.array([2, 1]), measured=(2, 0.21, 0.01), colour=PURPLE
-    ).to_plotly()
+    figure = mean_error_figure(draws, errors, ["one", "two"], best=np.array([2, 1]), colour=PURPLE).to_plotly()
     assert list(named(figure, "best").x) == [2, 1]
     assert list(named(figure, "best").y) == [0.2, 0.1]
-    assert list(named(figure, "simulated").error_y.array) == [0.02]
     assert "probability" in figure.layout.yaxis.title.text
-    assert not [
-        trace
-        for trace in mean_error_figure(draws, errors, "ab", best=[2, 1], colour=PURPLE).to_plotly().data
-        if "simulated" in trace.name
-    ]
 
 
 def test_a_printed_omega_is_red_only_where_it_breaks_its_promise():

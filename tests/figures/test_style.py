@@ -4,7 +4,7 @@ from base64 import b64decode
 import numpy as np
 import pytest
 
-from dpbayes.figures.style import distinct_labels, faded, figure_of, log_axis, plain, titled, upright
+from dpbayes.figures.style import distinct_labels, figure_of, log_axis, plain, titled, upright
 
 
 @pytest.mark.parametrize("low", [0.02, 1.0, 30.0])
@@ -24,12 +24,6 @@ def test_a_shorter_logarithmic_axis_numbers_one_two_and_five(low, times):
     assert times * low <= ticks[-1]
     assert ticks[1:] / ticks[:-1] == pytest.approx(np.resize([2, 2.5, 2], len(ticks) - 1))
     assert len(axis["ticktext"]) == len(ticks)
-
-
-def test_within_a_decade_plotly_writes_the_numbers():
-    axis = log_axis("epsilon", 1.0, 9.9)
-    assert axis["type"] == "log"
-    assert not {"dtick", "tickvals"} & set(axis)
 
 
 def test_numbers_of_an_axis_are_written_in_full_where_they_are_short():
@@ -59,10 +53,6 @@ def test_names_that_are_cut_to_the_same_text_stay_apart():
     labels = distinct_labels(["a" * 30 + "1", "a" * 30 + "2", "b"], 8)
     assert len(set(labels)) == 3
     assert labels[2] == "b"
-
-
-def test_a_faded_colour_keeps_its_parts():
-    assert faded("#2E86C1", 0.25) == "rgba(46,134,193,0.25)"
 
 
 FIGURE = figure_of(

@@ -25,19 +25,12 @@ class Decision(enum.Enum):
     UNCERTIFIED = "no proved bound to compare it with"
 
 
-class ComparedWith(enum.Enum):
-    """The value that a printed bound is compared with."""
-
-    TRUE = "true"
-    CERTIFIED = "certified"
-
-
 @dataclass(frozen=True)
 class Judgement:
-    """The decision on a printed bound, and the value that it was compared with."""
+    """The decision on a printed bound, and whether it was compared with the proved bound, not with the true value."""
 
     decision: Decision
-    beside: ComparedWith = ComparedWith.TRUE
+    by_proof: bool = False
 
     @property
     def is_exceeded(self) -> bool:
@@ -57,12 +50,8 @@ def judged(says: BoundKind, bound: Bound, measured: Measured) -> Judgement:
         return Judgement(Decision.HOLDS)
     true = _reference(says, measured)
     if math.isfinite(true):
-        return _compared(printed, true, ComparedWith.TRUE)
-    return (
-        _largest(printed, certified)
-        if says is BoundKind.CERTAIN
-        else _compared(printed, certified, ComparedWith.CERTIFIED)
-    )
+        return _compared(printed, true)
+    return _largest(printed, certified) if says is BoundKind.CERTAIN else _compared(printed, certified, by_proof=True)
 
 
 def _reference(says: BoundKind, measured: Measured) -> float:
@@ -78,10 +67,10 @@ def _reference(says: BoundKind, measured: Measured) -> float:
 
 def _largest(printed: float, certified: float) -> Judgement:
     if not math.isfinite(certified):
-        return Judgement(Decision.UNCERTIFIED, ComparedWith.CERTIFIED)
+        return Judgement(Decision.UNCERTIFIED, by_proof=True)
     if printed >= certified:
-        return _compared(printed, certified, ComparedWith.CERTIFIED)
-    return Judgement(Decision.UNPROVED, ComparedWith.CERTIFIED)
+        return _compared(printed, certified, by_proof=True)
+    return Judgement(Decision.UNPROVED, by_proof=True)
 
 
 def _why_exceeded(bound: Bound) -> Decision:
@@ -91,6 +80,6 @@ def _why_exceeded(bound: Bound) -> Decision:
     return Decision.REFUTED if bound.applies else Decision.UNFOUNDED
 
 
-def _compared(printed: float, value: float, beside: ComparedWith) -> Judgement:
+def _compared(printed: float, value: float, *, by_proof: bool = False) -> Judgement:
     """Return the judgement of a printed bound that is not exceeded."""
-    return Judgement(Decision.TIGHT if printed <= TIGHT * value else Decision.HOLDS, beside)
+    return Judgement(Decision.TIGHT if printed <= TIGHT * value else Decision.HOLDS, by_proof)

@@ -16,9 +16,8 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.posteriors.smoothness import exponential_concentration
 from dpbayes.theory.claims.claim import LOSS_TEXT, Assumption, Bound, Claim, Counterexample, Verdict, flat, number
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, exact_value
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, Simulation, exact_value, quantile_beside
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.claims.simulation import Simulation, quantile_beside
 from dpbayes.theory.dimitrakakis14.game import (
     EXPONENTIAL,
     KAPPA,

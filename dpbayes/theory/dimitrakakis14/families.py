@@ -205,12 +205,12 @@ def lemma_6(rate: float, *, at: ArrayLike) -> Bound:
     return _mass_bound(LEMMA_6, np.exp(-rate * levels), mass)
 
 
-def lemma_6_of_precision(rate: float, *, at: ArrayLike, mean_bound: float = 0.0) -> FloatArray:
-    """Return exp(-2 lambda L / max(M, 1)) (...), the mass for precision ~ Exp(lambda), |mu| <= M = `mean_bound`.
+def lemma_6_of_precision(rate: float, *, at: ArrayLike) -> FloatArray:
+    """Return exp(-2 lambda L) (...), the mass for precision ~ Exp(lambda) and mean 0.
 
-    [Dimitrakakis14] Lemma 6, mended: with the precision for the variance c = 2 lambda / max(M, 1) holds.
+    [Dimitrakakis14] Lemma 6, mended: with the precision for the variance c = 2 lambda / max(M, 1) holds, |mu| <= M.
     """
-    return np.exp(-normal_concentration(rate, mean_bound=mean_bound) * np.asarray(at, dtype=np.float64))
+    return np.exp(-normal_concentration(rate) * np.asarray(at, dtype=np.float64))
 
 
 def counterexample_lemma_6(level: float = 5.0, *, rate: float = 1.0) -> Counterexample:

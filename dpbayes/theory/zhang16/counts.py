@@ -19,14 +19,15 @@ from dpbayes.theory.claims.exhibit import (
     BoundKind,
     Exhibit,
     Measured,
+    Simulation,
     Uses,
     exact_value,
     exactly,
     mean_alone,
     not_measured,
+    quantile_beside,
 )
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.claims.simulation import Simulation, quantile_beside
 
 LEAST_EPSILON, MOST_EPSILON = 1e-4, 1e4
 

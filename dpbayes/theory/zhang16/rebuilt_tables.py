@@ -14,9 +14,8 @@ from dpbayes.base.types import FloatArray
 from dpbayes.model.closure import walsh
 from dpbayes.model.network import Network
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, number
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, not_measured
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, Simulation, not_measured, quantile_beside
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.claims.simulation import Simulation, quantile_beside
 from dpbayes.theory.zhang16.fourier import CoefficientNoise, invented_records, printed_noise
 
 _DRAWN_AT_ONCE = 1 << 20

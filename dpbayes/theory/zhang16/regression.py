@@ -25,14 +25,14 @@ def gradient(w: ArrayLike, *, x: ArrayLike, y: float, noise_variance: float = 1.
     return (y - features @ weights) / noise_variance * np.append(weights, -1.0)
 
 
-def printed_gradient(w: ArrayLike, *, x: ArrayLike, y: float, noise_variance: float = 1.0) -> FloatArray:
-    """Return (x w'w - y w, y - x'w)/(2 sigma^2) as printed: (d + 1,). [Zhang16] Appendix D, the gradient.
+def printed_gradient(w: ArrayLike, *, x: ArrayLike, y: float) -> FloatArray:
+    """Return (x w'w - y w, y - x'w)/2 as printed, for sigma = 1: (d + 1,). [Zhang16] Appendix D, the gradient.
 
     Wrong in sign, by a factor of 2, and in (x'w) w, which is not x w'w.
     """
     weights, features = np.asarray(w, dtype=np.float64), np.asarray(x, dtype=np.float64)
     first = features * (weights @ weights) - y * weights
-    return np.append(first, y - features @ weights) / (2 * noise_variance)
+    return np.append(first, y - features @ weights) / 2
 
 
 def counterexample_gradient() -> Counterexample:

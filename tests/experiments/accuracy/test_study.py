@@ -21,7 +21,7 @@ from dpbayes.experiments.accuracy.plan import (
 )
 from dpbayes.experiments.accuracy.records import Repeats, _counted, _random_cpts, _sample, node_cells
 from dpbayes.experiments.accuracy.study import AccuracyStudy, Measures, accuracy_study
-from dpbayes.experiments.accuracy.trimmed import TrimmedTable, trimmed_means
+from dpbayes.experiments.accuracy.trimmed import TrimmedTable
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, Noise, PosteriorSampler
 from dpbayes.mechanisms.base import rule_for
 from dpbayes.model.counts import Counts, count
@@ -113,16 +113,6 @@ def test_log_odds_are_those_of_exact_inference(monkeypatch, network, target, col
         assert odds[repeat, epsilon, :, record] == pytest.approx(exact[1:] - exact[0], abs=1e-4)
 
 
-def test_shared_patterns_are_looked_up_and_multiplied_alike(monkeypatch):
-    blanket = Blanket(MIXED, MIXED.index("t"))
-    picked = blanket.picked(random_codes(MIXED, (1, 7)))
-    weights = np.ones((3, 3, 7), dtype=np.float32)
-    differences = blanket.differences(random_logs(MIXED, (3, 2)))
-    multiplied = TestRecords(blanket, picked, weights).log_odds(differences)
-    monkeypatch.setattr("dpbayes.experiments.accuracy.blanket.MOST_COLUMNS", 0)
-    assert TestRecords(blanket, picked, weights).log_odds(differences) == pytest.approx(multiplied, abs=1e-4)
-
-
 @given(st.integers(2, 4), st.integers(0, 10**6))
 def test_score_of_two_states_and_of_many_is_the_obvious_one(states, seed):
     rng = np.random.default_rng(seed)
@@ -138,14 +128,6 @@ def test_score_of_two_states_and_of_many_is_the_obvious_one(states, seed):
             lost -= w * (s[state] - np.log(np.exp(s).sum()))
         assert right[repeat, epsilon] == pytest.approx(hits / weights[repeat].sum(), rel=1e-5)
         assert loss[repeat, epsilon] == pytest.approx(lost / weights[repeat].sum(), rel=1e-4)
-
-
-def test_sure_predictions_have_finite_losses():
-    odds = np.array([1e4, -1e4], dtype=np.float32).reshape(1, 1, 1, 2)
-    right, loss = score(odds, np.array([[[0, 1], [1, 0]]], dtype=np.float32))
-    assert (right[0, 0], loss[0, 0]) == (1.0, pytest.approx(0.0, abs=1e-3))
-    wrong, lost = score(odds, np.array([[[1, 0], [0, 1]]], dtype=np.float32))
-    assert (wrong[0, 0], lost[0, 0]) == (0.0, pytest.approx(1e4))
 
 
 # Records
@@ -241,20 +223,6 @@ def test_trimmed_quantiles_are_between_those_of_the_mechanism_a_little_to_either
     odds = TrimmedTable.of(np.array([a]), np.array([b]), bound).log_odds(np.zeros(1, dtype=np.int64), u[:, None])[:, 0]
     low, high = (log_odds_quantile(u + shift, a, b, bound) for shift in (-1e-3, 1e-3))
     assert np.all((low - 1e-9 <= odds) & (odds <= high + 1e-9))
-
-
-def test_no_odds_but_even_ones_are_left_at_a_bound_of_zero():
-    table = TrimmedTable.of(np.array([3.0]), np.array([9.0]), 0.0)
-    assert np.all(table.log_odds(np.array([0]), np.linspace(0, 1, 9)[:, None]) == 0)
-
-
-@pytest.mark.parametrize("network", [SMALL, MIXED])
-def test_few_rows_and_draws_at_a_time_have_the_same_law(network, monkeypatch):
-    posterior = Dirichlets.symmetric(network).updated(_counted(network, random_codes(network, (300, 20))))
-    whole = trimmed_means(posterior, 1.5, np.random.default_rng(1), draws=20)
-    monkeypatch.setattr("dpbayes.experiments.accuracy.trimmed._ROWS", 1)
-    monkeypatch.setattr("dpbayes.experiments.accuracy.trimmed._DRAWN", 1)
-    assert moments_apart(whole, trimmed_means(posterior, 1.5, np.random.default_rng(2), draws=20)) < FAR
 
 
 PRIVATE_METHODS = [method for method in METHODS.values() if not method.is_baseline]
@@ -396,25 +364,6 @@ def test_the_best_proved_curve_is_the_most_accurate_in_the_same_repeats():
     assert (lost.value, lost.error) == (pytest.approx(0.05), pytest.approx(0.0, abs=1e-12))
 
 
-def test_fewer_records_are_tested_on():
-    table, network = load_shipped("house_votes_84"), default_network("house_votes_84")
-    plan = plan_of(network=network, target="party", source=table, repeats=40, testing=10, methods=(METHODS["exact"],))
-    study = accuracy_study(plan).measures[METHODS["exact"]].accuracy[:, 0]
-    assert np.allclose(study * 20, np.round(study * 20), atol=1e-6), "whole records and halves of ten"
-    assert len(np.unique(study)) > 2
-    assert plan_of(testing=10**6) == plan_of(), "all that are left"
-    assert plan_of(testing=10**6).testing == 150
-
-
-def test_everything_tends_to_the_exact_posterior_or_to_chance():
-    study = accuracy_study(plan_of(epsilons=(1e-3, 1e3), repeats=100))
-    exact = study.mean(METHODS["exact"])[0]
-    for method in (METHODS["laplace"], METHODS["fourier"], METHODS["sampler_many"]):
-        assert abs(study.mean(method)[1] - exact) < 0.02
-    for method in study.plan.private:
-        assert abs(study.mean(method)[0] - 0.5) < max(FAR * study.error(method)[0], 1e-9)
-
-
 # Bad input
 
 
@@ -455,28 +404,12 @@ def test_tables_that_cannot_be_are_refused():
         plan_of(network=network, target="a", source=Dataset(("a", "c"), (("no", "yes"),) * 2, codes))
 
 
-def test_a_training_set_of_one_class_is_no_error():
-    network = Network.from_edges("ab", ["ab"])
-    codes = np.zeros((60, 2), dtype=np.uint8)
-    codes[0] = 1
-    study = accuracy_study(
-        plan_of(network=network, target="a", source=Dataset(("a", "b"), (("no", "yes"),) * 2, codes), repeats=10)
-    )
-    assert all(np.isfinite(study.log_loss(method)).all() for method in study.methods)
-
-
 @pytest.mark.parametrize("prior", [1e-3, 1e9])
 def test_extreme_priors_and_epsilons_stay_finite(prior):
     study = accuracy_study(plan_of(prior=prior, epsilons=(1e-3, 1.0, 1e3), repeats=4, training=1))
     for method in study.methods:
         assert np.isfinite(study.log_loss(method)).all()
         assert np.all((study.mean(method) >= 0) & (study.mean(method) <= 1))
-
-
-def test_the_target_in_the_most_families_is_the_default():
-    assert default_target(naive_bayes(3)) == "class"
-    assert default_target(MIXED) == "t"
-    assert default_target(default_network("house_votes_84")) == "party"
 
 
 def test_a_column_with_a_state_in_more_than_nine_of_ten_records_is_no_default_target():

@@ -9,7 +9,7 @@ import pytest
 from dpbayes.base.references import Reference
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict
 from dpbayes.theory.claims.exhibit import BoundKind, exactly, not_measured
-from dpbayes.theory.claims.judgement import TIGHT, ComparedWith, Decision, Judgement, judged
+from dpbayes.theory.claims.judgement import TIGHT, Decision, Judgement, judged
 
 CLAIM = Claim(Reference("Zhang16", "Lemma 99"), "A claim that nobody made", "0", Verdict.HOLDS, "It is made up.")
 NONE = not_measured(1)
@@ -58,26 +58,26 @@ def test_a_bound_up_to_a_twentieth_above_the_truth_is_tight(says):
     for factor, decision in ((1.0, Decision.TIGHT), (1.049, Decision.TIGHT), (1.051, Decision.HOLDS)):
         judgement = judged(says, bound(0.5 * factor, 9.0), exact_of(0.5, 0.5 * factor))
         assert judgement.decision is decision
-        assert judgement.beside is ComparedWith.TRUE
-    assert judged(says, bound(0.75, 9.0), exact_of(0.0, 0.75)) == Judgement(Decision.HOLDS, ComparedWith.TRUE)
+        assert not judgement.by_proof
+    assert judged(says, bound(0.75, 9.0), exact_of(0.0, 0.75)) == Judgement(Decision.HOLDS)
 
 
 def test_a_quantile_is_compared_with_the_simulated_one_and_not_with_the_exact_mean():
     measured = simulated(2.0, 1.9, 2.1, exact=1.0)
-    assert judged(BoundKind.QUANTILE, bound(3.0, 2.5), measured) == Judgement(Decision.HOLDS, ComparedWith.TRUE)
+    assert judged(BoundKind.QUANTILE, bound(3.0, 2.5), measured) == Judgement(Decision.HOLDS)
     too_few = simulated(NAN, NAN, NAN, exact=1.0)
-    assert judged(BoundKind.QUANTILE, bound(3.0, 2.0), too_few) == Judgement(Decision.HOLDS, ComparedWith.CERTIFIED)
+    assert judged(BoundKind.QUANTILE, bound(3.0, 2.0), too_few) == Judgement(Decision.HOLDS, by_proof=True)
     assert judged(BoundKind.QUANTILE, bound(2.0, 2.0), too_few).decision is Decision.TIGHT
 
 
 def test_a_probability_is_compared_with_a_simulated_one_only_if_that_is_sure():
     printed = bound(0.5, 0.125)
     sure, unsure = simulated(0.25, 0.2, 0.3), simulated(0.001, 0.0, 0.002)
-    assert judged(BoundKind.CHANCE, printed, sure) == Judgement(Decision.HOLDS, ComparedWith.TRUE)
-    assert judged(BoundKind.CHANCE, printed, unsure) == Judgement(Decision.HOLDS, ComparedWith.CERTIFIED)
-    assert judged(BoundKind.CHANCE, printed, NONE) == Judgement(Decision.HOLDS, ComparedWith.CERTIFIED)
+    assert judged(BoundKind.CHANCE, printed, sure) == Judgement(Decision.HOLDS)
+    assert judged(BoundKind.CHANCE, printed, unsure) == Judgement(Decision.HOLDS, by_proof=True)
+    assert judged(BoundKind.CHANCE, printed, NONE) == Judgement(Decision.HOLDS, by_proof=True)
     exact = simulated(0.001, 0.0, 0.002, exact=0.25)
-    assert judged(BoundKind.CHANCE, printed, exact) == Judgement(Decision.HOLDS, ComparedWith.TRUE)
+    assert judged(BoundKind.CHANCE, printed, exact) == Judgement(Decision.HOLDS)
 
 
 @pytest.mark.parametrize(("printed", "empty"), [(0.999, False), (1.0, True), (3.0, True)])
@@ -89,11 +89,11 @@ def test_a_probability_of_1_or_more_says_nothing_even_where_it_is_exceeded(print
 
 def test_a_largest_value_that_is_not_known_is_compared_with_what_is_certified():
     for certified, judgement in (
-        (2.0, Judgement(Decision.HOLDS, ComparedWith.CERTIFIED)),
-        (4.0, Judgement(Decision.TIGHT, ComparedWith.CERTIFIED)),
-        (6.0, Judgement(Decision.UNPROVED, ComparedWith.CERTIFIED)),
-        (math.inf, Judgement(Decision.UNCERTIFIED, ComparedWith.CERTIFIED)),
-        (NAN, Judgement(Decision.UNCERTIFIED, ComparedWith.CERTIFIED)),
+        (2.0, Judgement(Decision.HOLDS, by_proof=True)),
+        (4.0, Judgement(Decision.TIGHT, by_proof=True)),
+        (6.0, Judgement(Decision.UNPROVED, by_proof=True)),
+        (math.inf, Judgement(Decision.UNCERTIFIED, by_proof=True)),
+        (NAN, Judgement(Decision.UNCERTIFIED, by_proof=True)),
     ):
         assert judged(BoundKind.CERTAIN, bound(4.0, certified), NONE) == judgement
 

@@ -26,10 +26,6 @@ def test_an_axis_has_a_name_in_a_link_a_title_and_a_symbol_that_the_title_begins
         assert len(axis.symbol) <= 2 or axis is Axis.SHIFT, "a symbol, no words"
 
 
-def test_every_axis_is_a_field_of_the_setting_or_a_knob_or_of_the_subject() -> None:
-    assert {axis.field for axis in Axis} <= {*parameters_of(ClaimParameters), "epsilon", "n", "prior"}
-
-
 @pytest.mark.parametrize(
     ("axis", "ends", "points"), [("δ", (1e-4, 0.5), 13), ("t", (0.01, 10), 61), ("n", (10, 1e6), 16)]
 )

@@ -12,7 +12,7 @@ from dpbayes.model.cpts import random_cpts
 from dpbayes.model.synthetic import sample_dataset
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import kl
-from dpbayes.theory.claims.simulation import Simulation
+from dpbayes.theory.claims.exhibit import Simulation
 from dpbayes.theory.zhang16.posterior_kl import exhibits as coverage
 from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
 from dpbayes.theory.zhang16.posterior_kl.exhibits import simulate_kl
@@ -61,14 +61,6 @@ def test_at_a_billion_records_the_stable_formula_is_used():
     assert 0 < error < 0.05 * exact
 
 
-def test_all_epsilons_share_their_noise_and_blocks_do_not_matter(monkeypatch):
-    together = study([0.5, 2.0], 500)
-    assert np.all(np.diff(together.values, axis=-1) >= 0)
-    monkeypatch.setattr(coverage, "_BLOCK", 1)
-    assert study([0.5, 2.0], 500).values == pytest.approx(together.values, rel=1e-9)
-    assert study(2.0, 500).values[0] == pytest.approx(together.values[1], rel=1e-9)
-
-
 def test_exceedance_counts_and_its_error_by_hand():
     four = Simulation(np.array([[1.0, 2.0, 3.0, 4.0]]))
     assert four.exceedance([2.0])[0] == pytest.approx([0.5])
@@ -94,7 +86,7 @@ def test_what_cannot_be_simulated_is_refused():
 def test_the_interval_of_a_quantile_is_the_narrowest_that_the_binomial_law_allows(releases, tenths):
     """The k-th of the ordered releases lies above the quantile if fewer than k fall below it."""
     ordered = np.arange(1.0, releases + 1)  # the k-th is k
-    interval = Simulation(ordered[None]).quantile(tenths / 10, confidence=0.95)
+    interval = Simulation(ordered[None]).quantile(tenths / 10)
 
     def fewer_than(k):
         ways = (math.comb(releases, i) * tenths**i * (10 - tenths) ** (releases - i) for i in range(int(k)))

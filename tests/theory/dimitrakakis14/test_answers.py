@@ -99,14 +99,6 @@ def test_theorem_3_promises_success_where_no_adversary_can_have_it():
     assert counterexample_theorem_3_equal().refutes
 
 
-def test_theorem_3_printed_answers_leave_an_error_near_one_half():
-    """[Dimitrakakis14] Theorem 3 (4.3): simulated at the printed number of answers."""
-    example = counterexample_theorem_3(0.1)
-    pair = BetaPair(np.asarray(2.0), np.asarray(1.0), 1, 0.1)
-    gains = pair.gains(np.random.default_rng(17), (20_000, math.ceil(example.printed))).sum(axis=1)
-    assert np.mean(gains < 0) > 0.3
-
-
 def test_theorem_3_under_assumption_2():
     """[Dimitrakakis14] Theorem 3 (4.4): one exponential record."""
     example = counterexample_theorem_3_tail()

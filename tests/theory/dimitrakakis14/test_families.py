@@ -115,7 +115,7 @@ def test_lemma_6_small_variances_are_not_rare_enough():
     bound = lemma_6(1.0, at=[0.0, 0.5, 5.0])
     np.testing.assert_allclose(bound.certified, [1.0, np.mean(variances < 1), np.mean(variances < 0.1)], atol=2e-3)
     assert bound.certified[2] == example.certified
-    corrected = lemma_6_of_precision(1.0, at=[5.0], mean_bound=2.0)
+    corrected = lemma_6_of_precision(1.0, at=[2.5])
     precisions = np.random.default_rng(12).exponential(1.0, 10**6)
     assert abs(np.mean(precisions > 5) - corrected[0]) < FAR * math.sqrt(corrected[0] / 10**6)
 

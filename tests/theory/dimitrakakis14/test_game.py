@@ -92,13 +92,6 @@ def test_the_trimmed_mass_is_that_of_high_precision(a, b, bound):
     assert log_odds_rule(a, b, bound).log_mass == pytest.approx(float(mass), rel=1e-12, abs=1e-12)
 
 
-def test_bounds_and_parameters_broadcast():
-    together = log_odds_rule(np.array([2.0, 5.0]), 3.0, np.array([[0.1], [math.inf]]))
-    assert together.log_mass.shape == (2, 2)
-    assert together.log_mass[1, 0] == pytest.approx(special.betaln(2, 3))
-    assert together.log_mass[0, 1] == pytest.approx(float(log_odds_rule(5.0, 3.0, 0.1).log_mass))
-
-
 # Divergences
 
 

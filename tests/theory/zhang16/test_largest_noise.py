@@ -11,7 +11,6 @@ from dpbayes.model.network import Network
 from dpbayes.theory.zhang16.counts import (
     clipped_proposition_1,
     exact_largest_noise,
-    noise_scale,
     printed_largest_noise,
     proposition_1,
 )
@@ -62,14 +61,6 @@ def test_clipping_keeps_the_error_within_n():
     assert bound.certified[0] == 100 < bound.printed[0]
     assert bound.certified[1] == 100
     assert bound.certified[2] == free.certified[2] < 100
-
-
-def test_epsilons_are_a_batch_and_states_are_counted_as_cells():
-    """[Zhang16] Proposition 1."""
-    bound = proposition_1(CONSTANT, epsilon=np.ones((2, 3)), delta=0.1)
-    assert bound.printed.shape == bound.certified.shape == (2, 3)
-    assert not bound.applies
-    assert float(noise_scale(CONSTANT, 1.0)) == 2, "a node with one state needs no noise"
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, np.nan, np.inf, 1e9, "much", [1.0, 0.0]])

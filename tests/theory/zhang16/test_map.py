@@ -9,7 +9,6 @@ from scipy import integrate, stats
 from dpbayes.base.validation import InputError
 from dpbayes.theory.zhang16.map import (
     TrimmedRow,
-    algorithm_3,
     corollary_4,
     counterexample_algorithm_3,
     counterexample_corollary_4,
@@ -45,18 +44,6 @@ def test_algorithm_3_density_sensitivity_is_that_of_a_grid(a, b, omega, n):
     exact = TrimmedRow(a, b, omega, n).density_sensitivity
     assert grid <= exact * (1 + 1e-9)
     assert grid == pytest.approx(exact, rel=1e-6)
-
-
-def test_algorithm_3_certifies_its_printed_score_a_density():
-    """[Zhang16] Algorithm 3: one bound, that of the density, whoever asks."""
-    row = TrimmedRow(n=6)
-    bound = algorithm_3(row)
-    assert bound.unit == "posterior density"
-    assert float(bound.certified) == row.density_sensitivity
-    assert float(bound.printed) == pytest.approx(math.sqrt(math.log(9)))
-    assert float(bound.certified) > float(bound.printed) > float(mass_sensitivity(row.constant))
-    example = counterexample_algorithm_3(row)
-    assert (example.printed, example.certified) == (float(bound.printed), float(bound.certified))
 
 
 def test_algorithm_3_masses_move_by_the_hyperbolic_tangent():

@@ -37,7 +37,7 @@ from dpbayes.theory.zhang16.posterior_kl.exact import (
     oscillation,
 )
 from dpbayes.theory.zhang16.posterior_kl.tail import MOST_PIECES, tail_bounds
-from tests.strategies import ASIA, NAIVE_BAYES, V_STRUCTURE, chain
+from tests.strategies import ASIA, NAIVE_BAYES, chain
 
 FINE_CELLS = 512
 """Cells per update for one number: eight times those of a curve."""
@@ -280,18 +280,6 @@ def test_chernoff_is_close_to_its_value_by_quadrature():
     exact = float(((logs + np.log(20)) / rates).min())
     value = float(tail_bounds([row], np.array([b]), delta=0.05).chernoff[0])
     assert exact * 0.998 <= value < 1.05 * exact, "the grid of rates leaves exact up to 0.2% too high"
-
-
-def test_epsilons_in_one_batch_do_not_touch_each_other():
-    counts, prior = counts_of(V_STRUCTURE, 30), Dirichlets.symmetric(V_STRUCTURE)
-    epsilons = [0.01, 1.0, 50.0]
-    together = posterior_kl(prior, counts, epsilon=epsilons, delta=0.1)
-    for k, epsilon in enumerate(epsilons):
-        alone = posterior_kl(prior, counts, epsilon=epsilon, delta=0.1)
-        assert alone.tails.quantile[0] == pytest.approx(together.tails.quantile[k], rel=1e-9)
-        assert alone.tails.chernoff[0] == pytest.approx(together.tails.chernoff[k], rel=1e-9)
-        assert alone.expected[0] == pytest.approx(together.expected[k], rel=1e-12)
-    assert np.all(np.diff(together.tails.best) < 0)
 
 
 def test_many_different_rows_get_chernoffs_bound():

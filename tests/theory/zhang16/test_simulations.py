@@ -11,9 +11,8 @@ from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, empty
 from dpbayes.theory.claims import setting
-from dpbayes.theory.claims.exhibit import Measured, exactly, not_measured
+from dpbayes.theory.claims.exhibit import Measured, Simulation, exactly, mean_beside, not_measured, quantile_beside
 from dpbayes.theory.claims.setting import ClaimParameters, EvaluationPoint, Subject, scaled_counts
-from dpbayes.theory.claims.simulation import Simulation, mean_beside, quantile_beside
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.theory.zhang16.counts import exact_largest_noise, noise_scale
 from dpbayes.theory.zhang16.fourier import printed_noise

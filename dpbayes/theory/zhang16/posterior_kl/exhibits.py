@@ -17,9 +17,19 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import kl
 from dpbayes.theory.claims.claim import Bound, number
-from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, Uses, exactly, mean_alone
+from dpbayes.theory.claims.exhibit import (
+    MOST_RELEASES,
+    BoundKind,
+    Exhibit,
+    Measured,
+    Simulation,
+    Uses,
+    exactly,
+    mean_alone,
+    mean_beside,
+    quantile_beside,
+)
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
-from dpbayes.theory.claims.simulation import MOST_RELEASES, Simulation, mean_beside, quantile_beside
 from dpbayes.theory.zhang16.counts import checked_epsilons, noise_scale, scale_in_words
 from dpbayes.theory.zhang16.posterior_kl import bounds as claims
 from dpbayes.theory.zhang16.posterior_kl.bounds import PosteriorKl, posterior_kl
