@@ -12,7 +12,7 @@ import numpy as np
 from dpbayes.audit.report import AuditReport
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError, brief, require_type
-from dpbayes.experiments.accuracy.methods import methods_for
+from dpbayes.experiments.accuracy.methods import METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, epsilon_grid
 from dpbayes.experiments.accuracy.study import accuracy_study
 from dpbayes.experiments.releases import density, density_grid
@@ -21,6 +21,7 @@ from dpbayes.figures.audit import Mark, privacy_curve_figure
 from dpbayes.figures.dag import dag_figure, layered_positions
 from dpbayes.figures.posterior import density_figure
 from dpbayes.figures.style import PlotlyFigure
+from dpbayes.mechanisms import PRIVATE
 from dpbayes.mechanisms.parameters import Calibration
 from dpbayes.mechanisms.release import Release, SampledCpts
 from dpbayes.model.dataset import Dataset
@@ -113,9 +114,9 @@ def accuracy(
     data: Dataset,
     target: str,
     *,
+    mechanisms: Sequence[type] = PRIVATE,
     epsilons: Sequence[float] = epsilon_grid(0.1, 100, points=13),
     repeats: int = 50,
-    seed: int = 1,
 ) -> PlotlyFigure:
     """Draw how accurately each mechanism's release predicts a column, against epsilon, as *Lab* does.
 
@@ -125,9 +126,9 @@ def accuracy(
         net: The network.
         data: The table. Each repeat takes one half to train and the other half to test.
         target: The column to predict.
+        mechanisms: The classes of the mechanisms, such as `[dp.LaplaceUpdates]`; those that do not fit are left out.
         epsilons: The values of epsilon.
         repeats: The number of splits.
-        seed: The seed of all random numbers.
 
     Returns:
         A Plotly figure.
@@ -143,15 +144,15 @@ def accuracy(
         'ε, nats of privacy loss'
     """
     require_type("data", data, Dataset, "Read a data frame with dp.Table.from_frame.")
+    among = [method for method in METHODS.values() if method.kind in (None, *mechanisms)]
     plan = AccuracyPlan(
         network=net,
         target=target,
         source=data,
         epsilons=tuple(epsilons),
-        methods=methods_for(net, (Calibration.CERTIFIED,)),
+        methods=methods_for(net, (Calibration.CERTIFIED,), among=among),
         training=max(1, data.n // 2),
         repeats=repeats,
-        seed=seed,
     )
     return accuracy_figure(accuracy_study(plan).curves, plan.grid).to_plotly()
 

@@ -92,6 +92,14 @@ def test_no_python_is_left_unchecked():
     assert blocks(TEXTS["ARCHITECTURE.md"], "python")
 
 
+def test_the_declarations_of_a_file_are_read():
+    (text,) = blocks(TEXTS["docs/your-table.md"], "toml")
+    domains = {column.name: column.domain for column in dpbayes.read_domains(text)}
+    assert {name: domain.public for name, domain in domains.items()} == dict.fromkeys(domains, True)
+    assert [domains["smoker"].missing, domains["age"].limits] == ["missing", (0, 120)]
+    assert domains["region"].values == (("N", "NE"), ("S",))
+
+
 # What is named exists
 
 

@@ -99,3 +99,13 @@ def test_accuracy_has_a_curve_for_each_method_and_the_exact_one() -> None:
     shares = np.concatenate([np.asarray(trace.y) for trace in figure.data if "±" not in trace.name])
     assert np.all((shares >= 0) & (shares <= 1))
     assert shares.size
+
+
+def test_the_accuracy_of_chosen_mechanisms_is_drawn_beside_the_two_baselines() -> None:
+    chosen = [dp.LaplaceUpdates, dp.GaussianUpdates]
+    figure = dp.plot.accuracy(NETWORK, DATA, "bronc", mechanisms=chosen, epsilons=[0.1, 10], repeats=2)
+    every = dp.plot.accuracy(NETWORK, DATA, "bronc", epsilons=[0.1, 10], repeats=2)
+    names = [{trace.name for trace in one.data} for one in (figure, every)]
+    assert names[0] < names[1]
+    shown = [kind.label for kind in dp.MECHANISMS if any(name.startswith(kind.label) for name in names[0])]
+    assert shown == ["Laplace", "Gaussian"]
