@@ -14,7 +14,6 @@ from dpbayes.base.looks import BOUND, FREE
 from dpbayes.base.parameters import Choice, Parameter, parameters_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.accuracy.plan import typical
 from dpbayes.experiments.die import DieMethod
 from dpbayes.mechanisms import (
     MECHANISMS,
@@ -144,16 +143,6 @@ def test_a_network_in_the_place_of_a_prior_is_its_capped_prior_or_that_of_the_me
     assert np.array_equal(replace(mechanism).prior.alpha, expected)
 
 
-def test_only_private_map_has_a_prior_of_its_own() -> None:
-    """Its noise grows with smaller parameters; a guarantee depends on no prior."""
-    assert [kind.__name__ for kind in MECHANISMS if hasattr(kind, "own_prior")] == ["MapExponential"]
-    for kind in MECHANISMS:
-        capped, ones = (
-            typical(kind, prior=prior, epsilon=20.0) for prior in (Dirichlets.capped(ASIA), Dirichlets.symmetric(ASIA))
-        )
-        assert capped.certified == ones.certified
-
-
 def test_a_prior_cannot_be_left_out():
     with pytest.raises(TypeError, match="prior"):
         LaplaceUpdates(epsilon=1)
@@ -215,6 +204,15 @@ def test_a_part_of_a_batch_is_one_of_its_releases(kind, settings):
     assert np.array_equal(batch.part(1).outcome.probabilities, batch.outcome.probabilities[1])
     assert np.array_equal(batch.part(slice(2)).outcome.probabilities, batch.outcome.probabilities[:2])
     assert batch.part(1).guarantee == batch.guarantee
+
+
+@every_mechanism
+def test_the_size_of_a_release_comes_before_the_batch_of_counts(kind, settings):
+    mechanism = build(kind, settings)
+    counts = mechanism.statistic(random_table(ASIA, rng(), 40))
+    outcome = mechanism.simulate(Counts(ASIA, np.stack([counts.values] * 2), counts.n), rng(), (3,)).outcome
+    assert outcome.probabilities.shape == (3, 2, ASIA.cell_count)
+    assert outcome.numbers.shape[:2] == (3, 2)
 
 
 @every_mechanism

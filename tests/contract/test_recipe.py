@@ -287,21 +287,6 @@ def test_no_page_no_experiment_and_no_other_s_audit_knows_a_mechanism_by_name_bu
     assert sorted(set(ABOUT) - naming) == [], "what is no longer so is taken off the list"
 
 
-@pytest.mark.parametrize(
-    ("code", "named"),
-    [
-        ("from dpbayes.mechanisms import LaplaceFourier as Fourier", {"LaplaceFourier"}),
-        ("isinstance(mechanism, hellinger.HellingerSmooth)", {"HellingerSmooth"}),
-        ("name == 'LaplaceUpdates'", {"LaplaceUpdates"}),
-        ("label == 'Gaussian residuals'", {"Gaussian residuals"}),
-        ("told = 'less than Laplace'", set()),
-    ],
-)
-def test_a_mechanism_that_is_named_is_seen(tmp_path: Path, code: str, named: set[str]) -> None:
-    (tmp_path / "module.py").write_text(code, encoding="utf-8")
-    assert named_in(tmp_path / "module.py") == named
-
-
 OF_OTHERS = {
     "feature_names_in_",
     "target",

@@ -156,20 +156,6 @@ def test_over_all_neighbouring_tables_the_joint_law_keeps_what_is_certified(name
         assert max(losses) > 0.36 * epsilon
 
 
-@pytest.mark.parametrize(
-    ("network", "epsilon", "n", "share"),
-    [
-        (chain(2), 1, 1, 0.405),
-        (chain(2), 100, 4, 0.586),
-        (chain(2), 20, 14, 0.317),
-        (THREE, 1, 1, 0.530),
-        (THREE, 100, 1, 0.760),
-    ],
-)
-def test_how_much_of_its_epsilon_a_network_loses(network, epsilon, n, share):
-    assert audit_network(mechanism(network, epsilon, 2), n) / epsilon == pytest.approx(share, abs=5e-4)
-
-
 @pytest.mark.parametrize("network", [empty(1), THREE, chain(2)])
 def test_the_audit_catches_a_score_that_takes_all_of_epsilon(network):
     losses = [audit_network(build(ForgetsTheNormaliser, network, 100.0, 2), n) for n in (1, 2, 4)]
@@ -177,17 +163,6 @@ def test_the_audit_catches_a_score_that_takes_all_of_epsilon(network):
 
 
 # Releases
-
-
-@pytest.mark.parametrize("size", [(), (5,), (2, 3)])
-@pytest.mark.parametrize("batch", [(), (6,)])
-def test_estimates_come_after_the_size_and_the_batch(size, batch):
-    exact = counts_of(MIXED, 20)
-    exact = Counts(MIXED, np.broadcast_to(exact.values, (*batch, MIXED.cell_count)), exact.n)
-    outcome = mechanism(MIXED, cells=7).simulate(exact, rng(), size).outcome
-    assert outcome.places.shape == (*size, *batch, 5)
-    assert outcome.probabilities.shape == (*size, *batch, MIXED.cell_count)
-    assert MIXED.row_sums(outcome.probabilities) == pytest.approx(1.0)
 
 
 def test_probabilities_are_the_midpoints_of_the_cells():
@@ -233,13 +208,6 @@ def test_the_law_is_the_prior_times_the_exponential_of_the_mass():
     weights = prior * np.exp(3.0 * posterior / (2 * mechanism.sensitivity))
     assert np.exp(mechanism.log_pmf(exact)[0]) == pytest.approx(weights / weights.sum(), rel=1e-12)
     assert masses_of(mechanism, exact)[0] == pytest.approx(posterior, rel=1e-12)
-
-
-def test_large_networks_are_drawn_in_blocks_with_the_same_result(monkeypatch):
-    exact, estimator = counts_of(ASIA, 50), mechanism(ASIA, epsilon=50.0)
-    whole = estimator.simulate(exact, rng(), (40,)).outcome.places
-    monkeypatch.setattr(map_module, "_BLOCK", 60)
-    assert np.array_equal(estimator.simulate(exact, rng(), (40,)).outcome.places, whole)
 
 
 @pytest.mark.parametrize("prior", [1e-3, 1.0, 1e9])

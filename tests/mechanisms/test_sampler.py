@@ -167,19 +167,6 @@ def test_a_network_of_constants_has_nothing_to_hide():
 # Releases
 
 
-@pytest.mark.parametrize("draws", [1, 4])
-@pytest.mark.parametrize("size", [(), (5,), (2, 3)])
-@pytest.mark.parametrize("batch", [(), (6,)])
-def test_draws_come_after_the_size_and_the_batch(size, batch, draws):
-    exact = counts_of(V_STRUCTURE, 20)
-    exact = Counts(V_STRUCTURE, np.broadcast_to(exact.values, (*batch, 12)), exact.n)
-    outcome = sampler(V_STRUCTURE, draws=draws).simulate(exact, rng(), size).outcome
-    assert outcome.draws.shape == (*size, *batch, draws, 12)
-    assert outcome.probabilities.shape == (*size, *batch, 12)
-    assert outcome.probabilities == pytest.approx(outcome.draws.mean(axis=-2))
-    assert V_STRUCTURE.row_sums(outcome.probabilities) == pytest.approx(1.0)
-
-
 def test_every_row_follows_its_own_trimmed_posterior():
     exact = counts_of(V_STRUCTURE, 60)
     mechanism = sampler(V_STRUCTURE, epsilon=12.0)
@@ -195,13 +182,3 @@ def test_every_row_follows_its_own_trimmed_posterior():
     assert min(without) < ALARM
     far = 6 / math.sqrt(50_000)
     assert np.abs(np.corrcoef(draws[:, ::2].T) - np.eye(6)).max() < far
-
-
-def test_many_draws_average_to_the_mean_of_the_trimmed_posterior():
-    network = empty(1)
-    mechanism = sampler(network, epsilon=1000.0, draws=100)
-    exact = Counts(network, np.array([30, 10]), 40)
-    estimates = mechanism.simulate(exact, rng(), (400,)).outcome.probabilities[:, 0]
-    w = mechanism.omega
-    ratio = log_mass(32, 11, w) - log_mass(31, 11, w)
-    assert estimates.mean() == pytest.approx(math.exp(ratio), abs=6 * estimates.std() / 20)

@@ -89,13 +89,6 @@ def test_at_delta_zero_the_exact_epsilon_is_the_pure_one(log_pmf):
         assert log_pmf[worst.x, worst.r] - log_pmf[worst.y, worst.r] == worst.epsilon
 
 
-@given(laws(), st.lists(st.floats(0, 10), min_size=2, max_size=8).map(sorted))
-def test_the_curve_falls_and_is_zero_from_the_pure_epsilon_on(log_pmf, grid):
-    curve = exact_curve(log_pmf, pairs=BOTH, epsilons=grid)
-    assert np.all(np.diff(curve) <= 1e-15)
-    assert np.all((curve > 0) <= (np.array(grid) < exact_pure_epsilon(log_pmf, pairs=BOTH).epsilon))
-
-
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 30.0])
 @pytest.mark.parametrize("n", [1, 2, 50])
 def test_the_geometric_mechanism_loses_exactly_epsilon_and_half_its_noise_is_flagged(n, epsilon):

@@ -195,17 +195,6 @@ def test_a_stage_without_a_chance_is_left_out_and_costs_nothing(asia: Dataset) -
 # Sizes
 
 
-def test_wide_tables_have_no_limit_of_pairs() -> None:
-    """80 columns make 252,880 pairs of a node and up to two parents."""
-    rng = np.random.default_rng(2)
-    codes = np.repeat(rng.integers(0, 2, (300, 40)), 2, axis=1)
-    names = tuple(f"v{j}" for j in range(80))
-    table = Dataset(names, (("no", "yes"),) * 80, codes)
-    release = simulated(table, 1000)
-    twins = {tuple(sorted((names[2 * k], names[2 * k + 1]))) for k in range(40)}
-    assert len(twins & {tuple(sorted(edge)) for edge in release.network.edges}) > 36
-
-
 def test_independent_columns_get_few_arrows_however_many_they_are() -> None:
     """Where all pairs are noise, each choice ends the forest with a probability of about 1/2: 30 arrows are 10^-9."""
     codes = np.random.default_rng(5).integers(0, 2, (5000, 100))

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, Noise
-from dpbayes.mechanisms.fourier import coefficient_noise
 from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw, whole_noise
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.fourier import coefficients
@@ -199,20 +198,3 @@ def test_what_is_promised_is_what_is_promised_of_real_numbers(mechanism):
 
 
 # Digit for digit
-
-
-@pytest.mark.parametrize("shape", [(), (3,)])
-def test_the_noise_of_real_numbers_is_drawn_as_ever(shape):
-    """Laplace: from the generator at its scale; Fourier: at scale one, then scaled. As ever."""
-    exact = count(ASIA, random_table(ASIA, rng(), 50))
-    laplace = LaplaceUpdates(prior=ASIA, epsilon=0.7)
-    expected = np.clip(exact.values + rng().laplace(scale=16 / 0.7, size=(*shape, 36)), 0, 50)
-    assert np.array_equal(laplace.simulate(exact, rng(), shape).outcome.updates, expected)
-    for calibration in Calibration:
-        fourier = LaplaceFourier(prior=ASIA, epsilon=0.7, calibration=calibration)
-        noise = rng().laplace(size=(*shape, 21))
-        if calibration is Calibration.CERTIFIED:
-            noise[..., 0] = 0
-        drawn = coefficient_noise(ASIA, calibration, rng(), shape, law=fourier.noise_law)
-        assert np.array_equal(drawn, fourier.noise_scale * noise)
-        assert np.array_equal(coefficient_noise(ASIA, calibration, rng(), shape), noise)
