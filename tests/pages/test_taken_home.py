@@ -56,3 +56,13 @@ def test_every_file_of_a_page_is_named_by_the_page_and_every_number_can_be_read(
         whole, _, end = name.removeprefix("curator-only-").rpartition(".")
         assert whole.partition("-")[0] == page, name
         assert end.isalnum(), name
+
+
+@pytest.mark.parametrize(("seat", "prefix"), [("curator", "curator-only-explore"), ("recipient", "explore")])
+def test_a_file_that_is_not_private_says_so_in_its_name(seat: str, prefix: str, offered: list[str]) -> None:
+    at = open_page("pages/explore.py", seat=seat, **SMALL)
+    at.session_state["share"] = True
+    fine(at.run())
+    assert {name for name in offered if "simulation" in name} == {
+        f"{prefix}-simulation.{end}" for end in ("csv", "html")
+    }
