@@ -49,6 +49,7 @@ def test_missing_policies() -> None:
     assert own.states[0] == ("x", "y", "unknown")
     assert own.column("a").tolist() == [0, 2, 1, 2, 2]
     filled = encode(frame, [Categories("a", ("x", "y"), missing="y"), b])
+    assert filled.states[0] == ("x", "y"), "missing values count as a state that is there"
     assert filled.column("a").tolist() == [0, 1, 1, 1, 1]
     complete = encode(frame, [Categories("a", ("x", "y")), b])
     assert complete.states[0] == ("x", "y"), "no state is added to a column without missing values"
