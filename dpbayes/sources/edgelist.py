@@ -111,19 +111,14 @@ def _names_in(line: str, number: int) -> tuple[str, ...]:
         )
     if not line.partition("#")[0].strip():
         return ()
-    nodes = tuple(_read(name.strip(), number) for name in match.groups() if name is not None)
+    given = [name.strip() for name in match.groups() if name is not None]
+    try:
+        nodes = tuple(str(json.loads(name)) if name.startswith('"') else name for name in given)
+    except json.JSONDecodeError:
+        raise InputError(f"Line {number}, {brief(line.strip())}, has a name with invalid backslashes.") from None
     if not all(name.strip() for name in nodes):
         raise InputError(f'Line {number}, {brief(line.strip())}, needs a name on both sides: "parent -> child".')
     return nodes
-
-
-def _read(name: str, number: int) -> str:
-    if not name.startswith('"'):
-        return name
-    try:
-        return str(json.loads(name))
-    except json.JSONDecodeError:
-        raise InputError(f"Line {number} has the quoted name {brief(name)} with invalid backslashes.") from None
 
 
 def _written(name: str) -> str:
