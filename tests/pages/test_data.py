@@ -180,6 +180,8 @@ def test_missing_values_of_a_column_that_was_declared_without_are_stated(at: App
     edit(at, {0: {"missing": "none"}})
     assert at.session_state["upload"].dataset.states == (("rain", "sun"), ("no", "yes"))
     assert domain_table(at)[IN_WORDS].tolist() == ["2 missing values: counted as “rain”.", "None is missing."]
+    edit(at, {0: {"missing": "none", "values": "rain; sun; ?"}})
+    assert domain_table(at)[IN_WORDS][0] == "1 missing value: counted as “rain”."
 
 
 def test_the_file_in_use_is_named_after_a_visit_to_another_page(at: AppTest) -> None:

@@ -70,6 +70,8 @@ def test_a_visitor_without_the_right_has_no_upload(become: Become) -> None:
     assert "garden.csv" not in everything(at)
     assert REFUSALS[Act.UPLOAD] in said(at)
     assert "Upload" not in open_page("pages/data.py").segmented_control(key="origin").options
+    assert REFUSALS[Act.UPLOAD] in said(fine(at.switch_page("pages/explore.py").run()))
+    fine(at.switch_page("pages/data.py").run())
     become(OWNER)
     assert "garden.csv" in everything(fine(at.run())), "nothing is lost"
 

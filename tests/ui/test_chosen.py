@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import pytest
 
 import dpbayes.ui.pages
@@ -14,9 +15,10 @@ from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
 from dpbayes.mechanisms.base import Prior
 from dpbayes.mechanisms.fourier import INCREMENT
 from dpbayes.mechanisms.parameters import EPSILON
+from dpbayes.sources.named_networks import load_named
 from dpbayes.ui.session import chosen as module
 from dpbayes.ui.session import uploads
-from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.chosen import USUAL_RECORDS, Chosen
 from dpbayes.ui.session.settings import Cpts, Settings
 
 PAGES = Path(dpbayes.ui.pages.__file__).parent
@@ -112,3 +114,11 @@ def test_a_synthetic_table_is_the_same_object_in_all_sessions(session: dict[str,
     assert Chosen(Settings(records=50, data_seed=9)).dataset is not first
     given = Settings(records=50, cpts=Cpts.GIVEN)
     assert not Chosen(given).has_public_records
+
+
+def test_planned_tables_are_of_public_probabilities_and_as_many_records_as_the_table() -> None:
+    planned = Chosen(Settings(records=50)).planned_tables
+    assert (planned.n, planned.seed) == (50, 1)
+    np.testing.assert_array_equal(planned.probabilities, load_named("asia")[1])
+    other = Chosen(Settings(data="upload", graph="bayes:3")).planned_tables
+    assert (other.n, len(other.network.names)) == (USUAL_RECORDS, 4)

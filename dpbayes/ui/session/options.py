@@ -309,7 +309,6 @@ def described_options() -> dict[str, Parameter | Choice]:
         link_name(group, name): note
         for group, options in OPTIONS.items()
         for name, note in parameters_of(options).items()
-        if note is not EPSILON
     }
 
 
