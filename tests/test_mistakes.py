@@ -83,6 +83,23 @@ MISTAKES = {
         "dp.LaplaceUpdates",
     ),
     "a file's name instead of its text": (lambda: dp.read_domains("d.toml"), "JSON or TOML", "not its name"),
+    "a text as a question's evidence": (
+        lambda: dp.Question(ASIA, "dysp", "yes", "smoke=yes"),
+        "str",
+        '{"smoke": "yes"}',
+    ),
+    "the least epsilon for a text": (
+        lambda: dp.least_epsilon("dysp", CPTS, dp.LaplaceUpdates, n=100, tolerance=0.1),
+        "str",
+        "dp.Question(",
+    ),
+    "a simulated release is verified": (lambda: dp.verify(LAPLACE.simulate(COUNTS, 1)), "Release", "dp.release"),
+    "table and network in the other order": (lambda: dp.explore(ASIA, DATA), "Dataset", "dp.network"),
+    "a mechanism as text": (
+        lambda: dp.explore(DATA, ASIA, mechanism="laplace"),
+        "laplace",
+        "dp.LaplaceUpdates",
+    ),
     "one epsilon to compare": (lambda: dp.compare(DATA, ASIA, epsilons=1), "epsilons", "[0.1, 1]"),
     "a question as text": (lambda: dp.explore(DATA, ASIA, "dysp"), "question", "dp.Question("),
     "a function is audited": (

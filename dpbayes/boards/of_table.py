@@ -60,9 +60,14 @@ def explore(
 
     if seat not in SEATS:
         raise InputError(f"There is no seat {brief(seat)}; choose one of {', '.join(SEATS)}.")
-    question, counts = question or first_question(network), count(network, table)
+    counts = count(network, table)
+    question = question or first_question(network)
     require_type("question", question, Question, 'Write dp.Question(network, "wet", "yes", {"rain": "yes"}).')
     chosen = mechanism(prior=network, epsilon=1.0) if isinstance(mechanism, type) else mechanism
+    if not hasattr(chosen, "label"):
+        raise InputError(
+            f"mechanism must be a mechanism or its class, such as dp.LaplaceUpdates, not {brief(mechanism)}."
+        )
     facts, value = {"mechanism": chosen.label, "n": f"{counts.n:,}"}, shortest(float(chosen.epsilon))
 
     def at(epsilon: float) -> Mechanism[Any]:

@@ -173,6 +173,7 @@ def least_epsilon(
         >>> dp.least_epsilon(question, cpts, dp.LaplaceUpdates, n=1000, tolerance=0.1).epsilon < 2
         True
     """
+    require_type("question", question, Question, 'Write dp.Question(network, "wet", "yes", {"rain": "yes"}).')
     require_type("kind", kind, type, "Pass the class of a mechanism, such as dp.LaplaceUpdates.")
     rng = generator(seed)
     tables = planned_tables(question.network, probabilities, n, TABLES, rng)

@@ -39,7 +39,6 @@ def query(network: Network, probabilities: FloatArray, target: str, evidence: Ma
         array([0.553, 0.447])
     """
     require_type("network", network, Network, "Make one with dp.network or dp.load_named.")
-    require_type("evidence", evidence, Mapping, 'Write the states by node, for example {"smoke": "yes"}.')
     require_type("probabilities", probabilities, np.ndarray, "Pass an array of CPTs, such as posterior.mean.")
     if probabilities.shape[-1:] != (network.cell_count,):
         raise InputError(
@@ -111,6 +110,7 @@ def joint_probabilities(network: Network, probabilities: FloatArray, *scopes: tu
 
 def places_of(network: Network, target: str, evidence: Mapping[str, str]) -> tuple[int, dict[int, int]]:
     """Return the index of a target, and the states of nodes with evidence, by index. Errors: those of `query`."""
+    require_type("evidence", evidence, Mapping, 'Write the states by node, for example {"smoke": "yes"}.')
     observed = {network.index(name): place_of(network, name, state) for name, state in evidence.items()}
     aim = network.index(target)
     if aim in observed:

@@ -119,6 +119,11 @@ def contents_of(release: HasDocument | bytes | str | PathLike[str]) -> bytes:
     if isinstance(release, bytes):
         return release
     if not isinstance(release, str | PathLike):
+        if not hasattr(release, "document"):
+            kind = brief(type(release).__name__)
+            raise InputError(
+                f"release must be a real release, its file or its bytes, not {kind}: dp.release makes one."
+            )
         return release.document
     try:
         return Path(release).read_bytes()
