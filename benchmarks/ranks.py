@@ -52,7 +52,7 @@ def row_wise(points: int = POINTS) -> Reader:
 
     def read(setting: Trial, release: Release[ReleasedPosterior], theta: FloatArray) -> FloatArray:
         cells = free_cells(setting.mechanism.prior.network)
-        return release.noise_aware(points=points).cumulative(theta[..., cells], cells=cells)
+        return release.noise_aware(points=points).marginals(cells).cumulative(theta[..., cells])
 
     return read
 
@@ -60,7 +60,7 @@ def row_wise(points: int = POINTS) -> Reader:
 def together(setting: Trial, release: Release[ReleasedPosterior], theta: FloatArray) -> FloatArray:
     """Return the ranks under the joint noise-aware posterior."""
     cells = free_cells(setting.mechanism.prior.network)
-    return release.joint_noise_aware().cumulative(theta[..., cells], cells=cells)
+    return release.joint_noise_aware().marginals(cells).cumulative(theta[..., cells])
 
 
 def free_cells(network: Network) -> IntArray:

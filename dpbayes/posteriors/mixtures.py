@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import overload
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import special
 
 from dpbayes.base.text import many
@@ -60,26 +59,18 @@ class DirichletMixtures:
     @cached_property
     def mean(self) -> FloatArray:
         """E theta for every cell: (..., K); also the predictive probability of the next record's state."""
-        return self._marginals(slice(None)).mean
+        return self.marginals().mean
 
     @cached_property
     def sd(self) -> FloatArray:
         """Standard deviation of theta for every cell: (..., K)."""
-        return self._marginals(slice(None)).sd
+        return self.marginals().sd
 
     def part(self, draws: int | slice) -> "DirichletMixtures":
         """Return a part of a batch (draws, S, K)."""
         return DirichletMixtures(self.prior, self.counts[draws], self.weights[draws])
 
     # Marginals of cells
-
-    def cumulative(self, theta: ArrayLike, *, cells: IntArray | slice | int = slice(None)) -> FloatArray:
-        """Return P(theta <= a value) for the cells' marginals, at values (..., cells): (..., cells)."""
-        marginals = self._marginals(cells)
-        values = np.asarray(theta, dtype=np.float64)
-        if isinstance(cells, int):
-            return np.asarray(marginals.cumulative(values[..., None])[..., 0])
-        return marginals.cumulative(values)
 
     def interval(
         self, level: float = 0.95, *, cells: IntArray | slice | int = slice(None)
@@ -88,15 +79,11 @@ class DirichletMixtures:
 
         The cell of a row with a single state has the probability 1.
         """
-        low, high = self._marginals(cells).interval(level)
+        low, high = self.marginals(cells).interval(level)
         return (low[..., 0], high[..., 0]) if isinstance(cells, int) else (low, high)
 
-    def log_density(self, cell: int, theta: ArrayLike) -> FloatArray:
-        """Return the log density of one cell's marginal at `theta` (points,): (..., points)."""
-        marginals = self._marginals(cell)
-        return marginals.log_density(np.asarray(theta, dtype=np.float64)[:, None])[..., 0]
-
-    def _marginals(self, cells: IntArray | slice | int) -> "BetaMixtures":
+    def marginals(self, cells: IntArray | slice | int = slice(None)) -> "BetaMixtures":
+        """Return the marginals of some cells."""
         columns = slice(cells, cells + 1) if isinstance(cells, int) else cells
         rows = self.network.row_of_cell[columns]
         alpha, totals = self._components.alpha[..., columns], self._totals[..., rows]

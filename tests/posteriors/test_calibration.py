@@ -81,7 +81,7 @@ def test_ranks_are_uniform_over_all_settings_together(honest):
 def posterior_ranks(setting: Trial, numbers: np.ndarray, theta: np.ndarray, **noise: object) -> np.ndarray:
     prior, cells = setting.mechanism.prior, free_cells(setting.mechanism.prior.network)
     model = replace(setting.mechanism.noise_model, **noise)
-    return noise_aware(prior, model, numbers, setting.n, points=POINTS).cumulative(theta[..., cells], cells=cells)
+    return noise_aware(prior, model, numbers, setting.n, points=POINTS).marginals(cells).cumulative(theta[..., cells])
 
 
 def scaled(factor: float) -> Reader:

@@ -56,7 +56,7 @@ def posteriors_of(kind, prior: Dirichlets, n: int, epsilon: float, *, rng: np.ra
 def ranks_of_cells(theta: FloatArray, law: JointPosterior) -> FloatArray:
     """Ranks of all free cells: (part, C)."""
     cells = free_cells(law.network)
-    return law.cumulative(theta[..., cells], cells=cells)
+    return law.marginals(cells).cumulative(theta[..., cells])
 
 
 def ranks_of_questions(theta: FloatArray, law: JointPosterior, rng: np.random.Generator) -> FloatArray:

@@ -33,7 +33,9 @@ def test_one_component_is_one_dirichlet(network):
     np.testing.assert_allclose(one.interval(0.9), same.interval(0.9), atol=1e-8)
     theta = np.array([0.01, 0.3, 0.98])
     for cell in range(network.cell_count):
-        np.testing.assert_allclose(one.log_density(cell, theta), same.log_density(cell, theta), rtol=1e-9)
+        np.testing.assert_allclose(
+            one.marginals(cell).log_density(theta[:, None])[:, 0], same.log_density(cell, theta), rtol=1e-9
+        )
     np.testing.assert_allclose(one.effective, 1)
 
 
@@ -41,19 +43,19 @@ def test_moments_distribution_quantiles_and_density_agree():
     posterior = mixtures(MIXED, 5, batch=(2,), alpha=1.5)
     theta = np.linspace(0, 1, 20_001)
     for cell in np.flatnonzero(~CERTAIN):
-        density = np.exp(posterior.log_density(int(cell), theta[1:-1]))
+        density = np.exp(posterior.marginals(int(cell)).log_density(theta[1:-1, None])[..., 0])
         density = np.pad(density, ((0, 0), (1, 1)))
         np.testing.assert_allclose(np.trapezoid(density, theta), 1, atol=1e-4)
         mean = np.trapezoid(density * theta, theta)
         np.testing.assert_allclose(mean, posterior.mean[:, cell], atol=1e-4)
         variance = np.trapezoid(density * (theta - mean[:, None]) ** 2, theta)
         np.testing.assert_allclose(np.sqrt(variance), posterior.sd[:, cell], atol=1e-4)
-        below = np.concatenate([posterior.cumulative([t, t], cells=slice(cell, cell + 1)) for t in ([0.2], [0.6])], 1)
+        below = np.concatenate([posterior.marginals(int(cell)).cumulative(np.array([[t], [t]])) for t in (0.2, 0.6)], 1)
         for k, end in enumerate((4000, 12_000)):
             np.testing.assert_allclose(np.trapezoid(density[:, : end + 1], dx=5e-5), below[:, k], atol=1e-4)
     low, high = posterior.interval(0.8)
-    np.testing.assert_allclose(posterior.cumulative(low)[:, ~CERTAIN], 0.1, atol=1e-7)
-    np.testing.assert_allclose(posterior.cumulative(high)[:, ~CERTAIN], 0.9, atol=1e-7)
+    np.testing.assert_allclose(posterior.marginals().cumulative(low)[:, ~CERTAIN], 0.1, atol=1e-7)
+    np.testing.assert_allclose(posterior.marginals().cumulative(high)[:, ~CERTAIN], 0.9, atol=1e-7)
 
 
 def test_one_cell_is_that_of_all():
@@ -63,7 +65,10 @@ def test_one_cell_is_that_of_all():
         assert low.shape == high.shape == (2,)
         np.testing.assert_allclose((low, high), np.array(posterior.interval())[..., cell], atol=1e-8)
         at = posterior.mean[:, cell]
-        np.testing.assert_allclose(posterior.cumulative(at, cells=cell), posterior.cumulative(posterior.mean)[:, cell])
+        np.testing.assert_allclose(
+            posterior.marginals(cell).cumulative(at[:, None])[:, 0],
+            posterior.marginals().cumulative(posterior.mean)[:, cell],
+        )
     np.testing.assert_array_equal(posterior.part(1).mean, posterior.mean[1])
 
 
@@ -72,10 +77,10 @@ def test_a_cell_that_is_its_rows_only_state_is_certain():
     np.testing.assert_allclose(posterior.mean[CERTAIN], 1, rtol=1e-12)
     np.testing.assert_allclose(posterior.sd[CERTAIN], 0, atol=1e-12)
     np.testing.assert_array_equal(np.array(posterior.interval())[:, CERTAIN], 1)
-    np.testing.assert_array_equal(posterior.cumulative(np.full(MIXED.cell_count, 0.999))[CERTAIN], 0)
-    np.testing.assert_allclose(posterior.cumulative(np.ones(MIXED.cell_count))[CERTAIN], 1)
+    np.testing.assert_array_equal(posterior.marginals().cumulative(np.full(MIXED.cell_count, 0.999))[CERTAIN], 0)
+    np.testing.assert_allclose(posterior.marginals().cumulative(np.ones(MIXED.cell_count))[CERTAIN], 1)
     certain = int(np.flatnonzero(CERTAIN)[0])
-    np.testing.assert_array_equal(np.exp(posterior.log_density(certain, np.array([0.2, 0.9]))), 0)
+    np.testing.assert_array_equal(np.exp(posterior.marginals(certain).log_density(np.array([[0.2], [0.9]]))), 0)
 
 
 def test_draws_have_the_moments_and_the_quantiles():
@@ -110,7 +115,9 @@ def test_an_interval_of_a_law_that_nearly_is_one_point_has_its_ends_in_order(mon
 def test_quantiles_are_within_a_billionth_under_any_prior(alpha, level):
     posterior, tail = mixtures(MIXED, 6, batch=(2,), alpha=alpha), (1 - level) / 2
     for end, share in zip(posterior.interval(level), (tail, 1 - tail), strict=True):
-        below, above = (posterior.cumulative(np.clip(end + step, 0, 1))[:, ~CERTAIN] for step in (-3e-9, 3e-9))
+        below, above = (
+            posterior.marginals().cumulative(np.clip(end + step, 0, 1))[:, ~CERTAIN] for step in (-3e-9, 3e-9)
+        )
         assert (below <= share + 1e-12).all()
         assert (above >= share - 1e-12).all()
 

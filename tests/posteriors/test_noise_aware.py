@@ -57,7 +57,7 @@ def require_sound(law: DirichletMixtures) -> None:
     np.testing.assert_allclose(law.network.row_sums(law.mean), 1)
     np.testing.assert_allclose(law.weights.sum(axis=-2), 1)
     assert (law.counts >= 0).all()
-    assert not np.isnan(law.log_density(0, np.array([0.25]))).any()
+    assert not np.isnan(law.marginals(0).log_density(np.array([[0.25]]))).any()
 
 
 # Limits

@@ -41,7 +41,7 @@ def releases_of(mechanism, n: int, number: int = RELEASES) -> np.ndarray:
 
 def distributions(law: DirichletMixtures) -> np.ndarray:
     shape = law.mean.shape
-    return np.stack([law.cumulative(np.full(shape, value)) for value in VALUES], axis=-2)
+    return np.stack([law.marginals().cumulative(np.full(shape, value)) for value in VALUES], axis=-2)
 
 
 def exact_distributions(mechanism, released: np.ndarray, n: int) -> np.ndarray:

@@ -59,22 +59,16 @@ def parents_designs(design: JointDesign) -> tuple[ParentsDesign, ...]:
         masks = _subsets(parents)
         new = [mask for mask in masks if mask not in seen and mask in design.numbers_of_set]
         if new and int(np.prod(network.cards[parents])) <= MOST_CONFIGURATIONS:
-            scope = sorted(set(parents).union(*(network.families[parent] for parent in parents)))
-            if not _is_small(design, scope, seen):
-                scope = parents
-            observed = [mask for mask in _subsets(scope) if mask in seen and mask in design.numbers_of_set]
+            for scope in (sorted(set(parents).union(*(network.families[parent] for parent in parents))), parents):
+                observed = [mask for mask in _subsets(scope) if mask in seen and mask in design.numbers_of_set]
+                size = sum(len(design.numbers_of_set[mask]) for mask in observed)
+                if np.prod(network.cards[scope].astype(float)) <= MOST_CONFIGURATIONS and size <= _MOST_OBSERVED:
+                    break
             numbers, functions = zip(*(_numbers(design, scope, part) for part in (new, observed)), strict=True)
             if len(numbers[0]):
                 designs.append(ParentsDesign(tuple(scope), *numbers, *functions))
         seen.update(_subsets(network.families[node]))
     return tuple(designs)
-
-
-def _is_small(design: JointDesign, scope: list[int], seen: set[int]) -> bool:
-    if int(np.prod(design.network.cards[scope].astype(float))) > MOST_CONFIGURATIONS:
-        return False
-    observed = [mask for mask in _subsets(scope) if mask in seen and mask in design.numbers_of_set]
-    return sum(len(design.numbers_of_set[mask]) for mask in observed) <= _MOST_OBSERVED
 
 
 def _subsets(nodes: tuple[int, ...] | list[int]) -> list[int]:

@@ -201,10 +201,6 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-_Read = tuple[FloatArray, FloatArray, TablesLaw]
-"""Counts (B, S, K), weights (B, S, m) and the tables' distribution."""
-
-
 @dataclass(frozen=True, eq=False)
 class _Work:
     """The parts that do not depend on the release; `where` (m, 2) has the group of every row, and its index there."""
@@ -336,18 +332,9 @@ class _Result:
     is_settled: BoolArray
 
 
-def _read(work: _Work, tables: FloatArray) -> _Read:
-    """Return counts (B, S, K), weights (B, S, m) and the tables' distribution for a few releases (B, K)."""
-    counts, weights, law = _sampled(work, tables, _swept(work, tables))
-    if not law.is_settled.all():
-        alone = np.flatnonzero(~law.is_settled)
-        quick = noise_aware(work.prior, work.noise, tables[alone], work.n, points=counts.shape[1])
-        counts[alone], weights[alone] = quick.counts, quick.weights
-    return counts, weights, law
-
-
-def _sampled(work: _Work, tables: FloatArray, result: _Result) -> _Read:
-    """Return counts, weights and the tables' distribution after the sweeps."""
+def _read(work: _Work, tables: FloatArray) -> tuple[FloatArray, FloatArray, TablesLaw]:
+    """Return counts (B, S, K), weights (B, S, m) and the tables' distribution for some releases (B, K)."""
+    result = _swept(work, tables)
     points = max(tilted.weights[0, 0].size for tilted in result.tilted)
     counts = np.zeros((len(tables), points, work.network.cell_count))
     weights = np.zeros((len(tables), points, work.network.row_count))
@@ -358,16 +345,11 @@ def _sampled(work: _Work, tables: FloatArray, result: _Result) -> _Read:
         shares = tilted.weights.reshape(len(tables), m, -1)
         counts[:, :number, own.prior.cells] = numbers.transpose(1, 3, 2, 0)
         weights[:, :number, own.prior.rows] = shares.swapaxes(1, 2)
-        rows.append(
-            RowDraws(
-                own.prior.cells,
-                own.prior.alpha,
-                tilted,
-                mean,
-                _root(covariance),
-                own.inner_sizes(work.points(own)),
-            )
-        )
+        sizes = own.inner_sizes(work.points(own))
+        rows.append(RowDraws(own.prior.cells, own.prior.alpha, tilted, mean, _root(covariance), sizes))
+    if (alone := np.flatnonzero(~result.is_settled)).size:
+        quick = noise_aware(work.prior, work.noise, tables[alone], work.n, points=points)
+        counts[alone], weights[alone] = quick.counts, quick.weights
     return counts, weights, TablesLaw(work.design, result.state.mean, result.state.root, tuple(rows), result.is_settled)
 
 
@@ -429,7 +411,7 @@ def _sweep(
     for g, rows in enumerate(work.groups):
         mean, covariance = marginals[g]
         cavity = rows.cavity(mean, covariance, laws.sites[g])
-        region = (rows.clipped(mean), covariance) if sweep else laws.regions[g]
+        region = (np.clip(mean, 0, work.n), covariance) if sweep else laws.regions[g]
         law = rows.located(tables[:, rows.prior.cells], cavity, region, _SWEEP_POINTS if sweep > 1 else _FEW_POINTS)
         located.append(law)
         sites.append(laws.sites[g].towards(rows.site(law.tilted, law.place, cavity), share))
@@ -469,7 +451,7 @@ def _first_region(rows: TiltedRows, work: _Work, fits: FloatArray) -> Place:
     share, covariance = rows.prior.given_noise(*(own[nodes[rows.prior.rows], None] for own in variances))
     fit, (centre, _) = fits[:, rows.prior.cells], rows.prior.moments
     mean = (fit + np.matmul(share, (centre - fit)[..., None])[..., 0]) @ rows.prior.lift.T
-    return rows.clipped(mean), np.broadcast_to(covariance, (len(fits), *covariance.shape)).copy()
+    return np.clip(mean, 0, work.n), np.broadcast_to(covariance, (len(fits), *covariance.shape)).copy()
 
 
 def _first_site(rows: TiltedRows, tables: FloatArray) -> Normals:

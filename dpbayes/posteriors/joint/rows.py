@@ -174,11 +174,6 @@ class TiltedRows:
         return self.prior.states
 
     @property
-    def concentration(self) -> FloatArray:
-        """The sums of the Dirichlet parameters: (m, 1)."""
-        return self.prior.concentration
-
-    @property
     def n(self) -> int:
         return self.prior.n
 
@@ -190,10 +185,6 @@ class TiltedRows:
     @property
     def _most(self) -> float:
         return (_FAR * (self.n + 1)) ** 2
-
-    def clipped(self, mean: FloatArray) -> FloatArray:
-        """Return means (..., r) with counts between 0 and n."""
-        return np.clip(mean, 0, self.n)
 
     def cavity(self, mean: FloatArray, covariance: FloatArray, site: Normals) -> tuple[FloatArray, FloatArray]:
         """Return the cavity's mean (B, m, r) and precision (B, m, r, r), from the rows' moments and sites."""
@@ -354,7 +345,7 @@ class TiltedRows:
 
     def _log_of_totals(self, points: FloatArray) -> FloatArray:
         """The part of the factor that depends on the total: (B, m, J, S)."""
-        totals, concentration = points[0, ..., :1], self.concentration[..., None]
+        totals, concentration = points[0, ..., :1], self.prior.concentration[..., None]
         law = special.gammaln(totals + 1) - special.gammaln(totals + concentration)
         return np.broadcast_to(law, points.shape[1:]).copy()
 
