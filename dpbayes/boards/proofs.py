@@ -216,14 +216,13 @@ def outputs_view(audit: AdaptiveAudit, tables: TablePair) -> View:
     Returns:
         A view of one stop.
     """
-    claimed, bound, counted = audit.claimed, audit.loss_bound(), audit.lower_bound()
+    claimed, bound = audit.claimed, audit.loss_bound()
     said = "is refuted" if audit.is_refuted else "is not refuted by simulated outputs"
     confidence = power_of_ten(round(np.log10(DOUBT)))
     notes = (
         f"Stated and proved: {claimed} ({claimed.reference}). At δ > 0, a few outputs may have a loss above ε.",
         f"Measured: the largest simulated loss is {numeral(audit.largest, 4)}. Lower bound for these two tables: "
-        f"ε ≥ {numeral(bound, 4)} with confidence 1 − {confidence}; by counting outputs alone, "
-        f"{numeral(counted.epsilon, 4)}. The worst case over all tables is not known.",
+        f"ε ≥ {numeral(bound, 4)} with confidence 1 − {confidence}. The worst case over all tables is not known.",
         tables.description,
         *(("Not private (curator view).",) if tables.private else ()),
     )

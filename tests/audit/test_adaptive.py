@@ -12,7 +12,7 @@ import dpbayes as dp
 from dpbayes.audit.registry import UNKNOWN, audit_of
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import AdaptiveTables
-from dpbayes.mechanisms.adaptive import choices, draws, process
+from dpbayes.mechanisms.adaptive import choices, process
 from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -38,7 +38,6 @@ def test_no_output_loses_more_than_a_pure_epsilon_and_some_lose_much_of_it() -> 
     audit = audited(4)
     assert 0.5 * 4 < audit.largest <= 4
     assert not audit.is_refuted
-    assert audit.lower_bound().epsilon <= 4
     assert (audit.first.shape, audit.second.shape) == ((30,), (30,))
 
 
@@ -61,18 +60,6 @@ def test_a_variant_that_spends_more_than_its_plan_is_refuted(monkeypatch: pytest
     audit = audited(4)
     assert audit.largest > 4
     assert audit.is_refuted
-
-
-def test_the_bound_counts_an_event_fixed_on_other_outputs() -> None:
-    ones = np.ones(4000)
-    audit = dp.AdaptiveAudit(dp.Guarantee(0.1, 1e-5), ones, ones)
-    bound = audit.lower_bound()
-    assert bound.epsilon > 3
-    assert bound.counted == 2000
-    assert bound.hits == (2000, 0)
-    assert audit.is_refuted
-    alike = dp.AdaptiveAudit(dp.Guarantee(0.1, 1e-5), ones, -ones)
-    assert alike.lower_bound().epsilon == 0
 
 
 def test_the_bound_of_exact_losses_is_the_largest_one_at_delta_0_and_below_it_at_a_positive_delta() -> None:
@@ -118,16 +105,6 @@ def test_noise_of_half_the_size_is_refuted_at_a_positive_delta(monkeypatch: pyte
     monkeypatch.setattr(process.Process, "cost", 0)
     broken = of_one_record(4, 1e-5, 30)
     assert broken.loss_bound() > 4
-    assert broken.is_refuted
-
-
-def test_a_sampler_with_hardly_any_noise_is_refuted_by_counting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its losses are computed with the stated noise, and do not show it."""
-    exact = draws.scale_at
-    monkeypatch.setattr(draws, "scale_at", lambda cost: exact(cost) / 50)
-    broken = of_one_record(0.5, 0, 80)
-    assert broken.loss_bound() <= 0.5
-    assert broken.lower_bound().epsilon > 0.5
     assert broken.is_refuted
 
 

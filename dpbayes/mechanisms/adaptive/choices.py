@@ -125,17 +125,14 @@ def drawn_by_scores(scores: IntArray, draws: Draws) -> Choose:
     return choose
 
 
-def forest_pairs(allowed: BoolArray, *, n: int, cost: Amount) -> tuple[IntArray, IntArray]:
-    """Return the candidate pairs (d, d) for a forest over n records; none if the stage is omitted (`is_hopeless`)."""
+def chosen_forest(allowed: BoolArray, choose: Choose, *, n: int, cost: Amount) -> Iterator[PairChoice]:
+    """Yield allowed pairs (d, d), each at a cost, until "nothing" is selected or the forest is a tree.
+
+    There are none if the stage is omitted (`is_hopeless`) for n records.
+    """
     first, second = np.nonzero(np.triu(allowed, 1))
     if not first.size or is_hopeless(_score_of_nothing(_least_forest(len(allowed)), len(first), cost), n):
-        return first[:0], second[:0]
-    return first, second
-
-
-def chosen_forest(allowed: BoolArray, choose: Choose, *, n: int, cost: Amount) -> Iterator[PairChoice]:
-    """Yield allowed pairs (d, d), each at a cost, until "nothing" is selected or the forest is a tree."""
-    first, second = forest_pairs(allowed, n=n, cost=cost)
+        return
     tree, pairs_of = np.arange(len(allowed)), np.zeros(len(allowed), dtype=np.int64)
     addition = round(_PREFERENCE * float(choice_scale(SENSITIVITY, cost)))
     while (free := np.flatnonzero(tree[first] != tree[second])).size:
