@@ -106,7 +106,8 @@ def packed(values: Mapping[str, Any]) -> bytes:
         {"@": k} is part k, and {"$": [start, length]} an array.
     """
     numbers, parts = _Numbers(), _Parts()
-    text = json.dumps(_plain(values, numbers, parts) | {"parts": parts.all}, allow_nan=False).encode()
+    plain = _plain(values, numbers, parts) | {"parts": parts.all}
+    text = json.dumps(plain, allow_nan=False, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 4)
     return len(text).to_bytes(4, "little") + text + numbers.block
 

@@ -38,6 +38,10 @@ OF_RECORDS = 3
 """Simulated releases at each stop of a mechanism that reads the records, which takes long."""
 
 
+PERSON = "person.open"
+"""Whether the part on one person is open, which depends on epsilon."""
+
+
 def explore_page(chosen: Chosen) -> None:
     """Show the question, one of the two boards and the controls, and below what follows from them."""
     with st.container(key="explore"):
@@ -62,7 +66,14 @@ def _release(chosen: Chosen) -> None:
     """Show the board of this seat. Errors: those of `view_of`."""
     view, value = view_of(chosen), shortest(chosen.epsilon)
     with st.container(key="main"), st.container(key="picture"):
-        show("explore", inputs_of(chosen), lambda: view, value, is_public=chosen.has_public_records)
+        show(
+            "explore",
+            inputs_of(chosen),
+            lambda: view,
+            value,
+            is_public=chosen.has_public_records,
+            is_alone=not st.session_state.get(PERSON),
+        )
     python = (lambda: show_python(python_of(chosen), "explore", chosen)) if _has_python(chosen) else None
     share(view, value, python=python)
 
@@ -186,7 +197,7 @@ _BEFORE = np.linspace(0.0, 1.0, 201)
 
 def one_person(chosen: Chosen) -> None:
     """Show how far a belief about one person can rise under the guarantee and the mechanism, which is public."""
-    with folded("Meaning of this epsilon for one person", key="person.open") as is_open:
+    with folded("Meaning of this epsilon for one person", key=PERSON) as is_open:
         if not is_open:
             return
         left, right = st.columns(2)

@@ -22,6 +22,7 @@ from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.kept import kept, server_cache
 from dpbayes.ui.session.looked import note_board
 from dpbayes.ui.session.settings import PARAMETERS
+from dpbayes.ui.widgets.address import write_link
 from dpbayes.ui.widgets.show import offered_name, sentence_instead
 
 MOST_TYPED = 24
@@ -99,7 +100,15 @@ def _frames_or_refusal(view: View, stop: str) -> tuple[Frame, ...]:
         return (Frame(str(error), {}),)
 
 
-def show(name: str, inputs: Hashable, view: Callable[[], View], value: str = "", *, is_public: bool = False) -> Board:
+def show(
+    name: str,
+    inputs: Hashable,
+    view: Callable[[], View],
+    value: str = "",
+    *,
+    is_public: bool = False,
+    is_alone: bool = False,
+) -> Board:
     """Show the board of a view at `value`, and set the parameter of its slider where the hand rests.
 
     The browser receives the frames of `value` first. Once it has drawn them, it requests the other stops.
@@ -110,6 +119,7 @@ def show(name: str, inputs: Hashable, view: Callable[[], View], value: str = "",
         view: Computes the view.
         value: The stop that is shown.
         is_public: Whether the view follows from public data and settings alone, so that all sessions share it.
+        is_alone: Whether nothing else that the page shows depends on the value, so that the page need not run again.
 
     Returns:
         The board as it is shown.
@@ -119,29 +129,36 @@ def show(name: str, inputs: Hashable, view: Callable[[], View], value: str = "",
         if is_public
         else kept(f"board.{name}.view", inputs, lambda: _Computed.of(view))
     )
-    settings = current()
-    wanted = f"{name}.wanted"
+    settings, wanted = current(), f"{name}.wanted"
     board = computed.at(value, every_stop=st.session_state.get(wanted) == inputs)
-    delivered = _delivered(name, inputs, value, is_typed=computed.is_typed(value))
 
     # Streamlit ends a run for the message of a page, and a click of that moment would be lost with its callback; it
     # does not for the message of a fragment. The browser requests the stops on its own, at any moment.
     @st.fragment
     def mounted() -> None:
-        if current() is not settings:
-            st.rerun()  # the hand rests elsewhere, which all of the page shows
-        computed.at(value, every_stop=st.session_state.get(wanted) == inputs)
+        has_moved = current() is not settings
+        if has_moved and not (is_alone and not _others_read_settings()):
+            st.rerun()
+        now = st.session_state[_key(name)].rested if has_moved else value
+        computed.at(now, every_stop=st.session_state.get(wanted) == inputs)
         _mount(
             key=f"board.{name}",
-            data=_message(name, delivered, computed),
+            data=_message(name, _delivered(name, inputs, now, is_typed=computed.is_typed(now)), computed),
             on_rest_change=lambda: _rest(name, board),
             on_wanted_change=lambda: st.session_state.update({wanted: inputs}),
         )
+        if has_moved:
+            write_link()
 
     mounted()
     st.session_state.setdefault(_NUMBERS, {}).update(board.frame.numbers)
     note_board(board)
     return board
+
+
+def _others_read_settings() -> bool:
+    """Return whether a story or the menu "Share" is open, which show numbers or the link."""
+    return bool(current().story) or bool(st.session_state.get("share"))
 
 
 def _delivered(name: str, inputs: Hashable, value: str, *, is_typed: bool) -> _Delivered:
