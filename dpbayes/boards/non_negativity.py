@@ -128,13 +128,13 @@ def _frame(inputs: NonNegativityInputs, curves: list[Curve], added: Curve, t: fl
         numbers["simulated"] = float(np.mean(inputs.needed > t))
         said = f"{share_text(numbers['simulated'])} of releases have a negative count"
     else:
-        said = f"at most {share_text(proved)} of releases have a negative count"
+        said = f"the proved bound of releases with a negative count is {share_text(proved)}"
     figures = {
         "share": _figure(curves, t, "releases with a negative count", range=[-0.02, 1.04], tickformat=PERCENT),
         "added": _figure([added], t, "added to every table, records", rangemode="tozero"),
     }
     captions = {
-        "share": f"Proved: at most {share_text(proved)}. The paper states {share_text(stated)}, which is exp(−t).",
+        "share": f"Proved bound: {share_text(proved)}. The paper states {share_text(stated)}, which is exp(−t).",
         "added": f"{numeral(numbers['added'], 3)} records at ε = {numeral(inputs.epsilon)}.",
     }
     return Frame(f"t = {numeral(t)}: {said}.", figures, (WORST_CASE,), captions, numbers)
