@@ -80,7 +80,3 @@ def test_only_a_board_of_a_table_is_private(is_table):
     plan = replace(FIGURE_1, network=network, target=network.names[-1], source=source, methods=methods, repeats=3)
     board = prediction_accuracy(AccuracyInputs(plan)).complete()
     assert board.private is is_table
-
-
-def test_all_stops_fit_into_a_small_block():
-    assert len(prediction_accuracy(INPUTS).complete().block()) < 200_000

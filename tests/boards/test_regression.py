@@ -56,7 +56,3 @@ def test_a_recipient_sees_epsilon_and_no_error():
     curator = regression(INPUTS).frames_at("100")[0].figures["epsilons"]
     assert board.frame.figures["epsilons"].to_json() == curator.to_json()
     assert board.frame.numbers == {"proved": float(SMALL.certified[nearest_place(PRECISIONS, 100)])}
-
-
-def test_all_stops_fit_into_a_small_block():
-    assert len(regression(INPUTS).complete().block()) < 100_000

@@ -12,7 +12,6 @@ from dpbayes.experiments.die import MOST_SHOWN, Balance, DieMethod, Scenario, Sm
 from dpbayes.experiments.die_errors import (
     LEVELS,
     DieNoise,
-    ErrorLaw,
     error_laws,
     most_throws,
     noisy_counts,
@@ -129,11 +128,6 @@ def test_quantiles_are_those_of_the_mechanisms_law(scenario):
         assert inside == pytest.approx([law[errors <= h].sum() for h in (0.0, 0.2, 0.7, 1.0)])
         assert scenario.certified(method) == mechanism.certified
         assert scenario.claimed(method) == mechanism.claimed
-
-
-def test_quantiles_of_a_law_by_hand():
-    law = ErrorLaw(np.array([[0.0, 0.2, 0.5, 0.9]]), np.array([[0.1, 0.5, 0.6, 1.0], [0.0, 0.0, 1.0, 1.0]]))
-    assert law.quantiles((0.05, 0.1, 0.5, 0.55, 1.0)).tolist() == [[0.0, 0.0, 0.2, 0.5, 0.9], [0.5] * 5]
 
 
 @pytest.mark.parametrize("method", [DieMethod.CELLS, DieMethod.ONE])

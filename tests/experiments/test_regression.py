@@ -86,16 +86,6 @@ def test_every_record_is_as_likely_to_be_trained_on_and_none_twice() -> None:
     assert records.split_products(train, stream(1), 2).shape == (2, 5, 5)
 
 
-def test_the_exact_curve_depends_on_splits_alone_and_grows_repeat_by_repeat() -> None:
-    records = table()
-    base = curves(records, study(repeats=25))
-    for other in (study(repeats=25, draws=7), study(repeats=25, epsilon=2.0)):
-        assert np.array_equal(curves(records, other).exact.mean, base.exact.mean)
-    more = curves(records, study(repeats=60)).exact
-    rest = (60 * more.mean - 25 * base.exact.mean) / 35
-    assert np.all(np.abs(rest - base.exact.mean) < FAR * 3 * more.standard_error), "the first 25 repeats are the same"
-
-
 # The law of private draws
 
 

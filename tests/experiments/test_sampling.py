@@ -110,16 +110,6 @@ def test_the_error_of_the_mean_is_that_of_the_mechanisms_releases(epsilon, draws
     assert np.abs(squares.mean() - wrong).max() > FAR * squares.std() / math.sqrt(4000)
 
 
-def test_more_draws_first_help_and_then_trim_too_much():
-    row, draws = RowState(np.array([80.0, 20.0]), 0), np.arange(1, 2000)
-    errors = row.error_of_mean(certified_bound(ASIA, epsilon=np.array([[1.0], [100.0]]), draws=draws), draws)
-    assert errors.shape == (2, 1999)
-    best = draws[errors.argmin(axis=-1)]
-    assert best[0] == 1
-    assert 1 < best[1] < 100
-    assert errors[:, -1] == pytest.approx(row.mean - 0.5, abs=0.01)
-
-
 # The game
 
 
@@ -171,12 +161,6 @@ def test_the_log_odds_rise_by_the_divergence():
     study = play(pair, rng(), answers=50, games=4000)
     for side, half in ((pair, study.log_odds[-1, :2000]), (pair.swapped(), study.log_odds[-1, 2000:])):
         assert abs(half.mean() - 50 * float(side.kl)) < FAR * half.std() / math.sqrt(2000)
-
-
-def test_more_answers_keep_the_first_ones():
-    _, pair = network_pair()
-    short, long = (play(pair, rng(), answers=j, games=40).log_odds for j in (10, 25))
-    assert np.allclose(long[:10], short)
 
 
 def test_needed_answers_lie_in_the_proved_bracket():

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from dpbayes.base.looks import EXACT, INVALID, PRIVATE
 from dpbayes.experiments.accuracy.methods import METHODS
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
@@ -40,14 +39,6 @@ def test_curves_are_the_means_and_bands_two_standard_errors(study):
     assert len(figure.data) == 2 * len(study.methods)
     assert figure.layout.xaxis.title.text == EPSILON_AXIS
     assert figure.layout.xaxis.type == "log"
-
-
-def test_colours_say_what_is_exact_private_and_not_kept(study):
-    drawn = lines(accuracy_figure(study.curves, study.plan.grid).to_plotly())
-    assert drawn["exact (not private)"].line.color == EXACT
-    assert drawn["Laplace"].line.color == PRIVATE
-    assert drawn["sampling (paper, 7 samples)"].line.color == INVALID
-    assert drawn["Fourier (paper)"].line.dash == "dash"
 
 
 def test_proved_epsilons_place_the_printed_sampler_where_it_belongs(study):

@@ -26,11 +26,6 @@ def test_the_least_epsilon_is_where_the_tolerance_is_met():
     assert list(traces["95% interval"].x) == [1.7, 1.9]
 
 
-def test_an_interval_without_an_end_reaches_the_pictures_edge():
-    traces, _ = drawn(NeededEpsilon(1.2, 1.1, math.inf))
-    assert list(traces["95% interval"].x) == [1.1, 10.0]
-
-
 def test_what_is_not_known_is_not_drawn():
     traces, _ = drawn(NeededEpsilon(math.inf, math.inf, math.inf), most=(math.inf, 0.0, 0.01))
     assert list(traces["least ε"].x) == [None]

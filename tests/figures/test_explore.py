@@ -43,14 +43,6 @@ def test_an_epsilon_beyond_the_axis_is_marked_at_its_end():
     assert line.x0 == X[-1]
 
 
-def test_shares_keep_the_whole_axis():
-    curve = Curve(Look("clipped", PRIVATE), X, np.full(5, 0.5), NONE)
-    figure = shares_figure([curve], epsilon=1.0, value=0.5, title="share of counts").to_plotly()
-    low, high = figure.layout.yaxis.range
-    assert low <= 0 < 1 <= high
-    assert figure.layout.yaxis.title.text == "share of counts"
-
-
 BEFORE = np.array([0.0, 0.5, 1.0])
 
 

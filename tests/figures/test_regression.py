@@ -47,11 +47,6 @@ def test_errors_have_lines_bands_and_the_precision_looked_at() -> None:
     assert "mean squared error" in figure.layout.yaxis.title.text
 
 
-def test_a_single_repeat_has_no_band() -> None:
-    figure = regression_errors_figure(B, drawn({ONE_NAME: errors(1, repeats=1)}), marked=1.0).to_plotly()
-    assert [trace.fill for trace in figure.data] == [None, None]
-
-
 def test_epsilons_are_certified_and_printed_and_too_low_a_promise_is_red() -> None:
     certified, printed = np.array([100.0, 10.0, 1.0, 0.1]), np.array([50.0, 20.0, 10.0, 5.0])
     figure = epsilon_figure(B, certified, printed, several=None, marked=1.0, colour=RUST).to_plotly()
@@ -64,14 +59,6 @@ def test_epsilons_are_certified_and_printed_and_too_low_a_promise_is_red() -> No
     assert np.array_equal(low.y, [50, np.nan, np.nan, np.nan], equal_nan=True)
     assert low.line.color == INVALID
     assert figure.layout.yaxis.type == "log"
-
-
-def test_several_draws_have_a_line_of_their_own() -> None:
-    figure = epsilon_figure(
-        B, np.ones(4), np.full(4, 9.0), several=np.full(4, 3.0), marked=1.0, colour=RUST
-    ).to_plotly()
-    lines = {trace.name: trace for trace in figure.data}
-    assert lines["proved, all samples"].y == pytest.approx(np.full(4, 3.0))
 
 
 def test_what_is_not_known_is_a_gap_in_line_and_band_and_a_curve_of_nothing_else_is_left_out() -> None:

@@ -61,15 +61,6 @@ def test_at_a_billion_records_the_stable_formula_is_used():
     assert 0 < error < 0.05 * exact
 
 
-def test_exceedance_counts_and_its_error_by_hand():
-    four = Simulation(np.array([[1.0, 2.0, 3.0, 4.0]]))
-    assert four.exceedance([2.0])[0] == pytest.approx([0.5])
-    assert four.exceedance(5.0)[0] == pytest.approx([0.0])
-    assert four.exceedance([5.0])[1] == pytest.approx([np.sqrt(0.1 * 0.9 / 4)])
-    assert four.quantile(0.5)[0] == pytest.approx([2.0])
-    assert np.isnan(four.quantile(0.95)[2][0])
-
-
 def test_what_cannot_be_simulated_is_refused():
     with pytest.raises(InputError, match="number of releases must be"):
         study(1.0, 0)

@@ -17,7 +17,6 @@ from dpbayes.theory.dimitrakakis14.game import (
     BetaPair,
     GammaPair,
     NormalPair,
-    adversary_ceiling,
     gamma_variation,
     necessary_answers,
     needed_answers_bracket,
@@ -197,13 +196,6 @@ def test_theorem_3_as_printed_calls_too_few_answers_enough():
     assert printed < least
     assert necessary_answers(0.5, error=0.05) <= least
     assert printed_answers_tail([2.0, 1.0], 3.0, error=0.05) * KAPPA == pytest.approx([math.log(20), math.log(20) / 2])
-
-
-def test_ceilings_are_logistic_in_the_total_epsilon():
-    assert adversary_ceiling(0.5, np.arange(3)) == pytest.approx(
-        [0.5, 1 / (1 + math.exp(-0.5)), 1 / (1 + math.exp(-1))]
-    )
-    assert adversary_ceiling(1e9, 1) == 1
 
 
 # Refusals

@@ -5,9 +5,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy import integrate, special, stats
+from scipy import integrate, special
 
+from dpbayes.audit.registry import audit
 from dpbayes.base.validation import InputError
+from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
 from dpbayes.posteriors.hellinger import Die, all_distances, log_pmf
 from dpbayes.theory.notes.lemmas import counterexample_lemma_2_1, counterexample_lemma_2_2, dilation, sliding
 from dpbayes.theory.notes.mechanisms import (
@@ -29,21 +31,6 @@ from dpbayes.theory.notes.sensitivities import (
     score_changes,
     smoothing,
 )
-
-
-def laplace_curve(epsilon: float, *, at: object) -> np.ndarray:
-    """Return delta at every epsilon' = `at` (...) for Lap(2/epsilon) on all of m >= 2 counts. [Notes] Section 3.2.
-
-    The Notes do not say which Laplace mechanism they compare with. 1 - e^-g (1 + g/2), g = (epsilon - epsilon')/2.
-    """
-    gap = np.maximum(epsilon - np.asarray(at, dtype=float), 0.0) / 2
-    return -np.expm1(-gap) - np.exp(-gap) * gap / 2
-
-
-def laplace_curve_of_one(epsilon: float, *, at: object) -> np.ndarray:
-    """Return the same for a coin of which one count is released with Lap(1/epsilon): 1 - e^-g. [Notes] Section 3.2."""
-    return -np.expm1(-np.maximum(epsilon - np.asarray(at, dtype=float), 0.0) / 2)
-
 
 COIN = Die((1.0, 1.0), 12)
 DIE = Die((1.0, 0.5, 2.0), 6)
@@ -257,29 +244,17 @@ def test_lemma_2_2_event_is_no_likelier_than_certified():
         assert (law * far).sum(axis=1).max() <= float(dilation(DIE, epsilon=epsilon, rate=rate).certified)
 
 
-def test_section_3_2_laplace_curves_by_quadrature():
-    """[Notes] Section 3.2: the curves of one count by quadrature, of all counts by simulation."""
-    epsilon, at = 1.0, 0.3
-
-    x = np.arange(-60, 61, 0.01) + 0.005
-    p, q = (np.exp(-np.abs(x - shift)) / 2 for shift in (0, 1))
-    excess = np.maximum(p - math.exp(at) * q, 0).sum() * 0.01
-    assert float(laplace_curve_of_one(epsilon, at=at)) == pytest.approx(excess, abs=2e-5)
-    assert float(laplace_curve(epsilon, at=at)) == pytest.approx(1 - math.exp(-0.35) * (1 + 0.7 / 4))
-    np.testing.assert_array_equal(laplace_curve(epsilon, at=[1.0, 5.0]), 0)
-    draws = stats.laplace.rvs(scale=2, size=(2, 10**6), random_state=18)
-    losses = ((np.abs(draws - [[1], [-1]]) - np.abs(draws)) / 2).sum(axis=0)
-    simulated = np.maximum(1 - np.exp(at - losses), 0)
-    error = simulated.std() / 1000
-    assert abs(simulated.mean() - float(laplace_curve(epsilon, at=at))) < 6.2 * error
+def test_section_3_2_the_baseline_is_one_of_two_laplace_mechanisms():
+    """[Notes] Section 3.2: noise on one count of a coin and noise on both have other privacy curves."""
+    die, gap = Die((1.0, 1.0), 200), 0.35  # (1 - 0.3) / 2
+    one, both = (
+        float(audit(kind(die=die, epsilon=1.0), n=200, epsilons=[0.3]).curve.deltas[0])
+        for kind in (LaplaceOne, LaplaceCells)
+    )
+    assert one == pytest.approx(1 - math.exp(-gap), rel=1e-6)
+    assert both == pytest.approx(1 - math.exp(-gap) * (1 + gap / 2), rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    "attempt",
-    [
-        lambda: global_mechanism(Die((1.0, 1.0), 5000), epsilon=1.0),
-    ],
-)
-def test_impossible_arguments_are_refused(attempt):
+def test_impossible_arguments_are_refused():
     with pytest.raises(InputError):
-        attempt()
+        global_mechanism(Die((1.0, 1.0), 5000), epsilon=1.0)

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, empty
 from dpbayes.theory.claims import setting
 from dpbayes.theory.claims.exhibit import Measured, Simulation, exactly, mean_beside, not_measured, quantile_beside
-from dpbayes.theory.claims.setting import ClaimParameters, EvaluationPoint, Subject, scaled_counts
+from dpbayes.theory.claims.setting import ClaimParameters, EvaluationPoint, Subject
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.theory.zhang16.counts import exact_largest_noise, noise_scale
 from dpbayes.theory.zhang16.fourier import printed_noise
@@ -95,11 +94,3 @@ def test_quantile_and_mean_of_a_known_law() -> None:
     assert np.isnan(quantile_beside(study, expected, printed=printed, delta=1e-4).value).all()
     assert not mean_beside(study, expected, printed=np.array([500.5])).violated.any()
     assert mean_beside(study, expected, printed=np.array([500.4])).violated.all()
-
-
-def test_scaled_counts_keep_the_proportions() -> None:
-    ten = scaled_counts(COUNTS, 1000)
-    assert ten.n == 1000
-    assert np.array_equal(ten.values, 10 * COUNTS.values)
-    with pytest.raises(InputError):
-        scaled_counts(COUNTS, -1)

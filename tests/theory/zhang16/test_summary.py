@@ -134,9 +134,3 @@ def test_the_findings_state_the_least_values_of_sqrt_m_half(claim):
     assert f"{least_printed_variation(empty(1)):.3f}" in stated
     from_a = optimize.brentq(lambda a: least_variation(a)[0] - 1, 2000, 5000, xtol=1.0)
     assert f"{math.ceil(from_a / 10) * 10:,}" in stated
-
-
-def test_sqrt_m_half_is_above_1_on_every_network_but_one_binary_node():
-    """[Zhang16] Theorem 4(2): three states, or two nodes, are enough."""
-    three = Network.from_edges("a", [], {"a": ("x", "y", "z")})
-    assert min(least_printed_variation(network) for network in (three, empty(2), empty(5), NAIVE_BAYES)) > 1.28
