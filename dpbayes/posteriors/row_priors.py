@@ -12,8 +12,8 @@ from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.whole_points import Ends
 
-_MOST_TABULATED = 1 << 20
-"""The largest table at halves of all kinds, of 8 MB; it is made whatever the number of values."""
+_MOST_TABULATED = 1 << 19
+"""The largest table at halves of all kinds, of 4 MB; it is made whatever the number of values."""
 
 _FLAT, _MOST_AT_ENDS = 0.6, 0.7
 """The Dirichlet parameter below which counts concentrate near 0 or the total, and the largest share of points there."""
@@ -23,14 +23,14 @@ _FLAT, _MOST_AT_ENDS = 0.6, 0.7
 class WholeNumbersLaw:
     """Log probabilities of integers from 0 to n, up to a constant, for several kinds of parameters (P, kinds).
 
-    `log` takes numbers and parameters (P, ...). For more numbers than possible values, all values are tabulated once.
+    `log` takes numbers and parameters (P, ...). All values are tabulated once, unless there are too many.
     """
 
     log: Callable[[FloatArray, FloatArray], FloatArray]
     kinds: FloatArray
     n: int
 
-    def at_halves(self, numbers: FloatArray, kind: IntArray) -> FloatArray:
+    def at(self, numbers: FloatArray, kind: IntArray) -> FloatArray:
         """Return the log probabilities of whole numbers and halves (...) from 0 to n + 1, of these kinds (...)."""
         size = 2 * self.n + 3
         if self.kinds.shape[1] * size > _MOST_TABULATED:
@@ -42,18 +42,8 @@ class WholeNumbersLaw:
     @cached_property
     def _halves(self) -> FloatArray:
         """The log probabilities of 0, 1/2, .., n + 1, by kind: (kinds * (2 n + 3),)."""
-        return self.log(np.arange(2 * self.n + 3) / 2, self.kinds[..., None]).ravel()
-
-    def at(self, numbers: FloatArray, kind: IntArray) -> FloatArray:
-        """Return the log probabilities of numbers (...) of these kinds (...)."""
-        if numbers.size <= self.kinds.shape[1] * (self.n + 1) and "_every" not in vars(self):
-            return self.log(numbers, self.kinds[:, kind])
-        return np.asarray(self._every.take((numbers + kind * (self.n + 1)).astype(np.intp)))
-
-    @cached_property
-    def _every(self) -> FloatArray:
-        """The log probabilities of 0 to n, by kind: (kinds * (n + 1),)."""
-        return self.log(np.arange(self.n + 1.0), self.kinds[..., None]).ravel()
+        with np.errstate(invalid="ignore"):  # a total is never above n
+            return self.log(np.arange(2 * self.n + 3) / 2, self.kinds[..., None]).ravel()
 
 
 @dataclass(frozen=True, eq=False)

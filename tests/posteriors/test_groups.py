@@ -41,4 +41,4 @@ def test_the_table_of_halves_has_the_factors_of_every_cell(monkeypatch):
     for most in (size, size - 1):
         monkeypatch.setattr(row_priors, "_MOST_TABULATED", most)
         for k in range(2):
-            np.testing.assert_allclose(rows.within.at_halves(halves, rows.cell_kind[k]), expected[k], atol=1e-12)
+            np.testing.assert_allclose(rows.within.at(halves, rows.cell_kind[k]), expected[k], atol=1e-12)

@@ -351,7 +351,7 @@ class TiltedRows:
 
     def _log_cell(self, counts: FloatArray, k: int) -> FloatArray:
         """The factor of the k-th cell at counts (..., m, J, S), which may be the middles of groups."""
-        return self.prior.within.at_halves(counts, self.prior.cell_kind[k][..., None])
+        return self.prior.within.at(counts, self.prior.cell_kind[k][..., None])
 
     def _log_noise(self, points: FloatArray, released: FloatArray) -> FloatArray:
         """The distribution of the noise that was added to the row's own cells."""
