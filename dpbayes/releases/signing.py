@@ -39,9 +39,6 @@ MOST_BYTES = 10_000
 
 _KEY, _SIGNATURE = re.compile("[0-9a-f]{64}", re.ASCII), re.compile("[0-9a-f]{128}", re.ASCII)
 
-_SIGNATURE_FIELD = b',"signature":"'
-"""In canonical form, only the field contains these bytes, because a quote within a text has a backslash before it."""
-
 
 @dataclass(frozen=True)
 class PublicKey:
@@ -137,17 +134,6 @@ def signed(document: bytes, key: SigningKey) -> bytes:
     content |= {"signer": key.signer.content}
     content |= {"hash": hash_of(content)}
     return canonical(content | {"signature": key.sign(signed_bytes(content)).hex()})
-
-
-def is_signed(document: bytes) -> bool:
-    """Whether a document has a signature, valid or not."""
-    return _SIGNATURE_FIELD in document
-
-
-def signer_of(document: bytes) -> Signer:
-    """Return the signer that a signed document names. Errors: InputError if it names none."""
-    content = read_canonical(document)
-    return signer_from(content.get("signer") if isinstance(content, dict) else None)
 
 
 def signature_line(content: Mapping[str, Any]) -> str:

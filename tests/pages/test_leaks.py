@@ -141,7 +141,7 @@ def test_a_draw_that_fails_on_the_page_is_one_sentence_without_a_count(
     leaking.failing_draw(monkeypatch)
     at = make(SETTINGS)
     assert any("stays charged" in sentence for sentence in sentences(at))
-    assert ledger.read_books(path).events[-1].kind is ledger.EventKind.FAILED
+    assert ledger.read_books(path).events[-1].kind is ledger.EventKind.RESERVED
     assert "FailedFunction" not in all_of(sent) + caplog.text
 
 

@@ -67,7 +67,7 @@ def pem_of(key: PublicKey) -> bytes:
 
 
 def key_of(document: bytes) -> PublicKey:
-    return signing.signer_of(document).key
+    return signing.signer_from(json.loads(document)["signer"]).key
 
 
 def failures(data: bytes, key: PublicKey | None = None) -> list[str]:

@@ -15,7 +15,7 @@ from dpbayes.releases.document import Document, read_document
 from dpbayes.releases.output import add_out, require_output, write_output
 from dpbayes.releases.reading import records_csv, records_of, released_bif
 from dpbayes.releases.report import html_report
-from dpbayes.releases.signing import is_signed, named_keys, read_public_key, signature_line, signer_of
+from dpbayes.releases.signing import named_keys, read_public_key, signature_line, signer_from
 from dpbayes.releases.verify import verify
 
 
@@ -93,9 +93,10 @@ def _is_in_ledger(path: Path, data: bytes) -> bool:
         say("FAILS  The ledger does not contain this release.")
         return False
     say(f"holds  The ledger is unchanged and contains this release in row {row}.")
-    if not is_signed(data):
+    content = read_document(data).content
+    if "signature" not in content:
         return True
-    signer = signer_of(data)
+    signer = signer_from(content["signer"])
     key = next((key for key in named_keys(path) if key.signer == signer and key.row < row), None)
     if key is None:
         say("FAILS  The ledger does not name the key that signed this release.")

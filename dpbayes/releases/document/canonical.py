@@ -30,14 +30,10 @@ def canonical(content: object) -> bytes:
     return text.encode()
 
 
-def digest(content: object) -> str:
-    """Return the SHA-256 of the canonical form, in hexadecimal digits."""
-    return hashlib.sha256(canonical(content)).hexdigest()
-
-
 def hash_of(content: Mapping[str, object]) -> str:
-    """Return the hash for the field `hash` of a document: of all fields but this one and the signature."""
-    return digest({name: value for name, value in content.items() if name not in ("hash", "signature")})
+    """Return the hash for the field `hash` of a document: of all fields but this one and the signature, SHA-256."""
+    rest = {name: value for name, value in content.items() if name not in ("hash", "signature")}
+    return hashlib.sha256(canonical(rest)).hexdigest()
 
 
 def one_line(what: str, text: object, most: int = 200) -> str:

@@ -32,7 +32,6 @@ class EventKind(enum.Enum):
     RAISED = "budget raised"
     RESERVED = "reserved"
     RELEASED = "released"
-    FAILED = "failed"
     TABLE = "table seen"
     KEY = "signing key named"
 
@@ -198,13 +197,13 @@ class Account:
 
 @dataclass(frozen=True)
 class Spending:
-    """A reservation and its result: `closing` is its release, its failure, or None if there is neither.
+    """A reservation and its release, or None if there is none.
 
     `measure` is the measure of the dataset's budget.
     """
 
     reservation: Event
-    closing: Event | None = None
+    release: Event | None = None
     measure: PrivacyMeasure = PrivacyMeasure.EPSILON
 
     @property
@@ -221,11 +220,6 @@ class Spending:
     def cost(self) -> Fraction:
         """The cost in the measure of the budget."""
         return cost_in(self.measure, self.amount) or Fraction(0)
-
-    @property
-    def release(self) -> Event | None:
-        """The event of its release, or None."""
-        return self.closing if self.closing and self.closing.kind is EventKind.RELEASED else None
 
     @property
     def state(self) -> str:
@@ -335,16 +329,13 @@ def _reserved(event: Event, books: Books) -> None:
     books.spendings[event.row] = Spending(event, measure=account.measure)
 
 
-def _closed(event: Event, books: Books) -> None:
+def _released(event: Event, books: Books) -> None:
     spending = books.spendings.get(event.reservation or 0)
-    if spending is None or spending.closing or spending.reservation.dataset != event.dataset:
+    if spending is None or spending.release or spending.reservation.dataset != event.dataset:
         raise broken(event.row, "it closes a reservation that is not open")
-    books.spendings[spending.row] = replace(spending, closing=event)
-    if event.kind is EventKind.RELEASED:
-        account, cost = _account(event, books), spending.cost
-        books.accounts[event.dataset] = replace(
-            account, reserved=account.reserved - cost, released=account.released + cost
-        )
+    books.spendings[spending.row] = replace(spending, release=event)
+    account, cost = _account(event, books), spending.cost
+    books.accounts[event.dataset] = replace(account, reserved=account.reserved - cost, released=account.released + cost)
 
 
 def _key_named(event: Event, books: Books) -> None:
@@ -361,8 +352,7 @@ _ENTERED: Mapping[EventKind, Callable[[Event, Books], object]] = {
     EventKind.OPENED: _opened,
     EventKind.RAISED: _raised,
     EventKind.RESERVED: _reserved,
-    EventKind.RELEASED: _closed,
-    EventKind.FAILED: _closed,
+    EventKind.RELEASED: _released,
     EventKind.TABLE: _account,
     EventKind.KEY: _key_named,
 }

@@ -1,11 +1,9 @@
 """The work on a ledger: budgets, reservations before anything is sampled, their results, and the check of all rows."""
 
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from dpbayes.base.amounts import Amount, amount_in, amount_text, amount_with_symbol, measure_of, number_of
 from dpbayes.base.validation import brief
@@ -107,11 +105,11 @@ def spend(
     and has the same cost.
     """
     reservation = _reserve(path, dataset, cost, question, after=after)
-    outcome = _drawn(path, reservation, draw)
+    outcome = _drawn(reservation, draw)
     if isinstance(outcome, EpsilonLostError):
         raise outcome  # outside of the handler: the original error may quote records, so it must not be the context
     try:
-        return _close(path, reservation, EventKind.RELEASED, content=outcome)
+        return _release(path, reservation, outcome)
     except LedgerError as error:
         raise _lost(reservation, str(error).rstrip(".")) from error
 
@@ -119,15 +117,12 @@ def spend(
 # A reservation and its end
 
 
-def _drawn(path: Path, reservation: Event, draw: Callable[[], bytes]) -> bytes | EpsilonLostError:
+def _drawn(reservation: Event, draw: Callable[[], bytes]) -> bytes | EpsilonLostError:
     """Return the sample, or the error to raise, which contains nothing of the original error."""
     try:
         return _bytes("An outcome", draw())
-    except BaseException as error:
-        _note_failure(path, reservation, error)
-        if isinstance(error, Exception):
-            return _lost(reservation, _failure(error))
-        raise
+    except Exception as error:
+        return _lost(reservation, f"The release failed after sampling began ({type(error).__name__})")
 
 
 def _bytes(name: str, content: object) -> bytes:
@@ -160,35 +155,23 @@ def _check_newest(before: tuple[Spending, ...], *, after: int) -> None:
         raise LedgerError(f"Row {after} of the ledger is not a reservation for this request. Make a new request.")
     if newest is None or newest.row == after:
         return
+    state = "is being made at present, or it failed or was stopped"
+    if newest.release:
+        state = "can be shown again at no cost"
     raise RepeatedRequestError(
-        f"This request was made before, in row {newest.row}. {_state_of(newest)} A new release has the full cost."
+        f"This request was made before, in row {newest.row}. Its release {state}. A new release has the full cost."
     )
 
 
-def _state_of(spending: Spending) -> str:
-    if spending.closing is None:
-        return "Its release is being made at present, or its program was stopped."
-    return "Its release can be shown again at no cost." if spending.release else "It failed and has no release."
-
-
-def _close(path: Path, reservation: Event, kind: EventKind, **result: Any) -> Event:
+def _release(path: Path, reservation: Event, outcome: bytes) -> Event:
     with writing(path) as (rows, books):
         present = books.spendings.get(reservation.row)
         # The file may have been replaced, or the row may have been written despite an error.
-        if present is None or present.reservation != reservation or present.closing:
+        if present is None or present.reservation != reservation or present.release:
             symbol = measure_of(reservation.amount or Fraction(0)).symbol
             raise LedgerError(f"The ledger {path} does not contain the open reservation of {symbol}.")
-        return rows.add(books, kind, dataset=reservation.dataset, reservation=reservation.row, **result)
-
-
-def _failure(error: BaseException) -> str:
-    return f"The release failed after sampling began ({type(error).__name__})"
-
-
-def _note_failure(path: Path, reservation: Event, error: BaseException) -> None:
-    """Record that sampling failed, if the ledger can be written. The text of the error is not recorded."""
-    with suppress(LedgerError):
-        _close(path, reservation, EventKind.FAILED, reason=f"{_failure(error)}.")
+        own = {"dataset": reservation.dataset, "reservation": reservation.row}
+        return rows.add(books, EventKind.RELEASED, content=outcome, **own)
 
 
 def _lost(reservation: Event, why: str) -> EpsilonLostError:

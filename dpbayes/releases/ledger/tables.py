@@ -9,7 +9,7 @@ import numpy as np
 
 from dpbayes.base.validation import brief
 from dpbayes.model.dataset import Dataset
-from dpbayes.releases.ledger.books import Books, Event, EventKind, content_hash
+from dpbayes.releases.ledger.books import EventKind, content_hash
 from dpbayes.releases.ledger.store import reading, writing
 
 RECORDS_ELSEWHERE = (
@@ -28,28 +28,24 @@ def table_doubts(path: Path, dataset: str, data: Dataset, *, remember: bool = Fa
     """
     with (writing if remember else reading)(path) as (rows, books):
         name, print_of = books.account(dataset).dataset, fingerprint(data, rows.content(books.events[0]))
-        if remember and not any(event.dataset == name for event in _same(books, print_of)):
+        # Equal prints have equal hashes.
+        own, tables = content_hash(print_of), [event for event in books.events if event.kind is EventKind.TABLE]
+        seen = {(event.dataset, event.content_hash == own) for event in tables}
+        if remember and (name, True) not in seen:
             rows.add(books, EventKind.TABLE, dataset=name, content=print_of)
-        return _doubts(books, name, print_of)
+        return _doubts(name, seen)
 
 
-def _same(books: Books, print_of: bytes) -> tuple[Event, ...]:
-    # The row's hash covers the SHA-256 of what it holds, so that equal prints have equal hashes.
-    seen = (event for event in books.events if event.kind is EventKind.TABLE)
-    return tuple(event for event in seen if event.content_hash == content_hash(print_of))
-
-
-def _doubts(books: Books, name: str, print_of: bytes) -> tuple[str, ...]:
-    same = _same(books, print_of)
-    others = [event for event in books.events if event.kind is EventKind.TABLE and event not in same]
-    doubts = [
+def _doubts(name: str, seen: set[tuple[str, bool]]) -> tuple[str, ...]:
+    """Return the doubts about a name, by the names of earlier tables and whether they had the same records."""
+    same_elsewhere = [
         f"The same records were used under the name {brief(other)}. The cost charged there applies to them too."
-        for other in sorted({event.dataset for event in same} - {name})
+        for other in sorted(other for other, is_same in seen if is_same and other != name)
     ]
-    if any(event.dataset == name for event in others):
-        other_records = f"Other records were used before under the name {brief(name)}."
-        doubts = [f"{other_records} If these are of other people, name another dataset.", *doubts]
-    return tuple(doubts)
+    if (name, False) not in seen:
+        return tuple(same_elsewhere)
+    other_records = f"Other records were used before under the name {brief(name)}."
+    return (f"{other_records} If these are of other people, name another dataset.", *same_elsewhere)
 
 
 def fingerprint(data: Dataset, key: bytes) -> bytes:

@@ -1,6 +1,6 @@
 """A program that does a step of the ledger over and over, in a process that is killed a statement later each time.
 
-`python -m tests.releases.ledger.killed FOLDER (open|spend|fail)` copies FOLDER/start to FOLDER/0, FOLDER/1, …, and in
+`python -m tests.releases.ledger.killed FOLDER (open|spend)` copies FOLDER/start to FOLDER/0, FOLDER/1, …, and in
 copy k kills a process of its own with SIGKILL before its k-th statement to SQLite, or when it draws or shows. It ends
 with the first copy in which the process came to its end, and prints how many there are.
 """
@@ -59,17 +59,6 @@ def spend(folder: Path, path: Path) -> None:
     written(folder, "shown", b"outcome")
 
 
-def fail(folder: Path, path: Path) -> None:
-    def draw() -> bytes:
-        written(folder, "drawn", b"outcome")
-        raise ValueError("no outcome")
-
-    try:
-        ledger.spend(path, "votes", Fraction(1, 10), b"q", draw)
-    except ledger.EpsilonLostError:
-        written(folder, "shown", b"failed")
-
-
 def main(start: Path, kind: str) -> None:
     global left
     connect = sqlite3.connect
@@ -82,7 +71,7 @@ def main(start: Path, kind: str) -> None:
         process = os.fork()
         if process == 0:
             left = k
-            {"open": open_dataset, "spend": spend, "fail": fail}[kind](folder, folder / "ledger")
+            {"open": open_dataset, "spend": spend}[kind](folder, folder / "ledger")
             os._exit(0)
         _, status = os.waitpid(process, 0)
         if os.WIFEXITED(status):

@@ -77,20 +77,6 @@ def test_after_a_kill_the_ledger_goes_on_and_asking_again_is_a_choice(spent: lis
         ledger.check(path)
 
 
-def test_a_failure_is_noted_or_not_but_costs_the_same(tmp_path: Path) -> None:
-    opened(tmp_path)
-    folders = killed(tmp_path, "fail")
-    noted = set()
-    for folder in folders:
-        path = folder / "ledger"
-        ledger.check(path)
-        account = ledger.read_books(path).account("votes")
-        assert account.released == 0
-        assert account.reserved == TENTH or not (folder / "drawn").exists()
-        noted |= {spending.closing is not None for spending in ledger.read_books(path).of("votes")}
-    assert noted == {False, True}
-
-
 def test_a_ledger_that_was_only_begun_is_begun_again(tmp_path: Path) -> None:
     """A kill between taking the place and moving the ledger there leaves an empty file, which is never filled."""
     (tmp_path / "start").mkdir()

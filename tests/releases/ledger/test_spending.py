@@ -113,12 +113,9 @@ def test_a_drawing_that_fails_costs_epsilon_and_says_so(path: Path, kind: str) -
     assert "in row 3 stays charged" in str(lost.value)
     (spending,) = ledger.read_books(path).of("votes")
     assert (spending.state, spending.release) == ("reserved, no release", None)
-    assert spending.closing is not None
-    assert spending.closing.kind is EventKind.FAILED
-    assert "alice" not in spending.closing.reason
     account = ledger.read_books(path).account("votes")
     assert (account.reserved, account.released, account.left) == (TENTH, 0, Fraction(9, 10))
-    with pytest.raises(ledger.RepeatedRequestError, match=r"in row 3\. It failed"):
+    with pytest.raises(ledger.RepeatedRequestError, match=r"in row 3\. .* or it failed"):
         ledger.spend(path, "votes", TENTH, b"q", draw)
     assert len(draw.calls) == 1
     with pytest.raises(ledger.LedgerError, match="row 3 has no release"):
@@ -145,7 +142,7 @@ def test_a_reservation_is_closed_once(path: Path) -> None:
     ledger.spend(path, "votes", TENTH, b"q", Drawing(b"first"))
     (spent,) = ledger.read_books(path).of("votes")
     with pytest.raises(ledger.LedgerError, match="does not contain the open reservation"):
-        spending._close(path, spent.reservation, EventKind.RELEASED, content=b"second")
+        spending._release(path, spent.reservation, b"second")
     assert ledger.outcome(path, spent.row) == b"first"
 
 
