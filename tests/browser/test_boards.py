@@ -56,25 +56,6 @@ def test_pictures_and_sentences_of_a_stop_move_together_and_the_server_hears_the
     expect(screen.page.locator(".dpbayes-board .box")).to_have_value(stops[-1])
 
 
-def test_a_key_moves_the_board_at_once(visit):
-    screen = visit("explore?epsilon=1")
-    all_stops(screen)
-    slider = screen.page.get_by_role("slider", name="Privacy loss ε")
-    slider.press("ArrowRight")
-    expect(screen.headline).to_contain_text("ε = 1.3:")
-    slider.press("Home")
-    expect(screen.headline).to_contain_text("ε = 0.01:")
-    expect(screen.page.get_by_text("nothing learned: this is the prior")).to_be_visible()
-
-
-def test_a_typed_value_gets_a_stop_and_a_wrong_one_a_sentence(visit):
-    screen = visit("explore?source=sprinkler&epsilon=1")
-    screen.type_epsilon("0.33")
-    expect(screen.headline).to_contain_text("ε = 0.33:")
-    screen.type_epsilon("many")
-    expect(screen.page.locator(".dpbayes-board [role=alert]")).to_contain_text("Enter a number from")
-
-
 def test_a_hand_at_rest_brings_no_picture_again_and_the_board_keeps_its_place(visit):
     screen = visit("explore?source=sprinkler&epsilon=1")
     received: list[int] = []

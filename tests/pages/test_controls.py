@@ -86,20 +86,6 @@ def test_a_bad_number_gives_one_sentence_and_keeps_the_last(
     assert not sentences(put(at, f"box.{name}", good))
 
 
-def test_a_refusal_begins_with_a_capital_letter_unless_with_a_symbol() -> None:
-    at = put(open_page("pages/lab.py", **GAME), "box.sampling.share", "2")
-    assert sentences(at)[0].startswith(":red[Share of successes must be between 0 and 1")
-    put(at, "box.sampling.share", "0.5")
-    put(at, "box.sampling.answer_epsilon", "x")
-    assert sentences(at)[0].startswith(":red[Epsilon of one answer must be a number")
-    assert [title_at_sentence_start(name) for name in ("epsilon", "hellinger.delta", "t", "draws")] == [
-        "epsilon",
-        "delta",
-        "Non-negativity increment",
-        "Posterior samples",
-    ]
-
-
 @pytest.mark.parametrize("name", [name for name, parameter in PARAMETERS.items() if isinstance(parameter, Parameter)])
 def test_a_slider_stops_at_the_typical_value_and_never_out_of_range(name: str) -> None:
     parameter = PARAMETERS[name]
