@@ -38,13 +38,13 @@ from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.settings import CONNECTED, Cpts, Seat
 from dpbayes.ui.session.uploads import Upload, given_cpts, keep_upload, upload
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.board import show
+from dpbayes.ui.widgets.board import share_python, show
 from dpbayes.ui.widgets.from_python import (
     FACE,
     counts_in_python,
     network_in_python,
     program,
-    same_from_python,
+    show_python,
     table_in_python,
 )
 from dpbayes.ui.widgets.scanning import count_connected
@@ -89,7 +89,7 @@ def _table(chosen: Chosen, place: DeltaGenerator) -> None:
         public_columns(chosen, _declared(chosen))
     if chosen.is_curator:
         _preview(chosen)
-    same_from_python(python_of(chosen), name="data", chosen=chosen)
+    share_python(lambda: show_python(python_of(chosen), "data", chosen))
 
 
 def _about(chosen: Chosen) -> str:

@@ -40,7 +40,8 @@ from dpbayes.ui.session.looked import looked_at
 from dpbayes.ui.session.roles import HOW, REFUSALS, Act, person
 from dpbayes.ui.session.uploads import upload
 from dpbayes.ui.widgets import controls
-from dpbayes.ui.widgets.from_python import PATH, program, same_from_python
+from dpbayes.ui.widgets.board import share_python
+from dpbayes.ui.widgets.from_python import PATH, program, show_python
 from dpbayes.ui.widgets.opened_release import opened_release
 from dpbayes.ui.widgets.show import headline, sentence_instead
 
@@ -63,7 +64,7 @@ def release_page(chosen: Chosen) -> None:
         if not person().may(Act.RELEASE):
             st.caption(f"{REFUSALS[Act.RELEASE]} {HOW}")
         example_or_file()
-        same_from_python(python_of(None), name="release")
+        share_python(lambda: show_python(python_of(None), "release", chosen))
         return
     path = ledger.ledger_path()
     with st.container(key="release.shown"), sentence_instead():
@@ -71,7 +72,7 @@ def release_page(chosen: Chosen) -> None:
     with sentence_instead():
         history(path)
     check_a_file()
-    same_from_python(python_of(path if path.exists() else None), name="release")
+    share_python(lambda: show_python(python_of(path if path.exists() else None), "release", chosen))
 
 
 def python_of(path: Path | None) -> str:

@@ -253,6 +253,15 @@ def begin_share_menu(menu: "st.delta_generator.DeltaGenerator | None") -> None:
     _menu.set(menu)
 
 
+def share_python(python: Callable[[], None]) -> None:
+    """Show the code of the page in the menu "Share" while it is open."""
+    menu = _menu.get()
+    if menu is not None:
+        with menu, sentence_instead():
+            st.markdown("**Python**")
+            python()
+
+
 def share(view: View, value: str, *, python: Callable[[], None] | None = None) -> None:
     """Offer what can be taken from a board in the menu "Share" while it is open; files are made on request.
 
@@ -264,12 +273,10 @@ def share(view: View, value: str, *, python: Callable[[], None] | None = None) -
     menu, board = _menu.get(), view.board
     if menu is None:
         return
+    if python is not None:
+        share_python(python)
     marks = {"simulates": True, "curator_only": board.private}
     with menu:
-        if python is not None:
-            st.markdown("**Python**")
-            with sentence_instead():
-                python()
         download_button(
             "Numbers as CSV",
             lambda: view.complete(value).numbers_csv(),

@@ -36,16 +36,10 @@ DESCRIPTION = "domains.json"
 """The file from which the code reads the domains of the person's own columns."""
 
 
-def same_from_python(python: str, *, name: str, chosen: Chosen | None = None) -> None:
-    """Show code whose last line prints the page's number in a folded part; see `show_python`."""
-    with st.expander("Python code", key=f"python.{name}"):
-        show_python(python, name, chosen)
-
-
-def show_python(python: str, name: str, chosen: Chosen | None) -> None:
-    """Show code, and offer the domain description of a `chosen` table that it reads."""
+def show_python(python: str, name: str, chosen: Chosen) -> None:
+    """Show code whose last line prints the numbers of the page, and offer the domain description that it reads."""
     st.code(python, language="python", wrap_lines=True)
-    if chosen is not None and DESCRIPTION in python:
+    if DESCRIPTION in python:
         _description_beside(chosen, name)
 
 
