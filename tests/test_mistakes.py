@@ -136,7 +136,10 @@ def test_a_mistake_has_one_sentence(mistake, value, cure):
 
 def test_an_integer_is_a_seed():
     released = [LAPLACE.simulate(COUNTS, seed).numbers for seed in (1, np.random.default_rng(1))]
+    seeds = (1, np.random.default_rng(1))
     np.testing.assert_array_equal(*released)
+    audits = [dp.audit_by_draws(LAPLACE, first=COUNTS, second=COUNTS, rng=seed, draws=2000) for seed in seeds]
+    assert audits[0] == audits[1]
     np.testing.assert_array_equal(DATA.codes, dp.sample_dataset(ASIA, CPTS, 100, np.random.default_rng(1)).codes)
 
 
