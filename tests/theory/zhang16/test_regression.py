@@ -1,6 +1,7 @@
 """[Zhang16] Appendix D, Lemma D.1, Section 5.2."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from dpbayes.theory.zhang16.regression import (
     gradient_norm,
     printed_gradient,
     proportionality,
+    worst_range,
 )
 
 
@@ -77,6 +79,19 @@ def test_appendix_d_certified_loss_is_the_range_of_log_likelihood_ratios(norm_bo
     ranges = [np.ptp(values - values[i], axis=1).max() for i in range(len(values))]
     assert max(ranges) <= bound * (1 + 1e-9)
     assert max(ranges) >= 0.98 * bound
+
+
+@pytest.mark.parametrize("features", [1, 2])
+@pytest.mark.parametrize("norm_bound", [0.3, 1.0, 1.5, 4.0])
+def test_appendix_d_the_range_of_two_records_is_that_over_the_ball(norm_bound, features):
+    """[Zhang16] Appendix D: over the sphere, whose points attain the largest and the smallest ratio."""
+    at = SimpleNamespace(knobs=SimpleNamespace(norm_bound=norm_bound, noise_variance=2.0))
+    cosine = -1 / norm_bound if features == 2 and norm_bound > 1 else -1.0
+    turn = np.linspace(0, 2 * np.pi, 200_001)
+    w = norm_bound * np.array([np.cos(turn), np.sin(turn) * (features == 2)])
+    records = (1.0, 0.0, -1.0), (cosine, math.sqrt(1 - cosine**2), -1.0)
+    first, second = (log_likelihood(record, w, 2.0) for record in records)
+    assert worst_range(at, features=features) == pytest.approx(np.ptp(first - second), rel=1e-8)
 
 
 def test_appendix_d_is_violated_by_one_record_and_a_large_ball():
