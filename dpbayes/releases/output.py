@@ -6,6 +6,7 @@ import secrets
 import stat
 import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from dpbayes.base.validation import InputError
@@ -95,18 +96,12 @@ def _is_same(out: Path, other: Path) -> bool:
 
 
 def _require_replaceable(out: Path, *, force: bool) -> None:
-    kind = next((kind for begins, kind in _KEPT.items() if _begins_with(out, begins)), None)
-    if kind is not None:
-        raise InputError(f"The output {out} is {kind} and is not replaced. Name another file.")
+    with suppress(OSError), out.open("rb") as file:  # a file that cannot be read can be replaced
+        begins = file.read(max(map(len, _KEPT)))
+        kind = next((kind for beginning, kind in _KEPT.items() if begins.startswith(beginning)), None)
+        if kind is not None:
+            raise InputError(f"The output {out} is {kind} and is not replaced. Name another file.")
     if not force:
         raise InputError(
             f"The output {out} exists already. Name another file, or replace it (--force, or force=True in Python)."
         )
-
-
-def _begins_with(path: Path, begins: bytes) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(len(begins)) == begins
-    except OSError:  # it can be replaced without being read
-        return False

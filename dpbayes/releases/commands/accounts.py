@@ -13,9 +13,6 @@ from dpbayes.releases.ledger import Account, Spending
 from dpbayes.releases.output import add_out, require_output, write_output
 from dpbayes.releases.signing import key_file, make_key, named_keys
 
-MOST_READ = 2**53
-"""The largest number of a row that is read."""
-
 
 def add_ledger(parser: argparse.ArgumentParser) -> None:
     """Add the argument that names the ledger."""
@@ -108,7 +105,7 @@ def _raised(path: Path, args: argparse.Namespace) -> Iterator[str]:
 
 def _exported(path: Path, args: argparse.Namespace) -> Iterator[str]:
     require_output(args.out, [path], force=args.force)
-    row = whole_number("The row", args.row, low=1, high=MOST_READ)
+    row = whole_number("The row", args.row, low=1, high=2**53)
     write_output(args.out, ledger.outcome(path, row), force=args.force)
     yield f"Written to {args.out}"
 

@@ -66,7 +66,8 @@ def add_release(parser: argparse.ArgumentParser) -> None:
         "size (default: capped; 1 for map)",
     )
     for name, parameter in _settings().items():
-        parser.add_argument(f"--{name}", metavar="NUMBER", help=f"{in_help(parameter.description)} ({_whose(name)})")
+        whose = ", ".join(mechanism for mechanism, entry in RELEASABLE.items() if name in entry.settings)
+        parser.add_argument(f"--{name}", metavar="NUMBER", help=f"{in_help(parameter.description)} ({whose})")
 
 
 _FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
@@ -180,10 +181,6 @@ def _settings() -> dict[str, Parameter]:
     return {name: parameter for entry in RELEASABLE.values() for name, parameter in entry.settings.items()}
 
 
-def _whose(name: str) -> str:
-    return ", ".join(mechanism for mechanism, entry in RELEASABLE.items() if name in entry.settings)
-
-
 # adaptive
 
 
@@ -229,15 +226,14 @@ def _charge(
     published, is_new = publish_once(path, request, data, again=args.again)
     if not is_new:
         warn("This release exists already. The same release is written again at no cost.")
-    row = published.row
     try:
         write_output(args.out, published.document, force=args.force)
     except OSError as error:
         raise InputError(
-            f"The output {args.out} cannot be written: {error.strerror}. Row {row} of the ledger "
+            f"The output {args.out} cannot be written: {error.strerror}. Row {published.row} of the ledger "
             f"{path} contains the release. Run this command again without --again and with another "
-            f"--out, or run python -m dpbayes ledger export {row} --out FILE. Neither costs any budget."
+            f"--out, or run python -m dpbayes ledger export {published.row} --out FILE. Neither costs any budget."
         ) from None
     say("\n".join(json.loads(published.document)["sentences"]))
-    say(f"Written to {args.out} (row {row} of the ledger). {left_of(path, args.dataset)}")
+    say(f"Written to {args.out} (row {published.row} of the ledger). {left_of(path, args.dataset)}")
     return HOLDS
