@@ -117,14 +117,6 @@ def test_answers_outside_of_what_is_shown_are_counted():
     assert sum(expected) > 5
 
 
-def test_a_wide_question_is_enlarged_too():
-    counts = dp.count(NETWORK, dp.sample_dataset(NETWORK, CPTS, 100_000, np.random.default_rng(1)))
-    inputs = replace(INPUTS, counts=counts, question=WIDE)
-    low, high = inputs.span
-    assert high - low < 0.1
-    assert inputs.exact_density.sum() * (high - low) / (len(THETA) + 1) == pytest.approx(1, abs=0.05)
-
-
 def test_a_naive_reader_gets_other_answers_than_a_noise_aware_one():
     aware, naive = (explore_table(replace(INPUTS, is_noise_aware=flag)).frames_at("0.1")[0] for flag in (True, False))
     assert aware.numbers["exact"] == naive.numbers["exact"]
