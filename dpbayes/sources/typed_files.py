@@ -38,8 +38,8 @@ MAX_TEXT = 500_000_000
 MAX_COLUMNS = 500
 MAX_RECORDS = 10_000_000
 
-BLOCK = 1 << 16
-"""Rows of Python's texts at a time, which take much more memory than a frame."""
+BLOCK = 1 << 20
+"""Values that are texts of Python at a time, which take much more memory than a frame."""
 
 
 # All files
@@ -57,7 +57,7 @@ def frame_of_rows(rows: Iterator[list[str]]) -> "pd.DataFrame":
     """Return rows of text, the first of which names the columns. Errors: InputError for bad names, no or many rows."""
     names = _checked_names(next(rows, []))
     parts: list[pd.DataFrame] = []
-    while block := list(islice(rows, BLOCK)):
+    while block := list(islice(rows, max(BLOCK // len(names), 1))):
         parts.append(pd.DataFrame(block, columns=pd.Index(names, dtype=object), dtype="str"))
         _refuse_records(sum(map(len, parts)))
     _refuse_records(len(parts))
