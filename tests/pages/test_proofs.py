@@ -16,6 +16,7 @@ from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.index import CLAIMS, EXHIBITS, counterexamples_of
 from dpbayes.ui.pages.proofs_claims import BOUNDS, SHORT, claim_place
 from dpbayes.ui.pages.proofs_mechanism import REFUTED_CASES
+from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.link import query_of, settings_from
 from dpbayes.ui.session.options import AttackedTables, AuditSubject, BoundClaim, ClaimShown, Experiment, ProofsView
 from dpbayes.ui.session.settings import Seat
@@ -128,6 +129,14 @@ def test_what_cannot_be_audited_has_its_sentence_and_the_controls_stay(query: di
     fine(at.select_slider(key="parameter.audit.n").set_value(20).run())
     assert not sentences(at)
     assert "curve" in frame_of(board(at))["figures"]
+
+
+def test_a_graph_that_is_no_network_leads_to_the_tables_own() -> None:
+    at = open_page(PAGE, graph=code_of(Graph(("smoke", "lung"), (("smoke", "lung"), ("lung", "smoke")))))
+    one_sentence(at, "close a cycle")
+    at = press(at, "Use the table’s own graph")
+    assert not sentences(at)
+    assert headline(at).startswith("Laplace: the claim ε = 1 holds")
 
 
 # An adaptive release

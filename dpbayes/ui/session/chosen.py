@@ -86,6 +86,10 @@ class TableMissing(InputError):
         return cls(sentence if person().may(act) else f"{REFUSALS[act]} {HOW}")
 
 
+class GraphUnusable(InputError):
+    """The drawn graph is no network, or not one of the table's columns; see Network."""
+
+
 def choose_table(data: str) -> None:
     """Make this the table, and forget what was about another one."""
     change(data=data, graph="", target="", state="", evidence=())
@@ -340,7 +344,10 @@ class Chosen:
         elif not self.graph.names and not settings.graph:
             self.dataset  # noqa: B018 - the same for a table that is not in this session
         key = (settings.graph, settings.data, settings.source, tuple(self.domains.items()))
-        return kept("network", key, lambda: network_of(self.graph, self.domains))
+        try:
+            return kept("network", key, lambda: network_of(self.graph, self.domains))
+        except InputError as error:
+            raise GraphUnusable(str(error)) from None
 
     def adopt_as_source(self) -> None:
         """Sample synthetic records from the drawn network from now on."""
@@ -381,7 +388,7 @@ class Chosen:
     def _require_columns(self, columns: Container[str]) -> None:
         missing = [name for name in self.network.names if name not in columns]
         if missing:
-            raise InputError(
+            raise GraphUnusable(
                 f"The node {brief(missing[0])} is not a column of the table. Rename or delete it on the Network page, "
                 "or sample synthetic records from this network there."
             )

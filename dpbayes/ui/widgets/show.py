@@ -2,7 +2,7 @@
 
 import logging
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -15,8 +15,8 @@ from dpbayes.base.terms import explained
 from dpbayes.base.text import escaped, near_one
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import MECHANISMS
-from dpbayes.ui.session.chosen import TableMissing, choose_table
-from dpbayes.ui.session.current import shown_place
+from dpbayes.ui.session.chosen import GraphUnusable, TableMissing, choose_table
+from dpbayes.ui.session.current import change, current, shown_place
 from dpbayes.ui.widgets.address import turn_to
 
 WENT_WRONG = (
@@ -74,7 +74,7 @@ def folded(title: str, *, key: str) -> Iterator[bool]:
 
 
 def show_refusal(error: InputError) -> None:
-    """Show the message of an InputError; if a table is missing, also the way to Data and to a table that is here."""
+    """Show the message of an InputError, and the ways out if the table is missing or the graph cannot be used."""
     said = _said.get()
     if said is not None:
         if str(error) in said:
@@ -82,10 +82,16 @@ def show_refusal(error: InputError) -> None:
         said.add(str(error))
     st.warning(escaped(str(error)))
     if isinstance(error, TableMissing):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.page_link("pages/data.py", label="Open Data", icon=":material/arrow_forward:", width="content")
-            key = f"instead.{zlib.crc32(str(error).encode())}"
-            st.button("Use synthetic records instead", key=key, on_click=choose_table, args=("synthetic",))
+        _ways_out(error, "Data", "Use synthetic records instead", lambda: choose_table("synthetic"))
+    elif isinstance(error, GraphUnusable) and current().graph and shown_place() != "network":
+        _ways_out(error, "Network", "Use the table’s own graph", lambda: change(graph=""))
+
+
+def _ways_out(error: InputError, page: str, instead: str, change_to: Callable[[], None]) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        file = f"pages/{page.lower()}.py"
+        st.page_link(file, label=f"Open {page}", icon=":material/arrow_forward:", width="content")
+        st.button(instead, key=f"instead.{zlib.crc32(str(error).encode())}", on_click=change_to)
 
 
 _inside: ContextVar[bool] = ContextVar("inside", default=False)
