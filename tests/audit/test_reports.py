@@ -129,13 +129,6 @@ def test_the_printed_sampler_is_refuted_at_a_nominal_epsilon_of_two(network, n):
     assert honest.verdict in (AuditVerdict.HOLDS, AuditVerdict.UNDECIDED)
 
 
-def test_the_printed_sampler_of_one_node_holds_and_more_draws_than_charged_for_do_not():
-    printed = on(empty(1), PosteriorSampler, epsilon=2.0, calibration=Calibration.AS_PRINTED)
-    assert audit(printed, n=50, epsilons=GRID).verdict is AuditVerdict.HOLDS
-    many = dataclasses.replace(printed, draws=10)
-    assert audit(many, n=50, epsilons=GRID).verdict is AuditVerdict.CLAIM_REFUTED
-
-
 @pytest.mark.parametrize(("n", "loss"), [(5, 1.34), (50, 3.22), (1000, 4.20)])
 def test_the_density_scored_map_estimate_is_refuted(n, loss):
     report = audit(PrintedMap(prior=(1.0, 1.0), n=n, epsilon=1.0, omega=0.1), n=n, epsilons=GRID)

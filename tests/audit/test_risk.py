@@ -27,7 +27,6 @@ from dpbayes.mechanisms import (
     LaplaceFourier,
     LaplaceUpdates,
     Noise,
-    PosteriorSampler,
 )
 from dpbayes.model.closure import OddOverlap
 from dpbayes.posteriors.dirichlet import Dirichlets
@@ -154,13 +153,6 @@ def test_every_mechanism_keeps_within_its_promise_and_more_releases_tell_no_less
     for fewer, more in pairwise(risks):
         assert more.guess.high >= fewer.guess.high - 1e-9
         assert more.ceiling > fewer.ceiling
-
-
-def test_draws_of_one_binary_row_have_their_own_curve():
-    mechanism = PosteriorSampler(prior=COIN, epsilon=1.0)
-    guess = best_guess(losses_of(mechanism, n=5))
-    assert guess.low == guess.high
-    assert 0.5 < guess.high < promised_guess(mechanism.certified)
 
 
 def test_a_fourier_release_whose_worst_record_is_not_known_lies_between_two_values(monkeypatch):

@@ -148,14 +148,6 @@ def test_every_fourier_table_sums_to_the_same_total_which_t_raises_by_the_lift(n
         assert plain == pytest.approx(np.full(plain.shape, 30.0))
 
 
-@pytest.mark.parametrize(("t", "records"), [(math.log(10), 10_647), (0.127, 587)])
-def test_the_printed_lift_of_naive_bayes_is_four_t_size_squared_over_epsilon(t, records):
-    """[Zhang16] Algorithm 2; Section 3.2, Non-negativity: 10,647 records for 50 real ones."""
-    mechanism = fourier(NAIVE_BAYES, t=t, calibration=AS_PRINTED)
-    assert mechanism.lift == pytest.approx(4 * t * 34**2)
-    assert mechanism.lift == pytest.approx(records, abs=1)
-
-
 def test_the_printed_promise_for_small_increments_is_broken():
     """[Zhang16] Corollary 3."""
     # Four nodes all tied together, so that one family is the whole table; t = 0.1: printed 1 - exp(-t) = 0.095.

@@ -66,13 +66,6 @@ def test_the_norm_bound_for_an_epsilon_is_certified_with_that_epsilon(epsilon, v
     assert mechanism.certified.epsilon == pytest.approx(epsilon, rel=1e-9)
 
 
-@pytest.mark.parametrize(("epsilon", "bound"), [(1, 0.25), (4, 1), (9, 2), (121, 10)])
-def test_known_norm_bounds(epsilon, bound):
-    assert norm_bound_for(epsilon, noise_variance=1.0) == pytest.approx(bound)
-    assert norm_bound_for(epsilon / 2, noise_variance=1.0, draws=1) < bound
-    assert norm_bound_for(epsilon, noise_variance=2.0, draws=2) == pytest.approx(bound)
-
-
 # Releases
 
 

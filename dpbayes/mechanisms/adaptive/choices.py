@@ -228,16 +228,14 @@ class GrowingGraph:
         reaches = self.reaches | np.outer(self.reaches[:, parent], self.reaches[child])
         return replace(self, parents=tuple(parents), reaches=reaches)
 
-    def refusing(self, parent: int, child: int) -> "GrowingGraph":
-        """Return the graph in which this arrow is no longer a candidate."""
-        refused = self.refused.copy()
-        refused[parent, child] = True
-        return replace(self, refused=refused)
-
     def taking(self, parent: int, child: int) -> tuple["GrowingGraph", bool]:
         """Return the graph after a selected arrow, and whether it was added: not if the model becomes too large."""
         grown = self.with_parent(parent, child)
-        return (grown, True) if grown.is_small else (self.refusing(parent, child), False)
+        if grown.is_small:
+            return grown, True
+        refused = self.refused.copy()
+        refused[parent, child] = True
+        return replace(self, refused=refused), False
 
     @property
     def is_small(self) -> bool:

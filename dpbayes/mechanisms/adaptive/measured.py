@@ -81,11 +81,6 @@ class MeasuredResiduals(MeasuredNumbers):
         """The sums of all prices so far (M,)."""
         return self.of_sets
 
-    @property
-    def prices_needed(self) -> int:
-        """The number of prices of a measurement: one for each set."""
-        return len(self.network.closure)
-
     def noisy(self, data: Dataset, prices: IntArray, draws: Draws) -> tuple[int, ...]:
         """Return the whole residuals of the sets with a price (M,), with noise: the only step that counts records."""
         whole = self.network.residuals.whole(count(self.network, data).values)
@@ -232,11 +227,6 @@ class MeasuredTables(MeasuredNumbers):
     """Residuals measured by tables under an epsilon: `of_sets` are precisions; `charge` is the sum of all prices."""
 
     charge: int = 0
-
-    @property
-    def prices_needed(self) -> int:
-        """The number of prices of a measurement: one for each family."""
-        return len(self.network.names)
 
     def noisy(self, data: Dataset, prices: IntArray, draws: Draws) -> tuple[int, ...]:
         """Return the counts of the families with a price (d,), with noise: the only step that counts records."""

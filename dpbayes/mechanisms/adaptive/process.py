@@ -111,8 +111,9 @@ class Process:
     def _after_measurement(self, event: Measurement) -> "Process":
         before = self.measured_over(event.parents)
         network = before.network
-        if len(event.prices) != before.prices_needed:
-            raise InputError(f"A measurement of this network needs {before.prices_needed:,} prices.")
+        needed = len(network.names if isinstance(before, MeasuredTables) else network.closure)
+        if len(event.prices) != needed:
+            raise InputError(f"A measurement of this network needs {needed:,} prices.")
         measured = before.with_results(np.array(event.prices, dtype=np.int64), event.integers)
         error = float(np.sqrt(network.residuals.cell_variances(measured.variances)).mean())
         step = ProcessStep(event.stage, "", len(network.names), measured.cost - self.measured.cost, error)
