@@ -2,7 +2,6 @@
 
 import dataclasses
 import doctest
-import enum
 import inspect
 import re
 from functools import cached_property
@@ -88,12 +87,6 @@ def test_the_example_prints_what_it_shows(name: str) -> None:
     outcome = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=failures.append)
     assert outcome.attempted
     assert not outcome.failed, "".join(failures)
-
-
-def test_an_enum_of_the_face_has_members() -> None:
-    assert all(
-        len(value) > 1 for value in CALLABLES.values() if inspect.isclass(value) and issubclass(value, enum.Enum)
-    )
 
 
 NETWORK, CPTS = dp.load_named("alarm")
