@@ -158,6 +158,9 @@ def test_identifiers_are_proposed_not_to_be_used(values: list[str], identifies: 
 
 def test_what_cannot_be_proposed_has_its_reason() -> None:
     assert proposal("a", ["", "NA"]) == Proposal("a", reason='Column "a" has no values. Leave it out.')
+    many = proposal("id", [f"p{i}" for i in range(300)])
+    assert many.domain is None
+    assert many.reason.startswith('Column "id" has 300 distinct texts; the limit is 256')
 
 
 def quantile_cuts(name: str, values: list[str], bins: int) -> Cuts:
@@ -177,27 +180,6 @@ def test_quantile_cuts_always_cut(numbers: list[float], bins: int) -> None:
     assert codes.min() == 0
     assert codes.max() == len(cuts.domain) - 1
     assert (np.diff(codes[np.argsort(numbers)].astype(int)) >= 0).all()
-
-
-def test_proposals_refuse() -> None:
-    many = proposal("id", [f"p{i}" for i in range(300)])
-    assert many.domain is None
-    assert many.reason.startswith('Column "id" has 300 distinct texts; the limit is 256')
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        ["b", "a", "a", "?", ""],
-        [str(k % 7) for k in range(50)],
-        [str(k) for k in range(200)],
-        [str(k / 8) for k in range(300)],
-        ["", "NA"],
-        [f"p{k}" for k in range(300)],
-    ],
-)
-def test_an_engines_counted_values_are_proposed_like_the_records(values: list[str]) -> None:
-    assert counted_proposal("a", pd.Series(values).value_counts()) == proposal("a", values)
 
 
 def test_many_records_of_an_engine_are_proposed_like_few_and_too_many_texts_are_said_to_be() -> None:

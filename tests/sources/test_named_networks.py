@@ -139,8 +139,3 @@ def test_all_nodes_of_a_network_have_one_and_nothing_else_has(key: str) -> None:
 @pytest.mark.parametrize("key", SHIPPED)
 def test_a_shipped_table_has_one_for_every_column(key: str) -> None:
     assert set(load_shipped(key).names) <= set(readable_names(key))
-
-
-@pytest.mark.parametrize("key", ["andes", "upload", "g:abc", ""])
-def test_others_have_none(key: str) -> None:
-    assert not readable_names(key)
