@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpbayes.base.estimates import Estimate
-from dpbayes.base.text import near_one
 
 
 @pytest.mark.parametrize(
@@ -43,9 +42,3 @@ def test_a_share_has_its_binomial_error_and_is_never_shown_as_all_or_none(draws,
 def test_the_mean_of_one_draw_has_no_known_error():
     assert math.isnan(Estimate.of([3.0]).error)
     assert Estimate.of([1.0, 3.0]) == Estimate(2.0, 1.0)
-
-
-@pytest.mark.parametrize("nines", range(1, 13))
-def test_a_probability_below_one_is_never_shown_as_one(nines):
-    assert float(near_one(1 - 10.0**-nines)) == pytest.approx(1 - 10.0**-nines, rel=1e-14)
-    assert near_one(1 - 10.0**-nines) == f"0.{'9' * nines}"

@@ -1,9 +1,5 @@
-from itertools import combinations
-
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from dpbayes.base.validation import InputError
 from dpbayes.model import closure as closure_module
@@ -104,17 +100,3 @@ def test_walsh_gives_to_the_last_digit_what_it_gives_axis_by_axis_and_leaves_its
 def test_a_family_that_is_too_wide_is_refused_with_the_limit():
     with pytest.raises(InputError, match="the limit is 18 parents"):
         Closure((tuple(range(21)),))
-
-
-FAMILIES = st.lists(
-    st.lists(st.integers(0, 7) | st.sampled_from([9_998, 9_999]), max_size=5, unique=True).map(tuple), max_size=9
-)
-
-
-@given(FAMILIES)
-def test_the_size_is_that_of_all_different_sets(families):
-    closure = Closure(tuple(families))
-    sets = {frozenset()}.union(
-        *({frozenset(c) for size in range(len(f) + 1) for c in combinations(f, size)} for f in families)
-    )
-    assert len(closure) == len(sets)

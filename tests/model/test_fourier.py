@@ -6,9 +6,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.model.counts import count
 from dpbayes.model.fourier import cells_per_family, coefficients, marginals, require_binary
 from dpbayes.model.network import Network
-from tests.strategies import networks_with_data, random_networks
-
-RANDOM = random_networks(15, most_nodes=6)
+from tests.strategies import networks_with_data
 
 
 def full_transform(codes: np.ndarray) -> np.ndarray:
@@ -33,26 +31,6 @@ def test_marginals_of_the_coefficients_are_the_counts_without_any_rounding(netwo
     network, data = network_and_data
     values = count(network, data).values
     assert np.array_equal(marginals(network, coefficients(network, values)), values)
-
-
-@pytest.mark.parametrize("network", RANDOM, ids=range(len(RANDOM)))
-def test_tables_rebuilt_from_any_noise_agree_on_shared_nodes(network):
-    """[Zhang16] Section 3.2, Consistency."""
-    noise = np.random.default_rng(3).laplace(size=(4, len(network.closure)))
-    cells = marginals(network, noise)
-    for i, family in enumerate(network.families):
-        for j, other in enumerate(network.families):
-            shared = set(family) & set(other)
-            assert onto(network, cells, i, shared) == pytest.approx(onto(network, cells, j, shared), abs=1e-9)
-
-
-def onto(network: Network, cells: np.ndarray, node: int, kept: set[int]) -> np.ndarray:
-    """Sum node's family table down to the nodes `kept`, in node order."""
-    family = network.families[node]
-    table = network.table(cells, node)
-    table = table.sum(axis=tuple(1 + a for a, v in enumerate(family) if v not in kept))
-    remaining = [v for v in family if v in kept]
-    return table.transpose(0, *(1 + remaining.index(v) for v in sorted(remaining)))
 
 
 def test_every_cell_knows_how_many_cells_its_family_has():

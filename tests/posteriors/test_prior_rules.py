@@ -6,8 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpbayes.base.validation import InputError
-from dpbayes.experiments.accuracy.methods import EXACT
-from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR, Dirichlets
 from dpbayes.posteriors.prior_rules import PriorKind, PriorRule, prior_rule, rule_of
@@ -92,10 +90,3 @@ def test_a_prior_of_no_rule_has_none() -> None:
     alpha = Dirichlets.capped(NETWORK).alpha.copy()
     alpha[-1] *= 1.001
     assert rule_of(Dirichlets(NETWORK, alpha)) is None
-
-
-def test_an_experiment_takes_a_rule_a_number_or_a_text() -> None:
-    plan = {"network": chain(3), "target": "v1", "epsilons": (1.0,), "methods": (EXACT,)}
-    assert AccuracyPlan(**plan).prior == PriorRule()  # type: ignore[arg-type]
-    assert AccuracyPlan(**plan, prior=0.5).prior == PriorRule.symmetric(0.5)  # type: ignore[arg-type]
-    assert AccuracyPlan(**plan, prior="bdeu:2").prior == prior_rule("bdeu:2")  # type: ignore[arg-type]
