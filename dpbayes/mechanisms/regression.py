@@ -1,8 +1,7 @@
 """Samples from the posterior of regression weights, private because the weights are bounded. [Zhang16] Appendix D."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -48,26 +47,6 @@ NORM_BOUND = Parameter(
     description="The largest norm of the weight vector. A smaller bound reduces the influence of one record.",
 )
 DRAWS = draws_of("weight vectors")
-
-
-@dataclass(frozen=True, eq=False)
-class ReleasedWeights:
-    """A release for the recipient: `draws` (*size, ..., N, d), the guarantee, and the public facts."""
-
-    draws: FloatArray
-    guarantee: Guarantee
-    mechanism: str
-    public: Mapping[str, float | int | str] = field(default_factory=dict)
-
-    @property
-    def numbers(self) -> FloatArray:
-        """All released numbers: (*size, ..., N, d)."""
-        return self.draws
-
-    @property
-    def mean(self) -> FloatArray:
-        """The mean of the N samples (*size, ..., d), the recipient's estimate of the weights."""
-        return self.draws.mean(axis=-2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,19 +109,11 @@ class RegressionSampler:
         """Return the posterior before truncation to the ball; for the curator only."""
         return weights_posterior(statistic, prior_precision=self.prior_precision, noise_variance=self.noise_variance)
 
-    def simulate(self, statistic: Moments, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedWeights:
+    def simulate(self, statistic: Moments, rng: np.random.Generator, size: tuple[int, ...] = ()) -> FloatArray:
         """Sample weights (*size, ..., N, d). Errors: InputError for moments that no scaled records can have."""
         _require_scaled(statistic)
         drawn = sample_in_ball(self.posterior(statistic), self.norm_bound, rng, (*size, self.draws))
-        public = {
-            "n": statistic.n,
-            "features": statistic.d,
-            "prior precision": self.prior_precision,
-            "noise variance": self.noise_variance,
-            "norm bound": self.norm_bound,
-            "draws": self.draws,
-        }
-        return ReleasedWeights(np.moveaxis(drawn, len(size), -2), self.certified, self.label, public)
+        return np.moveaxis(drawn, len(size), -2)
 
 
 def norm_bound_for(epsilon: float, *, noise_variance: float, draws: int = 1) -> float:

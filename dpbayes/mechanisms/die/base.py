@@ -1,8 +1,7 @@
-"""Common code of the mechanisms for the posterior of one die: inputs, outputs and sampling."""
+"""Common code of the mechanisms for the posterior of one die."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -14,26 +13,6 @@ from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.posteriors.hellinger import Die
-
-
-@dataclass(frozen=True, eq=False)
-class ReleasedDie:
-    """A release for the recipient: posteriors `alpha` (*size, m), the guarantee, and the public facts."""
-
-    alpha: FloatArray
-    guarantee: Guarantee
-    mechanism: str
-    public: Mapping[str, float | int | str] = field(default_factory=dict)
-
-    @property
-    def numbers(self) -> FloatArray:
-        """All released numbers: (*size, m)."""
-        return self.alpha
-
-    @property
-    def probabilities(self) -> FloatArray:
-        """Posterior mean of every side: (*size, m)."""
-        return self.alpha / self.alpha.sum(axis=-1, keepdims=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,10 +50,5 @@ class DieMechanism(ABC):
         return np.bincount(codes.astype(np.int64), minlength=die.sides)
 
     @abstractmethod
-    def simulate(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
-        """Draw posteriors (*size, m)."""
-
-    def released(self, updates: ArrayLike, **facts: float) -> ReleasedDie:
-        """Return the release of updates (*size, m), with its public facts beside n."""
-        alpha = self.die.posterior(updates)
-        return ReleasedDie(alpha, self.certified, self.label, {"n": self.die.n, **facts})
+    def simulate(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> FloatArray:
+        """Draw the Dirichlet parameters of released posteriors: (*size, m)."""

@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.base.parameters import parameters_of
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
-from dpbayes.mechanisms.die.base import DieMechanism, ReleasedDie
+from dpbayes.mechanisms.die.base import DieMechanism
 from dpbayes.mechanisms.die.enumeration import MOST_ENUMERATED, enumerated_epsilon
 from dpbayes.mechanisms.parameters import DELTA
 from dpbayes.model.compositions import MOST_CANDIDATES
@@ -71,12 +70,11 @@ class Hellinger(DieMechanism):
         """Return ln P[r | x] for every candidate as data: (R, R)."""
         return special.log_softmax(self.log_weights_table(), axis=1)
 
-    def simulate(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
+    def simulate(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> FloatArray:
         """Draw candidate posteriors (*size, m) by their inverse distribution function."""
         cumulative = np.cumsum(np.exp(self.log_pmf(counts)))
         places = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
-        drawn = self.die.candidates[np.minimum(places, len(cumulative) - 1)]
-        return self.released(drawn, **{name: getattr(self, name) for name in parameters_of(type(self))})
+        return self.die.posterior(self.die.candidates[np.minimum(places, len(cumulative) - 1)])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.die.base import DieMechanism, ReleasedDie
+from dpbayes.mechanisms.die.base import DieMechanism
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,9 +34,6 @@ class _LaplaceDie(DieMechanism):
         """epsilon: the exact loss of the clipped counts. Post-processing of these cannot increase it."""
         return Guarantee(self.epsilon, reference=Reference("Dwork06", "Laplace mechanism"))
 
-    def _released(self, updates: FloatArray) -> ReleasedDie:
-        return self.released(updates, **{"epsilon": self.epsilon, "noise scale": self.noise_scale})
-
 
 @dataclass(frozen=True, kw_only=True)
 class LaplaceCells(_LaplaceDie):
@@ -50,12 +47,12 @@ class LaplaceCells(_LaplaceDie):
     named: ClassVar[str] = "Laplace on every count"
     changed: ClassVar[int] = 2
 
-    def simulate(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
+    def simulate(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> FloatArray:
         """Draw posteriors (*size, m)."""
         values = self.die.checked(counts)
         noisy = np.clip(values + rng.laplace(scale=self.noise_scale, size=(*size, self.die.sides)), 0.0, self.die.n)
         noisy = np.where(noisy.any(axis=-1, keepdims=True), noisy, 1.0)
-        return self._released(self.die.n * noisy / noisy.sum(axis=-1, keepdims=True))
+        return self.die.posterior(self.die.n * noisy / noisy.sum(axis=-1, keepdims=True))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,8 +72,8 @@ class LaplaceOne(_LaplaceDie):
         if self.die.sides != 2:
             raise InputError(f"One noisy count determines two sides; this die has {self.die.sides}.")
 
-    def simulate(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> ReleasedDie:
+    def simulate(self, counts: ArrayLike, rng: np.random.Generator, size: tuple[int, ...] = ()) -> FloatArray:
         """Draw posteriors (*size, m)."""
         noisy = self.die.checked(counts)[0] + rng.laplace(scale=self.noise_scale, size=size)
         first = np.clip(noisy, 0.0, self.die.n)
-        return self._released(np.stack([first, self.die.n - first], axis=-1))
+        return self.die.posterior(np.stack([first, self.die.n - first], axis=-1))
