@@ -291,7 +291,7 @@ def _loader() -> None:
         )
     refused = _read(file) if file is not None else ""
     if refused:
-        st.warning(escaped(f"{refused} Correct the file, or save it as CSV in UTF-8, and upload it again."))
+        st.warning(escaped(refused))
     mine = upload()
     if mine is not None and not refused:
         # The box above forgets the file when another page is opened.

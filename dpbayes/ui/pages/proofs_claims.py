@@ -76,7 +76,7 @@ def claims_part(chosen: Chosen) -> None:
         left, main = st.columns([4, 9], gap="medium")
     with left:
         _list(claim)
-    with main.container(key="proofs-board"):
+    with main.container(key="proofs-board", gap="xxsmall"):
         verdict = claim.verdict.value.capitalize()
         st.markdown(f"Stated: **{claim.title}.** Verdict: :{COLOURS[claim.verdict]}[**{verdict}.**]")
         with sentence_instead():
