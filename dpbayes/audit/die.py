@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from dpbayes.audit.entry import Audit, Hypothetical, Numbers
-from dpbayes.audit.exact_class import require_exact_class
 from dpbayes.audit.loss.noise import LaplaceNoise
 from dpbayes.audit.loss.normal import Loss
 from dpbayes.audit.noise import noise_audit
@@ -35,7 +34,6 @@ from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms import Noise
 from dpbayes.mechanisms.die.base import DieMechanism
 from dpbayes.mechanisms.die.hellinger import (
-    EXPONENTIAL,
     Hellinger,
     HellingerEnumerated,
     HellingerGlobal,
@@ -82,10 +80,8 @@ def _throws(kind: type[DieMechanism], *, are_listed: bool = True) -> Hypothetica
 def audit_die(mechanism: Hellinger, *, epsilons: ArrayLike) -> AuditReport:
     """Return the exact audit of a mechanism whose outputs are the die's candidates: every pair, every output.
 
-    Errors: InputError for any but the four exponential mechanisms, for dice with too many candidates to pair them all,
-    and bad epsilons.
+    Errors: InputError for dice with too many candidates to pair them all, and bad epsilons.
     """
-    require_exact_class(mechanism, *EXPONENTIAL)
     grid, die, delta = checked_grid(epsilons), mechanism.die, mechanism.claimed.delta
     die.require_listable(MOST_PAIRED)
     pairs, table = neighbours_up_to_symmetry(die), mechanism.log_weights_table()

@@ -57,12 +57,6 @@ def no_audit(mechanism: object) -> InputError:
     )
 
 
-def require_exact_class(mechanism: object, *kinds: type) -> None:
-    """Require exactly one of these classes, with parts of exactly the declared types. Errors: InputError."""
-    if all(oddity(mechanism, kind) for kind in kinds):
-        raise no_audit(mechanism)
-
-
 def formula(mechanism: Any) -> str:
     """Return the formula of a mechanism as Markdown; for an unknown class, only the name of the class."""
     kind = type(mechanism)

@@ -4,7 +4,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit
-from dpbayes.audit.exact_class import require_exact_class
 from dpbayes.audit.loss.tables import (
     AllTables,
     Suspects,
@@ -45,7 +44,6 @@ def audit_map(mechanism: MapExponential, *, n: int, epsilons: ArrayLike) -> Audi
     Its decisions are drawn independently, so the loss of an output is a sum, and the worst one is found decision by
     decision. An exponential mechanism's loss has a range of epsilon at most, which bounds the curve.
     """
-    require_exact_class(mechanism, MapExponential)
     grid, prior = checked_grid(epsilons), mechanism.prior
     n = checked_records(n)
     most = mechanism.certified.epsilon

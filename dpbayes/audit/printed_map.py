@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from dpbayes.audit.entry import Audit, Hypothetical, Numbers
-from dpbayes.audit.exact_class import require_exact_class
 from dpbayes.audit.pictures import TwoLaws
 from dpbayes.audit.report import (
     AuditReport,
@@ -123,7 +122,6 @@ def audit_printed_map(mechanism: PrintedMap, *, n: int, epsilons: ArrayLike) -> 
 
     Nothing is certified. Errors: InputError for bad epsilons.
     """
-    require_exact_class(mechanism, PrintedMap)
     require_size(mechanism.n, n)
     table = mechanism.log_pmf_table()
     # k of n records in the first state, in the order in which `neighbour_pairs` lists (k, n - k).

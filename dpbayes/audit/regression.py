@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit, Hypothetical
-from dpbayes.audit.exact_class import require_exact_class
 from dpbayes.audit.loss.gaussian import exact_loss, likelihood_difference, log_posterior_mass
 from dpbayes.audit.pictures import TwoLaws, loss_of_more
 from dpbayes.audit.report import (
@@ -43,7 +42,6 @@ def audit_regression(
     `exact` is the upper value that is proved for every table. `at_least` is the exact loss of a pair of tables made to
     lose much: see `bad_tables`. Errors: InputError for bad numbers, and where the number of features is not said.
     """
-    require_exact_class(mechanism, RegressionSampler)
     if features is None:
         raise InputError("State the number of features: the epsilon as stated in the paper depends on it.")
     grid = checked_grid(epsilons)
@@ -82,7 +80,6 @@ def bad_tables(mechanism: RegressionSampler, *, n: int, features: int) -> BadTab
     All but one record push the weights to where the odd one fits in one table and not in the other. For more than two
     features they are pairs of one feature, the others being zero. Errors: InputError for bad numbers, and no records.
     """
-    require_exact_class(mechanism, RegressionSampler)
     n, d = _sizes(n, features)
     if n == 0:
         raise InputError("A table without records has no neighbouring tables.")

@@ -4,7 +4,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit
-from dpbayes.audit.exact_class import require_exact_class
 from dpbayes.audit.loss.tables import cells_of, rows_alone
 from dpbayes.audit.loss.trimmed import MOST_ROW, log_masses, network_loss, row_curve
 from dpbayes.audit.pictures import Shares, loss_of_more
@@ -33,7 +32,6 @@ def audit_sampler(mechanism: PosteriorSampler, *, n: int, epsilons: ArrayLike) -
     N independent draws lose N times as much as one. The curve is exact for one draw from one binary node; otherwise it
     is the largest that the range of the loss allows.
     """
-    require_exact_class(mechanism, PosteriorSampler)
     grid, network, bound = checked_grid(epsilons), mechanism.prior.network, mechanism.log_odds_bound
     loss = network_loss(mechanism.prior, n=n, bound=bound)
     if loss.most == 0:

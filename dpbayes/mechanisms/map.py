@@ -60,16 +60,11 @@ class MapEstimate:
         """All released numbers, as CPTs (..., K)."""
         return self.probabilities
 
-    @property
-    def log_odds(self) -> FloatArray:
-        """The log-odds of the cells' midpoints (g + 1/2) / G: (..., K - m)."""
-        doubled = 2 * self.places
-        return np.log(doubled + 1) - np.log(2 * self.cells - doubled - 1)
-
     @cached_property
     def probabilities(self) -> FloatArray:
-        """CPTs (..., K)."""
-        return Decisions(self.network).probabilities(self.log_odds)
+        """CPTs (..., K) of the cells' midpoints (g + 1/2) / G."""
+        doubled = 2 * self.places
+        return Decisions(self.network).probabilities(np.log(doubled + 1) - np.log(2 * self.cells - doubled - 1))
 
     def part(self, releases: int | slice | IntArray) -> "MapEstimate":
         """Return a part of a batch (releases, K - m)."""

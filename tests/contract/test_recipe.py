@@ -89,12 +89,10 @@ from dpbayes.audit.pictures import two_laws
 from dpbayes.audit.report import DeltaCurve, Laws, WorstCase, checked_grid, pure_report
 from dpbayes.audit.report import all_tables_text, checked_records, nothing_to_lose, opposites
 from dpbayes.mechanisms.geometric import Geometric
-from dpbayes.audit.exact_class import require_exact_class
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 
 
 def audit_geometric(mechanism, *, n, epsilons):
-    require_exact_class(mechanism, Geometric)
     grid, network = checked_grid(epsilons), mechanism.prior.network
     moved = count_sensitivity(network)
     if not checked_records(n) or not moved:

@@ -206,10 +206,6 @@ class HellingerEnumerated(HellingerSmooth):
         return Guarantee(self.epsilon, self.delta, reference=Reference("dpbayes", "smooth Hellinger by enumeration"))
 
 
-EXPONENTIAL = (HellingerGlobal, HellingerLocal, HellingerSmooth, HellingerEnumerated)
-"""The mechanisms whose probabilities are exponential in the same distances."""
-
-
 def _exponential(scale: str, what: str, epsilon: float) -> str:
     return (
         f"$P[r|x] \\propto \\exp(-\\varepsilon H(x, r)/2{scale})$ over all posteriors $r$ of the die, at "
