@@ -11,23 +11,22 @@ PAGES_OF_COUNTS = frozenset({"network", "explore", "release", "proofs", "lab"})
 """Pages that show counts of the table. Data shows them in its own part."""
 
 
-def count_connected(chosen: Chosen) -> bool:
-    """Offer to count a connected table for the present network; return False, because nothing continues.
+def count_connected(chosen: Chosen) -> None:
+    """Offer to count a connected table for the present network.
 
     Nothing is shown to a recipient, if the counts exist, and if the page itself shows why there are none.
     """
     if not (chosen.is_connected and chosen.is_curator):
-        return False
+        return
     try:
         scan_key(chosen.connected, chosen.network)
     except InputError:
-        return False
+        return
     try:
         counts_of(chosen.connected, chosen.network)
     except InputError as error:
         label = "Count the table" if str(error) == NOT_COUNTED else "Try again"
         _offer(chosen, label)
-    return False
 
 
 def _offer(chosen: Chosen, label: str) -> None:
