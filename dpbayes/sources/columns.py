@@ -2,9 +2,9 @@
 
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -128,6 +128,33 @@ class Cuts:
 
 
 Column = Categories | Cuts
+
+
+def halves(column: Column) -> Column:
+    """Return a column whose states are gathered in two groups, in their order; one of two states is not changed.
+
+    A missing value goes to the group of its state, and to the second group if it had a state of its own. The groups
+    depend on the domain alone.
+
+    Example:
+        >>> halves(dp.Cuts("age", (30, 50, 70))).states
+        ('< 50', '>= 50')
+    """
+    if len(column.domain) <= 2:
+        return column
+    if isinstance(column, Cuts):
+        low = len(column.points) // 2 + 1
+        halved: Column = replace(column, points=(column.points[low - 1],), missing=None)
+    else:
+        low, groups = len(column.states) // 2, column.values or tuple((state,) for state in column.states)
+        labels = _joined(column.states[:low]), _joined(column.states[low:])
+        values = tuple(tuple(chain.from_iterable(part)) for part in (groups[:low], groups[low:]))
+        halved = Categories(column.name, labels, values=values, public=column.public)
+    return halved if column.missing is None else replace(halved, missing=halved.states[code_of_missing(column) >= low])
+
+
+def _joined(states: Sequence[str]) -> str:
+    return " or ".join(states) if len(states) <= 2 else f"{states[0]} to {states[-1]}"
 
 
 # Encoding

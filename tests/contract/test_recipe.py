@@ -242,7 +242,7 @@ ABOUT = {
     "boards/regression.py": "the board is about the regression sampler",
     "boards/against_epsilon.py": "Theorem 1 of the paper bounds the divergence of Laplace noise",
     "boards/of_table.py": "the defaults of the board are the paper's first two mechanisms",
-    "ui/pages/explore_rail.py": "only Fourier needs binary columns, and is grey for others",
+    "ui/pages/explore_rail.py": "only Fourier needs binary columns, for which groups of states are offered",
     "ui/pages/explore.py": "the signs of counts are compared with those of Fourier, which are lifted",
     "experiments/accuracy/methods.py": "the curves of the paper's figure, and those of noise-aware recipients",
     "experiments/accuracy/plan.py": "the lift of Fourier releases is simulated once for all of them",

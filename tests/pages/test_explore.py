@@ -138,6 +138,19 @@ def own_table() -> Upload:
     )  # fmt: skip
 
 
+def test_states_of_an_own_table_are_split_for_fourier() -> None:
+    at = open_page("pages/data.py")
+    at.session_state["upload"] = own_table()
+    at.session_state["settings"] = replace(settings_of(at), data="upload")
+    fine(at.switch_page(PAGE).run())
+    assert mechanism_button(at, "LaplaceFourier").disabled
+    fine(at.button(key="halves").click().run())
+    assert not mechanism_button(at, "LaplaceFourier").disabled
+    encoded = at.session_state["upload"].encoded
+    assert [column.domain for column in encoded] == [("< 50", ">= 50"), ("no", "some or much")]
+    assert all(column.public for column in encoded)
+
+
 # Which epsilon
 
 

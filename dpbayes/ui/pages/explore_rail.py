@@ -14,6 +14,7 @@ from dpbayes.mechanisms import PRIVATE, reads_records
 from dpbayes.model.network import statement
 from dpbayes.model.question import Question, first_question
 from dpbayes.posteriors.noise_model import Reading
+from dpbayes.sources.columns import encode, halves
 from dpbayes.theory.zhang16.fourier import noise_under
 from dpbayes.theory.zhang16.stealth import negative_marginal_probability
 from dpbayes.ui.session.chosen import Chosen, kind_called, question_of, stealth_increment
@@ -21,6 +22,7 @@ from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.graphs import Graph, placed
 from dpbayes.ui.session.options import ExploreView
 from dpbayes.ui.session.settings import EXPLORED_NAMES, PARAMETERS
+from dpbayes.ui.session.uploads import Upload, keep_upload, upload
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.controls import prior_control
 from dpbayes.ui.widgets.show import folded, guarded, sentence_instead
@@ -165,6 +167,19 @@ def mechanism_choice(chosen: Chosen) -> None:
                     _mechanism_button(chosen, name)
                     st.caption(refusal_of(chosen, name) or _line_about(name))
     st.caption(_line_about(current_name))
+    mine = upload() if chosen.settings.data == "upload" and not chosen.network.is_binary else None
+    if mine is not None and mine.encoded:
+        st.button("Split states into two groups", key="halves", help=HALVES, on_click=_halve, args=(mine,))
+
+
+HALVES = "Gathers the states of each column in two groups, which Fourier needs. The Data page shows the groups."
+
+
+def _halve(mine: Upload) -> None:
+    encoded = tuple(map(halves, mine.encoded))
+    domains = {column.name: column for column in encoded}
+    columns = (replace(column, domain=domains.get(column.name, column.domain)) for column in mine.columns)
+    keep_upload(replace(mine.declared(columns), dataset=encode(mine.frame, encoded), encoded=encoded))
 
 
 def _mechanism_button(chosen: Chosen, name: str) -> None:
