@@ -3,10 +3,12 @@
 Eliminating node after node gives the tree: the clique of v is v with its neighbours S_v when it is eliminated, and its
 parent is the clique of the first node of S_v to be eliminated later. The joint distribution is the product of the
 P(v | S_v), so one pass from the roots gives the distribution of every clique. The distribution of all pairs is that of
-all nodes given each state of each node, with the states as one batch axis.
+all nodes given each state of each node, with the states as one batch axis. Batch axes come last, so that a sum over
+states adds whole rows of numbers.
 """
 
 from collections.abc import Sequence
+from functools import reduce
 
 import numpy as np
 
@@ -30,9 +32,10 @@ def pair_marginals(network: Network, probabilities: FloatArray) -> FloatArray:
     state_of_cell = first[node_of_cell] + np.arange(network.cell_count) - network.row_starts[network.row_of_cell]
     states = np.arange(network.cards.sum())[:, None]
     is_possible = (np.repeat(np.arange(len(first)), network.cards)[:, None] != node_of_cell) | (states == state_of_cell)
-    cliques, chance = _cliques(network, probabilities[..., None, :] * is_possible)
+    last = np.moveaxis(probabilities, -1, 0)
+    cliques, chance = _cliques(network, last[..., None] * np.expand_dims(is_possible.T, tuple(range(1, last.ndim))))
     columns = [_summed(belief, scope, (node,)) for node, (scope, belief) in sorted(cliques.items())]
-    return np.asarray(np.concatenate(columns, axis=-1) * chance[..., None])
+    return np.moveaxis(np.concatenate(columns) * chance, 0, -2)
 
 
 def family_marginals(network: Network, probabilities: FloatArray) -> FloatArray:
@@ -45,47 +48,38 @@ def family_marginals(network: Network, probabilities: FloatArray) -> FloatArray:
 
 
 def _cliques(network: Network, factors: FloatArray) -> tuple[dict[int, tuple[tuple[int, ...], FloatArray]], FloatArray]:
-    """Return the nodes and the distribution (..., scope) of every node's clique for factors (..., K) of all families.
+    """Return the nodes and the distribution (scope, ...) of every node's clique for factors (K, ...) of all families.
 
     The second result is the sum of the product of all factors: (...). Distributions of sum 0 are 0.
     """
-    plan, total = network.elimination, np.ones(factors.shape[:-1])
+    plan, total = network.elimination, np.ones(factors.shape[1:])
     when = {node: k for k, (node, _) in enumerate(plan)}
     tables: dict[int, list[tuple[tuple[int, ...], FloatArray]]] = {}
     for i, family in enumerate(network.families):
-        tables.setdefault(min(family, key=when.__getitem__), []).append((family, network.table(factors, i)))
+        cells = factors[network.cell_offsets[i] : network.cell_offsets[i + 1]]
+        table = cells.reshape(*network.cards[list(family)], *total.shape)
+        tables.setdefault(min(family, key=when.__getitem__), []).append((family, table))
     conditionals = []
     for node, around in plan:
         scope = (*around, node)
-        belief = np.ones([int(network.cards[j]) for j in scope])
-        for over, table in tables.pop(node, ()):
-            belief = belief * _over(table, over, scope)
-        message = belief.sum(axis=-1)
-        conditional = np.divide(belief, message[..., None], out=np.zeros_like(belief), where=message[..., None] > 0)
-        conditionals.append((node, around, conditional))
+        belief = reduce(np.multiply, (spread(table, over, scope) for over, table in tables.pop(node)))
+        message = belief.sum(axis=len(around), keepdims=True)
+        conditionals.append((node, around, belief / np.where(message > 0, message, 1)))
         if around:
-            tables.setdefault(min(around, key=when.__getitem__), []).append((around, message))
+            tables.setdefault(min(around, key=when.__getitem__), []).append((around, message.squeeze(len(around))))
         else:
-            total = total * message
+            total = total * message[0]
     cliques: dict[int, tuple[tuple[int, ...], FloatArray]] = {}
     for node, around, belief in reversed(conditionals):
         if around:
             scope, above = cliques[min(around, key=when.__getitem__)]
-            belief = _summed(above, scope, around)[..., None] * belief
+            belief = np.expand_dims(_summed(above, scope, around), len(around)) * belief
         cliques[node] = (*around, node), belief
     return cliques, total
 
 
-def _over(table: FloatArray, over: tuple[int, ...], scope: tuple[int, ...]) -> FloatArray:
-    """Return a table (..., over) with the axes of `scope`, of length one where it does not depend on a node."""
-    batch = table.ndim - len(over)
-    last = np.moveaxis(table, range(batch), range(-batch, 0))
-    return np.moveaxis(spread(last, over, scope), range(-batch, 0), range(batch))
-
-
 def _summed(table: FloatArray, scope: tuple[int, ...], kept: tuple[int, ...]) -> FloatArray:
-    """Return a table (..., scope) summed to the nodes kept, in their order."""
-    batch = table.ndim - len(scope)
-    left = table.sum(axis=tuple(batch + k for k, node in enumerate(scope) if node not in kept))
+    """Return a table (scope, ...) summed to the nodes kept, in their order."""
+    left = table.sum(axis=tuple(k for k, node in enumerate(scope) if node not in kept))
     rest = [node for node in scope if node in kept]
-    return np.asarray(left.transpose(*range(batch), *(batch + rest.index(node) for node in kept)))
+    return np.asarray(left.transpose(*map(rest.index, kept), *range(len(kept), left.ndim)))
