@@ -104,6 +104,17 @@ def test_one_press_opens_the_dataset_and_makes_the_release(path: Path, query: di
     assert verify(ledger.outcome(path, spending.row)).holds
 
 
+def test_a_typed_budget_stays_when_epsilon_changes_and_other_pages_are_opened(path: Path) -> None:
+    at = typed(open_page(PAGE), Privacy_loss_ε="0.7")
+    assert box(at, "Total budget ε").value == "0.7"
+    at = typed(typed(at, Total_budget_ε="2"), Privacy_loss_ε="0.5")
+    fine(at.switch_page("pages/data.py").run())
+    at = fine(at.switch_page(PAGE).run())
+    assert (box(at, "Privacy loss ε").value, box(at, "Total budget ε").value) == ("0.5", "2")
+    make(at)
+    assert ledger.read_books(path).account("asia").left == Fraction(3, 2)
+
+
 def test_afterwards_the_panel_shows_what_is_left_and_is_not_armed(path: Path, tmp_path: Path) -> None:
     opened(tmp_path, budget="3")
     at = open_page(PAGE, epsilon="0.5")
@@ -134,7 +145,7 @@ def test_a_press_makes_only_the_release_that_was_shown(path: Path) -> None:
     ("texts", "part"),
     [
         ({"Total_budget_ε": "banana"}, "decimal"),
-        ({"its_δ": "2"}, "delta"),
+        ({"δ_of_the_budget": "2"}, "delta"),
         ({"Dataset_name": " "}, "name"),
         ({"Justification": ""}, "justification"),
         ({"Privacy_loss_ε": "-1"}, "psilon"),
@@ -217,7 +228,7 @@ def test_gaussian_noise_is_charged_to_a_budget_in_rho(path: Path, tmp_path: Path
 
 
 def test_an_epsilon_at_a_delta_is_kept_in_a_rho_as_the_command_keeps_it(path: Path, tmp_path: Path) -> None:
-    make(typed(open_page(PAGE, epsilon="0.1"), Total_budget_ε="1", its_δ="0.000001"))
+    make(typed(open_page(PAGE, epsilon="0.1"), Total_budget_ε="1", δ_of_the_budget="0.000001"))
     words = ["ledger", "--ledger", str(tmp_path / "other.sqlite"), "open", "orchard", "--reason", "the board"]
     assert main([*words, "--budget", "1", "--delta", "0.000001"]) == 0
     assert (
@@ -246,7 +257,7 @@ def test_an_adaptive_release_chooses_its_graph(path: Path, delta: str, measure: 
 
 
 def raised(at: AppTest, epsilon: str, delta: str = "0") -> AppTest:
-    boxes = [candidate for candidate in at.text_input if candidate.label in ("New total budget ε", "its δ")]
+    boxes = [candidate for candidate in at.text_input if candidate.label in ("New total budget ε", "δ of the budget")]
     boxes[-2].set_value(epsilon)
     boxes[-1].set_value(delta)
     at.text_input(key="ledger.why").set_value("a second question")

@@ -330,9 +330,9 @@ def _account_to_charge(chosen: Chosen, path: Path, request: Chargeable) -> Charg
 def _new_account(request: Chargeable, *, is_taken: bool) -> ChargedAccount:
     """Return a new account with its budget as typed. Errors: InputError."""
     st.caption("The release opens a dataset. Its budget limits all releases of these records together.")
-    # No box has a key: each one follows what is released until somebody types into it.
     name = st.text_input("Dataset name", "" if is_taken else request.dataset, placeholder="clinic-2026")
-    budget = budget_of(*budget_boxes("Total budget ε", *_promise(request)))
+    key = f"release.budget.{request.dataset}"  # another table has its own budget
+    budget = budget_of(*budget_boxes("Total budget ε", *_promise(request), key=key))
     reason = st.text_input("Justification", REASON)
     if not name.strip() or not reason.strip():
         raise InputError("A new dataset needs a name and a justification.")

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -21,6 +22,7 @@ from dpbayes.ui.session.kept import server_cache
 from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.session.uploads import document_place
+from dpbayes.ui.widgets.controls import mirror
 from dpbayes.ui.widgets.opened_release import opened_release
 from dpbayes.ui.widgets.show import sentence_instead
 
@@ -33,10 +35,25 @@ BUDGET_DELTA = "0 is a budget in pure ε, which pays for Laplace noise. Above 0,
 # Budgets as typed
 
 
-def budget_boxes(label: str, epsilon: str, delta: str) -> tuple[str, str]:
-    """Let the person type a budget; return its epsilon and delta as texts."""
+def budget_boxes(label: str, epsilon: str, delta: str, *, key: str) -> tuple[str, str]:
+    """Let the person type a budget; return its epsilon and delta as texts.
+
+    A box shows the given text, which may change, until somebody types into it; what was typed stays.
+    """
     left, right = st.columns(2)
-    return left.text_input(label, epsilon, placeholder="1.0"), right.text_input("its δ", delta, help=BUDGET_DELTA)
+    with left:
+        epsilon = _followed(label, epsilon, f"{key}.epsilon", placeholder="1.0")
+    with right:
+        return epsilon, _followed("δ of the budget", delta, f"{key}.delta", help=BUDGET_DELTA)
+
+
+def _followed(label: str, shown: str, key: str, **more: Any) -> str:
+    followed = f"{key}.followed"
+    if st.session_state.get(key) == st.session_state.get(followed):  # nothing was typed
+        st.session_state[followed] = shown
+        mirror(key, shown)
+    typed: str = st.text_input(label, key=key, persist_state="session", **more)
+    return typed
 
 
 def budget_of(epsilon: str, delta: str) -> Amount:
@@ -118,7 +135,7 @@ def _release_line(spending: Spending) -> dict[str, object]:
 def _raise(path: Path, accounts: tuple[Account, ...]) -> None:
     with st.form("raise", border=False):
         dataset = st.selectbox("Dataset", [account.dataset for account in accounts], key="ledger.raised")
-        epsilon, delta = budget_boxes("New total budget ε", "", "0")
+        epsilon, delta = budget_boxes("New total budget ε", "", "0", key="ledger.budget")
         reason = st.text_input("Justification", placeholder="Approved by the board in March", key="ledger.why")
         if st.form_submit_button("Raise budget"):
             with sentence_instead():
