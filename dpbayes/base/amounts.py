@@ -6,7 +6,6 @@ epsilon. OpenDP's cast uses the larger epsilon^2/2 of [Bun16] Proposition 1.4.
 """
 
 import enum
-import math
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, Context, Decimal, Inexact
 from fractions import Fraction
@@ -124,9 +123,3 @@ def amount_text(value: Fraction) -> str:
 def amount_with_symbol(amount: Amount) -> str:
     """Return an amount with the letter of its measure: "ε = 0.1", "ρ = 0.02"."""
     return f"{measure_of(amount).symbol} = {amount_text(number_of(amount))}"
-
-
-def epsilon_rounded_up(epsilon: float) -> float:
-    """Return an epsilon in two digits, never a smaller one."""
-    place = 10.0 ** (math.floor(math.log10(epsilon)) - 1)
-    return float(f"{math.ceil(epsilon / place - 1e-9) * place:.2g}")

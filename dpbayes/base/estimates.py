@@ -29,9 +29,6 @@ class Estimate:
         near = (kept + 1) / (draws + 2)
         return cls(kept / draws, math.sqrt(near * (1 - near) / draws))
 
-    def times(self, factor: float) -> "Estimate":
-        return Estimate(factor * self.value, factor * self.error)
-
     def __str__(self) -> str:
         if not self.error > 1e-9 * abs(self.value):
             return f"{self.value:,.0f}" if abs(self.value) >= 1000 else near_one(self.value)

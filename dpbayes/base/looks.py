@@ -37,11 +37,6 @@ class Look:
     def called(self, name: str) -> "Look":
         return replace(self, name=name)
 
-    @property
-    def is_hollow(self) -> bool:
-        """Whether the symbol is only an outline."""
-        return self.symbol.endswith("-open")
-
 
 @dataclass(frozen=True, eq=False)
 class Curve:

@@ -133,15 +133,3 @@ def _lost(guarantees: Sequence[Guarantee], *, together: Sequence[Guarantee]) -> 
     rho, delta = sum(promise.zcdp for promise in together), sum(promise.delta for promise in together)
     joint = zcdp_epsilon(rho, delta=min(1.0, delta))
     return joint + sum(guarantee.epsilon for guarantee in apart)
-
-
-def worst_chain(epsilon: float, *, delta: float, records: int) -> float:
-    """Return the delta at k epsilon of tables k = `records` apart, at worst.
-
-    Largest probability of an event that is impossible k tables before: neighbours p, q allow q <= e^epsilon p + delta
-    and 1 - p <= e^epsilon (1 - q) + delta, and such a chain is private. [Dimitrakakis14] Remark 1.
-    """
-    ratio, chance = math.exp(epsilon), 0.0
-    for _ in range(records):
-        chance = min(ratio * chance + delta, 1 - max(1 - delta - chance, 0.0) / ratio)
-    return chance

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.base.bisection import turning_point
+from dpbayes.base.quadrature import turning_point
 from dpbayes.base.types import FloatArray
 
 _ORDERS = np.logspace(-9, 15, 961)

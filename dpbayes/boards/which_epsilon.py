@@ -7,7 +7,6 @@ from functools import cached_property
 
 import numpy as np
 
-from dpbayes.base.amounts import epsilon_rounded_up
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import many, numeral
@@ -134,7 +133,7 @@ def _frame(inputs: ToleranceInputs, tolerance: float) -> Frame:
         tolerance=tolerance,
         colour=inputs.mechanism_at(1.0).colour,
     )
-    numbers = {"least epsilon": epsilon_rounded_up(least.epsilon)} if math.isfinite(least.epsilon) else {}
+    numbers = {"least epsilon": _rounded_up(least.epsilon)} if math.isfinite(least.epsilon) else {}
     caption = " ".join([*_interval(least), *_remarks(most, errors.epsilons)])
     headline = _headline(least, errors, tolerance)
     return Frame(headline, {"errors": figure}, (_about(inputs),), {"errors": caption}, numbers)
@@ -145,7 +144,13 @@ def _headline(least: LeastEpsilon, errors: AnswerErrors, tolerance: float) -> st
     if not math.isfinite(least.epsilon):
         return f"No ε up to {numeral(float(errors.epsilons[-1]))} keeps 95 of 100 answers {within}."
     less = " or less" if least.epsilon <= errors.epsilons[0] else ""
-    return f"ε = {numeral(epsilon_rounded_up(least.epsilon))}{less} keeps 95 of 100 answers {within}."
+    return f"ε = {numeral(_rounded_up(least.epsilon))}{less} keeps 95 of 100 answers {within}."
+
+
+def _rounded_up(epsilon: float) -> float:
+    """Return an epsilon in two digits, never a smaller one."""
+    place = 10.0 ** (math.floor(math.log10(epsilon)) - 1)
+    return float(f"{math.ceil(epsilon / place - 1e-9) * place:.2g}")
 
 
 def _about(inputs: ToleranceInputs) -> str:

@@ -10,10 +10,10 @@ from typing import Annotated
 
 import numpy as np
 
-from dpbayes.base.bisection import turning_point
 from dpbayes.base.looks import BOUND, LEAF, STEEL, VIOLET, Look
 from dpbayes.base.parameters import Choice, Parameter, check_parameters
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
+from dpbayes.base.quadrature import turning_point
 from dpbayes.base.references import Reference
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.mechanisms.die.enumeration import MOST_ENUMERATED

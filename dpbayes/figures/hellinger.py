@@ -38,7 +38,7 @@ def error_box_figure(errors: Mapping[Look, FloatArray]) -> Figure:
             "y": [look.name],
             **{key: [float(quantiles[k])] for k, key in enumerate(("lowerfence", "q1", "median", "q3", "upperfence"))},
             "line": {"color": look.colour},
-            "fillcolor": faded(look.colour, 0.12 if look.is_hollow else 0.35),
+            "fillcolor": faded(look.colour, 0.12 if look.symbol.endswith("-open") else 0.35),
             "name": look.name,
             "showlegend": False,
         }
@@ -87,7 +87,7 @@ def _curve(look: Look, places: FloatArray, quantiles: FloatArray) -> list[Trace]
     finite = np.isfinite(quantiles[:, 0])
     places, (_, low, middle, high, _) = places[finite], quantiles[finite].T
     line = line_of(look, places, middle, mode="lines+markers", marker={"symbol": look.symbol, "size": 7})
-    if look.is_hollow:
+    if look.symbol.endswith("-open"):
         return [line]
     if len(places) == 1:
         bar = interval_bar(middle, low, high, thickness=1.5)

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.base.bisection import last_reached
 from dpbayes.base.looks import BROWN
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.privacy import Guarantee
+from dpbayes.base.quadrature import last_reached
 from dpbayes.base.references import Reference
 from dpbayes.base.steps import slices
 from dpbayes.base.text import latex, numeral

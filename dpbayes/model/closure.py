@@ -1,6 +1,5 @@
 """The downward closure N_I of a network's families, and the sensitivity of its Fourier coefficients."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -95,12 +94,6 @@ class Closure:
             signs = walsh(own.reshape((2,) * len(family)), len(family))
             tables.append((family, (signs.flat[0] - signs) // 2))
         return tables
-
-
-def maximal_sets(families: Iterable[Iterable[int]]) -> list[tuple[int, ...]]:
-    """Return the distinct sets of nodes, ascending, that lie in no other; the largest first."""
-    sets = sorted(dict.fromkeys(frozenset(family) for family in families), key=len, reverse=True)
-    return [tuple(sorted(members)) for members in sets if not any(members < other for other in sets)]
 
 
 def walsh(values: AnyArray, bits: int) -> AnyArray:

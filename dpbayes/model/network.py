@@ -310,10 +310,6 @@ class Network:
         start = int(self.row_starts[row])
         return slice(start, start + int(self.cards[self.node_of_row[row]]))
 
-    def cells_beside(self, cell: int) -> slice:
-        """The slice of cells of the row that one cell belongs to."""
-        return self.cells_of_row(int(self.row_of_cell[cell]))
-
     def table(self, values: AnyArray, node: int) -> AnyArray:
         """View node i's cells of `values` (..., K) as (..., r_parent1, ..., r_i)."""
         cells = values[..., self.cell_offsets[node] : self.cell_offsets[node + 1]]

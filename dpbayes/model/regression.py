@@ -18,12 +18,8 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class RegressionData:
-    """n records of `features` (n, d) and a `target` (n,) in their own units; `names` has d + 1, the target's last.
-
-    The arrays are read-only. The model has no intercept: who wants one adds a column of ones with the bounds (-1, 1).
-    Errors: InputError for other shapes, repeated names, no feature, and values that are not finite numbers.
-    """
+class _Records:
+    """n records of `features` (n, d) and a `target` (n,), read-only; `names` has d + 1, the target's last."""
 
     features: FloatArray
     target: FloatArray
@@ -31,12 +27,34 @@ class RegressionData:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", distinct_names("column", self.names))
-        _hold_records(self)
+        try:
+            features, target = (np.array(part, dtype=np.float64) for part in (self.features, self.target))
+        except (TypeError, ValueError):
+            raise InputError("Every value of a regression's columns must be a number.") from None
+        if features.ndim != 2 or not features.shape[1] or target.shape != features.shape[:1]:
+            raise InputError("A regression needs at least one feature, and one target value for each record.")
+        if len(self.names) != features.shape[1] + 1:
+            raise InputError(
+                f"Give the names of the {features.shape[1]} features and, as the last name, that of the target."
+            )
+        if not (np.isfinite(features).all() and np.isfinite(target).all()):
+            raise InputError("A value is missing or infinite. Drop or complete such records first.")
+        for name, part in (("features", features), ("target", target)):
+            part.setflags(write=False)
+            object.__setattr__(self, name, part)
 
     @property
     def n(self) -> int:
         """The number of records; public, since neighbours share it."""
         return len(self.target)
+
+
+class RegressionData(_Records):
+    """n records of `features` (n, d) and a `target` (n,) in their own units; `names` has d + 1, the target's last.
+
+    The arrays are read-only. The model has no intercept: who wants one adds a column of ones with the bounds (-1, 1).
+    Errors: InputError for other shapes, repeated names, no feature, and values that are not finite numbers.
+    """
 
 
 @dataclass(frozen=True)
@@ -73,29 +91,20 @@ class PublicBounds:
 
 
 @dataclass(frozen=True, eq=False)
-class ScaledRegression:
+class ScaledRegression(_Records):
     """Records with ||x|| <= 1 and |y| <= 1: the only kind that `moments`, and so the sampler, takes.
 
     `scaled` makes them. `clipped` counts the values that lay outside the public bounds; it is the curator's to see.
     Errors: those of RegressionData, and InputError for a record outside the unit ball.
     """
 
-    features: FloatArray
-    target: FloatArray
-    names: tuple[str, ...]
     clipped: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "names", distinct_names("column", self.names))
-        _hold_records(self)
+        super().__post_init__()
         squares = np.einsum("nd,nd->n", self.features, self.features)
         if np.any(squares > 1 + ROUNDING) or np.any(np.abs(self.target) > 1 + ROUNDING):
             raise InputError("A record is outside the unit ball. Scale the table by its public bounds first.")
-
-    @property
-    def n(self) -> int:
-        """The number of records; public, since neighbours share it."""
-        return len(self.target)
 
     def take(self, records: Sequence[int] | NDArray[np.integer] | slice) -> "ScaledRegression":
         """Return the table with these records only. What was clipped is not counted again: `clipped` is 0."""
@@ -178,21 +187,3 @@ def mean_squared_error(part: Moments, weights: ArrayLike) -> FloatArray:
     total = part.square - 2 * np.einsum("...i,...i->...", w, part.cross) + bent
     # Of a perfect fit only rounding is left, which may be negative.
     return np.maximum(total, 0.0) / part.n
-
-
-def _hold_records(data: RegressionData | ScaledRegression) -> None:
-    try:
-        features, target = (np.array(part, dtype=np.float64) for part in (data.features, data.target))
-    except (TypeError, ValueError):
-        raise InputError("Every value of a regression's columns must be a number.") from None
-    if features.ndim != 2 or not features.shape[1] or target.shape != features.shape[:1]:
-        raise InputError("A regression needs at least one feature, and one target value for each record.")
-    if len(data.names) != features.shape[1] + 1:
-        raise InputError(
-            f"Give the names of the {features.shape[1]} features and, as the last name, that of the target."
-        )
-    if not (np.isfinite(features).all() and np.isfinite(target).all()):
-        raise InputError("A value is missing or infinite. Drop or complete such records first.")
-    for name, part in (("features", features), ("target", target)):
-        part.setflags(write=False)
-        object.__setattr__(data, name, part)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.base.bisection import last_reached
+from dpbayes.base.quadrature import last_reached
 from dpbayes.base.randomness import generator
 from dpbayes.base.types import Codes, FloatArray, IntArray
 from dpbayes.base.validation import require_type, whole_number

@@ -187,7 +187,7 @@ class Dirichlets:
 
     def rest_of(self, cell: int) -> FloatArray:
         """`rest` of one cell (...,), from its row alone."""
-        row = self.alpha[..., self.network.cells_beside(cell)]
+        row = self.alpha[..., self.network.cells_of_row(int(self.network.row_of_cell[cell]))]
         return np.asarray(row.sum(axis=-1) - self.alpha[..., cell])
 
     def part(self, draws: int | slice) -> "Dirichlets":

@@ -22,8 +22,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.base.bisection import turning_point
-from dpbayes.base.quadrature import DEPTH, log_integral, panel_rule
+from dpbayes.base.quadrature import DEPTH, log_integral, panel_rule, turning_point
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.model.regression import Moments

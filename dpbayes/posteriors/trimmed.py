@@ -25,9 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.base.bisection import last_reached, turning_point
 from dpbayes.base.libraries import pd
-from dpbayes.base.quadrature import DEPTH, panel_rule
+from dpbayes.base.quadrature import DEPTH, last_reached, panel_rule, turning_point
 from dpbayes.base.steps import slices
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number

@@ -34,7 +34,7 @@ def test_a_share_has_its_binomial_error_and_is_never_shown_as_all_or_none(draws,
     share = Estimate.share(kept, draws=draws)
     near = (kept + 1) / (draws + 2)
     assert share.error == pytest.approx(math.sqrt(near * (1 - near) / draws))
-    said = float(str(share.times(100)).split(" ±")[0])
+    said = float(str(Estimate(100 * share.value, 100 * share.error)).split(" ±")[0])
     assert (said == 100) is (kept == draws)
     assert (said == 0) is (kept == 0)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpbayes.base.bisection import turning_point
+from dpbayes.base.quadrature import turning_point
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon import AnswerErrors, answer_errors, crossing, interval_shares
 from dpbayes.experiments.planned_tables import planned_tables

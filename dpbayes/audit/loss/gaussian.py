@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.base.bisection import turning_point
-from dpbayes.base.quadrature import log_integral
+from dpbayes.base.quadrature import log_integral, turning_point
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.model.regression import Moments

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.loss.law import epsilon_at
-from dpbayes.base.bisection import turning_point
 from dpbayes.base.libraries import fft
+from dpbayes.base.quadrature import turning_point
 from dpbayes.base.types import BoolArray, ComplexArray, FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from dpbayes.audit.loss.tables import all_tables, rows_alone, suspicious_tables, tables_are_few
-from dpbayes.base.bisection import turning_point
-from dpbayes.base.quadrature import panel_rule, reach
+from dpbayes.base.quadrature import panel_rule, reach, turning_point
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.mechanisms.finite import checked_grid

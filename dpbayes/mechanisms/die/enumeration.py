@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dpbayes.base.bisection import turning_point
+from dpbayes.base.quadrature import turning_point
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.posteriors.hellinger import (
     Die,

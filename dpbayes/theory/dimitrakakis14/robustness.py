@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.base.privacy import worst_chain
 from dpbayes.base.references import Reference
 from dpbayes.posteriors.divergence import bregman_loggamma
 from dpbayes.posteriors.smoothness import (
@@ -73,6 +72,18 @@ def remark_1(epsilon: float, *, delta: float, records: ArrayLike) -> Bound:
         "probability",
         assumptions=(Assumption("epsilon or delta is 0", e == 0 or d == 0),),
     )
+
+
+def worst_chain(epsilon: float, *, delta: float, records: int) -> float:
+    """Return the delta at k epsilon of tables k = `records` apart, at worst.
+
+    Largest probability of an event that is impossible k tables before: neighbours p, q allow q <= e^epsilon p + delta
+    and 1 - p <= e^epsilon (1 - q) + delta, and such a chain is private. [Dimitrakakis14] Remark 1.
+    """
+    ratio, chance = math.exp(epsilon), 0.0
+    for _ in range(records):
+        chance = min(ratio * chance + delta, 1 - max(1 - delta - chance, 0.0) / ratio)
+    return chance
 
 
 def _remark_1_here(subject: Subject, at: EvaluationPoint) -> Bound:

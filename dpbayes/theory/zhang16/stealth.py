@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.base.bisection import turning_point
+from dpbayes.base.quadrature import turning_point
 from dpbayes.base.randomness import stream
 from dpbayes.base.references import Reference
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import finite_number
 from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.stealth import needed_increments
-from dpbayes.model.closure import maximal_sets, walsh
+from dpbayes.model.closure import walsh
 from dpbayes.model.network import Network
 from dpbayes.theory.claims.claim import LOSS_TEXT, Assumption, Bound, Claim, Counterexample, Verdict, number
 from dpbayes.theory.claims.exhibit import DOUBT, BoundKind, Exhibit, Measured, above, exact_value, not_measured
@@ -103,8 +103,9 @@ def _negative_marginals(sizes: Counter[int], closure: int, noise: CoefficientNoi
 
 
 def maximal_families(network: Network) -> tuple[frozenset[int], ...]:
-    """Return the distinct families pi_i + {i} that lie in no other."""
-    return tuple(map(frozenset, maximal_sets(network.families)))
+    """Return the distinct families pi_i + {i} that lie in no other; the largest first."""
+    families = sorted(dict.fromkeys(map(frozenset, network.families)), key=len, reverse=True)
+    return tuple(family for family in families if not any(family < other for other in families))
 
 
 def negative_marginal_bound(network: Network, *, noise: CoefficientNoise, t: ArrayLike) -> Bound:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
 
-from dpbayes.base.privacy import worst_chain
 from dpbayes.sources.named_networks import load_named
 from dpbayes.theory.claims.setting import ClaimParameters, EvaluationPoint, Subject
 from dpbayes.theory.dimitrakakis14 import robustness
 from dpbayes.theory.dimitrakakis14.game import GammaPair
+from dpbayes.theory.dimitrakakis14.robustness import worst_chain
 from dpbayes.theory.index import EXHIBITS
 
 

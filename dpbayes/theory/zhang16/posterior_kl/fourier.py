@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.base.bisection import turning_point
+from dpbayes.base.quadrature import turning_point
 from dpbayes.base.types import FloatArray
 from dpbayes.model.counts import Counts
 from dpbayes.model.fourier import cells_per_family
