@@ -155,7 +155,7 @@ def _version(package: str) -> str:
 def require_drawable(request: Chargeable, data: Counts | Dataset) -> None:
     """Refuse data that do not match the request, and noise that OpenDP does not confirm or cannot sample here.
 
-    Errors: InputError, without information about the records.
+    Errors: InputError, without information about the records, except that a prior has at least their counts.
     """
     if isinstance(request, AdaptiveRequest):
         columns = request.columns
@@ -172,7 +172,7 @@ def require_drawable(request: Chargeable, data: Counts | Dataset) -> None:
 
 
 def _require_counts_of(request: ReleaseRequest, counts: Counts | Dataset) -> None:
-    """Refuse counts that are not of the request's network and number of records."""
+    """Refuse counts that are not of the request's network and number of records, and a prior that contains them."""
     network = request.network
     if not isinstance(counts, Counts) or counts.network != network:
         raise InputError("The counts and the request have different networks. Count the table again.")
@@ -181,3 +181,14 @@ def _require_counts_of(request: ReleaseRequest, counts: Counts | Dataset) -> Non
     tables = np.add.reduceat(counts.values, network.cell_offsets[:-1])
     if counts.n != request.n or (tables != request.n).any() or counts.values.min() < 0:
         raise InputError("The number of records differs from the request. Count the table again.")
+    alpha, starts = request.dirichlets.alpha, network.cell_offsets[:-1]
+    is_rule = (np.maximum.reduceat(alpha, starts) == np.minimum.reduceat(alpha, starts)).all()
+    if counts.n >= _LEAST_OF_POSTERIOR and not is_rule and (alpha >= counts.values).all():
+        raise InputError(
+            "The prior has at least the table's count in every cell, as a posterior of this table has, and a release "
+            "publishes its prior. Give the prior from before the records."
+        )
+
+
+_LEAST_OF_POSTERIOR = 20
+"""The least number of records for which a prior is compared with the counts: a usual prior may exceed smaller ones."""

@@ -275,8 +275,8 @@ def release(
         The release.
 
     Raises:
-        InputError: The graph was not confirmed, the domains reveal records, the mechanism has no real release, the
-            budget does not suffice, or OpenDP is not installed.
+        InputError: The graph was not confirmed, the prior contains the counts, the domains reveal records, the
+            mechanism has no real release, the budget does not suffice, or OpenDP is not installed.
 
     Example:
         >>> import tempfile
@@ -289,8 +289,8 @@ def release(
     require_type("table", table, Dataset, "Read a data frame with dp.Table.from_frame.")
     if not graph_unseen:
         raise InputError(
-            "A graph that was chosen from the records reveals information about them. Pass graph_unseen=True if no "
-            "record was used, or let dp.release_adaptive choose the graph."
+            "A graph or a prior that was chosen from the records reveals information about them, and a release "
+            "publishes both. Pass graph_unseen=True if no record was used, or let dp.release_adaptive choose the graph."
         )
     _require_public(table)
     request = request_for(mechanism, dataset, table)

@@ -167,3 +167,31 @@ def test_a_mechanism_is_released_with_its_own_noise():
         release = dp.release(TABLE, dp.GaussianUpdates(prior=NETWORK, epsilon=1, delta=1e-6), graph_unseen=True)
     assert (release.guarantee.epsilon, release.guarantee.delta) == (pytest.approx(1, rel=1e-3), pytest.approx(1e-6))
     assert dp.verify(release).holds
+
+
+@pytest.mark.filterwarnings("ignore::dpbayes.releases.real.UnaccountedWarning")
+@pytest.mark.parametrize("ledgered", [True, False])
+def test_a_posterior_of_the_table_is_no_prior_of_its_release(ledger, ledgered):
+    """A release publishes its prior, and the exact posterior contains the counts."""
+    exact = dp.Dirichlets.capped(NETWORK).updated(dp.count(NETWORK, TABLE))
+    mechanism = dp.LaplaceUpdates(prior=exact, epsilon=1)
+    with pytest.raises(dp.InputError, match="from before the records"):
+        dp.release(TABLE, mechanism, graph_unseen=True, ledger=ledger if ledgered else None)
+    assert books.read_books(ledger).account("table").spent == 0
+
+
+@pytest.mark.parametrize("n", [10, 50])
+@pytest.mark.parametrize(
+    "prior",
+    [dp.Dirichlets.capped(NETWORK), dp.Dirichlets.bdeu(NETWORK, 500), dp.Dirichlets.symmetric(NETWORK, 100)],
+    ids=["capped", "bdeu", "symmetric"],
+)
+def test_the_usual_priors_are_released_also_where_they_exceed_the_counts(prior, n, ledger):
+    mechanism = dp.LaplaceUpdates(prior=prior, epsilon=1)
+    assert dp.release(TABLE.take(slice(n)), mechanism, graph_unseen=True, ledger=ledger).read.request.n == n
+
+
+def test_a_prior_of_few_records_is_released(ledger):
+    few = TABLE.take(slice(19))
+    mechanism = dp.LaplaceUpdates(prior=dp.Dirichlets(NETWORK, np.arange(20.0, 20 + NETWORK.cell_count)), epsilon=1)
+    assert dp.release(few, mechanism, graph_unseen=True, ledger=ledger).read.request.n == 19
