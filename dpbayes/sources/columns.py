@@ -76,8 +76,9 @@ class Categories:
         """Return the code of each of these distinct values; -1 for values of no state."""
         groups = self.values or [(state,) for state in self.states]
         codes = {value: code for code, own in enumerate(groups) for value in own}
-        # As a value stands, and without the space around it if that fails.
-        return np.array([codes.get(v, codes.get(v.strip(), -1)) for v in values.tolist()], dtype=np.int64)
+        # As a value stands; without the space around it if that fails; and TRUE or true, as files have them, as True.
+        spelled = str.capitalize if set(self.states) == {str(False), str(True)} else str
+        return np.array([codes.get(v, codes.get(spelled(v.strip()), -1)) for v in values.tolist()], dtype=np.int64)
 
 
 @dataclass(frozen=True)

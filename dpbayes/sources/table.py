@@ -148,15 +148,17 @@ class Table(Dataset):
         """
         rng = generator(seed)
         like = nw.from_native(pd.DataFrame(columns=self.names)) if self.like is None else self.like
-        series = [self._series(column, like, rng) for column in self.columns]
-        frame = nw.from_dict({one.name: one for one in series}, backend=like.implementation)
+        # Plain lists: polars needs pyarrow to take series of narwhals.
+        values = {column.name: self._values(column, like.schema[column.name], rng) for column in self.columns}
+        frame = nw.from_dict(values, backend=like.implementation)
         typed = [] if self.like is None else [c.name for c in self.columns if isinstance(c, Cuts) or not c.values]
         if nw.dependencies.is_pandas_like_dataframe(like.to_native()):  # narwhals has one type for int64 and Int64
             return frame.to_native().astype(like.to_native().dtypes[typed].to_dict())
         return frame.with_columns(nw.col(name).cast(like.schema[name]) for name in typed).to_native()
 
-    def _series(self, column: Column, like: Any, rng: np.random.Generator) -> Any:
-        codes, dtype = self.column(column.name), like.schema[column.name]
+    def _values(self, column: Column, dtype: Any, rng: np.random.Generator) -> list[Any]:
+        """Return the values of a column, None where they are missing."""
+        codes = self.column(column.name)
         values: Any
         if isinstance(column, Cuts):
             bins = np.minimum(codes, len(column.points))
@@ -166,10 +168,7 @@ class Table(Dataset):
             states = [state == str(True) if dtype == nw.Boolean else state for state in (*column.states, "")]
             values = np.array(states, dtype=object)[codes]
         is_missing = codes >= len(column.states)
-        shown = [
-            None if missing else value for value, missing in zip(values.tolist(), is_missing.tolist(), strict=True)
-        ]
-        return nw.new_series(column.name, shown, backend=like.implementation)
+        return [None if missing else value for value, missing in zip(values.tolist(), is_missing.tolist(), strict=True)]
 
 
 def _as_texts(series: Any) -> "pd.Series":

@@ -42,6 +42,13 @@ def test_encode_every_kind_of_column() -> None:
     assert data.codes.tolist() == [[0, 1, 0], [1, 0, 0], [2, 1, 1]]
 
 
+def test_truth_values_of_a_file_have_any_case() -> None:
+    frame = pd.DataFrame({"alive": ["TRUE", "false", "True", " true"]})
+    assert encode(frame, [Categories("alive", ("False", "True"))]).codes.ravel().tolist() == [1, 0, 1, 1]
+    with pytest.raises(InputError, match="YES"):
+        encode(pd.DataFrame({"alive": ["YES"]}), [Categories("alive", ("no", "yes"))])
+
+
 def test_missing_policies() -> None:
     frame = frame_of(a=["x", "", "y", "?", " NA "], b=["1", "2", "3", "4", "5"])
     b = Cuts("b", (3,))

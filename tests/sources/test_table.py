@@ -1,5 +1,7 @@
 """A data frame goes in and comes out: declarations, texts of values, types, and the numbers within their bins."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -154,3 +156,11 @@ def test_cut_points_increase_between_their_limits(points):
 def test_a_seed_is_a_generator_or_a_whole_number(seed):
     with pytest.raises(dp.InputError):
         dp.Table.from_frame(FRAME, DECLARED).to_frame(seed=seed)
+
+
+def test_a_polars_frame_comes_back_without_pyarrow(monkeypatch: pytest.MonkeyPatch):
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"alive": [True, False], "site": ["a", None]})
+    table = dp.Table.from_frame(frame, {"alive": [False, True], "site": ["a", None]})
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert table.to_frame().equals(frame)
