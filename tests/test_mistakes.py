@@ -16,6 +16,7 @@ FRAME = pd.DataFrame({"smoke": ["yes", "no"]})
 LAPLACE = dp.LaplaceUpdates(prior=ASIA, epsilon=1)
 POSTERIOR = LAPLACE.prior.updated(COUNTS)
 BINARY = dp.network("a -> b")
+BINS = dp.Dirichlets.symmetric(dp.network("years -> b", {"years": ["< 30", "30 to < 50", ">= 50"]}))
 RAIN = dp.Categories("rain", ("no", "yes"))
 
 
@@ -108,6 +109,10 @@ MISTAKES = {
         "simulate(statistic, rng, size)",
     ),
     "an unknown state": (lambda: POSTERIOR.query("dysp", {"smoke": "maybe"}), "maybe", '"yes", "no"'),
+    "an unknown state of an answer": (lambda: POSTERIOR.query("dysp", interval=0.9)["maybe"], "maybe", '"yes", "no"'),
+    "a number in the first bin": (lambda: BINS.query("b", years=-1), '"-1"', 'Write "< 30"'),
+    "a number at a cut point": (lambda: BINS.query("b", {"years": 30}), '"30"', 'Write "30 to < 50"'),
+    "a number in the last bin": (lambda: BINS.query("b", years=50.5), '"50.5"', 'Write ">= 50"'),
     "too few probabilities": (lambda: dp.query(ASIA, CPTS[:3], "dysp", {}), "36", "(3,)"),
     "a posterior as probabilities": (lambda: dp.query(ASIA, POSTERIOR, "dysp", {}), "Dirichlets", "posterior.mean"),
     "text as probabilities": (lambda: dp.sample_dataset(ASIA, "x", 10, 1), "str", "posterior.mean"),
@@ -151,6 +156,11 @@ def test_states_are_words_of_the_call():
     answer = posterior.query("b", a=True, interval=0.9)
     assert repr(answer) == repr(posterior.query("b", {"a": "True"}, interval=0.9))
     assert answer.question == "P(b | a=True)"
+    question = dp.Question(network, "b", "yes", {"a": True})
+    assert question.text == "b = yes if a = True"
+    assert question.answers(posterior.mean) == dp.query(network, posterior.mean, "b", {"a": True})[1]
+    assert answer["yes"] == answer.mean[1]
+    assert dp.Question(network, "a", True).answers(posterior.mean) == posterior.query("a")[1]
 
 
 def test_an_answer_has_labels():
@@ -159,6 +169,8 @@ def test_an_answer_has_labels():
     frame = answer.to_frame()
     assert frame["state"].tolist() == ["yes", "no"]
     np.testing.assert_allclose(frame["probability"].sum(), 1)
+    assert (frame.attrs["question"], frame.attrs["level"]) == (answer.question, 0.9)
+    assert answer["yes"] == frame["probability"][0]
     assert repr(answer).splitlines()[0] == "P(dysp | smoke=yes), 90% intervals"
     with pytest.raises(dp.InputError):
         LAPLACE.simulate(COUNTS, 1, (2,)).posterior.query("dysp", interval=0.9).to_frame()

@@ -15,7 +15,7 @@ MOST_ENTRIES = 2**24
 """Largest table that inference may build on its way, batch axes included."""
 
 
-def query(network: Network, probabilities: FloatArray, target: str, evidence: Mapping[str, str]) -> FloatArray:
+def query(network: Network, probabilities: FloatArray, target: str, evidence: Mapping[str, object]) -> FloatArray:
     """Return P(target | evidence) under given CPTs, exactly.
 
     Under independent Dirichlet rows, the posterior means are the CPTs to use for the joint probability of one new
@@ -25,7 +25,7 @@ def query(network: Network, probabilities: FloatArray, target: str, evidence: Ma
         network: The network.
         probabilities: The CPTs (..., K).
         target: The node in question.
-        evidence: States of other nodes, by name.
+        evidence: States of other nodes, by name; True is the state "True".
 
     Returns:
         The probabilities (..., r) of the target's r states.
@@ -108,7 +108,7 @@ def joint_probabilities(network: Network, probabilities: FloatArray, *scopes: tu
     return joint
 
 
-def places_of(network: Network, target: str, evidence: Mapping[str, str]) -> tuple[int, dict[int, int]]:
+def places_of(network: Network, target: str, evidence: Mapping[str, object]) -> tuple[int, dict[int, int]]:
     """Return the index of a target, and the states of nodes with evidence, by index. Errors: those of `query`."""
     require_type("evidence", evidence, Mapping, 'Write the states by node, for example {"smoke": "yes"}.')
     observed = {network.index(name): place_of(network, name, state) for name, state in evidence.items()}
@@ -118,12 +118,28 @@ def places_of(network: Network, target: str, evidence: Mapping[str, str]) -> tup
     return aim, observed
 
 
-def place_of(network: Network, name: str, state: str) -> int:
-    """Return the index of a node's state. Errors: InputError that lists the node's states."""
-    states = network.states[network.index(name)]
-    if state not in states:
-        raise InputError(f"{brief(name)} has no state {brief(state)}; it has {', '.join(map(brief, states[:8]))}.")
-    return states.index(state)
+def place_of(network: Network, name: str, state: object) -> int:
+    """Return the index of a node's state, whose text counts: True is "True". Errors: InputError that lists the states.
+
+    For a number, the message proposes its bin.
+    """
+    states, text = network.states[network.index(name)], str(state)
+    if text not in states:
+        bins = (f" Write {brief(one)}, which contains {brief(text)}." for one in states if _is_in_bin(text, one))
+        listed = ", ".join(map(brief, states[:8]))
+        raise InputError(f"{brief(name)} has no state {brief(text)}; it has {listed}.{next(bins, '')}")
+    return states.index(text)
+
+
+def _is_in_bin(number: str, state: str) -> bool:
+    """Whether a state, such as "30 to < 50", is a bin that contains a number."""
+    low, below, high = state.partition("< ")
+    low = low.removesuffix(" to ")
+    try:
+        is_above = float(low.removeprefix(">= ") or "-inf") <= float(number)
+        return is_above and (float(number) < float(high) if below else low.startswith(">= "))
+    except ValueError:
+        return False
 
 
 def _plan(network: Network, aims: tuple[int, ...], observed: Iterable[int] = ()) -> "_Contraction":

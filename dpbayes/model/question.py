@@ -20,7 +20,7 @@ class Question:
         network: The network.
         target: The node in question.
         state: The state of the target in question.
-        evidence: States of other nodes, by name.
+        evidence: States of other nodes, by name; True is the state "True".
 
     Raises:
         InputError: A node or a state is unknown, or the target is part of the evidence.
@@ -39,6 +39,8 @@ class Question:
     def __post_init__(self) -> None:
         places_of(self.network, self.target, self.evidence)
         self._place(self.target, self.state)
+        object.__setattr__(self, "state", str(self.state))
+        object.__setattr__(self, "evidence", {name: str(state) for name, state in self.evidence.items()})
 
     @property
     def text(self) -> str:

@@ -15,7 +15,7 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.steps import slices
 from dpbayes.base.text import interval_texts, whole_percent
 from dpbayes.base.types import BoolArray, FloatArray
-from dpbayes.base.validation import InputError, finite_number, require_type
+from dpbayes.base.validation import InputError, brief, finite_number, require_type
 from dpbayes.model.network import Network, assignment
 from dpbayes.model.query import query
 
@@ -70,6 +70,13 @@ class QueryAnswer:
     question: str = ""
     states: tuple[str, ...] = ()
 
+    def __getitem__(self, state: object) -> FloatArray | np.float64:
+        """Return the mean probability of a state: `answer["yes"]`. Errors: InputError for an unknown state."""
+        if str(state) not in self.states:
+            listed = ", ".join(map(brief, self.states[:8]))
+            raise InputError(f"{self.question} has no state {brief(state)}; it has {listed}.")
+        return self.mean[..., self.states.index(str(state))][()]
+
     def __repr__(self) -> str:
         return titled_lines(
             self._title, (f"{state}: {', '.join(texts)}" for state, *texts in self._rows), len(self.states)
@@ -98,7 +105,7 @@ class QueryAnswer:
         """Return the answer as a data frame with a row for each state of the target.
 
         Returns:
-            The columns "state", "probability", "low" and "high".
+            The columns "state", "probability", "low" and "high". Its `attrs` have the "question" and the "level".
 
         Raises:
             InputError: The answer is that of a batch of releases.
@@ -110,7 +117,9 @@ class QueryAnswer:
         """
         if self.mean.ndim != 1:
             raise InputError("This answer is of a batch of releases. Ask one release: release.part(0).")
-        return pd.DataFrame({"state": self.states, "probability": self.mean, "low": self.low, "high": self.high})
+        frame = pd.DataFrame({"state": self.states, "probability": self.mean, "low": self.low, "high": self.high})
+        frame.attrs = {"question": self.question, "level": self.level}
+        return frame
 
     @property
     def is_of_prior(self) -> BoolArray:
