@@ -18,9 +18,7 @@ FONT, LETTER, TALL, EDGE = 16.0, 9.5, 30.0, 24.0
 INK, PAPER = "#1b1f24", "#ffffff"
 
 
-def dag_svg(
-    places: Mapping[str, Place], arrows: Sequence[tuple[str, str]], *, caption: str, ink: str = INK, bare: bool = False
-) -> str:
+def dag_svg(places: Mapping[str, Place], arrows: Sequence[tuple[str, str]], *, caption: str, bare: bool = False) -> str:
     """Return the text of an SVG: every node with its whole name at its place, arrows from border to border.
 
     `caption` is below the picture, and is its title for screen readers. The picture is as wide as names and words need.
@@ -37,7 +35,7 @@ def dag_svg(
     height = foot - top + 20 * len(lines) + EDGE / 2
     box = f"{left:.1f} {top:.1f} {right - left:.1f} {height:.1f}"
     drawn = [
-        *(_arrow(places[parent], places[child], boxes[parent], boxes[child], ink) for parent, child in arrows),
+        *(_arrow(places[parent], places[child], boxes[parent], boxes[child]) for parent, child in arrows),
         *(_node(name, place, boxes[name], paper) for name, place in places.items()),
         *(
             f'<text x="{left + EDGE:.1f}" y="{foot + 20 * k + 6:.1f}" font-size="13">{escape(line)}</text>'
@@ -46,10 +44,10 @@ def dag_svg(
     ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" width="{right - left:.0f}" height="{height:.0f}" '
-        f'font-family="Helvetica, Arial, sans-serif" font-size="{FONT:g}" fill="{ink}">\n'
+        f'font-family="Helvetica, Arial, sans-serif" font-size="{FONT:g}" fill="{INK}">\n'
         f"<title>{escape(caption)}</title>\n"
         '<defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="9" markerHeight="9" '
-        f'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L10 5L0 10z" fill="{ink}"/></marker></defs>\n'
+        f'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L10 5L0 10z" fill="{INK}"/></marker></defs>\n'
         f'<rect x="{left:.1f}" y="{top:.1f}" width="100%" height="100%" fill="{paper}"/>\n'
         + "\n".join(drawn)
         + "\n</svg>\n"
@@ -69,10 +67,10 @@ def _node(name: str, place: Place, half: float, paper: str) -> str:
     )
 
 
-def _arrow(start: Place, end: Place, half_start: float, half_end: float, ink: str) -> str:
+def _arrow(start: Place, end: Place, half_start: float, half_end: float) -> str:
     (x1, y1), (x2, y2) = _border(start, end, half_start), _border(end, start, half_end)
     return (
-        f'<line class="arrow" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{ink}" '
+        f'<line class="arrow" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{INK}" '
         'stroke-width="1.5" marker-end="url(#tip)"/>'
     )
 
@@ -158,6 +156,31 @@ def layered_positions(nodes: Iterable[str], arrows: Iterable[tuple[str, str]]) -
         for layer, levels in zip(layers, heights, strict=True)
         for i, node in enumerate(layer)
     }
+
+
+ROOM, ROW = 380.0, 56.0
+"""The width of a small drawing, in which names are legible beside the pictures, and the distance of its rows."""
+
+
+def places_in_rows(places: Mapping[str, Place], arrows: Iterable[tuple[str, str]]) -> dict[str, Place]:
+    """Return (x, y) for a small drawing: nodes of one height in rows of the width ROOM, nodes without arrows last."""
+    linked = {name for arrow in arrows for name in arrow}
+    rows: list[list[str]] = []
+    before = None
+    for name in sorted(places, key=lambda name: (name not in linked, name in linked and places[name][1], places[name])):
+        level = places[name][1] if name in linked else "without arrows"
+        if level != before or sum(map(_wide, rows[-1])) + _wide(name) + EDGE * len(rows[-1]) > ROOM:
+            rows.append([])
+        rows[-1].append(name)
+        before = level
+    found = {}
+    for k, row in enumerate(rows):
+        wide = list(map(_wide, row))
+        gap = max(EDGE, (ROOM - sum(wide)) / (len(row) + 1))
+        left = (ROOM - sum(wide) - gap * (len(row) - 1)) / 2
+        for i, name in enumerate(row):
+            found[name] = (left + sum(wide[:i]) + gap * i + wide[i] / 2, ROW * k)
+    return found
 
 
 def _layers(parents: Mapping[str, Sequence[str]], children: Mapping[str, Sequence[str]]) -> list[list[str]]:

@@ -1,3 +1,5 @@
+import itertools
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -67,3 +69,14 @@ def test_neighbours_of_a_crowded_layer_leave_each_other_room_for_their_names():
     children = [place for node, place in places.items() if node != "party"]
     for x, y in children:
         assert sorted(abs(x - other) for other, at in children if at == y)[1] > 200
+
+
+@given(dags())
+def test_rows_of_a_small_drawing_fit_its_width_and_keep_parents_above_their_children(graph):
+    places = dag.places_in_rows(layered_positions(graph), graph.edges)
+    boxes = {node: dag._wide(node) / 2 for node in graph}
+    assert all(boxes[node] <= x <= dag.ROOM - boxes[node] for node, (x, _) in places.items())
+    assert all(places[parent][1] < places[child][1] for parent, child in graph.edges)
+    for one, other in itertools.combinations(graph, 2):
+        (x, y), (u, v) = places[one], places[other]
+        assert y != v or abs(x - u) > boxes[one] + boxes[other]

@@ -1,5 +1,6 @@
 """The left rail of the Explore page: the table, a small drawing of the graph with its editor, and the controls."""
 
+import re
 from base64 import b64encode
 from dataclasses import replace
 from typing import Any
@@ -9,7 +10,7 @@ import streamlit as st
 from dpbayes.base import terms
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, many, share_text
-from dpbayes.figures.dag import dag_svg
+from dpbayes.figures.dag import dag_svg, places_in_rows
 from dpbayes.mechanisms import PRIVATE, reads_records
 from dpbayes.model.network import statement
 from dpbayes.model.question import Question, first_question
@@ -223,11 +224,8 @@ def _stealth(chosen: Chosen) -> None:
 # The rail
 
 
-MOST_DRAWN, MOST_NAMED, SMALL = 60, 12, 0.4
-"""Nodes of a graph that is drawn beside the pictures, and of one whose nodes move together so that names are legible.
-"""
-
-INK, INK_ON_DARK = "#31333F", "#FAFAFA"
+MOST_DRAWN, MOST_NAMED = 60, 20
+"""Nodes of a graph that is drawn beside the pictures, and of one whose nodes are in rows so that names are legible."""
 
 
 def rail(chosen: Chosen) -> bool:
@@ -257,18 +255,21 @@ def _graph(chosen: Chosen) -> bool:
         is_edited = st.button("Edit", type="tertiary", key="graph.edit", help="Draw arrows here, over the pictures.")
         st.page_link("pages/network.py", label="Network", width="content", help="Shows the cost of each arrow.")
     if len(graph.names) <= MOST_DRAWN:
-        st.html(f'<img class="graph" alt="The graph: {size}" src="data:image/svg+xml;base64,{_drawing(graph, size)}">')
+        st.html(f'<div class="graph" role="img" aria-label="The graph: {size}" style="{_drawing(graph, size)}"></div>')
     if is_edited:
         _edit()
     return is_edited
 
 
 def _drawing(graph: Graph, size: str) -> str:
-    scale = SMALL if len(graph.names) <= MOST_NAMED else 1.0
-    drawn = placed(graph).places
-    places = {name: (scale * drawn[name][0], scale * drawn[name][1]) for name in graph.names}
-    ink = INK_ON_DARK if st.context.theme.type == "dark" else INK
-    return b64encode(dag_svg(places, graph.edges, caption=size, ink=ink, bare=True).encode()).decode()
+    """Return the drawing as a mask, which has the colour of the page's text in any theme of the browser."""
+    places = placed(graph).places
+    if len(graph.names) <= MOST_NAMED:
+        places = places_in_rows(placed(replace(graph, places={})).places, graph.edges)
+    svg = dag_svg(places, graph.edges, caption=size, bare=True)
+    width, height = re.findall(r'(?:width|height)="([0-9]+)"', svg)[:2]
+    code = b64encode(svg.encode()).decode()
+    return f"aspect-ratio: {width} / {height}; mask-image: url(data:image/svg+xml;base64,{code})"
 
 
 def _line() -> "st.delta_generator.DeltaGenerator":
