@@ -3,7 +3,6 @@
 import json
 import math
 import re
-import sys
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from benchmarks import (
     engines,
     journey,
     noise_aware,
-    own,
     record,
     regression,
     releases,
@@ -191,16 +189,6 @@ def test_the_benchmark_of_utility_stores_the_errors_of_all_releases(monkeypatch)
     assert utility.two_way_errors(results)["Asia"]["the table"] == {10.0: 0}
 
 
-@pytest.mark.usefixtures("_few_results")
-def test_a_line_of_a_program_that_fails_is_left_out(monkeypatch, capsys):
-    failing = utility.Program((sys.executable, "-c", "raise SystemExit(1)"))
-    monkeypatch.setattr(utility, "programs", lambda: {"failing": failing})
-    line = utility.Line("Asia", 1.0, "failing", 0)
-    assert utility.measured(line) is None
-    assert utility.stored() == {}
-    assert "failing" in capsys.readouterr().err
-
-
 def test_stored_results_are_one_for_each_release():
     rows = utility.RESULTS.read_text().splitlines()
     assert 30 <= len(rows) == len(utility.stored())
@@ -233,18 +221,6 @@ def test_the_error_over_fresh_tables_is_that_of_the_stored_releases():
     assert float(stated[2]) == pytest.approx(np.std(means, ddof=1) / len(means) ** 0.5, abs=5e-5)
 
 
-def test_means_over_seeds_count_the_seeds():
-    one, other = (
-        utility.Errors(0.1 * k, 0.2 * k, 0.3 * k, 1.0, 50.0, {"logistic regression": [0.5 * k, 0.4 * k]})
-        for k in (1, 2)
-    )
-    results = {utility.Line("Asia", 1.0, "adaptive", seed): errors for seed, errors in enumerate((one, other))}
-    (mean, seeds), *rest = utility.means(results).values()
-    assert (seeds, rest) == (2, [])
-    assert mean.two_way == pytest.approx(0.3)
-    assert mean.classifiers["logistic regression"] == pytest.approx([0.75, 0.6])
-
-
 @pytest.mark.parametrize("name", ["House votes", "Asia", "made-up 103"])
 def test_test_records_are_not_those_of_the_release(name):
     split = utility_tables.TABLES[name]("")
@@ -256,20 +232,6 @@ def test_test_records_are_not_those_of_the_release(name):
         np.testing.assert_array_equal(both, np.sort(load_shipped("house_votes_84").codes.sum(axis=1)))
     else:
         assert not np.array_equal(split.train.codes, split.test.codes)
-
-
-def test_no_check_table_is_compared_in_the_documents():
-    assert not set(utility_tables.COMPARED) & set(utility_tables.CHECK_TABLES)
-    assert set(utility_tables.NETWORKS) <= set(utility_tables.TABLES)
-
-
-def test_every_method_of_dpbayes_gives_synthetic_records():
-    own_split = utility_tables.TABLES["Asia"]("")
-    for name, method in own.METHODS.items():
-        task = own.Task(own_split.train, 10.0, 500, "asia")
-        synthetic = method(task, np.random.default_rng(1))
-        assert synthetic.codes.shape == ((1000, 8) if name == "the table" else (500, 8))
-        assert utility.mean_variations(own_split.train, synthetic)[1] < 0.25
 
 
 def test_the_total_variation_of_tables_is_that_of_their_shares():

@@ -71,9 +71,6 @@ VAGUE = {"asked", "each", "found", "held", "known", "thrown", "told"}
 OF_SENTENCES = {"each", "found", "known"}
 """Those of them that the name of a test may have, which is a sentence: there they stand beside the noun."""
 
-EXCEPTIONS: dict[str, str] = {}
-"""Names that keep such a word, and why."""
-
 
 def every_name() -> set[tuple[str, str]]:
     """Return the names of files, classes, functions, variables, arguments, fields and keywords, with their files."""
@@ -89,28 +86,13 @@ def words_of(name: str) -> set[str]:
 def is_vague(name: str) -> bool:
     """Whether a name has a word that says nothing of its value."""
     vague = VAGUE - OF_SENTENCES if name.startswith("test_") else VAGUE
-    return bool(words_of(name) & vague) and name not in EXCEPTIONS
-
-
-def test_words_of_a_name() -> None:
-    assert words_of("_KnownCurve") == {"known", "curve"}
-    assert words_of("MOST_ASKED") == {"most", "asked"}
-    assert words_of("told_by2") == {"told", "by"}
-    assert is_vague("is_told")
-    assert is_vague("test_a_fault_is_told")
-    assert not is_vague("test_each_row_has_its_known_law")
-    assert not is_vague("reached")
+    return bool(words_of(name) & vague)
 
 
 def test_no_name_has_a_word_that_says_nothing_of_its_value() -> None:
     """Name the value: `posterior`, not `known`; `mechanism`, not `each`; `requested`, not `asked`."""
     assert len(every_name()) > 10_000
     assert sorted((file, name) for file, name in every_name() if is_vague(name)) == []
-
-
-def test_an_exception_is_a_name_that_there_is() -> None:
-    assert set(EXCEPTIONS) <= {name for _, name in every_name()}
-    assert all(reason.endswith(".") for reason in EXCEPTIONS.values())
 
 
 ALIKE = {

@@ -19,12 +19,8 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
-from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.Element_pb2 import Element
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.NewSession_pb2 import NewSession
-from websockets.sync.client import connect
-from websockets.typing import Subprotocol
 
 import dpbayes
 from dpbayes.base.command import HOLDS, REFUSED
@@ -38,6 +34,7 @@ from dpbayes.ui.widgets.show import WENT_WRONG
 from tests.browser.serving import CURATORS, free_port, server_process
 from tests.releases.made import opened, written
 from tests.test_docs import ROOT, TEXTS, blocks
+from tests.wire import received
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
@@ -302,27 +299,6 @@ def test_version_and_help_need_no_extra(run, program):
     assert all(word in said for word in (f"default: {PORT}", DATA_ROOT, CONNECT, *COMMANDS))
 
 
-HELP = f"""
-from dpbayes.__main__ import main
-
-for word in {list(COMMANDS)}:
-    try:
-        main([word, "--help"])
-    except SystemExit as end:
-        print("ended with", end.code)
-"""
-"""Asks every command for its help, in one Python."""
-
-
-def test_the_help_of_every_command_needs_no_extra(run):
-    ran = run("", "python", "-c", HELP)
-    assert (ran.returncode, ran.stderr) == (0, "")
-    answers = ran.stdout.split("ended with 0\n")
-    assert answers.pop() == ""
-    assert len(answers) == len(COMMANDS)
-    assert all(answer.startswith("usage: ") for answer in answers)
-
-
 LACKS = '{} needs {}, which is not installed here: pip install "dpbayes[{}]".'
 LACKS_DRIVER = '{} needs a driver that is not installed: pip install "dpbayes[{}]".'
 DASHBOARD = LACKS.format("The dashboard", "streamlit", "app")
@@ -403,21 +379,9 @@ def dashboard(
 
 def shown(url: str, page: str) -> tuple[NewSession, list[Element]]:
     """Return how a page begins, and what it shows, as the curator's browser receives them."""
-    message = BackMsg()
-    message.rerun_script.page_name = page
-    stream, session, elements = f"ws{url.removeprefix('http')}/_stcore/stream", NewSession(), []
-    cookie = {"Cookie": f"{cookie_name(url)}={CURATORS}"}
-    with connect(stream, max_size=None, subprotocols=[Subprotocol("streamlit")], additional_headers=cookie) as wire:
-        wire.send(message.SerializeToString())
-        while True:
-            answer = ForwardMsg.FromString(wire.recv(60, decode=False))
-            match answer.WhichOneof("type"):
-                case "new_session":
-                    session = answer.new_session
-                case "delta":
-                    elements.append(answer.delta.new_element)
-                case "script_finished" if answer.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
-                    return session, elements
+    messages = received(url, page, headers={"Cookie": f"{cookie_name(url)}={CURATORS}"})
+    (session,) = [message.new_session for message in messages if message.HasField("new_session")]
+    return session, [message.delta.new_element for message in messages if message.HasField("delta")]
 
 
 def test_the_installed_dashboard_serves_its_script_of_charts(dashboard):
@@ -440,12 +404,3 @@ def test_the_installed_dashboard_runs_its_pages(dashboard, page):
 def test_the_installed_dashboard_says_what_its_ledger_needs(dashboard):
     alerts = [element.alert.body for element in shown(dashboard, "release")[1] if element.HasField("alert")]
     assert [markdown.replace("\\", "") for markdown in alerts] == [LEDGER]
-
-
-def test_an_installed_dashboard_names_no_command_of_the_checkout(dashboard, run):
-    refused = run("app", "dpbayes", "--port", dashboard.rpartition(":")[2])
-    assert refused.returncode == REFUSED
-    assert refused.stderr.count("\n") == 1
-    assert "or start with another port: python -m dpbayes --port " in refused.stderr
-    assert "make" not in refused.stderr
-    assert "`python -m dpbayes --class`" in str(shown(dashboard, "")[1])

@@ -10,7 +10,6 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 import dpbayes
@@ -116,17 +115,6 @@ def test_checks_before_a_commit_are_among_those_of_make_check() -> None:
     for hook in hooks:
         command = hook["entry"].removeprefix("env ").removesuffix(" --force-exclude")
         assert f"\t{command}" in check, command
-
-
-@pytest.mark.parametrize("file", sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml")), ids=lambda file: file.stem)
-def test_a_form_for_an_issue_has_a_field_for_each_answer(file: Path) -> None:
-    form = yaml.safe_load(file.read_text(encoding="utf-8"))
-    if file.stem == "config":
-        assert set(form) == {"blank_issues_enabled"}
-        return
-    assert {"name", "description", "body"} <= set(form)
-    labels = [field["attributes"]["label"] for field in form["body"]]
-    assert len(labels) == len(set(labels)) > 1
 
 
 def test_the_changelog_keeps_its_format() -> None:

@@ -139,24 +139,9 @@ class AppScreen(Screen):
     def epsilon_box(self) -> Locator:
         return self.page.get_by_role("textbox", name=re.compile("^(epsilon|Privacy loss ε) as a number$"))
 
-    def choose_story(self, title: str) -> None:
-        """Open a story from Home."""
-        self.go("Home")
-        self.main.get_by_role("button", name=title, exact=True).click()
-
     def type_epsilon(self, text: str) -> None:
         self.epsilon_box.fill(text)
         self.epsilon_box.press("Enter")
-
-    def type_number(self, name: str, text: str) -> None:
-        """Type a number of the page in range; wait until its slider shows it too.
-
-        Whatever is touched before then tells the server where the slider still stands, which takes the number back.
-        """
-        box = self.page.get_by_role("textbox", name=f"{name} as a number")
-        box.fill(text)
-        box.press("Enter")
-        expect(self.slider.and_(self.page.locator(f'[aria-valuetext="{text}"]'))).to_have_count(1)
 
     def shared_link(self) -> str:
         self.button("Share").click()

@@ -30,19 +30,6 @@ MOVES = """async (slider) => {
 """Moves the slider of a board by 12 stops, and lets it go."""
 
 
-HEIGHTS = """() => {
-    window.heights = new Set();
-    const look = () => {
-        const headline = document.querySelector("[data-testid=stMain] h2");
-        const written = document.querySelector(".st-key-address");
-        if (headline && written) window.heights.add(headline.getBoundingClientRect().y);
-        requestAnimationFrame(look);
-    };
-    look();
-}"""
-"""Notes where the headline stands whenever the browser is asked to write the address."""
-
-
 @pytest.fixture
 def open_counted(visit):
     def opened(path: str) -> AppScreen:

@@ -46,10 +46,7 @@ WATCH = """() => {
   };
   EACH
 }"""
-EVERY_FRAME = "const again = () => { look(); requestAnimationFrame(again); }; again();"
 EVERY_50_MS = "setInterval(look, 50);"
-
-WITH_A_PICTURE = ("explore", "network", "proofs", "lab")
 SCREENS = ((1440, 900), (853, 480), (400, 800))
 
 

@@ -20,7 +20,7 @@ from dpbayes.ui.session import connected as module
 from dpbayes.ui.session.connected import Scan
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
 from dpbayes.ui.session.link import query_of
-from dpbayes.ui.session.options import ExploreView, Scene, SimulatedTables
+from dpbayes.ui.session.options import Scene
 from dpbayes.ui.session.settings import Seat, Settings
 from dpbayes.ui.widgets.scanning import PAGES_OF_COUNTS
 from tests.conftest import thorough
@@ -163,17 +163,6 @@ def test_pages_work_on_counts_alone_and_another_page_or_epsilon_scans_nothing(
     assert "300 records" in page_headline(at)
 
 
-def test_which_epsilon_answers_of_a_connected_tables_counts_once_the_curator_asks_about_it() -> None:
-    at = declared_page()
-    fine(at.switch_page("pages/explore.py").run())
-    press(at, "Count the table")
-    for tables, note in ((SimulatedTables.PLANNED, "No record is used"), (SimulatedTables.LOADED, "No guarantee")):
-        settings = settings_of(at).with_parameter("explore.view", ExploreView.EPSILON)
-        at.session_state["settings"] = settings.with_parameter("explore.tables", tables)
-        fine(at.run())
-        assert note in everything(at)
-
-
 def test_a_changed_graph_is_counted_at_once_after_a_quick_scan_and_on_request_after_a_slow_one() -> None:
     at = counted_page()
     fine(at.switch_page("pages/network.py").run())
@@ -221,12 +210,6 @@ def test_pages_that_need_records_say_so_and_records_can_be_had(monkeypatch: pyte
     drawn = set(mine.frame["height"].astype(int))
     assert len(drawn) == 100
     assert drawn != set(range(100))
-
-
-def test_synthetic_records_of_the_network_have_the_tables_domains() -> None:
-    at = press(counted_page(), "Generate synthetic records")
-    assert settings_of(at).data == "synthetic"
-    assert "1,000 synthetic records from the drawn network with 2 columns." in page_headline(at)
 
 
 def test_a_value_that_is_not_declared_is_one_sentence_and_can_be_tried_again() -> None:

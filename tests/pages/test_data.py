@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,11 @@ from dpbayes.base.text import many
 from dpbayes.sources.columns import Categories, Cuts
 from dpbayes.sources.domains import DeclaredColumn, read_domains, write_domains
 from dpbayes.sources.shipped_tables import SHIPPED
-from dpbayes.ui.pages.data_columns import FEW_REASONS, IN_WORDS, LEAK
+from dpbayes.ui.pages.data_columns import LEAK
 from dpbayes.ui.session.graphs import MAX_NAME
 from dpbayes.ui.session.options import BoundClaim, ProofsView
-from dpbayes.ui.session.settings import MECHANISM_NAMES, Seat, Settings
-from tests.conftest import crossed, thorough
+from dpbayes.ui.session.settings import Seat
+from tests.conftest import thorough
 from tests.pages.conftest import (
     PAGES,
     WITHOUT_DATA,
@@ -173,23 +172,6 @@ def test_what_leaks_is_stated_once_until_it_is_declared_public(at: AppTest) -> N
     assert "values of the columns are public" in everything(at)
 
 
-def test_missing_values_of_a_column_that_was_declared_without_are_stated(at: AppTest) -> None:
-    load(at, "weather,wet\nsun,no\nrain,yes\n,yes\n?,no\n")
-    assert domain_table(at)["missing"].tolist() == ["own state", "none"]
-    assert at.session_state["upload"].dataset.states == (("rain", "sun", "missing"), ("no", "yes"))
-    edit(at, {0: {"missing": "none"}})
-    assert at.session_state["upload"].dataset.states == (("rain", "sun"), ("no", "yes"))
-    assert domain_table(at)[IN_WORDS].tolist() == ["2 missing values: counted as “rain”.", "None is missing."]
-    edit(at, {0: {"missing": "none", "values": "rain; sun; ?"}})
-    assert domain_table(at)[IN_WORDS][0] == "1 missing value: counted as “rain”."
-
-
-def test_the_file_in_use_is_named_after_a_visit_to_another_page(at: AppTest) -> None:
-    load(at, AGES)
-    go(at, "pages/home.py")
-    assert any("Table in use: mine.csv." in plain(caption.value) for caption in go(at, PAGE).caption)
-
-
 def test_a_line_that_is_wrong_leaves_its_column_as_it_was_and_takes_the_others(at: AppTest) -> None:
     load(at, AGES)
     before = domain_table(at)["values"][0]
@@ -207,13 +189,6 @@ def test_what_was_typed_for_one_file_is_not_taken_for_the_next(at: AppTest) -> N
     assert domain_table(at)["values"].tolist() == ["blue; red", "1; 2"]
     assert not domain_table(at)["public"].any()
     assert not refusals(at)
-
-
-def test_a_good_table_goes_all_the_way(at: AppTest) -> None:
-    assert "mine.csv" in page_headline(at)
-    for page in thorough(PAGES, sample=ABOUT_DATA):
-        fine(at.switch_page(page).run())
-        assert not refusals(at)
 
 
 BAD_FILES = {
@@ -237,13 +212,6 @@ def test_a_bad_file_is_one_sentence_and_the_table_before_stays(at: AppTest) -> N
     assert "next.csv" in page_headline(at)
 
 
-def test_many_columns_that_are_not_used_do_not_fill_the_page(at: AppTest) -> None:
-    load(at, "a," + ",".join(f"c{i}" for i in range(9)) + "\n1" + "," * 9 + "\n2" + "," * 9 + "\n")
-    (reasons,) = [plain(c.value) for c in at.caption if c.value.startswith("Not in use")]
-    assert reasons.count("has no values. Leave it out.") == FEW_REASONS
-    assert reasons.endswith("And 3 further columns.")
-
-
 UNUSABLE = {
     "no values": b"a,b\n,\n,\n",
     "only quotes": b'a,b\n"",""\n"",""\n',
@@ -264,15 +232,6 @@ def test_a_file_without_a_column_to_use_is_one_sentence_and_the_table_before_sta
         fine(at.switch_page("pages/home.py").run())
         assert "mine.csv: 4 records with 2 columns" in page_headline(fine(at.switch_page(PAGE).run()))
         assert domain_table(at)["values"][0] == "sun; rain; snow"
-
-
-def test_a_workbook_is_a_table_like_any_other(at: AppTest) -> None:
-    load(at, workbook([["weather", "age"], *[["sun" if k % 3 else "rain", k % 50] for k in range(60)]]), "mine.xlsx")
-    assert not refusals(at)
-    assert "mine.xlsx: 60 records with 2 columns" in page_headline(at)
-    assert any('Read from the sheet "S0" of a workbook.' in plain(c.value) for c in at.caption)
-    edit(at, {1: {"values": "cut at 18; 30", "public": True}})
-    assert "weather = rain" in everything(go(at, "pages/explore.py"))
 
 
 def in_both_seats(at: AppTest, page: str) -> Iterator[Seat]:
@@ -325,29 +284,10 @@ def test_a_value_outside_the_domain_is_one_sentence_and_the_table_stays(at: AppT
     assert len(at.session_state["upload"].dataset.states[0]) == 3
 
 
-def test_an_impossible_domain_is_one_sentence(at: AppTest) -> None:
-    for domain in ("", None, ";;", "a; a", "x" * 10_000, "; ".join(map(str, range(300)))):
-        edit(at, {0: {"values": domain}})
-        assert len(refusals(at)) == 1, refusals(at)
-        assert len(refusals(at)[0]) < 300
-        assert "4 records" in page_headline(at)
-        assert domain_table(at)["values"][0] == "rain; sun"
-
-
 def test_no_column_in_use_is_one_sentence(at: AppTest) -> None:
     edit(at, {0: {"use": False}, 1: {"use": False}})
     assert len(refusals(at)) == 1
     assert "tick at least one" in refusals(at)[0]
-
-
-def test_a_table_of_many_columns(at: AppTest) -> None:
-    load(
-        at, ",".join(f"c{i}" for i in range(150)) + "\n" + (",".join(["1"] * 150) + "\n" + ",".join(["0"] * 150)) + "\n"
-    )
-    assert "2 records with 150 columns" in page_headline(at)
-    for page in thorough(PAGES, sample=ABOUT_DATA):
-        fine(at.switch_page(page).run())
-        assert not refusals(at)
 
 
 def test_the_same_file_can_be_loaded_again_after_a_ready_table(at: AppTest) -> None:
@@ -389,21 +329,6 @@ def test_a_column_that_identifies_its_records_is_proposed_not_to_be_used(at: App
     edit(at, {0: {"use": True}})
     assert "100 records with 4 columns" in page_headline(at)
     assert not refusals(at)
-
-
-def test_a_table_of_nothing_but_identifiers_is_taken_as_it_is(at: AppTest) -> None:
-    load(at, "id\n" + "".join(f"{k}\n" for k in range(100)), "ids.csv")
-    assert "ids.csv: 100 records with 1 column" in page_headline(at)
-    assert not refusals(at)
-
-
-def test_another_table_brings_its_own_drawing(at: AppTest) -> None:
-    fine(at.switch_page("pages/network.py").run())
-    assert at.session_state["drawing"].names == ("weather", "wet")
-    fine(at.switch_page(PAGE).run())
-    load(at, "x,y\n1,2\n3,4\n", "next.csv")
-    fine(at.switch_page("pages/network.py").run())
-    assert at.session_state["drawing"].names == ("x", "y")
 
 
 # The domain description
@@ -530,27 +455,12 @@ def test_whatever_is_pasted_in_a_cell_is_taken_or_refused(at: AppTest) -> None:
         assert f"{place}.csv: 4 records with 2 columns" in page_headline(at)
 
 
-@pytest.mark.parametrize(
-    ("mechanism", "seat"), crossed([name for name in MECHANISM_NAMES if "Fourier" not in name], list(Seat), times=1)
-)
-def test_a_table_whose_columns_are_constant_is_shown_by_every_mechanism(mechanism: str, seat: Seat) -> None:
-    at = load(open_page(PAGE, data="upload"), "a,b\nx,y\nx,y\nx,y\n")
-    at.session_state["settings"] = replace(settings_of(at), mechanism=mechanism, seat=seat)
-    # a constant column has been on every page
-    for page in thorough(PAGES, sample=ABOUT_DATA):
-        fine(at.switch_page(page).run())
-        assert not at.error
-    (audited,) = boards(fine(at.switch_page("pages/proofs.py").run()))
-    assert mechanism == "Exact" or "holds" in frame_of(audited)["headline"]
-
-
 # Files of the program that are not there
 
 WITHOUT_RECORDS = ("pages/network.py",)
 """Pages that need a graph alone."""
 
 FULTON = "data/tables/fulton_pums2000.csv.gz is missing or damaged: install dpbayes again or restore the file."
-CANCER = "data/networks/cancer.bif.gz is missing or damaged: install dpbayes again or restore the file."
 
 
 def test_a_missing_table_is_one_sentence_on_the_pages_that_need_it(copied_data: Path) -> None:
@@ -561,11 +471,3 @@ def test_a_missing_table_is_one_sentence_on_the_pages_that_need_it(copied_data: 
         assert sentences(at) == ([] if page in (*WITHOUT_DATA, *WITHOUT_RECORDS) else [FULTON]), page
     needs_records = {"proofs.view": ProofsView.CLAIMS.value, "proofs.bound": BoundClaim.THEOREM_1.value}
     assert sentences(open_page("pages/proofs.py", data="fulton_binary", **needs_records)) == [FULTON]
-
-
-def test_a_missing_network_is_one_sentence_on_the_pages_that_need_it(copied_data: Path) -> None:
-    (copied_data / "networks" / "cancer.bif.gz").unlink()
-    for page in thorough(PAGES, sample=PAGES[::3]):
-        at = open_page(page, Settings(source="cancer"))
-        assert not at.error
-        assert sentences(at) == ([CANCER] if page not in WITHOUT_DATA else []), page

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dpbayes.audit.risk import LINKED, belief_sentence, risk
 from dpbayes.audit.risk import sentences as risk_sentences
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
-from dpbayes.mechanisms import GaussianUpdates, LaplaceUpdates
+from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.model.query import query
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.columns import Categories, Cuts, encode
@@ -316,12 +316,3 @@ def test_belief_and_releases_are_set_and_in_the_link() -> None:
     assert "in 99% of cases it rises to at most" in everything(at)
     mark = figures(at)["person"]["data"][-1]
     assert mark["y"][-1] == pytest.approx(1 / (1 + math.exp(-3)))
-
-
-def test_a_delta_is_stated_beside_the_largest_belief() -> None:
-    at = person_part(mechanism="GaussianUpdates", delta="0.001")
-    prior = Dirichlets.symmetric(load_named("sprinkler")[0])
-    text = risk_sentences([risk(GaussianUpdates(prior=prior, epsilon=1.0, delta=1e-3), n=200)])
-    assert "apart from rare cases (δ)" in text
-    assert "100%" not in text
-    assert text in [m.value for m in at.markdown]

@@ -18,7 +18,6 @@ from dpbayes.ui.session.looked import GRAPHS
 from dpbayes.ui.session.settings import Cpts, Seat, Settings
 from dpbayes.ui.session.uploads import given_cpts
 from dpbayes.ui.widgets.dag_editor import Beyond
-from tests.conftest import crossed
 from tests.pages.conftest import (
     components,
     everything,
@@ -30,7 +29,7 @@ from tests.pages.conftest import (
     sentences,
     settings_of,
 )
-from tests.pages.test_links import long_names, packed, two
+from tests.pages.test_links import long_names
 from tests.releases.made import released
 from tests.strategies import ASIA
 
@@ -109,17 +108,6 @@ def test_a_start_replaces_the_drawing_and_the_data_comes_back() -> None:
     assert settings_of(at) == Settings()
 
 
-def test_no_graph_is_chosen_before_one_is_and_a_table_of_ones_own_has_none() -> None:
-    at = open_page(PAGE, data="fulton_binary")
-    start = at.selectbox(key="start.kind")
-    assert start.value is None
-    assert "the table’s own network" in start.options
-    assert next(button for button in at.button if button.label == "Use").disabled
-    at = open_page("pages/data.py", data="upload")
-    fine(at.switch_page(PAGE).run())
-    assert "the table’s own network" not in at.selectbox(key="start.kind").options
-
-
 def test_naive_bayes_has_the_class_that_was_chosen() -> None:
     at = open_page(PAGE)
     fine(at.selectbox(key="start.kind").set_value("columns.bayes").run())
@@ -173,30 +161,6 @@ def test_a_graph_too_large_for_a_comparison_keeps_its_editor() -> None:
 
 def has_editor(at: AppTest) -> bool:
     return len(components(at, "dpbayes_dag_editor")) == 1
-
-
-ODD = {
-    "longer names": two(n=["x" * (MAX_NAME + 1), "b"]),
-    "one name twice": two(n=["a", "a"]),
-    "a blank name": two(n=["a", " "]),
-    "a place far away": two(p=[[1e300, -1e300], None]),
-    "a cycle": two(e=[[0, 1], [1, 0]]),
-    "an arrow to itself": two(e=[[0, 0]]),
-    "an arrow given twice": two(e=[[0, 1], [0, 1]]),
-    "no nodes": two(n=[], e=[], p=[]),
-    "strangers": two(),
-    "too many states": two(s={"0": [str(i) for i in range(300)]}),
-}
-
-
-@pytest.mark.parametrize(("name", "field"), crossed(list(ODD), ["graph", "source"], times=1))
-def test_whatever_a_link_brings_the_editor_is_there(name: str, field: str) -> None:
-    at = open_page(PAGE, cpts="random", **{field: packed(ODD[name])})
-    refusals = sentences(at)
-    assert has_editor(at)
-    assert len(set(refusals)) == len(refusals) <= 1, refusals
-    use(at, "asia")
-    assert has_editor(at)
 
 
 # Undo
@@ -307,39 +271,6 @@ def test_undo_brings_back_what_another_table_replaced(browser: Browser) -> None:
     assert len(browser.drawing.names) == 8
 
 
-def from_home(at: AppTest, story: str) -> None:
-    """Open a story, which Home offers."""
-    fine(at.switch_page("pages/home.py").run())
-    fine(at.button(key=f"open.{story}").click().run())
-
-
-def test_undo_brings_back_what_a_story_replaced_with_the_probabilities_of_its_file(browser: Browser) -> None:
-    at = load(open_page(PAGE), "cancer.bif", CANCER)
-    before, drawing = settings_of(at), browser.drawing
-    from_home(at, "epsilon")
-    assert [toast.value[:51] for toast in at.toast] == ["The table's own network replaced your drawing; Undo"]
-    fine(at.switch_page(PAGE).run())
-    assert len(browser.drawing.names) == 8
-    browser.turn(at, "undo")
-    assert browser.drawing == drawing
-    now = settings_of(at)
-    assert (now.data, now.source, now.cpts, now.graph) == ("synthetic", before.source, Cpts.GIVEN, "")
-    fine(at.switch_page("pages/explore.py").run())
-    assert not sentences(at)
-
-
-def test_a_network_that_nobody_drew_makes_room_without_a_word(browser: Browser) -> None:
-    at = open_page(PAGE)
-    for data in ("house_votes_84", "adult"):
-        fine(at.switch_page("pages/data.py").run())
-        fine(at.segmented_control(key="origin").set_value("table").run())
-        fine(at.selectbox(key="ready").set_value(data).run())
-        assert not at.toast
-        fine(at.switch_page(PAGE).run())
-        assert not said(at)
-        assert not browser.beyond.earlier
-
-
 def test_the_states_of_a_deleted_node_come_back_with_it(browser: Browser) -> None:
     at = open_page(PAGE, graph=code_of(Graph(("mood", "smoke"), (("mood", "smoke"),), {}, {"mood": ("a", "b", "c")})))
     start = browser.drawing
@@ -349,27 +280,6 @@ def test_the_states_of_a_deleted_node_come_back_with_it(browser: Browser) -> Non
     browser.drawing = start  # as the browser's own Undo does
     fine(at.run())
     assert graph_of(settings_of(at).graph).states["mood"] == ("a", "b", "c")
-
-
-def test_drawing_records_from_the_drawing_keeps_the_steps_before(browser: Browser) -> None:
-    at = browser.arrow(open_page(PAGE, graph="chain:3"), "x1", "x3")
-    rev = browser.rev
-    press(at, "Sample synthetic records from this network")
-    assert browser.rev == rev  # the browser keeps its drawing, and its own steps
-    source = settings_of(at).source
-    browser.turn(at, "undo")
-    assert browser.drawing.edges == (("x1", "x2"), ("x2", "x3"))
-    assert settings_of(at).source == source
-
-
-def test_columns_added_can_be_undone(browser: Browser) -> None:
-    at = open_page(PAGE, graph=code_of(Graph(("smoke",), ())))
-    fine(at.multiselect(key="unused").set_value(["lung"]).run())
-    press(at, "Add as nodes")
-    assert graph_of(settings_of(at).graph).names == ("smoke", "lung")
-    assert not said(at)
-    browser.turn(at, "undo")
-    assert browser.drawing.names == ("smoke",)
 
 
 def test_a_drawing_too_large_to_keep_is_one_sentence_and_changes_nothing(browser: Browser) -> None:

@@ -6,7 +6,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.audit.registry import audit
-from dpbayes.base.references import PAPERS
 from dpbayes.experiments.claims import shown_as
 from dpbayes.mechanisms import OF_RECORDS, LaplaceUpdates
 from dpbayes.mechanisms.die.hellinger import HellingerLocal
@@ -254,13 +253,6 @@ def test_a_claim_leads_to_the_page_that_is_about_it() -> None:
         at = press(claim_opened(str(claim.reference)), f"Open {page}")
         assert at.title[0].value == title
         assert not view or settings_of(at).options("lab").experiment is Experiment(view)
-
-
-def test_every_paper_is_cited_and_every_claim_has_its_code_and_its_tests() -> None:
-    at = claim_opened("[Notes] Section 2.2")
-    unfold(at, "proofs.sources")
-    assert any(code.value == PAPERS["Notes"].bibtex.strip() for code in at.code)
-    assert any("dpbayes/theory/notes/mechanisms.py" in m.value for m in at.markdown)
 
 
 def test_table_1_hides_from_the_recipient_what_depends_on_the_counts() -> None:

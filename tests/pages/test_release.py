@@ -367,11 +367,6 @@ def test_an_opened_release_is_read_with_its_noise_in_mind_and_all_follow_the_cho
     assert files["release.bif"]() == released_bif(document, Reading.AS_REAL).encode()
 
 
-def released_bytes(path: Path) -> bytes:
-    (spending,) = ledger.read_books(path).of("garden")
-    return ledger.outcome(path, spending.row)
-
-
 def test_an_opened_estimate_offers_no_choice(path: Path, tmp_path: Path) -> None:
     at = uploaded(released(tmp_path, mechanism="map").document)
     assert len(rows(at)) == 1

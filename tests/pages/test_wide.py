@@ -18,7 +18,6 @@ from dpbayes.ui.session.options import AuditSubject, BoundClaim, ProofsView
 from tests.conftest import crossed, thorough
 from tests.pages.conftest import (
     boards,
-    fine,
     frame_of,
     freed,
     headline,
@@ -132,10 +131,3 @@ def test_a_wide_graph_is_audited(audited: tuple[str, AuditSubject], seat: str, m
     at = open_page("pages/proofs.py", source=graph, seat=seat, **{"audit.subject": subject.value}, **SMALL)
     assert "curve" in frame_of(boards(at)[0])["figures"]
     assert max(sizes, default=0) < 10_000, "of the rows that no record is in, none is weighed"
-
-
-def test_what_moves_too_many_coefficients_is_one_sentence() -> None:
-    at = open_page("pages/proofs.py", source=star(18), **{"audit.subject": AuditSubject.LaplaceFourier.value}, **SMALL)
-    assert "One replaced record changes 262,144 Fourier coefficients of this network" in headline(at)
-    fine(at.selectbox(key="parameter.audit.subject").set_value(AuditSubject.LaplaceUpdates).run())
-    assert "curve" in frame_of(boards(at)[0])["figures"]
