@@ -51,9 +51,6 @@ def test_every_benchmark_of_the_core_gives_sane_records():
         *counting(n=500, nodes=4, repeats=1),
         *growth(features=(2, 4), sizes=(100, 200), repeats=1),
     ]
-    assert [r.name for r in records if r.bound == 20] == [
-        f"Asia, 3 releases, {label}" for label in ("Exact (not private)", "Laplace", "Fourier")
-    ]
     assert sum(r.baseline_value is not None for r in records) == 3
     for r in records:
         assert math.isfinite(r.value)
@@ -64,13 +61,7 @@ def test_every_benchmark_of_the_core_gives_sane_records():
 
 def test_the_benchmarks_of_what_waits_for_a_slider_give_sane_records():
     records = noise_aware.posteriors(names=("Asia",), repeats=1)
-    assert [(r.name.rpartition(", ")[2], r.bound) for r in records] == [
-        (noise, 20)
-        for noise in (
-            *("Laplace", "discrete Laplace", "consistent Laplace", "Gaussian cells", "Gaussian residuals"),
-            *("Fourier as printed", "Fourier certified"),
-        )
-    ]
+    assert {r.bound for r in records} == {20}
     joint = noise_aware.joint_posteriors(names=("Asia",), repeats=1)
     assert [r.bound for r in joint] == [30, 60]
     assert all(r.value > 0 and r.unit == "ms" for r in joint)
@@ -112,10 +103,6 @@ def test_the_benchmark_of_engines_counts_as_memory_does():
 
 def test_the_benchmarks_of_real_releases_give_sane_records():
     records = releases.named(names=("asia",), repeats=1) + releases.large(parents=3, repeats=1)
-    assert [r.name for r in records] == [
-        *("Asia, released, kept and checked", "Asia, release checked"),
-        *("22 cells, released, kept and checked", "22 cells, release checked"),
-    ]
     assert all(r.value > 0 and r.bound for r in records)
     assert [r.baseline for r in records if r.baseline] == ["the noise alone"]
     assert releases.wide(releases.WIDE)[0].cell_count == 131_104

@@ -34,16 +34,3 @@ def test_a_measurement_yields_what_its_table_shows():
     shown = table("joint", [{"measure": "joint", **line}]).splitlines()
     assert len(shown) == 3
     assert shown[2].count("±") == 4
-
-
-def test_what_the_release_determines_is_not_marked_and_what_a_narrow_prior_hides_is():
-    decisions, marks = ([line for line in stored() if line["measure"] == name] for name in ("prior decisions", "marks"))
-    for line in (*decisions, *marks):
-        if line["epsilon"] >= 100:
-            assert (line["exact"], line["marked"]) == (100, 0)
-    narrow = [line for line in decisions if line["setting"] == "1 in every cell" and line["epsilon"] <= 1]
-    assert all(line["exact"] < 60 and line["missed"] == 0 for line in narrow)
-    capped = next(line for line in decisions if line["setting"].startswith("capped") and line["epsilon"] == 10)
-    assert capped["exact"] > 95
-    assert capped["false"] == 0
-    assert all(line["unmarked exact"] > 92 for line in marks if line["epsilon"] >= 0.3)

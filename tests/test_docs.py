@@ -198,19 +198,6 @@ def test_the_two_commands_come_first():
     assert re.findall(r"^make (\w+)", blocks(TEXTS["README.md"], "sh")[0], re.MULTILINE) == ["run", "test"]
 
 
-def recipe(*targets: str) -> list[str]:
-    """The Makefile's own commands for these targets, with its variables filled in."""
-    text = (ROOT / "Makefile").read_text(encoding="utf-8").replace("$(BIN)", ".venv/bin")
-    lines = [re.search(rf"^{target}:.*\n((?:\t.*\n)*)", text, re.MULTILINE) for target in targets]
-    return [command.strip() for line in lines if line for command in line[1].splitlines()]
-
-
-def test_the_raw_lines_are_those_of_the_makefile():
-    run, test = blocks(TEXTS["docs/install.md"], "sh")
-    assert run.strip().split(" && ")[2:] == [line.replace("$(PORT)", "8501") for line in recipe("run")]
-    assert test.strip().splitlines()[-1].split(" && ")[2:] == recipe("check", "unit", "browser")
-
-
 def test_every_extra_is_listed():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     listed = re.findall(r"^\| `(\w+)` \|", TEXTS["docs/install.md"], re.MULTILINE)

@@ -18,7 +18,6 @@ from dpbayes.boards.comparison import (
 from dpbayes.experiments.planned_tables import PlannedTables, TrueTable
 from dpbayes.mechanisms import PRIVATE
 from dpbayes.model.counts import Counts
-from dpbayes.posteriors.noise_model import Reading
 
 NETWORK, CPTS = dp.load_named("sprinkler")
 TABLE = dp.sample_dataset(NETWORK, CPTS, 1000, np.random.default_rng(1))
@@ -32,16 +31,6 @@ def at(kind):
 LOOKS = {kind: Look(kind.label, kind.colour) for kind in PRIVATE}
 INPUTS = ComparisonInputs({look: at(kind) for kind, look in LOOKS.items()}, TrueTable(COUNTS))
 PLANNED = replace(INPUTS, tables=PlannedTables(NETWORK, CPTS, 1000))
-
-
-def test_the_error_of_laplace_is_that_of_other_releases():
-    """Against 3,000 other releases, for the naive reader, whose posterior mean is a ratio of counts."""
-    naive = replace(INPUTS, reading=Reading.AS_REAL).compared
-    mechanism = at(dp.LaplaceUpdates)(1.0)
-    other = mechanism.simulate(COUNTS, np.random.default_rng(9), (3000,)).outcome.probabilities
-    expected = np.abs(other - mechanism.prior.updated(COUNTS).mean).mean(axis=-1)
-    errors = naive.at("Laplace", 1.0)
-    assert errors.mean() == pytest.approx(expected.mean(), abs=4 * expected.std() / np.sqrt(len(errors)))
 
 
 def test_the_table_is_sorted_by_error_and_states_the_guarantee():

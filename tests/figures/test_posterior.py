@@ -50,14 +50,6 @@ def test_zoom_holds_what_is_seen_of_all_and_little_more():
     assert zoomed(PRIVATE_DENSITY, samples=np.array([0.95]))[1] > 0.95
 
 
-@pytest.mark.parametrize(("share", "is_seen"), [(0.002, False), (0.05, True)])
-def test_zoom_ends_before_a_rise_at_an_end_that_holds_little(share, is_seen):
-    """A parameter below 1 has an infinite density at 1, whatever the data say."""
-    theta = np.clip(THETA, 1e-6, 1 - 1e-6)
-    mixed = (1 - share) * stats.beta(300, 100).pdf(theta) + share * stats.beta(300, 0.5).pdf(theta)
-    assert (zoomed(mixed, theta=theta)[1] == 1) == is_seen
-
-
 def test_a_density_that_is_infinite_at_an_end_does_not_flatten_the_rest():
     spiked = stats.beta(0.5, 3).pdf(THETA)
     assert np.isinf(spiked[0])

@@ -270,6 +270,3 @@ def test_rows_of_equal_counts_take_one_table_of_masses(monkeypatch):
     counts = count(network, random_table(network, rng(), 30))
     mechanism.simulate(counts, rng(), (2,))
     assert sum(tables) < 60, "of 4,108 rows, those with records, those without, and the prior's"
-
-
-# Refusals

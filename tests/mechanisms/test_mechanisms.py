@@ -17,7 +17,6 @@ from tests.strategies import (
     NAIVE_BAYES,
     V_STRUCTURE,
     chain,
-    complete,
     counts_of,
     empty,
     random_networks,
@@ -146,14 +145,6 @@ def test_every_fourier_table_sums_to_the_same_total_which_t_raises_by_the_lift(n
     assert plain - plain[0] == pytest.approx(np.zeros(plain.shape), abs=1e-9)
     if calibration is CERTIFIED:
         assert plain == pytest.approx(np.full(plain.shape, 30.0))
-
-
-def test_the_printed_promise_for_small_increments_is_broken():
-    """[Zhang16] Corollary 3."""
-    # Four nodes all tied together, so that one family is the whole table; t = 0.1: printed 1 - exp(-t) = 0.095.
-    needed = needed_increments(complete(4), AS_PRINTED, rng(), draws=40_000)
-    kept = int((needed <= 0.1).sum())
-    assert stats.binom.cdf(kept, 40_000, -math.expm1(-0.1)) < ALARM
 
 
 @pytest.mark.parametrize("calibration", Calibration)

@@ -17,8 +17,7 @@ from dpbayes.mechanisms import OF_RECORDS
 from dpbayes.model.network import Network
 from dpbayes.releases.publishing import publish
 from dpbayes.sources.domains import DeclaredColumn
-from dpbayes.sources.named_networks import empty, load_named
-from dpbayes.sources.shipped_tables import default_network
+from dpbayes.sources.named_networks import load_named
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.pages.network import arrow_view
 from dpbayes.ui.pages.network import python_of as python_of_arrows
@@ -32,7 +31,6 @@ from dpbayes.ui.widgets.from_python import (
     FACE,
     counts_in_python,
     mechanism_in_python,
-    network_in_python,
     program,
 )
 from tests.pages.conftest import boards, fine, frame_of, open_page, page_headline, plain
@@ -229,17 +227,6 @@ def test_what_belongs_to_no_network_is_made_again() -> None:
             mechanism, names = entry.hypothetical.mechanism_at(numbers), dict[str, Any]()
             exec(program(FACE, mechanism_in_python(mechanism)), names)
             assert names["mechanism"] == mechanism
-
-
-def test_a_network_is_made_again_by_its_name_or_in_full() -> None:
-    votes = default_network("house_votes_84")
-    named = (load_named("asia")[0], "load_named('asia')"), (votes, "default_network('house_votes_84')")
-    for network, words in (*named, (empty(61), "from_edges")):
-        python = network_in_python(network)
-        names: dict[str, Any] = {}
-        exec(f"import dpbayes as dp\n{python}", names)
-        assert words in python
-        assert names["network"] == network
 
 
 @pytest.mark.parametrize("settings", [Settings(source="sprinkler", records=200), Settings(data="house_votes_84")])

@@ -94,13 +94,6 @@ def test_curves_of_noise_aware_readers_and_of_all_mechanisms_are_drawn_if_they_a
     assert {"private_map", "gaussian"} <= every - readers
 
 
-def test_mechanisms_that_cannot_be_used_are_listed_with_the_reason():
-    at = opened(Experiment.COMPARISON, source="survey")
-    table = at.dataframe[0].value.set_index("mechanism")["why not"]
-    assert "binary" in table["Fourier"]
-    assert table["Laplace"] == ""
-
-
 def test_a_recipient_sees_curves_of_synthetic_records_only():
     curator, recipient = (
         Chosen(settings_of(opened(Experiment.ACCURACY, seat=seat))) for seat in ("curator", "recipient")

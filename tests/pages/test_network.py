@@ -151,14 +151,6 @@ def test_nodes_that_are_no_columns_are_noted_and_can_become_records() -> None:
     assert not sentences(at)
 
 
-def test_a_graph_too_large_for_a_comparison_keeps_its_editor() -> None:
-    at = open_page(PAGE, source="andes")
-    assert has_editor(at)
-    assert boards(at) == 1
-    with pytest.raises(InputError, match="too large for a comparison"):
-        arrow_view(Chosen(Settings(source="andes"))).frames_at("1")
-
-
 def has_editor(at: AppTest) -> bool:
     return len(components(at, "dpbayes_dag_editor")) == 1
 

@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.numbers import D3_WRONG, wrong_numbers
+from tests.pages.numbers import wrong_numbers
 
 
 def page(text: str) -> None:
@@ -39,23 +39,3 @@ def test_a_wrong_number_is_noticed(text: str, fault: str) -> None:
 )
 def test_right_numbers_are_left_alone(text: str) -> None:
     assert wrong_numbers(AppTest.from_function(page, args=(text,)).run()) == []
-
-
-def test_a_cell_is_read_as_it_is_shown() -> None:
-    def table(*, styled: bool) -> None:
-        import pandas as pd
-        import streamlit as st
-
-        frame = pd.DataFrame({"loss": [0.1 + 0.2]})
-        st.dataframe(frame.style.format("{:.1f}") if styled else frame)
-
-    def faults(styled: bool) -> list[str]:
-        return wrong_numbers(AppTest.from_function(table, kwargs={"styled": styled}).run())
-
-    assert faults(styled=False) == ["too long: 0.30000000000000004"]
-    assert faults(styled=True) == []
-
-
-@pytest.mark.parametrize(("form", "is_wrong"), [("%{y:.3f}", True), ("%{y:.2e}", True), ("%{y:,.3~r}", False)])
-def test_a_format_that_may_write_a_zero_or_an_e_is_noticed(form: str, is_wrong: bool) -> None:
-    assert bool(D3_WRONG.search(form)) == is_wrong

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from dpbayes import Dirichlets, InputError, Network
-from dpbayes.model.query import query
 from dpbayes.posteriors.mixtures import BetaMixtures, DirichletMixtures
 from dpbayes.posteriors.noise_aware import LEAST_POINTS, MOST_CELLS, POINTS, points_for
 from tests.strategies import ASIA, V_STRUCTURE, chain
@@ -95,12 +94,6 @@ def test_draws_have_the_moments_and_the_quantiles():
     assert (np.abs(inside - 0.5) < 6 * 0.5 / draws**0.5).all()
     drawn = posterior.drawn(np.random.default_rng(1), (7,))
     assert drawn.alpha.shape == (7, 2, MIXED.cell_count)
-
-
-def test_a_query_is_that_of_the_mean():
-    posterior = mixtures(ASIA, 3)
-    expected = query(ASIA, posterior.mean, "dysp", {"smoke": "yes"})
-    np.testing.assert_allclose(posterior.query("dysp", {"smoke": "yes"}), expected)
 
 
 def test_an_interval_of_a_law_that_nearly_is_one_point_has_its_ends_in_order(monkeypatch):

@@ -183,11 +183,6 @@ def networks_for(kind: type[Any]) -> list[Network]:
     return [V_STRUCTURE] if kind in BINARY_ALONE else [V_STRUCTURE, MIXED]
 
 
-def test_all_that_add_noise_are_here() -> None:
-    assert {"LaplaceUpdates", "ConsistentLaplace", "LaplaceFourier"} <= set(NAMES)
-    assert {"GaussianUpdates", "GaussianResiduals"} <= set(NAMES)
-
-
 @pytest.mark.parametrize(
     ("kind", "noise", "epsilon", "alpha"),
     thorough([(kind, noise, *end) for kind, noise, end in product(KINDS, Noise, ENDS)], sample=BY_TURNS),

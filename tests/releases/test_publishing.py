@@ -10,19 +10,9 @@ from dpbayes.base.validation import InputError
 from dpbayes.releases import ledger, publishing
 from dpbayes.releases.document import read_document
 from dpbayes.releases.publishing import publish, require_declared, shown_again
-from dpbayes.releases.verify import verify
 from dpbayes.sources.columns import Categories
 from dpbayes.sources.domains import DeclaredColumn
 from tests.releases.made import COLUMNS, counts, opened, request_with
-
-
-def test_a_release_is_charged_verified_and_shown_again_for_nothing(tmp_path):
-    path = opened(tmp_path)
-    assert shown_again(path, request_with()) is None
-    published = publish(path, request_with(), counts())
-    assert verify(published.document).holds
-    assert ledger.read_books(path).account("garden").spent == Fraction(1, 2)
-    assert shown_again(path, request_with()) == published
 
 
 def test_the_same_request_is_drawn_again_only_after_the_release_that_was_seen(tmp_path):

@@ -138,10 +138,6 @@ def test_an_adaptive_release_is_charged_in_rho_and_returns_a_frame(tmp_path):
     assert release.query("ill").states == ("False", "True")
 
 
-def test_the_document_states_what_a_missing_value_counts_as(ledger):
-    assert released(ledger).read.request.missing == {"smoker": "no", "age": "< 30", "ill": "False"}
-
-
 def test_samples_are_named_by_their_probabilities(ledger):
     release = released(ledger)
     samples = release.samples(400, seed=2)

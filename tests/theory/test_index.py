@@ -10,13 +10,6 @@ from dpbayes.theory.index import CLAIMS, EXHIBITS, MODULES
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_page_opens_on_theorem_1_and_the_papers_follow_each_other() -> None:
-    assert next(iter(EXHIBITS)) == "THEOREM_1"
-    papers = [exhibit.claim.reference.paper for exhibit in EXHIBITS.values()]
-    assert list(dict.fromkeys(papers)) == ["Zhang16", "Dimitrakakis14", "Notes"]
-    assert papers == sorted(papers, key=["Zhang16", "Dimitrakakis14", "Notes"].index)
-
-
 def test_no_two_exhibits_share_a_name_or_a_title() -> None:
     """Of two of a name one would be lost, and of two of a title the page would show one."""
     names = [name for module in MODULES for name in getattr(module, "EXHIBITS", {})]

@@ -104,9 +104,6 @@ def test_nothing_moved_loses_nothing_and_a_large_delta_needs_no_epsilon():
     assert LaplaceNoise(3, 1.0).epsilon(0.99) == (0, 0)
 
 
-# Clipping
-
-
 # Bad input
 
 

@@ -294,6 +294,3 @@ def _series(a, b, x):
         total += term
         if term < mpmath.mpf(10) ** -20 * total:
             return mpmath.exp(a * mpmath.log(x) + b * mpmath.log1p(-x) - log_beta) * total / a
-
-
-# Long draws

@@ -146,6 +146,3 @@ def test_noisy_coefficients_are_whole_numbers_of_their_law(calibration):
     for gamma in range(calibration is Calibration.CERTIFIED, noise.shape[1]):
         assert pvalue(np.round(noise[:, gamma]), mechanism.noise_scale) > ALARM
         assert pvalue(np.round(noise[:, gamma]), 1.1 * mechanism.noise_scale) < ALARM
-
-
-# Digit for digit

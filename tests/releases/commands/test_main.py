@@ -17,7 +17,7 @@ from dpbayes.base.command import FAILS, HOLDS, REFUSED
 from dpbayes.model.counts import Counts
 from dpbayes.model.cpts import random_cpts
 from dpbayes.releases import ledger, publishing
-from dpbayes.releases.commands import COMMANDS, main
+from dpbayes.releases.commands import main
 from dpbayes.releases.commands.view import VIEWS
 from dpbayes.releases.document import read_document
 from dpbayes.releases.publishing import publish
@@ -220,14 +220,6 @@ def test_no_view_is_made_of_what_does_not_verify(file, tmp_path, capsys):
     assert "does not verify" in capsys.readouterr().err
     assert not (tmp_path / "view.bif").exists()
     assert main(["view", str(file), "--out", str(tmp_path / "view.doc")]) == REFUSED
-
-
-def test_help_is_given_for_every_command(capsys):
-    for name in COMMANDS:
-        with pytest.raises(SystemExit) as done:
-            main([name, "--help"])
-        assert done.value.code == 0
-    assert "--epsilon" in capsys.readouterr().out
 
 
 # Tables in an engine

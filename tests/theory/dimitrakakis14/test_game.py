@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import integrate, special, stats
+from scipy import special, stats
 
 from dpbayes.base.validation import InputError
 from dpbayes.model.network import Network
@@ -17,7 +17,6 @@ from dpbayes.theory.dimitrakakis14.game import (
     BetaPair,
     GammaPair,
     NormalPair,
-    gamma_variation,
     necessary_answers,
     needed_answers_bracket,
     printed_answers,
@@ -212,17 +211,6 @@ def test_a_record_that_is_not_there_cannot_be_replaced():
         BetaPair(np.float64(0.5), np.float64(3.0), 1)
     with pytest.raises(InputError, match="negative"):
         GammaPair(np.float64(2.0), np.float64(3.0), -4.0)
-
-
-@pytest.mark.parametrize(("shape", "rate", "apart"), [(3.0, 2.0, 1.5), (41.0, 1.0, 0.1), (2.0, 3.0, -2.5)])
-def test_the_distance_of_gamma_posteriors_is_that_of_their_densities(shape, rate, apart):
-    """[Dimitrakakis14] Theorem 2(ii): by quadrature, and the same from either side."""
-    pair = GammaPair(np.asarray(shape), np.asarray(rate), apart)
-    one, two = stats.gamma(shape, scale=1 / rate), stats.gamma(shape, scale=1 / (rate + apart))
-    crossing, top = shape * math.log1p(apart / rate) / apart, max(one.ppf(1 - 1e-15), two.ppf(1 - 1e-15))
-    gaps = [integrate.quad(lambda t: two.pdf(t) - one.pdf(t), *ends)[0] for ends in ((0, crossing), (crossing, top))]
-    assert float(gamma_variation(pair)) == pytest.approx(sum(abs(gap) for gap in gaps) / 2, rel=1e-7)
-    assert float(gamma_variation(pair.swapped())) == pytest.approx(float(gamma_variation(pair)), rel=1e-12)
 
 
 def test_what_is_printed_is_too_few_only_where_its_next_whole_number_is_below_what_is_needed():

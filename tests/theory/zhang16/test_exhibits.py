@@ -15,10 +15,9 @@ from dpbayes.sources.named_networks import load_named
 from dpbayes.theory.claims.claim import Bound
 from dpbayes.theory.claims.setting import ClaimParameters, EvaluationPoint, Subject
 from dpbayes.theory.index import EXHIBITS
-from dpbayes.theory.zhang16 import fourier, map, rebuilt_tables, regression, sampling, stealth
+from dpbayes.theory.zhang16 import fourier, map, rebuilt_tables, sampling, stealth
 from dpbayes.theory.zhang16.map import TrimmedRow
 from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
-from dpbayes.theory.zhang16.regression import worst_range
 from dpbayes.theory.zhang16.smoothness import mass_without
 from dpbayes.theory.zhang16.stealth import first_success_loss, rerun_bound
 
@@ -153,26 +152,3 @@ def test_lemma_3_the_exact_mass_is_that_of_simulated_rates() -> None:
     share = float((stream(1, "rates").exponential(size=(draws, NODES)).max(axis=1) > 2.5).mean())
     assert abs(share - exact) < 6.2 * math.sqrt(exact * (1 - exact) / draws)
     assert exact < bound.certified[0] == NODES * math.exp(-2.5)
-
-
-@pytest.mark.parametrize(("norm_bound", "features"), [(0.3, 1), (0.3, 4), (1.0, 2), (3.0, 2), (3.0, 9)])
-def test_appendix_d_the_pair_s_range_is_all_that_is_certified(norm_bound: float, features: int) -> None:
-    """[Zhang16] Appendix D, corrected: reached by two records, and approached by a loss under one prior."""
-    at = setting(norm_bound=norm_bound, noise_variance=2.0)
-    value = float(worst_range(at, features=features)[0])
-    certified = float(regression.appendix_d(1, norm_bound=norm_bound, features=features, noise_variance=2.0).certified)
-    assert value == pytest.approx(certified, rel=1e-9)
-    near = min(norm_bound, 1.0)
-    ends = np.array([[-near, math.sqrt(norm_bound**2 - near**2)], [norm_bound, 0.0]])
-    records = np.array([[1.0, 0.0], ends[0] / norm_bound])
-    logs = -((-1 - ends @ records.T) ** 2) / 4  # (weights, records), y = -1
-    prior = np.log([1e-12, 1 - 1e-12])
-    posterior = logs + prior[:, None] - np.logaddexp(*(logs + prior[:, None]))
-    assert float(np.abs(posterior[:, 0] - posterior[:, 1]).max()) == pytest.approx(value, rel=1e-6)
-
-
-def test_appendix_d_one_feature_and_a_large_ball_is_a_true_loss_below_what_is_certified() -> None:
-    """[Zhang16] Appendix D."""
-    value = float(worst_range(setting(norm_bound=3.0), features=1)[0])
-    assert value == pytest.approx(12.0)
-    assert value < float(regression.appendix_d(1, norm_bound=3.0, features=1).certified)
