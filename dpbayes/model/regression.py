@@ -18,7 +18,7 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class _Records:
+class _RegressionRecords:
     """n records of `features` (n, d) and a `target` (n,), read-only; `names` has d + 1, the target's last."""
 
     features: FloatArray
@@ -49,7 +49,7 @@ class _Records:
         return len(self.target)
 
 
-class RegressionData(_Records):
+class RegressionData(_RegressionRecords):
     """n records of `features` (n, d) and a `target` (n,) in their own units; `names` has d + 1, the target's last.
 
     The arrays are read-only. The model has no intercept: who wants one adds a column of ones with the bounds (-1, 1).
@@ -91,7 +91,7 @@ class PublicBounds:
 
 
 @dataclass(frozen=True, eq=False)
-class ScaledRegression(_Records):
+class ScaledRegression(_RegressionRecords):
     """Records with ||x|| <= 1 and |y| <= 1: the only kind that `moments`, and so the sampler, takes.
 
     `scaled` makes them. `clipped` counts the values that lay outside the public bounds; it is the curator's to see.

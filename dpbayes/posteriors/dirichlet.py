@@ -1,5 +1,6 @@
 """Independent Dirichlet distributions, one per CPT row: prior and posterior are the same type."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -36,8 +37,67 @@ _MOST_READINGS = 8
 """The number of row selections that a prior caches."""
 
 
+class AnsweringPosterior(ABC):
+    """A posterior of CPTs that answers questions."""
+
+    @overload
+    def query(
+        self,
+        target: str,
+        evidence: Mapping[str, str] | None = None,
+        *,
+        interval: None = None,
+        prior: "Dirichlets | None" = None,
+        **states: str,
+    ) -> FloatArray: ...
+    @overload
+    def query(
+        self,
+        target: str,
+        evidence: Mapping[str, str] | None = None,
+        *,
+        interval: float,
+        prior: "Dirichlets | None" = None,
+        **states: str,
+    ) -> QueryAnswer: ...
+    def query(
+        self,
+        target: str,
+        evidence: Mapping[str, str] | None = None,
+        *,
+        interval: float | None = None,
+        prior: "Dirichlets | None" = None,
+        **states: str,
+    ) -> FloatArray | QueryAnswer:
+        """Return P(target | evidence) of the next record, with credible intervals if a level is given.
+
+        Args:
+            target: The node in question.
+            evidence: States of other nodes, by name.
+            interval: The level of the credible intervals; without it, the result has no intervals.
+            prior: The prior, for the prior's own interval in the result; a noise-aware posterior has its own.
+            states: More states of other nodes: `query("grass", rain="yes")`.
+
+        Returns:
+            The probabilities (..., r) of the target's states, or the `QueryAnswer` with intervals.
+
+        Raises:
+            InputError: The errors of `dp.query`, and a level outside of [0, 1].
+        """
+        given = evidence_of(evidence, states)
+        return self._means(target, given) if interval is None else self._answer(target, given, interval, prior)
+
+    @abstractmethod
+    def _means(self, target: str, evidence: Mapping[str, str]) -> FloatArray: ...
+
+    @abstractmethod
+    def _answer(
+        self, target: str, evidence: Mapping[str, str], level: float, prior: "Dirichlets | None"
+    ) -> QueryAnswer: ...
+
+
 @dataclass(frozen=True, eq=False)
-class Dirichlets:
+class Dirichlets(AnsweringPosterior):
     """Dirichlet(alpha) for every CPT row of a network, as a prior or a posterior.
 
     For binary nodes a row is a Beta distribution ([Zhang16] Example 1).
@@ -215,59 +275,18 @@ class Dirichlets:
         points = np.asarray(theta, dtype=np.float64)
         return special.xlogy(a - 1, points) + special.xlog1py(b - 1, -points) - special.betaln(a, b)
 
-    @overload
-    def query(
-        self,
-        target: str,
-        evidence: Mapping[str, str] | None = None,
-        *,
-        interval: None = None,
-        prior: "Dirichlets | None" = None,
-        **states: str,
-    ) -> FloatArray: ...
-    @overload
-    def query(
-        self,
-        target: str,
-        evidence: Mapping[str, str] | None = None,
-        *,
-        interval: float,
-        prior: "Dirichlets | None" = None,
-        **states: str,
-    ) -> QueryAnswer: ...
-    def query(
-        self,
-        target: str,
-        evidence: Mapping[str, str] | None = None,
-        *,
-        interval: float | None = None,
-        prior: "Dirichlets | None" = None,
-        **states: str,
-    ) -> FloatArray | QueryAnswer:
-        """Return P(target | evidence) of the next record, with credible intervals if a level is given.
+    def _means(self, target: str, evidence: Mapping[str, str]) -> FloatArray:
+        return query(self.network, self.mean, target, evidence)
 
-        Args:
-            target: The node in question.
-            evidence: States of other nodes, by name.
-            interval: The level of the credible intervals; without it, the result has no intervals.
-            prior: The prior, for the prior's own interval in the result.
-            states: More states of other nodes: `query("grass", rain="yes")`.
-
-        Returns:
-            The probabilities (..., r) of the target's states, or the `QueryAnswer` with intervals.
-
-        Raises:
-            InputError: The errors of `dp.query`, and a level outside of [0, 1].
-        """
-        given = evidence_of(evidence, states)
-        if interval is None:
-            return query(self.network, self.mean, target, given)
+    def _answer(
+        self, target: str, evidence: Mapping[str, str], level: float, prior: "Dirichlets | None"
+    ) -> QueryAnswer:
         draws = even_draws(self.network, np.broadcast_to(self.alpha, (DRAWS, *self.alpha.shape)))
-        answer = answer_of(self.network, draws, target, given, interval)
+        answer = answer_of(self.network, draws, target, evidence, level)
         if prior is not None:
             exact = exact_cells(self.network, prior.alpha, self.alpha[None])
-            answer = prior.compared(answer, exact, draws, target, given)
-        return answer.assuming(self.independence_for((target, *given)))
+            answer = prior.compared(answer, exact, draws, target, evidence)
+        return answer.assuming(self.independence_for((target, *evidence)))
 
     def independence_for(self, columns: Collection[str]) -> str:
         """Return the independence that a question about columns assumes of a graph chosen from the records, or ""."""

@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import overload
 
 import numpy as np
 from scipy import special
@@ -14,8 +13,8 @@ from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import finite_number, leading
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
-from dpbayes.posteriors.answers import DRAWS, QueryAnswer, answer_of, even_draws, even_scores, evidence_of
-from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.answers import DRAWS, QueryAnswer, answer_of, even_draws, even_scores
+from dpbayes.posteriors.dirichlet import AnsweringPosterior, Dirichlets
 
 _STEPS, _CLOSE = 60, 1e-9
 """The largest number of steps to a quantile, and the size of the last step; Newton steps need fewer than bisection."""
@@ -28,7 +27,7 @@ _LEAST = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
-class DirichletMixtures:
+class DirichletMixtures(AnsweringPosterior):
     """sum_s w_s Dirichlet(alpha + k_s) for every CPT row; rows are independent.
 
     `counts` (..., S, K) are S possible counts k of every cell. `weights` (..., S, m) are the weights of every row, with
@@ -116,41 +115,14 @@ class DirichletMixtures:
             divergence[..., rows] = (log_density - _log_sums(logs)).mean(axis=-1)
         return np.maximum(divergence, 0.0)
 
-    @overload
-    def query(
-        self, target: str, evidence: Mapping[str, str] | None = None, *, interval: None = None, **states: str
-    ) -> FloatArray: ...
-    @overload
-    def query(
-        self, target: str, evidence: Mapping[str, str] | None = None, *, interval: float, **states: str
-    ) -> QueryAnswer: ...
-    def query(
-        self, target: str, evidence: Mapping[str, str] | None = None, *, interval: float | None = None, **states: str
-    ) -> FloatArray | QueryAnswer:
-        """Return P(target | evidence) of the next record, with credible intervals if a level is given.
-
-        Args:
-            target: The node in question.
-            evidence: States of other nodes, by name.
-            interval: The level of the credible intervals; without it, the result has no intervals.
-            states: More states of other nodes: `query("grass", rain="yes")`.
-
-        Returns:
-            The probabilities (..., r) of the target's states, or the `QueryAnswer` with intervals, also the prior's.
-
-        Raises:
-            InputError: The errors of `dp.query`, and a level outside of [0, 1].
-        """
-        given = evidence_of(evidence, states)
-        if interval is None:
-            return self._means(target, given)
-        answer = answer_of(self.network, self._even_draws, target, given, interval)
-        answer = self.prior.compared(answer, self._exact_cells, self._even_draws, target, given)
-        return answer.assuming(self.prior.independence_for((target, *given)))
-
     def _means(self, target: str, evidence: Mapping[str, str]) -> FloatArray:
         """P(target | evidence) under the mean CPTs: (..., r)."""
         return query(self.network, self.mean, target, evidence)
+
+    def _answer(self, target: str, evidence: Mapping[str, str], level: float, prior: Dirichlets | None) -> QueryAnswer:
+        answer = answer_of(self.network, self._even_draws, target, evidence, level)
+        answer = (prior or self.prior).compared(answer, self._exact_cells, self._even_draws, target, evidence)
+        return answer.assuming(self.prior.independence_for((target, *evidence)))
 
     @cached_property
     def _even_draws(self) -> FloatArray:
@@ -181,15 +153,37 @@ class DirichletMixtures:
 
     def _picked(self, shares: FloatArray) -> Dirichlets:
         """Return the posteriors given the counts at these quantile levels (*size, ..., m)."""
-        steps = np.moveaxis(np.cumsum(self.weights, axis=-2), -2, -1)  # (..., m, S)
-        rows, points = steps.shape[:-1], steps.shape[-1]
-        # The distribution functions of all rows, shifted by the row's index, so that one binary search serves all.
-        starts = np.arange(math.prod(rows)).reshape(rows)
-        line = (steps / steps[..., -1:] + starts[..., None]).ravel()
-        chosen = np.searchsorted(line, (shares + starts).ravel()).reshape(shares.shape) - starts * points
-        index = self.network.over_cells(np.minimum(chosen, points - 1))[..., None, :]
+        weights = np.swapaxes(self.weights, -1, -2)
+        row = np.arange(math.prod(weights.shape[:-1])).reshape(weights.shape[:-1])
+        index = self.network.over_cells(StepLines.of(weights).picked(row, shares)[0])[..., None, :]
         counts = np.broadcast_to(self.counts, (*index.shape[:-2], *self.counts.shape[-2:]))
         return self.prior.updated(np.take_along_axis(counts, index, axis=-2)[..., 0, :])
+
+
+@dataclass(frozen=True, eq=False)
+class StepLines:
+    """Distribution functions of many discrete distributions of `size` places, each shifted by its index, on one line.
+
+    A level is found by one binary search on this line, without a comparison with every place.
+    """
+
+    line: FloatArray
+    size: int
+
+    @classmethod
+    def of(cls, weights: FloatArray) -> "StepLines":
+        """Return the distribution functions of weights (..., size); for weights that are not finite, they are zero."""
+        steps = np.cumsum(weights, axis=-1)
+        shares = np.nan_to_num(steps / np.maximum(steps[..., -1:], np.finfo(float).tiny)).reshape(-1, weights.shape[-1])
+        return cls((shares + np.arange(len(shares))[:, None]).ravel(), weights.shape[-1])
+
+    def picked(self, law: IntArray, shares: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Return the places of levels (...) in their distributions, and the relative position within each place."""
+        first = law * self.size
+        chosen = np.clip(np.searchsorted(self.line, law + shares) - first, 0, self.size - 1)
+        end = self.line[first + chosen] - law
+        start = np.where(chosen > 0, self.line[first + np.maximum(chosen, 1) - 1] - law, 0.0)
+        return chosen, np.clip((shares - start) / np.maximum(end - start, np.finfo(float).tiny), 0.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,12 +222,6 @@ class BetaMixtures:
         low = self.quantile(tail)
         # Both have errors of `_CLOSE`, which could exchange the ends of a very narrow interval.
         return low, np.maximum(low, self.quantile(1 - tail))
-
-    def cumulative(self, theta: FloatArray) -> FloatArray:
-        """The distribution function at values (..., cells): (..., cells)."""
-        value = theta[..., None, :]
-        cumulative = special.betainc(self.a, np.maximum(self.b, _LEAST), value)
-        return np.asarray((self.weights * np.where(self.b > 0, cumulative, value >= 1)).sum(axis=-2))
 
     def log_density(self, theta: FloatArray) -> FloatArray:
         """The log density at points (points, cells): (..., points, cells); ln 0 below a certain 1."""

@@ -16,40 +16,19 @@ from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.posteriors.joint.design import JointDesign, lifted
 from dpbayes.posteriors.joint.groups import within_group
 from dpbayes.posteriors.joint.rows import Tilted
+from dpbayes.posteriors.mixtures import StepLines
+from dpbayes.posteriors.row_counts import conditional
 
 _NUMBERS_AT_ONCE = 1 << 18
 """The largest number of counts in one step."""
 
-
-@dataclass(frozen=True, eq=False)
-class StepLines:
-    """Distribution functions of many discrete distributions of `size` places, each shifted by its index, on one line.
-
-    A level is found by one binary search on this line, without a comparison with every place.
-    """
-
-    line: FloatArray
-    size: int
-
-    @classmethod
-    def of(cls, weights: FloatArray) -> "StepLines":
-        """Return the distribution functions of weights (..., size); for weights that are not finite, they are zero."""
-        steps = np.cumsum(weights, axis=-1)
-        shares = np.nan_to_num(steps / np.maximum(steps[..., -1:], np.finfo(float).tiny)).reshape(-1, weights.shape[-1])
-        return cls((shares + np.arange(len(shares))[:, None]).ravel(), weights.shape[-1])
-
-    def picked(self, law: IntArray, shares: FloatArray) -> tuple[IntArray, FloatArray]:
-        """Return the places of levels (...) in their distributions, and the relative position within each place."""
-        first = law * self.size
-        chosen = np.clip(np.searchsorted(self.line, law + shares) - first, 0, self.size - 1)
-        end = self.line[first + chosen] - law
-        start = np.where(chosen > 0, self.line[first + np.maximum(chosen, 1) - 1] - law, 0.0)
-        return chosen, np.clip((shares - start) / np.maximum(end - start, np.finfo(float).tiny), 0.0, 1.0)
+_LEAST_SD = 3e-5
+"""The standard deviation of noise that makes singular covariances regular, in counts."""
 
 
 @dataclass(frozen=True, eq=False)
 class RowDraws:
-    """Rows with cells and parameters (m, r): their points, and the mean (B, m, r) and root (B, m, r, r) of u.
+    """Rows with cells and parameters (m, r): their points, and the mean (B, m, r) and covariance (B, m, r, r) of u.
 
     `sizes` are the numbers of groups of each cell but the last within a group of totals; () if points have no order.
     """
@@ -58,14 +37,14 @@ class RowDraws:
     alpha: FloatArray
     tilted: Tilted
     mean: FloatArray
-    root: FloatArray
+    covariance: FloatArray
     sizes: tuple[int, ...]
 
     def part(self, releases: slice | IntArray) -> "RowDraws":
         """Return some of a batch."""
         own = self.tilted
         tilted = Tilted(own.points[:, releases], own.weights[releases], own.width[releases], own.spreads[:, releases])
-        return replace(self, tilted=tilted, mean=self.mean[releases], root=self.root[releases])
+        return replace(self, tilted=tilted, mean=self.mean[releases], covariance=self.covariance[releases])
 
     def counts(self, tables: FloatArray) -> FloatArray:
         """Return the counts (S, B, m, r) of the rows for samples of all tables (S, B, K)."""
@@ -77,11 +56,10 @@ class RowDraws:
 
     def _shares(self, away: FloatArray) -> FloatArray:
         """Return quantile levels (S, B, m, r) of the numbers in their normal distributions given the earlier ones."""
-        scores = np.zeros_like(away)
-        for k in range(away.shape[-1]):
-            along = (self.root[..., k, :k] * scores[..., :k]).sum(axis=-1)
-            scores[..., k] = (away[..., k] - along) / self.root[..., k, k]
-        return np.asarray(special.ndtr(scores))
+        steps, sds = conditional(np.moveaxis(self.covariance, (-2, -1), (0, 1)), _LEAST_SD)
+        for k in range(1, away.shape[-1]):
+            away[..., k] -= sum(step * away[..., j] for j, step in enumerate(steps[k][:k]))
+        return np.asarray(special.ndtr(away / np.moveaxis(sds, 0, -1)))
 
     def _counts(self, shares: FloatArray) -> FloatArray:
         points, spreads = self.tilted.points, self.tilted.spreads

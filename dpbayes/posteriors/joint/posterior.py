@@ -346,21 +346,11 @@ def _read(work: _Work, tables: FloatArray) -> tuple[FloatArray, FloatArray, Tabl
         counts[:, :number, own.prior.cells] = numbers.transpose(1, 3, 2, 0)
         weights[:, :number, own.prior.rows] = shares.swapaxes(1, 2)
         sizes = own.inner_sizes(work.points(own))
-        rows.append(RowDraws(own.prior.cells, own.prior.alpha, tilted, mean, _root(covariance), sizes))
+        rows.append(RowDraws(own.prior.cells, own.prior.alpha, tilted, mean, covariance, sizes))
     if (alone := np.flatnonzero(~result.is_settled)).size:
         quick = noise_aware(work.prior, work.noise, tables[alone], work.n, points=points)
         counts[alone], weights[alone] = quick.counts, quick.weights
     return counts, weights, TablesLaw(work.design, result.state.mean, result.state.root, tuple(rows), result.is_settled)
-
-
-def _root(covariance: FloatArray) -> FloatArray:
-    """Cholesky factors of covariances (..., r, r) that may be singular."""
-    root = np.zeros(covariance.shape)
-    for k in range(covariance.shape[-1]):
-        column = covariance[..., k:, k] - (root[..., k:, :k] * root[..., k, None, :k]).sum(axis=-1)
-        root[..., k:, k] = column / np.sqrt(np.maximum(column[..., :1], 1e-9))
-        root[..., k, k] = np.maximum(root[..., k, k], 1e-5)
-    return root
 
 
 def _swept(work: _Work, tables: FloatArray) -> _Result:
