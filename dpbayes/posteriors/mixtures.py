@@ -223,6 +223,12 @@ class BetaMixtures:
         # Both have errors of `_CLOSE`, which could exchange the ends of a very narrow interval.
         return low, np.maximum(low, self.quantile(1 - tail))
 
+    def cumulative(self, theta: FloatArray) -> FloatArray:
+        """The distribution function at values (..., cells): (..., cells)."""
+        value = theta[..., None, :]
+        cumulative = special.betainc(self.a, np.maximum(self.b, _LEAST), value)
+        return np.asarray((self.weights * np.where(self.b > 0, cumulative, value >= 1)).sum(axis=-2))
+
     def log_density(self, theta: FloatArray) -> FloatArray:
         """The log density at points (points, cells): (..., points, cells); ln 0 below a certain 1."""
         places, a, b = theta[:, None], self.a[..., None, :, :] - 1, self.b[..., None, :, :] - 1

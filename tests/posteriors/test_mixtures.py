@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy import special
 
 from dpbayes import Dirichlets, InputError, Network
+from dpbayes.model.query import query
 from dpbayes.posteriors.mixtures import BetaMixtures, DirichletMixtures
 from dpbayes.posteriors.noise_aware import LEAST_POINTS, MOST_CELLS, POINTS, points_for
 from tests.strategies import ASIA, V_STRUCTURE, chain
@@ -39,13 +39,6 @@ def test_one_component_is_one_dirichlet(network):
     np.testing.assert_allclose(one.effective, 1)
 
 
-def cumulative(law: BetaMixtures, theta: np.ndarray) -> np.ndarray:
-    """The distribution function at values (..., cells): (..., cells)."""
-    value = theta[..., None, :]
-    of_parts = special.betainc(law.a, np.maximum(law.b, 1e-300), value)
-    return (law.weights * np.where(law.b > 0, of_parts, value >= 1)).sum(axis=-2)
-
-
 def test_moments_distribution_quantiles_and_density_agree():
     posterior = mixtures(MIXED, 5, batch=(2,), alpha=1.5)
     theta = np.linspace(0, 1, 20_001)
@@ -57,14 +50,12 @@ def test_moments_distribution_quantiles_and_density_agree():
         np.testing.assert_allclose(mean, posterior.mean[:, cell], atol=1e-4)
         variance = np.trapezoid(density * (theta - mean[:, None]) ** 2, theta)
         np.testing.assert_allclose(np.sqrt(variance), posterior.sd[:, cell], atol=1e-4)
-        below = np.concatenate(
-            [cumulative(posterior.marginals(int(cell)), np.array([[t], [t]])) for t in (0.2, 0.6)], 1
-        )
+        below = np.concatenate([posterior.marginals(int(cell)).cumulative(np.array([[t], [t]])) for t in (0.2, 0.6)], 1)
         for k, end in enumerate((4000, 12_000)):
             np.testing.assert_allclose(np.trapezoid(density[:, : end + 1], dx=5e-5), below[:, k], atol=1e-4)
     low, high = posterior.interval(0.8)
-    np.testing.assert_allclose(cumulative(posterior.marginals(), low)[:, ~CERTAIN], 0.1, atol=1e-7)
-    np.testing.assert_allclose(cumulative(posterior.marginals(), high)[:, ~CERTAIN], 0.9, atol=1e-7)
+    np.testing.assert_allclose(posterior.marginals().cumulative(low)[:, ~CERTAIN], 0.1, atol=1e-7)
+    np.testing.assert_allclose(posterior.marginals().cumulative(high)[:, ~CERTAIN], 0.9, atol=1e-7)
 
 
 def test_one_cell_is_that_of_all():
@@ -75,8 +66,8 @@ def test_one_cell_is_that_of_all():
         np.testing.assert_allclose((low, high), np.array(posterior.interval())[..., cell], atol=1e-8)
         at = posterior.mean[:, cell]
         np.testing.assert_allclose(
-            cumulative(posterior.marginals(cell), at[:, None])[:, 0],
-            cumulative(posterior.marginals(), posterior.mean)[:, cell],
+            posterior.marginals(cell).cumulative(at[:, None])[:, 0],
+            posterior.marginals().cumulative(posterior.mean)[:, cell],
         )
     np.testing.assert_array_equal(posterior.part(1).mean, posterior.mean[1])
 
@@ -86,8 +77,8 @@ def test_a_cell_that_is_its_rows_only_state_is_certain():
     np.testing.assert_allclose(posterior.mean[CERTAIN], 1, rtol=1e-12)
     np.testing.assert_allclose(posterior.sd[CERTAIN], 0, atol=1e-12)
     np.testing.assert_array_equal(np.array(posterior.interval())[:, CERTAIN], 1)
-    np.testing.assert_array_equal(cumulative(posterior.marginals(), np.full(MIXED.cell_count, 0.999))[CERTAIN], 0)
-    np.testing.assert_allclose(cumulative(posterior.marginals(), np.ones(MIXED.cell_count))[CERTAIN], 1)
+    np.testing.assert_array_equal(posterior.marginals().cumulative(np.full(MIXED.cell_count, 0.999))[CERTAIN], 0)
+    np.testing.assert_allclose(posterior.marginals().cumulative(np.ones(MIXED.cell_count))[CERTAIN], 1)
     certain = int(np.flatnonzero(CERTAIN)[0])
     np.testing.assert_array_equal(np.exp(posterior.marginals(certain).log_density(np.array([[0.2], [0.9]]))), 0)
 
@@ -106,6 +97,12 @@ def test_draws_have_the_moments_and_the_quantiles():
     assert drawn.alpha.shape == (7, 2, MIXED.cell_count)
 
 
+def test_a_query_is_that_of_the_mean():
+    posterior = mixtures(ASIA, 3)
+    expected = query(ASIA, posterior.mean, "dysp", {"smoke": "yes"})
+    np.testing.assert_allclose(posterior.query("dysp", {"smoke": "yes"}), expected)
+
+
 def test_an_interval_of_a_law_that_nearly_is_one_point_has_its_ends_in_order(monkeypatch):
     """Each end is exact to a billionth, either way."""
     monkeypatch.setattr(BetaMixtures, "quantile", lambda self, share: np.full(10, 1.0 - 1e-9 * share))
@@ -119,7 +116,7 @@ def test_quantiles_are_within_a_billionth_under_any_prior(alpha, level):
     posterior, tail = mixtures(MIXED, 6, batch=(2,), alpha=alpha), (1 - level) / 2
     for end, share in zip(posterior.interval(level), (tail, 1 - tail), strict=True):
         below, above = (
-            cumulative(posterior.marginals(), np.clip(end + step, 0, 1))[:, ~CERTAIN] for step in (-3e-9, 3e-9)
+            posterior.marginals().cumulative(np.clip(end + step, 0, 1))[:, ~CERTAIN] for step in (-3e-9, 3e-9)
         )
         assert (below <= share + 1e-12).all()
         assert (above >= share - 1e-12).all()
