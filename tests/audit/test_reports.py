@@ -129,15 +129,6 @@ def test_the_printed_sampler_is_refuted_at_a_nominal_epsilon_of_two(network, n):
     assert honest.verdict in (AuditVerdict.HOLDS, AuditVerdict.UNDECIDED)
 
 
-@pytest.mark.parametrize(("n", "loss"), [(5, 1.34), (50, 3.22), (1000, 4.20)])
-def test_the_density_scored_map_estimate_is_refuted(n, loss):
-    report = audit(PrintedMap(prior=(1.0, 1.0), n=n, epsilon=1.0, omega=0.1), n=n, epsilons=GRID)
-    assert report.exact == pytest.approx(loss, abs=5e-3)
-    assert report.verdict is AuditVerdict.CLAIM_REFUTED
-    assert np.interp(1.0, GRID, report.curve.deltas) > 0
-    assert not report.certified.is_private
-
-
 def test_local_sensitivity_promises_nothing_and_exceeds_epsilon_at_a_small_prior():
     report = audit(HellingerLocal(die=coin(200, 0.1), epsilon=1.0), n=200, epsilons=[1.0])
     assert report.exact == pytest.approx(1.02103, abs=1e-5)

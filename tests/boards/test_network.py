@@ -41,17 +41,6 @@ def test_the_picture_has_the_numbers_of_the_study():
     frame.figures["worth"].to_plotly()  # refuses a property that Plotly does not know
 
 
-def test_the_legend_names_the_colours_of_the_bars():
-    figure = arrow_worth(PUBLIC).frames_at("0.1")[0].figures["worth"]
-    legend = {trace["name"]: trace for trace in figure.data if trace.get("showlegend", True)}
-    assert list(legend) == ["worth its noise", "costs more", "no clear difference", "the same without noise"]
-    bars = [trace for trace in figure.data if trace.get("line", {}).get("width") == 14 and "name" not in trace]
-    colours = {name: trace["line"]["color"] for name, trace in legend.items() if "line" in trace}
-    for bar in bars:
-        assert bar["line"]["color"] in colours.values()
-        assert bar["line"]["color"] != colours["costs more" if bar["x"][1] > 0 else "worth its noise"]
-
-
 def test_the_axis_stays_while_epsilon_moves_and_a_bar_that_leaves_it_is_cut_off():
     view = arrow_worth(PUBLIC)
     figures = [view.frames_at(stop)[0].figures["worth"] for stop in ("0.1", "1", "100")]

@@ -1,8 +1,6 @@
 """What a visitor sees until the first chart: a frame, a headline's place, a grey box where the chart will be."""
 
-import http.client
 import itertools
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -108,26 +106,3 @@ def test_whoever_comes_in_a_servers_first_seconds_finds_the_whole_app(how: str) 
             AppScreen(page).arrived(title_of(place.partition("?")[0]))
             assert page.url == f"{url}/{place}", "with the settings of its link"
             assert page.errors == []
-
-
-def test_a_file_of_the_page_is_sent_at_once() -> None:
-    """Two parts of an answer do not wait for each other: it is no later if the first one is confirmed at once.
-
-    Where they wait, that takes 40 ms whatever the machine, and tens of times as long as the answer itself.
-    """
-    for how in SERVERS:
-        with SERVERS[how]() as (url, _):
-            wire = http.client.HTTPConnection(url.removeprefix("http://"))
-            took = [_answer_ms(wire, confirms=k % 2 == 1) for k in range(24)]
-            wire.close()
-        usual, confirmed = min(took[8::2]), min(took[9::2])
-        assert usual < 5 * confirmed, (how, took)
-
-
-def _answer_ms(wire: http.client.HTTPConnection, *, confirms: bool) -> float:
-    start = time.perf_counter()
-    wire.request("GET", "/favicon.png")
-    if confirms:
-        wire.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
-    wire.getresponse().read()
-    return 1000 * (time.perf_counter() - start)

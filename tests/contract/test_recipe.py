@@ -158,15 +158,14 @@ def one_more(path: Path, start: str, entry: str, imported: str) -> None:
     path.write_text(text[:first] + imported + text[first:at] + f"\n    {entry}," + text[at:], encoding="utf-8")
 
 
-def with_one_more(folder: Path, *, audit: str = AUDIT) -> Path:
-    """A copy of the dashboard that has followed the recipe; an empty `audit` leaves that part out."""
+def with_one_more(folder: Path) -> Path:
+    """A copy of the dashboard that has followed the recipe."""
     copied(folder)
     package = folder / "dpbayes"
     (package / "mechanisms" / "geometric.py").write_text(MECHANISM.lstrip(), encoding="utf-8")
     line = "from dpbayes.mechanisms.geometric import Geometric\n"
     one_more(package / "mechanisms" / "__init__.py", "REGISTRY = ", 'Registered("geometric", Geometric)', line)
-    if audit:
-        (package / "audit" / "geometric.py").write_text(audit.lstrip(), encoding="utf-8")
+    (package / "audit" / "geometric.py").write_text(AUDIT.lstrip(), encoding="utf-8")
     return folder
 
 
@@ -201,18 +200,6 @@ def test_a_mechanism_and_its_audit_are_on_every_page_after_two_files_and_one_lin
     assert geometric[-1] == pytest.approx(exact[-1], abs=0.01), "there is next to no noise at ε = 100"
     assert geometric == pytest.approx(laplace, abs=0.1)
     assert "Geometric" in answer["compared"]
-
-
-def test_a_mechanism_without_an_audit_is_said_to_have_none(tmp_path: Path) -> None:
-    answer = answers_of(with_one_more(tmp_path, audit=""))
-    assert answer["audited"] == [
-        "Geometric noise: the worst-case privacy loss is not known.",
-        "Stated: ε = 1",
-        "Proved: ε = 1",
-        "Measured: unknown. The distribution of the releases is not known",
-    ]
-    assert answer["pictures"] == []
-    assert "Geometric" in answer["curves"]
 
 
 def test_the_contract_of_all_mechanisms_runs_on_the_new_one(recipe: Path) -> None:

@@ -4,8 +4,7 @@ import pytest
 from dpbayes.experiments.accuracy.methods import METHODS
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
-from dpbayes.figures.accuracy import BAND, accuracy_figure, certified_figure, log_loss_figure
-from dpbayes.figures.style import EPSILON_AXIS
+from dpbayes.figures.accuracy import BAND, accuracy_figure, certified_figure
 from dpbayes.sources.named_networks import naive_bayes
 
 
@@ -28,32 +27,12 @@ def lines(figure) -> dict:
     return {trace.name: trace for trace in figure.data if trace.showlegend is not False}
 
 
-def test_curves_are_the_means_and_bands_two_standard_errors(study):
-    figure = accuracy_figure(study.curves, study.plan.grid).to_plotly()
-    laplace = lines(figure)["Laplace"]
-    assert list(laplace.x) == [0.5, 2.0, 8.0]
-    assert np.array_equal(laplace.y, study.mean(METHODS["laplace"]))
-    band = next(trace for trace in figure.data if trace.name == f"Laplace ± {BAND} standard errors")
-    assert band.y[:3] == pytest.approx(study.mean(METHODS["laplace"]) + 2 * study.error(METHODS["laplace"]))
-    assert band.y[3:] == pytest.approx((study.mean(METHODS["laplace"]) - 2 * study.error(METHODS["laplace"]))[::-1])
-    assert len(figure.data) == 2 * len(study.methods)
-    assert figure.layout.xaxis.title.text == EPSILON_AXIS
-    assert figure.layout.xaxis.type == "log"
-
-
 def test_proved_epsilons_place_the_printed_sampler_where_it_belongs(study):
     drawn = lines(certified_figure(study.certified_curves()).to_plotly())
     printed = drawn["sampling (paper, 7 samples)"]
     assert np.array_equal(printed.x, study.certified[METHODS["sampler_many"]][1:]), "coins at 0.5 have no place"
     assert drawn["exact (not private)"].x[1] == printed.x[-1]
     assert list(drawn["Laplace"].x) == [0.5, 2.0, 8.0]
-
-
-def test_log_losses_are_drawn_with_positive_bands(study):
-    figure = log_loss_figure(study.loss_curves(), study.plan.grid).to_plotly()
-    assert np.array_equal(lines(figure)[METHODS["private_map"].title].y, study.log_loss(METHODS["private_map"]))
-    assert all(np.min(trace.y) > 0 for trace in figure.data)
-    assert "nats" in figure.layout.yaxis.title.text
 
 
 def test_a_curve_of_one_point_is_a_dot_with_its_band_as_a_bar():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpbayes.base.looks import BOUND, EXACT, INVALID, RUST, Curve
+from dpbayes.base.looks import BOUND, INVALID, RUST, Curve
 from dpbayes.experiments.regression import LOOKS, Errors
 from dpbayes.figures.regression import epsilon_figure, regression_errors_figure
 
@@ -23,28 +23,6 @@ def drawn(errors: dict[str, Errors]) -> list[Curve]:
     return [
         Curve(looks[name], B, of.mean, NONE if name == MEAN_NAME else of.standard_error) for name, of in errors.items()
     ]
-
-
-def test_errors_have_lines_bands_and_the_precision_looked_at() -> None:
-    curves = {EXACT_NAME: errors(1), CUT_NAME: errors(2), ONE_NAME: errors(3), MEAN_NAME: errors(4)}
-    figure = regression_errors_figure(B, drawn(curves), marked=10.0).to_plotly()
-    lines = {trace.name: trace for trace in figure.data if trace.fill is None}
-    assert set(lines) == {*curves, "chosen"}
-    for name, curve in curves.items():
-        assert lines[name].y == pytest.approx(curve.mean)
-        assert lines[name].x == pytest.approx(B)
-    assert lines[EXACT_NAME].line.color == lines[CUT_NAME].line.color == EXACT
-    assert lines[ONE_NAME].line.color == RUST
-    assert (lines[MEAN_NAME].line.color, lines[MEAN_NAME].line.dash) == (BOUND, "dash")
-    assert list(lines["chosen"].x) == [10.0, 10.0]
-    bands = [trace for trace in figure.data if trace.fill == "toself"]
-    assert len(bands) == 3
-    one = curves[ONE_NAME]
-    assert bands[2].y[:4] == pytest.approx(one.mean + one.standard_error)
-    assert bands[2].y[4:] == pytest.approx((one.mean - one.standard_error)[::-1])
-    assert figure.layout.xaxis.title.text == "prior precision b"
-    assert figure.layout.xaxis.type == "log"
-    assert "mean squared error" in figure.layout.yaxis.title.text
 
 
 def test_epsilons_are_certified_and_printed_and_too_low_a_promise_is_red() -> None:

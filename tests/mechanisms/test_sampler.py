@@ -130,15 +130,6 @@ def test_the_certified_omega_shares_epsilon_among_nodes_and_draws(epsilon, draws
     assert mechanism.certified.delta == 0
 
 
-@pytest.mark.parametrize(("epsilon", "real"), [(2, 18.4), (5, 82), (10, 170), (20, 340)])
-def test_what_the_printed_trim_really_costs_naive_bayes(epsilon, real):
-    one, many = (sampler(epsilon=epsilon, draws=n, calibration=AS_PRINTED) for n in (1, 100))
-    assert one.omega == pytest.approx(math.exp(-epsilon / 2))
-    assert one.claimed.epsilon == many.claimed.epsilon == pytest.approx(epsilon)
-    assert one.certified.epsilon == pytest.approx(real, rel=0.01)
-    assert many.certified.epsilon == pytest.approx(100 * one.certified.epsilon)
-
-
 @pytest.mark.parametrize("epsilon", [0.001, 1.0, 2 * math.log(2)])
 def test_the_printed_trim_is_refused_where_it_leaves_nothing(epsilon):
     with pytest.raises(InputError, match=r"an epsilon above 1\.386, or the proved calibration"):

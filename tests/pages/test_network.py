@@ -243,26 +243,6 @@ def test_undo_brings_back_what_a_file_replaced(browser: Browser, name: str, reco
     assert len(sentences(at)) == (name == "arrows.txt")  # those nodes are no columns
 
 
-def test_undo_brings_back_what_another_table_replaced(browser: Browser) -> None:
-    at = browser.arrow(open_page(PAGE, data="house_votes_84"), "crime", "immigration")
-    drawn, drawing = settings_of(at).graph, browser.drawing
-    fine(at.switch_page("pages/data.py").run())
-    fine(at.segmented_control(key="origin").set_value("synthetic").run())
-    assert [toast.value for toast in at.toast] == [
-        "The table's own network replaced your drawing; Undo on the Network page restores it."
-    ]
-    fine(at.run())
-    assert not at.toast
-    fine(at.switch_page(PAGE).run())
-    assert said(at) == ["The table's own network replaced your drawing; Undo restores it."]
-    browser.turn(at, "undo")
-    assert browser.drawing == drawing
-    assert (settings_of(at).data, settings_of(at).graph) == ("synthetic", drawn)
-    browser.turn(at, "redo")
-    assert settings_of(at).graph == ""
-    assert len(browser.drawing.names) == 8
-
-
 def test_the_states_of_a_deleted_node_come_back_with_it(browser: Browser) -> None:
     at = open_page(PAGE, graph=code_of(Graph(("mood", "smoke"), (("mood", "smoke"),), {}, {"mood": ("a", "b", "c")})))
     start = browser.drawing

@@ -13,14 +13,6 @@ def test_network_says_what_nodes_are() -> None:
     assert not sent["notes"]
 
 
-def test_a_node_that_is_no_column_says_so() -> None:
-    at = open_page("pages/network.py", data="house_votes_84", graph="asia")
-    (editor,) = components(at, "dpbayes_dag_editor")
-    sent = json.loads(editor.json)
-    assert ["dysp", "no column of this name in the table"] in sent["notes"]
-    assert "dysp" not in dict(sent["meanings"])
-
-
 def test_data_says_what_columns_say() -> None:
     at = open_page("pages/data.py", data="house_votes_84")
     table = next(frame.value for frame in at.dataframe if "meaning" in frame.value)

@@ -105,15 +105,6 @@ def test_domains_that_reveal_records_are_refused_as_by_the_command(ledger):
     assert books.read_books(ledger).account("table").left == 2
 
 
-def test_an_existing_file_is_kept_unless_forced(ledger, tmp_path):
-    file = tmp_path / "release.json"
-    file.write_text("mine")
-    with pytest.raises(dp.InputError):
-        released(ledger).save(file)
-    assert file.read_text() == "mine"
-    assert dp.load(released(ledger).save(file, force=True)).document
-
-
 def test_a_ledger_with_a_key_signs(ledger):
     pytest.importorskip("cryptography")
     make_key(ledger, "Statistics office", reason="the first key")
