@@ -5,7 +5,7 @@ It needs only releases, so it also applies to mechanisms whose output distributi
 
 import inspect
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,12 @@ from scipy import special
 
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import generator
+from dpbayes.base.text import numeral
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
+from dpbayes.model.counts import count
+from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
 
 DOUBT = 1e-6
 """The default probability with which a bound may be too high."""
@@ -54,12 +58,13 @@ def _checked(sample: ArrayLike) -> BoolArray:
 # From releases
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SampledLoss:
     """A lower bound from releases of two neighbours: at `delta`, the mechanism loses at least `epsilon`.
 
     It is wrong with probability at most `doubt`. The event was chosen on other releases; in `counted` releases of each
-    table it occurred `hits` times, for the more likely table and for the other one.
+    table it occurred `hits` times, for the more likely table and for the other one. `stated` is the mechanism's own
+    guarantee; None if it states none. `print` shows the bound and whether it refutes the stated guarantee.
     """
 
     epsilon: float
@@ -67,9 +72,27 @@ class SampledLoss:
     doubt: float
     counted: int
     hits: tuple[int, int]
+    stated: Guarantee | None = None
 
-    def refutes(self, promise: Guarantee) -> bool:
-        """Return whether the bound refutes a guarantee whose delta is at most that of the bound."""
+    def __repr__(self) -> str:
+        bound = (
+            f"privacy loss of at least ε = {numeral(self.epsilon, 4)} ({self.counted:,} counted samples of each table)"
+        )
+        if self.stated is None:
+            return bound
+        verdict = "refuted" if self.refutes(self.stated) else "not refuted; more samples or fewer nodes may refute it"
+        return f"stated {self.stated}, {bound}: {verdict}"
+
+    def refutes(self, promise: Guarantee | float) -> bool:
+        """Return whether the bound refutes a guarantee.
+
+        Args:
+            promise: The guarantee, whose delta is at most that of the bound, or an epsilon at the bound's delta.
+
+        Returns:
+            True if the mechanism loses more, except with probability `doubt`. False proves nothing.
+        """
+        promise = promise if isinstance(promise, Guarantee) else Guarantee(promise, self.delta)
         return promise.is_private and promise.delta <= self.delta and self.epsilon > promise.epsilon
 
 
@@ -84,13 +107,15 @@ def audit_by_draws(
 ) -> SampledLoss:
     """Return a lower bound on the privacy loss of any mechanism, from releases of two neighbours' statistics.
 
-    The function calls `mechanism.simulate(statistic, rng, (draws,))` and uses all numbers of the result. Delta is that
-    of the mechanism's claim. The caller must pass statistics of neighbouring tables.
+    The function calls `mechanism.simulate(statistic, rng, (draws,))` and uses all numbers of the result. The stated
+    guarantee is `mechanism.claimed`, or else `mechanism.epsilon` and `mechanism.delta`; the bound has its delta. The
+    caller must pass statistics of neighbouring tables.
 
     Args:
         mechanism: Any object with a `simulate` method.
-        first: The statistic of a table, such as its `Counts`.
-        second: The statistic of a neighbour.
+        first: The statistic of a table, such as its `Counts`. A table is counted for the network of `mechanism.prior`.
+        second: The statistic of a neighbour, or the neighbour: `table.replace(0, table.codes[1])` gives record 0 the
+            values of record 1.
         rng: A generator or a seed.
         draws: The number of simulated releases of each statistic.
         doubt: The probability with which the bound may be wrong.
@@ -103,16 +128,14 @@ def audit_by_draws(
 
     Example:
         >>> network = dp.chain(2)
-        >>> first = dp.Counts(network, np.array([10, 0, 10, 0, 0, 0]), 10)
-        >>> second = dp.Counts(network, np.array([9, 1, 9, 0, 0, 1]), 10)
+        >>> table = dp.Dataset(network.names, network.states, np.zeros((10, 2), dtype=int))
         >>> mechanism = dp.LaplaceUpdates(prior=network, epsilon=1)
-        >>> loss = dp.audit_by_draws(mechanism, first=first, second=second, rng=np.random.default_rng(1), draws=20_000)
-        >>> 0 < loss.epsilon <= 1
-        True
+        >>> dp.audit_by_draws(mechanism, first=table, second=table.replace(0, [1, 1]), rng=1).refutes(1)
+        False
     """
     draws = whole_number("The number of draws", draws, low=_LEAST_DRAWS, high=MOST_NUMBERS)
-    rng, claim = generator(rng), getattr(mechanism, "claimed", None)
-    delta = claim.delta if isinstance(claim, Guarantee) and claim.is_private else 0.0
+    rng, stated = generator(rng), _stated(mechanism)
+    first, second = (_statistic(mechanism, one) for one in (first, second))
     if len(inspect.signature(getattr(mechanism, "simulate", lambda: None)).parameters) < 3:
         raise InputError("mechanism needs a method simulate(statistic, rng, size), which returns size releases.")
     numbers_per_release = released_numbers(mechanism.simulate(first, rng, (1,))).size
@@ -125,7 +148,22 @@ def audit_by_draws(
         released_numbers(mechanism.simulate(statistic, rng, (draws,))).reshape(draws, -1)
         for statistic in (first, second)
     ]
-    return loss_from_draws(samples[0], samples[1], doubt=doubt, delta=delta)
+    loss = loss_from_draws(samples[0], samples[1], doubt=doubt, delta=stated.delta if stated else 0.0)
+    return replace(loss, stated=stated)
+
+
+def _stated(mechanism: Any) -> Guarantee | None:
+    """Return the guarantee that a mechanism states, in either form; None if it states none."""
+    claim, epsilon = getattr(mechanism, "claimed", None), getattr(mechanism, "epsilon", None)
+    if not isinstance(claim, Guarantee) and isinstance(epsilon, int | float):
+        claim = Guarantee(epsilon, getattr(mechanism, "delta", 0.0))
+    return claim if isinstance(claim, Guarantee) and claim.is_private else None
+
+
+def _statistic(mechanism: Any, data: Any) -> Any:
+    """Return the counts of a table for the network of a mechanism's prior, and any other statistic as it is."""
+    network = getattr(getattr(mechanism, "prior", None), "network", None)
+    return count(network, data) if isinstance(data, Dataset) and isinstance(network, Network) else data
 
 
 def loss_from_draws(first: ArrayLike, second: ArrayLike, *, doubt: float, delta: float = 0.0) -> SampledLoss:

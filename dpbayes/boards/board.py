@@ -14,7 +14,7 @@ from typing import Any
 from dpbayes.base.display import safe_csv
 from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import Parameter
-from dpbayes.base.text import typed
+from dpbayes.base.text import many, typed
 from dpbayes.boards.document import document_of, packed
 from dpbayes.figures.style import Figure
 
@@ -102,7 +102,7 @@ class Frame:
     """What a board shows at one stop: a headline, sentences below it, and one figure and caption for each panel."""
 
     headline: str
-    figures: Mapping[str, Figure]
+    figures: Mapping[str, Figure] = field(repr=False)
     notes: tuple[str, ...] = ()
     captions: Mapping[str, str] = field(default_factory=dict)
     numbers: Mapping[str, float] = field(default_factory=dict)
@@ -115,7 +115,7 @@ class Frame:
         return texts | {"figures": self.figures}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Board:
     """A whole view: a slider at a value, panels, and the frames of the stops that are computed.
 
@@ -138,6 +138,10 @@ class Board:
     slider: Slider | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
     private: bool = False
+
+    def __repr__(self) -> str:
+        kind = "not private (curator view)" if self.private else "without values that are not private"
+        return f"Board {self.name}: {self.title} {many(len(self.frames), 'stop')}, {kind}"
 
     @property
     def frame(self) -> Frame:
@@ -169,7 +173,7 @@ class Board:
         return safe_csv(pd.DataFrame(rows))
 
     def save(self, path: str | Path) -> None:
-        """Write `to_html` to a file.
+        """Write `to_html` to a file. A file of this name is replaced. A `private` board is not for publication.
 
         Args:
             path: The file, such as "explore.html".

@@ -27,6 +27,7 @@ def explore(
     """Return the board of *Explore* at every epsilon of its slider: a question, and its answers in simulated releases.
 
     The board shows itself in a notebook, and `board.save("explore.html")` writes one file that opens without a server.
+    Without `seat="recipient"`, the board and the file contain exact values, which are not private.
     `board.frame.numbers` are the numbers at the epsilon that is shown first.
 
     Args:

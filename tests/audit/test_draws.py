@@ -1,4 +1,5 @@
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.mechanisms.die.hellinger import HellingerSmooth
 from dpbayes.mechanisms.die.laplace import LaplaceCells
+from dpbayes.model.counts import Counts
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.hellinger import Die
 from tests.strategies import empty, table_of
@@ -93,6 +95,8 @@ def test_a_mechanism_that_nobody_knows_is_bounded_from_its_releases(tables):
     assert not report.refutes(Guarantee(1.0))
     broken = by_draws(Rounded(0.5), *tables, doubt=1e-9)
     assert broken.refutes(Guarantee(1.0))
+    assert broken.refutes(1)
+    assert not broken.refutes(2)
     assert broken.epsilon <= 2
 
 
@@ -120,6 +124,32 @@ def test_delta_is_that_of_the_claim():
     assert report.refutes(Guarantee(0.1, 0.01))
     assert report.refutes(Guarantee(0.1)), "a smaller delta promises more"
     assert not report.refutes(Guarantee(0.1, 0.02))
+
+
+@dataclass(frozen=True)
+class HalfTheNoise:
+    """A mechanism of a user, whose Laplace noise is too small for its epsilon."""
+
+    prior: Dirichlets
+    epsilon: float
+
+    def simulate(self, counts: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()) -> np.ndarray:
+        return counts.values + rng.laplace(scale=1 / self.epsilon, size=(*size, *counts.values.shape))
+
+
+def test_a_verdict_on_two_tables_is_printed():
+    prior = Dirichlets.symmetric(empty(1))
+    table = table_of(empty(1), [(0,)] * 10)
+    tables = {"first": table, "second": table.replace(0, [1])}
+    sound, broken = (
+        audit_by_draws(mechanism, **tables, rng=1)
+        for mechanism in (LaplaceUpdates(prior=prior, epsilon=1.0), HalfTheNoise(prior, 1.0))
+    )
+    assert 0.8 < sound.epsilon <= 1 < broken.epsilon <= 2
+    assert str(sound).startswith("stated ε = 1, privacy loss of at least ε = 0.")
+    assert ": not refuted" in str(sound)
+    assert str(broken).endswith(": refuted")
+    assert "stated" not in str(by_draws(Rounded(1.0), 0, 1))
 
 
 def test_the_numbers_of_a_release_are_found():

@@ -34,7 +34,12 @@ def test_a_curators_board_has_exact_values_and_a_recipients_has_not():
     assert curator.private
     assert "exact" not in recipient.frame.numbers
     assert not recipient.private
+    assert "not private (curator view)" in repr(curator)
+    assert "curator" not in repr(recipient)
     for board in (curator, recipient):
+        assert len(repr(board)) < 200
+        assert len(repr(board.frame)) < 2000
+        assert f"{len(board.frames)} stops" in repr(board)
         assert set(board.frames) == set(board.slider.stops)
 
 
