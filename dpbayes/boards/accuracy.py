@@ -12,7 +12,7 @@ from dpbayes.experiments.accuracy.methods import EXACT, MAJORITY
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, epsilon_grid
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
 from dpbayes.figures.accuracy import accuracy_figure, certified_figure, log_loss_figure
-from dpbayes.figures.style import Figure, without_legend
+from dpbayes.figures.style import Figure
 from dpbayes.model.dataset import Dataset
 
 POINTS = 17
@@ -85,8 +85,8 @@ def _frame(inputs: AccuracyInputs, epsilon: float) -> Frame:
     study, grid = inputs.study, inputs.study.plan.grid
     figures: dict[str, Figure] = {
         "accuracy": accuracy_figure(study.curves, grid, epsilon=epsilon),
-        "loss": without_legend(log_loss_figure(study.loss_curves(), grid, epsilon=epsilon)),
-        "proved": without_legend(certified_figure(study.certified_curves())),
+        "loss": log_loss_figure(study.loss_curves(), grid, epsilon=epsilon),
+        "proved": certified_figure(study.certified_curves()),
     }
     captions = {
         "accuracy": comparison_sentence(study, epsilon),
@@ -115,13 +115,15 @@ def accuracy_headline(study: AccuracyStudy, epsilon: float) -> str:
 
 
 def comparison_sentence(study: AccuracyStudy, epsilon: float) -> str:
-    """Return which curve has the highest accuracy, and how far it is below the exact posterior."""
+    """Return which curve has the highest accuracy, and how far it is from the exact posterior."""
     best = study.best_near(epsilon)
     if best is None:
         return "No curve in the picture has a proved ε."
     lost = study.behind(best, study.place_of(epsilon))
-    points = Estimate(100 * lost.value, 200 * lost.error)
-    return f"{best.called(study.plan.draws)} has the highest accuracy: {points} points below the exact posterior."
+    points, side = Estimate(100 * abs(lost.value), 200 * lost.error), "below" if lost.value > 0 else "above"
+    is_clear = points.value > points.error
+    away = f"{points} points {side} the exact posterior" if is_clear else "no clear difference from the exact posterior"
+    return f"{best.called(study.plan.draws)} has the highest accuracy: {away}."
 
 
 def proved_sentence(study: AccuracyStudy, epsilon: float) -> str:

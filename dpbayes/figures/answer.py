@@ -98,18 +98,23 @@ def answer_figure(answers: AnswerPicture, *, name: str, colour: str = PRIVATE) -
     notes += [*_ends(answers), *_outside(answers)]
     return figure_of(
         traces,
-        x=titled(plain(name, 80), range=list(answers.span)),
+        x=titled(f"{plain(name, 80)}{_enlarged(answers.span)}", range=list(answers.span)),
         y=titled("density", range=[below, top], showticklabels=False, zeroline=True),
         annotations=notes,
         height=480,
     )
 
 
+def _enlarged(span: tuple[float, float]) -> str:
+    """Return which part of the axis is shown, in bold; "" for the whole axis."""
+    return "" if span == (0.0, 1.0) else f"<br><b>enlarged: {span[0]:g} to {span[1]:g}</b>"
+
+
 def _range(interval: tuple[float, float], below: float, colour: str) -> Trace:
     """Return the range of answers as a band behind the dots."""
     low, high = interval
     band: Trace = {"x": [low, high, high, low, low], "y": [0.0, 0.0, below, below, 0.0], "fill": "toself"}
-    band |= {"fillcolor": faded(colour, 0.12), "line": {"color": faded(colour, 0.5), "width": 1}}
+    band |= {"fillcolor": faded(colour, 0.22), "line": {"color": faded(colour, 0.8), "width": 1.5}}
     return LINES | band | {"name": "95 of 100 releases (simulated)", "hoverinfo": "skip"}
 
 
@@ -127,7 +132,12 @@ def _dots(answers: AnswerPicture, colour: str) -> list[Trace]:
     hollow = {"color": faded(colour, 0.2 * strength), "size": 9}
     hollow["line"] = {"color": faded(colour, strength), "width": 1}
     this = [answers.this]
-    filled = {"x": x[this], "y": y[this], "marker": {"color": colour, "size": 11}, "name": "its answer (public)"}
+    filled = {
+        "x": x[this],
+        "y": y[this],
+        "marker": {"color": colour, "size": 11},
+        "name": "this release’s answer (public)",
+    }
     others = {"x": x, "y": y, "marker": hollow, "name": f"{many(len(x), 'possible release')} (simulated)"}
     return [marks | filled] if len(x) == 1 else [marks | others, marks | filled]
 

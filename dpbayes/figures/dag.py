@@ -173,14 +173,14 @@ def places_in_rows(places: Mapping[str, Place], arrows: Iterable[tuple[str, str]
             rows.append([])
         rows[-1].append(name)
         before = level
-    found = {}
+    positions = {}
     for k, row in enumerate(rows):
         wide = list(map(_wide, row))
         gap = max(EDGE, (ROOM - sum(wide)) / (len(row) + 1))
         left = (ROOM - sum(wide) - gap * (len(row) - 1)) / 2
         for i, name in enumerate(row):
-            found[name] = (left + sum(wide[:i]) + gap * i + wide[i] / 2, ROW * k)
-    return found
+            positions[name] = (left + sum(wide[:i]) + gap * i + wide[i] / 2, ROW * k)
+    return positions
 
 
 def _layers(parents: Mapping[str, Sequence[str]], children: Mapping[str, Sequence[str]]) -> list[list[str]]:

@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 
 import dpbayes as dp
+from dpbayes.base.estimates import Estimate
 from dpbayes.base.text import numeral
-from dpbayes.boards.accuracy import GRID, AccuracyInputs, accuracy_headline, prediction_accuracy, proved_sentence
+from dpbayes.boards.accuracy import (
+    GRID,
+    AccuracyInputs,
+    accuracy_headline,
+    comparison_sentence,
+    prediction_accuracy,
+    proved_sentence,
+)
 from dpbayes.experiments.accuracy.methods import ALL_METHODS, EXACT, METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
 from dpbayes.experiments.accuracy.study import accuracy_study
@@ -69,6 +77,15 @@ def test_curves_as_in_the_paper_have_a_larger_proved_epsilon_and_others_are_not_
         assert proved > 10
         assert f"{method.called(study.plan.draws)} {numeral(proved, 3)}" in sentence
     assert "Laplace" not in sentence
+
+
+@pytest.mark.parametrize(("lost", "said"), [(0.04, "4.0 ± 1.0 points below"), (-0.04, "4.0 ± 1.0 points above")])
+def test_the_side_of_the_exact_posterior_is_stated_without_a_sign(monkeypatch, lost, said):
+    study = accuracy_study(FIGURE_1)
+    monkeypatch.setattr(type(study), "behind", lambda *_: Estimate(lost, 0.005))
+    assert said in comparison_sentence(study, 1.0)
+    monkeypatch.setattr(type(study), "behind", lambda *_: Estimate(lost / 10, 0.005))
+    assert "no clear difference" in comparison_sentence(study, 1.0)
 
 
 @pytest.mark.parametrize("is_table", [True, False])

@@ -93,7 +93,9 @@ def test_a_narrow_answer_is_enlarged_alike_in_both_seats():
     assert released.sum() * (high - low) / (len(THETA) + 1) == pytest.approx(1, abs=0.02)
     dots = frame.figures["posterior"].data[-2]["x"]
     assert np.abs(dots - inputs.answer).mean() == pytest.approx(frame.numbers["error"], abs=(high - low) / 60)
-    assert layout_of(explore_table(inputs), "0.01")["xaxis"]["range"] == [low, high]
+    axis = layout_of(explore_table(inputs), "0.01")["xaxis"]
+    assert axis["range"] == [low, high]
+    assert f"enlarged: {low:g} to {high:g}" in axis["title"]["text"]
 
 
 def test_answers_outside_of_what_is_shown_are_counted():
@@ -336,6 +338,6 @@ def test_a_recipients_board_has_one_release_and_nothing_exact():
     (frame,) = view.frames_at("1")
     assert list(frame.figures) == ["posterior"]
     names = [trace["name"] for trace in frame.figures["posterior"].data]
-    assert names == ["this release (public)", "its answer (public)"]
+    assert names == ["this release (public)", "this release’s answer (public)"]
     assert len(frame.figures["posterior"].data[-1]["x"]) == 1
     assert not view.board.private

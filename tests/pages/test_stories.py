@@ -97,6 +97,15 @@ def test_a_guess_of_the_boards_number_is_correct_and_one_of_another_setting_is_n
     assert at.session_state["board.numbers"]["error"] < error / 2, "the number is that of the board now"
 
 
+@pytest.mark.parametrize("button", ["Show", "Skip the guess"])
+def test_a_guess_that_was_typed_is_compared_whatever_is_pressed(button: str) -> None:
+    at = open_page("pages/explore.py", story="epsilon", step="3", epsilon="0.1", records="100000")
+    at.text_input(key="story.guess.epsilon.3").set_value("0.3")
+    press(at, button)
+    assert "0.3" in judged(at)
+    assert settings_of(at).step == 3
+
+
 def test_a_guess_that_is_no_number_is_a_sentence_and_a_recipient_has_no_number_of_the_records() -> None:
     at = open_page("pages/explore.py", story="epsilon", step="1")
     put(at, "story.guess.epsilon.1", "many")
@@ -119,7 +128,8 @@ def test_leaving_restores_the_settings_from_before_the_story() -> None:
     at = open_page("pages/home.py", data="house_votes_84", epsilon="7", seat="recipient")
     before = settings_of(at)
     fine(at.button(key="open.mechanisms").click().run())
-    fine(at.button(key="story.next").click().run())
+    press(at, "Skip the guess")
+    press(at, "Next")
     assert settings_of(at).data != before.data
     press(at, "Leave")
     assert settings_of(at) == before
@@ -137,6 +147,8 @@ def test_present_is_in_the_link_and_stays_from_step_to_step() -> None:
     at = open_page("pages/explore.py", story="epsilon", step="1", present="1")
     assert settings_of(at).present is Present.ON
     press(at, "Skip the guess")
+    assert not is_covered(at)
+    press(at, "Next")
     assert (settings_of(at).step, settings_of(at).present) == (2, Present.ON)
     assert any(plain(m.value) == STORIES["epsilon"].steps[1].say for m in at.markdown)
     press(at, "End")

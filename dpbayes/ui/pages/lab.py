@@ -373,7 +373,7 @@ class Shown:
 
 EXPERIMENTS = {
     Experiment.ACCURACY: Shown(
-        "The curves show how many records a release predicts correctly. Look where they reach the line of no privacy.",
+        "The curves show how many records a release predicts correctly. Look where they reach “exact (not private)”.",
         _accuracy_controls,
         _accuracy_board,
         "Each record is predicted by the state with the largest P(target | all other nodes) under the CPTs of a "

@@ -105,18 +105,14 @@ def _said(story: OpenStory, *, is_presented: bool) -> str:
 
 
 def _turns(story: OpenStory, page: str) -> None:
-    """Offer the step before and the next one, which may skip a guess; at the end the story that may follow."""
+    """Offer the step before and the next one, after the guess; at the end the story that may follow."""
     key, number = story.key, story.number
     st.button("Back", key="story.back", disabled=number == 1, on_click=open_step, args=(key, number - 1))
     if number < story.story.places:
-        has_open_guess = _open_guess(story, page) is not None and (key, number) not in _guesses()
-        st.button(
-            "Skip the guess" if has_open_guess else "Next",
-            key="story.next",
-            type="secondary" if has_open_guess else "primary",
-            on_click=open_step,
-            args=(key, number + 1),
-        )
+        if _open_guess(story, page) is not None and (key, number) not in _guesses():
+            st.button("Skip the guess", key="story.skip", on_click=_take, args=((key, number),))
+        else:
+            st.button("Next", key="story.next", type="primary", on_click=open_step, args=(key, number + 1))
     else:
         follower = story.story.next
         label = f"Next: {escaped(STORIES[follower].title)}"
@@ -151,7 +147,7 @@ def _open_guess(story: OpenStory, page: str) -> Guess | None:
 
 @dataclass
 class _Guessed:
-    """What a person guessed, "" after *Show*, and the comparison with the board once that has been made."""
+    """What a person guessed, "" if she skipped the guess, and the comparison with the board once that has been made."""
 
     given: str
     comparison: str = ""
@@ -163,22 +159,26 @@ def _guesses() -> dict[tuple[str, int], _Guessed]:
     return guesses
 
 
+def _key(place: tuple[str, int]) -> str:
+    return f"story.guess.{place[0]}.{place[1]}"
+
+
+def _take(place: tuple[str, int]) -> None:
+    """Show the board of a step, and compare the guess with it if there is one."""
+    _guesses()[place] = _Guessed(str(st.session_state.get(_key(place)) or ""))
+
+
 def _guess(story: OpenStory, guess: Guess) -> tuple[str, Callable[[], None]]:
     """Ask the question of the step; return the style that covers the board, and what compares the guess with it."""
     place = story.key, story.number
     guesses = _guesses()
-    key = f"story.guess.{story.key}.{story.number}"
-
-    def take() -> None:
-        if given := st.session_state.get(key):
-            guesses[place] = _Guessed(str(given))
-
     with st.container(horizontal=True, vertical_alignment="center", key="story-guess"):
         st.markdown(f"**Guess:** {escaped(guess.ask)}", width="content")
-        st.text_input("Your guess", key=key, on_change=take, label_visibility="collapsed", width=120)
+        st.text_input(
+            "Your guess", key=_key(place), on_change=_take, args=(place,), label_visibility="collapsed", width=120
+        )
         if place not in guesses:
-            shown = place, _Guessed("")
-            st.button("Show", key="story.show", type="primary", on_click=guesses.__setitem__, args=shown)
+            st.button("Show", key="story.show", type="primary", on_click=_take, args=(place,))
             return _COVER, nothing
         answer, guessed = st.empty(), guesses[place]
 
