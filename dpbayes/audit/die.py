@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from dpbayes.audit.entry import Audit, Hypothetical, Numbers
+from dpbayes.audit.entry import Audit, Hypothetical, Numbers, noise_audit
 from dpbayes.audit.loss.noise import LaplaceNoise
 from dpbayes.audit.loss.normal import Loss
-from dpbayes.audit.noise import noise_audit
 from dpbayes.audit.pictures import noisy_number, two_laws
 from dpbayes.audit.report import (
     AuditReport,

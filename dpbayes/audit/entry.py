@@ -1,17 +1,33 @@
-"""The description of one class of mechanisms for audits: report, losses and picture. `registry` lists the entries."""
+"""The description of one class of mechanisms for audits: report, losses and picture. `registry` lists the entries.
 
+The audits of all mechanisms that add noise to numbers follow from the loss of the numbers that one record moves.
+"""
+
+import math
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from dpbayes.audit.exact_class import no_audit
+from dpbayes.audit.exact_class import described
 from dpbayes.audit.loss.law import LossLaw
-from dpbayes.audit.pictures import Picture
-from dpbayes.audit.report import AuditReport
+from dpbayes.audit.loss.normal import Loss
+from dpbayes.audit.pictures import Picture, TwoLaws
+from dpbayes.audit.report import (
+    AuditReport,
+    DeltaCurve,
+    WorstCase,
+    all_tables_text,
+    checked_grid,
+    checked_records,
+    nothing_to_lose,
+    pure_report,
+)
 from dpbayes.base.privacy import Guarantee
+from dpbayes.base.validation import InputError
 
 Numbers = Mapping[str, Any]
 """Numbers that a person sets, by name."""
@@ -47,7 +63,10 @@ class Hypothetical:
 
 
 def _refused(mechanism: Any, **numbers: Any) -> AuditReport:
-    raise no_audit(mechanism)
+    raise InputError(
+        f"There is no exact audit of {described(mechanism)}. Use audit_by_draws to estimate a lower bound on the "
+        "privacy loss from simulated releases."
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -82,3 +101,35 @@ class Audit:
     """A claim that exceeds the proved epsilon by more than this factor is not shown in the picture of the curve."""
     hypothetical: Hypothetical | None = None
     cases: Mapping[str, Mapping[str, object]] = field(default_factory=lambda: MappingProxyType({}))
+
+
+def noise_audit(
+    kind: type[Any],
+    *,
+    law: Callable[..., Loss],
+    shown: Callable[..., tuple[WorstCase, str]],
+    picture: Callable[[Any], TwoLaws],
+) -> Audit:
+    """Return the audit of a class of mechanisms that add noise.
+
+    law(mechanism, n, releases) -> the loss of several releases for the worst pair of tables; shown(mechanism, law, n)
+    -> this pair, and a sentence on what one record changes; picture(mechanism) -> the noise on one number.
+    """
+
+    def report(mechanism: Any, *, n: int, epsilons: ArrayLike) -> AuditReport:
+        grid, loss = checked_grid(epsilons), law(mechanism, n=checked_records(n), releases=1)
+        low, high = loss.deltas(np.append(0.0, grid))
+        if not high[0]:
+            return nothing_to_lose(mechanism, grid)
+        worst, change = shown(mechanism, loss, n)
+        delta = mechanism.claimed.delta
+        at_least, exact = (math.inf, math.inf) if delta else loss.epsilon(0.0)
+        curve, scope = DeltaCurve(grid, high[1:], low[1:]), f"{all_tables_text(n)} {change}"
+        pure = pure_report(mechanism, exact=exact, at_least=at_least, curve=curve, worst=worst, scope=scope)
+        needed_at_least, needed = loss.epsilon(delta)
+        return replace(pure, needed=needed, needed_at_least=needed_at_least)
+
+    def losses(mechanism: Any, *, n: int, releases: int) -> Loss:
+        return law(mechanism, n=checked_records(n), releases=releases)
+
+    return Audit(kind=kind, report=report, losses=losses, picture=lambda mechanism, worst, n: picture(mechanism))

@@ -8,8 +8,6 @@ import functools
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from dpbayes.base.validation import InputError
-
 
 def oddity(value: Any, kind: type[Any]) -> str:
     """Return in words why a value, or one of its parts, is not exactly of this class; empty if it is."""
@@ -47,14 +45,6 @@ def described(mechanism: Any) -> str:
     )
     odd = oddity(mechanism, kind) or f"of the class {kind.__name__}"
     return f"{label} {odd}"
-
-
-def no_audit(mechanism: object) -> InputError:
-    """Return the error for a mechanism whose distribution is not known."""
-    return InputError(
-        f"There is no exact audit of {described(mechanism)}. Use audit_by_draws to estimate a lower bound on the "
-        "privacy loss from simulated releases."
-    )
 
 
 def formula(mechanism: Any) -> str:

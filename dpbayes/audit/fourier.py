@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from dpbayes.audit.entry import noise_audit
 from dpbayes.audit.loss.noise import MOST_MOVED, LaplaceNoise
 from dpbayes.audit.loss.normal import BetweenLosses
-from dpbayes.audit.noise import noise_audit
 from dpbayes.audit.pictures import noisy_number
 from dpbayes.audit.report import WorstCase, replacement
 from dpbayes.base.validation import InputError

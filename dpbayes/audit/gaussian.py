@@ -2,8 +2,8 @@
 
 import math
 
+from dpbayes.audit.entry import noise_audit
 from dpbayes.audit.loss.normal import GaussianLoss, WholeGaussianLoss
-from dpbayes.audit.noise import noise_audit
 from dpbayes.audit.pictures import gaussian_numbers
 from dpbayes.audit.report import WorstCase, opposites
 from dpbayes.mechanisms import GaussianUpdates, Noise

@@ -1,8 +1,7 @@
 """The audits of Laplace noise on the posterior's updates, clipped [Zhang16] or fitted: one audit of noisy counts."""
 
-from dpbayes.audit.entry import Audit
+from dpbayes.audit.entry import Audit, noise_audit
 from dpbayes.audit.loss.noise import LaplaceNoise
-from dpbayes.audit.noise import noise_audit
 from dpbayes.audit.pictures import noisy_number
 from dpbayes.audit.report import WorstCase, opposites
 from dpbayes.mechanisms import LaplaceUpdates, Noise

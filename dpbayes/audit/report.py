@@ -1,13 +1,13 @@
 """The result of an audit: the guarantee as stated and as proved, and the privacy loss of the worst neighbours."""
 
 import enum
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.audit.loss.trimmed import range_curve
 from dpbayes.base.display import html_table, titled_lines
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import many, numeral
@@ -247,9 +247,15 @@ def counts_text(counts: ArrayLike) -> str:
     return ", ".join(f"{int(c):,}" for c in np.asarray(counts).tolist())
 
 
-# Curves that several audits share
-
-
 def range_only_curve(grid: FloatArray, *, width: float, most: float) -> DeltaCurve:
-    """Return the largest curve that the range of a loss allows; nothing is known from below."""
-    return DeltaCurve(grid, range_curve(grid, width=width, most=most), np.zeros(len(grid)))
+    """Return the largest delta(epsilon) of any two laws whose loss has a range of `width` and stays below `most`.
+
+    Nothing is known from below. The extreme laws have two points, with losses t and t - width: delta =
+    (1 - e^(t - width)) (1 - e^(epsilon - t)) / (1 - e^-width), which rises in t up to (epsilon + width) / 2.
+    """
+    nothing = np.zeros(len(grid))
+    if width <= 0 or most <= 0:
+        return DeltaCurve(grid, nothing, nothing)
+    t = np.minimum((grid + width) / 2, min(most, width))
+    inside = np.expm1(np.minimum(t - width, 0.0)) * np.expm1(np.minimum(grid - t, 0.0))
+    return DeltaCurve(grid, np.where(grid < min(most, width), inside / -math.expm1(-width), 0.0), nothing)

@@ -2,8 +2,8 @@
 
 import math
 
+from dpbayes.audit.entry import noise_audit
 from dpbayes.audit.loss.normal import BetweenLosses, ConcentratedLoss, GaussianLoss, Loss
-from dpbayes.audit.noise import noise_audit
 from dpbayes.audit.pictures import gaussian_numbers
 from dpbayes.audit.report import WorstCase, nodes_text, replacement
 from dpbayes.base.text import numeral

@@ -86,20 +86,6 @@ _ACROSS = (slice(None), None)
 _SHARES, _WEIGHTS = panel_rule(nodes=16, panels=4)
 
 
-def range_curve(epsilons: ArrayLike, *, width: float, most: float) -> FloatArray:
-    """Return the largest delta(epsilon) of any two laws whose loss has a range of `width` and stays below `most`: (E,).
-
-    The extreme laws have two points, with losses t and t - width: delta = (1 - e^(t - width)) (1 - e^(epsilon - t)) /
-    (1 - e^-width), which rises in t up to (epsilon + width) / 2.
-    """
-    values = np.asarray(epsilons, dtype=np.float64)
-    if width <= 0 or most <= 0:
-        return np.zeros(values.shape)
-    t = np.minimum((values + width) / 2, min(most, width))
-    inside = np.expm1(np.minimum(t - width, 0.0)) * np.expm1(np.minimum(values - t, 0.0))
-    return np.where(values < min(most, width), inside / -math.expm1(-width), 0.0)
-
-
 def checked_size(n: int, *, bound: float) -> tuple[int, float]:
     """Return n and the largest log-odds as numbers in range. Errors: InputError."""
     return (

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from dpbayes.audit.loss import trimmed
 from dpbayes.audit.loss.tables import cells_of, rows_alone, suspicious_tables
-from dpbayes.audit.loss.trimmed import MOST_ROW, network_loss, range_curve, row_curve
+from dpbayes.audit.loss.trimmed import MOST_ROW, network_loss, row_curve
+from dpbayes.audit.report import range_only_curve
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import MapExponential
 from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
@@ -97,14 +98,14 @@ def test_the_range_curve_is_the_worst_two_point_law(width, share, most_share):
     t = np.linspace(0, most, 20_001)[1:]
     mass = -np.expm1(t - width) / (np.exp(t) - np.exp(t - width))  # of y where the loss is t
     deltas = mass * np.maximum(np.exp(t) - math.exp(epsilon), 0)
-    value = float(range_curve(epsilon, width=width, most=most))
+    value = float(range_only_curve(np.array([epsilon]), width=width, most=most).deltas[0])
     assert deltas.max() - 1e-12 <= value <= deltas.max() + 1e-3 * width
 
 
 def test_without_records_or_range_nothing_is_lost():
     assert row_loss(1.0, 1.0, n=0, bound=1.0).epsilon == 0
     assert row_curve(1.0, 1.0, n=0, bound=1.0, epsilons=[0.0]).tolist() == [0]
-    assert range_curve([0.0, 1.0], width=0.0, most=0.0).tolist() == [0, 0]
+    assert range_only_curve(np.array([0.0, 1.0]), width=0.0, most=0.0).deltas.tolist() == [0, 0]
     assert network_loss(Dirichlets.symmetric(chain(2)), n=0, bound=1.0).most == 0
 
 
