@@ -15,6 +15,7 @@ from dpbayes.audit.draws import DOUBT
 from dpbayes.audit.entry import Audit
 from dpbayes.base.amounts import Amount, Rho
 from dpbayes.base.privacy import Guarantee
+from dpbayes.base.quadrature import turning_point
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.mechanisms.adaptive.draws import Draws, SimulatedDraws, choice_scale
@@ -25,8 +26,6 @@ from dpbayes.mechanisms.adaptive.release import guarantee_of
 from dpbayes.model.dataset import Dataset
 
 LEAST_DRAWS, MOST_DRAWS = 4, 100_000
-
-_BISECTIONS = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +79,7 @@ class AdaptiveAudit:
 
 def _epsilon_of_losses(losses: FloatArray, delta: float, doubt: float) -> float:
     """Return the largest epsilon that the losses (D,) refute at delta with this doubt, by bisection; at least 0."""
-    low, high = 0.0, max(0.0, float(losses.max()))
+    high = max(0.0, float(losses.max()))
     if not delta:
         return high
 
@@ -89,10 +88,7 @@ def _epsilon_of_losses(losses: FloatArray, delta: float, doubt: float) -> float:
         distance = special.rel_entr(mean, delta) + special.rel_entr(1 - mean, 1 - delta)
         return bool(mean > delta and len(losses) * distance > -math.log(doubt))
 
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if is_refuted(middle) else (low, middle)
-    return low
+    return float(turning_point(lambda epsilon: np.asarray(is_refuted(float(epsilon))), 0.0, high, halvings=50)[0])
 
 
 def audit_adaptive(

@@ -2,6 +2,8 @@
 
 import bisect
 import math
+from collections.abc import Iterable
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -87,13 +89,11 @@ def moves(listed: IntArray, *, giver: int, taker: int) -> tuple[IntArray, IntArr
     return before, composition_indices(after)
 
 
-def neighbour_pairs(n: int, *, sides: int) -> IntArray:
-    """Return the places of all ordered pairs that differ in one replaced record: (pairs, 2)."""
-    listed = compositions(n, sides=sides)
-    both = [
-        np.stack(moves(listed, giver=giver, taker=taker), axis=-1)
-        for giver in range(sides)
-        for taker in range(sides)
-        if giver != taker
-    ]
+def neighbour_pairs(n: int, *, sides: int, kinds: Iterable[tuple[int, int]] | None = None) -> IntArray:
+    """Return the places of ordered pairs that differ in one replaced record: (pairs, 2).
+
+    `kinds` are the sides that give and take the record, by default all.
+    """
+    listed, kinds = compositions(n, sides=sides), permutations(range(sides), 2) if kinds is None else kinds
+    both = [np.stack(moves(listed, giver=giver, taker=taker), axis=-1) for giver, taker in kinds]
     return np.concatenate([np.empty((0, 2), dtype=np.int64), *both])

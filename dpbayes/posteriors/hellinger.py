@@ -11,6 +11,7 @@ and every sensitivity follows from the dips between neighbouring counts.
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +19,14 @@ from scipy import special
 
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
-from dpbayes.model.compositions import MOST_CANDIDATES, composition_count, compositions, moves, require_listable
+from dpbayes.model.compositions import (
+    MOST_CANDIDATES,
+    composition_count,
+    compositions,
+    moves,
+    neighbour_pairs,
+    require_listable,
+)
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR
 from dpbayes.posteriors.divergence import bregman_loggamma
 
@@ -146,13 +154,9 @@ def neighbours_up_to_symmetry(die: Die) -> IntArray:
     same two priors.
     """
     kinds: dict[tuple[float, float], tuple[int, int]] = {}
-    for giver in range(die.sides):
-        for taker in range(die.sides):
-            if giver != taker:
-                kinds.setdefault((die.prior[giver], die.prior[taker]), (giver, taker))
-    listed = die.candidates
-    both = [np.stack(moves(listed, giver=giver, taker=taker), axis=-1) for giver, taker in kinds.values()]
-    return np.concatenate([np.empty((0, 2), dtype=np.int64), *both])
+    for giver, taker in permutations(range(die.sides), 2):
+        kinds.setdefault((die.prior[giver], die.prior[taker]), (giver, taker))
+    return neighbour_pairs(die.n, sides=die.sides, kinds=kinds.values())
 
 
 # Sensitivities
@@ -188,10 +192,8 @@ def _largest_step(die: Die, counts: IntArray) -> FloatArray:
     up = [_log_steps(a, values)[place] for a, (values, place) in pairs]
     down = [_log_steps(a, np.maximum(values - 1, 0))[place] for a, (values, place) in pairs]
     lowest = np.zeros(counts.shape[:-1])
-    for i in range(die.sides):
-        for j in range(die.sides):
-            if i != j:
-                lowest = np.minimum(lowest, np.where(counts[..., i] > 0, down[i] + up[j], 0.0))
+    for i, j in permutations(range(die.sides), 2):
+        lowest = np.minimum(lowest, np.where(counts[..., i] > 0, down[i] + up[j], 0.0))
     return _distance(lowest)
 
 
