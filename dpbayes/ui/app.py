@@ -70,6 +70,8 @@ def _shown() -> None:
         write_in_place(page.url_path)
         for problem in link_problems():
             st.warning(escaped(problem))
+        if page.title not in ("Home", "Data") and (chosen := Chosen.now()).refused and chosen.domains:
+            st.warning(f"The last valid declaration of the columns is in use. On Data: {escaped(chosen.refused)}")
     compare_guess: Callable[[], None] = nothing
     with st.container(key="over"), guarded():  # the same place whether a story is open or none
         compare_guess = banner(page.url_path or "home")

@@ -27,6 +27,7 @@ from tests.pages.conftest import (
     fine,
     frame_of,
     headline,
+    one_sentence,
     open_page,
     page_headline,
     plain,
@@ -284,6 +285,29 @@ def test_a_value_outside_the_domain_is_one_sentence_and_the_table_stays(at: AppT
     assert len(at.session_state["upload"].dataset.states[0]) == 3
 
 
+def test_with_an_error_nothing_leads_on_and_other_pages_state_what_they_use(at: AppTest) -> None:
+    edit(at, {0: {"values": "sun; snow", "public": True}, 1: {"public": True}})
+    assert "need a correction" in page_headline(at)
+    assert "next" not in [button.key for button in at.button]
+    assert "A release needs nothing more" not in everything(at)
+    for page in ("pages/network.py", "pages/explore.py"):
+        one_sentence(go(at, page), "last valid declaration")
+    assert any("needs its columns first" in sentence for sentence in refusals(go(at, "pages/release.py")))
+    edit(go(at, PAGE), {0: {"values": "sun; rain"}})
+    assert "next" in [button.key for button in at.button]
+    assert not refusals(go(at, "pages/network.py"))
+
+
+def test_numbers_in_a_column_of_states_are_refused_with_cut_points_that_can_be_typed(at: AppTest) -> None:
+    load(at, AGES)
+    edit(at, {0: {"values": "40; 60"}})
+    example = re.search("“(cut at .*)”", refusals(at)[0])
+    assert example
+    edit(at, {0: {"values": example[1]}})
+    assert not refusals(at)
+    assert len(at.session_state["upload"].dataset.states[0]) == 3
+
+
 def test_no_column_in_use_is_one_sentence(at: AppTest) -> None:
     edit(at, {0: {"use": False}, 1: {"use": False}})
     assert len(refusals(at)) == 1
@@ -452,7 +476,7 @@ def test_whatever_is_pasted_in_a_cell_is_taken_or_refused(at: AppTest) -> None:
         edit(at, {0: cells})
         assert len(refusals(at)) == refused, (cells, refusals(at))
         assert all(len(sentence) < 300 for sentence in refusals(at))
-        assert f"{place}.csv: 4 records with 2 columns" in page_headline(at)
+        assert f"{place}.csv: 4 records" in page_headline(at)
 
 
 # Files of the program that are not there

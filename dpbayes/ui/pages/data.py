@@ -73,15 +73,19 @@ def _table(chosen: Chosen, place: DeltaGenerator) -> None:
     """Show the headline in its place, and below what is known of the table. Errors: InputError without a table."""
     mine = upload()
     is_own = chosen.is_curator and (chosen.is_connected or chosen.settings.data == "upload")
-    if chosen.settings.data == "upload" and (mine is None or mine.dataset is None):
+    if chosen.settings.data == "upload" and mine is None:
         with place:
             headline("Upload a table to begin.")
         return
     with place:
         headline(_about(chosen))
-        if chosen.domains and not (is_own and chosen.leaking_columns):  # what leaks is stated beside the columns
-            st.caption(_protected(chosen))
-        if chosen.domains:
+        if chosen.refused:
+            st.warning(escaped(chosen.refused))
+            if chosen.domains:
+                st.caption("Until it is corrected, the other pages use the last valid declaration.")
+        elif chosen.domains:
+            if not (is_own and chosen.leaking_columns):  # what leaks is stated beside the columns
+                st.caption(_protected(chosen))
             next_page("Network", "pages/network.py")
     if not chosen.domains:
         return
@@ -95,6 +99,9 @@ def _table(chosen: Chosen, place: DeltaGenerator) -> None:
 def _about(chosen: Chosen) -> str:
     """Return the page's sentence. Errors: InputError for the recipient of a table that is not here, or not declared."""
     title, n = escaped(chosen.data_title), chosen.n
+    if chosen.refused:
+        records = "" if n is None else f"{many(n, 'record')}, but "
+        return f"{title}: {records}the columns need a correction."
     if chosen.is_connected and not chosen.domains:
         if not chosen.is_curator:
             _ = chosen.connected.in_use
@@ -417,14 +424,13 @@ def _path(server: Connections) -> str:
 
 
 def _connected_columns(mine: Connected) -> None:
-    """Show the columns of a table, and what can be done with it. Errors: InputError for what is not declared."""
+    """Show the columns of a table, and what can be done with it."""
     st.dataframe(mine.head, hide_index=True)
     note_looked(Chosen.now(), RECORDS)
-    mine, refused = declare_columns(mine, keep_connected)
+    mine = declare_columns(mine, keep_connected, _with_domains)
     _propose(mine)
-    if refused:
-        raise refused
-    _ = mine.in_use  # says what is missing
+    if mine.refused:
+        return
     count_connected(Chosen.now())
     with st.container(horizontal=True):
         if st.button("Count again", help="Discards the counts. The table may have changed."):
@@ -443,6 +449,12 @@ def _connected_columns(mine: Connected) -> None:
         ):
             _take_sample(mine)
             st.rerun()
+
+
+def _with_domains(mine: Connected) -> Connected:
+    """Return the table. Errors: InputError for what is not declared."""
+    _ = mine.in_use
+    return mine
 
 
 def _propose(mine: Connected) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+import numpy as np
 import streamlit as st
 
 from dpbayes.base.libraries import pd
@@ -13,12 +14,15 @@ from dpbayes.base.text import escaped, many, shortest
 from dpbayes.base.validation import InputError, brief
 from dpbayes.sources.columns import (
     MISSING,
+    OUTSIDE,
     Categories,
     Column,
     Cuts,
     code_of_missing,
     encode,
+    encoded,
     missing_values,
+    numbers_in,
 )
 from dpbayes.sources.domains import DeclaredColumn, for_table, read_domains, write_domains
 from dpbayes.ui.session.chosen import Chosen
@@ -130,7 +134,7 @@ def _points(name: str, values: list[str]) -> tuple[float, ...]:
     try:
         return tuple(float(value) for value in values)
     except ValueError:
-        raise InputError(f"The cut points of {brief(name)} must be numbers separated by semicolons.") from None
+        raise InputError(f"The cut points of {brief(name)} must be numbers, as in “{CUT_AT} 40; 60”.") from None
 
 
 def _with_rule(column: Column, text: str) -> Column:
@@ -159,20 +163,24 @@ def own_columns() -> None:
     mine = upload()
     if mine is None or not mine.columns:
         return
-    mine, refused = declare_columns(mine, keep_upload)
-    with sentence_instead():
+    declare_columns(mine, keep_upload, _encoded)
+
+
+def declare_columns(mine: Table, keep: Callable[[Table], None], check: Callable[[Table], Table]) -> Table:
+    """Show the editable table of columns, which `keep` stores; return it as `check` returns it, or with its refusal."""
+    mine, refused = _typed(mine)
+    try:
         if refused:
             raise refused
-        _encode(mine)
-
-
-def declare_columns(mine: Table, keep: Callable[[Table], None]) -> tuple[Table, InputError | None]:
-    """Show the editable table of columns, which `keep` stores; return it, and the message about an invalid line."""
-    mine, refused = _typed(mine, keep)
+        mine = replace(check(mine), refused="")
+    except InputError as error:
+        mine = replace(mine, refused=str(error))
+    keep(mine)
     domains = [mine.domain(place) for place in range(len(mine.columns))]
     in_use = [place for place, column in enumerate(mine.columns) if column.use and domains[place] is not None]
     is_public = all(domains[place].public for place in in_use)  # type: ignore[union-attr]
-    st.caption(_read_off(mine, in_use) if is_public else LEAK)  # above the buttons: the table's tools lie over them
+    if not (is_public and mine.refused):
+        st.caption(_read_off(mine, in_use) if is_public else LEAK)  # above the buttons: the table's tools lie over them
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Mark all as known without the data",
@@ -196,7 +204,7 @@ def declare_columns(mine: Table, keep: Callable[[Table], None]) -> tuple[Table, 
         key=_key(mine),
     )
     _set_aside(mine)
-    return mine, refused
+    return mine
 
 
 def _read_off(mine: DescribedTable, places: Sequence[int]) -> str:
@@ -269,7 +277,7 @@ def _set_aside(mine: DescribedTable) -> None:
         st.caption(f"Not in use: {' '.join(map(escaped, reasons[:FEW_REASONS]))}{more}")
 
 
-def _typed(mine: Table, keep: Callable[[Table], None]) -> tuple[Table, InputError | None]:
+def _typed(mine: Table) -> tuple[Table, InputError | None]:
     """Return the table with the valid edits in the browser, and the message about an invalid one.
 
     An invalid line leaves its column unchanged. The browser shows the typed text until another page is opened.
@@ -280,10 +288,7 @@ def _typed(mine: Table, keep: Callable[[Table], None]) -> tuple[Table, InputErro
             columns[place] = as_typed(columns[place], mine.domain(place), edit)
         except InputError as error:
             refused = refused or error
-    if edits:
-        mine = mine.typed(columns)
-        keep(mine)
-    return mine, refused
+    return mine.typed(columns) if edits else mine, refused
 
 
 def _edits(mine: Table) -> dict[int, dict[str, Any]]:
@@ -314,16 +319,31 @@ def _description(mine: Table, keep: Callable[[Table], None]) -> None:
 # Records
 
 
-def _encode(mine: Upload) -> None:
+def _encoded(mine: Upload) -> Upload:
+    """Return the table with the codes of its records. Errors: InputError for what is not declared."""
     places = [place for place, column in enumerate(mine.columns) if column.use]
     if not places:
         raise InputError("No column is in use; tick at least one.")
     columns = tuple(_in_use(mine, place) for place in places)
     if mine.dataset is None or mine.encoded != columns:
         with st.spinner("Encoding the records …"):
-            data = encode(mine.frame, columns)
+            try:
+                data = encode(mine.frame, columns)
+            except InputError as error:
+                raise InputError(f"{error}{_cuts_for_example(mine, columns)}") from None
         mine = replace(mine, dataset=data, encoded=columns)
-        keep_upload(mine)
+    return mine
+
+
+def _cuts_for_example(mine: Upload, columns: Sequence[Column]) -> str:
+    """Return how cut points are typed, if the first column with values outside its states has numbers; else ""."""
+    column = next(column for column in columns if (encoded(column, mine.frame[column.name]) == OUTSIDE).any())
+    numbers = numbers_in(mine.frame[column.name].dropna().drop_duplicates())
+    numbers = numbers[np.isfinite(numbers)]
+    if isinstance(column, Cuts) or not numbers.size:
+        return ""
+    points = dict.fromkeys(f"{point:.2g}" for point in np.quantile(numbers, [1 / 3, 2 / 3]))
+    return f" For example, type “{CUT_AT} {'; '.join(shortest(float(point)) for point in points)}” as its values."
 
 
 def _in_use(mine: Upload, place: int) -> Column:

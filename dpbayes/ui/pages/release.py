@@ -119,6 +119,8 @@ def _release(chosen: Chosen, path: Path) -> None:
 
 def require_releasable(chosen: Chosen) -> None:
     """Refuse a table that is missing, or whose domains were read from its records. Errors: InputError."""
+    if chosen.refused:
+        raise TableMissing("The table needs its columns first. Correct them on Data.")
     if chosen.is_connected:
         require_declared(DeclaredColumn(column.name, column) for column in chosen.connected.in_use)
         return

@@ -49,7 +49,7 @@ from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.kept import kept, server_cache, session_cache
 from dpbayes.ui.session.roles import HOW, REFUSALS, Act, person
 from dpbayes.ui.session.settings import CONNECTED, Cpts, Seat, Settings
-from dpbayes.ui.session.uploads import given_cpts, upload
+from dpbayes.ui.session.uploads import DescribedTable, given_cpts, upload
 
 SLOW_SAMPLE = 500_000
 """Records of a synthetic table above which a progress bar is shown during sampling."""
@@ -154,7 +154,7 @@ class Chosen:
                 Act.UPLOAD,
             )
         if mine.dataset is None:
-            raise TableMissing("The uploaded table has no public domains yet; state them on the Data page.")
+            raise TableMissing("The uploaded table needs its columns first. Correct them on Data.")
         return mine.dataset
 
     @property
@@ -173,6 +173,15 @@ class Chosen:
     @property
     def _connected_here(self) -> Connected | None:
         return connected(self.settings.data.partition(":")[2])
+
+    @property
+    def _own(self) -> DescribedTable | None:
+        return self._connected_here if self.is_connected else upload() if self.settings.data == "upload" else None
+
+    @property
+    def refused(self) -> str:
+        """The message about the declared columns of an own table that cannot be used; "" without one."""
+        return self._own.refused if self._own else ""
 
     @property
     def n(self) -> int | None:
@@ -322,7 +331,7 @@ class Chosen:
     def readable(self) -> Mapping[str, ReadableName]:
         """The readable names of nodes and columns, by published name, if the table or the graph has any."""
         settings = self.settings
-        own = self._connected_here if self.is_connected else upload() if settings.data == "upload" else None
+        own = self._own
         table = settings.source if settings.data == "synthetic" else settings.data
         return {
             **readable_names(settings.graph),

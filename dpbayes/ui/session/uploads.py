@@ -23,13 +23,15 @@ class DescribedTable:
 
     `proposals` and `columns` have one entry for each column: the domain that was read from the data, and the domain
     that the person declares, which takes precedence. `number` identifies the table in its session. `version` counts the
-    changes of the declared domains, except those typed into the page.
+    changes of the declared domains, except those typed into the page. `refused` is the message about what was declared
+    last, if it cannot be used.
     """
 
     proposals: tuple[Proposal, ...] = ()
     columns: tuple[DeclaredColumn, ...] = ()
     number: int = 1
     version: int = 0
+    refused: str = ""
 
     @property
     def key(self) -> str:
