@@ -105,7 +105,7 @@ def in_memory() -> Any:
 
 def test_a_file_below_the_root_is_looked_at_declared_and_counted() -> None:
     at = connected_page()
-    assert page_headline(at) .endswith("the columns need a correction.")
+    assert page_headline(at).endswith("the columns need a correction.")
     one_sentence(at, 'Column "rain" has no values')
     preview, columns = (frame.value for frame in at.dataframe[:2])
     assert (len(preview), list(preview.columns)) == (10, ["rain", "grass", "height"])

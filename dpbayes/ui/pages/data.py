@@ -58,6 +58,8 @@ FIRST_RECORDS = 10
 MOST_RECORDS = 10_000
 """The number of records of a random sample that becomes a table."""
 
+OLD_COLUMNS = "Until the error below the table is corrected, the other pages use the last valid declaration."
+
 OTHER = "Other path …"
 
 
@@ -79,14 +81,9 @@ def _table(chosen: Chosen, place: DeltaGenerator) -> None:
         return
     with place:
         headline(_about(chosen))
-        if chosen.refused:
-            st.warning(escaped(chosen.refused))
-            if chosen.domains:
-                st.caption("Until it is corrected, the other pages use the last valid declaration.")
-        elif chosen.domains:
-            if not (is_own and chosen.leaking_columns):  # what leaks is stated beside the columns
-                st.caption(_protected(chosen))
-            next_page("Network", "pages/network.py")
+        if chosen.domains:  # as high with an error as without: the table below must not move under the hand
+            st.caption(OLD_COLUMNS if chosen.refused else _protected(chosen))
+            next_page("Network", "pages/network.py", disabled=bool(chosen.refused))
     if not chosen.domains:
         return
     if not is_own:
@@ -424,13 +421,13 @@ def _path(server: Connections) -> str:
 
 
 def _connected_columns(mine: Connected) -> None:
-    """Show the columns of a table, and what can be done with it."""
+    """Show the columns of a table, and what can be done with it. Errors: InputError for what is not declared."""
     st.dataframe(mine.head, hide_index=True)
     note_looked(Chosen.now(), RECORDS)
     mine = declare_columns(mine, keep_connected, _with_domains)
     _propose(mine)
     if mine.refused:
-        return
+        raise InputError(mine.refused)
     count_connected(Chosen.now())
     with st.container(horizontal=True):
         if st.button("Count again", help="Discards the counts. The table may have changed."):

@@ -32,7 +32,7 @@ from dpbayes.ui.session.graphs import MAX_NAME
 from dpbayes.ui.session.kept import kept
 from dpbayes.ui.session.uploads import DescribedTable, Upload, keep_upload, upload
 from dpbayes.ui.widgets.from_python import DESCRIPTION
-from dpbayes.ui.widgets.show import sentence_instead
+from dpbayes.ui.widgets.show import sentence_instead, show_refusal
 
 CUT_AT = "cut at"
 OWN, NONE, COUNT_AS = "own state", "none", "counts as"
@@ -53,8 +53,10 @@ PUBLIC_HELP = (
 
 LEAK = (
     "The values below were read from the data, which leaks information. Correct them to what is known without the "
-    "data, then tick *known without the data*."
+    "data, then tick *known without the data*: you declare by it that anyone could list them without the records."
 )
+
+DECLARED = "You declare that anyone could list these values and cut points without the records."
 
 MAX_TEXT = 100_000
 """Most letters of a domain: 256 states of nearly 400 letters."""
@@ -64,8 +66,8 @@ FEW_REASONS = 6
 
 TICKS = ("use", "public")
 TYPE = "type"
-IN_WORDS = "missing values"
-"""The column that says what happens to missing values."""
+IN_WORDS, RULE = "effect of the rule", "rule for missing values"
+"""The columns with what happens to missing values, and with the rule that says so."""
 
 
 # As text
@@ -163,7 +165,8 @@ def own_columns() -> None:
     mine = upload()
     if mine is None or not mine.columns:
         return
-    declare_columns(mine, keep_upload, _encoded)
+    if refused := declare_columns(mine, keep_upload, _encoded).refused:
+        show_refusal(InputError(refused))
 
 
 def declare_columns(mine: Table, keep: Callable[[Table], None], check: Callable[[Table], Table]) -> Table:
@@ -179,8 +182,8 @@ def declare_columns(mine: Table, keep: Callable[[Table], None], check: Callable[
     domains = [mine.domain(place) for place in range(len(mine.columns))]
     in_use = [place for place, column in enumerate(mine.columns) if column.use and domains[place] is not None]
     is_public = all(domains[place].public for place in in_use)  # type: ignore[union-attr]
-    if not (is_public and mine.refused):
-        st.caption(_read_off(mine, in_use) if is_public else LEAK)  # above the buttons: the table's tools lie over them
+    said = _read_off(mine, in_use, is_refused=bool(mine.refused)) if is_public else LEAK
+    st.caption(said)  # above the buttons: the table's tools lie over them
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Mark all as known without the data",
@@ -198,7 +201,7 @@ def declare_columns(mine: Table, keep: Callable[[Table], None], check: Callable[
             "use": st.column_config.CheckboxColumn(width="small"),
             "meaning": st.column_config.TextColumn(width="medium", help=MEANING_HELP, max_chars=MAX_NAME),
             "values": st.column_config.TextColumn(width="medium", help=VALUES_HELP),
-            "missing": st.column_config.TextColumn(help=MISSING_HELP),
+            "missing": st.column_config.TextColumn(RULE, help=MISSING_HELP),
             "public": st.column_config.CheckboxColumn(PUBLIC, width="medium", help=PUBLIC_HELP),
         },
         key=_key(mine),
@@ -207,18 +210,18 @@ def declare_columns(mine: Table, keep: Callable[[Table], None], check: Callable[
     return mine
 
 
-def _read_off(mine: DescribedTable, places: Sequence[int]) -> str:
-    """Return a sentence on cut points that are declared public and are still those that were read from the data."""
+def _read_off(mine: DescribedTable, places: Sequence[int], *, is_refused: bool) -> str:
+    """Return what the curator declares, and which public cut points are still those that were read from the data."""
     cuts = [
         escaped(mine.columns[place].name)
         for place in places
         if isinstance(mine.domain(place), Cuts) and text_of(mine.domain(place)) == text_of(mine.proposals[place].domain)
     ]
     if not cuts:
-        return "A release needs nothing more. You state that these values are known without the data."
+        return DECLARED if is_refused else f"{DECLARED} A release needs nothing more."
     return (
-        f"The cut points of {', '.join(cuts)} are still those read from the data. Choose cut points from public "
-        "knowledge instead."
+        f"{DECLARED} But the cut points of {', '.join(cuts)} are still those read from the data. Choose cut points "
+        "from public knowledge instead."
     )
 
 
@@ -238,6 +241,8 @@ def _line(mine: DescribedTable, place: int) -> dict[str, object]:
     kind = {TYPE: mine.types[mine.columns[place].name]} if isinstance(mine, Connected) else {}
     number = _number_missing(mine)[place] if isinstance(mine, Upload) else None
     cells = _declared_cells(domain, number)
+    if not declared.use:
+        cells[IN_WORDS] = ""
     return {"use": declared.use, "column": declared.name, **kind, "meaning": declared.meaning, **cells}
 
 
@@ -265,6 +270,8 @@ def missing_sentence(column: Column, number: int | None = None) -> str:
     state = column.domain[code_of_missing(column)]
     if number == 0:
         return "None is missing."
+    if number is None and column.missing is None:
+        return f"A missing value would count as “{state}”."
     values = "Missing values" if number is None else many(number, "missing value")
     return f"{values}: {'a state of their own,' if state not in column.states else 'counted as'} “{state}”."
 
@@ -379,6 +386,7 @@ def public_columns(chosen: Chosen, declared: Mapping[str, Column]) -> None:
             height=min(38 + 35 * len(lines), 400),
             column_config={
                 "values": st.column_config.TextColumn(width="medium"),
+                "missing": RULE,
                 "public": st.column_config.CheckboxColumn(PUBLIC, width="medium", help=PUBLIC_HELP),
             },
         )

@@ -125,9 +125,10 @@ def within_app() -> None:
         st.rerun()
 
 
-def next_page(title: str, file: str) -> None:
+def next_page(title: str, file: str, *, disabled: bool = False) -> None:
     """Show the primary button that opens the next page of the workflow."""
-    if st.button(f"Next: {title}", type="primary", key="next", icon=":material/arrow_forward:", icon_position="right"):
+    label, icon = f"Next: {title}", ":material/arrow_forward:"
+    if st.button(label, type="primary", key="next", icon=icon, icon_position="right", disabled=disabled):
         turn_to(file)
 
 
