@@ -157,19 +157,19 @@ def clear_changes(errors: ArrowErrors) -> list[int]:
 
 def arrow_headline(errors: ArrowErrors, epsilon: float) -> str:
     """Return the clearest finding about the drawn arrows, or about one to add, with the error before and after."""
-    clear, start = clear_changes(errors), f"ε = {numeral(epsilon)}:"
+    clear, start, error = clear_changes(errors), f"ε = {numeral(epsilon)}:", "the mean error of all pairs"
     if not clear:
-        return f"{start} no arrow makes a clear difference to the error ({numeral(errors.error.value, 2)})."
+        return f"{start} no arrow makes a clear difference to {error} ({numeral(errors.error.value, 2)})."
     drawn = [k for k in clear if not errors.changes[k].is_added]
     most = max(drawn or clear, key=lambda k: abs(errors.worths[k].value))
     change, saves = errors.changes[most], errors.worths[most].value > 0
     arrow = " → ".join(change.arrow)
     now, after = distinct_texts(errors.error.value, float(errors.changed[most].mean()), most=2)
     if change.is_added:
-        return f"{start} adding {arrow} would {'lower' if saves else 'raise'} the error from {now} to {after}."
+        return f"{start} adding {arrow} would {'lower' if saves else 'raise'} {error} from {now} to {after}."
     if saves:
-        return f"{start} {arrow} is worth its noise: without it, the error rises from {now} to {after}."
-    return f"{start} {arrow} costs more than it is worth: without it, the error falls from {now} to {after}."
+        return f"{start} {arrow} is worth its noise: without it, {error} rises from {now} to {after}."
+    return f"{start} {arrow} costs more than it is worth: without it, {error} falls from {now} to {after}."
 
 
 def verdict(errors: ArrowErrors) -> str:

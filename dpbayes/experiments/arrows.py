@@ -6,7 +6,7 @@ columns and that of the network with the probabilities that a noise-aware reader
 is larger without it.
 
 All graphs are compared on the same tables with the same noise. A graph with one arrow more or less differs in the table
-of one child, so only that table is read again; the other tables are read as with the drawn graph.
+of one child, so only the tables that share a column with that table are read again.
 """
 
 from collections.abc import Iterator
@@ -17,6 +17,7 @@ from itertools import combinations
 import numpy as np
 
 from dpbayes.base.estimates import Estimate
+from dpbayes.base.randomness import stream
 from dpbayes.base.types import AnyArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceUpdates, Release
@@ -270,24 +271,31 @@ class ArrowStudy:
         """Return the errors of all graphs at an epsilon."""
         scale = LaplaceUpdates(prior=self.network, epsilon=epsilon).noise_scale  # the same whatever is drawn
         noisy, *tables = [counts + scale * noise for counts, noise in zip(self.counts, self.noise, strict=True)]
-        drawn = self._read(self.network, noisy, epsilon, slice(0, self.network.cell_count))
+        drawn = self._read(self.network, noisy, epsilon, np.arange(self.network.cell_count))
         errors = self.comparison.errors(self.network, drawn)
         changed = np.empty((len(self.changes), len(errors)))
         for k, (change, table) in enumerate(zip(self.changes, tables, strict=True)):
             released = _with_table(self.network, change.node, noisy, table)
-            child = self._read(change.network, released, epsilon, _cells_of(change.network, change.node))
-            probabilities = _with_table(self.network, change.node, drawn, child)
+            probabilities, cells = _with_table(self.network, change.node, drawn, table), self._touched(change)
+            probabilities[..., cells] = self._read(change.network, released, epsilon, cells)
             changed[k] = self.comparison.errors(change.network, probabilities)
         return ArrowErrors(self.changes, errors, changed)
 
-    def _read(self, network: Network, noisy: FloatArray, epsilon: float, cells: slice) -> FloatArray:
+    def _read(self, network: Network, noisy: FloatArray, epsilon: float, cells: IntArray) -> FloatArray:
         """Return the probabilities of some cells that a reader concludes, noise-aware where the noise can be stated."""
         mechanism = LaplaceUpdates(prior=self.prior.on(network), epsilon=epsilon)
         n = self.comparison.n
         release = Release(mechanism.outcome_of(noisy, n), mechanism.certified, mechanism.label, {"n": n})
         if not release.tells_noise:
             return np.asarray(release.outcome.probabilities[..., cells])
-        return release.noise_aware_means(np.arange(cells.start, cells.stop), points=POINTS)
+        return release.noise_aware_means(cells, points=POINTS)
+
+    def _touched(self, change: Change) -> IntArray:
+        """Return the cells of the tables that share a column with the child's table before or after the change."""
+        columns = {*self.network.families[change.node], *change.network.families[change.node]}
+        nodes = [node for node, family in enumerate(change.network.families) if columns & set(family)]
+        every = np.arange(change.network.cell_count)
+        return np.concatenate([every[_cells_of(change.network, node)] for node in nodes])
 
 
 def arrow_study(
@@ -323,8 +331,20 @@ def arrow_study(
     tables = [comparison.tables.all_counts(network)]
     tables += [comparison.tables.counts(change.network, change.node) for change in changes]
     counts = tuple(np.broadcast_to(table, (comparison.releases, table.shape[-1])) for table in tables)
-    noise = tuple(rng.laplace(size=table.shape) for table in counts)
+    seed = int(rng.integers(2**32))
+    drawn = [_noise(seed, network, node, comparison.releases) for node in range(len(network.names))]
+    further = [_noise(seed, change.network, change.node, comparison.releases) for change in changes]
+    noise = (np.concatenate(drawn, axis=-1), *further)
     return ArrowStudy(comparison, network, changes, counts, noise, prior or PriorRule())
+
+
+def _noise(seed: int, network: Network, node: int, releases: int) -> FloatArray:
+    """Return noise of scale 1 in a node's table, the same for the same parents in any order, whatever else is drawn."""
+    family = network.families[node]
+    order = np.argsort([network.names[member] for member in family])
+    names = [network.names[member] for member in np.take(family, order)]
+    noise = stream(seed, network.names[node], *names).laplace(size=(releases, *network.cards[list(family)][order]))
+    return noise.transpose(0, *(1 + np.argsort(order))).reshape(releases, -1)
 
 
 def removals(comparison: PairComparison, network: Network) -> tuple[Change, ...]:

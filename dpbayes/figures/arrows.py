@@ -44,6 +44,11 @@ class ArrowBar:
     is_clear: bool
 
     @property
+    def interval(self) -> tuple[float, float]:
+        """The interval around `worth`."""
+        return self.worth - self.error, self.worth + self.error
+
+    @property
     def colour(self) -> str:
         """The colour of its bar."""
         if not self.is_clear:
@@ -54,21 +59,21 @@ class ArrowBar:
 def arrows_figure(bars: Sequence[ArrowBar]) -> Figure:
     """Draw the error that each arrow saves as a bar, the largest on top, and what it saves without noise as a diamond.
 
-    The axis does not depend on epsilon; a bar that leaves it is cut off, and the pointer shows its number.
+    The axis stays while epsilon moves, unless a bar or an interval needs more of it.
 
     Args:
         bars: The arrows.
     """
     span = max([LEAST_SPAN, *(abs(bar.limit) for bar in bars)])
-    low, high = min(-LEFT * span, 1.1 * min((bar.limit for bar in bars), default=0.0)), 1.25 * span
+    ends = [end for bar in bars for end in (bar.limit, *bar.interval) if np.isfinite(end)]
+    low, high = min(-LEFT * span, 1.1 * min(ends, default=0.0)), max(1.25 * span, 1.1 * max(ends, default=0.0))
     bars = sorted(bars, key=lambda bar: -bar.worth)
     rows = np.arange(len(bars), 0.0, -1.0)
-    shown = np.clip([bar.worth for bar in bars], low, high)
     labels = distinct_labels([bar.name for bar in bars], LETTERS)
     return figure_of(
         [
-            *(_bar(bar, end, row) for bar, end, row in zip(bars, shown, rows, strict=True)),
-            *_whiskers(bars, rows, low, high),
+            *map(_bar, bars, rows),
+            *_whiskers(bars, rows),
             *(_key(name, colour) for name, colour in KEYS.items()),
             _limits(bars, rows),
         ],
@@ -89,12 +94,12 @@ def arrows_figure(bars: Sequence[ArrowBar]) -> Figure:
     )
 
 
-def _bar(bar: ArrowBar, end: float, row: float) -> Trace:
+def _bar(bar: ArrowBar, row: float) -> Trace:
     line = {"color": faded(bar.colour, 0.45), "width": 14}
     hover = f"{numeral(bar.worth, 2)} ± {numeral(bar.error, 1)}<extra></extra>"
     return (
         LINES
-        | {"x": np.array([0.0, end]), "y": np.array([row, row]), "line": line, "hovertemplate": hover}
+        | {"x": np.array([0.0, bar.worth]), "y": np.array([row, row]), "line": line, "hovertemplate": hover}
         | {"showlegend": False}
     )
 
@@ -105,12 +110,12 @@ def _key(name: str, colour: str) -> Trace:
     return LINES | {"x": np.zeros(2), "y": np.ones(2), "line": line, "name": name, "hoverinfo": "skip"}
 
 
-def _whiskers(bars: Sequence[ArrowBar], rows: "np.ndarray", low: float, high: float) -> list[Trace]:
+def _whiskers(bars: Sequence[ArrowBar], rows: "np.ndarray") -> list[Trace]:
     """Return the intervals around the ends of the bars."""
     return [
         LINES
         | {
-            "x": np.clip([bar.worth - bar.error, bar.worth + bar.error], low, high),
+            "x": np.array(bar.interval),
             "y": np.array([row, row]),
             "line": {"color": bar.colour, "width": 2.5},
             "showlegend": False,

@@ -23,6 +23,7 @@ from dpbayes.sources.named_networks import empty_over, load_named, naive_bayes_o
 ASIA, CPTS = load_named("asia")
 STATES = dict(zip(ASIA.names, ASIA.states, strict=True))
 PUBLIC = PublicArrows(ASIA, CPTS, ASIA, 1_000, "the published probabilities of Asia")
+ERROR = "the mean error of all pairs"
 TABLE = CuratorArrows(dp.sample_dataset(ASIA, CPTS, 2_000, np.random.default_rng(3)), ASIA)
 
 
@@ -41,15 +42,24 @@ def test_the_picture_has_the_numbers_of_the_study():
     frame.figures["worth"].to_plotly()  # refuses a property that Plotly does not know
 
 
-def test_the_axis_stays_while_epsilon_moves_and_a_bar_that_leaves_it_is_cut_off():
+def test_the_axis_stays_while_epsilon_moves_and_is_extended_for_a_bar_that_leaves_it():
     view = arrow_worth(PUBLIC)
     figures = [view.frames_at(stop)[0].figures["worth"] for stop in ("0.1", "1", "100")]
     axes = [figure.layout["xaxis"]["range"] for figure in figures]
-    assert axes[0] == axes[1] == axes[2]
-    low, high = axes[0]
-    for figure in figures:
-        assert all(low <= end <= high for trace in figure.data for end in trace["x"])
-    assert min(worth.value for worth in PUBLIC.study.at(0.1).worths) < low
+    assert axes[1] == axes[2]
+    assert axes[0][0] < axes[1][0]
+    for figure, (low, high) in zip(figures, axes, strict=True):
+        assert all(low < end < high for trace in figure.data for end in trace["x"])
+
+
+def test_the_errors_of_a_graph_are_the_same_before_and_after_an_arrow_is_drawn():
+    arrow = ("either", "dysp")
+    without = replace(PUBLIC, network=ASIA.without_edge(*arrow)).study.at(1.0)
+    added = next(k for k, change in enumerate(without.changes) if change.is_added and change.arrow == arrow)
+    drawn = PUBLIC.study.at(1.0)
+    removed = next(k for k, change in enumerate(drawn.changes) if change.arrow == arrow)
+    np.testing.assert_allclose(without.changed[added], drawn.drawn)
+    np.testing.assert_allclose(drawn.changed[removed], without.drawn)
 
 
 def test_every_arrow_is_worth_more_at_large_epsilon_and_noise_hides_it_at_small_epsilon():
@@ -65,7 +75,7 @@ def test_every_arrow_is_worth_more_at_large_epsilon_and_noise_hides_it_at_small_
 
 def test_the_best_arrow_to_add_to_columns_without_arrows_is_named():
     empty = arrow_worth(replace(PUBLIC, network=empty_over(STATES))).frames_at("1")[0]
-    assert empty.headline.startswith("ε = 1: adding bronc → dysp would lower the error from ")
+    assert empty.headline.startswith("ε = 1: adding bronc → dysp would lower the mean error of all pairs from ")
     assert set(empty.numbers) == {"error", *(name for name in empty.numbers if name.startswith("add "))}
     bayes = arrow_worth(replace(PUBLIC, network=naive_bayes_over(STATES, "dysp"))).frames_at("1")[0]
     assert "dysp → bronc is worth its noise" in bayes.headline
@@ -84,16 +94,24 @@ def errors_of(*worths: float, added: bool = False) -> ArrowErrors:
     [
         (
             errors_of(0.1, -0.2),
-            "a1 → b1 costs more than it is worth: without it, the error falls from 0.5 to 0.3.",
+            "a1 → b1 costs more than it is worth: without it, the mean error of all pairs falls from 0.5 to 0.3.",
             "2 arrows: 1 clearly worth the noise, 1",
         ),
         (
             errors_of(0.001),
-            "no arrow makes a clear difference to the error (0.5).",
+            "no arrow makes a clear difference to the mean error of all pairs (0.5).",
             "1 arrow: 0 clearly worth the noise, 0",
         ),
-        (errors_of(0.1, added=True), "adding a0 → b0 would lower the error from 0.5 to 0.4.", "No arrow"),
-        (errors_of(-0.1, added=True), "adding a0 → b0 would raise the error from 0.5 to 0.6.", "No arrow"),
+        (
+            errors_of(0.1, added=True),
+            f"adding a0 → b0 would lower {ERROR} from 0.5 to 0.4.",
+            "No arrow",
+        ),
+        (
+            errors_of(-0.1, added=True),
+            f"adding a0 → b0 would raise {ERROR} from 0.5 to 0.6.",
+            "No arrow",
+        ),
     ],
 )
 def test_the_headline_is_the_largest_clear_difference(errors: ArrowErrors, headline: str, counted: str):
