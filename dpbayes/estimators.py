@@ -19,7 +19,7 @@ from dpbayes.base.libraries import extra
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.text import numeral
 from dpbayes.base.types import Codes, FloatArray
-from dpbayes.base.validation import InputError, finite_number, whole_number
+from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.mechanisms import releasable
 from dpbayes.mechanisms.adaptive.release import release, simulate_adaptive
 from dpbayes.mechanisms.noise.exact import rounded_up
@@ -214,11 +214,17 @@ class DPBayesNetClassifier(_Classifier):
 
 
 def _arrows(graph: object, table: Dataset) -> list[tuple[str, str]]:
-    if isinstance(graph, str):
-        return list(network_of(graph, table).edges)
-    arrows: list[Any] = list(graph) if isinstance(graph, Iterable) else [graph]
+    drawn = network_of(graph) if isinstance(graph, str) else None
+    edges = graph if drawn is None else drawn.edges
+    arrows: list[Any] = list(edges) if isinstance(edges, Iterable) else [edges]
     if not all(isinstance(arrow, tuple | list) and len(arrow) == 2 for arrow in arrows):
         raise InputError('graph must be arrows, such as "age -> class", or None for an adaptive release.')
+    names = drawn.names if drawn else [name for arrow in arrows for name in arrow]
+    if (name := next((name for name in names if name not in table.names), None)) is not None:
+        raise InputError(
+            f"graph has the node {brief(name)}, which is neither a feature nor the class {brief(table.names[0])}. "
+            f"Write target={brief(name)} if it is the class. Features: {', '.join(map(brief, table.names[1:8]))}."
+        )
     return [(parent, child) for parent, child in arrows]
 
 

@@ -221,11 +221,12 @@ class RealRelease:
         return file
 
 
-def load(path: str | PathLike[str]) -> RealRelease:
+def load(path: str | PathLike[str], table: Table | None = None) -> RealRelease:
     """Return the release of a file. `verify` checks it.
 
     Args:
         path: The file, such as release.json.
+        table: A table with the declarations, for the types of synthetic records. Its records are not used.
 
     Returns:
         The release.
@@ -240,7 +241,7 @@ def load(path: str | PathLike[str]) -> RealRelease:
         ...     print(refusal)
         The file "nowhere.json" cannot be read: No such file or directory.
     """
-    loaded = RealRelease(contents_of(path))
+    loaded = RealRelease(contents_of(path), table and table.take(slice(0)))
     _ = loaded.read
     return loaded
 

@@ -193,8 +193,9 @@ def encode(frame: "pd.DataFrame", columns: Sequence[Column]) -> Dataset:
             raise InputError(f"The file has no column {brief(column.name)}.")
         states = encoded(column, frame[column.name])
         if (records := np.flatnonzero(states == OUTSIDE)).size:
-            value = brief(str(frame[column.name].iloc[records[0]]))
-            raise InputError(f"Column {brief(column.name)} has {value} in record {records[0] + 1}, {_rule(column)}.")
+            value = str(frame[column.name].iloc[records[0]])
+            rule = _rule(column, value)
+            raise InputError(f"Column {brief(column.name)} has {brief(value)} in record {records[0] + 1}, {rule}.")
         codes[:, j] = states
     return Dataset(names, tuple(column.domain for column in columns), codes)
 
@@ -212,12 +213,13 @@ def encoded(column: Column, values: "pd.Series") -> IntArray:
     return np.append(codes, missing)[index]
 
 
-def _rule(column: Column) -> str:
+def _rule(column: Column, value: str) -> str:
     if isinstance(column, Cuts):
         return "which is not a number"
     if column.values:
         return "which is in none of its groups"
-    return "which is not a declared state. Declare it, or cut points if the column has numbers"
+    cure = "Declare it, or cut points if the column has numbers: dp.cuts(0, 30, 120)"
+    return f"which is not a declared state. {'Declare [False, True]' if value in ('False', 'True') else cure}"
 
 
 def code_of_missing(column: Column) -> int:

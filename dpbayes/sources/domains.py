@@ -29,14 +29,14 @@ class CutPoints:
     """A declaration of numbers that are cut into bins; `cuts` makes it."""
 
     points: tuple[float, ...]
-    has_missing: bool = False
+    missing: str | None = None
 
 
 Declaration = Column | CutPoints | Sequence[object] | Mapping[str, Sequence[object]]
 """What declares a column: its values, groups of values by their label, or `cuts`."""
 
 
-def cuts(*points: float | None) -> CutPoints:
+def cuts(*points: float | None, missing: str | None = None) -> CutPoints:
     """Declare a column of numbers by the limits of its bins.
 
     The first and the last number are the limits of the column; smaller and larger values count in the first and in the
@@ -44,24 +44,27 @@ def cuts(*points: float | None) -> CutPoints:
 
     Args:
         points: At least three increasing numbers. None declares that missing values are a state of their own.
+        missing: The bin that missing values count in, such as "< 30", or the name of their own state.
 
     Returns:
         The declaration, for `Table.from_frame`.
 
     Raises:
-        InputError: There are fewer than three numbers.
+        InputError: There are fewer than three numbers, or NaN is one of them.
 
     Example:
         >>> dp.declare({"age": dp.cuts(0, 30, 50, 120)})[0].states
         ('< 30', '30 to < 50', '>= 50')
     """
     numbers = tuple(point for point in points if point is not None)
+    if any(pd.isna(point) for point in numbers):
+        raise InputError("cuts has NaN among its numbers. Write None for missing values: dp.cuts(0, 30, 120, None).")
     if len(numbers) < 3:
         raise InputError(
             f"cuts needs the lower limit, at least one cut point and the upper limit; it has {len(numbers)} numbers: "
             "write, for example, dp.cuts(0, 30, 50, 120)."
         )
-    return CutPoints(numbers, has_missing=None in points)
+    return CutPoints(numbers, missing or (MISSING if None in points else None))
 
 
 def declare(declarations: Mapping[str, Declaration]) -> tuple[Column, ...]:
@@ -97,8 +100,7 @@ def _declared(name: str, declaration: Declaration) -> Column:
         return declaration
     if isinstance(declaration, CutPoints):
         low, *points, high = declaration.points
-        missing = MISSING if declaration.has_missing else None
-        return Cuts(name, tuple(points), limits=(low, high), public=True, missing=missing)
+        return Cuts(name, tuple(points), limits=(low, high), public=True, missing=declaration.missing)
     if isinstance(declaration, Mapping):
         groups = {label: _texts(name, values) for label, values in declaration.items() if label is not None}
         blank = [label for label, values in groups.items() if len(values) < len(declaration[label])]

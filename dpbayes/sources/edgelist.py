@@ -14,6 +14,7 @@ _NAME = r'("(?:[^"\\]|\\.)*+"|(?:(?!->|→)[^",#])*+)\s*'
 _LINE = re.compile(rf"\s*{_NAME}(?:(?:->|→|,)\s*{_NAME})?(?:#.*)?", re.DOTALL)
 _QUOTED_OR_SEMICOLON = re.compile(r'("(?:[^"\\]|\\.)*+")|;')
 _PLAIN = re.compile(r'(?:(?!->|→)[^\s",#;])+(?: (?:(?!->|→)[^\s",#;])+)*')
+_OTHER_ARROW = re.compile(r"=>|<-|[⇒←]")
 
 
 def read_edges(text: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
@@ -116,10 +117,15 @@ def _names_in(line: str, number: int) -> tuple[str, ...]:
         nodes = tuple(str(json.loads(name)) if name.startswith('"') else name for name in given)
     except json.JSONDecodeError:
         raise InputError(f"Line {number}, {brief(line.strip())}, has a name with invalid backslashes.") from None
+    if any(_OTHER_ARROW.search(name) for name in given if not name.startswith('"')):
+        raise InputError(
+            f'Line {number}, {brief(line.strip())}, has another arrow than "->". Write "parent -> child", or the name '
+            "of a node in quotes."
+        )
     if not all(name.strip() for name in nodes):
         raise InputError(f'Line {number}, {brief(line.strip())}, needs a name on both sides: "parent -> child".')
     return nodes
 
 
 def _written(name: str) -> str:
-    return name if _PLAIN.fullmatch(name) else json.dumps(name)
+    return name if _PLAIN.fullmatch(name) and not _OTHER_ARROW.search(name) else json.dumps(name)

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -59,6 +59,12 @@ class Table(Dataset):
 
     columns: tuple[Column, ...] = ()
     like: Any = None
+
+    def __new__(cls, names: Any = (), *_: Any, **__: Any) -> Self:
+        """Refuse a data frame in place of names, before the arguments are counted."""
+        if hasattr(names, "columns"):
+            raise InputError('dp.Table takes codes. Write dp.Table.from_frame(frame, {"smoker": ["no", "yes"]}).')
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         super().__post_init__()

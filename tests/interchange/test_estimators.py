@@ -142,11 +142,19 @@ def test_texts_without_declarations_name_the_cure() -> None:
         DPNaiveBayes(columns={"smoker": ["no", "yes"]}, classes=[0, 1]).fit(frame.to_numpy(), [0, 1])
 
 
+def test_a_graph_with_another_class_names_the_target() -> None:
+    from dpbayes.estimators import DPBayesNetClassifier
+
+    for graph in ("x0 -> ill", [("x0", "ill")]):
+        with pytest.raises(dp.InputError, match='target="ill"'):
+            DPBayesNetClassifier(**(PUBLIC | {"random_state": 1, "graph": graph})).fit(X, Y)
+
+
 @pytest.mark.parametrize("graph", ["ab", 5, [("x0", "x1", "class")], ["x0"]])
 def test_what_is_no_list_of_arrows_is_refused(graph: object) -> None:
     from dpbayes.estimators import DPBayesNetClassifier
 
-    with pytest.raises(dp.InputError, match=r"arrows|no column"):
+    with pytest.raises(dp.InputError, match=r"arrows|neither a feature nor the class"):
         DPBayesNetClassifier(**(PUBLIC | {"random_state": 1, "graph": graph})).fit(X, Y)
 
 

@@ -54,6 +54,9 @@ def test_a_release_is_charged_saved_loaded_verified_and_queried(ledger, tmp_path
     frame = again.synthetic(10).to_frame()
     assert frame.columns.tolist() == ["smoker", "ill", "age"]
     assert set(frame["age"]) <= {"< 30", "30 to < 60", ">= 60"}
+    typed = dp.load(file, dp.Table.from_frame(FRAME.head(0), DECLARED))
+    assert typed.synthetic(10).to_frame().dtypes.to_dict() == FRAME.dtypes.to_dict()
+    assert dp.load(file, TABLE).table.n == 0
 
 
 def test_the_same_request_costs_nothing_and_again_charges(ledger):
@@ -78,7 +81,7 @@ def test_a_program_can_run_twice(ledger, tmp_path):
         file = released(ledger).save(tmp_path / "release.json")
     assert books.read_books(ledger).account("table").left == 1
     assert "OpenDP: " in repr(dp.verify(file))
-    with pytest.raises(dp.InputError, match="already open"):
+    with pytest.raises(dp.InputError, match=r"already open.*dpbayes ledger raise"):
         dp.open_ledger(ledger, epsilon=3, reason="decided by the board")
 
 

@@ -100,6 +100,8 @@ def test_limits_are_beside_the_cut_points():
     (age,) = dp.declare({"age": dp.cuts(0, 30, 120)})
     assert age == Cuts("age", (30.0,), limits=(0, 120), public=True)
     assert dp.declare({"age": dp.cuts(0, 30, 120, None)})[0].missing == "missing"
+    blank = dp.Table.from_frame(pd.DataFrame({"age": [20.0, None]}), {"age": dp.cuts(0, 30, 120, missing=">= 30")})
+    assert (blank.states, blank.codes.ravel().tolist()) == ((("< 30", ">= 30"),), [0, 1])
 
 
 @pytest.mark.parametrize(

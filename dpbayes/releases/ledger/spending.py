@@ -65,7 +65,8 @@ def open_dataset(path: Path, dataset: str, budget: Amount, *, reason: str) -> Ev
             account = books.accounts[name]
             present = f"{amount_text(account.budget)} in {account.measure.symbol}"
             raise LedgerError(
-                f"The dataset {brief(name)} is already open, with a budget of {present}. Use or raise it."
+                f"The dataset {brief(name)} is already open, with a budget of {present}. Use it, or raise it: "
+                "dpbayes ledger raise."
             )
         return rows.add(books, EventKind.OPENED, dataset=name, amount=amount, reason=reason)
 
