@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit
 from dpbayes.audit.loss.tables import cells_of, rows_alone
-from dpbayes.audit.loss.trimmed import MOST_ROW, log_masses, network_loss, row_curve
+from dpbayes.audit.loss.trimmed import MOST_ROW, network_loss, row_curve
 from dpbayes.audit.pictures import Shares, loss_of_more
 from dpbayes.audit.report import (
     AuditReport,
@@ -21,6 +21,7 @@ from dpbayes.audit.report import (
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms import Calibration, PosteriorSampler
+from dpbayes.posteriors.decisions import log_mass_trimmed
 
 MOST_ROWS = 24
 """Most rows of which the shares of a loss are drawn."""
@@ -63,7 +64,7 @@ def losses_by_row(mechanism: PosteriorSampler, *, n: int) -> tuple[list[int], Fl
     cells, few = cells_of(network, rows), rows_alone(mechanism.prior, rows)
     first, second, theta = worst.first[cells], worst.second[cells], worst.theta[cells]
     own = np.where(few.network.row_of_cell == np.arange(len(rows))[:, None], first - second, 0)
-    masses = log_masses(few, np.concatenate([second[None], second + own]), bound=bound)
+    masses = log_mass_trimmed(few.updated(np.concatenate([second[None], second + own])), bound)
     return rows.tolist(), own @ np.log(np.maximum(theta, 1e-300)) - (masses[1:] - masses[0])
 
 

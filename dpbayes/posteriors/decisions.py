@@ -26,7 +26,7 @@ from scipy import special
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.posteriors.trimmed import log_mass_between, log_odds_quantile
+from dpbayes.posteriors.trimmed import distinct_log_mass, log_odds_quantile
 
 
 @dataclass(frozen=True)
@@ -111,5 +111,5 @@ def sample_trimmed(
 def log_mass_trimmed(posterior: Dirichlets, bound: float) -> FloatArray:
     """Return ln of the integral of prod theta^(alpha - 1) over the trimmed region of all rows: (...,)."""
     a, b = Decisions(posterior.network).parameters(posterior.alpha)
-    total: FloatArray = log_mass_between(a, b, -bound, bound).sum(axis=-1)
+    total: FloatArray = distinct_log_mass(a, b, bound).sum(axis=-1)
     return total

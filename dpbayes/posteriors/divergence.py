@@ -18,7 +18,6 @@ from scipy import special
 
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, require_type
-from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 
 _SHIFT = 9.0
@@ -114,8 +113,10 @@ def _stirling_gap(x: FloatArray, y: FloatArray, difference: FloatArray) -> Float
 
 
 def kl_rows(p: Dirichlets, q: Dirichlets) -> FloatArray:
-    """Return KL(p || q) of every CPT row in nats: (..., m)."""
-    return _row_gaps(p.network, p.alpha, q.alpha)
+    """Return KL(p || q) of every CPT row in nats, sum_k d(a_k, b_k) - d(a_0, b_0): (..., m)."""
+    network = p.network
+    totals = bregman_loggamma(network.row_sums(p.alpha), network.row_sums(q.alpha))
+    return np.maximum(network.row_sums(bregman_loggamma(p.alpha, q.alpha)) - totals, 0.0)
 
 
 def kl(p: Dirichlets, q: Dirichlets) -> FloatArray:
@@ -145,8 +146,8 @@ def kl(p: Dirichlets, q: Dirichlets) -> FloatArray:
 
 def log_bhattacharyya_rows(p: Dirichlets, q: Dirichlets) -> FloatArray:
     """Return ln of the Bhattacharyya coefficient of every CPT row: (..., m), never positive."""
-    middle = (p.alpha + q.alpha) / 2
-    return -(_row_gaps(p.network, middle, p.alpha) + _row_gaps(p.network, middle, q.alpha)) / 2
+    middle = Dirichlets(p.network, (p.alpha + q.alpha) / 2)
+    return -(kl_rows(middle, p) + kl_rows(middle, q)) / 2
 
 
 def hellinger(p: Dirichlets, q: Dirichlets) -> FloatArray:
@@ -177,12 +178,3 @@ def _require_one_network(p: Dirichlets, q: Dirichlets) -> None:
         require_type(name, posterior, Dirichlets, "Pass the posterior of a release: release.posterior.")
     if p.network is not q.network and p.network != q.network:
         raise InputError("p and q are posteriors of different networks. Compare posteriors of one network.")
-
-
-# Rows
-
-
-def _row_gaps(network: Network, x: FloatArray, y: FloatArray) -> FloatArray:
-    """Return sum_k d(x_k, y_k) - d(x_0, y_0) of every row, for x and y of (..., K): (..., m)."""
-    totals = bregman_loggamma(network.row_sums(x), network.row_sums(y))
-    return np.maximum(network.row_sums(bregman_loggamma(x, y)) - totals, 0.0)

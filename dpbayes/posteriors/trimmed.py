@@ -84,6 +84,12 @@ def log_mass_between(a: ArrayLike, b: ArrayLike, low: float, high: float) -> Flo
     return log_masses.reshape(shape)
 
 
+def distinct_log_mass(a: FloatArray, b: FloatArray, bound: float) -> FloatArray:
+    """Return `log_mass_between` of -bound and bound; equal pairs of a and b and mirrored ones are integrated once."""
+    pairs, place = np.unique(np.minimum(a, b).ravel() + 1j * np.maximum(a, b).ravel(), return_inverse=True)
+    return log_mass_between(pairs.real, pairs.imag, -bound, bound)[place].reshape(a.shape)
+
+
 def log_odds_quantile(u: ArrayLike, a: ArrayLike, b: ArrayLike, bound: float) -> FloatArray:
     """Return the log-odds z in [-bound, bound] below which Beta(a, b), trimmed to this interval, has probability u.
 

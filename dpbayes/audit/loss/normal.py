@@ -12,7 +12,7 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.audit.loss.law import epsilon_at
+from dpbayes.audit.loss.law import LossLaw, epsilon_at
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.zcdp import gaussian_delta, gaussian_epsilon, zcdp_delta, zcdp_epsilon
 
@@ -29,10 +29,8 @@ _ROUND_OFF = 1e-11
 """Relative rounding of a sum of positive numbers, of all of them and of their powers."""
 
 
-class Loss(Protocol):
+class Loss(LossLaw, Protocol):
     """What noise loses: delta at epsilons, and epsilon at a delta, each between two values."""
-
-    def deltas(self, epsilons: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
 
     def epsilon(self, delta: float) -> tuple[float, float]: ...
 

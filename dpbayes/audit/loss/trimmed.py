@@ -16,9 +16,9 @@ from dpbayes.base.quadrature import panel_rule, reach, turning_point
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.mechanisms.finite import checked_grid
-from dpbayes.posteriors.decisions import Decisions
+from dpbayes.posteriors.decisions import Decisions, log_mass_trimmed
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.posteriors.trimmed import distinct_pairs, log_mass_between
+from dpbayes.posteriors.trimmed import distinct_log_mass, distinct_pairs, log_mass_between
 
 MOST_ROW = 2000
 """Most records for which a row's whole curve is computed."""
@@ -137,22 +137,9 @@ def network_loss(prior: Dirichlets, *, n: int, bound: float) -> NetworkLoss:
     return _witnessed(prior, first, second, bound, (least, max(least, _nodewise_most(prior, n, bound))))
 
 
-def log_masses(prior: Dirichlets, counts: IntArray, *, bound: float) -> FloatArray:
-    """Return ln Z of all rows together after counts (..., K): (...)."""
-    a, b = Decisions(prior.network).parameters(prior.alpha + counts)
-    total: FloatArray = _distinct_log_mass(a, b, bound).sum(axis=-1)
-    return total
-
-
-def _distinct_log_mass(a: FloatArray, b: FloatArray, bound: float) -> FloatArray:
-    """ln Z(a, b), elementwise; equal pairs and mirrored ones are integrated once."""
-    pairs, place = np.unique(np.minimum(a, b).ravel() + 1j * np.maximum(a, b).ravel(), return_inverse=True)
-    return log_mass_between(pairs.real, pairs.imag, -bound, bound)[place].reshape(a.shape)
-
-
 def _worst_pair(prior: Dirichlets, tables: IntArray, pairs: IntArray, bound: float) -> tuple[float, IntArray]:
     """The most that a pair among the tables (T, K) loses, ln p(theta | x) - ln p(theta | y), and that pair: (2, K)."""
-    decisions, masses = Decisions(prior.network), log_masses(prior, tables, bound=bound)
+    decisions, masses = Decisions(prior.network), log_mass_trimmed(prior.updated(tables), bound)
     best, place = -math.inf, 0
     for start in range(0, len(pairs), _PAIRS):
         x, y = pairs[start : start + _PAIRS].T
@@ -206,7 +193,7 @@ def _binary_most(alpha: FloatArray, n: int, bound: float) -> tuple[float, float]
     parts = [np.broadcast_arrays(*pair) for pair in ((own, other + s), (own + 1, other + s))]
     parts += [np.broadcast_arrays(*pair) for pair in ((own + s, other), (own + s + 1, other))]
     a, b = np.stack(parts, axis=1)
-    masses = _distinct_log_mass(a, b, bound)
+    masses = distinct_log_mass(a, b, bound)
     against, along = masses[1] - masses[0], masses[3] - masses[2]  # ln E[theta], (2 R, s)
     same = (np.roll(along[:, -1], len(alpha)) - against[:, -1]).max()
     gain = (along.max(axis=0)[::-1] - against.min(axis=0)).max()
