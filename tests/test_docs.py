@@ -19,7 +19,7 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources import files, typed_files
 from dpbayes.sources.engines.count import MOST_CELLS, MOST_SETS, column_sets
 from dpbayes.sources.named_networks import MAX_NODES, NAMED, full, load_named
-from tests.browser.pictures import MOVING, PICTURES
+from tests.browser.pictures import MOVING
 from tests.strategies import sd_of_cells
 
 ROOT = Path(__file__).parents[1]
@@ -152,14 +152,6 @@ def test_every_picture_is_shown_and_small():
     assert pictures == set.union(*(links(name, PICTURE) for name in DOCUMENTS))
     assert all(picture.stat().st_size < LARGEST_PICTURE for picture in pictures - {ROOT / MOVING})
     assert (ROOT / MOVING).stat().st_size < LARGEST_MOVING
-
-
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_picture_that_is_shown_is_taken_by_a_command(name):
-    """By `make pictures`, or the picture of the errors of two columns by `python -m benchmarks.utility --picture`."""
-    shown = links(name, PICTURE)
-    assert shown <= {ROOT / picture for picture in (*PICTURES, MOVING, "docs/utility.png")}
-    assert shown or name != "README.md"
 
 
 def test_every_type_is_in_the_file_given_for_it():

@@ -9,6 +9,7 @@ from dpbayes.figures.audit import (
     LEAST_DELTA,
     Mark,
     laws_figure,
+    losses_figure,
     privacy_curve_figure,
 )
 from dpbayes.figures.style import EPSILON_AXIS, titled
@@ -53,6 +54,23 @@ def test_where_the_claim_is_broken_the_curve_and_the_claim_are_red():
     assert not any("stated" in trace.name or "claim" in trace.name for trace in unpromised.data)
 
 
+def test_two_values_of_the_curve_are_dashed_and_dotted_and_an_unknown_one_is_left_out():
+    figure = curve(lower=DELTAS / 2)
+    assert named(figure, "bounds").line.dash == "dash"
+    assert list(named(figure, "lower").y[:3]) == [0.25, 0.05, 5e-5]
+    assert not any(trace.name == "exact" for trace in figure.data)
+    assert not any("lower" in trace.name for trace in curve(lower=np.zeros(4)).data)
+
+
+def test_a_promise_stands_at_its_delta_and_one_without_delta_at_the_bottom():
+    figure = curve(claimed=Mark(1.0, 1e-6, "stated"), certified=Mark(1.5, 0.0, "proved"))
+    assert list(named(figure, "stated").x) == [1.0, 1.0]
+    assert named(figure, "stated").y[0] == 1e-6
+    bottom = figure.layout.yaxis.range[0]
+    assert 10**bottom < 1e-6
+    assert named(figure, "proved").y[0] == pytest.approx(10**bottom)
+
+
 def test_a_curve_of_zeros_and_one_of_ones_are_drawn():
     for deltas in (np.zeros(4), np.ones(4), np.array([1.0, 1e-200, 0, 0])):
         figure = privacy_curve_figure(
@@ -74,3 +92,12 @@ def test_the_laws_are_bars_with_their_loss_below():
     assert figure.layout.yaxis.domain[0] > figure.layout.yaxis2.domain[1]
     assert figure.layout.yaxis2.title.text == "privacy loss, nats"
     assert named(figure, "first").marker.color != named(figure, "second").marker.color
+
+
+def test_losses_are_drawn_as_the_share_of_outputs_above_them_beside_the_claim() -> None:
+    first, second = np.array([0.5, -0.2, 0.1, 0.3]), np.array([0.0, 0.4, 0.2, 0.1])
+    above, other, claim = losses_figure(first, second, claimed=1.0).data
+    np.testing.assert_allclose(above["x"], np.sort(first))
+    np.testing.assert_allclose(above["y"], [0.75, 0.5, 0.25, 0])
+    np.testing.assert_allclose(other["x"], np.sort(second))
+    assert claim["x"] == [1.0, 1.0]

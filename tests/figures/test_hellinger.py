@@ -31,6 +31,16 @@ def test_every_method_has_a_look_of_its_own_and_none_that_means_something_else()
     )
 
 
+def test_a_box_is_its_five_quantiles():
+    figure = error_box_figure(errors(GLOBAL=1.0, ONE=0.4)).to_plotly()
+    assert len(figure.data) == 2
+    box = figure.data[1]
+    quantiles = [box.lowerfence[0], box.q1[0], box.median[0], box.q3[0], box.upperfence[0]]
+    assert quantiles == pytest.approx([0, 0.1, 0.2, 0.3, 0.4])
+    assert box.y[0] == DieMethod.ONE.value
+    assert "Hellinger" in figure.layout.xaxis.title.text
+
+
 def test_the_axis_of_the_boxes_follows_the_best_and_names_what_is_beyond_it():
     figure = error_box_figure(errors(GLOBAL=1.0, ONE=0.01)).to_plotly()
     assert figure.layout.xaxis.range[1] == pytest.approx(0.0618)

@@ -48,3 +48,4 @@ def test_what_is_not_known_is_a_gap_in_line_and_band_and_a_curve_of_nothing_else
     assert np.array_equal(line.y, gaps.mean, equal_nan=True)
     assert np.array_equal(band.x, [0.1, 0.1, np.nan, 10, 100, 100, 10], equal_nan=True)
     assert np.array_equal(np.isnan(band.y), np.isnan(band.x))
+    assert [band.y[0], band.y[1]] == pytest.approx([(gaps.mean + sign * gaps.standard_error)[0] for sign in (1, -1)])

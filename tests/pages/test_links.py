@@ -119,11 +119,6 @@ def test_every_page_says_what_the_link_leaves_out(page: str) -> None:
     assert any(plain(w.value).startswith(sentence) for w in at.get("popover")[0].warning)
 
 
-def test_of_what_fits_nothing_is_left_out_of_the_link() -> None:
-    short = open_page("pages/home.py", Settings(graph="chain:3"))
-    assert not any("leaves out" in c.value for c in short.caption)
-
-
 @given(st.dictionaries(words.map("x{}".format), words))
 def test_unknown_parts_are_passed_over(query: dict[str, str]) -> None:
     assert settings_from(query) == (Settings(), ())

@@ -17,7 +17,7 @@ from dpbayes.ui.pages.proofs_claims import BOUNDS, SHORT, claim_place
 from dpbayes.ui.pages.proofs_mechanism import REFUTED_CASES
 from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.link import query_of, settings_from
-from dpbayes.ui.session.options import AttackedTables, AuditSubject, BoundClaim, ClaimShown, Experiment, ProofsView
+from dpbayes.ui.session.options import AttackedTables, AuditSubject, BoundClaim, Experiment, ProofsView
 from dpbayes.ui.session.settings import Seat
 from tests.conftest import crossed, thorough
 from tests.pages.screen import (
@@ -190,14 +190,6 @@ def test_every_claim_opens_with_its_verdict_its_finding_and_its_counterexamples(
         assert f"the true value is **{shown_as(example.truth)}**" in text
     names = [shown["name"] for shown in boards(at)]
     assert names == ["claim"] * bool(BOUNDS[claim])
-
-
-def test_a_claim_is_picked_from_the_box_and_from_a_link_to_its_bound() -> None:
-    at = open_page(PAGE, **CLAIMS_VIEW)
-    lemma = next(option for option in ClaimShown if option.value == "[Zhang16] Lemma 1")
-    assert headline(fine(at.selectbox(key="parameter.proofs.claim").set_value(lemma).run())).startswith("Lemma 1 holds")
-    linked = open_page(PAGE, **CLAIMS_VIEW, **{"proofs.bound": BoundClaim["C_SQUARED"].value})
-    assert headline(linked).startswith("Theorem 1 fails")
 
 
 COUNTED = [claim for claim in BoundClaim if EXHIBITS[claim.name].uses is Uses.COUNTS]

@@ -108,6 +108,15 @@ def test_domains_that_reveal_records_are_refused_as_by_the_command(ledger):
     assert books.read_books(ledger).account("table").left == 2
 
 
+def test_an_existing_file_is_kept_unless_forced(ledger, tmp_path):
+    file = tmp_path / "release.json"
+    file.write_text("mine")
+    with pytest.raises(dp.InputError):
+        released(ledger).save(file)
+    assert file.read_text() == "mine"
+    assert dp.load(released(ledger).save(file, force=True)).document
+
+
 def test_a_ledger_with_a_key_signs(ledger):
     pytest.importorskip("cryptography")
     make_key(ledger, "Statistics office", reason="the first key")
@@ -130,6 +139,10 @@ def test_an_adaptive_release_is_charged_in_rho_and_returns_a_frame(tmp_path):
     frame = release.synthetic(1000).to_frame()
     assert frame.columns.tolist() == FRAME.columns.tolist()
     assert release.query("ill").states == ("False", "True")
+
+
+def test_the_document_states_what_a_missing_value_counts_as(ledger):
+    assert released(ledger).read.request.missing == {"smoker": "no", "age": "< 30", "ill": "False"}
 
 
 def test_samples_are_named_by_their_probabilities(ledger):

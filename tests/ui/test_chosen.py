@@ -1,9 +1,10 @@
 """What is chosen is resolved once in a run, and handed on."""
 
+import dataclasses
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,9 @@ import pytest
 import dpbayes.ui.pages
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
+from dpbayes.mechanisms.base import Prior
+from dpbayes.mechanisms.fourier import INCREMENT
+from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.sources.named_networks import load_named
 from dpbayes.ui.session import chosen as module
 from dpbayes.ui.session import uploads
@@ -83,6 +87,24 @@ def test_a_mechanism_is_made_once_of_what_is_chosen_and_keeps_the_noise_it_has_s
 
 def test_parts_of_a_page_take_what_is_chosen_and_do_not_ask_the_session() -> None:
     assert not [path.name for path in PAGES.glob("[!h]*.py") if "current()" in path.read_text(encoding="utf-8")]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Tempered:
+    """A mechanism with a parameter that happens to be called t."""
+
+    prior: Prior = Prior()
+    epsilon: Annotated[float, EPSILON]
+    t: Annotated[float, INCREMENT]
+
+
+def test_a_default_is_found_for_a_mechanism_that_says_it_has_an_increment_and_not_for_the_letter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "stealth_increment", lambda *given: 0.25)
+    chosen = Chosen(Settings(source="chain:2", records=20))
+    assert chosen.defaults_for(Tempered) == {}
+    assert chosen.defaults_for(LaplaceFourier) == {"t": 0.25}
 
 
 def test_a_synthetic_table_is_the_same_object_in_all_sessions(session: dict[str, Any]) -> None:

@@ -47,11 +47,6 @@ def test_a_bound_that_is_exceeded_is_refuted_where_its_conditions_hold_and_nothi
         assert judged(says, bound(0.25, 1.0, claim=ours, holds=holds), truth) == Judgement(Decision.OURS_EXCEEDED)
 
 
-def test_only_what_is_exceeded_is_called_so():
-    exceeded = {Decision.REFUTED, Decision.UNFOUNDED, Decision.OURS_EXCEEDED}
-    assert {decision for decision in Decision if Judgement(decision).is_exceeded} == exceeded
-
-
 @pytest.mark.parametrize("says", [BoundKind.MEAN, BoundKind.CHANCE, BoundKind.CERTAIN])
 def test_a_bound_up_to_a_twentieth_above_the_truth_is_tight(says):
     assert TIGHT == 1.05

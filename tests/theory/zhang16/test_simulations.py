@@ -51,6 +51,15 @@ def test_the_largest_noise_agrees_with_its_exact_law_and_mean() -> None:
     assert measured("PROPOSITION_1", NETWORK, 0.9 * exact).violated.all()
 
 
+def test_clipped_changes_are_within_n_and_those_of_small_noise_the_noise() -> None:
+    """[Zhang16] Proposition 1, for the clipped updates."""
+    printed = exact_largest_noise(NETWORK, epsilon=EPSILON, delta=0.1)
+    change = measured("CLIPPED", NETWORK, printed)
+    assert change.value.max() <= COUNTS.n
+    np.testing.assert_allclose(change.value[2], printed[2], rtol=0.1)
+    assert not change.violated.any()
+
+
 def test_the_error_of_a_table_is_that_of_its_definition_and_below_what_is_certified() -> None:
     """[Zhang16] Theorem 3: one node's table has cells (x + y)/2 and (x - y)/2, whose L1 norm is max(|x|, |y|)."""
     network, delta = empty(1), 0.2
