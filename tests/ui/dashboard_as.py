@@ -33,7 +33,7 @@ from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.synthetic import sample_dataset
-from dpbayes.ui.pages.release import history
+from dpbayes.ui.pages import release_history as history
 from dpbayes.ui.session import chosen
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Seat, Settings
@@ -110,7 +110,7 @@ def main(*words: str) -> None:
     forward_msg_queue._maybe_compose_delta_msgs = lambda *_: None
     AppSession._clear_queue = lambda *_, **__: None  # type: ignore[method-assign]
     Chosen.has_public_records = False  # type: ignore[assignment]  # of public ones, a page may show everything
-    for module in ("data.page", "explore.page", "release.page"):
+    for module in ("data", "explore", "release"):
         importlib.import_module(f"dpbayes.ui.pages.{module}")
     servers = [server(*word.split(":")) for word in words]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
