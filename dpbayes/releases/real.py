@@ -169,7 +169,7 @@ class RealRelease:
         return pd.DataFrame(drawn, columns=[self.network.cell_label(cell) for cell in range(drawn.shape[1])])
 
     def to_arviz(self, n: int = 1000, *, seed: int | np.random.Generator = 0) -> Any:
-        """Return `samples` as ArviZ' inference data, with one variable for each probability. It needs ArviZ."""
+        """Return `samples` as ArviZ' inference data: one chain with a variable for each probability. It needs ArviZ."""
         with extra("arviz", "Inference data"):
             import arviz
         drawn = self.samples(n, seed=seed)

@@ -69,6 +69,15 @@ def test_the_same_request_costs_nothing_and_again_charges(ledger):
         released(ledger, again=True)
 
 
+def test_a_release_with_other_bins_is_charged_to_the_same_budget_with_a_warning(ledger):
+    released(ledger)
+    other = dp.Table.from_frame(FRAME, DECLARED | {"age": dp.cuts(0, 50, 120)})
+    mechanism = dp.LaplaceUpdates(prior=dp.network("smoker -> ill; age -> ill", other), epsilon=1)
+    with pytest.warns(dp.UnaccountedWarning, match='Other records were used before under the name "table"'):
+        assert dp.verify(dp.release(other, mechanism, graph_unseen=True, ledger=ledger)).holds
+    assert books.read_books(ledger).account("table").left == 0
+
+
 def test_without_a_ledger_a_warning_states_that_nothing_is_accounted_for():
     with pytest.warns(dp.UnaccountedWarning, match="No ledger accounts"):
         release = released(None)
