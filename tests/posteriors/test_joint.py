@@ -25,6 +25,7 @@ from dpbayes import (
     sample_dataset,
 )
 from dpbayes.posteriors.joint import posterior as joint
+from dpbayes.posteriors.joint.draws import RowDraws
 from dpbayes.posteriors.joint.groups import groups_of_numbers
 from dpbayes.posteriors.joint.posterior import joint_noise_aware
 from dpbayes.posteriors.mixtures import DirichletMixtures
@@ -287,6 +288,15 @@ def test_the_interval_of_one_row_is_that_of_its_beta_law():
     assert abs(answer.low[0] - low) < 0.2 * posterior.sd[0]
     assert abs(answer.high[0] - high) < 0.2 * posterior.sd[0]
     assert not answer.is_prior_decisive
+
+
+def test_levels_of_a_rows_numbers_are_those_given_all_earlier_ones():
+    rng = np.random.default_rng(5)
+    root = np.tril(rng.normal(size=(2, 3, 4, 4))) + 4 * np.eye(4)
+    scores = rng.standard_normal((7, 2, 3, 4))
+    law = RowDraws(np.empty((3, 4)), np.empty((3, 4)), None, np.zeros((2, 3, 4)), root @ root.swapaxes(-1, -2), ())
+    away = np.einsum("bmij,sbmj->sbmi", root, scores)
+    np.testing.assert_allclose(law._shares(away), stats.norm.cdf(scores), atol=1e-6)
 
 
 def error_of_question_ends(release) -> float:

@@ -103,6 +103,14 @@ def test_a_query_is_that_of_the_mean():
     np.testing.assert_allclose(posterior.query("dysp", {"smoke": "yes"}), expected)
 
 
+def test_an_answer_is_compared_with_the_prior_that_is_stated():
+    posterior, other = mixtures(ASIA, 3), Dirichlets.symmetric(ASIA, 4.0)
+    own, stated = posterior.query("dysp", interval=0.9), posterior.query("dysp", interval=0.9, prior=other)
+    np.testing.assert_array_equal(own.prior.high, posterior.prior.query("dysp", interval=0.9).high)
+    np.testing.assert_array_equal(stated.prior.high, other.query("dysp", interval=0.9).high)
+    assert stated.prior.high[0] < own.prior.high[0]
+
+
 def test_an_interval_of_a_law_that_nearly_is_one_point_has_its_ends_in_order(monkeypatch):
     """Each end is exact to a billionth, either way."""
     monkeypatch.setattr(BetaMixtures, "quantile", lambda self, share: np.full(10, 1.0 - 1e-9 * share))
