@@ -22,14 +22,11 @@ from benchmarks import (
 from benchmarks.core import andes_releases, asia_releases, counting, growth, slope
 from benchmarks.mechanisms import audits, costs, cut_draws, slopes, trimmed_draws
 from benchmarks.memory import per_thousand
-from benchmarks.pages import APP, LOOKS, large_graph, large_pages, wide_pages
 from benchmarks.plots import costs_figure, save_costs
 from benchmarks.record import Record, as_table, save
 from benchmarks.startup import startup
 from dpbayes.model.dataset import Dataset
 from dpbayes.sources.shipped_tables import load_shipped
-from dpbayes.ui.session.graphs import graph_of
-from dpbayes.ui.session.options import BoundClaim, ProofsView
 
 
 def test_a_script_starts_within_twice_the_time_of_numpy_and_scipy_stats():
@@ -108,24 +105,6 @@ def test_the_benchmarks_of_real_releases_give_sane_records():
     assert releases.wide(releases.WIDE)[0].cell_count == 131_104
 
 
-def test_the_benchmark_of_wide_graphs_opens_every_page():
-    assert {page for page, _ in LOOKS} == {path.stem for path in (APP.parent / "pages").glob("*.py")} - {
-        "home",
-        "release",
-    }, "those do not depend on a graph"
-    looks = [
-        ("data", {}),
-        ("proofs", {"proofs.view": ProofsView.CLAIMS.value, "proofs.bound": BoundClaim.CLIPPED.value}),
-    ]
-    records = wide_pages(parents=(2, 3), looks=looks)
-    assert [r.name for r in records][:2] == ["Data, 2 parents", "Data, 3 parents"]
-    assert [r.name.rpartition(", ")[2] for r in records] == ["2 parents", "3 parents"] * 2
-    assert all(r.value > 0 and r.baseline_value > 0 and r.bound for r in records)
-    assert len(graph_of(large_graph(7)).names) == 7
-    (large,) = large_pages(nodes=(7,), pages=["data"])
-    assert (large.name, large.value > 0, large.baseline_value > 0) == ("Data, 7 nodes", True, True)
-
-
 def test_a_bound_is_judged_on_the_ratio_where_there_is_a_baseline():
     slow = Record(name="page", value=150, unit="ms", baseline="trivial", baseline_value=100, bound=1.4)
     fast = Record(name="count", value=2, unit="ms", baseline="pandas", baseline_value=120, bound=50, least=True)
@@ -174,15 +153,6 @@ def test_the_benchmark_of_utility_stores_the_errors_of_all_releases(monkeypatch)
     assert len(rows) == 5
     assert rows[2].startswith(f"| Asia | 10 | adaptive | 1 | {results[lines[0]].one_way:.3f} | ")
     assert utility.two_way_errors(results)["Asia"]["the table"] == {10.0: 0}
-
-
-def test_stored_results_are_one_for_each_release():
-    rows = utility.RESULTS.read_text().splitlines()
-    assert 30 <= len(rows) == len(utility.stored())
-    for line, errors in utility.stored().items():
-        assert line.method in utility.programs()
-        assert line.table in utility_tables.TABLES
-        assert 0 <= errors.one_way < errors.two_way < errors.three_way < 1
 
 
 def test_the_document_of_utility_has_the_means_of_all_stored_results():

@@ -8,7 +8,6 @@ import pytest
 
 import dpbayes as dp
 from dpbayes import plot
-from dpbayes.base.looks import EXACT
 
 NETWORK, CPTS = dp.load_named("asia")
 DATA = dp.sample_dataset(NETWORK, CPTS, 500, np.random.default_rng(1))
@@ -90,15 +89,6 @@ def test_an_audit_is_red_where_it_exceeds_the_promise() -> None:
     assert "above the claim" in names
     assert "above the claim" not in [trace.name for trace in dp.plot.audit(report).data]
     assert not report.broken_at(report.certified).any()
-
-
-def test_accuracy_has_a_curve_for_each_method_and_the_exact_one() -> None:
-    figure = dp.plot.accuracy(NETWORK, DATA, "bronc", epsilons=[0.1, 10], repeats=2)
-    curves = {trace.name: trace for trace in figure.data if trace.line.color == EXACT}
-    assert curves
-    shares = np.concatenate([np.asarray(trace.y) for trace in figure.data if "±" not in trace.name])
-    assert np.all((shares >= 0) & (shares <= 1))
-    assert shares.size
 
 
 def test_the_accuracy_of_chosen_mechanisms_is_drawn_beside_the_two_baselines() -> None:

@@ -57,13 +57,6 @@ def test_compose_takes_rights_away() -> None:
     assert any(volume.split(":")[1] == str(Path(ledger).parent) for volume in service["volumes"])
 
 
-def test_the_container_can_count_tables_of_the_database_beside_it() -> None:
-    environment = COMPOSE["services"]["dashboard"]["environment"]
-    assert environment["PGPASSWORD"] == COMPOSE["services"]["database"]["environment"]["POSTGRES_PASSWORD"]
-    (driver,) = re.findall(r'"(psycopg\S+)"', DOCKERFILE)
-    assert driver in (ROOT / "requirements-engines.txt").read_text(encoding="utf-8").splitlines()
-
-
 def test_a_user_without_rights_serves_the_copied_files_and_writes_to_none(tmp_path: Path) -> None:
     root, home, port = tmp_path / "dpbayes", tmp_path / "home", free_port()
     root.mkdir()

@@ -1,7 +1,6 @@
 """What an arrow costs and is worth: known answers on Asia, and routes of their own to every part."""
 
 import itertools
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -109,20 +108,6 @@ def test_the_drawn_graph_is_read_as_any_release_is(epsilon: float) -> None:
     assert simulated.value == pytest.approx(
         np.mean(others), abs=4 * np.hypot(simulated.error, np.std(others) / np.sqrt(30))
     )
-
-
-def test_reading_one_table_anew_is_all_but_reading_all_of_them() -> None:
-    """Without an arrow, the other tables are read with slightly less knowledge, which changes the error little."""
-    study = study_of(ASIA, 1_000)
-    errors = study.at(1.0)
-    for k, change in enumerate(study.changes):
-        before, after = (study.network.cell_offsets[change.node + at] for at in (0, 1))
-        counts, noise = (
-            np.concatenate((whole[0][:, :before], whole[k + 1], whole[0][:, after:]), axis=1)
-            for whole in (study.counts, study.noise)
-        )
-        alone = replace(study, network=change.network, changes=(), counts=(counts,), noise=(noise,)).at(1.0)
-        assert alone.drawn.mean() == pytest.approx(errors.changed[k].mean(), abs=0.001)
 
 
 def test_what_a_graph_cannot_say_is_nothing_for_the_true_graph() -> None:

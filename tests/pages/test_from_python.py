@@ -10,7 +10,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpbayes as dp
-from dpbayes.audit.registry import AUDITS
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import numeral
 from dpbayes.mechanisms import OF_RECORDS
@@ -21,7 +20,6 @@ from dpbayes.sources.named_networks import load_named
 from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.pages.network import arrow_view
 from dpbayes.ui.pages.network import python_of as python_of_arrows
-from dpbayes.ui.pages.proofs_mechanism import setting_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.link import settings_from
@@ -218,15 +216,6 @@ def test_every_mechanism_is_made_again() -> None:
                 getattr(mechanism, name) for name in parameters_of(kind)
             ]
             assert np.array_equal(again.prior.alpha, mechanism.prior.alpha)
-
-
-def test_what_belongs_to_no_network_is_made_again() -> None:
-    for entry in AUDITS:
-        if entry.hypothetical is not None:
-            numbers = {name: Settings().parameter(setting_of(name)) for name in entry.hypothetical.parameters}
-            mechanism, names = entry.hypothetical.mechanism_at(numbers), dict[str, Any]()
-            exec(program(FACE, mechanism_in_python(mechanism)), names)
-            assert names["mechanism"] == mechanism
 
 
 @pytest.mark.parametrize("settings", [Settings(source="sprinkler", records=200), Settings(data="house_votes_84")])

@@ -65,14 +65,6 @@ def test_the_picture_of_home_is_the_large_one_of_explore_whatever_table_is_open(
             assert np.array_equal(trace["y"], other["y"])
 
 
-def test_the_seat_is_kept_from_page_to_page() -> None:
-    at = open_page("pages/explore.py")
-    fine(at.segmented_control(key="segments.seat").set_value(Seat.RECIPIENT).run())
-    for page in PAGES:
-        fine(at.switch_page(page).run())
-        assert settings_of(at).seat is Seat.RECIPIENT
-
-
 def test_a_table_can_be_drawn_from_the_drawn_network() -> None:
     at = open_page("pages/data.py", graph="chain:3")
     press(at, "Sample from the edited network")

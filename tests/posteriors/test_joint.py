@@ -318,12 +318,6 @@ def test_intervals_of_questions_on_small_networks_have_small_sampling_errors(mon
     assert error_of_question_ends(release) > 0.2, "a smaller number of samples is seen"
 
 
-@pytest.mark.parametrize("interval", [-0.1, 1.1])
-def test_a_level_out_of_range_is_refused(interval):
-    with pytest.raises(InputError, match="level"):
-        Dirichlets.symmetric(chain(2)).query("v1", interval=interval)
-
-
 # Refusals
 
 
