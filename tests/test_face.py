@@ -120,16 +120,3 @@ def test_names_from_a_file_are_text_and_not_markup() -> None:
     network = dp.Network.from_edges(["<img src=x>", "b"], [("<img src=x>", "b")])
     assert "<img" not in network._repr_html_()
     assert "<img" not in dp.Dirichlets.symmetric(network)._repr_html_()
-
-
-def test_a_batch_shows_its_shape_and_no_row() -> None:
-    batch = dp.Dirichlets(NETWORK, np.ones((5, NETWORK.cell_count)))
-    assert str(batch) == "Dirichlets of 243 rows, (5,) of them"
-    assert "<td>" not in batch._repr_html_()
-    assert repr(RELEASE.noise_aware(points=16)).endswith("with 16 components each>")
-
-
-def test_a_bar_is_as_long_as_its_probabilities() -> None:
-    table = dp.Dirichlets.symmetric(dp.chain(1)).updated([2, 0])._repr_html_()
-    assert '<rect x="0.0" width="90.0"' in table
-    assert '<rect x="90.0" width="30.0"' in table

@@ -203,11 +203,6 @@ def contents(wheel: Path) -> dict[str, int]:
         return {file.filename: file.CRC for file in archive.infolist()}
 
 
-def test_the_version_is_that_of_the_package(site):
-    (folder,) = site.glob("*.dist-info")
-    assert PathDistribution(folder).version == dpbayes.__version__
-
-
 def test_what_is_tested_lies_in_the_ranges_that_are_promised():
     extras = (r for extra in PROJECT["optional-dependencies"].values() for r in extra)
     ranges = [*PROJECT["dependencies"], *(r for r in extras if Requirement(r).name != PROJECT["name"])]

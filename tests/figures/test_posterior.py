@@ -36,20 +36,6 @@ def test_a_recipients_picture_has_nothing_exact_in_it(figure):
     assert EXACT not in figure.to_json()
 
 
-def zoomed(*densities, theta=THETA, samples=None):
-    private = {str(k): density for k, density in enumerate(densities)}
-    return density_figure(theta, private, samples=samples, name="a", zoom=True).to_plotly().layout.xaxis.range
-
-
-def test_zoom_holds_what_is_seen_of_all_and_little_more():
-    low, high = zoomed(PRIVATE_DENSITY, EXACT_DENSITY)
-    seen = THETA[(0.02 * PRIVATE_DENSITY.max() < PRIVATE_DENSITY) | (0.02 * EXACT_DENSITY.max() < EXACT_DENSITY)]
-    width = seen.max() - seen.min()
-    assert seen.min() - 0.4 * width < low <= seen.min()
-    assert seen.max() <= high < seen.max() + 0.4 * width
-    assert zoomed(PRIVATE_DENSITY, samples=np.array([0.95]))[1] > 0.95
-
-
 def test_a_density_that_is_infinite_at_an_end_does_not_flatten_the_rest():
     spiked = stats.beta(0.5, 3).pdf(THETA)
     assert np.isinf(spiked[0])

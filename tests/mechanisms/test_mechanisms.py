@@ -159,15 +159,6 @@ def test_the_calibrated_increment_keeps_its_probability_for_every_n_and_epsilon(
         assert failures > 0.07 * 20_000, "nor is it needlessly large where it is tight"
 
 
-def test_needed_increments_are_the_smallest_that_leave_no_cell_negative():
-    needed = needed_increments(ASIA, CERTIFIED, rng(), draws=300)
-    counts = counts_of(ASIA, 0)
-    for factor, kept in [(1 + 1e-9, True), (1 - 1e-6, False)]:
-        for k in range(5):
-            outcome = fourier(ASIA, t=float(needed[k] * factor)).simulate(counts, rng(), (300,)).outcome
-            assert bool(np.all(outcome.updates[k] >= 0)) is kept
-
-
 def test_the_increment_falls_short_of_the_true_quantile_no_more_often_than_stated():
     runs, doubt = 2_000, 0.05
     answers = np.array([increment_for(0.9, sample, doubt=doubt) for sample in rng().random((runs, 400))])

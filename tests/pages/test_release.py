@@ -38,7 +38,6 @@ from tests.pages.conftest import (
     open_page,
     page_headline,
     plain,
-    press,
     sentences,
 )
 from tests.pages.numbers import E_NOTATION
@@ -178,12 +177,6 @@ def test_what_cannot_be_released_is_one_sentence(path: Path, query: dict[str, st
     one_sentence(at, part)
     assert make_button(at) is None
     assert page_headline(at).startswith("One step is missing")
-
-
-def test_without_a_table_synthetic_records_are_one_press_away(path: Path) -> None:
-    at = press(open_page(PAGE, data="upload"), "Use synthetic records instead")
-    assert not sentences(at)
-    assert make_button(at) is not None
 
 
 def test_more_than_the_budget_cannot_be_spent(path: Path, tmp_path: Path) -> None:

@@ -116,12 +116,6 @@ def test_the_prior_is_what_was_typed():
     assert request_of().dirichlets.alpha.tolist() == [1.0] * ASIA.cell_count
 
 
-def test_the_sensitivity_is_a_whole_number_with_its_lemma():
-    assert (request_of().sensitivity.value, request_of(mechanism="fourier").sensitivity.value) == (16, 28)
-    assert "Lemma 1" in request_of().sensitivity.lemma
-    assert isinstance(request_of(mechanism="map").sensitivity.value, int)
-
-
 @pytest.mark.parametrize("mechanism", ["sampler", "Hellinger", "exact", "", None, 1])
 def test_what_cannot_be_drawn_exactly_is_refused_and_what_can_is_named(mechanism):
     with pytest.raises(InputError, match=", ".join(RELEASABLE) + r"\.$"):
