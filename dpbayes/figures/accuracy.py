@@ -84,7 +84,7 @@ def certified_figure(curves: Sequence[Curve]) -> Figure:
 def log_loss_figure(curves: Sequence[Curve], epsilons: FloatArray, *, epsilon: float | None = None) -> Figure:
     """Draw the mean log loss of the predictive probabilities against epsilon, both on logarithmic scales."""
     ends = np.array([value for curve in curves for value in (curve.y.min(), curve.y.max())])
-    y = titled("log loss, nats per record (log scale)", type="log", **_ticks(ends.min() * 0.9, ends.max() * 1.1))
+    y = titled("log loss, nats", type="log", **_ticks(ends.min() * 0.9, ends.max() * 1.1))
     shapes = [] if epsilon is None else [chosen_epsilon(epsilons, epsilon)]
     return _figure(curves, x=_epsilon_axis(epsilons, EPSILON_AXIS), y=y, shapes=shapes)
 

@@ -112,7 +112,7 @@ def mean_error_figure(
     return figure_of(
         traces,
         x=log_axis("samples N", 1, float(np.max(draws)), tickformat=","),
-        y=titled("RMS error of the mean, probability", rangemode="tozero"),
+        y=titled("RMS error of the mean", rangemode="tozero"),
         height=380,
     )
 

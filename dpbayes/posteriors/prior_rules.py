@@ -39,7 +39,7 @@ class PriorKind(enum.Enum):
 
 
 _LABELS = {
-    PriorKind.CAPPED: "Capped (recommended)",
+    PriorKind.CAPPED: "Capped",
     PriorKind.SYMMETRIC: "The same in every cell",
     PriorKind.BDEU: "BDeu",
 }

@@ -234,6 +234,20 @@ def test_a_wide_network_has_few_releases_and_no_pictures_against_epsilon() -> No
     assert "possible releases" in everything(at)
 
 
+def test_the_least_epsilon_is_used_for_the_answer_by_one_button() -> None:
+    at = open_page(PAGE, **WHICH)
+    least = at.session_state["board.numbers"]["least epsilon"]
+    fine(at.button(key="epsilon.use").click().run())
+    assert settings_of(at).parameter("epsilon") == least != 1
+    assert "posterior" in frame(at)["figures"]
+
+
+def test_why_fourier_is_grey_is_on_the_page() -> None:
+    reason = "Fourier needs nodes with two states each."
+    assert reason in [caption.value for caption in open_page(PAGE, source="survey").caption]
+    assert reason not in [caption.value for caption in open_page(PAGE).caption]
+
+
 # Share
 
 

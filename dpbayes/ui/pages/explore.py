@@ -22,6 +22,7 @@ from dpbayes.mechanisms import Mechanism, Outcome, Release
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.ui.pages.explore_rail import meanings_of, question_line, rail
 from dpbayes.ui.session.chosen import Chosen, kind_called, question_of
+from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.session.options import ExploreView, SimulatedTables
 from dpbayes.ui.widgets.board import picture, share, show
@@ -49,12 +50,13 @@ def explore_page(chosen: Chosen) -> None:
     with controls:
         rail(chosen)
     with main:
-        with question_line(chosen):
+        line = question_line(chosen)
+        with line:
             parameter_control("explore.view", label="collapsed")
         if not chosen.graph.edges:
             st.caption(NO_ARROWS)
         if chosen.options("explore").view is ExploreView.EPSILON:
-            _which_epsilon(chosen)
+            _which_epsilon(chosen, line)
         else:
             _release(chosen)  # without a board, its refusal is the rest of the page
     one_person(chosen)
@@ -165,14 +167,25 @@ def _public_inputs(chosen: Chosen) -> tuple[Hashable, ...]:
 # Which epsilon
 
 
-def _which_epsilon(chosen: Chosen) -> None:
-    """Show the board of the least epsilon for each tolerance. Errors: those of `tolerance_inputs`."""
+def _which_epsilon(chosen: Chosen, line: "st.delta_generator.DeltaGenerator") -> None:
+    """Show the board of the least epsilon for each tolerance, and offer that epsilon in a line above.
+
+    Errors: those of `tolerance_inputs`.
+    """
     value, inputs = typed(chosen.options("explore").tolerance), tolerance_inputs(chosen)
     key = (*_public_inputs(chosen), inputs.tables.is_private and chosen.counts.digest, chosen.n)
     view = which_epsilon(inputs).stating(saved_facts(chosen))
     with st.container(key="main"), st.container(key="picture"):
-        show("which_epsilon", key, lambda: view, value)
+        least = show("which_epsilon", key, lambda: view, value).frame.numbers.get("least epsilon")
+        if least is not None:
+            line.button(f"Use ε = {shortest(least)}", key="epsilon.use", on_click=_use, args=(least,))
     share(view, value)
+
+
+def _use(epsilon: float) -> None:
+    """Choose an epsilon, and show its answer."""
+    set_parameter("epsilon", epsilon)
+    set_parameter("explore.view", ExploreView.RELEASE)
 
 
 def tolerance_inputs(chosen: Chosen) -> ToleranceInputs:

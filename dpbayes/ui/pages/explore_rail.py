@@ -168,6 +168,8 @@ def mechanism_choice(chosen: Chosen) -> None:
                     _mechanism_button(chosen, name)
                     st.caption(refusal_of(chosen, name) or _line_about(name))
     st.caption(_line_about(current_name))
+    if (reason := refusal_of(chosen, "LaplaceFourier")) and current_name != "LaplaceFourier":
+        st.caption(reason)
     mine = upload() if chosen.settings.data == "upload" and not chosen.network.is_binary else None
     if mine is not None and mine.encoded:
         st.button("Split states into two groups", key="halves", help=HALVES, on_click=_halve, args=(mine,))
