@@ -90,7 +90,7 @@ def test_a_click_counts_while_a_board_requests_its_stops(visit, delay_ms: float)
     screen.page.wait_for_function("() => !window.isHeld")
     screen.page.evaluate("delay => { window.delay = delay; }", delay_ms)
     banner(screen).locator(".st-key-story-back button").click()
-    expect(screen.page).to_have_url(re.compile("step=1"))
+    expect(screen.page).not_to_have_url(re.compile("step="))
 
 
 @pytest.mark.parametrize("size", SCREENS)
