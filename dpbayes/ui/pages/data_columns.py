@@ -66,8 +66,10 @@ FEW_REASONS = 6
 
 TICKS = ("use", "public")
 TYPE = "type"
-IN_WORDS, RULE = "effect of the rule", "rule for missing values"
-"""The columns with what happens to missing values, and with the rule that says so."""
+RULE = "missing values"
+"""The column with the rule for missing values."""
+
+_SHOWN = "columns.shown"
 
 
 # As text
@@ -175,7 +177,8 @@ def declare_columns(mine: Table, keep: Callable[[Table], None], check: Callable[
     try:
         if refused:
             raise refused
-        mine = replace(check(mine), refused="")
+        with st.container():  # with or without a spinner, the table below keeps its place, and an open cell stays open
+            mine = replace(check(mine), refused="")
     except InputError as error:
         mine = replace(mine, refused=str(error))
     keep(mine)
@@ -193,10 +196,13 @@ def declare_columns(mine: Table, keep: Callable[[Table], None], check: Callable[
             on_click=lambda: keep(mine.declared(_all_public(mine, in_use))),
         )
         _description(mine, keep)
+    if not _edits(mine):  # while there are some, the browser gets the same cells: others would close an open cell
+        lines = [_line(mine, place) for place in range(len(mine.columns))]
+        st.session_state[_SHOWN] = pd.DataFrame.from_records(lines)
     st.data_editor(
-        pd.DataFrame.from_records([_line(mine, place) for place in range(len(mine.columns))]),
+        st.session_state[_SHOWN],
         hide_index=True,
-        disabled=["column", TYPE, IN_WORDS],
+        disabled=["column", TYPE],
         column_config={
             "use": st.column_config.CheckboxColumn(width="small"),
             "meaning": st.column_config.TextColumn(width="medium", help=MEANING_HELP, max_chars=MAX_NAME),
@@ -206,6 +212,8 @@ def declare_columns(mine: Table, keep: Callable[[Table], None], check: Callable[
         },
         key=_key(mine),
     )
+    if isinstance(mine, Upload):
+        st.caption(escaped(_with_missing(mine)))
     _set_aside(mine)
     return mine
 
@@ -239,41 +247,40 @@ def _key(mine: DescribedTable) -> str:
 def _line(mine: DescribedTable, place: int) -> dict[str, object]:
     declared, domain = mine.columns[place], mine.domain(place)
     kind = {TYPE: mine.types[mine.columns[place].name]} if isinstance(mine, Connected) else {}
-    number = _number_missing(mine)[place] if isinstance(mine, Upload) else None
-    cells = _declared_cells(domain, number)
-    if not declared.use:
-        cells[IN_WORDS] = ""
-    return {"use": declared.use, "column": declared.name, **kind, "meaning": declared.meaning, **cells}
+    return {
+        "use": declared.use,
+        "column": declared.name,
+        **kind,
+        "meaning": declared.meaning,
+        **_declared_cells(domain),
+    }
 
 
-def _number_missing(mine: Upload) -> list[int | None]:
-    """Return the number of missing values of each column in use that has a domain; None for the others."""
-    domains = tuple(mine.domain(place) if column.use else None for place, column in enumerate(mine.columns))
+def _with_missing(mine: Upload) -> str:
+    """Return sentences on the columns in use that have missing values; "" without any."""
+    used = [mine.domain(place) for place, column in enumerate(mine.columns) if column.use]
+    domains = tuple(domain for domain in used if domain)
 
-    def count() -> list[int | None]:
-        return [missing_values(domain, mine.frame[domain.name]) if domain else None for domain in domains]
+    def count() -> list[int]:
+        return [missing_values(domain, mine.frame[domain.name]) for domain in domains]
 
-    return kept("columns.missing", (mine.number, domains), count)
+    numbers = kept("columns.missing", (mine.number, domains), count)
+    return " ".join(missing_sentence(*pair) for pair in zip(domains, numbers, strict=True) if pair[1])
 
 
-def _declared_cells(domain: Column | None, number: int | None = None) -> dict[str, object]:
+def _declared_cells(domain: Column | None) -> dict[str, object]:
     return {
         "values": text_of(domain),
         "missing": missing_text(domain) if domain else NONE,
-        IN_WORDS: missing_sentence(domain, number) if domain else "",
         "public": domain.public if domain else False,
     }
 
 
-def missing_sentence(column: Column, number: int | None = None) -> str:
-    """Return what happens to missing values of a column, of which there are `number` if that may be shown."""
+def missing_sentence(column: Column, number: int) -> str:
+    """Return what happens to the missing values of a column, of which there are `number`."""
     state = column.domain[code_of_missing(column)]
-    if number == 0:
-        return "None is missing."
-    if number is None and column.missing is None:
-        return f"A missing value would count as “{state}”."
-    values = "Missing values" if number is None else many(number, "missing value")
-    return f"{values}: {'a state of their own,' if state not in column.states else 'counted as'} “{state}”."
+    rule = "a state of their own," if state not in column.states else "counted as"
+    return f"{brief(column.name)} has {many(number, 'missing value')}: {rule} “{state}”."
 
 
 def _set_aside(mine: DescribedTable) -> None:
