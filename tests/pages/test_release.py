@@ -113,10 +113,10 @@ def test_afterwards_the_panel_shows_what_is_left_and_is_not_armed(path: Path, tm
     opened(tmp_path, budget="3")
     at = open_page(PAGE, epsilon="0.5")
     at = fine(at.selectbox(key="release.dataset.asia").set_value("garden").run())
-    assert metrics(at) == {"Left of ε = 3": "3", "Cost (ε)": "0.5", "Left after the release": "2.5"}
+    assert metrics(at) == {"Left of the budget (ε)": "3 of 3", "Cost (ε)": "0.5", "Left after the release": "2.5"}
     at = make(at)
     assert page_headline(at) == "garden is released, and ε = 2.5 of its budget is left."
-    assert metrics(at) == {"Left of ε = 3": "2.5"}
+    assert metrics(at) == {"Left of the budget (ε)": "2.5 of 3"}
     assert make_button(at) is None
     assert not at.info
     again = open_page(PAGE, epsilon="0.5")

@@ -115,6 +115,7 @@ def _release(chosen: Chosen, path: Path) -> None:
                 f"This release exists already, in row {published.row} of the ledger. Showing it again costs no budget."
             )
         opened_release(published.document, key="made")
+        st.markdown("Next: download release.json and send it. Its readers check it here, without the records.")
 
 
 def require_releasable(chosen: Chosen) -> None:
@@ -357,7 +358,7 @@ def _costs(charged: ChargedAccount, request: Chargeable, *, is_made: bool) -> No
     account, symbol = charged.account, charged.account.measure.symbol
     cost = account.cost_of(request.cost)
     left, middle, right = st.columns(3)
-    left.metric(f"Left of {symbol} = {amount_text(account.budget)}", amount_text(account.left))
+    left.metric(f"Left of the budget ({symbol})", f"{amount_text(account.left)} of {amount_text(account.budget)}")
     if not is_made:
         middle.metric(f"Cost ({symbol})", amount_text(cost))
         right.metric("Left after the release", amount_text(account.left - cost) if cost <= account.left else "—")
@@ -391,7 +392,10 @@ def _seen(chosen: Chosen) -> None:
             "cover this choice."
         )
     else:
-        st.markdown("This session has shown you nothing that was computed from the records of this table.")
+        st.markdown(
+            "This session has shown you nothing that was computed from the records of this table. Earlier visits are "
+            "not part of this session."
+        )
 
 
 # The release
