@@ -26,3 +26,4 @@ if view is ProofsView.CLAIMS:
     claims_part(chosen)
 else:
     mechanism_part(chosen)
+st.page_link("pages/lab.py", label="Next: Lab, the same mechanisms on simulated tables", width="content")

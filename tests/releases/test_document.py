@@ -233,7 +233,7 @@ def test_the_document_states_what_missing_values_count_as(mechanism):
     document = read_document(data)
     assert document.request.missing == missing
     assert document.request != request_of(mechanism=mechanism)
-    assert "declared state of its column" in document.content["certificate"]["missing_values"]
+    assert "state that the request states for its column" in document.content["certificate"]["missing_values"]
     assert verify(data).holds
 
 

@@ -122,8 +122,9 @@ def _missing_values(missing: Mapping[str, str]) -> str:
     if not missing:
         return "The request states no rule for missing values: the table has none."
     return (
-        "A missing value counts as the declared state of its column that the request states. This rule looks at one "
-        "record alone, so tables that differ in one record still differ in at most one, and the guarantee is the same."
+        "A missing value counts as the state that the request states for its column, which may be a state of missing "
+        "values alone. This rule looks at one record alone, so tables that differ in one record still differ in at "
+        "most one, and the guarantee is the same."
     )
 
 

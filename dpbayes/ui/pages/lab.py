@@ -79,6 +79,7 @@ def lab_page(chosen: Chosen) -> None:
             shown.controls(chosen)  # what these refuse, a missing table or network, is said once, instead of the board
         shown.board(chosen)
         st.caption(shown.model)
+    st.page_link("pages/release.py", label="Next: Release, with the chosen mechanism", width="content")
 
 
 def _offered(group: str, *names: str) -> None:

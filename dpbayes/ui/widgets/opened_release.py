@@ -1,10 +1,13 @@
 """An opened release: its checks, its sentences, a picture, answers to questions, and the files made from it."""
 
+import re
 import secrets
+from fractions import Fraction
 
 import numpy as np
 import streamlit as st
 
+from dpbayes.base.amounts import amount_text
 from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import label_of
 from dpbayes.base.text import escaped
@@ -66,7 +69,17 @@ def opened_release(data: bytes, *, key: str, shows_certificate: bool = False) ->
     with st.expander("Certificate", expanded=shows_certificate):
         for name, text in document.content["certificate"].items():
             lines = "\n".join(f"- {escaped(line)}" for line in text) if isinstance(text, list) else escaped(text)
+            if name in ("epsilon", "delta", "rho", "noise"):
+                lines = _FRACTION.sub(_decimal, lines)
             st.markdown(f"**{escaped(name.replace('_', ' ').capitalize())}**\n\n{lines}")
+
+
+_FRACTION = re.compile(r"\b[0-9]+/[1-9][0-9]*\b")
+
+
+def _decimal(fraction: re.Match[str]) -> str:
+    """Return a fraction of the certificate as a number that people read."""
+    return amount_text(Fraction(fraction[0]))
 
 
 def arrow_list(network: Network) -> None:
