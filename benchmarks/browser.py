@@ -27,12 +27,6 @@ LONGEST_WORK_MS = 20_000
 REPAINT_MS, LATE_MS = 50.0, 50.0
 """The time between repaints under a drag at most, and how late after the hand stops the last one may come."""
 
-LEAST_DRAG = 150.0
-"""Pixels of a drag at least: the slider of the trivial page is a thumb."""
-
-REPAINT_RATIO = 1 / 6
-"""The time between repaints at most, of that of the trivial page."""
-
 TURN = 5
 """Key presses in one direction before turning back: a slider must not reach its end."""
 
@@ -143,15 +137,14 @@ def slider_to_chart(*, rounds: int = 40, warm_up: int = 6) -> list[Record]:
 
 
 def dragging(*, rounds: int = 3) -> list[Record]:
-    """Drag the slider of each page's board, and of the trivial page; count repaints."""
+    """Drag the slider of each page's board; count repaints."""
     with ExitStack() as stack:
         stack.enter_context(one_browser())
         app, _ = stack.enter_context(streamlit_process(APP))
-        trivial, _ = stack.enter_context(streamlit_process(TRIVIAL))
         drags: dict[str, list[tuple[float, float]]] = {}
-        for name, url in {"trivial": trivial, **{name: f"{app}/{name}" for name in LIVE}}.items():
+        for name in LIVE:
             page = stack.enter_context(chromium())
-            prepare(page, url)
+            prepare(page, f"{app}/{name}")
             page.emulate_media(reduced_motion="no-preference")
             for _ in range(rounds):
                 drags.setdefault(name, []).append(drag(page))
@@ -171,14 +164,6 @@ def dragging(*, rounds: int = 3) -> list[Record]:
                 bound=REPAINT_MS,
             ),
             Record(
-                name=f"Time between repaints under a drag, {name.capitalize()}",
-                value=1000 / max(rate[name], 1e-3),
-                unit="ms",
-                baseline="trivial page",
-                baseline_value=1000 / max(rate["trivial"], 1e-3),
-                bound=REPAINT_RATIO,
-            ),
-            Record(
                 name=f"Last repaint after the hand stops, {name.capitalize()}",
                 value=late[name],
                 unit="ms",
@@ -192,7 +177,7 @@ def drag(page: Page, *, steps: int = 120) -> tuple[float, float]:
     """Drag the first slider to and fro for two seconds; return repaints a second, and how late the last one came."""
     box = page.get_by_role("slider").first.bounding_box()
     assert box is not None
-    x, y, far = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, max(0.4 * box["width"], LEAST_DRAG)
+    x, y, far = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, 0.4 * box["width"]
     page.mouse.move(x, y)
     page.mouse.down()
     start = page.evaluate("() => { window.repaints.length = 0; return performance.now(); }")
