@@ -1,4 +1,4 @@
-"""A class at once, as bare clients: where each student's hand rests is heard, and answered with a board of its own."""
+"""A class at once, as bare clients: where each student's hand rests is heard, and the board alone answers."""
 
 import asyncio
 import os
@@ -22,4 +22,4 @@ def test_every_student_of_a_small_class_is_answered_at_every_move(served: str) -
     seen = attended(served, "explore", sessions=4, moves=2)
     assert len(seen.took_ms) == 4 * 2
     assert min(seen.took_ms) > 0
-    assert seen.kib > 5, "each answer has a board in it"
+    assert 0.5 < seen.kib < 5, "no picture is sent again"
