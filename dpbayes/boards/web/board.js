@@ -64,7 +64,9 @@ class Board {
     const [first] = shown[slider?.stops[Math.round(this.place)] ?? value] ?? [];
     if (first) this.say(this.view.whole(first)); // pictures have the room that sentences leave
     this.fit();
-    this.show();
+    const isFirst = [...this.panels.values()].every((panel) => !panel.chart);
+    this.show(isFirst ? 1 : Infinity); // the first picture is painted before the others are drawn
+    if (isFirst) requestAnimationFrame(() => requestAnimationFrame(() => this.show()));
     clearTimeout(this.wanting);
     if (slider?.stops.some((stop) => !shown[stop])) this.wanting = setTimeout(() => this.wants?.(), SOON);
   }
@@ -110,7 +112,7 @@ class Board {
   }
 
   // Show all that belongs to the place of the hand; between two stops, lines are between theirs.
-  show() {
+  show(most = Infinity) {
     const { slider, shown, value, whole } = this.view;
     const stops = slider?.stops ?? [value];
     const near = Math.round(this.place);
@@ -122,7 +124,7 @@ class Board {
     const other = next !== stop && shown[next]?.[this.turn % shown[next].length];
     this.say(whole({ headline: frame.headline, notes: frame.notes }));
     if (!this.renderer) return;
-    for (const [key, panel] of this.panels) {
+    for (const [key, panel] of [...this.panels].slice(0, most)) {
       const [figure, further] = [frame, other].map((one) => one?.figures?.[key] && whole(one.figures[key]));
       panel.show(figure && between(figure, further, Math.abs(this.place - near)), whole(frame.captions)[key] ?? "");
     }
