@@ -1,6 +1,6 @@
 // Hosts a board in Streamlit: the server hears where the hand rests, and which stops the browser wants.
 const boards = new WeakMap();
-const told = new Map(); // by the name of a board: the last message, and where the hand has rested
+const delivered = new Map(); // by the name of a board: the last message, and where the hand has rested
 let library;
 
 function plotly(address) {
@@ -21,7 +21,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
     plotly: () => plotly(library),
     rests: (text) => {
       const sent = Date.now();
-      Object.assign(told.get(name), { text, sent });
+      Object.assign(delivered.get(name), { text, sent });
       setTriggerValue("rest", [text, sent]);
     },
     wants: () => setTriggerValue("wanted", true),
@@ -29,10 +29,10 @@ export default function ({ parentElement, data, setTriggerValue }) {
   const isNew = !boards.has(root);
   if (isNew) boards.set(root, new Board(root, host));
   else Object.assign(boards.get(root), host);
-  const before = told.get(name);
+  const before = delivered.get(name);
   if (!isNew && before?.edition === edition && before.frames === frames) return; // drawn once more
   // Where the hand has rested counts until the server has heard it and begins with another value.
   const hand = before?.sent && (before.edition === edition || before.sent > heard) ? before : null;
-  told.set(name, { edition, frames, text: hand?.text, sent: hand?.sent });
+  delivered.set(name, { edition, frames, text: hand?.text, sent: hand?.sent });
   boards.get(root).receive(bytes.slice(end), hand?.text ?? value);
 }

@@ -115,7 +115,7 @@ def guarded() -> Iterator[None]:
         _inside.reset(token)
 
 
-_RERUN = "page.asked"
+_RERUN = "page.rerun"
 
 
 def within_app() -> None:
