@@ -4,23 +4,26 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpbayes.base.amounts import amount_text, measure_of, number_of
 from dpbayes.base.text import many, numeral, share_text
 from dpbayes.base.types import IntArray
 from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.figures.posterior import column_figure, rows_figure
-from dpbayes.mechanisms.adaptive.mechanism import AdaptiveTables
-from dpbayes.mechanisms.release import ReleasedPosterior
+from dpbayes.mechanisms import MECHANISMS, OF_RECORDS, Outcome, Release, ReleasedPosterior
+from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_aware import roughness
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.releases.document import Document, SampledTables
-from dpbayes.releases.reading import INTERVALS, has_joint, reading_of
 
 ROWS_SHOWN = 12
 """Rows that can be read on a phone."""
 
-BY_ROW = "The chart is of the row-wise posterior; answers and files are of the joint posterior."
+BY_ROW = "The chart is of the row-wise posterior. The posterior of an answer is stated below the answer."
+
+INTERVALS = {
+    Reading.NOISE_AWARE: "The intervals are noise-aware: they include the uncertainty from the noise.",
+    Reading.AS_REAL: "The intervals are naive: they ignore the noise and miss the true value more often.",
+}
+"""A sentence on the intervals of each reading."""
 
 
 def column_counts(name: str, states: Sequence[str], records: IntArray) -> View:
@@ -43,31 +46,26 @@ def column_counts(name: str, states: Sequence[str], records: IntArray) -> View:
     return View(board, lambda _: (Frame(finding, {"column": figure}, captions={"column": "Not private."}),))
 
 
-def released_rows(document: Document, reading: Reading) -> View:
-    """Return the board of a document: one state of each of its first rows, with the interval if there is a posterior.
+def released_rows(network: Network, release: Release[Outcome], reading: Reading) -> View:
+    """Return the board of a release: one state of each of its first rows, with the interval if there is a posterior.
 
-    It follows from the document of the release alone.
+    It follows from the release alone.
 
     Args:
-        document: The document.
+        network: The released graph.
+        release: The released tables.
         reading: The reading of the noise; a release that does not state its noise is read as it is.
 
     Returns:
         A view of one stop.
     """
     panel = Panel("rows", "What does the release say?", "One state of each row, with its 95% interval.", large=True)
-    board = Board("release", "The released probabilities", (panel,), {}, facts=_facts(document))
-    return View(board, lambda _: (_frame(document, reading_of(document.tables, reading)),))
+    board = Board("release", "The released probabilities", (panel,), {})
+    reading = reading if release.tells_noise else Reading.AS_REAL
+    return View(board, lambda _: (_frame(network, release, reading),))
 
 
-def _facts(document: Document) -> dict[str, str]:
-    request = document.request
-    loss = {measure_of(request.cost).symbol: amount_text(number_of(request.cost))}
-    return {"table": request.dataset, "n": f"{request.n:,}", **loss}
-
-
-def _frame(document: Document, reading: Reading) -> Frame:
-    network, release = document.network, document.tables
+def _frame(network: Network, release: Release[Outcome], reading: Reading) -> Frame:
     rows = np.arange(min(network.row_count, ROWS_SHOWN))
     telling = np.array([network.telling_state(int(node)) for node in network.node_of_row[rows]], dtype=np.int64)
     cells = network.row_starts[rows] + telling
@@ -79,19 +77,15 @@ def _frame(document: Document, reading: Reading) -> Frame:
     if reading is Reading.NOISE_AWARE:
         aware = release.noise_aware_cells(cells)
         shown, naive = (aware.mean, *aware.interval(LEVEL)), shown
-        notes += filter(None, [BY_ROW if has_joint(release) else "", roughness(aware)])
+        notes += filter(None, [BY_ROW, roughness(aware)])
     if network.row_count > len(rows):
         notes.insert(0, f"The chart shows {len(rows)} of {network.row_count:,} rows; the BIF file has all rows.")
+    adaptive = OF_RECORDS[0].colour
+    colour = next((kind.colour for kind in MECHANISMS if kind.label == release.mechanism), adaptive)
     labels = [network.cell_label(int(cell)) for cell in cells]
-    figure = rows_figure(labels, shown, own=_colour(document), as_real=naive)
+    figure = rows_figure(labels, shown, own=colour, as_real=naive)
     width = float(np.mean(shown[2] - shown[1]))
     finding = f"The 95% intervals of {many(len(rows), 'row')} are {numeral(width, 2)} wide on average."
     if not isinstance(release.outcome, ReleasedPosterior):
         finding = f"The release has {many(network.row_count, 'row')}, and no intervals."
     return Frame(finding, {"rows": figure}, captions={"rows": " ".join(notes)})
-
-
-def _colour(document: Document) -> str:
-    if isinstance(document.sampled, SampledTables):
-        return str(document.sampled.request.entry.kind.colour)
-    return AdaptiveTables.colour

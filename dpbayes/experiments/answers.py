@@ -14,7 +14,6 @@ from dpbayes.model.question import Question
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.mixtures import BetaMixtures
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.releases.reading import QUICK_CELLS, posterior_of
 
 THETA = np.linspace(0, 1, 127)[1:-1]
 """The probabilities at which densities are drawn over the whole axis."""
@@ -35,6 +34,9 @@ SAMPLES, EXACT_SAMPLES = 512, 4_000
 
 EVENED = 0.15
 """The width of a moving mean over a drawn density, in its standard deviations."""
+
+QUICK_CELLS = 150
+"""The largest number of cells for which the joint posterior answers a question within a tenth of a second."""
 
 LIKE_PRIOR = 0.05
 """The mean distance of two distribution functions below which a release is called all but the prior."""
@@ -133,7 +135,7 @@ def answers_of(
 
         return Answers(means, *_densities(at, span), (float(low[0, 0]), float(high[0, 0])))
     means = question.answers(concluded(release, reading if release.tells_noise else Reading.AS_REAL, question.cells))
-    law = posterior_of(first, reading, most=QUICK_CELLS)
+    law = first.posterior_under(reading, most=QUICK_CELLS)
     samples = question.answers(law.sample(np.random.default_rng(1), SAMPLES))
     means = np.concatenate([samples.mean(axis=0), means[drawn:]])
     low, high = np.quantile(samples[:, 0], ((1 - LEVEL) / 2, (1 + LEVEL) / 2))

@@ -1,6 +1,7 @@
 """The output of a mechanism: a release, and the outcomes that it may contain."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
@@ -14,12 +15,15 @@ from dpbayes.base.validation import InputError
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.mixtures import BetaMixtures, DirichletMixtures
 from dpbayes.posteriors.noise_aware import noise_aware, noise_aware_cells, noise_aware_means, points_for
-from dpbayes.posteriors.noise_model import NoiseModel
+from dpbayes.posteriors.noise_model import NoiseModel, Reading
 
 if TYPE_CHECKING:
     from dpbayes.posteriors.joint.posterior import JointPosterior
 
 OutcomeT_co = TypeVar("OutcomeT_co", bound="Outcome", covariant=True)
+
+MOST_JOINT = 1_500
+"""The largest number of cells for the joint posterior by default; larger networks take too long."""
 
 
 class Outcome(Protocol):
@@ -151,6 +155,19 @@ class Release(Generic[OutcomeT_co]):
     def tells_noise(self) -> bool:
         """Whether the release states the distribution of the noise on each number."""
         return isinstance(self.outcome, ReleasedPosterior) and self.outcome.noise_model is not None
+
+    def posterior_under(self, reading: Reading, *, most: int = MOST_JOINT) -> Dirichlets | DirichletMixtures:
+        """Return the posterior under a reading: the joint noise-aware one for networks of at most `most` cells.
+
+        It is naive if the release does not state its noise. Errors: InputError for a release without a posterior, and
+        for too large a network.
+        """
+        if reading is Reading.AS_REAL or not self.tells_noise:
+            return self.posterior
+        if self.posterior.network.cell_count <= most:
+            with suppress(InputError):
+                return self.joint_noise_aware()
+        return self.noise_aware()
 
     def noise_aware(self, *, points: int | None = None) -> DirichletMixtures:
         """Return the noise-aware posterior (..., K) with `points` components. The computation costs no privacy.

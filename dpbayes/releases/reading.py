@@ -4,14 +4,12 @@ The files are a network and synthetic records.
 """
 
 from collections.abc import Mapping
-from contextlib import suppress
 
 import numpy as np
 
 from dpbayes.base.display import safe_csv
 from dpbayes.base.text import interval_texts, whole_percent
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.release import Outcome, Release
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.synthetic import sample_dataset
@@ -23,48 +21,8 @@ from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import Document, SampledSteps
 from dpbayes.sources.bif import write_bif
 
-INTERVALS = {
-    Reading.NOISE_AWARE: "The intervals are noise-aware: they include the uncertainty from the noise.",
-    Reading.AS_REAL: "The intervals are naive: they ignore the noise and miss the true value more often.",
-}
-"""A sentence on the intervals of each reading."""
-
-MOST_JOINT = 1_500
-"""The largest number of cells for the joint posterior in a view; larger networks take too long."""
-
-QUICK_CELLS = 150
-"""The largest number of cells for which the joint posterior answers a question within a tenth of a second."""
-
 NAIVE, ROW_WISE, JOINT = "naive posterior", "row-wise noise-aware posterior", "joint noise-aware posterior"
 """The names of the posteriors that answer questions."""
-
-
-def reading_of(release: Release[Outcome], reading: Reading) -> Reading:
-    """Return the reading that a release allows: noise-aware only if it states its noise."""
-    return reading if release.tells_noise else Reading.AS_REAL
-
-
-def has_joint(release: Release[Outcome], *, most: int = MOST_JOINT) -> bool:
-    """Return whether a release has a joint posterior, for at most so many cells."""
-    if not release.tells_noise:
-        return False
-    network = release.posterior.network
-    return network.cell_count <= most and int(network.cards.min()) > 1 and int(release.public["n"]) > 0
-
-
-def posterior_of(
-    release: Release[Outcome], reading: Reading, *, most: int = MOST_JOINT
-) -> Dirichlets | DirichletMixtures:
-    """Return the posterior for the recipient: the joint noise-aware one for networks of at most so many cells.
-
-    Errors: InputError for a release without a posterior, and for too large a network.
-    """
-    if reading_of(release, reading) is Reading.AS_REAL:
-        return release.posterior
-    if has_joint(release, most=most):
-        with suppress(InputError):
-            return release.joint_noise_aware()
-    return release.noise_aware()
 
 
 def answer_under(
@@ -109,9 +67,9 @@ def probabilities_and_warning(release: Release[Outcome], reading: Reading) -> tu
 
     They are the posterior's mean, or the released estimate.
     """
-    if reading_of(release, reading) is Reading.AS_REAL:
+    if reading is Reading.AS_REAL or not release.tells_noise:
         return release.outcome.probabilities, ""
-    law = posterior_of(release, reading)
+    law = release.posterior_under(reading)
     return law.mean, roughness_of(law)
 
 

@@ -41,7 +41,7 @@ from dpbayes.releases.document.request import (
 )
 from dpbayes.releases.output import require_output, write_output
 from dpbayes.releases.publishing import drawn_document, publish_once, require_declared
-from dpbayes.releases.reading import answer_under, posterior_of, records_of
+from dpbayes.releases.reading import answer_under, records_of
 from dpbayes.releases.verify import contents_of
 from dpbayes.sources.columns import states_of_missing
 from dpbayes.sources.domains import DeclaredColumn
@@ -124,7 +124,7 @@ class RealRelease:
 
         Errors: InputError for a private MAP estimate, which has no posterior.
         """
-        return posterior_of(self.tables, Reading.NOISE_AWARE)
+        return self.tables.posterior_under(Reading.NOISE_AWARE)
 
     def query(
         self, target: str, evidence: Mapping[str, str] | None = None, *, interval: float = LEVEL, **states: str

@@ -224,7 +224,6 @@ ABOUT = {
     "ui/pages/lab.py": "one of its experiments is about the sampler",
     "boards/non_negativity.py": "the board is about Fourier, which alone raises counts",
     "ui/pages/home.py": "its example is the one that Explore begins with",
-    "boards/static.py": "an adaptive release has rows of its own",
     "boards/sampling.py": "the board is about the sampler",
     "boards/regression.py": "the board is about the regression sampler",
     "boards/against_epsilon.py": "Theorem 1 of the paper bounds the divergence of Laplace noise",

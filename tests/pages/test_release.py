@@ -19,7 +19,7 @@ from dpbayes.releases.commands import main
 from dpbayes.releases.document import read_document
 from dpbayes.releases.document.request import parsed_promise
 from dpbayes.releases.ledger import Account
-from dpbayes.releases.reading import INTERVALS, answer_under, posterior_of, released_bif
+from dpbayes.releases.reading import answer_under, released_bif
 from dpbayes.releases.report import html_report
 from dpbayes.releases.verify import verify
 from dpbayes.sources.bif import read_bif
@@ -345,12 +345,12 @@ def test_an_opened_release_is_read_with_its_noise_in_mind_and_all_follow_the_cho
     aware, naive = rows(at)
     assert aware["x"] == pytest.approx(release.noise_aware().mean[cells])
     assert naive["x"] == pytest.approx(release.posterior.mean[cells])
-    assert INTERVALS[Reading.NOISE_AWARE] in frame_of(boards(at)[-1])["captions"]["rows"]
+    assert static.INTERVALS[Reading.NOISE_AWARE] in frame_of(boards(at)[-1])["captions"]["rows"]
     assert files["release.bif"]() == released_bif(document).encode()
     target = NETWORK.names[-1]
     for reading in (Reading.NOISE_AWARE, Reading.AS_REAL):
         fine(at.segmented_control(key="file.reading").set_value(reading).run())
-        answer = answer_under(posterior_of(release, reading), release.outcome.prior, target, {}, LEVEL)
+        answer = answer_under(release.posterior_under(reading), release.outcome.prior, target, {}, LEVEL)
         assert at.dataframe[0].value["probability"].tolist() == pytest.approx(answer.mean, rel=1e-6)
     (alone,) = rows(at)
     assert alone["x"] == pytest.approx(naive["x"])

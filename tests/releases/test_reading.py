@@ -22,7 +22,6 @@ from dpbayes.releases.reading import (
     NAIVE,
     ROW_WISE,
     posterior_name,
-    posterior_of,
     records_csv,
     records_of,
 )
@@ -86,13 +85,13 @@ def test_records_are_of_the_mean_that_knows_of_the_noise_unless_counts_are_taken
 
 
 def test_what_has_no_joint_posterior_is_read_row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert posterior_name(posterior_of(LINE, Reading.NOISE_AWARE)) == JOINT
-    assert posterior_name(posterior_of(LINE, Reading.AS_REAL)) == NAIVE
+    assert posterior_name(LINE.posterior_under(Reading.NOISE_AWARE)) == JOINT
+    assert posterior_name(LINE.posterior_under(Reading.AS_REAL)) == NAIVE
     empty = LaplaceUpdates(prior=NETWORK, epsilon=1.0).simulate(
         Counts(NETWORK, np.zeros(NETWORK.cell_count, dtype=int), 0), stream(1)
     )
-    assert posterior_name(posterior_of(empty, Reading.NOISE_AWARE)) == ROW_WISE, "there are no records"
+    assert posterior_name(empty.posterior_under(Reading.NOISE_AWARE)) == ROW_WISE, "there are no records"
     monkeypatch.setattr("dpbayes.posteriors.joint.posterior._SETTLED", 0.0)
-    assert posterior_name(posterior_of(LINE, Reading.NOISE_AWARE)) == ROW_WISE, "it has not settled"
-    law = posterior_of(LINE, Reading.NOISE_AWARE, most=NETWORK.cell_count - 1)
+    assert posterior_name(LINE.posterior_under(Reading.NOISE_AWARE)) == ROW_WISE, "it has not settled"
+    law = LINE.posterior_under(Reading.NOISE_AWARE, most=NETWORK.cell_count - 1)
     assert type(law) is DirichletMixtures, "the network is too large"

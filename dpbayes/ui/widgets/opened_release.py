@@ -7,10 +7,11 @@ from fractions import Fraction
 import numpy as np
 import streamlit as st
 
-from dpbayes.base.amounts import amount_text
+from dpbayes.base.amounts import amount_text, measure_of, number_of
 from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import label_of
 from dpbayes.base.text import escaped
+from dpbayes.boards.board import View
 from dpbayes.boards.static import released_rows
 from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior
 from dpbayes.model.network import Network, assignment
@@ -23,7 +24,6 @@ from dpbayes.releases.reading import (
     answer_under,
     intervals_as_text,
     posterior_name,
-    posterior_of,
     prior_warning,
     records_csv,
     records_of,
@@ -64,7 +64,7 @@ def opened_release(data: bytes, *, key: str, shows_certificate: bool = False) ->
         with sentence_instead():
             _ask(document, reading, data, key=key)
     with right:
-        show(f"{key}.rows", (data, reading), lambda: released_rows(document, reading))
+        show(f"{key}.rows", (data, reading), lambda: released_view(document, reading))
     _files(document, reading, data, key=key)
     with st.expander("Certificate", expanded=shows_certificate):
         for name, text in document.content["certificate"].items():
@@ -72,6 +72,14 @@ def opened_release(data: bytes, *, key: str, shows_certificate: bool = False) ->
             if name in ("epsilon", "delta", "rho", "noise"):
                 lines = _FRACTION.sub(_decimal, lines)
             st.markdown(f"**{escaped(name.replace('_', ' ').capitalize())}**\n\n{lines}")
+
+
+def released_view(document: Document, reading: Reading) -> View:
+    """Return the board of a document's released rows, with the facts of its certificate."""
+    request = document.request
+    loss = {measure_of(request.cost).symbol: amount_text(number_of(request.cost))}
+    facts = {"table": request.dataset, "n": f"{request.n:,}", **loss}
+    return released_rows(document.network, document.tables, reading).stating(facts)
 
 
 _FRACTION = re.compile(r"\b[0-9]+/[1-9][0-9]*\b")
@@ -146,7 +154,7 @@ def _answer(
     states = {"state": network.states[network.index(target)]}
     if not isinstance(outcome, ReleasedPosterior):
         return pd.DataFrame({**states, "probability": query(network, outcome.probabilities, target, evidence)}), []
-    law = posterior_of(document.tables, _of_files(network, reading))
+    law = document.tables.posterior_under(_of_files(network, reading))
     answer = answer_under(law, outcome.prior, target, evidence, LEVEL)
     columns = {**states, "probability": answer.mean, f"{LEVEL:.0%} interval": intervals_as_text(answer)}
     notes = [f"From the {posterior_name(law)}.", answer.assumes, prior_warning(answer)]
