@@ -1,28 +1,17 @@
 """Non-negativity of the Fourier mechanism: how often a released count is negative, against the increment t."""
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from dpbayes.base.looks import BOUND, INVALID, Curve, Look
-from dpbayes.base.randomness import stream
 from dpbayes.base.text import numeral, share_text, typed
-from dpbayes.base.types import FloatArray
 from dpbayes.boards.board import Board, Frame, Panel, Slider, View
+from dpbayes.experiments.non_negativity import NonNegativity
 from dpbayes.figures.style import PERCENT, Figure, figure_of, line_of, log_axis, titled, upright
 from dpbayes.mechanisms import LaplaceFourier
 from dpbayes.mechanisms.fourier import INCREMENT
-from dpbayes.mechanisms.parameters import Calibration
-from dpbayes.mechanisms.stealth import needed_increments
-from dpbayes.model.network import Network
-from dpbayes.theory.zhang16.fourier import CoefficientNoise, certified_noise, invented_records, printed_noise
-from dpbayes.theory.zhang16.stealth import negative_marginal_probability
-
-DRAWS, MOST_CELLS = 4_000, 2_000
-"""Simulated releases, and cells of the largest network whose releases are simulated."""
 
 STOPS = tuple(float(f"{10 ** (k / 8):.2g}") for k in range(-16, 9))
 """The increments of the slider, 0.01 to 10."""
@@ -43,47 +32,6 @@ SLIDER = Slider(
 
 WORST_CASE = "The table has no records, which is the worst case: a true count only makes a negative result less likely."
 
-
-@dataclass(frozen=True, eq=False)
-class NonNegativityInputs:
-    """What the board is computed from: public values alone.
-
-    Attributes:
-        network: A network of binary nodes.
-        calibration: The sensitivity of the noise: proved, or as stated in the paper.
-        epsilon: The epsilon at which the added records are counted.
-    """
-
-    network: Network
-    calibration: Calibration
-    epsilon: float = 1.0
-
-    def __post_init__(self) -> None:
-        LaplaceFourier(prior=self.network, epsilon=self.epsilon, calibration=self.calibration)
-
-    @property
-    def noise(self) -> CoefficientNoise:
-        """The noise of the coefficients."""
-        return (
-            certified_noise(self.network) if self.calibration is Calibration.CERTIFIED else printed_noise(self.network)
-        )
-
-    @cached_property
-    def needed(self) -> FloatArray:
-        """The t that each simulated release of zero counts needs; none of a large network."""
-        if self.network.cell_count > MOST_CELLS:
-            return np.empty(0)
-        return needed_increments(self.network, self.calibration, stream(0, "stealth"), draws=DRAWS)
-
-    def proved(self, t: FloatArray) -> FloatArray:
-        """Return the largest share of releases with a negative count that is proved, for t (...)."""
-        return negative_marginal_probability(self.network, noise=self.noise, t=t)
-
-    def added(self, t: FloatArray) -> FloatArray:
-        """Return the records that are added to every table, for t (...)."""
-        return invented_records(self.network, noise=self.noise, epsilon=self.epsilon, t=t)
-
-
 SHARE = Panel(
     "share",
     "How often is a count negative?",
@@ -95,7 +43,7 @@ SHARE = Panel(
 ADDED = Panel("added", "How many records does t add?", "Records that are added to every table, against t.")
 
 
-def non_negativity(inputs: NonNegativityInputs) -> View:
+def non_negativity(inputs: NonNegativity) -> View:
     """Return the board of non-negativity against t. [Zhang16] Theorem 2, Corollary 3.
 
     Args:
@@ -110,7 +58,7 @@ def non_negativity(inputs: NonNegativityInputs) -> View:
     return View(board, lambda stop: (_frame(inputs, curves, added, float(stop)),))
 
 
-def _curves(inputs: NonNegativityInputs) -> list[Curve]:
+def _curves(inputs: NonNegativity) -> list[Curve]:
     """Return the shares over the grid: simulated, proved, and exp(-t) of [Zhang16] Corollary 3."""
     unknown = np.full(len(GRID), np.nan)
     proved = Curve(Look("proved at most", BOUND), GRID, inputs.proved(GRID), unknown)
@@ -121,9 +69,9 @@ def _curves(inputs: NonNegativityInputs) -> list[Curve]:
     return [Curve(Look("simulated", LaplaceFourier.colour), GRID, measured, unknown), proved, stated]
 
 
-def _frame(inputs: NonNegativityInputs, curves: list[Curve], added: Curve, t: float) -> Frame:
-    proved, stated = float(inputs.proved(np.array(t))), math.exp(-t)
-    numbers = {"proved": proved, "stated": stated, "added": float(inputs.added(np.array(t)))}
+def _frame(inputs: NonNegativity, curves: list[Curve], added: Curve, t: float) -> Frame:
+    proved, stated = float(inputs.proved(t)), math.exp(-t)
+    numbers = {"proved": proved, "stated": stated, "added": float(inputs.added(t))}
     if len(inputs.needed):
         numbers["simulated"] = float(np.mean(inputs.needed > t))
         said = f"{share_text(numbers['simulated'])} of releases have a negative count"

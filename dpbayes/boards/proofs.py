@@ -24,7 +24,6 @@ from dpbayes.experiments.claims import ClaimInputs, Evaluation, axis_parameter, 
 from dpbayes.figures.audit import Mark, laws_figure, losses_figure, privacy_curve_figure, row_losses_figure
 from dpbayes.figures.claims import BoundCurves, bound_figure
 from dpbayes.figures.style import Figure, distinct_labels, titled
-from dpbayes.theory.claims.setting import Axis
 
 # This mechanism: stated, proved, measured
 
@@ -313,7 +312,7 @@ def _claim_notes(here: Evaluation) -> tuple[str, ...]:
     if measured.note:
         notes.append(measured.note)
     is_private = not here.inputs.is_public
-    if here.inputs.axis is Axis.RECORDS and is_private:
+    if here.inputs.has_moving_table:
         notes.append("For other values of n, the counts keep the proportions of the table.")
     notes.append("Not private (curator view)." if is_private else "Nothing here depends on the counts.")
     return tuple(notes)

@@ -34,10 +34,6 @@ from dpbayes.mechanisms import Calibration, PosteriorSampler
 from dpbayes.mechanisms.parameters import MOST_DRAWS
 from dpbayes.model.counts import Counts
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.theory.dimitrakakis14.game import (
-    adversary_ceiling,
-    too_few_answers,
-)
 
 GRID = 161
 """Points of a density inside the region, and half as many outside."""
@@ -284,10 +280,10 @@ def _beliefs(game: Game, answers: int) -> Figure:
     others = np.delete(np.arange(study.log_odds.shape[1]), bold)
     others = others[np.argsort(np.arange(len(others)) * 0.6180339887 % 1)]
     belief = np.concatenate([np.full((1, len(others) + 1), 0.5), study.belief[:answers, np.append(bold, others)]])
-    ceilings, sampler, steps = [], game.mechanism, np.arange(1, len(study.log_odds) + 1)
+    ceilings, sampler = [], game.mechanism
     for who, guarantee in (("proved", sampler.certified), ("stated", sampler.claimed)):
         if who == "proved" or sampler.calibration is Calibration.AS_PRINTED:
-            curve = adversary_ceiling(guarantee.epsilon, steps)
+            curve = game.ceiling(guarantee.epsilon)
             name = f"upper bound at the {who} ε = {numeral(guarantee.epsilon, 4)} per answer"
             ceilings.append((name, np.concatenate([[0.5], curve[:answers]]), study.above(curve) == 0))
     return game_figure(np.arange(answers + 1.0), belief, ceilings, colour=PosteriorSampler.colour)
@@ -295,11 +291,10 @@ def _beliefs(game: Game, answers: int) -> Figure:
 
 def _wins(game: Game) -> Figure:
     study, (least, most) = game.study, game.bracket
-    wrong = bool(too_few_answers(game.stated, least))
     marks = [
         ("at least (proved)", least, True),
         ("at most (proved)", most, True),
-        (f"Theorem 3 (paper){', refuted here' if wrong else ''}", max(1.0, game.stated), not wrong),
+        (f"Theorem 3 (paper){', refuted here' if game.is_refuted else ''}", max(1.0, game.stated), not game.is_refuted),
     ]
     steps = np.arange(1.0, len(study.right) + 1)
     picked = np.unique(np.round(np.geomspace(1, len(steps), 200)).astype(int)) - 1

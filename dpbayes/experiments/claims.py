@@ -62,6 +62,11 @@ class ClaimInputs:
         """Whether the board depends on public values only."""
         return self.exhibit.uses.is_public_for(self.subject)
 
+    @property
+    def has_moving_table(self) -> bool:
+        """Whether the counts of the table are changed along the axis."""
+        return self.axis is Axis.RECORDS and not self.is_public
+
     @cached_property
     def stops(self) -> tuple[str, ...]:
         """The points of the axis: the stops of the slider."""

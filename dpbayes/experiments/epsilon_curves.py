@@ -1,4 +1,4 @@
-"""Simulated releases of one table along a grid of epsilons: their KL divergence from the exact posterior, their signs.
+"""Releases of one table along a grid of epsilons: their KL divergence from the exact posterior, its bounds, signs.
 
 For the curator only: all results are computed from true counts.
 """
@@ -13,10 +13,13 @@ from scipy import special
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import MechanismAt
-from dpbayes.mechanisms import Mechanism, Outcome, ReleasedPosterior
+from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Mechanism, Noise, Outcome, ReleasedPosterior
 from dpbayes.model.counts import Counts
 from dpbayes.posteriors.divergence import kl_rows
 from dpbayes.posteriors.noise_model import Reading
+from dpbayes.theory.zhang16.fourier import noise_under
+from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
+from dpbayes.theory.zhang16.posterior_kl.fourier import fourier_kl_bound
 
 POINTS = 256
 """Points of each row of noise-aware posteriors; with 64, their divergence at small epsilon is twice too large."""
@@ -100,3 +103,20 @@ def _point(
         return divergence.sum(axis=-1), limited
     losses = exact.network.row_sums(special.rel_entr(exact.mean, outcome.probabilities))
     return losses.sum(axis=-1), np.full(releases, np.nan)
+
+
+def divergence_bounds(
+    mechanism: Mechanism[Outcome], counts: Counts, epsilons: FloatArray, *, delta: float
+) -> tuple[FloatArray, ...]:
+    """Return bounds (E,) that the divergence of a naive reader exceeds with probability at most delta.
+
+    Of Laplace noise, Theorem 1 of [Zhang16] as proved and as stated; of Fourier, a proved bound; none of others.
+    """
+    prior = mechanism.prior
+    if type(mechanism) is LaplaceUpdates and mechanism.noise is Noise.REAL:
+        bound = posterior_kl(prior, counts, epsilon=epsilons, delta=delta).theorem
+        return bound.certified, bound.printed
+    if type(mechanism) is LaplaceFourier and mechanism.noise is Noise.REAL:
+        noise = noise_under(counts.network, mechanism.calibration)
+        return (fourier_kl_bound(prior, counts, noise=noise, epsilon=epsilons, t=mechanism.t, delta=delta),)
+    return ()

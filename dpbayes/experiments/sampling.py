@@ -16,7 +16,13 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions, sample_trimmed
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.trimmed import log_odds_quantile, log_odds_rule
-from dpbayes.theory.dimitrakakis14.game import BetaPair, needed_answers_bracket, printed_answers
+from dpbayes.theory.dimitrakakis14.game import (
+    BetaPair,
+    adversary_ceiling,
+    needed_answers_bracket,
+    printed_answers,
+    too_few_answers,
+)
 
 LEVEL = 0.95
 """The share of games that the attacker wants to win."""
@@ -242,6 +248,15 @@ class Game:
     def stated(self) -> float:
         """The number of answers that suffices by the paper's Theorem 3."""
         return printed_answers(self.pair.columns * self.pair.bound, error=1 - LEVEL)
+
+    @property
+    def is_refuted(self) -> bool:
+        """Whether the stated number of answers is smaller than any attacker needs."""
+        return bool(too_few_answers(self.stated, self.bracket[0]))
+
+    def ceiling(self, epsilon: float) -> FloatArray:
+        """Return the limit (J,) of the attacker's belief after each number of answers of this epsilon each."""
+        return adversary_ceiling(epsilon, np.arange(1, len(self.study.log_odds) + 1))
 
     @cached_property
     def study(self) -> GameStudy:

@@ -5,12 +5,13 @@ import pytest
 
 import dpbayes as dp
 from dpbayes.base.validation import InputError
-from dpbayes.boards.non_negativity import NonNegativityInputs, non_negativity
+from dpbayes.boards.non_negativity import non_negativity
+from dpbayes.experiments.non_negativity import NonNegativity
 from dpbayes.mechanisms import Calibration
 from dpbayes.model.counts import Counts
 
 NETWORK = dp.chain(3)
-INPUTS = NonNegativityInputs(NETWORK, Calibration.CERTIFIED)
+INPUTS = NonNegativity(NETWORK, Calibration.CERTIFIED)
 
 
 @pytest.mark.parametrize("t", [0.1, 0.3, 1.0])
@@ -27,7 +28,7 @@ def test_the_share_is_that_of_releases_of_zero_counts(t: float) -> None:
 
 
 def test_added_records_are_the_lift_of_the_mechanism_and_grow_with_the_stated_noise() -> None:
-    as_printed = NonNegativityInputs(NETWORK, Calibration.AS_PRINTED)
+    as_printed = NonNegativity(NETWORK, Calibration.AS_PRINTED)
     proved, stated = (non_negativity(one).frames_at("0.5")[0].numbers["added"] for one in (INPUTS, as_printed))
     closure = len(NETWORK.closure)
     assert stated == pytest.approx(4 * 0.5 * closure**2)
@@ -37,4 +38,4 @@ def test_added_records_are_the_lift_of_the_mechanism_and_grow_with_the_stated_no
 def test_nodes_of_three_states_are_refused() -> None:
     three = dp.Network(("A",), (("a", "b", "c"),), ((),))
     with pytest.raises(InputError, match="binary"):
-        NonNegativityInputs(three, Calibration.CERTIFIED)
+        NonNegativity(three, Calibration.CERTIFIED)

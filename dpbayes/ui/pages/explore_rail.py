@@ -10,14 +10,13 @@ import streamlit as st
 from dpbayes.base import terms
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, many, share_text
+from dpbayes.experiments.non_negativity import proved_share
 from dpbayes.figures.dag import dag_svg, places_in_rows
 from dpbayes.mechanisms import PRIVATE, reads_records
 from dpbayes.model.network import statement
 from dpbayes.model.question import Question, first_question
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.columns import encode, halves
-from dpbayes.theory.zhang16.fourier import noise_under
-from dpbayes.theory.zhang16.stealth import negative_marginal_probability
 from dpbayes.ui.session.chosen import Chosen, kind_called, question_of, stealth_increment
 from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.graphs import Graph, placed
@@ -214,12 +213,11 @@ def _stealth(chosen: Chosen) -> None:
         return
     mechanism: Any = chosen.mechanism
     name, law = mechanism.increment, mechanism.noise_law.drawn_once
-    noise = noise_under(net, calibration, law)
-    share = share_text(float(negative_marginal_probability(net, noise=noise, t=getattr(mechanism, name))))
+    share = share_text(float(proved_share(net, calibration, getattr(mechanism, name), law)))
     st.caption(f"Proved for every table: at most {share} of releases have a negative count.")
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     target = left.selectbox("Allowed share", (0.5, 0.1, 0.01, 0.001), index=1, format_func=share_text)
-    t = stealth_increment(net, calibration, 1 - target, law)
+    t = stealth_increment(net, calibration, target, law)
     right.button(f"Find {name}", on_click=set_parameter, args=(name, t))
 
 

@@ -14,7 +14,7 @@ from dpbayes.boards.accuracy import GRID, AccuracyInputs, prediction_accuracy
 from dpbayes.boards.board import View
 from dpbayes.boards.comparison import ComparisonInputs, comparison, errors_table, releases_of
 from dpbayes.boards.hellinger import HellingerInputs, hellinger_or_laplace
-from dpbayes.boards.non_negativity import NonNegativityInputs, non_negativity
+from dpbayes.boards.non_negativity import non_negativity
 from dpbayes.boards.regression import RegressionInputs, RegressionPrice, regression
 from dpbayes.boards.sampling import (
     ReleasedSamples,
@@ -26,6 +26,7 @@ from dpbayes.boards.sampling import (
 from dpbayes.experiments.accuracy.methods import ADDED, ALL_METHODS, METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Method, Synthetic, default_target
 from dpbayes.experiments.die import Balance
+from dpbayes.experiments.non_negativity import NonNegativity
 from dpbayes.experiments.planned_tables import TrueTable
 from dpbayes.experiments.regression_scenario import NormBound, Records, RegressionScenario
 from dpbayes.experiments.releases import MechanismAt
@@ -299,7 +300,7 @@ def _non_negativity_controls(_: Chosen) -> None:
 
 
 def _non_negativity_board(chosen: Chosen) -> None:
-    inputs = NonNegativityInputs(chosen.network, chosen.parameter("calibration"), chosen.epsilon)
+    inputs = NonNegativity(chosen.network, chosen.parameter("calibration"), chosen.epsilon)
     value = shortest(chosen.parameter("t", chosen.defaults_for(LaplaceFourier)["t"]) if chosen.network.is_binary else 1)
     python = board_in_python(non_negativity, inputs, value, inputs.network)
     _show("non-negativity", (inputs.network, inputs.calibration), non_negativity, inputs, value, python=python)

@@ -4,7 +4,6 @@ Only public tables are cached for all sessions. An upload stays in its session.
 """
 
 import hashlib
-import math
 from collections.abc import Container, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,18 +18,17 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import many
 from dpbayes.base.validation import InputError, brief
+from dpbayes.experiments.non_negativity import sufficient_increment
 from dpbayes.experiments.planned_tables import PlannedTables, has_columns
 from dpbayes.mechanisms import (
     MECHANISMS,
     OF_RECORDS,
-    Calibration,
     Mechanism,
     NetworkMechanism,
     Outcome,
     reads_records,
 )
 from dpbayes.mechanisms.base import rule_for
-from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset
@@ -41,8 +39,6 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.data_files import ReadableName, readable_names
 from dpbayes.sources.named_networks import NAMED, load_named
 from dpbayes.sources.shipped_tables import SHIPPED, default_network, load_shipped
-from dpbayes.theory.zhang16.fourier import noise_under
-from dpbayes.theory.zhang16.stealth import certified_increment
 from dpbayes.ui.session.connected import Connected, connected, counts_of, scanned_records
 from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
@@ -61,15 +57,11 @@ FIRST_COLUMNS = 12
 USUAL_RECORDS = 1_000
 """The number of records of a planned table if the table in use has no public number of records."""
 
-STEALTH = 0.9
-"""The default probability that a Fourier release is non-negative."""
+NEGATIVE = 0.1
+"""The default share of Fourier releases that may have a negative count."""
 
-
-@session_cache(128)
-def stealth_increment(net: Network, calibration: Calibration, probability: float, law: NoiseLaw = UNIT) -> float:
-    """Return the t at which releases of this graph are non-negative with this probability, rounded up."""
-    t = certified_increment(net, probability, noise=noise_under(net, calibration, law))
-    return math.ceil(t * 1e4) / 1e4
+stealth_increment = session_cache(128)(sufficient_increment)
+"""The t of a graph for such a share, which takes a search."""
 
 
 def kind_called(name: str) -> type[NetworkMechanism[Outcome]]:
@@ -437,7 +429,7 @@ class Chosen:
             return {}
         others = {name: self.parameter(name) for name in parameters_of(kind) if name != kind.increment}
         law = kind(prior=prior, **others).noise_law.drawn_once
-        return {kind.increment: stealth_increment(prior.network, self.parameter("calibration"), STEALTH, law)}
+        return {kind.increment: stealth_increment(prior.network, self.parameter("calibration"), NEGATIVE, law)}
 
 
 @server_cache(8)
