@@ -271,7 +271,7 @@ def _answers(
     for target in targets:
         answer = posterior.query(target, interval=0.95)
         truth = query(prior.network, cpts, target, {})
-        columns = answer.low, answer.high, answer.is_of_prior, exact.query(target), truth
+        columns = answer.low, answer.high, answer.is_of_prior, exact.query(target).mean, truth
         parts.append([column[:, 1:].ravel() for column in columns])
     return _Answers(*(np.concatenate(of_all) for of_all in zip(*parts, strict=True)))
 

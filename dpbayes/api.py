@@ -29,6 +29,7 @@ from dpbayes.model.network import Network
 from dpbayes.model.query import query
 from dpbayes.model.question import Question
 from dpbayes.model.synthetic import sample_dataset
+from dpbayes.posteriors.answers import QueryAnswer
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import hellinger, kl
 from dpbayes.releases.real import RealRelease, UnaccountedWarning, load, open_ledger, release, release_adaptive
@@ -66,6 +67,7 @@ __all__ = [
     "Network",
     "Noise",
     "PosteriorSampler",
+    "QueryAnswer",
     "Question",
     "RealRelease",
     "Release",

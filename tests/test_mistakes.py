@@ -164,7 +164,7 @@ def test_an_integer_is_a_seed():
 
 def test_states_are_words_of_the_call():
     expected = POSTERIOR.query("dysp", {"smoke": "yes", "bronc": "no"})
-    np.testing.assert_array_equal(POSTERIOR.query("dysp", {"smoke": "yes"}, bronc="no"), expected)
+    assert repr(POSTERIOR.query("dysp", {"smoke": "yes"}, bronc="no")) == repr(expected)
     network = dp.network("a -> b", {"a": ["False", "True"]})
     posterior = dp.Dirichlets.symmetric(network).updated([1, 2, 3, 4, 5, 6])
     answer = posterior.query("b", a=True, interval=0.9)
@@ -174,7 +174,7 @@ def test_states_are_words_of_the_call():
     assert question.text == "b = yes if a = True"
     assert question.answers(posterior.mean) == dp.query(network, posterior.mean, "b", {"a": True})[1]
     assert answer["yes"] == answer.mean[1]
-    assert dp.Question(network, "a", True).answers(posterior.mean) == posterior.query("a")[1]
+    assert dp.Question(network, "a", True).answers(posterior.mean) == posterior.query("a")["True"]
 
 
 def test_an_answer_has_labels():
@@ -186,5 +186,11 @@ def test_an_answer_has_labels():
     assert (frame.attrs["question"], frame.attrs["level"]) == (answer.question, 0.9)
     assert answer["yes"] == frame["probability"][0]
     assert repr(answer).splitlines()[0] == "P(dysp | smoke=yes), 90% intervals"
+    plain = POSTERIOR.query("dysp", {"smoke": "yes"})
+    assert (plain.level, plain.to_frame().columns.tolist()) == (None, frame.columns.tolist())
+    np.testing.assert_array_equal(plain["yes"], dp.query(ASIA, POSTERIOR.mean, "dysp", {"smoke": "yes"})[0])
+    assert repr(plain).splitlines() == ["P(dysp | smoke=yes), without intervals", "  yes: 0.480", "  no: 0.520"]
+    batch = LAPLACE.simulate(COUNTS, 1, (2,)).posterior.query("dysp", interval=0.9)
+    assert "(2,) of them" in repr(batch)
     with pytest.raises(dp.InputError):
-        LAPLACE.simulate(COUNTS, 1, (2,)).posterior.query("dysp", interval=0.9).to_frame()
+        batch.to_frame()

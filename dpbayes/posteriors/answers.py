@@ -36,19 +36,24 @@ _SEED = 1
 class QueryAnswer:
     """P(target | evidence) for every state of the target, with a central credible interval.
 
+    Given the counts or the release, the probability in the population is in a 95% interval with probability 95%.
+
     Args:
         mean: The mean of the probability (..., r).
         low: The lower ends of the intervals (..., r).
         high: The upper ends of the intervals (..., r).
         sd: The standard deviation of the probability (..., r).
-        level: The probability that an interval contains, for example 0.95.
+        level: The probability that an interval contains, for example 0.95; None for an answer without intervals.
         prior: The answer before the release; None for the prior's own answer.
         vague_coverage: The probability under a vague prior that the 95% intervals contain the exact answer (..., r),
             see `dpbayes.posteriors.influence`; None for the prior's own answer.
-        assumes: The independence that the answer assumes without an interval, as a sentence; "" if there is an
-            interval. Without an interval, `low`, `high` and `sd` are NaN.
+        assumes: The independence of a graph chosen from the records that the answer assumes, as a sentence, or "". Such
+            an answer has no interval. Without an interval, `low`, `high` and `sd` are NaN.
         question: The question, such as "P(dysp | smoke=yes)".
         states: The target's states.
+
+    Raises:
+        InputError: `answer[state]`, for a state that the target does not have.
 
     Example:
         >>> network = dp.chain(2)
@@ -63,7 +68,7 @@ class QueryAnswer:
     low: FloatArray
     high: FloatArray
     sd: FloatArray
-    level: float
+    level: float | None
     prior: "QueryAnswer | None" = None
     vague_coverage: FloatArray | None = None
     assumes: str = ""
@@ -71,35 +76,33 @@ class QueryAnswer:
     states: tuple[str, ...] = ()
 
     def __getitem__(self, state: object) -> FloatArray | np.float64:
-        """Return the mean probability of a state: `answer["yes"]`. Errors: InputError for an unknown state."""
+        """Return the mean probability of a state: `answer["yes"]`."""
         if str(state) not in self.states:
             listed = ", ".join(map(brief, self.states[:8]))
             raise InputError(f"{self.question} has no state {brief(state)}; it has {listed}.")
         return self.mean[..., self.states.index(str(state))][()]
 
     def __repr__(self) -> str:
-        return titled_lines(
-            self._title, (f"{state}: {', '.join(texts)}" for state, *texts in self._rows), len(self.states)
-        )
+        rows = self._rows
+        return titled_lines(self._title, (f"{state}: {', '.join(texts)}" for state, *texts in rows), len(rows))
 
     def _repr_html_(self) -> str:
         return html_table(self._title, ("state", "probability", "interval"), self._rows, len(self._rows))
 
     @property
     def _title(self) -> str:
-        if self.assumes:
-            return f"{self.question}, without intervals. {self.assumes}"
-        return f"{self.question}, {whole_percent(self.level)} intervals"
+        batch = f", {self.mean.shape[:-1]} of them" if self.mean.ndim > 1 else ""
+        intervals = "without intervals" if self.level is None else f"{whole_percent(self.level)} intervals"
+        return f"{self.question}, {intervals}{batch}{self.assumes and f'. {self.assumes}'}"
 
     @property
     def _rows(self) -> list[tuple[str, ...]]:
-        """The state, its probability and its interval, as texts. Errors: InputError for a batch of answers."""
-        frame = self.to_frame()
-        intervals = [
-            " to ".join(interval_texts(low, high)) for low, high in zip(frame["low"], frame["high"], strict=True)
-        ]
-        rows = zip(frame["state"], (f"{mean:.3f}" for mean in frame["probability"]), intervals, strict=True)
-        return [(state, mean, *([] if self.assumes else [interval])) for state, mean, interval in rows]
+        """The state, its probability and its interval, as texts; none for a batch of answers."""
+        if self.mean.ndim > 1:
+            return []
+        means = [f"{mean:.3f}" for mean in self.mean]
+        ends = [] if self.level is None else [map(" to ".join, map(interval_texts, self.low, self.high))]
+        return list(zip(self.states, means, *ends, strict=True))
 
     def to_frame(self) -> "pd.DataFrame":
         """Return the answer as a data frame with a row for each state of the target.
@@ -135,7 +138,8 @@ class QueryAnswer:
     def assuming(self, independence: str) -> "QueryAnswer":
         """Return the answer without its interval if it assumes an independence."""
         nothing = np.full_like(self.mean, np.nan)
-        return replace(self, low=nothing, high=nothing, sd=nothing, assumes=independence) if independence else self
+        without = replace(self, low=nothing, high=nothing, sd=nothing, level=None, assumes=independence)
+        return without if independence else self
 
 
 def assumed_independence(network: Network, columns: Collection[str]) -> str:
@@ -178,9 +182,17 @@ def answer_of(
     # Order statistics outside of the sample quantiles contain a new sample at least as often as stated.
     beyond = np.floor((len(answers) + 1) * tail) / (len(answers) + 1)
     low, high = np.quantile(answers, (beyond, 1 - beyond), axis=0, method="weibull")
+    plain = without_intervals(network, answers.mean(axis=0), target, evidence)
+    return replace(plain, low=low, high=high, sd=answers.std(axis=0), level=level)
+
+
+def without_intervals(
+    network: Network, probabilities: FloatArray, target: str, evidence: Mapping[str, str]
+) -> QueryAnswer:
+    """Return P(target | evidence) (..., r) as an answer without intervals."""
     question = f"P({target}{' | ' if evidence else ''}{', '.join(assignment(*pair) for pair in evidence.items())})"
-    states = network.states[network.index(target)]
-    return QueryAnswer(answers.mean(axis=0), low, high, answers.std(axis=0), level, question=question, states=states)
+    nothing, states = np.full_like(probabilities, np.nan), network.states[network.index(target)]
+    return QueryAnswer(probabilities, nothing, nothing, nothing, None, question=question, states=states)
 
 
 def even_scores(shape: tuple[int, ...], purpose: int) -> FloatArray:

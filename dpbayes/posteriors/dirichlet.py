@@ -4,7 +4,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +17,15 @@ from dpbayes.base.validation import InputError, brief, finite_number, leading
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
-from dpbayes.posteriors.answers import DRAWS, QueryAnswer, answer_of, assumed_independence, even_draws, evidence_of
+from dpbayes.posteriors.answers import (
+    DRAWS,
+    QueryAnswer,
+    answer_of,
+    assumed_independence,
+    even_draws,
+    evidence_of,
+    without_intervals,
+)
 from dpbayes.posteriors.influence import exact_cells, vague_coverage
 
 LEAST_PRIOR, MOST_PRIOR = 1e-3, 1e9
@@ -40,26 +47,12 @@ _MOST_READINGS = 8
 class AnsweringPosterior(ABC):
     """A posterior of CPTs that answers questions."""
 
-    @overload
-    def query(
-        self,
-        target: str,
-        evidence: Mapping[str, str] | None = None,
-        *,
-        interval: None = None,
-        prior: "Dirichlets | None" = None,
-        **states: str,
-    ) -> FloatArray: ...
-    @overload
-    def query(
-        self,
-        target: str,
-        evidence: Mapping[str, str] | None = None,
-        *,
-        interval: float,
-        prior: "Dirichlets | None" = None,
-        **states: str,
-    ) -> QueryAnswer: ...
+    network: Network
+
+    @property
+    @abstractmethod
+    def mean(self) -> FloatArray: ...
+
     def query(
         self,
         target: str,
@@ -68,27 +61,32 @@ class AnsweringPosterior(ABC):
         interval: float | None = None,
         prior: "Dirichlets | None" = None,
         **states: str,
-    ) -> FloatArray | QueryAnswer:
+    ) -> QueryAnswer:
         """Return P(target | evidence) of the next record, with credible intervals if a level is given.
+
+        Given the counts or the release, the probability in the population is in a 95% interval with probability 95%.
 
         Args:
             target: The node in question.
             evidence: States of other nodes, by name.
-            interval: The level of the credible intervals; without it, the result has no intervals.
+            interval: The level of the credible intervals, such as 0.95; without it, the answer has no intervals.
             prior: The prior, for the prior's own interval in the result; a noise-aware posterior has its own.
             states: More states of other nodes: `query("grass", rain="yes")`.
 
         Returns:
-            The probabilities (..., r) of the target's states, or the `QueryAnswer` with intervals.
+            The answer, which has the probabilities (..., r) of the target's r states as `mean`.
 
         Raises:
             InputError: The errors of `dp.query`, and a level outside of [0, 1].
         """
         given = evidence_of(evidence, states)
-        return self._means(target, given) if interval is None else self._answer(target, given, interval, prior)
+        if interval is not None:
+            return self._answer(target, given, interval, prior)
+        return without_intervals(self.network, self._means(target, given), target, given)
 
-    @abstractmethod
-    def _means(self, target: str, evidence: Mapping[str, str]) -> FloatArray: ...
+    def _means(self, target: str, evidence: Mapping[str, str]) -> FloatArray:
+        """P(target | evidence) under the mean CPTs: (..., r)."""
+        return query(self.network, self.mean, target, evidence)
 
     @abstractmethod
     def _answer(
@@ -275,9 +273,6 @@ class Dirichlets(AnsweringPosterior):
         points = np.asarray(theta, dtype=np.float64)
         return special.xlogy(a - 1, points) + special.xlog1py(b - 1, -points) - special.betaln(a, b)
 
-    def _means(self, target: str, evidence: Mapping[str, str]) -> FloatArray:
-        return query(self.network, self.mean, target, evidence)
-
     def _answer(
         self, target: str, evidence: Mapping[str, str], level: float, prior: "Dirichlets | None"
     ) -> QueryAnswer:
@@ -305,7 +300,7 @@ class Dirichlets(AnsweringPosterior):
         coverage = vague_coverage(self.network, self.alpha, exact, draws, target, evidence)
         return replace(answer, prior=before, vague_coverage=coverage)
 
-    def prior_answer(self, target: str, evidence: Mapping[str, str], interval: float) -> QueryAnswer:
+    def prior_answer(self, target: str, evidence: Mapping[str, str], interval: float | None) -> QueryAnswer:
         """Return the answer before a release, computed once for the releases that have this prior."""
         key = target, tuple(sorted(evidence.items())), interval
         return self._prior_answers.once(key, self.query, target, evidence, interval=interval)

@@ -12,7 +12,6 @@ from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import finite_number, leading
 from dpbayes.model.network import Network
-from dpbayes.model.query import query
 from dpbayes.posteriors.answers import DRAWS, QueryAnswer, answer_of, even_draws, even_scores
 from dpbayes.posteriors.dirichlet import AnsweringPosterior, Dirichlets
 
@@ -43,7 +42,7 @@ class DirichletMixtures(AnsweringPosterior):
         return f"<DirichletMixtures of {many(rows, 'row')} with {many(components, 'component')} each>"
 
     @property
-    def network(self) -> Network:
+    def network(self) -> Network:  # type: ignore[override]
         return self.prior.network
 
     @cached_property
@@ -114,10 +113,6 @@ class DirichletMixtures(AnsweringPosterior):
                 logs += np.log(np.moveaxis(self.weights[..., rows], -2, -1))[..., None, :]
             divergence[..., rows] = (log_density - _log_sums(logs)).mean(axis=-1)
         return np.maximum(divergence, 0.0)
-
-    def _means(self, target: str, evidence: Mapping[str, str]) -> FloatArray:
-        """P(target | evidence) under the mean CPTs: (..., r)."""
-        return query(self.network, self.mean, target, evidence)
 
     def _answer(self, target: str, evidence: Mapping[str, str], level: float, prior: Dirichlets | None) -> QueryAnswer:
         answer = answer_of(self.network, self._even_draws, target, evidence, level)

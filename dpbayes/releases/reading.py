@@ -14,7 +14,7 @@ from dpbayes.mechanisms.release import Outcome, Release
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.synthetic import sample_dataset
 from dpbayes.posteriors.answers import QueryAnswer
-from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.dirichlet import AnsweringPosterior, Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_aware import roughness
 from dpbayes.posteriors.noise_model import Reading
@@ -26,12 +26,11 @@ NAIVE, ROW_WISE, JOINT = "naive posterior", "row-wise noise-aware posterior", "j
 
 
 def answer_under(
-    law: Dirichlets | DirichletMixtures, prior: Dirichlets, target: str, evidence: Mapping[str, str], level: float
+    law: AnsweringPosterior, prior: Dirichlets, target: str, evidence: Mapping[str, str], level: float | None
 ) -> QueryAnswer:
     """Return the answer of a posterior to a question, with intervals of this level. Errors: those of `query`."""
-    if isinstance(law, Dirichlets):
-        return law.query(target, evidence, interval=level, prior=prior)
-    return law.query(target, evidence, interval=level)
+    own = prior if isinstance(law, Dirichlets) else None
+    return law.query(target, evidence, interval=level, prior=own)
 
 
 def posterior_name(law: Dirichlets | DirichletMixtures) -> str:

@@ -127,14 +127,16 @@ class RealRelease:
         return self.tables.posterior_under(Reading.NOISE_AWARE)
 
     def query(
-        self, target: str, evidence: Mapping[str, str] | None = None, *, interval: float = LEVEL, **states: str
+        self, target: str, evidence: Mapping[str, str] | None = None, *, interval: float | None = LEVEL, **states: str
     ) -> QueryAnswer:
-        """Return P(target | evidence) with intervals.
+        """Return P(target | evidence) with intervals, which account for the noise and for the number of records.
+
+        Given the release, the probability in the population is in a 95% interval with probability 95%.
 
         Args:
             target: The column in question.
             evidence: States of other columns, by name.
-            interval: The level of the credible intervals.
+            interval: The level of the credible intervals; None for an answer without them.
             states: More states of other columns: `query("hypertension", smoker="yes")`.
 
         Returns:
