@@ -1,8 +1,9 @@
-"""Graphs as plain text, one arrow or one lone node to a line: what a person can type."""
+"""Graphs as plain text, one arrow, one chain of arrows or one lone node to a line: what a person can type."""
 
 import json
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from dpbayes.base.validation import InputError, brief, require_type
 from dpbayes.model.dataset import Dataset
@@ -10,8 +11,9 @@ from dpbayes.model.network import Network
 
 MAX_CHARACTERS = 1_000_000
 
-_NAME = r'("(?:[^"\\]|\\.)*+"|(?:(?!->|→)[^",#])*+)\s*'
-_LINE = re.compile(rf"\s*{_NAME}(?:(?:->|→|,)\s*{_NAME})?(?:#.*)?", re.DOTALL)
+_NAME = r'(?:"(?:[^"\\]|\\.)*+"|(?:(?!->|→)[^",#])*+)\s*+'
+_LINE = re.compile(rf"({_NAME})(,\s*+{_NAME}|(?:(?:->|→)\s*+{_NAME})*+)(?:#.*)?", re.DOTALL)
+_NEXT = re.compile(rf"(?:->|→|,)\s*({_NAME})", re.DOTALL)
 _QUOTED_OR_SEMICOLON = re.compile(r'("(?:[^"\\]|\\.)*+")|;')
 _PLAIN = re.compile(r'(?:(?!->|→)[^\s",#;])+(?: (?:(?!->|→)[^\s",#;])+)*')
 _OTHER_ARROW = re.compile(r"=>|<-|[⇒←]")
@@ -20,8 +22,8 @@ _OTHER_ARROW = re.compile(r"=>|<-|[⇒←]")
 def read_edges(text: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     """Read names, in order of first mention, and arrows.
 
-    A line is `parent -> child`, `parent,child`, or the name of a node; the rest of a line after # is a comment. Names
-    with a comma, a semicolon, an arrow, a quote or # in them are written in quotes, as JSON texts.
+    A line is `parent -> child`, a chain `a -> b -> c`, `parent,child`, or the name of a node; the rest of a line after #
+    is a comment. Names with a comma, a semicolon, an arrow, a quote or # in them are written in quotes, as JSON texts.
 
     Args:
         text: The file's text.
@@ -44,8 +46,7 @@ def read_edges(text: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
     for number, line in enumerate(re.split(r"\r\n|\r|\n", text.removeprefix("\ufeff")), start=1):
         nodes = _names_in(line, number)
         names.update(dict.fromkeys(nodes))
-        if len(nodes) == 2:
-            parent, child = nodes
+        for parent, child in pairwise(nodes):
             if parent == child:
                 raise InputError(f"Line {number} has an arrow from {brief(parent)} to itself.")
             if (parent, child) in edges:
@@ -55,10 +56,10 @@ def read_edges(text: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
 
 
 def network(arrows: str, states: Mapping[str, Sequence[str]] | Dataset | None = None) -> Network:
-    """Return the network of a text such as "rain -> grass; sun -> grass".
+    """Return the network of a text such as "rain -> grass; sun -> grass", or "cloudy -> rain -> grass".
 
     Args:
-        arrows: Arrows, or nodes without an arrow, between semicolons or on lines of their own.
+        arrows: Arrows, chains of arrows, or nodes without an arrow, between semicolons or on lines of their own.
         states: The table whose columns are the nodes, or the states of nodes by name; a node that is not in it has the
             states no and yes.
 
@@ -104,15 +105,15 @@ def write_edges(network: Network) -> str:
 
 
 def _names_in(line: str, number: int) -> tuple[str, ...]:
-    match = _LINE.fullmatch(line)
+    match = _LINE.fullmatch(line.strip())
     if match is None:
         raise InputError(
             f'Line {number}, {brief(line.strip())}, is neither "parent -> child" nor the name of one node. Write one '
-            "arrow on each line, or semicolons between arrows."
+            "arrow, or a chain of arrows, on each line, or semicolons between arrows."
         )
     if not line.partition("#")[0].strip():
         return ()
-    given = [name.strip() for name in match.groups() if name is not None]
+    given = [name.strip() for name in (match[1], *_NEXT.findall(match[2]))]
     try:
         nodes = tuple(str(json.loads(name)) if name.startswith('"') else name for name in given)
     except json.JSONDecodeError:

@@ -1,6 +1,8 @@
 """Lists of arrows: typed forms, exact round trips, and refusals with line numbers."""
 
+import json
 import re
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -15,14 +17,15 @@ NAMES = st.text(min_size=1, max_size=8).filter(lambda name: name.strip() != "")
 
 def test_all_forms_of_lines() -> None:
     text = (
-        "# a graph\n\nrain -> wet grass  # an arrow\nsprinkler,wet grass\r\nalone\n  cloudy → rain\n"
+        "# a graph\n\nrain -> wet grass -> frog  # a chain\nsprinkler,wet grass\r\nalone\n  cloudy → rain\n"
         + '"a, \\"b\\"" -> #x'
     )
     with pytest.raises(InputError, match="Line 7"):
         read_edges(text)
     names, edges = read_edges(text.replace("#x", "c"))
-    assert names == ("rain", "wet grass", "sprinkler", "alone", "cloudy", 'a, "b"', "c")
-    assert edges == (("rain", "wet grass"), ("sprinkler", "wet grass"), ("cloudy", "rain"), ('a, "b"', "c"))
+    assert names == ("rain", "wet grass", "frog", "sprinkler", "alone", "cloudy", 'a, "b"', "c")
+    chain, rest = (("rain", "wet grass"), ("wet grass", "frog")), (("cloudy", "rain"), ('a, "b"', "c"))
+    assert edges == (*chain, ("sprinkler", "wet grass"), *rest)
     assert read_edges("") == ((), ())
 
 
@@ -36,13 +39,16 @@ def test_round_trip(names: list[str], data: st.DataObject) -> None:
     assert Network.from_edges(read_names, read_arrows) == graph == network(text)
     assert read_arrows == graph.edges
     assert network("; ".join(text.split("\n"))) == graph
+    assert read_edges(" -> ".join(map(json.dumps, names))) == (tuple(names), tuple(pairwise(names)))
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("a -> b\na -> b -> c", 'Line 2, "a -> b -> c", is neither'),
+        ("b\na -> b, c", 'Line 2, "a -> b, c", is neither'),
         ("a,b,c", "Line 1"),
+        ("a -> -> c", "needs a name on both sides"),
+        ("a -> b -> b", 'an arrow from "b" to itself'),
         ("a ->", "needs a name on both sides"),
         ("-> b", "needs a name on both sides"),
         ("a -> a", 'an arrow from "a" to itself'),
