@@ -17,7 +17,7 @@ from dpbayes.audit.registry import audit, audit_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import in_hundred, percent
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, finite_number, whole_number
+from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 
 MOST_RELEASES = 1000
 """The largest number of releases of one table."""
@@ -72,12 +72,12 @@ class Risk:
         return _raised(beliefs, self.rare)
 
 
-def risk(mechanism: Any, *, n: int, releases: int = 1, suspicion: float = SUSPICION) -> Risk:
+def risk(mechanism: Any, *, n: int | None = None, releases: int = 1, suspicion: float = SUSPICION) -> Risk:
     """Return the risk of one person from several releases of one table of n records.
 
     Args:
-        mechanism: The mechanism.
-        n: The public number of records.
+        mechanism: The mechanism, whose noise is audited; or a release, whose guarantee alone is used.
+        n: The public number of records, which a mechanism needs and a release does not.
         releases: The number of releases of the table.
         suspicion: An attacker's belief about one person before the releases.
 
@@ -85,15 +85,14 @@ def risk(mechanism: Any, *, n: int, releases: int = 1, suspicion: float = SUSPIC
         The risk; `print` shows it in sentences.
 
     Raises:
-        InputError: The mechanism has no guarantee or no audit, the suspicion is not between 0 and 1, or there are more
-            than MOST_RELEASES releases.
+        InputError: The mechanism has no guarantee or no audit, n is missing, the suspicion is not between 0 and 1, or
+            there are more than MOST_RELEASES releases.
 
     Example:
         >>> round(dp.risk(dp.LaplaceUpdates(prior=dp.chain(3), epsilon=1), n=100).ceiling, 3)
         0.232
     """
-    promise: Guarantee = mechanism.certified
-    law = losses_of(mechanism, n=n, releases=releases)
+    promise, law = _promise_of(mechanism), losses_of(mechanism, n=n, releases=releases)
     most = releases * promise.epsilon
     rare = loss_rarely_passed(law, RARE, most) if most else 0.0
     return Risk(
@@ -136,14 +135,26 @@ def promised_guess(promise: Guarantee, *, releases: int = 1, belief: float = 0.5
 # From the audit
 
 
-def losses_of(mechanism: Any, *, n: int, releases: int = 1) -> LossLaw:
+def _promise_of(mechanism: Any) -> Guarantee:
+    promise = getattr(mechanism, "certified", None) or getattr(mechanism, "guarantee", None)
+    if not isinstance(promise, Guarantee):
+        kind = brief(type(mechanism).__name__)
+        raise InputError(f"mechanism must be a mechanism, or what dp.release returns, not {kind}.")
+    return promise
+
+
+def losses_of(mechanism: Any, *, n: int | None, releases: int = 1) -> LossLaw:
     """Return the privacy loss of several releases of one table of n records, the largest of all neighbours.
 
-    Errors: InputError for a mechanism without a guarantee or an audit, and for more than MOST_RELEASES releases.
+    Errors: InputError without a guarantee or an audit, and for more than MOST_RELEASES releases.
     """
-    times, entry, promise = _checked_releases(releases), audit_of(mechanism), mechanism.certified
+    times, entry, promise = _checked_releases(releases), audit_of(mechanism), _promise_of(mechanism)
     if not promise.is_private:
-        raise InputError(f"{mechanism.label} has no guarantee, so a release may reveal every record.")
+        raise InputError(f"{brief(type(mechanism).__name__)} has no guarantee, so a release may reveal every record.")
+    if hasattr(mechanism, "guarantee"):
+        return PromisedLoss(promise.epsilon, promise.delta, times)
+    if n is None:
+        raise InputError("The risk of a mechanism depends on the number of records. Pass it, for example n=1000.")
     if entry.losses is None:
         return _LossOfCurve(mechanism, n, times)
     return entry.losses(mechanism, n=n, releases=times)

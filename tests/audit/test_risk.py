@@ -29,6 +29,7 @@ from dpbayes.mechanisms import (
     Noise,
 )
 from dpbayes.model.closure import OddOverlap
+from dpbayes.model.counts import Counts
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import load_named
 from tests.strategies import V_STRUCTURE, chain
@@ -181,3 +182,10 @@ def test_bad_numbers_and_mechanisms_without_a_promise_are_refused():
         best_guess(losses_of(mechanism, n=10, releases=0))
     with pytest.raises(InputError, match="has no guarantee"):
         risk(Exact(prior=ASIA), n=10)
+
+
+def test_the_risk_of_a_release_is_that_of_its_guarantee():
+    release = GaussianUpdates(prior=COIN, epsilon=1, delta=1e-6).simulate(Counts(COIN.network, np.array([1, 2]), 3), 1)
+    one = risk(release, releases=2, suspicion=0.2)
+    assert one.guess.high == one.promised == promised_guess(release.guarantee, releases=2)
+    assert one.ceiling == ceiling(0.2, release.guarantee, releases=2)
