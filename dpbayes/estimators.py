@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.base.amounts import EpsilonDelta, PrivacyMeasure, amount_text
-from dpbayes.base.libraries import extra
+from dpbayes.base.libraries import extra, pd
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.text import numeral
 from dpbayes.base.types import Codes, FloatArray
@@ -233,6 +233,11 @@ def _arrows(graph: object, table: Dataset) -> list[tuple[str, str]]:
 
 def _encoded(model: Any, X: ArrayLike, y: ArrayLike) -> Dataset:
     """Check the records, keep the public domains in the model, and return the table. The class is the first column."""
+    if y is not None and (missing := np.flatnonzero(pd.isna(np.asarray(y, dtype=object)))).size:
+        raise InputError(
+            f"y has a missing value in record {missing[0] + 1}. Leave such records out, or make the missing "
+            'values a class of their own: y.fillna("unknown").'
+        )
     if model.columns is None:
         try:
             features, labels = validate_data(model, X, y, dtype=np.float64)

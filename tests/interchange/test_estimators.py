@@ -142,6 +142,20 @@ def test_texts_without_declarations_name_the_cure() -> None:
         DPNaiveBayes(columns={"smoker": ["no", "yes"]}, classes=[0, 1]).fit(frame.to_numpy(), [0, 1])
 
 
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+@pytest.mark.parametrize("classes", [None, ["no", "yes"]])
+@pytest.mark.parametrize("kind", ["object", "string", "category"])
+def test_a_missing_class_is_refused_in_one_sentence(missing: object, classes: object, kind: str) -> None:
+    from dpbayes.estimators import DPBayesNetClassifier
+
+    y = pd.Series(["no", "yes", missing, "no"], dtype=kind)
+    columns = {"a": ["no", "yes"]}
+    for x, extra in (([[1], [2], [3], [4]], {}), (pd.DataFrame({"a": ["no"] * 4}), {"columns": columns})):
+        with pytest.raises(dp.InputError, match="y has a missing value in record 3") as refusal:
+            DPBayesNetClassifier(classes=classes, bounds=(0, 5), **extra).fit(x, y)
+        assert "\n" not in str(refusal.value)
+
+
 def test_a_graph_with_another_class_names_the_target() -> None:
     from dpbayes.estimators import DPBayesNetClassifier
 
