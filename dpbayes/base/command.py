@@ -1,6 +1,7 @@
 """A command of a shell: its arguments, its function, and its exit code."""
 
 import argparse
+import os
 import sys
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
@@ -42,8 +43,11 @@ def terminal_text(text: object) -> str:
 
 
 def say(text: object) -> None:
-    """Print a result of a command."""
-    print(terminal_text(text))
+    """Print a result of a command, unless the reader of a pipe has ended, such as `head`."""
+    try:
+        print(terminal_text(text), flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def warn(text: object) -> None:

@@ -22,8 +22,8 @@ _OTHER_ARROW = re.compile(r"=>|<-|[⇒←]")
 def read_edges(text: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     """Read names, in order of first mention, and arrows.
 
-    A line is `parent -> child`, a chain `a -> b -> c`, `parent,child`, or the name of a node; the rest of a line after #
-    is a comment. Names with a comma, a semicolon, an arrow, a quote or # in them are written in quotes, as JSON texts.
+    A line is `parent -> child`, a chain `a -> b -> c`, `parent,child`, or a name; the rest of a line after # is a
+    comment. Names with a comma, a semicolon, an arrow, a quote or # in them are written in quotes, as JSON texts.
 
     Args:
         text: The file's text.

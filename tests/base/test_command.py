@@ -1,5 +1,8 @@
 """What a command prints is safe on a terminal: characters that it would obey are escaped."""
 
+import subprocess
+import sys
+
 import pytest
 
 from dpbayes.base.command import REFUSED, Command, Parser, run_command, terminal_text
@@ -24,6 +27,13 @@ def test_a_refusal_never_prints_them(error: Exception, capsys: pytest.CaptureFix
     assert terminal_text(HOSTILE) in said.err
     assert said.err.rstrip("\n").isprintable()
     assert not said.out
+
+
+def test_the_reader_of_a_pipe_may_end_first() -> None:
+    code = "import sys; from dpbayes.base.command import say; say('a'); say('b'); sys.exit(1)"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert (process.stderr.read(), process.wait()) == (b"", 1)
 
 
 def test_a_word_that_no_command_knows_is_escaped_too(capsys: pytest.CaptureFixture[str]) -> None:

@@ -56,7 +56,7 @@ def add_release(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="confirm that the graph was chosen without looking at the records, which is required",
     )
-    parser.add_argument("--delta", help="for Gaussian noise, the delta that belongs to --epsilon; rho is charged")
+    parser.add_argument("--delta", help="for Gaussian noise, the delta of the guarantee, such as 1e-5; rho is charged")
     parser.add_argument(
         "--mechanism", required=True, choices=list(RELEASABLE), help="a mechanism whose noise is sampled exactly"
     )
@@ -78,7 +78,7 @@ def _add_charged(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that `release` and `adaptive` share."""
     add_ledger(parser)
     parser.add_argument("--dataset", required=True, metavar="ID", help="the name of the dataset in the ledger")
-    parser.add_argument("--domains", **_FILE, required=True, help="a JSON file with the domains of the table's columns")
+    parser.add_argument("--domains", **_FILE, required=True, help="the declarations of the columns, as TOML or JSON")
     parser.add_argument("--epsilon", required=True, help="the epsilon of the guarantee, a decimal")
     parser.add_argument("--again", action="store_true", help="sample new noise for an earlier release and charge again")
     add_out(parser, "the file for the release, such as release.json")
@@ -192,8 +192,7 @@ def add_adaptive(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--delta",
         default="0",
-        help="the delta of the guarantee, a decimal; with a delta above 0, rho is charged, and otherwise epsilon "
-        "(default: 0)",
+        help="the delta of the guarantee, such as 1e-5; above 0, rho is charged, and otherwise epsilon (default: 0)",
     )
 
 
@@ -202,7 +201,7 @@ def adaptive(args: argparse.Namespace) -> int:
     path, columns = _ledger_of(args), _declared(args)
     data = _table_of(args, columns)
     assert isinstance(data, Dataset), "only files are read"
-    plan = plan_for(args.epsilon, args.delta)
+    plan = plan_for(decimal("epsilon", args.epsilon), decimal("delta", args.delta))
     request = AdaptiveRequest.of(args.dataset, data, plan, states_of_missing(columns))
     return _charge(args, path, request, data, data)
 

@@ -20,7 +20,7 @@ _MOST_PLACES = 3_000_000
 
 _MOST_DIGITS, _MOST_LETTERS = 19, 2000
 
-_DECIMAL = re.compile(r"([0-9]{1,20})(?:\.([0-9]{1,20}))?", re.ASCII)
+_DECIMAL = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,2})?", re.ASCII)
 _FRACTION = re.compile(r"(0|[1-9][0-9]{0,59})/([1-9][0-9]{0,59})", re.ASCII)
 
 
@@ -49,10 +49,10 @@ def one_line(what: str, text: object, most: int = 200) -> str:
 
 
 def decimal(name: str, text: object) -> Fraction:
-    """Return a decimal exactly as typed. Errors: InputError except for digits with at most one point."""
+    """Return a decimal exactly as typed, such as 0.5 or 1e-5. Errors: InputError for another text."""
     match = _DECIMAL.fullmatch(text.strip()) if isinstance(text, str) else None
     if match is None:
-        raise InputError(f"{name} must be a decimal such as 0.5 of at most twenty places, not {brief(text)}.")
+        raise InputError(f"{name} must be a decimal such as 0.5 or 1e-5, not {brief(text)}.")
     return Fraction(match[0])
 
 

@@ -322,7 +322,7 @@ def _description(mine: Table, keep: Callable[[Table], None]) -> None:
         download_button(
             "Download", write_domains(mine.columns), DESCRIPTION, mime="application/json", key="domains.out"
         )
-        file = st.file_uploader("Domain description (JSON)", type=None, key="domains.file")
+        file = st.file_uploader("Domain description (TOML or JSON)", type=None, key="domains.file")
         if file is not None and st.button("Use this description"):
             with sentence_instead():
                 columns = for_table(read_domains(file.getvalue()), [column.name for column in mine.columns])
