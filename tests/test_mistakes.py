@@ -130,7 +130,7 @@ MISTAKES = {
     "too few probabilities": (lambda: dp.query(ASIA, CPTS[:3], "dysp", {}), "36", "(3,)"),
     "a posterior as probabilities": (lambda: dp.query(ASIA, POSTERIOR, "dysp", {}), "Dirichlets", "posterior.mean"),
     "text as probabilities": (lambda: dp.sample_dataset(ASIA, "x", 10, 1), "str", "posterior.mean"),
-    "the risk of a name": (lambda: dp.risk("laplace", n=10), "str", "what dp.release returns"),
+    "the risk of a name": (lambda: dp.risk("laplace", n=10), "str", "a mechanism or a release"),
     "the risk without n": (lambda: dp.risk(LAPLACE), "number of records", "n=1000"),
     "a name instead of a mechanism": (lambda: dp.audit_report("laplace", n=10, epsilons=[1]), "audit", ""),
     "a text as n": (lambda: dp.audit_report(LAPLACE, n="10", epsilons=[1]), "n must", "1000"),

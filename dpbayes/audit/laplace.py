@@ -32,9 +32,8 @@ def _law(mechanism: LaplaceUpdates, *, n: int, releases: int) -> LaplaceNoise:
 
 def _shown(mechanism: LaplaceUpdates, law: LaplaceNoise, n: int) -> tuple[WorstCase, str]:
     output = "noisy counts at or beyond those of the first table, where the two tables differ"
-    return WorstCase(
-        *opposites(mechanism.prior.network, n), output
-    ), f"The worst pair changes {law.moved:,} counts by one."
+    worst = WorstCase(*opposites(mechanism.prior.network, n), output)
+    return worst, f"The worst pair changes {law.moved:,} counts by one."
 
 
 AUDIT = audit_of_counts(LaplaceUpdates)

@@ -17,10 +17,7 @@ from dpbayes.audit.registry import audit, audit_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import in_hundred, percent
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, brief, finite_number, whole_number
-
-MOST_RELEASES = 1000
-"""The largest number of releases of one table."""
+from dpbayes.base.validation import InputError, brief, finite_number
 
 SUSPICION = 0.1
 """The default prior belief about one person."""
@@ -86,7 +83,7 @@ def risk(mechanism: Any, *, n: int | None = None, releases: int = 1, suspicion: 
 
     Raises:
         InputError: The mechanism has no guarantee or no audit, n is missing, the suspicion is not between 0 and 1, or
-            there are more than MOST_RELEASES releases.
+            there are more than 10,000 releases.
 
     Example:
         >>> round(dp.risk(dp.LaplaceUpdates(prior=dp.chain(3), epsilon=1), n=100).ceiling, 3)
@@ -118,9 +115,8 @@ def ceiling(suspicion: float, promise: Guarantee, *, releases: int = 1) -> float
 
     With delta = 0, no release exceeds the limit. Errors: InputError for a belief out of (0, 1).
     """
-    times = _checked_releases(releases)
     odds = special.logit(finite_number("The prior probability", suspicion, low=1e-12, high=1 - 1e-12))
-    return float(special.expit(odds + times * promise.epsilon))
+    return float(special.expit(odds + releases * promise.epsilon))
 
 
 def promised_guess(promise: Guarantee, *, releases: int = 1, belief: float = 0.5) -> float:
@@ -128,7 +124,7 @@ def promised_guess(promise: Guarantee, *, releases: int = 1, belief: float = 0.5
 
     One release: 1/2 + (e^epsilon - 1 + 2 delta) / (2 (e^epsilon + 1)) at even odds. [Kairouz15] Theorem 3.3
     """
-    law = PromisedLoss(promise.epsilon, promise.delta, _checked_releases(releases))
+    law = PromisedLoss(promise.epsilon, promise.delta, releases)
     return best_guess(law, belief).high
 
 
@@ -138,26 +134,26 @@ def promised_guess(promise: Guarantee, *, releases: int = 1, belief: float = 0.5
 def _promise_of(mechanism: Any) -> Guarantee:
     promise = getattr(mechanism, "certified", None) or getattr(mechanism, "guarantee", None)
     if not isinstance(promise, Guarantee):
-        kind = brief(type(mechanism).__name__)
-        raise InputError(f"mechanism must be a mechanism, or what dp.release returns, not {kind}.")
+        raise InputError(f"mechanism must be a mechanism or a release, not {brief(type(mechanism).__name__)}.")
     return promise
 
 
 def losses_of(mechanism: Any, *, n: int | None, releases: int = 1) -> LossLaw:
     """Return the privacy loss of several releases of one table of n records, the largest of all neighbours.
 
-    Errors: InputError without a guarantee or an audit, and for more than MOST_RELEASES releases.
+    Errors: InputError without a guarantee or an audit, and for an invalid number of releases.
     """
-    times, entry, promise = _checked_releases(releases), audit_of(mechanism), _promise_of(mechanism)
+    entry, promise = audit_of(mechanism), _promise_of(mechanism)
+    worst = PromisedLoss(promise.epsilon, promise.delta, releases)
     if not promise.is_private:
         raise InputError(f"{brief(type(mechanism).__name__)} has no guarantee, so a release may reveal every record.")
     if hasattr(mechanism, "guarantee"):
-        return PromisedLoss(promise.epsilon, promise.delta, times)
+        return worst
     if n is None:
         raise InputError("The risk of a mechanism depends on the number of records. Pass it, for example n=1000.")
     if entry.losses is None:
-        return _LossOfCurve(mechanism, n, times)
-    return entry.losses(mechanism, n=n, releases=times)
+        return _LossOfCurve(mechanism, n, worst)
+    return entry.losses(mechanism, n=n, releases=releases)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,15 +162,14 @@ class _LossOfCurve:
 
     mechanism: Any
     n: int
-    releases: int
+    worst: PromisedLoss
 
     def deltas(self, epsilons: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return the lower bound of one release, and the smallest known upper bound of all."""
         levels = np.asarray(epsilons, dtype=np.float64)
         curve = audit(self.mechanism, n=self.n, epsilons=levels.ravel()).curve
-        promise = self.mechanism.certified
-        _, worst = PromisedLoss(promise.epsilon, promise.delta, self.releases).deltas(levels)
-        upper = curve.deltas.reshape(levels.shape) if self.releases == 1 else worst
+        _, worst = self.worst.deltas(levels)
+        upper = curve.deltas.reshape(levels.shape) if self.worst.releases == 1 else worst
         return curve.lower.reshape(levels.shape), np.minimum(worst, upper)
 
 
@@ -186,10 +181,6 @@ def best_guess(law: LossLaw, belief: float = 0.5) -> Between:
     odds = float(special.logit(finite_number("The belief", belief, low=1e-9, high=1 - 1e-9)))
     smaller = float(special.expit(-abs(odds)))
     return Between(*(1 - smaller + smaller * float(delta) for delta in law.deltas(abs(odds))))
-
-
-def _checked_releases(releases: int) -> int:
-    return whole_number("The number of releases", releases, low=1, high=MOST_RELEASES)
 
 
 # In words

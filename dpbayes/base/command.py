@@ -27,13 +27,7 @@ _CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def terminal_text(text: object) -> str:
-    r"""Return text for a terminal, with control and direction characters escaped; lines and tabs stay.
-
-    Example:
-        >>> from dpbayes.base.command import terminal_text
-        >>> terminal_text("report\u202efdp.exe")
-        'report\\u202efdp.exe'
-    """
+    """Return text for a terminal, with control and direction characters escaped; lines and tabs stay."""
     return "".join(
         letter.encode("unicode_escape").decode()
         if letter not in "\n\t" and unicodedata.category(letter) in _CONTROLS

@@ -137,9 +137,8 @@ class QueryAnswer:
 
     def assuming(self, independence: str) -> "QueryAnswer":
         """Return the answer without its interval if it assumes an independence."""
-        nothing = np.full_like(self.mean, np.nan)
-        without = replace(self, low=nothing, high=nothing, sd=nothing, level=None, assumes=independence)
-        return without if independence else self
+        nan = np.full_like(self.mean, np.nan)
+        return replace(self, low=nan, high=nan, sd=nan, level=None, assumes=independence) if independence else self
 
 
 def assumed_independence(network: Network, columns: Collection[str]) -> str:

@@ -85,7 +85,6 @@ class AnsweringPosterior(ABC):
         return without_intervals(self.network, self._means(target, given), target, given)
 
     def _means(self, target: str, evidence: Mapping[str, str]) -> FloatArray:
-        """P(target | evidence) under the mean CPTs: (..., r)."""
         return query(self.network, self.mean, target, evidence)
 
     @abstractmethod
