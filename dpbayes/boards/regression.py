@@ -9,7 +9,7 @@ import numpy as np
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import many, numeral, rough, typed
 from dpbayes.boards.board import Board, Frame, Panel, Slider, View, nearest_place
-from dpbayes.experiments.regression import RegressionResult, StudyRecords, records_of, regression_study
+from dpbayes.experiments.regression import Read, RegressionResult, StudyRecords, records_of, regression_study
 from dpbayes.experiments.regression_scenario import PRECISIONS, Records, RegressionScenario
 from dpbayes.figures.regression import epsilon_figure, regression_errors_figure
 from dpbayes.figures.style import Figure
@@ -34,11 +34,13 @@ class RegressionInputs:
         scenario: Records, norm bound, samples and repeats.
         seed: The seed of splits and samples.
         data_seed: The seed of synthetic records.
+        read: Reads the records of a census, if they are those of one.
     """
 
     scenario: RegressionScenario
     seed: int = 1
     data_seed: int = 1
+    read: Read | None = None
 
     @property
     def is_private(self) -> bool:
@@ -48,7 +50,7 @@ class RegressionInputs:
     @cached_property
     def measured(self) -> tuple[RegressionResult, StudyRecords]:
         """The errors of all repeats, which are the same at every stop, and the records."""
-        records = records_of(self.scenario, seed=self.data_seed)
+        records = records_of(self.scenario, seed=self.data_seed, read=self.read)
         return regression_study(records.table, self.scenario, stream(self.seed, "regression")), records
 
 

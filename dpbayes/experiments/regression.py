@@ -8,6 +8,7 @@ moments of all records and of the training set, so no record is read again. Erro
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -22,7 +23,6 @@ from dpbayes.experiments.regression_scenario import CENSUS_BOUNDS, Records, Regr
 from dpbayes.mechanisms.regression import RegressionSampler
 from dpbayes.model.regression import Moments, PublicBounds, RegressionData, ScaledRegression, mean_squared_error, scaled
 from dpbayes.posteriors.gaussian import sample_in_ball, weights_posterior
-from dpbayes.sources.shipped_tables import regression_bounds, shipped_regression
 
 _ENTRIES = 1 << 20
 """Numbers of training sets, or of samples, in memory at a time."""
@@ -121,10 +121,16 @@ def study_records(data: RegressionData, bounds: PublicBounds) -> StudyRecords:
     return StudyRecords(SplitTable.of(scaled(data, bounds)), target, bounds.half_width(target))
 
 
-def records_of(scenario: RegressionScenario, *, seed: int) -> StudyRecords:
-    """Return the records that a scenario names, whose target is in US dollars."""
+Read = Callable[[str], tuple[RegressionData, PublicBounds]]
+"""Reads the records of a census by its key, with their public bounds: `sources.shipped_tables.shipped_regression`."""
+
+
+def records_of(scenario: RegressionScenario, *, seed: int, read: Read | None = None) -> StudyRecords:
+    """Return the records that a scenario names, whose target is in US dollars. A census needs `read`."""
     if scenario.records is Records.FULTON:
-        return study_records(shipped_regression("fulton"), regression_bounds("fulton"))
+        if read is None:
+            raise InputError("Records of a census are read from a file: pass read=shipped_regression.")
+        return study_records(*read("fulton"))
     census = census_like(scenario.n, features=scenario.features, rng=stream(seed, "regression", "records"))
     return study_records(census, CENSUS_BOUNDS)
 

@@ -89,23 +89,18 @@ def default_network(key: str) -> Network:
 
 
 @functools.lru_cache(maxsize=1)
-def shipped_regression(key: str) -> RegressionData:
-    """Return a table of SHIPPED that has regression bounds as numbers in their own units, the target last.
+def shipped_regression(key: str) -> tuple[RegressionData, PublicBounds]:
+    """Return a table of SHIPPED as numbers in their own units, the target last, with their public bounds.
 
     Fulton County's 25,766 adults, 14 features and annual income, stand in for the census extract of [Zhang16] Section
     5.2, which may not be handed on. Errors: InputError naming its file, or a table without such bounds.
     """
-    bounds = regression_bounds(key)
-    values = shipped_frame(key)[list(bounds.limits)].astype(float).to_numpy()
-    return RegressionData(values[:, :-1], values[:, -1], tuple(bounds.limits))
-
-
-def regression_bounds(key: str) -> PublicBounds:
-    """Return the public bounds of a table's numbers. Errors: InputError for a table that has none."""
     bounds = _shipped(key).regression_bounds
     if not bounds:
         raise InputError(f"The table {brief(key)} has no public bounds for a regression.")
-    return PublicBounds({name: (low, high) for name, (low, high) in bounds.items()})
+    values = shipped_frame(key)[list(bounds)].astype(float).to_numpy()
+    limits = {name: (low, high) for name, (low, high) in bounds.items()}
+    return RegressionData(values[:, :-1], values[:, -1], tuple(bounds)), PublicBounds(limits)
 
 
 def _columns(key: str) -> tuple[Column, ...]:

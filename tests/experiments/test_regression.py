@@ -20,7 +20,7 @@ from dpbayes.experiments.regression_scenario import (
     census_like,
 )
 from dpbayes.model.regression import RegressionData, ScaledRegression, scaled
-from dpbayes.sources.shipped_tables import regression_bounds, shipped_regression
+from dpbayes.sources.shipped_tables import shipped_regression
 from tests.conftest import FAR
 
 
@@ -42,7 +42,9 @@ def curves(records: SplitTable, design: RegressionScenario, seed: int = 1) -> Re
 
 
 def experiment(scenario: RegressionScenario) -> RegressionResult:
-    return regression_study(records_of(scenario, seed=1).table, scenario, stream(1, "regression"))
+    return regression_study(
+        records_of(scenario, seed=1, read=shipped_regression).table, scenario, stream(1, "regression")
+    )
 
 
 def splits(records: SplitTable, train: int, repeats: int, seed: int = 1) -> list[np.ndarray]:
@@ -215,9 +217,9 @@ def test_the_made_up_census_is_the_same_with_fewer_features() -> None:
 
 
 def test_fulton_is_read_as_numbers_with_bounds_that_clip_some_of_it() -> None:
-    data = shipped_regression("fulton")
+    data, bounds = shipped_regression("fulton")
     assert (data.n, data.features.shape[1], data.names[-1]) == (25_766, 14, "income")
-    clipped = scaled(data, regression_bounds("fulton")).clipped
+    clipped = scaled(data, bounds).clipped
     outside = np.sum((data.target < 0) | (data.target > 200_000))
     assert clipped == outside, "only incomes lie outside what is stated"
     assert 0 < clipped < 0.05 * data.n

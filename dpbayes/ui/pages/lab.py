@@ -202,13 +202,14 @@ def _regression_board(chosen: Chosen) -> None:
     settings, options = chosen.settings, chosen.options("regression")
     scenario = replace(options, precision=RegressionScenario.precision)  # the slider of the board
     value, records = typed(options.precision), scenario.records.value
-    if chosen.is_curator or scenario.records is Records.SYNTHETIC:
+    read = None if scenario.records is Records.SYNTHETIC else shipped_regression
+    if chosen.is_curator or read is None:
         key = (scenario, settings.seed, settings.data_seed)
-        inputs = kept("lab.regression", key, lambda: RegressionInputs(*key))
+        inputs = kept("lab.regression", key, lambda: RegressionInputs(*key, read))
         python = board_in_python(regression, inputs, value)
         _show("regression", key, regression, inputs, value, python=python, records=records)
     else:
-        n, columns = shipped_regression("fulton").features.shape
+        n, columns = read("fulton")[0].features.shape
         price = RegressionPrice(scenario, n, columns)
         _show("regression", (scenario, n), regression, price, value, records=records)
 

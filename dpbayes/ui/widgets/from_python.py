@@ -179,6 +179,8 @@ def _expression(value: object, imports: dict[str, None]) -> str:
         return f"{_class(type(value), imports)}.{value.name}"
     if isinstance(value, tuple):
         return "(" + "".join(f"{_expression(item, imports)}, " for item in value).removesuffix(" ") + ")"
+    if callable(value):
+        return _imported(value, imports)
     if isinstance(value, np.generic):
         return repr(value.item())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -225,5 +227,9 @@ def _class(kind: type, imports: dict[str, None]) -> str:
 
     if kind.__name__ in api.__all__:
         return f"dp.{kind.__name__}"
-    imports[f"from {kind.__module__} import {kind.__name__}"] = None
-    return kind.__name__
+    return _imported(kind, imports)
+
+
+def _imported(value: Any, imports: dict[str, None]) -> str:
+    imports[f"from {value.__module__} import {value.__name__}"] = None
+    return str(value.__name__)
