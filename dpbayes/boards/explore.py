@@ -16,11 +16,20 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.text import near_one, numeral
 from dpbayes.boards.against_epsilon import Pictures
 from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
-from dpbayes.boards.curator import SHOWN, CuratorInputs
-from dpbayes.experiments.answers import THETA, Answers, Span, answers_of, is_like_prior, points_of, span_of
+from dpbayes.boards.curator import SHOWN, CuratorInputs, shown_release
+from dpbayes.experiments.answers import (
+    THETA,
+    Answers,
+    Span,
+    answers_of,
+    answers_of_both,
+    is_like_prior,
+    points_of,
+    span_of,
+)
 from dpbayes.figures.answer import AnswerPicture, answer_figure, frame_height
 from dpbayes.figures.style import Figure
-from dpbayes.mechanisms import Outcome, Release
+from dpbayes.mechanisms import Mechanism, Outcome, Release
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.model.question import Question
 
@@ -181,7 +190,7 @@ def _name(inputs: CuratorInputs | RecipientInputs) -> str:
 
 def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
     release = inputs.release_at(float(stop))
-    read = answers_of(release, inputs.question, is_noise_aware=inputs.is_noise_aware, drawn=1, span=inputs.span)
+    read = answers_of(release, inputs.question, is_noise_aware=inputs.is_noise_aware, span=inputs.span)
     shown, answer = None if read.shown is None else read.shown[0], float(read.means[0])
     top = frame_height(np.zeros(len(THETA)) if shown is None else shown)
     picture = AnswerPicture(points_of(inputs.span), shown, read.means[:1], 0, top=top, span=inputs.span)
@@ -204,7 +213,7 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Beside) -> tuple[Fram
     """Return the frames of the answer at an epsilon, with what the pictures beside it show."""
     mechanism, exact = inputs.mechanism_at(epsilon), inputs.answer
     drawn = min(DRAWN if inputs.question.cell is not None else DRAWN_JOINT, inputs.most_releases)
-    read = _answers(inputs, epsilon, drawn)
+    read = _answers(inputs, mechanism, drawn)
     low, high = (float(end) for end in np.quantile(read.means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2)))
     is_prior = read.densities is not None and is_like_prior(read.densities, inputs.prior_density)
     decimals = _decimals(low, high)
@@ -232,16 +241,13 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Beside) -> tuple[Fram
     )
 
 
-def _answers(inputs: CuratorInputs, epsilon: float, drawn: int) -> Answers:
+def _answers(inputs: CuratorInputs, mechanism: Mechanism[Outcome], drawn: int) -> Answers:
     """Read the release that a recipient sees, and other possible ones."""
-    mechanism, first = inputs.mechanism_at(epsilon), inputs.release_at(epsilon)
+    first = shown_release(mechanism, inputs.counts, inputs.seed)
     rng = stream(inputs.seed, "explore", type(mechanism).__name__)
     others = mechanism.simulate(inputs.counts, rng, (inputs.most_releases - 1,))
-    question, is_noise_aware = inputs.question, inputs.is_noise_aware
-    read = answers_of(first, question, is_noise_aware=is_noise_aware, drawn=1, span=inputs.span)
-    return read.followed_by(
-        answers_of(others, question, is_noise_aware=is_noise_aware, drawn=drawn - 1, span=inputs.span)
-    )
+    is_noise_aware, span = inputs.is_noise_aware, inputs.span
+    return answers_of_both(first, others, inputs.question, is_noise_aware=is_noise_aware, drawn=drawn - 1, span=span)
 
 
 def _answer_figure(

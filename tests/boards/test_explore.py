@@ -93,16 +93,11 @@ def test_answers_outside_of_what_is_shown_are_counted():
     low, high = inputs.span
     frame = explore_table(inputs).frames_at("0.01")[0]
     texts = " ".join(note["text"] for note in frame.figures["posterior"].layout["annotations"])
-    releases = np.concatenate(
-        [
-            inputs.release_at(0.01).noise_aware_cells(np.array([QUESTION.cell]), points=64).mean[:, 0],
-            laplace_at(0.01)
-            .simulate(counts, stream(1, "explore", "LaplaceUpdates"), (399,))
-            .part(slice(0, SHOWN - 1))
-            .noise_aware_cells(np.array([QUESTION.cell]), points=64)
-            .mean[:, 0],
-        ]
-    )
+    others = laplace_at(0.01).simulate(counts, stream(1, "explore", "LaplaceUpdates"), (399,)).part(slice(0, SHOWN - 1))
+    with_curve, rest = others.part(slice(0, DRAWN - 1)), others.part(slice(DRAWN - 1, None))
+    batches = (inputs.release_at(0.01), 512), (with_curve, 512), (rest, 64)
+    cells = np.array([QUESTION.cell])
+    releases = np.concatenate([read.noise_aware_cells(cells, points=points).mean[:, 0] for read, points in batches])
     expected = [int(np.sum(releases < low)), int(np.sum(releases > high))]
     assert [int(number) for number in re.findall(r"(\d+) releases?", texts)] == [k for k in expected if k]
     assert sum(expected) > 5
@@ -197,7 +192,7 @@ def test_the_caption_states_shares_with_a_negative_count_and_the_proved_one():
 def test_a_question_is_answered_from_all_rows_together():
     """Against the joint posterior's own answer with its interval, which has other samples."""
     release = laplace_at(1).simulate(COUNTS, np.random.default_rng(1), (3,))
-    read = answers_of(release, WIDE, is_noise_aware=True, drawn=2)
+    read = answers_of(release.part(slice(0, 2)), WIDE, is_noise_aware=True)
     expected = release.part(slice(0, 1)).joint_noise_aware().query("dysp", {"smoke": "yes"}, interval=0.95)
     state = NETWORK.states[NETWORK.index("dysp")].index("yes")
     assert read.means[0] == pytest.approx(expected.mean[0, state], abs=0.01)

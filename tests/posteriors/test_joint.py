@@ -218,9 +218,9 @@ def test_a_row_that_moved_by_more_than_half_a_deviation_gets_another_sweep(monke
     _, _, release = releases_of(LaplaceUpdates(prior=DIAMOND, epsilon=1.0), 100, 1)
     sweep, numbers = joint._sweep, []
 
-    def moving(work, tables, base, laws, number, share):
+    def moving(batch, laws, number, share):
         numbers.append(number)
-        last = sweep(work, tables, base, laws, number, share)
+        last = sweep(batch, laws, number, share)
         return replace(last, moved=np.full(1, moved if number < 5 else 0.0))
 
     monkeypatch.setattr(joint, "_sweep", moving)

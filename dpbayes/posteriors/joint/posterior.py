@@ -18,7 +18,7 @@ If the sweeps do not converge for a release, its posterior is computed row by ro
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
@@ -182,11 +182,10 @@ def joint_noise_aware(prior: Dirichlets, noise: NoiseModel, released: FloatArray
             the computation is singular.
     """
     tables = checked_tables(prior, noise, released)
-    key = n, noise.scale, noise.sd, noise.variances.tobytes()
-    work = prior.readings.once(key, _Work.of, prior, noise, n)
+    work = prior.readings.once(n, _Work.of, prior, n)
     try:
         with _blas().limit(limits=1, user_api="blas"):  # more threads take twice as long for matrices of this size
-            counts, weights, law = _read(work, tables)
+            counts, weights, law = _read(_Batch(work, noise, tilted_rows(prior, noise, n), tables))
     except np.linalg.LinAlgError:
         raise InputError(
             "The joint posterior cannot be computed for this release. Use the row-wise posterior."
@@ -203,38 +202,24 @@ def _blas() -> ThreadpoolController:
 
 @dataclass(frozen=True, eq=False)
 class _Work:
-    """The parts that do not depend on the release; `where` (m, 2) has the group of every row, and its index there."""
+    """The parts that depend neither on the noise nor on the release."""
 
     prior: Dirichlets
-    noise: NoiseModel
     n: int
     design: JointDesign
-    groups: tuple[TiltedRows, ...]
-    where: IntArray
     parents: tuple[ParentsDesign, ...]
     scores: FloatArray
 
     @classmethod
-    def of(cls, prior: Dirichlets, noise: NoiseModel, n: int) -> "_Work":
+    def of(cls, prior: Dirichlets, n: int) -> "_Work":
         design = JointDesign(prior.network, n)
-        groups = tilted_rows(prior, noise, n)
-        where = np.empty((prior.network.row_count, 2), dtype=np.int64)
-        for g, rows in enumerate(groups):
-            where[rows.prior.rows, 0] = g
-            where[rows.prior.rows, 1] = np.arange(len(rows.prior.rows))
         tables = int(np.clip(_TABLE_NUMBERS // prior.network.cell_count, _LEAST_TABLES, _MOST_TABLES))
         scores = special.ndtri(spread_points(tables, max(1, design.size))).T[:, : design.size]
-        return cls(prior, noise, n, design, groups, where, parents_designs(design), scores)
+        return cls(prior, n, design, parents_designs(design), scores)
 
     @property
     def network(self) -> Network:
         return self.prior.network
-
-    def points(self, rows: TiltedRows) -> int:
-        """Return the number of final points of each of some rows."""
-        if rows.states == 2:
-            return _POINTS
-        return int(np.clip(_FINAL_NUMBERS // self.network.cell_count, _POINTS, _MOST_POINTS))
 
     @cached_property
     def elimination(self) -> Elimination:
@@ -277,6 +262,45 @@ def tilted_rows(prior: Dirichlets, noise: NoiseModel, n: int) -> tuple[TiltedRow
         for part in prior.readings.once(name, row_priors, prior, n, chosen, network.cell_count):
             groups.append(TiltedRows(part, is_fixed, in_groups, noise.scale, noise.sd))
     return tuple(groups)
+
+
+@dataclass(frozen=True, eq=False)
+class _Batch:
+    """Releases (B, K), and the rows of the network in groups; `base` is the normal factor of released residuals.
+
+    `where` (m, 2) has the group of every row, and its index there. `base` is a precision (R,) and a shift (B, R).
+    """
+
+    work: _Work
+    noise: NoiseModel
+    groups: tuple[TiltedRows, ...]
+    tables: FloatArray
+
+    @cached_property
+    def where(self) -> IntArray:
+        where = np.empty((self.work.network.row_count, 2), dtype=np.int64)
+        for g, rows in enumerate(self.groups):
+            where[rows.prior.rows, 0] = g
+            where[rows.prior.rows, 1] = np.arange(len(rows.prior.rows))
+        return where
+
+    @cached_property
+    def base(self) -> tuple[FloatArray, FloatArray]:
+        design = self.work.design
+        if self.noise.scale:
+            return np.full(design.size, 1e-9 / (self.work.n + 1) ** 2), np.zeros((len(self.tables), design.size))
+        precision = 1 / np.maximum(self.noise.variances[design.sets], _LEAST_VARIANCE)
+        return precision, self.work.network.residuals.of_tables(self.tables)[:, 1:] * precision
+
+    def part(self, releases: IntArray) -> "_Batch":
+        """Return a part of a batch."""
+        return replace(self, tables=self.tables[releases])
+
+    def points(self, rows: TiltedRows) -> int:
+        """Return the number of final points of each of some rows."""
+        if rows.states == 2:
+            return _POINTS
+        return int(np.clip(_FINAL_NUMBERS // self.work.network.cell_count, _POINTS, _MOST_POINTS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -332,82 +356,80 @@ class _Result:
     is_settled: BoolArray
 
 
-def _read(work: _Work, tables: FloatArray) -> tuple[FloatArray, FloatArray, TablesLaw]:
-    """Return counts (B, S, K), weights (B, S, m) and the tables' distribution for some releases (B, K)."""
-    result = _swept(work, tables)
+def _read(batch: _Batch) -> tuple[FloatArray, FloatArray, TablesLaw]:
+    """Return counts (B, S, K), weights (B, S, m) and the tables' distribution for some releases."""
+    result, work, tables = _swept(batch), batch.work, batch.tables
     points = max(tilted.weights[0, 0].size for tilted in result.tilted)
     counts = np.zeros((len(tables), points, work.network.cell_count))
     weights = np.zeros((len(tables), points, work.network.row_count))
     rows = []
-    for own, tilted, (mean, covariance) in zip(work.groups, result.tilted, result.marginals, strict=True):
+    for own, tilted, (mean, covariance) in zip(batch.groups, result.tilted, result.marginals, strict=True):
         r, m, number = own.states, len(own.prior.rows), tilted.weights[0, 0].size
         numbers = tilted.scattered(own.prior.alpha).reshape(r, len(tables), m, -1)
         shares = tilted.weights.reshape(len(tables), m, -1)
         counts[:, :number, own.prior.cells] = numbers.transpose(1, 3, 2, 0)
         weights[:, :number, own.prior.rows] = shares.swapaxes(1, 2)
-        sizes = own.inner_sizes(work.points(own))
+        sizes = own.inner_sizes(batch.points(own))
         rows.append(RowDraws(own.prior.cells, own.prior.alpha, tilted, mean, covariance, sizes))
     if (alone := np.flatnonzero(~result.is_settled)).size:
-        quick = noise_aware(work.prior, work.noise, tables[alone], work.n, points=points)
+        quick = noise_aware(work.prior, batch.noise, tables[alone], work.n, points=points)
         counts[alone], weights[alone] = quick.counts, quick.weights
     return counts, weights, TablesLaw(work.design, result.state.mean, result.state.root, tuple(rows), result.is_settled)
 
 
-def _swept(work: _Work, tables: FloatArray) -> _Result:
-    """Sweep over all rows until convergence, by at most as many sweeps as there are shares."""
-    fits = work.network.residuals.consistent(tables, work.n)
-    base = _base(work, tables)
-    regions = [_first_region(rows, work, fits) for rows in work.groups]
-    sites = [_first_site(rows, tables) for rows in work.groups]
-    laws = _SweptLaws(regions, sites, _combined(work, base, sites, []), np.full(len(tables), np.inf))
+def _swept(batch: _Batch) -> _Result:
+    """Sweep over all rows until convergence, by at most as many sweeps as there are shares.
+
+    A release that has converged takes part in no further sweep, so that its result does not depend on the others.
+    """
+    fits = batch.work.network.residuals.consistent(batch.tables, batch.work.n)
+    regions = [_first_region(rows, batch, fits) for rows in batch.groups]
+    sites = [_first_site(rows, batch.tables) for rows in batch.groups]
+    laws = _SweptLaws(regions, sites, _combined(batch, sites, []), np.full(len(batch.tables), np.inf))
+    sweep = 0
     with np.errstate(all="ignore"):  # convergence is tested at the end
-        for sweep, share in enumerate(_SHARES[:_LEAST_SWEEPS]):
-            laws = _sweep(work, tables, base, laws, sweep, share)
-            # The parents' factors take part from the second sweep on, and change the rows in the third.
-            if (laws.moved < _ARRIVED).all() and (sweep > 1 or not work.parents):
-                break
-        sweep = _LEAST_SWEEPS
         while True:
-            late = np.flatnonzero(~(laws.moved < _SETTLED))
+            late = np.flatnonzero(~(laws.moved < (_ARRIVED if sweep < _LEAST_SWEEPS else _SETTLED)))
             if late.size and sweep < len(_SHARES):
-                own = base[0], base[1][late]
-                laws.put(late, _sweep(work, tables[late], own, laws.part(late), sweep, _SHARES[sweep]))
+                laws.put(late, _sweep(batch.part(late), laws.part(late), sweep, _SHARES[sweep]))
                 sweep += 1
                 continue
-            result = _result(work, tables, laws)
+            result = _result(batch, laws)
             again = (laws.moved < _SETTLED) & ~result.is_settled
             if sweep == len(_SHARES) or not again.any():
                 return result
             laws.moved[again] = np.inf
 
 
-def _result(work: _Work, tables: FloatArray, laws: _SweptLaws) -> _Result:
+def _result(batch: _Batch, laws: _SweptLaws) -> _Result:
     """Return the rows' final distributions given the last sites."""
-    marginals = _marginals(work, laws.state)
+    marginals = _marginals(batch, laws.state)
     final = []
-    for g, rows in enumerate(work.groups):
+    for g, rows in enumerate(batch.groups):
         cavity = rows.cavity(*marginals[g], laws.sites[g])
-        final.append(rows.located(tables[:, rows.prior.cells], cavity, laws.regions[g], work.points(rows)))
+        final.append(rows.located(batch.tables[:, rows.prior.cells], cavity, laws.regions[g], batch.points(rows)))
     is_settled = (laws.moved < _SETTLED) & (_distance(laws.regions, final) < _SETTLED_POINTS)
     return _Result(tuple(law.tilted for law in final), marginals, laws.state, is_settled)
 
 
-def _sweep(
-    work: _Work, tables: FloatArray, base: tuple[FloatArray, FloatArray], laws: _SweptLaws, sweep: int, share: float
-) -> _SweptLaws:
+def _sweep(batch: _Batch, laws: _SweptLaws, sweep: int, share: float) -> _SweptLaws:
     """Update all rows' sites, the parents' factors, and the distribution of all tables."""
-    marginals = _marginals(work, laws.state)
+    marginals = _marginals(batch, laws.state)
     located, sites = [], []
-    for g, rows in enumerate(work.groups):
+    for g, rows in enumerate(batch.groups):
         mean, covariance = marginals[g]
         cavity = rows.cavity(mean, covariance, laws.sites[g])
-        region = (np.clip(mean, 0, work.n), covariance) if sweep else laws.regions[g]
-        law = rows.located(tables[:, rows.prior.cells], cavity, region, _SWEEP_POINTS if sweep > 1 else _FEW_POINTS)
+        region = (np.clip(mean, 0, rows.n), covariance) if sweep else laws.regions[g]
+        size = _SWEEP_POINTS if sweep > 1 else _FEW_POINTS
+        law = rows.located(batch.tables[:, rows.prior.cells], cavity, region, size)
         located.append(law)
         sites.append(laws.sites[g].towards(rows.site(law.tilted, law.place, cavity), share))
-    factors = _parents(work, laws.state) if work.parents and sweep else []  # the first one: noise only
-    moved = _distance(laws.regions, located)
-    swept = _SweptLaws([law.region for law in located], sites, _combined(work, base, sites, factors), moved)
+    moved, factors = _distance(laws.regions, located), []
+    if batch.work.parents:
+        # The parents' factors take part from the second sweep on, and change the rows in the third.
+        factors = _parents(batch.work, laws.state) if sweep else []
+        moved = moved if sweep > 1 else np.full_like(moved, np.inf)
+    swept = _SweptLaws([law.region for law in located], sites, _combined(batch, sites, factors), moved)
     if (lost := np.flatnonzero(~np.isfinite(swept.state.mean).all(axis=-1))).size:
         # A step is not taken if the covariance is not positive definite afterwards.
         swept.put(lost, laws.part(lost))
@@ -435,13 +457,14 @@ def _parents(work: _Work, state: _State) -> list[ParentsFactor]:
     return parents_factors(work.parents, work.network, counts, work.n)
 
 
-def _first_region(rows: TiltedRows, work: _Work, fits: FloatArray) -> Place:
+def _first_region(rows: TiltedRows, batch: _Batch, fits: FloatArray) -> Place:
     """The rows' mean and covariance if prior and noise are both approximated as normal."""
-    variances, nodes = work.network.residuals.row_variances(work.noise.variances), work.network.node_of_row
+    network = batch.work.network
+    variances, nodes = network.residuals.row_variances(batch.noise.variances), network.node_of_row
     share, covariance = rows.prior.given_noise(*(own[nodes[rows.prior.rows], None] for own in variances))
     fit, (centre, _) = fits[:, rows.prior.cells], rows.prior.moments
     mean = (fit + np.matmul(share, (centre - fit)[..., None])[..., 0]) @ rows.prior.lift.T
-    return np.clip(mean, 0, work.n), np.broadcast_to(covariance, (len(fits), *covariance.shape)).copy()
+    return np.clip(mean, 0, rows.n), np.broadcast_to(covariance, (len(fits), *covariance.shape)).copy()
 
 
 def _first_site(rows: TiltedRows, tables: FloatArray) -> Normals:
@@ -458,59 +481,47 @@ def _first_site(rows: TiltedRows, tables: FloatArray) -> Normals:
     return Normals(precision, shift)
 
 
-def _base(work: _Work, tables: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The normal factor of released residuals: precision (R,) and shift (B, R)."""
-    design = work.design
-    if work.noise.scale:
-        return np.full(design.size, 1e-9 / (work.n + 1) ** 2), np.zeros((len(tables), design.size))
-    precision = 1 / np.maximum(work.noise.variances[design.sets], _LEAST_VARIANCE)
-    shift = work.network.residuals.of_tables(tables)[:, 1:] * precision
-    return precision, shift
-
-
-def _combined(
-    work: _Work, base: tuple[FloatArray, FloatArray], sites: list[Normals], factors: list[ParentsFactor]
-) -> _State:
+def _combined(batch: _Batch, sites: list[Normals], factors: list[ParentsFactor]) -> _State:
     """Multiply all normal factors."""
-    design, shift = work.design, base[1].copy()
-    batch = len(shift)
-    precision = np.zeros((batch, design.size, design.size))
+    design, shift = batch.work.design, batch.base[1].copy()
+    number = len(shift)
+    precision = np.zeros((number, design.size, design.size))
     diagonal = np.arange(design.size)
-    precision[:, diagonal, diagonal] = base[0]
+    precision[:, diagonal, diagonal] = batch.base[0]
     for family in design.families:
-        group, places = work.where[family.rows[0], 0], work.where[family.rows, 1]
+        group, places = batch.where[family.rows[0], 0], batch.where[family.rows, 1]
         own, toward = sites[group].precision[:, places], sites[group].shift[:, places]
         q, r, size = family.matrix.shape
         flat, numbers = family.matrix.reshape(q * r, size), family.numbers
-        precision[:, numbers[:, None], numbers] += flat.T @ np.matmul(own, family.matrix).reshape(batch, q * r, size)
+        precision[:, numbers[:, None], numbers] += flat.T @ np.matmul(own, family.matrix).reshape(number, q * r, size)
         moved = toward - np.matmul(own, family.centre[..., None])[..., 0]
-        shift[:, numbers] += moved.reshape(batch, q * r) @ flat
+        shift[:, numbers] += moved.reshape(number, q * r) @ flat
     for factor in factors:
         precision[:, factor.numbers[:, None], factor.numbers] += factor.precision
         shift[:, factor.numbers] += factor.shift
-    columns = np.stack([work.elimination.root(own) for own in precision])
+    columns = np.stack([batch.work.elimination.root(own) for own in precision])
     mean = np.matmul(columns, np.matmul(np.swapaxes(columns, -1, -2), shift[..., None]))[..., 0]
     return _State(mean, columns)
 
 
-def _marginals(work: _Work, state: _State) -> tuple[Place, ...]:
+def _marginals(batch: _Batch, state: _State) -> tuple[Place, ...]:
     """The normal distributions of all rows."""
-    batch = len(state.mean)
+    number, work = len(state.mean), batch.work
     regions = [
         (
-            np.empty((batch, len(rows.prior.rows), rows.states)),
-            np.empty((batch, len(rows.prior.rows), rows.states, rows.states)),
+            np.empty((number, len(rows.prior.rows), rows.states)),
+            np.empty((number, len(rows.prior.rows), rows.states, rows.states)),
         )
-        for rows in work.groups
+        for rows in batch.groups
     ]
     for family, reach in zip(work.design.families, work.reaches, strict=True):
-        mean, covariance = regions[work.where[family.rows[0], 0]]
-        places, numbers = work.where[family.rows, 1], family.numbers
+        mean, covariance = regions[batch.where[family.rows[0], 0]]
+        places, numbers = batch.where[family.rows, 1], family.numbers
         q, r, size = family.matrix.shape
         columns = state.columns[:, numbers[:, None], reach]
         own = np.matmul(columns, np.swapaxes(columns, -1, -2))
         by = np.matmul(family.matrix, own[:, None])
         covariance[:, places] = np.matmul(by, np.swapaxes(family.matrix, -1, -2))
         along = state.mean[:, numbers] @ family.matrix.reshape(q * r, size).T
-        mean[:, places] = family.centre + along.reshape(batch, q, r)
+        mean[:, places] = family.centre + along.reshape(number, q, r)
     return tuple(regions)
