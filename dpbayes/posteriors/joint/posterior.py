@@ -20,7 +20,7 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 
 import numpy as np
 from scipy import special
@@ -34,10 +34,10 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.answers import DRAWS, answer_of, even_scores
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.influence import exact_cells
-from dpbayes.posteriors.joint.design import Elimination, JointDesign
+from dpbayes.posteriors.joint.design import JointDesign, inverse_root
 from dpbayes.posteriors.joint.draws import RowDraws, TablesLaw
 from dpbayes.posteriors.joint.parents import ParentsDesign, ParentsFactor, parents_designs, parents_factors
-from dpbayes.posteriors.joint.rows import Located, Normals, Place, Tilted, TiltedRows
+from dpbayes.posteriors.joint.rows import Normals, Place, Tilted, TiltedRows
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_aware import checked_tables, noise_aware
 from dpbayes.posteriors.noise_model import NoiseModel
@@ -77,6 +77,9 @@ _MOST_DRAWS, _DRAWN_NUMBERS = 2048, 1 << 16
 """The largest number of samples for the interval of a question, and the number of samples times cells up to which there
 are more than `DRAWS`. With 512 samples, the ends of intervals have sampling errors of about 0.1 standard deviations;
 with 2048, of 0.05. Networks like Alarm have 512, because samples take as long as the posterior."""
+
+_ASTRAY = 1e6
+"""The limit for the mean of a residual after a step, in units of n, which is the largest residual."""
 
 _LEAST_VARIANCE = 1e-6
 """The smallest variance of a released residual, in squared counts; smaller variances are raised to it."""
@@ -222,18 +225,6 @@ class _Work:
         return self.prior.network
 
     @cached_property
-    def elimination(self) -> Elimination:
-        """The order of elimination for the factors of all families and parents."""
-        families = [family.numbers for family in self.design.families]
-        parents = [np.concatenate((own.new, own.observed)) for own in self.parents]
-        return Elimination.of(families + parents, self.design.size)
-
-    @cached_property
-    def reaches(self) -> list[IntArray]:
-        """The columns of the root in which every family has entries other than 0."""
-        return [self.elimination.reach(family) for family in range(len(self.design.families))]
-
-    @cached_property
     def of_parents(self) -> tuple[IntArray, FloatArray]:
         """The cells (C,) of the nodes in the parents' joint tables and their ancestors, and their columns (R, C)."""
         network = self.network
@@ -304,66 +295,45 @@ class _Batch:
 
 
 @dataclass(frozen=True, eq=False)
-class _State:
-    """The normal distribution of t: mean (B, R), and a root of its covariance by columns (B, R, R).
-
-    The covariance is root.T root. The root is triangular in the order of elimination.
-    """
-
-    mean: FloatArray
-    columns: FloatArray
-
-    @property
-    def root(self) -> FloatArray:
-        return np.swapaxes(self.columns, -1, -2)
-
-
-@dataclass(frozen=True, eq=False)
 class _SweptLaws:
-    """The state of the sweeps: the rows' regions and sites, the tables' distribution, and the rows' change (B,)."""
+    """The state of the sweeps: the rows' regions and sites, the tables' normal distribution, and the rows' change (B,).
+
+    The residuals have `mean` (B, R) and covariance root.T root, with `root` (B, R, R).
+    """
 
     regions: list[Place]
     sites: list[Normals]
-    state: _State
+    mean: FloatArray
+    root: FloatArray
     moved: FloatArray
 
     def part(self, releases: IntArray) -> "_SweptLaws":
         """Return a part of a batch."""
         return _SweptLaws(
             [(mean[releases], covariance[releases]) for mean, covariance in self.regions],
-            [Normals(site.precision[releases], site.shift[releases]) for site in self.sites],
-            _State(self.state.mean[releases], self.state.columns[releases]),
-            self.moved[releases],
+            [Normals(precision[releases], shift[releases]) for precision, shift in self.sites],
+            *(values[releases] for values in (self.mean, self.root, self.moved)),
         )
 
     def put(self, releases: IntArray, others: "_SweptLaws") -> None:
         """Replace a part of a batch."""
-        for own, new in zip(self.regions, others.regions, strict=True):
-            own[0][releases], own[1][releases] = new
-        for site, moved in zip(self.sites, others.sites, strict=True):
-            site.precision[releases], site.shift[releases] = moved.precision, moved.shift
-        self.state.mean[releases], self.state.columns[releases] = others.state.mean, others.state.columns
-        self.moved[releases] = others.moved
+        for own, new in zip(self._arrays, others._arrays, strict=True):
+            own[releases] = new
 
-
-@dataclass(frozen=True, eq=False)
-class _Result:
-    """The final distributions of the rows, their normal ones, that of the tables, and the convergence (B,)."""
-
-    tilted: tuple[Tilted, ...]
-    marginals: tuple[Place, ...]
-    state: _State
-    is_settled: BoolArray
+    @property
+    def _arrays(self) -> list[FloatArray]:
+        return [*chain(*self.regions, *self.sites), self.mean, self.root, self.moved]
 
 
 def _read(batch: _Batch) -> tuple[FloatArray, FloatArray, TablesLaw]:
     """Return counts (B, S, K), weights (B, S, m) and the tables' distribution for some releases."""
-    result, work, tables = _swept(batch), batch.work, batch.tables
-    points = max(tilted.weights[0, 0].size for tilted in result.tilted)
+    work, tables = batch.work, batch.tables
+    laws, marginals, final, is_settled = _swept(batch)
+    points = max(tilted.weights[0, 0].size for tilted in final)
     counts = np.zeros((len(tables), points, work.network.cell_count))
     weights = np.zeros((len(tables), points, work.network.row_count))
     rows = []
-    for own, tilted, (mean, covariance) in zip(batch.groups, result.tilted, result.marginals, strict=True):
+    for own, tilted, (mean, covariance) in zip(batch.groups, final, marginals, strict=True):
         r, m, number = own.states, len(own.prior.rows), tilted.weights[0, 0].size
         numbers = tilted.scattered(own.prior.alpha).reshape(r, len(tables), m, -1)
         shares = tilted.weights.reshape(len(tables), m, -1)
@@ -371,21 +341,22 @@ def _read(batch: _Batch) -> tuple[FloatArray, FloatArray, TablesLaw]:
         weights[:, :number, own.prior.rows] = shares.swapaxes(1, 2)
         sizes = own.inner_sizes(batch.points(own))
         rows.append(RowDraws(own.prior.cells, own.prior.alpha, tilted, mean, covariance, sizes))
-    if (alone := np.flatnonzero(~result.is_settled)).size:
+    if (alone := np.flatnonzero(~is_settled)).size:
         quick = noise_aware(work.prior, batch.noise, tables[alone], work.n, points=points)
         counts[alone], weights[alone] = quick.counts, quick.weights
-    return counts, weights, TablesLaw(work.design, result.state.mean, result.state.root, tuple(rows), result.is_settled)
+    return counts, weights, TablesLaw(work.design, laws.mean, laws.root, tuple(rows), is_settled)
 
 
-def _swept(batch: _Batch) -> _Result:
-    """Sweep over all rows until convergence, by at most as many sweeps as there are shares.
+def _swept(batch: _Batch) -> tuple[_SweptLaws, list[Place], list[Tilted], BoolArray]:
+    """Sweep until convergence, by at most as many sweeps as there are shares.
 
-    A release that has converged takes part in no further sweep, so that its result does not depend on the others.
+    The results are the last laws, and the rows' normal and final distributions and convergence (B,) given them. A
+    release that has converged takes part in no further sweep, so that its result does not depend on the others.
     """
     fits = batch.work.network.residuals.consistent(batch.tables, batch.work.n)
     regions = [_first_region(rows, batch, fits) for rows in batch.groups]
     sites = [_first_site(rows, batch.tables) for rows in batch.groups]
-    laws = _SweptLaws(regions, sites, _combined(batch, sites, []), np.full(len(batch.tables), np.inf))
+    laws = _SweptLaws(regions, sites, *_combined(batch, sites, []), np.full(len(batch.tables), np.inf))
     sweep = 0
     with np.errstate(all="ignore"):  # convergence is tested at the end
         while True:
@@ -394,27 +365,26 @@ def _swept(batch: _Batch) -> _Result:
                 laws.put(late, _sweep(batch.part(late), laws.part(late), sweep, _SHARES[sweep]))
                 sweep += 1
                 continue
-            result = _result(batch, laws)
-            again = (laws.moved < _SETTLED) & ~result.is_settled
+            marginals, final = _final(batch, laws)
+            is_settled = (laws.moved < _SETTLED) & (_distance(laws.regions, final) < _SETTLED_POINTS)
+            again = (laws.moved < _SETTLED) & ~is_settled
             if sweep == len(_SHARES) or not again.any():
-                return result
+                return laws, marginals, final, is_settled
             laws.moved[again] = np.inf
 
 
-def _result(batch: _Batch, laws: _SweptLaws) -> _Result:
-    """Return the rows' final distributions given the last sites."""
-    marginals = _marginals(batch, laws.state)
-    final = []
-    for g, rows in enumerate(batch.groups):
-        cavity = rows.cavity(*marginals[g], laws.sites[g])
-        final.append(rows.located(batch.tables[:, rows.prior.cells], cavity, laws.regions[g], batch.points(rows)))
-    is_settled = (laws.moved < _SETTLED) & (_distance(laws.regions, final) < _SETTLED_POINTS)
-    return _Result(tuple(law.tilted for law in final), marginals, laws.state, is_settled)
+def _final(batch: _Batch, laws: _SweptLaws) -> tuple[list[Place], list[Tilted]]:
+    """Return the rows' normal and final distributions given the last sites."""
+    marginals, final = _marginals(batch, laws), []
+    for rows, normal, site, region in zip(batch.groups, marginals, laws.sites, laws.regions, strict=True):
+        cavity = rows.cavity(*normal, site)
+        final.append(rows.located(batch.tables[:, rows.prior.cells], cavity, region, batch.points(rows)))
+    return marginals, final
 
 
 def _sweep(batch: _Batch, laws: _SweptLaws, sweep: int, share: float) -> _SweptLaws:
     """Update all rows' sites, the parents' factors, and the distribution of all tables."""
-    marginals = _marginals(batch, laws.state)
+    marginals = _marginals(batch, laws)
     located, sites = [], []
     for g, rows in enumerate(batch.groups):
         mean, covariance = marginals[g]
@@ -423,34 +393,34 @@ def _sweep(batch: _Batch, laws: _SweptLaws, sweep: int, share: float) -> _SweptL
         size = _SWEEP_POINTS if sweep > 1 else _FEW_POINTS
         law = rows.located(batch.tables[:, rows.prior.cells], cavity, region, size)
         located.append(law)
-        sites.append(laws.sites[g].towards(rows.site(law.tilted, law.place, cavity), share))
+        sites.append(laws.sites[g].towards(rows.site(law, cavity), share))
     moved, factors = _distance(laws.regions, located), []
     if batch.work.parents:
         # The parents' factors take part from the second sweep on, and change the rows in the third.
-        factors = _parents(batch.work, laws.state) if sweep else []
+        factors = _parents(batch.work, laws) if sweep else []
         moved = moved if sweep > 1 else np.full_like(moved, np.inf)
-    swept = _SweptLaws([law.region for law in located], sites, _combined(batch, sites, factors), moved)
-    if (lost := np.flatnonzero(~np.isfinite(swept.state.mean).all(axis=-1))).size:
-        # A step is not taken if the covariance is not positive definite afterwards.
+    swept = _SweptLaws([law.region for law in located], sites, *_combined(batch, sites, factors), moved)
+    if (lost := np.flatnonzero(~(np.abs(swept.mean) < _ASTRAY * batch.work.n).all(axis=-1))).size:
+        # A step is not taken if the covariance is not positive definite afterwards, or almost.
         swept.put(lost, laws.part(lost))
         swept.moved[lost] = np.inf
     return swept
 
 
-def _distance(before: list[Place], after: list[Located]) -> FloatArray:
+def _distance(before: list[Place], after: list[Tilted]) -> FloatArray:
     """The largest change of the rows' means (B,), in the larger standard deviation plus `_ERRORS` sampling errors."""
     moved = np.zeros(len(before[0][0]))
     for old, law in zip(before, after, strict=True):
         new = law.region
         variances = (np.diagonal(covariance, axis1=-2, axis2=-1) for _, covariance in (old, new))
         sd = np.sqrt(np.maximum(*variances) + 0.1)
-        sd *= 1 + _ERRORS * law.tilted.sampling_error[..., None]
+        sd *= 1 + _ERRORS * law.sampling_error[..., None]
         moved = np.maximum(moved, (np.abs(new[0] - old[0]) / sd).max(axis=(-2, -1)))
     return np.where(np.isfinite(moved), moved, np.inf)
 
 
-def _parents(work: _Work, state: _State) -> list[ParentsFactor]:
-    drawn = np.swapaxes(state.mean[:, None] + np.matmul(work.scores, state.root), 0, 1)
+def _parents(work: _Work, laws: _SweptLaws) -> list[ParentsFactor]:
+    drawn = np.swapaxes(laws.mean[:, None] + np.matmul(work.scores, laws.root), 0, 1)
     cells, tables = work.of_parents
     counts = np.ones((*drawn.shape[:2], work.network.cell_count))
     counts[..., cells] = work.design.centre[cells] + drawn @ tables
@@ -481,8 +451,8 @@ def _first_site(rows: TiltedRows, tables: FloatArray) -> Normals:
     return Normals(precision, shift)
 
 
-def _combined(batch: _Batch, sites: list[Normals], factors: list[ParentsFactor]) -> _State:
-    """Multiply all normal factors."""
+def _combined(batch: _Batch, sites: list[Normals], factors: list[ParentsFactor]) -> Place:
+    """Multiply all normal factors: the mean (B, R) of the residuals, and a root (B, R, R) of their covariance."""
     design, shift = batch.work.design, batch.base[1].copy()
     number = len(shift)
     precision = np.zeros((number, design.size, design.size))
@@ -499,14 +469,13 @@ def _combined(batch: _Batch, sites: list[Normals], factors: list[ParentsFactor])
     for factor in factors:
         precision[:, factor.numbers[:, None], factor.numbers] += factor.precision
         shift[:, factor.numbers] += factor.shift
-    columns = np.stack([batch.work.elimination.root(own) for own in precision])
-    mean = np.matmul(columns, np.matmul(np.swapaxes(columns, -1, -2), shift[..., None]))[..., 0]
-    return _State(mean, columns)
+    root = np.stack([inverse_root(own) for own in precision])
+    return np.matmul(np.matmul(root, shift[..., None]).swapaxes(-1, -2), root)[:, 0], root
 
 
-def _marginals(batch: _Batch, state: _State) -> tuple[Place, ...]:
+def _marginals(batch: _Batch, laws: _SweptLaws) -> list[Place]:
     """The normal distributions of all rows."""
-    number, work = len(state.mean), batch.work
+    number = len(laws.mean)
     regions = [
         (
             np.empty((number, len(rows.prior.rows), rows.states)),
@@ -514,14 +483,14 @@ def _marginals(batch: _Batch, state: _State) -> tuple[Place, ...]:
         )
         for rows in batch.groups
     ]
-    for family, reach in zip(work.design.families, work.reaches, strict=True):
+    for family in batch.work.design.families:
         mean, covariance = regions[batch.where[family.rows[0], 0]]
         places, numbers = batch.where[family.rows, 1], family.numbers
         q, r, size = family.matrix.shape
-        columns = state.columns[:, numbers[:, None], reach]
-        own = np.matmul(columns, np.swapaxes(columns, -1, -2))
+        columns = laws.root[:, :, numbers]
+        own = np.matmul(np.swapaxes(columns, -1, -2), columns)
         by = np.matmul(family.matrix, own[:, None])
         covariance[:, places] = np.matmul(by, np.swapaxes(family.matrix, -1, -2))
-        along = state.mean[:, numbers] @ family.matrix.reshape(q * r, size).T
+        along = laws.mean[:, numbers] @ family.matrix.reshape(q * r, size).T
         mean[:, places] = family.centre + along.reshape(number, q, r)
-    return tuple(regions)
+    return regions

@@ -15,7 +15,7 @@ to the tilted one.
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy import special
@@ -63,8 +63,7 @@ Place = tuple[FloatArray, FloatArray]
 """The location of a distribution: mean (B, m, r) and covariance (B, m, r, r) of u."""
 
 
-@dataclass(frozen=True, eq=False)
-class Normals:
+class Normals(NamedTuple):
     """Normal factors of rows u, one for each of some releases and rows: precision (B, m, r, r) and shift (B, m, r)."""
 
     precision: FloatArray
@@ -91,7 +90,7 @@ class Tilted:
     width: FloatArray
     spreads: FloatArray
 
-    @property
+    @cached_property
     def place(self) -> Place:
         """Mean and covariance of u."""
         r, batch, m = len(self.points) - 1, *self.points.shape[1:3]
@@ -127,32 +126,21 @@ class Tilted:
             counts[-1] -= move
         return counts
 
-    @property
+    @cached_property
     def region(self) -> Place:
         """Mean and covariance of u including the variances within groups: the region for the next search."""
-        mean, covariance = self.place
+        mean, covariance = self.place[0], self.place[1].copy()
         flat = self.spreads.reshape(*self.spreads.shape[:3], -1)
         within = np.vecdot(self.weights.reshape(flat.shape[1:]), flat)
         diagonal = np.arange(len(within))
         covariance[..., diagonal, diagonal] += np.moveaxis(within, 0, -1)
         return mean, covariance
 
-
-@dataclass(frozen=True, eq=False)
-class Located:
-    """Tilted distributions, their mean and covariance, and the regions for the next search."""
-
-    tilted: Tilted
-    place: Place
-    region: Place
-
-    def put(self, release: IntArray, row: IntArray, others: Tilted, region: Place) -> None:
+    def put(self, release: IntArray, row: IntArray, others: "Tilted") -> "Tilted":
         """Replace the distributions of some rows (P,) of some releases (P,); `others` has one release of P rows."""
-        own = self.tilted
-        own.points[:, release, row], own.weights[release, row] = others.points[:, 0], others.weights[0]
-        own.width[release, row], own.spreads[:, release, row] = others.width[0], others.spreads[:, 0]
-        for before, after in ((self.place, others.place), (self.region, region)):
-            before[0][release, row], before[1][release, row] = after[0][0], after[1][0]
+        self.points[:, release, row], self.weights[release, row] = others.points[:, 0], others.weights[0]
+        self.width[release, row], self.spreads[:, release, row] = others.width[0], others.spreads[:, 0]
+        return replace(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,10 +186,9 @@ class TiltedRows:
 
     # Points
 
-    def located(self, released: FloatArray, cavity: tuple[FloatArray, FloatArray], region: Place, size: int) -> Located:
+    def located(self, released: FloatArray, cavity: tuple[FloatArray, FloatArray], region: Place, size: int) -> Tilted:
         """Return points of the tilted distribution; the region is moved until it contains the distribution."""
-        tilted = self.tilted(released, cavity, region, size)
-        law = Located(tilted, tilted.place, tilted.region)
+        law = self.tilted(released, cavity, region, size)
         places = np.indices(released.shape[:2]).reshape(2, -1)
         before, after = region, law.region
         for _ in range(_MOVES - 1):
@@ -216,7 +203,7 @@ class TiltedRows:
             others = cavity[0][release, row][None], cavity[1][release, row][None]
             part = self.of(row).tilted(released[release, row][None], others, before, size)
             after = part.region
-            law.put(release, row, part, after)
+            law = law.put(release, row, part)
         return law
 
     def tilted(self, released: FloatArray, cavity: tuple[FloatArray, FloatArray], place: Place, size: int) -> Tilted:
@@ -404,9 +391,9 @@ class TiltedRows:
 
     # Sites
 
-    def site(self, tilted: Tilted, place: Place, cavity: tuple[FloatArray, FloatArray]) -> Normals:
+    def site(self, tilted: Tilted, cavity: tuple[FloatArray, FloatArray]) -> Normals:
         """Return the normal factors that change cavities to the moments of these tilted distributions."""
-        mean, covariance = place[0], place[1].copy()
+        mean, covariance = tilted.place[0], tilted.place[1].copy()
         centre, precision = cavity
         diagonal = np.arange(self.states)
         around = np.asarray(np.linalg.inv(precision), dtype=np.float64)
