@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from dpbayes import __version__
-from dpbayes.base.command import REFUSED, Parser, started_as, warn
+from dpbayes.base.command import REFUSED, Parser, run_command, started_as, warn
 from dpbayes.base.libraries import extra
 from dpbayes.base.validation import InputError
 
@@ -26,9 +26,9 @@ def main(words: Sequence[str] | None = None) -> int:
     """
     words = sys.argv[1:] if words is None else words
     if words and words[0] in COMMANDS:
-        from dpbayes.releases.commands import main as releases
+        from dpbayes.releases import commands
 
-        return releases(words)
+        return run_command(words[0], commands.COMMANDS[words[0]], words[1:])
     options = _parser().parse_args(words)
     try:
         with extra("app", "The dashboard"):

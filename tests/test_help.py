@@ -6,13 +6,13 @@ from collections.abc import Iterator
 import pytest
 
 from dpbayes import __main__ as dashboard
-from dpbayes.base.command import Command, add_parser
+from dpbayes.base.command import Command, Parser, sentence
 from dpbayes.releases.commands import COMMANDS as RELEASES
 
 
 def parsers_of(name: str, command: Command) -> Iterator[argparse.ArgumentParser]:
     """Yield the parser of a command, and those of its actions."""
-    parser = add_parser(argparse.ArgumentParser().add_subparsers(), name, command.about)
+    parser = Parser(prog=name, description=sentence(command.about))
     command.add_arguments(parser)
     yield parser
     for action in parser._actions:

@@ -4,9 +4,9 @@ import argparse
 import os
 import sys
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 from dpbayes.base.validation import InputError
 
@@ -62,33 +62,18 @@ def started_as() -> str:
     return "dpbayes" if Path(sys.argv[0]).stem == "dpbayes" else "python -m dpbayes"
 
 
-def add_parser(named: "argparse._SubParsersAction[Any]", name: str, about: str) -> argparse.ArgumentParser:
-    """Add a command whose list entry is `about`, in the style of argparse, and whose description is its sentence."""
-    return named.add_parser(name, help=about, description=f"{about[:1].upper()}{about[1:]}.")
+def sentence(about: str) -> str:
+    """Return the description of a command: the sentence of its entry in a list, which is in the style of argparse."""
+    return f"{about[:1].upper()}{about[1:]}."
 
 
-def in_help(text: str) -> str:
-    """Return a title or a sentence in the style of argparse: with a small first letter and without a period."""
-    return f"{text[:1].lower()}{text[1:]}".removesuffix(".")
-
-
-def run_command(
-    commands: Mapping[str, Command], words: Sequence[str] | None, *, program: str, about: str, metavar: str = "command"
-) -> int:
-    """Run the command that the first word names; a refusal is one sentence on the error stream.
-
-    Without `words`, those of the process. Returns the exit code.
-    """
-    parser = Parser(prog=program, description=about)
-    named = parser.add_subparsers(dest="command", required=True, metavar=metavar)
-    words = sys.argv[1:] if words is None else words
-    for name, command in commands.items():
-        own = add_parser(named, name, command.about)
-        if name in words[:1]:
-            command.add_arguments(own)
+def run_command(name: str, command: Command, words: Sequence[str]) -> int:
+    """Run a command with these words, and return its exit code; a refusal is one sentence on the error stream."""
+    parser = Parser(prog=f"{started_as()} {name}", description=sentence(command.about))
+    command.add_arguments(parser)
     arguments = parser.parse_args(words)
     try:
-        return commands[arguments.command].run(arguments)
+        return command.run(arguments)
     except InputError as error:
         warn(error)
     except OSError as error:

@@ -22,7 +22,7 @@ def test_a_refusal_never_prints_them(error: Exception, capsys: pytest.CaptureFix
     def run(_: object) -> int:
         raise error
 
-    assert run_command({"x": Command("x", lambda parser: None, run)}, ["x"], program="p", about="a") == REFUSED
+    assert run_command("x", Command("x", lambda parser: None, run), []) == REFUSED
     said = capsys.readouterr()
     assert terminal_text(HOSTILE) in said.err
     assert said.err.rstrip("\n").isprintable()

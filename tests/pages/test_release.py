@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpbayes.__main__ import main
 from dpbayes.base.amounts import PrivacyMeasure, Rho
 from dpbayes.base.zcdp import zcdp_epsilon, zcdp_rho
 from dpbayes.boards import static
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases import ledger
-from dpbayes.releases.commands import main
 from dpbayes.releases.document import read_document
 from dpbayes.releases.document.request import parsed_promise
 from dpbayes.releases.ledger import Account

@@ -11,12 +11,13 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from dpbayes.__main__ import main
 from dpbayes.base.amounts import PrivacyMeasure
 from dpbayes.base.command import HOLDS, REFUSED
 from dpbayes.mechanisms import RELEASABLE
 from dpbayes.mechanisms.noise.exact import opendp
 from dpbayes.releases import ledger, publishing, report
-from dpbayes.releases.commands import charged, main, view
+from dpbayes.releases.commands import charged, view
 from dpbayes.releases.commands.view import VIEWS
 from dpbayes.releases.document import read_document
 from dpbayes.releases.ledger import store

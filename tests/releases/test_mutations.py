@@ -12,8 +12,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpbayes.__main__ import main
 from dpbayes.base.command import HOLDS, REFUSED
-from dpbayes.releases.commands import main
 from dpbayes.releases.document.canonical import canonical
 from dpbayes.releases.document.certificate import Composed
 from dpbayes.releases.publishing import drawn_document

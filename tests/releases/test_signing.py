@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpbayes.__main__ import main
 from dpbayes.base.validation import InputError
 from dpbayes.releases import ledger, signing
-from dpbayes.releases.commands import main
 from dpbayes.releases.document import read_document
 from dpbayes.releases.document.canonical import canonical, hash_of, read_canonical
 from dpbayes.releases.publishing import publish

@@ -3,9 +3,7 @@
 `python -m dpbayes release --help` describes one of them; each has `--help`.
 """
 
-from collections.abc import Sequence
-
-from dpbayes.base.command import Command, run_command, started_as
+from dpbayes.base.command import Command
 from dpbayes.releases.commands.accounts import add_accounts, keep_accounts
 from dpbayes.releases.commands.charged import adaptive, add_adaptive, add_release, release
 from dpbayes.releases.commands.view import add_check, add_view, check_release, make_view
@@ -19,8 +17,3 @@ COMMANDS = {
     "verify": Command("verify a release without its data", add_check, check_release),
     "view": Command("write a network, records or a report from a release", add_view, make_view),
 }
-
-
-def main(words: Sequence[str]) -> int:
-    """Run one command; a refusal is one sentence on the error stream, with exit code 2."""
-    return run_command(COMMANDS, words, program=started_as(), about=__doc__.partition("\n")[0])

@@ -3,44 +3,36 @@
 import argparse
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
-from dpbayes.base.amounts import PrivacyMeasure, amount_text, measure_of, number_of
-from dpbayes.base.command import HOLDS, add_parser, say
+from dpbayes.base.amounts import amount_text, measure_of, number_of
+from dpbayes.base.command import HOLDS, say, sentence
 from dpbayes.base.validation import whole_number
 from dpbayes.releases import ledger
 from dpbayes.releases.document.request import typed_amount
-from dpbayes.releases.ledger import Account, Spending
+from dpbayes.releases.ledger import Spending
 from dpbayes.releases.output import add_out, require_output, write_output
 from dpbayes.releases.signing import key_file, make_key, named_keys
 
-
-def add_ledger(parser: argparse.ArgumentParser) -> None:
-    """Add the argument that names the ledger."""
-    parser.add_argument(
-        "--ledger",
-        type=Path,
-        metavar="FILE",
-        help="the file of the ledger (default: DPBAYES_LEDGER, or a ledger in your data folder)",
-    )
-
-
-def left_of(path: Path, dataset: str) -> str:
-    """Return a sentence on the remaining budget of a dataset. Errors: InputError."""
-    account = ledger.read_books(path).account(dataset)
-    return f"The remaining budget is {amount_text(account.left)} of {amount_text(account.budget)}{_kept_in(account)}."
-
-
-def _kept_in(account: Account) -> str:
-    return ", in rho" if account.measure is PrivacyMeasure.RHO else ""
+LEDGER: dict[str, Any] = {
+    "type": Path,
+    "metavar": "FILE",
+    "help": "the file of the ledger (default: DPBAYES_LEDGER, or a ledger in your data folder)",
+}
+"""The argument `--ledger`."""
 
 
 def add_accounts(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `ledger` and of its actions."""
-    add_ledger(parser)
+    parser.add_argument("--ledger", **LEDGER)
     actions = parser.add_subparsers(dest="action", required=True, metavar="action")
-    add_parser(actions, "list", "list datasets with their budgets, all releases, and all signing keys")
+
+    def add(name: str, about: str) -> argparse.ArgumentParser:
+        return actions.add_parser(name, help=about, description=sentence(about))
+
+    add("list", "list datasets with their budgets, all releases, and all signing keys")
     for name, about in (("open", "open a dataset with a total budget"), ("raise", "raise a dataset's total budget")):
-        action = add_parser(actions, name, about)
+        action = add(name, about)
         action.add_argument("dataset", help="the name of the dataset in the ledger")
         action.add_argument("--budget", required=True, help="the total epsilon, a decimal")
         action.add_argument(
@@ -49,10 +41,10 @@ def add_accounts(parser: argparse.ArgumentParser) -> None:
             help="the total delta; above 0, the budget is kept in rho, which also pays for Gaussian noise (default: 0)",
         )
         action.add_argument("--reason", required=True, help="the justification, for readers of the ledger")
-    export = add_parser(actions, "export", "write the document of a release again, at no cost")
+    export = add("export", "write the document of a release again, at no cost")
     export.add_argument("row", help="the number of the release's row, as printed by `ledger list`")
     add_out(export, "the file for the document")
-    check = add_parser(actions, "check", "check that version, hash chain, sums and contents are unchanged")
+    check = add("check", "check that version, hash chain, sums and contents are unchanged")
     check.add_argument(
         "--seen",
         action="append",
@@ -60,7 +52,7 @@ def add_accounts(parser: argparse.ArgumentParser) -> None:
         metavar="HASH",
         help="the last hash of an earlier check, which must be in the ledger; may be repeated",
     )
-    new = add_parser(actions, "new-key", "make a signing key, which signs every later release")
+    new = add("new-key", "make a signing key, which signs every later release")
     new.add_argument("--name", required=True, help="the name of the signer, which every signed release contains")
     new.add_argument("--reason", required=True, help="the reason for the key, for readers of the ledger")
     add_out(new, "the file for the public key, which may be published, such as key.pem")
@@ -77,7 +69,7 @@ def _listed(path: Path, args: argparse.Namespace) -> Iterator[str]:
     books = ledger.read_books(path)
     for account in books.accounts.values():
         yield (
-            f"{account.dataset}: budget {amount_text(account.budget)}{_kept_in(account)}, "
+            f"{account.dataset}: budget {account.budget_text}, "
             f"released {amount_text(account.released)}, reserved without a release {amount_text(account.reserved)}, "
             f"left {amount_text(account.left)}"
         )
@@ -95,12 +87,12 @@ def _cost(spending: Spending) -> str:
 
 def _opened(path: Path, args: argparse.Namespace) -> Iterator[str]:
     ledger.open_dataset(path, args.dataset, typed_amount(args.budget, args.delta), reason=args.reason)
-    yield f"{args.dataset} is open in {path}. {left_of(path, args.dataset)}"
+    yield f"{args.dataset} is open in {path}. {ledger.read_books(path).account(args.dataset).left_text}"
 
 
 def _raised(path: Path, args: argparse.Namespace) -> Iterator[str]:
     ledger.raise_budget(path, args.dataset, typed_amount(args.budget, args.delta), reason=args.reason)
-    yield left_of(path, args.dataset)
+    yield ledger.read_books(path).account(args.dataset).left_text
 
 
 def _exported(path: Path, args: argparse.Namespace) -> Iterator[str]:

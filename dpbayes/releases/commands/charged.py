@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from dpbayes.base.command import HOLDS, in_help, say, warn
+from dpbayes.base.command import HOLDS, say, warn
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief, utf8_text
 from dpbayes.mechanisms import RELEASABLE, releasable
@@ -16,7 +16,7 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.prior_rules import PriorKind, PriorRule, prior_rule
 from dpbayes.releases import ledger
-from dpbayes.releases.commands.accounts import add_ledger, left_of
+from dpbayes.releases.commands.accounts import LEDGER
 from dpbayes.releases.document.canonical import decimal
 from dpbayes.releases.document.request import (
     AdaptiveRequest,
@@ -67,7 +67,8 @@ def add_release(parser: argparse.ArgumentParser) -> None:
     )
     for name, parameter in _settings().items():
         whose = ", ".join(mechanism for mechanism, entry in RELEASABLE.items() if name in entry.settings)
-        parser.add_argument(f"--{name}", metavar="NUMBER", help=f"{in_help(parameter.description)} ({whose})")
+        about = parameter.description.removesuffix(".")
+        parser.add_argument(f"--{name}", metavar="NUMBER", help=f"{about[:1].lower()}{about[1:]} ({whose})")
 
 
 _FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
@@ -76,7 +77,7 @@ _TABLE = "the table: CSV, Parquet or workbook"
 
 def _add_charged(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that `release` and `adaptive` share."""
-    add_ledger(parser)
+    parser.add_argument("--ledger", **LEDGER)
     parser.add_argument("--dataset", required=True, metavar="ID", help="the name of the dataset in the ledger")
     parser.add_argument("--domains", **_FILE, required=True, help="the declarations of the columns, as TOML or JSON")
     parser.add_argument("--epsilon", required=True, help="the epsilon of the guarantee, a decimal")
@@ -233,6 +234,7 @@ def _charge(
             f"{path} contains the release. Run this command again without --again and with another "
             f"--out, or run python -m dpbayes ledger export {published.row} --out FILE. Neither costs any budget."
         ) from None
+    left = ledger.read_books(path).account(args.dataset).left_text
     say("\n".join(json.loads(published.document)["sentences"]))
-    say(f"Written to {args.out} (row {published.row} of the ledger). {left_of(path, args.dataset)}")
+    say(f"Written to {args.out} (row {published.row} of the ledger). {left}")
     return HOLDS

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from dpbayes.base.amounts import Amount, PrivacyMeasure, Rho, amount_in, cost_in, measure_of, number_of
+from dpbayes.base.amounts import Amount, PrivacyMeasure, Rho, amount_in, amount_text, cost_in, measure_of, number_of
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief, is_writable
 from dpbayes.base.zcdp import renyi_epsilon, renyi_of_pure
@@ -180,6 +180,16 @@ class Account:
     def left(self) -> Fraction:
         """The remaining budget."""
         return self.budget - self.spent
+
+    @property
+    def budget_text(self) -> str:
+        """The budget, with its measure if it is rho."""
+        return f"{amount_text(self.budget)}{', in rho' if self.measure is PrivacyMeasure.RHO else ''}"
+
+    @property
+    def left_text(self) -> str:
+        """A sentence on the remaining budget."""
+        return f"The remaining budget is {amount_text(self.left)} of {self.budget_text}."
 
     def cost_of(self, amount: Amount) -> Fraction:
         """Return the cost of an amount in the measure of the budget.

@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dpbayes.__main__ import main
 from dpbayes.base.amounts import EpsilonDelta, amount_text, rho_of
 from dpbayes.base.command import FAILS, HOLDS, REFUSED
 from dpbayes.model.counts import Counts
 from dpbayes.model.cpts import random_cpts
 from dpbayes.releases import ledger, publishing
-from dpbayes.releases.commands import main
 from dpbayes.releases.commands.view import VIEWS
 from dpbayes.releases.document import read_document
 from dpbayes.releases.publishing import publish
