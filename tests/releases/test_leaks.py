@@ -141,7 +141,7 @@ def _in_the_document(patch: pytest.MonkeyPatch) -> None:
 
 
 def _in_what_is_said(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(charged, "left_of", lambda *_: SEEN[-1].values.max())
+    patch.setattr(ledger.Account, "left_text", property(lambda _: str(SEEN[-1].values.max())))
 
 
 def _in_the_report(patch: pytest.MonkeyPatch) -> None:
