@@ -407,7 +407,7 @@ def _released(model: Any, counts: Counts, epsilon: Fraction) -> _Fitted:
     else:
         answer = request.entry.simulated(request).simulate(counts, _generator(model))
     guarantee = answer.guarantee
-    if releasable(mechanism).measure is PrivacyMeasure.RHO:
+    if releasable(mechanism).noise.measure is PrivacyMeasure.RHO:
         rho = rounded_up(request.rho)
         guarantee = Guarantee(float(epsilon), float(delta), reference=guarantee.reference, rho=rho)
     return _Fitted(network, probabilities_and_warning(answer, Reading.NOISE_AWARE)[0], guarantee, data)

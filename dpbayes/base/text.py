@@ -138,11 +138,10 @@ def shortest(number: float) -> str:
 
 def visible(text: str) -> str:
     """Return a text with its control characters as escapes: one such as U+202E would reorder the text around it."""
-    return "".join(f"\\u{ord(c):04x}" if _is_control(c) else c for c in text)
-
-
-def _is_control(character: str) -> bool:
-    return unicodedata.category(character) in _CONTROLS or unicodedata.bidirectional(character) in _REORDERS
+    return "".join(
+        f"\\u{ord(c):04x}" if unicodedata.category(c) in _CONTROLS or unicodedata.bidirectional(c) in _REORDERS else c
+        for c in text
+    )
 
 
 def escaped(name: str) -> str:

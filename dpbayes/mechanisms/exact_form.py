@@ -33,7 +33,7 @@ NINE_OF_TEN = 1.645
 
 
 class ReleaseSpec(Protocol):
-    """The public description of a release, which the exact form of a mechanism uses."""
+    """The public description of a release, which the exact form of a mechanism uses; its epsilon or its rho is 0."""
 
     @property
     def network(self) -> Network: ...
@@ -110,7 +110,7 @@ class Releasable:
     def simulated(self, spec: ReleaseSpec) -> Any:
         """Return the mechanism with the same distribution, for simulations and audits."""
         values: dict[str, Any] = {"epsilon": float(spec.epsilon), "noise": Noise.WHOLE, "prices": spec.prices}
-        if self.measure is PrivacyMeasure.RHO:
+        if self.noise.measure is PrivacyMeasure.RHO:
             values |= {"epsilon": zcdp_epsilon(float(spec.rho), delta=SHOWN_DELTA), "delta": SHOWN_DELTA}
         values |= {name: own.checked(name, float(spec.settings[name])) for name, own in self.settings.items()}
         own = {field.name for field in fields(self.kind)}
@@ -125,11 +125,6 @@ class Releasable:
         return self.stated(self.simulated(spec), scale)
 
     @property
-    def measure(self) -> PrivacyMeasure:
-        """The privacy measure of the guarantee: epsilon or rho."""
-        return self.noise.measure
-
-    @property
     def law(self) -> str:
         """The distribution of the noise, in words."""
         own = f", where a number has {self.own_scale}, rounded up to a double" if self.own_scale else ""
@@ -141,13 +136,9 @@ class Releasable:
         own = ", of every number's own scale, the most per price times the sensitivity" if self.own_scale else ""
         return self.noise.answered + own
 
-    def promised(self, spec: ReleaseSpec) -> Fraction:
-        """Return the epsilon or the rho of the guarantee."""
-        return spec.rho if self.measure is PrivacyMeasure.RHO else spec.epsilon
-
     def calibrated(self, spec: ReleaseSpec) -> Calibrated:
         """Return the noise scale. Errors: InputError if OpenDP does not confirm it."""
-        promised = self.promised(spec)
+        promised = spec.rho or spec.epsilon
         return calibrated(
             lambda scale: self.answer(spec, scale),
             least=self.noise.least_scale(spec.sensitivity.value, promised),

@@ -3,12 +3,10 @@
 If the ledger names a signing key, a release is signed before the ledger stores it.
 """
 
-import platform
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
@@ -21,10 +19,10 @@ from dpbayes.mechanisms.noise.exact import opendp
 from dpbayes.model.counts import Counts
 from dpbayes.model.dataset import Dataset
 from dpbayes.releases import ledger
-from dpbayes.releases.document.certificate import Composed, Provenance, time_text
+from dpbayes.releases.document.certificate import Composed, Provenance
 from dpbayes.releases.document.document import document_bytes
 from dpbayes.releases.document.request import AdaptiveRequest, Chargeable, ReleaseRequest, question_of
-from dpbayes.releases.document.sampled import Sampled, SampledSteps, SampledTables
+from dpbayes.releases.document.sampled import SampledSteps, SampledTables
 from dpbayes.releases.signing import signed, signing_key
 from dpbayes.sources.domains import DeclaredColumn
 
@@ -122,31 +120,15 @@ def drawn_document(
     `require_drawable`; then nothing was sampled.
     """
     require_drawable(request, data)
-    provenance = provenance_at(time or datetime.now(UTC))
-    first = Composed(0, amount_in(measure_of(request.cost), Fraction(0)))
-    return document_bytes(_sampled(request, data), composed or first, provenance)
-
-
-def _sampled(request: Chargeable, data: Counts | Dataset) -> Sampled:
+    provenance = Provenance.at(time or datetime.now(UTC))
+    composed = composed or Composed(0, amount_in(measure_of(request.cost), Fraction(0)))
     if isinstance(request, AdaptiveRequest):
         assert isinstance(data, Dataset)
-        return SampledSteps(request, carried_out(request.plan, data, OpenDPDraws()))
+        steps = SampledSteps(request, carried_out(request.plan, data, OpenDPDraws()))
+        return document_bytes(steps, composed, provenance)
     assert isinstance(data, Counts)
-    calibration = request.calibrated
-    integers = request.entry.draw(request, data.values, calibration.scale)
-    return SampledTables(request, calibration, integers)
-
-
-def provenance_at(time: datetime) -> Provenance:
-    """Return the time of sampling and the versions. Errors: InputError for a time without a time zone."""
-    return Provenance(time_text(time), _version("dpbayes"), _version("opendp"), platform.python_version())
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "of a checkout"
+    integers = request.entry.draw(request, data.values, request.calibrated.scale)
+    return document_bytes(SampledTables(request, request.calibrated, integers), composed, provenance)
 
 
 # What is refused before anything is spent

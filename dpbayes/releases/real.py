@@ -369,7 +369,7 @@ def request_for(mechanism: Any, dataset: str, table: Dataset) -> ReleaseRequest:
     require_columns(mechanism.prior.network, table)
     form, loss = entry.exact_form, Fraction(_text(mechanism.epsilon))
     own: dict[str, Any] = {"epsilon": loss}
-    if form.measure is PrivacyMeasure.RHO:
+    if form.noise.measure is PrivacyMeasure.RHO:
         own = {"stated": EpsilonDelta(loss, Fraction(_text(mechanism.delta)))}
     return ReleaseRequest(
         dataset=dataset,

@@ -41,7 +41,7 @@ def request_of(network: Network = ASIA, **changes) -> ReleaseRequest:
 def usual_loss(mechanism: str, number: Fraction = Fraction(1, 2)) -> dict[str, Fraction]:
     """Return so much of what a mechanism promises: of an epsilon, or of a rho."""
     entry = RELEASABLE.get(mechanism, RELEASABLE["laplace"])
-    return {entry.measure.value: number}
+    return {entry.noise.measure.value: number}
 
 
 def counted(network: Network = ASIA, *, n: int = N) -> Counts:
@@ -63,7 +63,7 @@ def hashed(content: Mapping[str, Any]) -> bytes:
 
 def before(request: ReleaseRequest) -> Composed:
     """Return what was spent before, in what a budget must be kept in to pay the request."""
-    return BEFORE_IN_RHO if request.entry.measure is PrivacyMeasure.RHO else BEFORE
+    return BEFORE_IN_RHO if request.entry.noise.measure is PrivacyMeasure.RHO else BEFORE
 
 
 def drawn(request: ReleaseRequest, counts: Counts | None = None) -> bytes:

@@ -26,7 +26,6 @@ from dpbayes.releases.document.certificate import (
     Provenance,
     certificate_of,
     sentences_of,
-    time_text,
 )
 from dpbayes.releases.document.sampled import SampledTables
 from dpbayes.releases.publishing import drawn_document
@@ -259,9 +258,9 @@ def test_what_was_composed_is_exact_and_agrees_with_itself(composed):
 
 
 def test_a_time_has_its_zone():
-    assert time_text(TIME) == "2026-03-31T12:00:00Z"
+    assert Provenance.at(TIME).time == "2026-03-31T12:00:00Z"
     with pytest.raises(InputError, match="time zone"):
-        time_text(TIME.replace(tzinfo=None))
+        Provenance.at(TIME.replace(tzinfo=None))
 
 
 # Reading

@@ -231,7 +231,7 @@ def test_no_randomness_but_opendps_is_used(tmp_path, monkeypatch, mechanism):
     is_binary = mechanism == "fourier"
     network = leaking.BINARY if is_binary else NETWORK
     counts = leaking.binary_counts() if is_binary else counts_of(TRUE)
-    in_rho = RELEASABLE[mechanism].measure is PrivacyMeasure.RHO
+    in_rho = RELEASABLE[mechanism].noise.measure is PrivacyMeasure.RHO
     path = opened_in_rho(tmp_path) if in_rho else opened(tmp_path)
     loss = {"rho": Fraction(1, 2)} if in_rho else {}
     request = question(mechanism=mechanism, network=network, n=counts.n, **loss)

@@ -49,7 +49,7 @@ def content_of(mechanism: str = "laplace") -> dict:
 @pytest.mark.parametrize("mechanism", RELEASABLE)
 def test_a_real_document_is_verified(mechanism):
     verification = verify(REAL[mechanism])
-    measure = read_document(REAL[mechanism]).request.entry.measure
+    measure = read_document(REAL[mechanism]).request.entry.noise.measure
     assert [check.name for check in verification.checks] == [measure.value if n == "epsilon" else n for n in NAMES]
     assert verification.holds
     assert verification.left_out == (NOT_SIGNED,)

@@ -5,10 +5,11 @@ from the other fields of the document, so each reader can compute and compare th
 """
 
 import math
-from collections.abc import Mapping
+import platform
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
+from importlib.metadata import PackageNotFoundError, version
 
 from dpbayes.base.amounts import (
     Amount,
@@ -40,6 +41,14 @@ TRUST = (
     "file needs to be trusted."
 )
 """Sentences of the certificates of all releases."""
+
+NO_MISSING = "The request states no rule for missing values: the table has none."
+MISSING_RULE = (
+    "A missing value counts as the state that the request states for its column, which may be a state of missing "
+    "values alone. This rule looks at one record alone, so tables that differ in one record still differ in at "
+    "most one, and the guarantee is the same."
+)
+"""The states that missing values count as, and why the guarantee holds."""
 
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
@@ -89,12 +98,20 @@ class Provenance:
         if moment is None or moment.strftime(_TIME) != self.time:
             raise InputError("The time of a release must have the form 2026-03-31T12:00:00Z.")
 
+    @classmethod
+    def at(cls, time: datetime) -> "Provenance":
+        """Return a time, in UTC to the second, and the versions here. Errors: InputError without a time zone."""
+        if time.tzinfo is None:
+            raise InputError("The time of a release needs a time zone.")
+        text = time.astimezone(UTC).strftime(_TIME)
+        return cls(text, _version("dpbayes"), _version("opendp"), platform.python_version())
 
-def time_text(time: datetime) -> str:
-    """Return a time in UTC, to the second. Errors: InputError for a time without a time zone."""
-    if time.tzinfo is None:
-        raise InputError("The time of a release needs a time zone.")
-    return time.astimezone(UTC).strftime(_TIME)
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "of a checkout"
 
 
 def certificate_of(sampled: Sampled, composed: Composed, drawn: Provenance) -> dict[str, object]:
@@ -112,20 +129,9 @@ def certificate_of(sampled: Sampled, composed: Composed, drawn: Provenance) -> d
             "all of them have been vetted in OpenDP's own process."
         ),
         "made_with": f"dpbayes {drawn.dpbayes}, OpenDP {drawn.opendp}, Python {drawn.python}; {drawn.time}.",
-        "missing_values": _missing_values(sampled.request.missing),
+        "missing_values": MISSING_RULE if sampled.request.missing else NO_MISSING,
         "not_covered": [*_choices_of(sampled.request), *NEVER_COVERED],
     }
-
-
-def _missing_values(missing: Mapping[str, str]) -> str:
-    """Return the states that missing values count as, and why the guarantee holds."""
-    if not missing:
-        return "The request states no rule for missing values: the table has none."
-    return (
-        "A missing value counts as the state that the request states for its column, which may be a state of missing "
-        "values alone. This rule looks at one record alone, so tables that differ in one record still differ in at "
-        "most one, and the guarantee is the same."
-    )
 
 
 def _promise(request: Chargeable) -> dict[str, object]:

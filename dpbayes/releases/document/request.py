@@ -14,7 +14,6 @@ from dpbayes.base.amounts import (
     EpsilonDelta,
     PrivacyMeasure,
     Rho,
-    amount_in,
     amount_text,
     measure_of,
     number_of,
@@ -88,7 +87,7 @@ class ReleaseRequest:
             )
 
     def _checked_loss(self, entry: Releasable) -> dict[str, Fraction]:
-        measure, stated = entry.measure, self.stated
+        measure, stated = entry.noise.measure, self.stated
         other = PrivacyMeasure.RHO if measure is PrivacyMeasure.EPSILON else PrivacyMeasure.EPSILON
         if stated is not None and measure is PrivacyMeasure.EPSILON:
             raise InputError(f"The mechanism {entry.label} has a guarantee with delta 0. Leave delta out.")
@@ -109,7 +108,7 @@ class ReleaseRequest:
     @property
     def cost(self) -> Amount:
         """The cost, which is the epsilon or the rho of the guarantee."""
-        return amount_in(self.entry.measure, self.entry.promised(self))
+        return Rho(self.rho) if self.rho else self.epsilon
 
     @cached_property
     def calibrated(self) -> Calibrated:
@@ -343,7 +342,11 @@ def _require_valid(request: Chargeable, nodes: Network) -> None:
     one_line("The dataset's id", request.dataset, MOST_LETTERS)
     object.__setattr__(request, "n", whole_number("The number of records", request.n, low=1, high=MOST_RECORDS))
     _require_few(nodes.names)
-    _require_writable(nodes)
+    texts = (*nodes.names, *(state for states in nodes.states for state in states))
+    if max(map(len, texts)) > MOST_LETTERS:
+        raise InputError(f"A name or a state has more than {MOST_LETTERS} letters; shorten it.")
+    if not all(map(is_writable, texts)):
+        raise InputError("A name or a state contains an unpaired surrogate character. Remove it.")
     states = dict(zip(nodes.names, nodes.states, strict=True))
     for name, state in request.missing.items():
         if state not in states.get(name, ()):
@@ -364,16 +367,13 @@ def _checked_prior(network: Network, prior: tuple[str, ...]) -> tuple[str, ...]:
             f"The prior must be one decimal, or one for each of the network's {network.cell_count:,} cells."
         )
     least = LEAST_PRIOR if len(prior) == 1 else LEAST_OF_A_CELL
-    distinct = {text: _prior_text(text, least) for text in set(prior)}
-    if len(set(distinct.values())) == 1:  # one prior, one form
-        return (next(iter(distinct.values())),)
-    return tuple(distinct[text] for text in prior)
-
-
-def _prior_text(text: str, least: float) -> str:
-    value = decimal("The prior", text)
-    finite_number("The prior", float(value), low=least, high=MOST_PRIOR)
-    return amount_text(value)
+    texts = {}
+    for text in set(prior):
+        value = decimal("The prior", text)
+        finite_number("The prior", float(value), low=least, high=MOST_PRIOR)
+        texts[text] = amount_text(value)
+    one_for_all = len(set(texts.values())) == 1  # one prior, one form
+    return tuple(texts[text] for text in (prior[:1] if one_for_all else prior))
 
 
 def _checked_settings(entry: Releasable, settings: Mapping[str, Any]) -> Mapping[str, Fraction]:
@@ -395,12 +395,3 @@ def _checked_prices(entry: Releasable, network: Network, prices: tuple[int, ...]
             raise InputError(f"The mechanism {entry.label} has one scale for all numbers and takes no prices.")
         return ()
     return checked_prices(network, prices or entry.priced(network))
-
-
-def _require_writable(network: Network) -> None:
-    """Check names and states. Errors: InputError if one is too long, or has an unpaired surrogate."""
-    texts = (*network.names, *(state for states in network.states for state in states))
-    if max(map(len, texts)) > MOST_LETTERS:
-        raise InputError(f"A name or a state has more than {MOST_LETTERS} letters; shorten it.")
-    if not all(map(is_writable, texts)):
-        raise InputError("A name or a state contains an unpaired surrogate character. Remove it.")

@@ -38,16 +38,12 @@ def read_books(path: Path) -> Books:
 def outcome(path: Path, row: int) -> bytes:
     """Return the bytes that were released for the reservation in `row`. Errors: LedgerError if none were."""
     with reading(path) as (rows, books):
-        release = _spending(books, row).release
+        if row not in books.spendings:
+            raise LedgerError(f"Row {row} of the ledger is not a reservation. Name the row of a reservation.")
+        release = books.spendings[row].release
         if release is None:
             raise LedgerError(f"The reservation in row {row} has no release. Its cost stays charged.")
         return rows.content(release)
-
-
-def _spending(books: Books, row: int) -> Spending:
-    if row not in books.spendings:
-        raise LedgerError(f"Row {row} of the ledger is not a reservation. Name the row of a reservation.")
-    return books.spendings[row]
 
 
 # Writing

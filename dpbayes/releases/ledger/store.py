@@ -103,7 +103,6 @@ def ledger_path(named: str | os.PathLike[str] | None = None) -> Path:
 @contextmanager
 def reading(path: Path) -> Iterator[tuple[LedgerRows, Books]]:
     """Yield the present ledger, checked, without its contents. Errors: LedgerError, BrokenLedgerError."""
-    _require_file(path)
     with refusing(path), closing(_connection(path, "ro")) as connection:
         connection.execute("BEGIN")
         yield LedgerRows(connection), _checked(connection, path)
@@ -115,14 +114,8 @@ def writing(path: Path) -> Iterator[tuple[LedgerRows, Books]]:
 
     Errors: LedgerError, BrokenLedgerError; then nothing was added.
     """
-    _require_file(path)
     with refusing(path), closing(_connection(path, "rw")) as connection, _transaction(connection):
         yield LedgerRows(connection), _checked(connection, path)
-
-
-def _require_file(path: Path) -> None:
-    if not path.exists():
-        raise LedgerError(f"There is no ledger at {path}; open a dataset in it first.")
 
 
 # A new ledger
@@ -189,6 +182,8 @@ def _now() -> str:
 
 def _connection(path: Path, mode: str) -> sqlite3.Connection:
     """Return a connection that can read; SQLite's modes are ro (read only), rw and rwc (create if missing)."""
+    if mode != "rwc" and not path.exists():
+        raise LedgerError(f"There is no ledger at {path}; open a dataset in it first.")
     _require_place(path)
     address = f"{path.resolve().as_uri()}?mode={mode}"
     connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
@@ -247,10 +242,6 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def _pragma(connection: sqlite3.Connection, name: str) -> int:
-    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
-
-
 def _make_tables(connection: sqlite3.Connection) -> None:
     for statement in _SCHEMA.values():
         connection.execute(statement)
@@ -261,7 +252,8 @@ def _make_tables(connection: sqlite3.Connection) -> None:
 def _checked(connection: sqlite3.Connection, path: Path) -> Books:
     """Return the books. Errors: BrokenLedgerError for another kind of file or version, and for invalid rows."""
     tables = dict(connection.execute("SELECT name, sql FROM sqlite_master"))
-    mark, version = _pragma(connection, "application_id"), _pragma(connection, "user_version")
+    stated = connection.execute("SELECT application_id, user_version FROM pragma_application_id, pragma_user_version")
+    mark, version = stated.fetchone()
     if not (mark or version or tables):
         raise BrokenLedgerError(
             f"The file {path} is empty and is not a ledger. A new ledger needs the name of a file that does not exist."

@@ -265,7 +265,7 @@ def request_of(chosen: Chosen, dataset: str) -> ReleaseRequest:
 
 def _loss(chosen: Chosen, mechanism: str) -> dict[str, Any]:
     """Return what the numbers promise: epsilon as typed, or (epsilon, delta), whose rho is charged."""
-    if releasable(mechanism).measure is PrivacyMeasure.EPSILON:
+    if releasable(mechanism).noise.measure is PrivacyMeasure.EPSILON:
         return {"epsilon": decimal("epsilon", typed(chosen.epsilon))}
     return {"stated": parsed_promise(typed(chosen.epsilon), typed(chosen.parameter("delta")))}
 

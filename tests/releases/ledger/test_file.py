@@ -217,7 +217,7 @@ def test_a_lock_while_drawing_costs_epsilon(path: Path, monkeypatch: pytest.Monk
 
 def test_on_a_full_disk_nothing_is_drawn_unaccounted(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     connect, question, outcome = store._connection, b"q" * 20_000, b"o" * 40_000
-    pages = store._pragma(sqlite3.connect(path), "page_count")
+    pages = sqlite3.connect(path).execute("PRAGMA page_count").fetchone()[0]
     refused, lost, released = "LedgerError", "EpsilonLostError", "EventKind.RELEASED"
     ends = []
     for room in range(20):
