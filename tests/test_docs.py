@@ -16,7 +16,7 @@ from dpbayes.mechanisms.die import enumeration
 from dpbayes.model import closure, network, synthetic
 from dpbayes.posteriors import noise_aware
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.sources import files, typed_files
+from dpbayes.sources import files
 from dpbayes.sources.engines.count import MOST_CELLS, MOST_SETS, column_sets
 from dpbayes.sources.named_networks import MAX_NODES, NAMED, full, load_named
 from tests.browser.pictures import MOVING
@@ -244,11 +244,11 @@ def test_the_limits_are_those_of_the_code():
         "cells per network, for a noise-aware posterior": noise_aware.MOST_CELLS,
         "parents per node, for Fourier": closure.MAX_FAMILY - 1,
         "nodes per network, in the dashboard": MAX_NODES,
-        "records of a file or of a synthetic table": min(typed_files.MAX_RECORDS, synthetic.MAX_RECORDS),
-        "columns of a file": typed_files.MAX_COLUMNS,
+        "records of a file or of a synthetic table": min(files.MAX_RECORDS, synthetic.MAX_RECORDS),
+        "columns of a file": files.MAX_COLUMNS,
         "megabytes of a file": files.MAX_UPLOAD // 1_000_000,
-        "megabytes of a workbook": typed_files.MAX_WORKBOOK // 1_000_000,
-        "megabytes of an unpacked workbook": typed_files.MAX_PARTS // 1_000_000,
+        "megabytes of a workbook": files.MAX_WORKBOOK // 1_000_000,
+        "megabytes of an unpacked workbook": files.MAX_PARTS // 1_000_000,
         "possible tables, for a proof by enumeration": enumeration.MOST_ENUMERATED,
     }
     rows = re.findall(r"^\| ([^|]+) \| ([0-9,]+) \|$", TEXTS["docs/limits.md"], re.MULTILINE)

@@ -1,17 +1,25 @@
-"""A file of a table, whatever its kind, as a frame of text, and how it was read.
+"""A file of a table, whatever its kind, as a frame of text, and how it was read: CSV, Parquet, or a workbook of Excel.
 
-A guess that nobody sees would be a silent error, so the format that is recognised is stated with its reason.
+A guess that nobody sees would be a silent error, so the format that is recognised is stated with its reason. The reader
+of workbooks is openpyxl, which reads a sheet row by row. Faster readers fill a grid from the first to the last cell.
+For two cells in opposite corners, this takes 400 GB and ends the process.
 """
 
 import csv
+import datetime as dt
 import io
-from collections.abc import Iterator
+import re
+import warnings
+import zipfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from dpbayes.base.libraries import pd
-from dpbayes.base.validation import InputError, brief, require_type
-from dpbayes.sources.typed_files import frame_of_rows, is_workbook, read_parquet, read_workbook, refuse_size
+from dpbayes.base.libraries import arrow_compute, arrow_parquet, extra, pa, pd
+from dpbayes.base.text import shortest
+from dpbayes.base.validation import InputError, brief, distinct_names, require_type
 
 MAX_UPLOAD = 200_000_000
 """Most bytes of a file."""
@@ -21,6 +29,30 @@ HEAD = 65_536
 
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a vertical bar"}
 _BYTE_ORDER = (b"\xff\xfe", b"\xfe\xff")
+
+MAX_UNPACKED = 2_000_000_000
+"""Most bytes that a Parquet file may unpack to: a small file can hold a very large table."""
+
+MAX_WORKBOOK = 50_000_000
+"""Most bytes of a workbook."""
+
+MAX_PARTS = 100_000_000
+"""The largest decompressed size of the parts of a workbook in bytes; such a sheet takes half a minute.
+
+Parts that are neither sheets nor their texts count ten times: styles and names are read slowly.
+"""
+
+MAX_CELLS = 10_000_000
+"""Most cells of a sheet and its rows, empty ones before the last included: a file may number a row as it likes."""
+
+MAX_TEXT = 500_000_000
+"""Most letters: a text that many cells share stands in the file once."""
+
+MAX_COLUMNS = 500
+MAX_RECORDS = 10_000_000
+
+BLOCK = 1 << 20
+"""Values that are texts of Python at a time, which take much more memory than a frame."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +93,44 @@ def read_table(name: str, data: bytes | None = None) -> TableFile:
         frame, sheet = read_workbook(data)
         return TableFile(frame, f"Read from the sheet {brief(sheet)} of a workbook.")
     return _read_text(data)
+
+
+# All files
+
+
+def refuse_size(data: bytes, limit: int) -> None:
+    """Errors: InputError for a file that is empty, or has more bytes than the limit."""
+    if not data.strip():
+        raise InputError("The file is empty.")
+    if len(data) > limit:
+        raise InputError(f"The file has {len(data):,} bytes; the limit is {limit:,}.")
+
+
+def frame_of_rows(rows: Iterator[list[str]]) -> "pd.DataFrame":
+    """Return rows of text, the first of which names the columns. Errors: InputError for bad names, no or many rows."""
+    names = _checked_names(next(rows, []))
+    parts: list[pd.DataFrame] = []
+    while block := list(islice(rows, max(BLOCK // len(names), 1))):
+        parts.append(pd.DataFrame(block, columns=pd.Index(names, dtype=object), dtype="str"))
+        _refuse_records(sum(map(len, parts)))
+    _refuse_records(len(parts))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _refuse_records(n: int) -> None:
+    if not n:
+        raise InputError("The file has a header but no records.")
+    if n > MAX_RECORDS:
+        raise InputError(f"The file has {n:,} records; the limit is {MAX_RECORDS:,}.")
+
+
+def _checked_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of columns. Errors: InputError for none or many, for one that is empty, and one used twice."""
+    if not names:
+        raise InputError("The file has no columns.")
+    if len(names) > MAX_COLUMNS:
+        raise InputError(f"The file has {len(names):,} columns; the limit is {MAX_COLUMNS}.")
+    return distinct_names("column", names)
 
 
 # CSV
@@ -118,3 +188,168 @@ def _read_csv(data: bytes, encoding: str, separator: str) -> "pd.DataFrame":
             raise InputError(
                 f"The file is not CSV near line {rows.line_num} ({error}). Perhaps a quotation mark is not closed."
             ) from None
+
+
+# Parquet
+
+
+def read_parquet(data: bytes) -> "pd.DataFrame":
+    """Return a Parquet table as a frame of strings; whole numbers without ".0", other numbers in full.
+
+    Missing values become "". Errors: InputError for other kinds of files, columns that hold lists or records, text that
+    is not UTF-8, bad column names, and too large files; and pyarrow is not installed.
+    """
+    with extra("parquet", "Reading Parquet"):
+        import pyarrow.parquet  # noqa: F401
+    try:
+        schema = arrow_parquet.read_schema(io.BytesIO(data))
+        names = _checked_names([str(name) for name in schema.names])
+        for field in schema:
+            if pa.types.is_nested(field.type):
+                raise InputError(f"Column {brief(field.name)} has lists or records instead of one value per record.")
+        # A text that is said often stays one text: plain columns of a small file can fill any memory.
+        file = arrow_parquet.ParquetFile(io.BytesIO(data), read_dictionary=list(names))
+        _refuse_unpacked(file.metadata, len(names))
+        columns: dict[str, pd.Series] = {}
+        size = 0
+        for name in names:
+            column = file.read(columns=[name]).column(name)
+            size += _text_size(column)
+            if size > MAX_UNPACKED:
+                raise InputError(f"The file unpacks to more than {MAX_UNPACKED:,} bytes of text.")
+            columns[name] = _texts(name, column)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # also for a name that is not UTF-8
+        raise InputError(f"This is not a readable Parquet file ({brief(error, 80)}).") from None
+    return pd.DataFrame(columns)
+
+
+def _refuse_unpacked(meta: "arrow_parquet.FileMetaData", width: int) -> None:
+    _refuse_records(meta.num_rows)
+    # A number that is said often takes no room in the file, but ten bytes for every record here.
+    values = 10 * meta.num_rows * width
+    unpacked = max(values, sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups)))
+    if unpacked > MAX_UNPACKED:
+        raise InputError(f"The file unpacks to {unpacked:,} bytes; the limit is {MAX_UNPACKED:,}.")
+
+
+def _text_size(column: "pa.ChunkedArray") -> int:
+    """Return the bytes of a column of text that is kept as a dictionary, once every value stands for itself; else 0."""
+    kind = column.type
+    if not pa.types.is_dictionary(kind) or kind.value_type not in (pa.string(), pa.large_string()):
+        return 0
+    distinct, records = column.value_counts().flatten()
+    lengths = arrow_compute.binary_length(distinct.dictionary_decode())
+    return int(arrow_compute.sum(arrow_compute.multiply(lengths, records)).as_py() or 0)
+
+
+def _texts(name: str, column: "pa.ChunkedArray") -> "pd.Series":
+    """Return values as text, "" where there is none. Errors: InputError where they are no text, or not in UTF-8."""
+    try:
+        text = column.cast(pa.string()).fill_null("")
+        text.validate(full=True)
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+        raise InputError(f"Column {brief(name)} has values that cannot be shown as text in UTF-8.") from None
+    series: pd.Series = text.to_pandas()
+    return series
+
+
+# Workbooks
+
+
+def is_workbook(data: bytes) -> bool:
+    """Whether this is a workbook of Excel: a zip archive that names its part."""
+    return data.startswith(b"PK\x03\x04") and re.search(rb"xl/workbook\w*\.xml", data) is not None
+
+
+def read_workbook(data: bytes) -> "tuple[pd.DataFrame, str]":
+    """Return the table of the first visible sheet as strings, and the sheet's name.
+
+    Empty cells become "", dates "2020-01-31", whole numbers have no ".0". Errors: InputError for other files, merged
+    cells, formulas without values, values outside the columns that the first row names, bad names, and too large files.
+    """
+    import openpyxl  # late: its import takes as long as a page
+
+    refuse_size(data, MAX_WORKBOOK)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about ignored content: pictures, validation, styles
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                _refuse_large(archive)
+                book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+                sheet = next(sheet for sheet in book.worksheets if sheet.sheet_state == "visible")
+                _refuse_oddities(archive.read(sheet._worksheet_path))
+            return frame_of_rows(_sheet_rows(sheet)), str(sheet.title)
+    except InputError:
+        raise
+    except Exception as error:  # openpyxl has no common exception for invalid files
+        kind = type(error).__name__
+        raise InputError(f"This workbook cannot be read ({kind}); open it, and save it again as .xlsx.") from None
+
+
+def _refuse_large(archive: zipfile.ZipFile) -> None:
+    values = ("xl/worksheets/", "xl/sharedStrings")
+    parts = [part for part in archive.infolist() if part.filename.lower().endswith((".xml", ".rels"))]
+    size = sum(part.file_size * (1 if part.filename.startswith(values) else 10) for part in parts)
+    if size > MAX_PARTS:
+        raise InputError(
+            f"The workbook unpacks to {size:,} bytes, styles and names counted ten times; the limit is {MAX_PARTS:,}. "
+            "Save the table as CSV or Parquet."
+        )
+
+
+def _refuse_oddities(xml: bytes) -> None:
+    if re.search(rb"<!(?:DOCTYPE|ENTITY)", xml):
+        raise InputError("The workbook declares XML entities, which spreadsheet programs do not write.")
+    if re.search(rb"<(?:\w+:)?mergeCell\b", xml):
+        raise InputError(
+            "The sheet has merged cells. Unmerge them, so that the first row names the columns and every other row is "
+            "one record."
+        )
+    # A computed formula has a value, which may be empty.
+    if re.search(rb"(?:</(?:\w+:)?f>|<(?:\w+:)?f\b[^<>]*/>)\s*</(?:\w+:)?c>", xml):
+        raise InputError(
+            "The sheet has formulas without stored values. Open it in a spreadsheet program, save it there, "
+            "and load it again."
+        )
+
+
+def _sheet_rows(sheet: Any) -> Iterator[list[str]]:
+    """Yield the rows with values, as wide as the first. Errors: InputError for a wider one, and for a large sheet."""
+    sheet.reset_dimensions()  # the stated size can be too small
+    cells = letters = width = 0
+    for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
+        texts = _trimmed(row)
+        cells, letters = cells + 1 + len(row), letters + sum(map(len, texts))
+        if cells > MAX_CELLS or letters > MAX_TEXT:
+            limits = f"{MAX_CELLS:,} rows and cells, or {MAX_TEXT:,} letters"
+            raise InputError(f"The sheet has more than {limits}; save the table as CSV or Parquet.")
+        width = width or len(texts)
+        if len(texts) > width:
+            raise InputError(
+                f"Row {number} has the value {brief(texts[-1])} to the right of the last of the {width} columns that "
+                "the first row names."
+            )
+        if texts:
+            yield texts + [""] * (width - len(texts))
+
+
+def _trimmed(row: tuple[Any, ...]) -> list[str]:
+    """Return the texts of a row without the empty cells at its end."""
+    texts = [_text(value) for value in row]
+    while texts and not texts[-1].strip():
+        texts.pop()
+    return texts
+
+
+def _text(value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case float():
+            return shortest(value)
+        case dt.datetime():
+            return value.date().isoformat() if value.time() == dt.time() else value.isoformat(sep=" ")
+        case _:
+            return str(value)

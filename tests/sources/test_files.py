@@ -83,7 +83,7 @@ def test_the_separator_is_the_one_that_parts_the_lines_alike(text: str, separato
 
 
 def test_a_file_longer_than_its_head_and_a_block_is_read_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpbayes.sources.typed_files.BLOCK", 10_000)
+    monkeypatch.setattr("dpbayes.sources.files.BLOCK", 10_000)
     lines = [[str(i), f"{i / 7:.3f}", "x" * (i % 90)] for i in range(7_000)]
     frame = read_table("x.csv", "".join(map("{}\n".format, ["a;b;c", *map(";".join, lines)])).encode()).frame
     assert frame.to_numpy().tolist() == lines
@@ -120,7 +120,7 @@ def test_csv_refusals(data: bytes, sentence: str) -> None:
 
 @pytest.mark.parametrize(
     ("limit", "sentence"),
-    [("files.MAX_UPLOAD", "has 6 bytes; the limit is 1"), ("typed_files.MAX_RECORDS", "2 records; the limit is 1")],
+    [("files.MAX_UPLOAD", "has 6 bytes; the limit is 1"), ("files.MAX_RECORDS", "2 records; the limit is 1")],
 )
 def test_large_files_are_refused(limit: str, sentence: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"dpbayes.sources.{limit}", 1)

@@ -19,8 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpbayes.base.validation import InputError
-from dpbayes.sources.files import read_table
-from dpbayes.sources.typed_files import is_workbook, read_parquet, read_workbook
+from dpbayes.sources.files import is_workbook, read_parquet, read_table, read_workbook
 
 # Parquet
 
@@ -80,9 +79,9 @@ def test_odd_parquet_is_one_sentence(file: Callable[[], bytes], sentence: str) -
 
 def test_parquet_of_too_many_values_is_refused_before_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     data = arrow(a=pa.array([1] * 6), b=pa.array([1] * 6))
-    monkeypatch.setattr("dpbayes.sources.typed_files.MAX_UNPACKED", 192)
+    monkeypatch.setattr("dpbayes.sources.files.MAX_UNPACKED", 192)
     assert len(read_parquet(data)) == 6
-    monkeypatch.setattr("dpbayes.sources.typed_files.MAX_UNPACKED", 119)
+    monkeypatch.setattr("dpbayes.sources.files.MAX_UNPACKED", 119)
     monkeypatch.setattr("pyarrow.parquet.ParquetFile.read", None)
     with pytest.raises(InputError, match="bytes; the limit is 119"):
         read_parquet(data)
@@ -291,7 +290,7 @@ def test_what_is_no_plain_table_is_one_sentence(workbook: Callable[[], bytes], s
 
 @pytest.mark.parametrize(("limit", "sentence"), [("MAX_WORKBOOK", "the limit is 20"), ("MAX_TEXT", "or 20 letters")])
 def test_limits(limit: str, sentence: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(f"dpbayes.sources.typed_files.{limit}", 20)
+    monkeypatch.setattr(f"dpbayes.sources.files.{limit}", 20)
     with pytest.raises(InputError, match=sentence):
         read_workbook(workbook([*GOOD, ["x" * 30]]))
 

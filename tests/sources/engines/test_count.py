@@ -27,8 +27,8 @@ from dpbayes.sources.columns import (
 from dpbayes.sources.engines import count as module
 from dpbayes.sources.engines.count import MOST_CELLS, column_sets
 from dpbayes.sources.engines.table import DeclaredTable, Engine, open_table
+from dpbayes.sources.files import read_parquet
 from dpbayes.sources.named_networks import NAMED, load_named
-from dpbayes.sources.typed_files import read_parquet
 from tests.conftest import IS_THOROUGH
 from tests.sources.engines.tables import assert_equal_counts, in_duckdb
 
