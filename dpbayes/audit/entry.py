@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from dpbayes.audit.exact_class import described
 from dpbayes.audit.loss.law import LossLaw
 from dpbayes.audit.loss.normal import Loss
-from dpbayes.audit.pictures import Picture, TwoLaws
+from dpbayes.audit.pictures import TwoLaws
 from dpbayes.audit.report import (
     AuditReport,
     DeltaCurve,
@@ -93,7 +93,7 @@ class Audit:
     claimed: Callable[..., Guarantee] = lambda mechanism, n: mechanism.claimed
     losses: Callable[..., LossLaw] | None = None
     outputs: Callable[..., Any] | None = None
-    picture: Callable[..., Picture | None] = lambda mechanism, worst, n: None
+    picture: Callable[..., TwoLaws | None] = lambda mechanism, worst, n: None
     tables: str = "The two tables differ in one record."
     doubts: tuple[str, ...] = ()
     is_slow: Callable[[Any], bool] = lambda mechanism: False

@@ -1,4 +1,4 @@
-"""The data for pictures of the worst pair of neighbours: two distributions, or the loss of each row."""
+"""The data for pictures of the worst pair of neighbours: two distributions."""
 
 import math
 from dataclasses import dataclass
@@ -34,22 +34,6 @@ class TwoLaws:
     y: str
     caption: str = ""
     is_logarithmic: bool = False
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Shares:
-    """The loss that each row of the CPTs adds for the worst pair: `rows`, and `losses` (rows,).
-
-    The `most` largest are drawn.
-    """
-
-    rows: tuple[str, ...]
-    losses: FloatArray
-    most: int
-    caption: str
-
-
-Picture = TwoLaws | Shares
 
 
 def two_laws(worst: WorstCase, *, x: str, ordered: bool = True) -> TwoLaws | None:
@@ -117,8 +101,3 @@ def gaussian_numbers(shift: float) -> TwoLaws:
         y="density",
         caption="The chart combines all released values. Only their position along this line depends on the table.",
     )
-
-
-def loss_of_more(draws: int) -> str:
-    """Return the loss of several samples as a sentence to add."""
-    return "" if draws == 1 else f" The loss of {draws:,} samples is {draws:,} times as large."

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit, Hypothetical
 from dpbayes.audit.loss.gaussian import exact_loss, likelihood_difference, log_posterior_mass
-from dpbayes.audit.pictures import TwoLaws, loss_of_more
+from dpbayes.audit.pictures import TwoLaws
 from dpbayes.audit.report import (
     PROVED_FOR_ALL,
     AuditReport,
@@ -161,6 +161,7 @@ def _densities(mechanism: RegressionSampler, worst: WorstCase, *, n: int, featur
     pair = bad_tables(mechanism, n=n, features=features)
     places, logs = densities_along(mechanism, pair, _POINTS)
     first, second = np.exp(logs - logs.max())
+    more = f" The loss of {mechanism.draws:,} samples is {mechanism.draws:,} times as large."
     return TwoLaws(
         places=places,
         first=first,
@@ -169,7 +170,7 @@ def _densities(mechanism: RegressionSampler, worst: WorstCase, *, n: int, featur
         y="density relative to the largest",
         caption=(
             f"The diameter goes through the weights with the largest loss. The loss of one sample is "
-            f"{numeral(pair.loss, 4)}.{loss_of_more(mechanism.draws)}"
+            f"{numeral(pair.loss, 4)}.{more if mechanism.draws > 1 else ''}"
         ),
     )
 

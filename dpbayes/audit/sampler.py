@@ -1,12 +1,9 @@
 """The audit of draws from the posterior under a trimmed prior. [Zhang16] Appendix C.2."""
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.audit.entry import Audit
-from dpbayes.audit.loss.tables import cells_of, rows_alone
 from dpbayes.audit.loss.trimmed import MOST_ROW, network_loss, row_curve
-from dpbayes.audit.pictures import Shares, loss_of_more
 from dpbayes.audit.report import (
     AuditReport,
     DeltaCurve,
@@ -18,13 +15,7 @@ from dpbayes.audit.report import (
     range_only_curve,
     rows_texts,
 )
-from dpbayes.base.text import numeral
-from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms import Calibration, PosteriorSampler
-from dpbayes.posteriors.decisions import log_mass_trimmed
-
-MOST_ROWS = 24
-"""Most rows of which the shares of a loss are drawn."""
 
 
 def audit_sampler(mechanism: PosteriorSampler, *, n: int, epsilons: ArrayLike) -> AuditReport:
@@ -56,34 +47,9 @@ def audit_sampler(mechanism: PosteriorSampler, *, n: int, epsilons: ArrayLike) -
     )
 
 
-def losses_by_row(mechanism: PosteriorSampler, *, n: int) -> tuple[list[int], FloatArray]:
-    """Return the rows in which the worst tables differ, and what changing each of them alone would lose."""
-    network, bound = mechanism.prior.network, mechanism.log_odds_bound
-    worst = network_loss(mechanism.prior, n=n, bound=bound)
-    rows = np.unique(network.row_of_cell[worst.first != worst.second])
-    cells, few = cells_of(network, rows), rows_alone(mechanism.prior, rows)
-    first, second, theta = worst.first[cells], worst.second[cells], worst.theta[cells]
-    own = np.where(few.network.row_of_cell == np.arange(len(rows))[:, None], first - second, 0)
-    masses = log_mass_trimmed(few.updated(np.concatenate([second[None], second + own])), bound)
-    return rows.tolist(), own @ np.log(np.maximum(theta, 1e-300)) - (masses[1:] - masses[0])
-
-
-def _rows(mechanism: PosteriorSampler, worst: WorstCase, *, n: int) -> Shares:
-    rows, losses = losses_by_row(mechanism, n=n)
-    more = f" The chart shows the {MOST_ROWS} largest of {len(rows):,} rows." if len(rows) > MOST_ROWS else ""
-    total = numeral(losses.sum(), 4)
-    return Shares(
-        rows=tuple(mechanism.prior.network.row_label(row) for row in rows),
-        losses=losses,
-        most=MOST_ROWS,
-        caption=f"The loss of one sample is the sum over the rows, {total}.{loss_of_more(mechanism.draws)}{more}",
-    )
-
-
 AUDIT = Audit(
     kind=PosteriorSampler,
     report=audit_sampler,
-    picture=_rows,
     tables="Each table is shown by its counts in the CPT rows where the two differ.",
     cases={"Posterior sampling as stated, ε = 2": {"calibration": Calibration.AS_PRINTED, "epsilon": 2.0, "draws": 1}},
 )

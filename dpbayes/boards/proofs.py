@@ -14,16 +14,15 @@ import numpy as np
 from dpbayes.audit.adaptive import AdaptiveAudit
 from dpbayes.audit.draws import DOUBT
 from dpbayes.audit.entry import TablePair
-from dpbayes.audit.pictures import TwoLaws
 from dpbayes.audit.registry import AUDITS, Audited
 from dpbayes.audit.report import AuditReport, AuditVerdict
 from dpbayes.base.text import distinct_texts, numeral, power_of_ten, whole_percent
 from dpbayes.boards.board import Board, Frame, Panel, Slider, View
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.claims import ClaimInputs, Evaluation, axis_parameter, finding, shown_as
-from dpbayes.figures.audit import Mark, laws_figure, losses_figure, privacy_curve_figure, row_losses_figure
+from dpbayes.figures.audit import Mark, laws_figure, losses_figure, privacy_curve_figure
 from dpbayes.figures.claims import BoundCurves, bound_figure
-from dpbayes.figures.style import Figure, distinct_labels, titled
+from dpbayes.figures.style import Figure, titled
 
 # This mechanism: stated, proved, measured
 
@@ -131,12 +130,8 @@ def _worst(audited: Audited, report: AuditReport) -> tuple[Figure | None, str]:
     picture = audited.entry.picture(audited.mechanism, worst, **audited.sizes)
     if picture is None:
         return None, "There are too many outputs to draw."
-    if isinstance(picture, TwoLaws):
-        y = titled(picture.y, **(STEEP if picture.is_logarithmic else {}))
-        return laws_figure(picture.places, picture.first, picture.second, x=picture.x, y=y), picture.caption
-    order = np.argsort(-picture.losses)[: picture.most]
-    labels = distinct_labels([picture.rows[k] for k in order], 48)
-    return row_losses_figure(labels, picture.losses[order]), picture.caption
+    y = titled(picture.y, **(STEEP if picture.is_logarithmic else {}))
+    return laws_figure(picture.places, picture.first, picture.second, x=picture.x, y=y), picture.caption
 
 
 def _measured(report: AuditReport) -> str:

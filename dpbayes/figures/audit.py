@@ -158,26 +158,6 @@ def _law(x: FloatArray | list[str], y: FloatArray, *, few: bool, line: Axis, nam
     return LINES | {"line": line | {"width": 2.5}, **shared}
 
 
-def row_losses_figure(labels: list[str], losses: FloatArray) -> Figure:
-    """Draw the part of every row of a CPT in the loss of the worst pair (rows,), as bars."""
-    bar: Trace = {
-        "type": "bar",
-        "orientation": "h",
-        "y": labels,
-        "x": losses,
-        "marker": {"color": PRIVATE},
-        "customdata": numerals(losses),
-        "hovertemplate": "%{y}: %{customdata}<extra></extra>",
-        "showlegend": False,
-    }
-    return figure_of(
-        [bar],
-        x=titled("privacy loss, nats", rangemode="tozero"),
-        y=names_axis(autorange="reversed"),
-        height=90 + 26 * len(labels),
-    )
-
-
 # Losses of simulated outputs
 
 

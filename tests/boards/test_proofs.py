@@ -77,7 +77,7 @@ def test_every_board_is_complete_and_small(kind: Any) -> None:
         assert "curve" in frame.figures
 
 
-def test_the_sampler_as_stated_is_refuted_and_its_rows_add_up() -> None:
+def test_the_sampler_as_stated_is_refuted() -> None:
     (frame,) = network_view(PosteriorSampler, calibration=Calibration.AS_PRINTED).frames_at("2")
     report = audit(
         PosteriorSampler(prior=NETWORK, epsilon=2.0, calibration=Calibration.AS_PRINTED), n=1000, epsilons=[]
@@ -85,7 +85,7 @@ def test_the_sampler_as_stated_is_refuted_and_its_rows_add_up() -> None:
     assert report.at_least > 7
     assert frame.headline.endswith(f"is refuted. The worst-case privacy loss is at least {report.at_least:.4g}.")
     assert trace(frame, "above the claim")
-    assert float(np.sum(frame.figures["worst"].data[0]["x"])) == pytest.approx(report.at_least)
+    assert "worst" not in frame.figures
 
 
 def die_view(kind: Any, n: int, **fields: Any) -> Any:
