@@ -1,6 +1,7 @@
 """The exhibits of [Zhang16] Theorem 1: the measured divergence for every bound, and the formulas."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -60,11 +61,12 @@ def simulate_kl(
         raise InputError(f"The simulation needs more than {MOST_NUMBERS:,} values. Choose fewer releases.")
     scale = noise_scale(prior.network, epsilons)
     is_quick = _rounding(prior, counts) <= _ROUNDING * float(expected_kl(groups, scale).min())
-    divergences = np.empty((len(scale), releases))
+    exact, divergences = prior.updated(counts), np.empty((len(scale), releases))
     for part in slices(releases, _BLOCK // (len(scale) * prior.network.cell_count)):
         noise = rng.laplace(size=(part.stop - part.start, prior.network.cell_count))
         updates = np.clip(counts.values + scale[:, None, None] * noise, 0.0, float(counts.n))
-        divergences[:, part] = (_quick_kl if is_quick else _stable_kl)(prior, counts, updates)
+        released = prior.updated(updates)
+        divergences[:, part] = _quick_kl(exact, released) if is_quick else kl(exact, released)
     divergences.sort(axis=-1)
     return Simulation(divergences)
 
@@ -76,10 +78,9 @@ def _rounding(prior: Dirichlets, counts: Counts) -> float:
     return float(8 * np.finfo(float).eps * (largest * np.log(largest + 3)).sum())
 
 
-def _quick_kl(prior: Dirichlets, counts: Counts, updates: FloatArray) -> FloatArray:
+def _quick_kl(exact: Dirichlets, posterior: Dirichlets) -> FloatArray:
     """ln B(b) - ln B(a) + (a - b) . (psi(a) - psi(a_0)), summed over rows; it loses digits for large counts."""
-    network = prior.network
-    a, released = prior.alpha + counts.values, prior.alpha + updates
+    network, a, released = exact.network, exact.alpha, posterior.alpha
     slope = special.digamma(a) - special.digamma(network.row_sums(a))[network.row_of_cell]
     constant = _log_beta(network, a) - a @ slope
     divergence: FloatArray = _log_beta(network, released) - released @ slope - constant
@@ -89,10 +90,6 @@ def _quick_kl(prior: Dirichlets, counts: Counts, updates: FloatArray) -> FloatAr
 def _log_beta(network: Network, alpha: FloatArray) -> FloatArray:
     cells: FloatArray = special.gammaln(alpha).sum(axis=-1)
     return cells - special.gammaln(network.row_sums(alpha)).sum(axis=-1)
-
-
-def _stable_kl(prior: Dirichlets, counts: Counts, updates: FloatArray) -> FloatArray:
-    return kl(prior.updated(counts), prior.updated(updates))
 
 
 UNIT = "KL(exact || released), nats"
@@ -234,46 +231,25 @@ _kl_exhibit = partial(
     uses=Uses.COUNTS,
 )
 _mean_exhibit = partial(
-    Exhibit,
+    _kl_exhibit,
     axes=(Axis.EPSILON, Axis.RECORDS),
     amount="a mean KL divergence of at most {} nats",
-    unit=UNIT,
     also=("epsilon", "bounds.prior"),
     says=BoundKind.MEAN,
     measure=_measured_mean,
-    uses=Uses.COUNTS,
 )
 
+
+def _part(name: str) -> Callable[[Subject, EvaluationPoint], Bound]:
+    """Return the function that evaluates one of the bounds of `PosteriorKl`, by its name."""
+    return lambda subject, at: getattr(_kl_bounds(subject, at), name)
+
+
 EXHIBITS: dict[str, Exhibit] = {
-    "THEOREM_1": _kl_exhibit(
-        claims.THEOREM_1,
-        lambda subject, at: _kl_bounds(subject, at).theorem,
-        _theorem_1_formula,
-    ),
-    "C_SQUARED": _kl_exhibit(
-        claims.THEOREM_1,
-        lambda subject, at: _kl_bounds(subject, at).c_squared,
-        _c_squared_formula,
-        variant="with c squared",
-    ),
-    "CLOSED_FORM": _kl_exhibit(
-        claims.CLOSED_FORM,
-        lambda subject, at: _kl_bounds(subject, at).closed_form,
-        _closed_form_formula,
-    ),
-    "EXPECTATION": _mean_exhibit(
-        claims.EXPECTATION,
-        lambda subject, at: _kl_bounds(subject, at).mean,
-        _expectation_formula,
-    ),
-    "REFINED": _mean_exhibit(
-        claims.REFINED,
-        lambda subject, at: _kl_bounds(subject, at).refined_mean,
-        _refined_formula,
-    ),
-    "ORDER": _kl_exhibit(
-        claims.ORDER,
-        lambda subject, at: _kl_bounds(subject, at).order,
-        _order_formula,
-    ),
+    "THEOREM_1": _kl_exhibit(claims.THEOREM_1, _part("theorem"), _theorem_1_formula),
+    "C_SQUARED": _kl_exhibit(claims.THEOREM_1, _part("c_squared"), _c_squared_formula, variant="with c squared"),
+    "CLOSED_FORM": _kl_exhibit(claims.CLOSED_FORM, _part("closed_form"), _closed_form_formula),
+    "EXPECTATION": _mean_exhibit(claims.EXPECTATION, _part("mean"), _expectation_formula),
+    "REFINED": _mean_exhibit(claims.REFINED, _part("refined_mean"), _refined_formula),
+    "ORDER": _kl_exhibit(claims.ORDER, _part("order"), _order_formula),
 }
