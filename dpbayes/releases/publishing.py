@@ -19,8 +19,7 @@ from dpbayes.mechanisms.noise.exact import opendp
 from dpbayes.model.counts import Counts
 from dpbayes.model.dataset import Dataset
 from dpbayes.releases import ledger
-from dpbayes.releases.document.certificate import Composed, Provenance
-from dpbayes.releases.document.document import document_bytes
+from dpbayes.releases.document.document import Composed, Provenance, document_bytes
 from dpbayes.releases.document.request import AdaptiveRequest, Chargeable, ReleaseRequest, question_of
 from dpbayes.releases.document.sampled import SampledSteps, SampledTables
 from dpbayes.releases.signing import signed, signing_key

@@ -9,7 +9,7 @@ import pytest
 from dpbayes.base.amounts import Rho
 from dpbayes.model.network import Network
 from dpbayes.releases.document import read_document
-from dpbayes.releases.document.certificate import Composed
+from dpbayes.releases.document.document import Composed
 from dpbayes.releases.report import html_report
 from dpbayes.sources.named_networks import load_named
 from tests.browser.serving import chromium

@@ -15,7 +15,7 @@ from dpbayes.model.counts import Counts, count
 from dpbayes.model.network import Network
 from dpbayes.model.synthetic import sample_dataset
 from dpbayes.releases.document.canonical import canonical, hash_of
-from dpbayes.releases.document.certificate import Composed
+from dpbayes.releases.document.document import Composed
 from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.publishing import drawn_document
 from dpbayes.releases.verify import verify

@@ -9,8 +9,7 @@ from dpbayes.mechanisms.adaptive.draws import SimulatedDraws
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import carried_out
 from dpbayes.model.dataset import Dataset
-from dpbayes.releases.document.certificate import Composed, Provenance
-from dpbayes.releases.document.document import document_bytes
+from dpbayes.releases.document.document import Composed, Provenance, document_bytes
 from dpbayes.releases.document.request import AdaptiveRequest
 from dpbayes.releases.document.sampled import SampledSteps
 

@@ -19,7 +19,7 @@ from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network
 from dpbayes.releases.document import read_document
 from dpbayes.releases.document.canonical import canonical
-from dpbayes.releases.document.certificate import (
+from dpbayes.releases.document.document import (
     DECLARED,
     NEVER_COVERED,
     Composed,

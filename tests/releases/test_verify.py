@@ -15,8 +15,7 @@ from dpbayes.mechanisms import RELEASABLE
 from dpbayes.mechanisms.noise.exact import Calibrated, ExactNoise
 from dpbayes.releases import verify as module
 from dpbayes.releases.document.canonical import hash_of
-from dpbayes.releases.document.certificate import Composed
-from dpbayes.releases.document.document import document_bytes, read_document
+from dpbayes.releases.document.document import Composed, document_bytes, read_document
 from dpbayes.releases.document.sampled import SampledTables
 from dpbayes.releases.signing import NOT_SIGNED
 from dpbayes.releases.verify import verify

@@ -1,11 +1,33 @@
-"""The document of a release of either kind, `release.json`, written and read. It contains all that is published."""
+"""The document of a release of either kind, `release.json`, written and read. It contains all that is published.
 
+Its certificate answers the questions of NIST SP 800-226 (March 2025) about a guarantee of differential privacy, with
+the guarantee, its conditions and its limits. All texts follow from the other fields of the document, so each reader can
+compute and compare them.
+"""
+
+import math
+import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from dpbayes.base.amounts import Amount, PrivacyMeasure, amount_in, measure_of, number_of
-from dpbayes.base.validation import InputError, brief
+from dpbayes.base.amounts import (
+    Amount,
+    EpsilonDelta,
+    PrivacyMeasure,
+    Rho,
+    amount_in,
+    amount_text,
+    cost_in,
+    measure_of,
+    number_of,
+)
+from dpbayes.base.privacy import Neighbours
+from dpbayes.base.text import many, numeral
+from dpbayes.base.validation import InputError, brief, whole_number
 from dpbayes.mechanisms.release import Release
 from dpbayes.model.network import Network
 from dpbayes.releases.document.canonical import (
@@ -16,9 +38,74 @@ from dpbayes.releases.document.canonical import (
     read_canonical,
     require_shape,
 )
-from dpbayes.releases.document.certificate import Composed, Provenance, certificate_of, sentences_of
-from dpbayes.releases.document.request import Chargeable
+from dpbayes.releases.document.request import AdaptiveRequest, Chargeable
 from dpbayes.releases.document.sampled import Sampled, SampledSteps, SampledTables
+
+MOST_RELEASES = 10**9
+
+_TIME = "%Y-%m-%dT%H:%M:%SZ"
+
+
+@dataclass(frozen=True)
+class Composed:
+    """The earlier releases of the dataset: their number, and the exact sum of their costs.
+
+    `spent` is in the measure of the dataset's budget: an epsilon, or a rho that includes the rho of pure releases.
+    """
+
+    releases: int = 0
+    spent: Amount = Fraction(0)
+
+    def __post_init__(self) -> None:
+        whole_number("The number of releases so far", self.releases, low=0, high=MOST_RELEASES)
+        number = number_of(self.spent)
+        if not isinstance(number, Fraction) or number < 0 or bool(self.releases) != bool(number):
+            raise InputError(
+                f"The {measure_of(self.spent).value} of all earlier releases together must be a fraction above 0, or "
+                "0 if there are no earlier releases."
+            )
+
+    def after(self, cost: Amount) -> Amount:
+        """Return the sum after a release of this cost. Errors: InputError for a rho and a budget in pure epsilon."""
+        measure = measure_of(self.spent)
+        own = cost_in(measure, cost)
+        if own is None:
+            raise InputError("A release with a guarantee in rho needs a dataset with a budget in rho.")
+        return amount_in(measure, number_of(self.spent) + own)
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """The time of sampling, and the versions of the software."""
+
+    time: str
+    dpbayes: str
+    opendp: str
+    python: str
+
+    def __post_init__(self) -> None:
+        try:
+            moment = datetime.strptime(self.time, _TIME)
+        except ValueError:
+            moment = None
+        if moment is None or moment.strftime(_TIME) != self.time:
+            raise InputError("The time of a release must have the form 2026-03-31T12:00:00Z.")
+
+    @classmethod
+    def at(cls, time: datetime) -> "Provenance":
+        """Return a time, in UTC to the second, and the versions here. Errors: InputError without a time zone."""
+        if time.tzinfo is None:
+            raise InputError("The time of a release needs a time zone.")
+        text = time.astimezone(UTC).strftime(_TIME)
+        return cls(text, _version("dpbayes"), _version("opendp"), platform.python_version())
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "of a checkout"
+
 
 KINDS: Mapping[str, type[SampledTables] | type[SampledSteps]] = {
     "dpbayes release": SampledTables,
@@ -118,3 +205,155 @@ def _composed_from(content: Mapping[str, Any], cost: Amount) -> Composed:
     composed = Composed(content["releases"], spent)
     composed.after(cost)
     return composed
+
+
+# The certificate, and four sentences
+
+_WEAK = 10
+"""From this epsilon on, a guarantee protects almost nothing: odds may change by a factor of 22,000."""
+
+UNIT = "One record: all that the table says of one person, or of one unit that a row stands for."
+NEIGHBOURS = f"Replace one: {Neighbours.REPLACE_ONE.value}."
+DECLARED = "the curator states that they were declared without looking at the records."
+TRUST = (
+    "Central model: the curator holds the records, and is trusted with them and with sampling once. No reader of this "
+    "file needs to be trusted."
+)
+"""Sentences of the certificates of all releases."""
+
+NO_MISSING = "The request states no rule for missing values: the table has none."
+MISSING_RULE = (
+    "A missing value counts as the state that the request states for its column, which may be a state of missing "
+    "values alone. This rule looks at one record alone, so tables that differ in one record still differ in at "
+    "most one, and the guarantee is the same."
+)
+"""The states that missing values count as, and why the guarantee holds."""
+
+
+def certificate_of(sampled: Sampled, composed: Composed, drawn: Provenance) -> dict[str, object]:
+    """Return the certificate as names and texts; `not_covered` is a list of sentences."""
+    return {
+        "unit": UNIT,
+        "neighbours": NEIGHBOURS,
+        **_promise(sampled.request),
+        "composed": _composed(sampled.request, composed),
+        "trust": TRUST,
+        "noise": sampled.noise,
+        "drawn": (
+            f"OpenDP {drawn.opendp} sampled the noise from the operating system's randomness, after its privacy map "
+            'had confirmed the privacy loss. Its constructors belong to its feature "contrib": contributed, and not '
+            "all of them have been vetted in OpenDP's own process."
+        ),
+        "made_with": f"dpbayes {drawn.dpbayes}, OpenDP {drawn.opendp}, Python {drawn.python}; {drawn.time}.",
+        "missing_values": MISSING_RULE if sampled.request.missing else NO_MISSING,
+        "not_covered": [*_choices_of(sampled.request), *NEVER_COVERED],
+    }
+
+
+def _promise(request: Chargeable) -> dict[str, object]:
+    cost = request.cost
+    if isinstance(cost, Rho):
+        return {
+            "rho": fraction_text(cost.value),
+            "promise": (
+                f"Zero-concentrated: whatever else is known, the Rényi divergence of every order alpha above 1 is at "
+                f"most {amount_text(cost.value)} alpha when one record is replaced by any other that the declared "
+                f"states allow. No event becomes more than {_factor_text(likely_loss(cost))} times as likely, except "
+                f"for a part of it with a probability of at most one in a million.{_stated(request.stated)}"
+            ),
+        }
+    return {
+        "epsilon": fraction_text(cost),
+        "delta": "0/1",
+        "promise": (
+            f"Whatever else is known, no event becomes more than exp({amount_text(cost)}) times as likely because one "
+            "record is replaced by any other that the declared states allow."
+        ),
+    }
+
+
+def _stated(stated: EpsilonDelta | None) -> str:
+    if stated is None:
+        return ""
+    epsilon, delta = amount_text(stated.epsilon), amount_text(stated.delta)
+    return (
+        f" The request states epsilon {epsilon} at delta {delta}, which this rho implies: no event becomes more than "
+        f"exp({epsilon}) times as likely, except for an addition of {delta}. The rho is charged."
+    )
+
+
+def _composed(request: Chargeable, composed: Composed) -> str:
+    """Return a sentence on all releases of the dataset, this one included."""
+    total, number = composed.after(request.cost), composed.releases + 1
+    spent = "has spent" if number == 1 else "have spent"
+    return (
+        f"{many(number, 'release')} of this dataset, this one included, {spent} {_total_text(total)}. From all of them "
+        f"together, a reader {_odds(total)}."
+    )
+
+
+NEVER_COVERED = (
+    "The time that sampling took, which somebody with access to the curator's machine might measure.",
+    "The floating point of whatever is computed from the integers: it can be repeated, and reveals no more.",
+    "A person with several records in the table: the guarantee is for one record.",
+    "What else is published about the same people: by themselves, by others, or from another dataset.",
+    "What is true of the population: it may be learnt, and used, about people who are in no table.",
+)
+"""What the guarantee of no release covers."""
+
+
+def _choices_of(request: Chargeable) -> list[str]:
+    """Return sentences on the curator's choices, which the guarantee does not cover."""
+    n = f"The number of records, {request.n:,}, is public"
+    if isinstance(request, AdaptiveRequest):
+        return [f"The columns and their states: {DECLARED}", f"{n}."]
+    public = "so are the prior and the prices of the noise" if request.prices else "so is the prior"
+    return [
+        "The choice of the graph and the prior: made after looking at the records, it may reveal them.",
+        f"The states of the nodes: {DECLARED}",
+        f"{n}, and {public}.",
+    ]
+
+
+def sentences_of(sampled: Sampled, composed: Composed) -> list[str]:
+    """Return sentences on the content, the guarantee, the spent budget, and the accuracy."""
+    request = sampled.request
+    return [
+        sampled.described,
+        f"A reader of this file, whatever they know, {_odds(request.cost)}.",
+        _composed(request, composed),
+        sampled.accuracy,
+    ]
+
+
+def _total_text(amount: Amount) -> str:
+    """Return an amount in words: "epsilon 0.5"."""
+    return f"{measure_of(amount).value} {amount_text(number_of(amount))}"
+
+
+def _odds(amount: Amount) -> str:
+    """Return what a reader can learn at an epsilon or a rho, as the rest of a sentence."""
+    loss = likely_loss(amount)
+    if loss >= _WEAK:
+        return f"may learn nearly all of any one record, because {_total_text(amount)} hides next to nothing"
+    rarely = ", except in one release in a million" if isinstance(amount, Rho) else ""
+    return f"can change their odds on what any one record says by a factor of at most {_factor_text(loss)}{rarely}"
+
+
+def _factor_text(loss: float) -> str:
+    return f"exp({numeral(loss, 4)})" if loss >= _WEAK else numeral(math.exp(loss))
+
+
+_RARE = 1e-6
+"""The probability with which a reader may learn more than a sentence on a rho states."""
+
+
+def likely_loss(amount: Amount) -> float:
+    """Return the largest loss at an epsilon; at a rho, a loss that is exceeded once in a million at most.
+
+    The latter is rho + 2 sqrt(rho ln 1/_RARE), [Bun16] Proposition 1.3. It bounds the loss itself. So it holds for each
+    release, also for a reader who knows only a distribution of the other records, because the divergence of mixtures of
+    neighbours is no larger.
+    """
+    number = float(number_of(amount))
+    return number + 2 * math.sqrt(number * -math.log(_RARE)) if isinstance(amount, Rho) else number

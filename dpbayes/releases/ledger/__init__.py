@@ -17,9 +17,17 @@ from dpbayes.releases.ledger.books import (
     Spending,
     composed,
 )
-from dpbayes.releases.ledger.spending import check, open_dataset, outcome, raise_budget, read_books, spend
+from dpbayes.releases.ledger.spending import (
+    RECORDS_ELSEWHERE,
+    check,
+    open_dataset,
+    outcome,
+    raise_budget,
+    read_books,
+    spend,
+    table_doubts,
+)
 from dpbayes.releases.ledger.store import ledger_path
-from dpbayes.releases.ledger.tables import RECORDS_ELSEWHERE, table_doubts
 
 __all__ = [
     "RECORDS_ELSEWHERE",

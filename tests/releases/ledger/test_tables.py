@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from dpbayes.model.dataset import Dataset
 from dpbayes.releases import ledger
-from dpbayes.releases.ledger.tables import fingerprint
+from dpbayes.releases.ledger.spending import fingerprint
 
 KEY = b"k" * 32
 DATA = Dataset(("rain", "grass"), (("no", "yes"), ("dry", "damp", "wet")), np.array([[0, 0], [1, 2], [1, 2], [0, 1]]))
