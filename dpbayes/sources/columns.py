@@ -1,7 +1,7 @@
 """From columns of text to public domains (categories, groups, cut points) and to tables of codes."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from itertools import chain, pairwise
@@ -86,7 +86,8 @@ class Cuts:
     """A column of numbers cut at k increasing points into k + 1 bins; a point belongs to the bin above it.
 
     `public` is False when the points were taken from the data: that leaks. `limits`, if declared, are the least and the
-    largest number; other values count in the first and the last bin.
+    largest number; other values count in the first and the last bin. The numbers `codes`, such as -1, stand for missing
+    values, which are then a state of their own.
     """
 
     name: str
@@ -95,12 +96,13 @@ class Cuts:
     public: bool = False
     missing: str | None = None
     limits: tuple[float, float] | None = None
+    codes: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        what, largest = f"A cut point of {brief(self.name)}", sys.float_info.max
-        points, limits = (
+        what, largest = f"A cut point or a code of {brief(self.name)}", sys.float_info.max
+        points, limits, codes = (
             tuple(finite_number(what, point, low=-largest, high=largest) for point in given)
-            for given in (self.points, self.limits or ())
+            for given in (self.points, self.limits or (), self.codes)
         )
         if not points:
             raise InputError(f"Column {brief(self.name)} needs at least one cut point.")
@@ -110,6 +112,13 @@ class Cuts:
                 raise InputError(f"The cut points of {brief(self.name)} must increase; {steps}.")
         object.__setattr__(self, "points", points)
         object.__setattr__(self, "limits", limits or None)
+        object.__setattr__(self, "codes", codes)
+        object.__setattr__(self, "missing", MISSING if codes else self.missing)
+        if (self.missing or "").strip(" +-").replace(".", "", 1).isdigit():
+            raise InputError(
+                f'missing = "{self.missing}" of {brief(self.name)} is a text. Write a number without quotation marks: '
+                f"missing = {self.missing}."
+            )
         _check(self)
 
     @cached_property
@@ -125,6 +134,7 @@ class Cuts:
         """Return the bin of each of these distinct values; -1 for texts that are not finite numbers."""
         numbers = numbers_in(values)
         bins = np.searchsorted(np.array(self.points), numbers, side="right")
+        bins[np.isin(numbers, self.codes)] = code_of_missing(self)
         return np.where(np.isfinite(numbers), bins, -1).astype(np.int64)
 
 
@@ -232,6 +242,22 @@ def missing_values(column: Column, values: "pd.Series") -> int:
     index, distinct = pd.factorize(values)
     texts = pd.Series(distinct, dtype="str")
     return int(((column.codes_of(texts) < 0) & is_missing(texts))[index].sum())
+
+
+def remarks(frame: "pd.DataFrame", columns: Iterable[Column]) -> Iterator[str]:
+    """Yield a sentence for each column with undeclared missing values, and for each with numbers outside its limits."""
+    for column in columns:
+        values, name = frame[column.name].fillna(""), brief(column.name)
+        if column.missing is None and (number := missing_values(column, values)):
+            counted = f"{number:,} missing values, which count as {brief(column.states[0])}"
+            yield f"Column {name} has {counted}. Put None in its declaration to make them a state of their own."
+        if isinstance(column, Cuts) and column.limits is not None:
+            (low, high), numbers = column.limits, numbers_in(values)
+            outside = np.flatnonzero(((numbers < low) | (numbers > high)) & ~np.isin(numbers, column.codes))
+            if outside.size:
+                first, where = shortest(float(numbers[outside[0]])), f"{shortest(low)} to {shortest(high)}"
+                counted = f"{outside.size:,} numbers outside {where}, which count in the first or the last bin"
+                yield f"Column {name} has {counted}. If {first} is a code for missing values, declare missing={first}."
 
 
 def states_of_missing(columns: Iterable[Column]) -> dict[str, str]:

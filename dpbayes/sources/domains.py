@@ -17,10 +17,6 @@ from dpbayes.base.text import shortest
 from dpbayes.base.validation import InputError, brief, is_writable, utf8_text
 from dpbayes.sources.columns import MISSING, Categories, Column, Cuts
 
-MAX_DESCRIPTION = 20_000_000
-"""The largest file in bytes; 500 columns of 256 states with 100 letters need 13 million."""
-
-
 # In Python
 
 
@@ -30,21 +26,23 @@ class CutPoints:
 
     points: tuple[float, ...]
     missing: str | None = None
+    codes: tuple[float, ...] = ()
 
 
 Declaration = Column | CutPoints | Sequence[object] | Mapping[str, Sequence[object]]
 """What declares a column: its values, groups of values by their label, or `cuts`."""
 
 
-def cuts(*points: float | None, missing: str | None = None) -> CutPoints:
+def cuts(*points: float | None, missing: str | float | Sequence[float] | None = None) -> CutPoints:
     """Declare a column of numbers by the limits of its bins.
 
     The first and the last number are the limits of the column; smaller and larger values count in the first and in the
-    last bin. A bin contains its lower limit.
+    last bin, and `Table.from_frame` warns of them. A bin contains its lower limit.
 
     Args:
         points: At least three increasing numbers. None declares that missing values are a state of their own.
-        missing: The bin that missing values count in, such as "< 30", or the name of their own state.
+        missing: Numbers that stand for missing values, such as -1 or [-1, 99]; missing values are then a state of their
+            own. Or a text: the bin that missing values count in, such as "< 30", or the name of their own state.
 
     Returns:
         The declaration, for `Table.from_frame`.
@@ -64,7 +62,15 @@ def cuts(*points: float | None, missing: str | None = None) -> CutPoints:
             f"cuts needs the lower limit, at least one cut point and the upper limit; it has {len(numbers)} numbers: "
             "write, for example, dp.cuts(0, 30, 50, 120)."
         )
-    return CutPoints(numbers, missing or (MISSING if None in points else None))
+    state = missing if isinstance(missing, str) else MISSING if None in points else None
+    return CutPoints(numbers, state, _codes(missing))
+
+
+def _codes(missing: Any) -> tuple[float, ...]:
+    """Return the numbers that stand for missing values; none for the name of a state."""
+    if missing is None or isinstance(missing, str | bool):
+        return ()
+    return tuple(missing) if isinstance(missing, Sequence) else (missing,)
 
 
 def declare(declarations: Mapping[str, Declaration]) -> tuple[Column, ...]:
@@ -100,14 +106,14 @@ def _declared(name: str, declaration: Declaration) -> Column:
         return declaration
     if isinstance(declaration, CutPoints):
         low, *points, high = declaration.points
-        return Cuts(name, tuple(points), limits=(low, high), public=True, missing=declaration.missing)
+        column = Cuts(name, tuple(points), limits=(low, high), public=True)
+        return replace(column, missing=declaration.missing, codes=declaration.codes)
     if isinstance(declaration, Mapping):
-        groups = {label: _texts(name, values) for label, values in declaration.items() if label is not None}
+        groups = {label: _texts(name, values) for label, values in declaration.items()}
         blank = [label for label, values in groups.items() if len(values) < len(declaration[label])]
-        rules = [*blank, *([MISSING] if None in declaration else [])]
-        if len(rules) > 1:
-            raise InputError(f"Missing values of {brief(name)} are in {len(rules)} groups. Write None in one of them.")
-        values, missing = tuple(groups.values()), next(iter(rules), None)
+        if len(blank) > 1:
+            raise InputError(f"Missing values of {brief(name)} are in {len(blank)} groups. Write None in one of them.")
+        values, missing = tuple(groups.values()), next(iter(blank), None)
         return Categories(name, tuple(groups), values=values, public=True, missing=missing)
     states = _texts(name, declaration)
     return Categories(name, states, public=True, missing=MISSING if len(states) < len(declaration) else None)
@@ -216,7 +222,8 @@ def _entry(column: DeclaredColumn) -> object:
         case Cuts(points=points, limits=(low, high)):
             entry["cuts"] = [_number(point) for point in (low, *points, high)]
     if domain is not None:
-        entry |= {} if domain.missing is None else {"missing": domain.missing}
+        codes = [_number(code) for code in domain.codes] if isinstance(domain, Cuts) else []
+        entry |= {"missing": codes or domain.missing} if domain.missing else {}
         entry |= {} if domain.public else {"public": False}
     entry |= {} if column.use else {"use": False}
     entry |= {"meaning": column.meaning} if column.meaning else {}
@@ -245,8 +252,6 @@ def read_domains(text: str | bytes) -> tuple[DeclaredColumn, ...]:
         >>> dp.read_domains(text)
         ()
     """
-    if len(text) > MAX_DESCRIPTION:
-        raise InputError(f"The description has {len(text):,} bytes; the limit is {MAX_DESCRIPTION:,}.")
     entries = _entries(utf8_text(text) if isinstance(text, bytes) else text)
     return tuple(_column(name, entry) for name, entry in entries.items())
 
@@ -275,7 +280,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 _DOMAINS: dict[str, type] = {"values": list, "groups": dict, "cuts": list, "points": list}
-_RULES: dict[str, Any] = {"missing": bool | str, "public": bool}
+_RULES: dict[str, Any] = {"missing": bool | str | int | float | list, "public": bool}
 _ABOUT: dict[str, Any] = {"use": bool, "meaning": str}
 """The fields of an entry and their types: one that declares a domain, those that need one, and those that need none."""
 
@@ -299,6 +304,13 @@ def _domain(name: str, kind: str, fields: Mapping[str, Any]) -> Column:
         column: Column = Cuts(name, tuple(given), public=True)
     else:
         (column,) = declare({name: cuts(*given) if kind == "cuts" else given})
-    missing = fields.get("missing", False)
-    missing = MISSING if missing is True else missing or column.missing
-    return replace(column, public=fields.get("public", True), missing=missing)
+    missing, public = fields.get("missing", False), fields.get("public", True)
+    state = missing if isinstance(missing, str) else MISSING if missing is True else column.missing
+    if isinstance(column, Cuts):
+        return replace(column, public=public, missing=state, codes=_codes(missing))
+    if _codes(missing):
+        raise InputError(
+            f"missing = {missing} of {brief(name)} is for cuts. Gather values that stand for missing ones in a group: "
+            'groups = { unknown = ["9"] }.'
+        )
+    return replace(column, public=public, missing=state)

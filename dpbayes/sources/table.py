@@ -12,7 +12,7 @@ from dpbayes.base.randomness import generator
 from dpbayes.base.types import Codes, FloatArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.dataset import Dataset
-from dpbayes.sources.columns import Categories, Column, Cuts, encode, missing_values
+from dpbayes.sources.columns import Categories, Column, Cuts, encode, remarks
 from dpbayes.sources.domains import Declaration, DeclaredColumn, declare, value_text
 
 
@@ -80,7 +80,8 @@ class Table(Dataset):
             declarations: As `declare` takes them, or the columns that `read_domains` returns.
 
         Returns:
-            The table. A `UserWarning` states what missing values count as, if the declaration does not.
+            The table. A `UserWarning` states what missing values count as, if the declaration does not, and how many
+            numbers are outside of their limits.
 
         Raises:
             InputError: The frame is none, lacks a declared column, or has a value outside its domain; the message names
@@ -107,13 +108,8 @@ class Table(Dataset):
                 )
         texts = pd.DataFrame({column.name: _as_texts(data[column.name]) for column in columns})
         encoded = encode(texts, columns)
-        for column in columns:
-            if column.missing is None and (number := missing_values(column, texts[column.name].fillna(""))):
-                warnings.warn(
-                    f"Column {brief(column.name)} has {number:,} missing values, which count as "
-                    f"{brief(column.states[0])}. Put None in its declaration to make them a state of their own.",
-                    stacklevel=2,
-                )
+        for remark in remarks(texts, columns):
+            warnings.warn(remark, stacklevel=2)
         return cls(encoded.names, encoded.states, encoded.codes, columns, data.select(encoded.names).head(0))
 
     def with_codes(self, codes: Codes) -> "Table":
@@ -134,7 +130,7 @@ class Table(Dataset):
         """Return the records as a data frame of the library and with the types of the original one.
 
         A number is drawn evenly within its bin. A bin without a limit is as wide as its neighbour. Groups have their
-        labels. The state of missing values becomes a missing value.
+        labels. The state of missing values becomes a missing value, or the first number that stands for missing values.
 
         Args:
             seed: A generator or a seed, for the numbers within their bins.
@@ -159,22 +155,29 @@ class Table(Dataset):
         frame = nw.from_dict(values, backend=like.implementation)
         typed = [] if self.like is None else [c.name for c in self.columns if isinstance(c, Cuts) or not c.values]
         if nw.dependencies.is_pandas_like_dataframe(like.to_native()):  # narwhals has one type for int64 and Int64
-            return frame.to_native().astype(like.to_native().dtypes[typed].to_dict())
+            kinds = {name: like.to_native().dtypes[name] for name in typed}
+            return frame.to_native().astype({name: _type(kind, values[name]) for name, kind in kinds.items()})
         return frame.with_columns(nw.col(name).cast(like.schema[name]) for name in typed).to_native()
 
     def _values(self, column: Column, dtype: Any, rng: np.random.Generator) -> list[Any]:
         """Return the values of a column, None where they are missing."""
-        codes = self.column(column.name)
+        codes, absent = self.column(column.name), None
         values: Any
         if isinstance(column, Cuts):
             bins = np.minimum(codes, len(column.points))
             values = _within_bins(column, bins, rng, is_whole=dtype.is_integer())
             values = values.astype(np.int64 if dtype.is_integer() else np.float64)
+            absent = values.dtype.type(column.codes[0]).item() if column.codes else None
         else:
             states = [state == str(True) if dtype == nw.Boolean else state for state in (*column.states, "")]
             values = np.array(states, dtype=object)[codes]
-        is_missing = codes >= len(column.states)
-        return [None if missing else value for value, missing in zip(values.tolist(), is_missing.tolist(), strict=True)]
+        is_missing = (codes >= len(column.states)).tolist()
+        return [absent if missing else value for value, missing in zip(values.tolist(), is_missing, strict=True)]
+
+
+def _type(kind: Any, values: list[Any]) -> Any:
+    """Return a type of pandas, or one like it that has missing values if some values are missing."""
+    return {"i": "Int64", "u": "UInt64", "b": "boolean"}.get(kind.kind, kind) if None in values else kind
 
 
 def _as_texts(series: Any) -> "pd.Series":

@@ -110,7 +110,7 @@ def test_encode_refusals() -> None:
         ((2, 1.5), "must increase; 1.5 follows 2"),
         ((float("nan"),), "must be a number, not NaN"),
         ((float("inf"),), "must be between"),
-        (("x",), 'A cut point of "a" must be a number, not "x"'),
+        (("x",), 'A cut point or a code of "a" must be a number, not "x"'),
         (tuple(range(256)), "257 states; it needs 1 to 256"),
     ],
 )

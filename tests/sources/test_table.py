@@ -100,8 +100,42 @@ def test_limits_are_beside_the_cut_points():
     (age,) = dp.declare({"age": dp.cuts(0, 30, 120)})
     assert age == Cuts("age", (30.0,), limits=(0, 120), public=True)
     assert dp.declare({"age": dp.cuts(0, 30, 120, None)})[0].missing == "missing"
-    blank = dp.Table.from_frame(pd.DataFrame({"age": [20.0, None]}), {"age": dp.cuts(0, 30, 120, missing=">= 30")})
-    assert (blank.states, blank.codes.ravel().tolist()) == ((("< 30", ">= 30"),), [0, 1])
+
+
+AGES = pd.DataFrame({"age": [20, -1, 99, 50]})
+
+
+@pytest.mark.parametrize(
+    ("missing", "state", "codes", "blank", "back"),
+    [
+        (">= 30", ">= 30", [0, 0, 1, 1], 1, None),
+        (-1, "missing", [0, 2, 1, 1], 2, -1),
+        ([99, -1], "missing", [0, 2, 2, 1], 2, 99),
+    ],
+)
+def test_numbers_stand_for_missing_values(missing, state, codes, blank, back):
+    declared = {"age": dp.cuts(0, 30, 120, missing=missing)}
+    if -1 in np.atleast_1d(np.array(missing, dtype=object)):
+        table = dp.Table.from_frame(AGES, declared)
+    else:
+        with pytest.warns(UserWarning, match='"age" has 1 numbers outside 0 to 120, .* declare missing=-1'):
+            table = dp.Table.from_frame(AGES, declared)
+    assert (table.columns[0].missing, table.codes.ravel().tolist()) == (state, codes)
+    assert dp.Table.from_frame(pd.DataFrame({"age": [None, 20.0]}), declared).codes.ravel().tolist() == [blank, 0]
+    (read,) = dp.read_domains(dp.write_domains(declared))
+    assert read.domain == table.columns[0]
+    if back is not None:
+        frame = table.with_codes(np.array([[2], [0]], dtype=np.uint8)).to_frame()
+        assert (frame["age"][0], frame["age"].dtype) == (back, np.int64)
+
+
+def test_declared_missing_values_come_back_in_types_that_have_them():
+    table = dp.Table.from_frame(
+        pd.DataFrame({"a": [1, 2], "b": [True, False]}), {"a": [1, 2, None], "b": [True, False, None]}
+    )
+    back = table.with_codes(np.array([[2, 2], [0, 0]], dtype=np.uint8)).to_frame()
+    assert back.dtypes.astype(str).tolist() == ["Int64", "boolean"]
+    assert back.isna().to_numpy().tolist() == [[True, True], [False, False]]
 
 
 @pytest.mark.parametrize(

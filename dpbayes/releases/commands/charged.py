@@ -27,7 +27,7 @@ from dpbayes.releases.document.request import (
 from dpbayes.releases.output import add_out, require_output, write_output
 from dpbayes.releases.publishing import publish_once, require_declared
 from dpbayes.sources.bif import read_bif
-from dpbayes.sources.columns import Column, encode, states_of_missing
+from dpbayes.sources.columns import Column, encode, remarks, states_of_missing
 from dpbayes.sources.domains import read_domains
 from dpbayes.sources.edgelist import network, read_edges
 from dpbayes.sources.engines.address import parsed
@@ -127,7 +127,11 @@ def _table_of(args: argparse.Namespace, columns: tuple[Column, ...]) -> Dataset 
     """Return the table that was named, a file or an address. Errors: InputError, OSError."""
     if args.data is None:
         return DeclaredTable(open_table(args.source), columns)
-    return encode(read_table(args.data.name, args.data.read_bytes()).frame, columns)
+    frame = read_table(args.data.name, args.data.read_bytes()).frame
+    data = encode(frame, columns)
+    for remark in remarks(frame, columns):
+        warn(remark)
+    return data
 
 
 def _network_of(text: str, table: Dataset | Source) -> Network:

@@ -155,7 +155,8 @@ def _grouping_key(value: Any, column: Column) -> Any:
     number = (value.cast("string") if value.type().is_float32() else value).cast("float64")
     code = sum(((number >= point).cast("int32") for point in column.points), start=ibis.literal(0, "int32"))
     is_finite = number.between(-LARGEST, LARGEST)
-    return ibis.cases((number.isnull() | number.isnan(), ibis.null("int32")), (is_finite, code), else_=OUTSIDE)
+    is_missing = number.isnull() | number.isnan() | number.isin(column.codes)
+    return ibis.cases((is_missing, ibis.null("int32")), (is_finite, code), else_=OUTSIDE)
 
 
 def _counted(table: "ir.Table", columns: Sequence[Column], number: int, width: int) -> "ir.Table":
