@@ -35,9 +35,9 @@ from dpbayes.posteriors.divergence import hellinger, kl
 from dpbayes.releases.real import RealRelease, UnaccountedWarning, load, open_ledger, release, release_adaptive
 from dpbayes.releases.verify import verify
 from dpbayes.sources.bif import read_bif, write_bif
-from dpbayes.sources.columns import Categories, encode
+from dpbayes.sources.columns import Categories
 from dpbayes.sources.domains import cuts, declare, read_domains, write_domains
-from dpbayes.sources.edgelist import network, read_edges, write_edges
+from dpbayes.sources.edgelist import network, write_edges
 from dpbayes.sources.engines.table import DeclaredTable, open_table
 from dpbayes.sources.files import read_table
 from dpbayes.sources.interchange import from_networkx, from_pgmpy, to_pgmpy
@@ -84,7 +84,6 @@ __all__ = [
     "declare",
     "default_network",
     "empty",
-    "encode",
     "explore",
     "from_networkx",
     "from_pgmpy",
@@ -102,7 +101,6 @@ __all__ = [
     "query",
     "read_bif",
     "read_domains",
-    "read_edges",
     "read_table",
     "release",
     "release_adaptive",

@@ -4,7 +4,6 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 
 import dpbayes as dp
@@ -17,7 +16,6 @@ LAPLACE = dp.LaplaceUpdates(prior=ASIA, epsilon=1)
 POSTERIOR = LAPLACE.prior.updated(COUNTS)
 BINARY = dp.network("a -> b")
 BINS = dp.Dirichlets.symmetric(dp.network("years -> b", {"years": ["< 30", "30 to < 50", ">= 50"]}))
-RAIN = dp.Categories("rain", ("no", "yes"))
 
 
 @cache
@@ -46,8 +44,6 @@ MISTAKES = {
     "a negative seed": (lambda: dp.sample_dataset(ASIA, CPTS, 10, -1), "seed", "-1"),
     "a text as a file": (lambda: dp.read_table("a.csv", "a,b\n1,2\n"), "str", "bytes"),
     "a file that does not exist": (lambda: dp.read_table("nowhere.csv"), "nowhere.csv", "No such file"),
-    "a pyarrow table is encoded": (lambda: dp.encode(pa.table({"rain": ["no"]}), [RAIN]), "Table", "from_frame"),
-    "a dictionary is encoded": (lambda: dp.encode({"rain": ["no"]}, [RAIN]), "dict", "from_frame"),
     "NaN among cut points": (lambda: dp.cuts(0, 30, float("nan"), 120), "NaN", "None"),
     "texts for truth values": (
         lambda: dp.Table.from_frame(pd.DataFrame({"ill": [True]}), {"ill": ["no", "yes"]}),

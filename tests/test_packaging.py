@@ -306,7 +306,7 @@ import dpbayes as dp
 sys.modules["pyarrow"] = None
 frame = dp.read_table("garden.csv", b"rain,grass\\nno,dry\\nyes,wet\\n").frame
 table = dp.Table.from_frame(frame, {"rain": ["no", "yes"], "grass": ["dry", "wet"]})
-print(table.to_frame().to_dict("list"), dp.encode(frame, table.columns).n)
+print(table.to_frame().to_dict("list"), table.n)
 ledger = dp.open_ledger("garden.ledger", epsilon=1, reason="a test")
 mechanism = dp.LaplaceUpdates(prior=dp.network("rain -> grass", table), epsilon=1)
 print(dp.release(table, mechanism, graph_unseen=True, ledger=ledger).guarantee)

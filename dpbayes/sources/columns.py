@@ -11,7 +11,7 @@ import numpy as np
 from dpbayes.base.libraries import pd
 from dpbayes.base.text import shortest
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
-from dpbayes.base.validation import InputError, brief, distinct_names, finite_number, require_type
+from dpbayes.base.validation import InputError, brief, distinct_names, finite_number
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import MAX_STATES
 
@@ -20,7 +20,6 @@ MISSING_TEXTS = frozenset({"", "NA", "N/A", "NaN", "nan", "?", "null", "None"})
 
 MAX_LETTERS = 500
 """Most letters of a state: every picture and table of the page repeats it."""
-
 
 MISSING = "missing"
 """The usual name of a state of missing values alone."""
@@ -146,10 +145,6 @@ def halves(column: Column) -> Column:
 
     A missing value goes to the group of its state, and to the second group if it had a state of its own. The groups
     depend on the domain alone.
-
-    Example:
-        >>> halves(dp.Cuts("age", (30, 50, 70))).states
-        ('< 50', '>= 50')
     """
     if len(column.domain) <= 2:
         return column
@@ -172,28 +167,12 @@ def _joined(states: Sequence[str]) -> str:
 
 
 def encode(frame: "pd.DataFrame", columns: Sequence[Column]) -> Dataset:
-    r"""Turn the named columns of a frame of text into a table of codes over their declared domains.
+    """Turn the named columns of a frame of text into a table of codes over their declared domains.
 
     The code of a record depends on this record and the declarations alone, and no record is left out: tables that
-    differ in one record are encoded as tables that differ in at most one.
-
-    Args:
-        frame: The records, as text.
-        columns: The declared columns to use.
-
-    Returns:
-        The table.
-
-    Raises:
-        InputError: The frame lacks a column, or a value is outside its domain; the message names the first such record.
-
-    Example:
-        >>> frame = dp.read_table("garden.csv", b"rain,grass\nno,dry\nyes,wet\n").frame
-        >>> dp.encode(frame, [dp.Categories("rain", ("no", "yes"))]).codes.ravel()
-        array([0, 1], dtype=uint8)
+    differ in one record are encoded as tables that differ in at most one. Errors: InputError for a column that is not
+    in the frame, and for a value outside its domain, with the first such record.
     """
-    require_type("frame", frame, pd.DataFrame, "Read other frames with dp.Table.from_frame.")
-    columns = (columns,) if isinstance(columns, Column) else columns
     names = distinct_names("column", (column.name for column in columns))
     if not names:
         raise InputError("Choose at least one column.")
@@ -275,10 +254,8 @@ def _check(column: Column) -> None:
         raise InputError(f"Column {brief(column.name)} has {count:,} states; it needs 1 to {MAX_STATES}.")
     longest = max(column.domain, key=len)
     if len(longest) > MAX_LETTERS:
-        raise InputError(
-            f"Column {brief(column.name)} has the state {brief(longest)} of {len(longest):,} letters; the limit is "
-            f"{MAX_LETTERS}."
-        )
+        size = f"{len(longest):,} letters; the limit is {MAX_LETTERS}"
+        raise InputError(f"Column {brief(column.name)} has the state {brief(longest)} of {size}.")
 
 
 def is_missing(values: "pd.Series") -> BoolArray:

@@ -9,8 +9,6 @@ from dpbayes.base.validation import InputError, brief, require_type
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 
-MAX_CHARACTERS = 1_000_000
-
 _NAME = r'(?:"(?:[^"\\]|\\.)*+"|(?:(?!->|→)[^",#])*+)\s*+'
 _LINE = re.compile(rf"({_NAME})(,\s*+{_NAME}|(?:(?:->|→)\s*+{_NAME})*+)(?:#.*)?", re.DOTALL)
 _NEXT = re.compile(rf"(?:->|→|,)\s*({_NAME})", re.DOTALL)
@@ -24,23 +22,8 @@ def read_edges(text: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
 
     A line is `parent -> child`, a chain `a -> b -> c`, `parent,child`, or a name; the rest of a line after # is a
     comment. Names with a comma, a semicolon, an arrow, a quote or # in them are written in quotes, as JSON texts.
-
-    Args:
-        text: The file's text.
-
-    Returns:
-        The names, and the arrows as pairs (parent, child).
-
-    Raises:
-        InputError: A line has another form, an arrow leads to its own node, or an arrow occurs twice. The message
-            names the line.
-
-    Example:
-        >>> dp.read_edges("rain -> grass")
-        (('rain', 'grass'), (('rain', 'grass'),))
+    Errors: InputError that names the line, for another form, an arrow to its own node, and an arrow that occurs twice.
     """
-    if len(text) > MAX_CHARACTERS:
-        raise InputError(f"The list of arrows has {len(text):,} characters; the limit is {MAX_CHARACTERS:,}.")
     names: dict[str, None] = {}
     edges: dict[tuple[str, str], None] = {}
     for number, line in enumerate(re.split(r"\r\n|\r|\n", text.removeprefix("\ufeff")), start=1):
@@ -85,7 +68,7 @@ def network(arrows: str, states: Mapping[str, Sequence[str]] | Dataset | None = 
 
 
 def write_edges(network: Network) -> str:
-    """Return all names in network order, then all arrows, as a text that `read_edges` reads.
+    """Return all names in network order, then all arrows, as a text that `network` reads.
 
     Args:
         network: The network.

@@ -85,7 +85,7 @@ def test_every_type_is_counted_as_its_text(loaded: Loaded, missing: Any) -> None
         Categories("single", ("0.3", "0.7", "0.1"), missing=missing),
         Cuts("single cut", (0.1, 0.7, 1)),
         Categories("price", ("0.10", "1.50", "-3.00"), missing=missing),
-        Cuts("price cut", (0.1, 1.5)),
+        Cuts("price cut", (0.1, 1.5), codes=(0.1, 2)),
         Categories("day", ("2024-02-29", "1969-01-01"), missing=missing),
     )
     frame = pd.DataFrame({name: _texts(table[name]) for name in table.column_names}, dtype="str")

@@ -15,6 +15,7 @@ from dpbayes.base.text import numeral
 from dpbayes.mechanisms import OF_RECORDS
 from dpbayes.model.network import Network
 from dpbayes.releases.publishing import publish
+from dpbayes.sources.columns import encode
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.named_networks import load_named
 from dpbayes.theory.index import EXHIBITS
@@ -143,7 +144,7 @@ def upload_of(folder: Path) -> Upload:
     table, _ = written(folder)
     frame = dp.read_table(table.name, table.read_bytes()).frame
     domains = [column.domain for column in COLUMNS if column.domain is not None]
-    return Upload(table.name, frame, dataset=dp.encode(frame, domains), columns=COLUMNS, encoded=tuple(domains))
+    return Upload(table.name, frame, dataset=encode(frame, domains), columns=COLUMNS, encoded=tuple(domains))
 
 
 def with_upload(mine: Upload) -> AppTest:

@@ -112,7 +112,7 @@ def table_in_python(chosen: Chosen) -> str:
     if chosen.is_connected:
         address = 'dp.open_table("…")  # the table’s address, as given by the person who started the server'
         return f"{described}\nengine = {address}\ndata = dp.DeclaredTable(engine, tuple({in_use}))"
-    return f"{described}\n{_file()}\ndata = dp.encode(frame, {in_use})"
+    return f"{described}\n{_file()}\ndata = dp.Table.from_frame(frame, {in_use})"
 
 
 def _file() -> str:
