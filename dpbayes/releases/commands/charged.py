@@ -56,7 +56,6 @@ def add_release(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="confirm that the graph was chosen without looking at the records, which is required",
     )
-    parser.add_argument("--delta", help="for Gaussian noise, the delta of the guarantee, such as 1e-5; rho is charged")
     parser.add_argument(
         "--mechanism", required=True, choices=list(RELEASABLE), help="a mechanism whose noise is sampled exactly"
     )
@@ -81,6 +80,8 @@ def _add_charged(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", required=True, metavar="ID", help="the name of the dataset in the ledger")
     parser.add_argument("--domains", **_FILE, required=True, help="the declarations of the columns, as TOML or JSON")
     parser.add_argument("--epsilon", required=True, help="the epsilon of the guarantee, a decimal")
+    about = "the delta of the guarantee, such as 1e-5; above 0, rho is charged, and otherwise epsilon (default: 0)"
+    parser.add_argument("--delta", default="0", help=about)
     parser.add_argument("--again", action="store_true", help="sample new noise for an earlier release and charge again")
     add_out(parser, "the file for the release, such as release.json")
 
@@ -170,7 +171,7 @@ def _prior(args: argparse.Namespace, drawn: Network) -> tuple[str, ...]:
 
 def _loss(args: argparse.Namespace) -> dict[str, Any]:
     """Return the typed epsilon, or epsilon and delta. Errors: InputError."""
-    if args.delta is not None:
+    if decimal("delta", args.delta):
         return {"stated": parsed_promise(args.epsilon, args.delta)}
     return {"epsilon": decimal("epsilon", args.epsilon)}
 
@@ -194,11 +195,6 @@ def add_adaptive(parser: argparse.ArgumentParser) -> None:
     _add_charged(parser)
     parser.add_argument("--data", **_FILE, required=True, help=_TABLE)
     parser.set_defaults(network="")
-    parser.add_argument(
-        "--delta",
-        default="0",
-        help="the delta of the guarantee, such as 1e-5; above 0, rho is charged, and otherwise epsilon (default: 0)",
-    )
 
 
 def adaptive(args: argparse.Namespace) -> int:
