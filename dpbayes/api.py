@@ -8,6 +8,7 @@ from dpbayes.base.privacy import Guarantee, compose
 from dpbayes.base.validation import InputError
 from dpbayes.boards.of_table import explore
 from dpbayes.experiments.comparison import compare, least_epsilon
+from dpbayes.guesses import guess
 from dpbayes.mechanisms import (
     MECHANISMS,
     Calibration,
@@ -88,6 +89,7 @@ __all__ = [
     "from_networkx",
     "from_pgmpy",
     "full",
+    "guess",
     "hellinger",
     "kl",
     "least_epsilon",

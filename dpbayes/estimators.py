@@ -24,7 +24,7 @@ from dpbayes.mechanisms import releasable
 from dpbayes.mechanisms.adaptive.release import release, simulate_adaptive
 from dpbayes.mechanisms.noise.exact import rounded_up
 from dpbayes.mechanisms.release import Outcome, Release
-from dpbayes.model.counts import Counts, count
+from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import MAX_STATES, Network
 from dpbayes.posteriors.noise_model import Reading
@@ -369,11 +369,6 @@ def _exact(name: str, value: Any) -> Fraction:
     return Fraction(str(finite_number(name, value, low=0.0, high=1000.0)))
 
 
-def _tables(model: Any, table: Dataset, network: Network) -> _Fitted:
-    """Release the tables of a graph that was chosen without the records."""
-    return _released(model, count(network, table), _exact("epsilon", model.epsilon))
-
-
 def _adaptive(model: Any, table: Dataset) -> _Fitted:
     epsilon, delta = _exact("epsilon", model.epsilon), _exact("delta", model.delta)
     if model.random_state is None:
@@ -383,9 +378,9 @@ def _adaptive(model: Any, table: Dataset) -> _Fitted:
     return _Fitted(released.network, released.probabilities, released.guarantee)
 
 
-def _released(model: Any, counts: Counts, epsilon: Fraction) -> _Fitted:
-    """Release counts with noise for epsilon and the model's delta."""
-    network, delta = counts.network, _exact("delta", model.delta)
+def _tables(model: Any, table: Dataset, network: Network) -> _Fitted:
+    """Release the tables of a graph that was chosen without the records."""
+    counts, epsilon, delta = count(network, table), _exact("epsilon", model.epsilon), _exact("delta", model.delta)
     if delta:
         mechanism = "residuals" if network.has_residuals else "gaussian"
         loss: dict[str, Any] = {"stated": EpsilonDelta(epsilon, delta)}

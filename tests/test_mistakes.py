@@ -125,6 +125,8 @@ MISTAKES = {
     "a number in the last bin": (lambda: BINS.query("b", years=50.5), '"50.5"', 'Write ">= 50"'),
     "too few probabilities": (lambda: dp.query(ASIA, CPTS[:3], "dysp", {}), "36", "(3,)"),
     "a posterior as probabilities": (lambda: dp.query(ASIA, POSTERIOR, "dysp", {}), "Dirichlets", "posterior.mean"),
+    "a name that is no probability": (lambda: dp.guess(BINARY, {"b": 0.1}), '"b"', '"b=yes | a=yes"'),
+    "probabilities above 1": (lambda: dp.guess(BINARY, {"a=yes": 0.7, "a=no": 0.7}), '"a"', "sum to 1"),
     "text as probabilities": (lambda: dp.sample_dataset(ASIA, "x", 10, 1), "str", "posterior.mean"),
     "the risk of a name": (lambda: dp.risk("laplace", n=10), "str", "a mechanism or a release"),
     "the risk without n": (lambda: dp.risk(LAPLACE), "number of records", "n=1000"),

@@ -3,10 +3,7 @@
 Every epsilon starts from the same seed. Noise that is scaled by epsilon is therefore the same noise, scaled, and the
 share of releases within a tolerance is one fixed function of epsilon. The least epsilon is its last crossing of the
 required share: every larger epsilon on the grid is sufficient.
-
-If every release were within the tolerance from its own threshold on, the least epsilon would be a quantile of the
-thresholds, and the ranks around the true quantile would be binomial. The same curve, crossed at these ranks, gives the
-interval.
+The interval follows from binomial ranks (docs/epsilon.md).
 """
 
 import math
@@ -32,12 +29,13 @@ class LeastEpsilon:
     """The least epsilon for a tolerance and its 95% interval; infinite if no epsilon on the grid is sufficient.
 
     `high` is also infinite if there are too few releases. A result equal to the smallest epsilon of the grid means that
-    this epsilon or a smaller one is sufficient.
+    this epsilon or a smaller one is sufficient. `note` states why the result may be too small.
     """
 
     epsilon: float
     low: float
     high: float
+    note: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +72,8 @@ class AnswerErrors:
         wanted = finite_number("The share of releases", share, low=0.01, high=0.999)
         passed = (self.errors <= tolerance).mean(axis=1)
         shares = (wanted, *interval_shares(wanted, draws=self.errors.shape[1]))
-        return LeastEpsilon(*(crossing(self.epsilons, passed, one) for one in shares))
+        epsilon, low, high = (crossing(self.epsilons, passed, one) for one in shares)
+        return LeastEpsilon(epsilon, low, high)
 
 
 def answer_errors(

@@ -5,7 +5,7 @@ import pytest
 
 import dpbayes as dp
 from dpbayes.base.randomness import stream
-from dpbayes.experiments.comparison import MechanismErrors, is_near
+from dpbayes.experiments.comparison import UNIFORM, MechanismErrors, is_near
 from dpbayes.experiments.planned_tables import planned_tables
 from dpbayes.mechanisms import PRIVATE, Exact
 from dpbayes.posteriors.noise_model import Reading
@@ -64,6 +64,25 @@ def test_a_mechanism_that_cannot_be_used_has_a_reason():
 
 def uniform(network: dp.Network) -> np.ndarray:
     return 1 / np.repeat(network.cards, network.rows_per_node * network.cards)
+
+
+def test_a_guess_by_names_is_the_table_of_a_network():
+    named = {ASIA.cell_label(cell): probability for cell, probability in enumerate(CPTS)}
+    np.testing.assert_array_equal(dp.guess(ASIA, named), CPTS)
+    three = dp.network("a -> b", {"a": ["< 1", "1 to < 2", ">= 2"]})
+    guess = dp.guess(three, {"a < 1": 0.5, "b=yes": 0.1, "b=yes | a >= 2": 1})
+    np.testing.assert_allclose(guess, [0.5, 0.25, 0.25, 0.9, 0.1, 0.9, 0.1, 0, 1])
+
+
+def test_the_least_epsilon_of_uniform_probabilities_has_a_note():
+    network = dp.network("rain -> grass")
+    question, leasts = dp.Question(network, "grass", "yes", {"rain": "yes"}), []
+    for stated in ({}, {"rain=yes": 0.1}):
+        guess = dp.guess(network, stated)
+        leasts.append(dp.least_epsilon(question, guess, dp.LaplaceUpdates, n=500, tolerance=0.05))
+    assert [one.note for one in leasts] == [UNIFORM, ""]
+    assert leasts[0].high < leasts[1].low
+    assert UNIFORM in repr(leasts[0])
 
 
 @pytest.mark.parametrize("releases", [1, 0, 10**6])
