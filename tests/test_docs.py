@@ -103,12 +103,6 @@ def test_the_declarations_of_a_file_are_read():
 # What is named exists
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_path_exists(name):
-    later = {".venv", "build/site"}
-    assert not [path for path in paths_in(TEXTS[name]) - later if not (ROOT / path.removeprefix("/")).exists()]
-
-
 def links(name: str, pattern: str) -> set[Path]:
     """The files that a document links to in places that match a pattern, seen from the document's folder."""
     targets = re.findall(pattern, FENCE.sub("", TEXTS[name]))
@@ -116,11 +110,6 @@ def links(name: str, pattern: str) -> set[Path]:
 
 
 LINK, PICTURE = r"\]\(([^)#\s]+)", r"!\[[^\]]*\]\(([^)\s]+)\)"
-
-
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_linked_file_exists(name):
-    assert not [target for target in links(name, LINK) if not target.exists()]
 
 
 def test_every_document_is_linked_from_the_readme_or_from_that_of_its_folder():
@@ -140,13 +129,6 @@ def anchors(text: str) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_linked_heading_exists(name):
-    for target, anchor in re.findall(r"\]\(([^)#\s:]*)#([^)\s]+)\)", FENCE.sub("", TEXTS[name])):
-        path = ((ROOT / name).parent / target).resolve() if target else ROOT / name
-        assert anchor in anchors(path.read_text(encoding="utf-8")), (target, anchor)
-
-
 def test_every_picture_is_shown_and_small():
     pictures = set((ROOT / "docs").glob("*.png")) | {ROOT / MOVING}
     assert pictures == set.union(*(links(name, PICTURE) for name in DOCUMENTS))
@@ -164,10 +146,19 @@ def test_every_type_is_in_the_file_given_for_it():
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_test_that_is_named_exists(name):
-    tests = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
-    named = [token for token in quoted(TEXTS[name]) if re.fullmatch(r"test_\w+", token)]
-    assert not [token for token in named if f"def {token}(" not in tests]
+def test_what_a_document_names_exists(name):
+    text, later = TEXTS[name], {".venv", "build/site"}
+    assert not [path for path in paths_in(text) - later if not (ROOT / path.removeprefix("/")).exists()]
+    assert not [target for target in links(name, LINK) if not target.exists()]
+    for target, anchor in re.findall(r"\]\(([^)#\s:]*)#([^)\s]+)\)", FENCE.sub("", text)):
+        path = ((ROOT / name).parent / target).resolve() if target else ROOT / name
+        assert anchor in anchors(path.read_text(encoding="utf-8")), (target, anchor)
+    named = [token for token in quoted(text) if re.fullmatch(r"test_\w+", token)]
+    assert not [token for token in named if f"def {token}(" not in TESTS]
+    assert set(re.findall(r"\bmake ([a-z]+)", commands(text))) <= makefile_targets()
+
+
+TESTS = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
 
 
 # Commands
@@ -179,11 +170,6 @@ def makefile_targets() -> set[str]:
 
 def commands(text: str) -> str:
     return "\n".join([*quoted(text), *blocks(text, "sh")])
-
-
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_make_target_exists(name):
-    assert set(re.findall(r"\bmake ([a-z]+)", commands(TEXTS[name]))) <= makefile_targets()
 
 
 def test_the_two_commands_come_first():

@@ -54,16 +54,12 @@ def test_the_error_is_that_of_simulated_releases():
 
 def test_a_mechanism_that_cannot_be_used_has_a_reason():
     network = dp.network("a -> b", {"a": ["x", "y", "z"]})
-    table = dp.sample_dataset(network, uniform(network), 50, 1)
+    table = dp.sample_dataset(network, dp.guess(network, {}), 50, 1)
     errors = dp.compare(table, network, epsilons=[1], releases=2).set_index("mechanism")
     assert "binary" in errors.loc["Fourier", "reason"]
     assert np.isnan(errors.loc["Fourier", "error"])
     assert errors.loc["Laplace", "reason"] == errors.loc["Fourier", "proved"] == ""
     assert errors.loc["Laplace", "proved"] == str(dp.LaplaceUpdates(prior=network, epsilon=1).certified)
-
-
-def uniform(network: dp.Network) -> np.ndarray:
-    return 1 / np.repeat(network.cards, network.rows_per_node * network.cards)
 
 
 def test_a_guess_by_names_is_the_table_of_a_network():

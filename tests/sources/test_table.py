@@ -40,11 +40,8 @@ def test_a_frame_becomes_codes_over_the_declared_domains():
     assert all(column.public for column in table.columns)
 
 
-def test_a_pyarrow_table_has_the_codes_of_the_pandas_frame():
+def test_other_frames_have_the_codes_of_the_pandas_frame():
     assert dp.Table.from_frame(pa.Table.from_pandas(FRAME), DECLARED).codes.tolist() == CODES
-
-
-def test_a_polars_frame_has_the_codes_of_the_pandas_frame():
     polars = pytest.importorskip("polars")
     table = dp.Table.from_frame(polars.from_arrow(pa.Table.from_pandas(FRAME)), DECLARED)
     assert table.codes.tolist() == CODES

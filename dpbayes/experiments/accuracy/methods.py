@@ -158,11 +158,6 @@ def max_decisions_per_node(network: Network) -> int:
     return max(1, int(np.max(Decisions(network).depths)))
 
 
-def largest_degenerate_epsilon(network: Network) -> float:
-    """Return the largest epsilon at which the paper's omega = e^(-epsilon/2) gives only even odds; binary: 2 ln 2."""
-    return 2 * max_decisions_per_node(network) * math.log(2)
-
-
 def printed_bound(network: Network, epsilon: float) -> float:
     """Return the paper's bound of log-odds; zero where the paper's omega allows only even odds."""
     return math.log(max(math.expm1(epsilon / (2 * max_decisions_per_node(network))), 1.0))
