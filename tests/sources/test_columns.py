@@ -1,6 +1,5 @@
 """Text becomes codes over declared domains, domains are proposed from text, and whatever is wrong gets one sentence."""
 
-import re
 from itertools import product
 
 import numpy as np
@@ -100,23 +99,6 @@ def test_encode_refusals() -> None:
         encode(frame, [])
     with pytest.raises(InputError, match="used twice"):
         encode(frame, [Categories("a", ("x",))] * 2)
-
-
-@pytest.mark.parametrize(
-    ("points", "sentence"),
-    [
-        ((), "needs at least one cut point"),
-        ((1, 1), "must increase; 1 follows 1"),
-        ((2, 1.5), "must increase; 1.5 follows 2"),
-        ((float("nan"),), "must be a number, not NaN"),
-        ((float("inf"),), "must be between"),
-        (("x",), 'A cut point or a code of "a" must be a number, not "x"'),
-        (tuple(range(256)), "257 states; it needs 1 to 256"),
-    ],
-)
-def test_wrong_cut_points(points: tuple[float, ...], sentence: str) -> None:
-    with pytest.raises(InputError, match=re.escape(sentence)):
-        Cuts("a", points)
 
 
 def test_a_state_is_no_novel() -> None:

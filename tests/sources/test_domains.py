@@ -118,6 +118,7 @@ FORM = 'The declaration of column "a" must be a list of values, or an object wit
         ('{"a": {"points": [NaN]}}', "must be a number, not NaN"),
         ('{"a": {"points": [1e999]}}', "must be between"),
         ('{"a": {"points": []}}', "at least one cut point"),
+        (f'{{"a": {{"points": {[*range(256)]}}}}}', "257 states; it needs 1 to 256"),
         ('{"a": {"groups": {"x": ["v"], "y": ["v"]}}}', '"v" is used twice'),
     ],
 )  # fmt: skip
