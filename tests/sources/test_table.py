@@ -178,12 +178,6 @@ def test_a_warning_states_what_undeclared_missing_values_count_as():
     assert table.column("blood").tolist() == [0, 1, 2, 0]
 
 
-@pytest.mark.parametrize("points", [(1, 2), (), (None, 1, 2), (3, 2, 1), (0, 5, 5), (10, 5, 20)])
-def test_cut_points_increase_between_their_limits(points):
-    with pytest.raises(dp.InputError):
-        dp.declare({"age": dp.cuts(*points)})
-
-
 def test_a_polars_frame_comes_back_without_pyarrow(monkeypatch: pytest.MonkeyPatch):
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"alive": [True, False], "site": ["a", None]})
