@@ -10,17 +10,17 @@ __version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from dpbayes import estimators as estimators
-    from dpbayes import plot as plot
     from dpbayes.api import *  # noqa: F403
+    from dpbayes.boards import plot as plot
 
 
 def __getattr__(name: str) -> object:
     """Import `dpbayes.api` when a name of it is first used: a command or a server starts sooner without.
 
-    `dpbayes.plot` and `dpbayes.estimators`, which need packages of their own, are imported when they are first used.
+    `dp.plot` and `dp.estimators`, which need packages of their own, are imported when they are first used.
     """
     if name in ("estimators", "plot"):
-        return import_module(f"dpbayes.{name}")
+        return import_module(f"dpbayes.{'boards.' * (name == 'plot')}{name}")
     api = import_module("dpbayes.api")
     if name == "__all__" or name in api.__all__:
         return getattr(api, name)

@@ -4,20 +4,19 @@ from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from dpbayes.audit.registry import audit_of
-from dpbayes.audit.risk import LINKED, RARE, Risk, belief_sentence, risk, sentences
+from dpbayes.audit.risk import LINKED, Risk, belief_sentence, risk, sentences
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.text import escaped, percent, shortest, typed
+from dpbayes.base.text import escaped, shortest, typed
 from dpbayes.base.validation import InputError
 from dpbayes.boards.board import View
 from dpbayes.boards.curator import RELEASES, CuratorInputs, shown_release
 from dpbayes.boards.explore import RecipientInputs, explore_release, explore_table
+from dpbayes.boards.static import raised_belief
 from dpbayes.boards.which_epsilon import ToleranceInputs, which_epsilon
 from dpbayes.experiments.planned_tables import TrueTable
-from dpbayes.figures.explore import RaisedBeliefs, risk_figure
 from dpbayes.mechanisms import Mechanism, Outcome, Release
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.ui.pages.explore_rail import meanings_of, question_line, rail
@@ -25,7 +24,7 @@ from dpbayes.ui.session.chosen import Chosen, kind_called, question_of
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.session.options import ExploreView, SimulatedTables
-from dpbayes.ui.widgets.board import picture, share, show
+from dpbayes.ui.widgets.board import share, show
 from dpbayes.ui.widgets.controls import parameter_control
 from dpbayes.ui.widgets.from_python import FACE, counts_in_python, mechanism_in_python, program, show_python
 from dpbayes.ui.widgets.show import folded, inside, sentence_instead
@@ -205,8 +204,6 @@ def tolerance_inputs(chosen: Chosen) -> ToleranceInputs:
 
 # One person
 
-_BEFORE = np.linspace(0.0, 1.0, 201)
-
 
 def one_person(chosen: Chosen) -> None:
     """Show how far a belief about one person can rise under the guarantee and the mechanism, which is public."""
@@ -228,28 +225,11 @@ def one_person(chosen: Chosen) -> None:
             key = (type(mechanism).__name__, values, chosen.network, chosen.settings.prior)
             limits = _risk(key, chosen.counts.n, options.releases, options.suspicion, mechanism)
             st.markdown(sentences([limits]))
-            _beliefs(limits, chosen)
+            label, colour = inside(chosen.mechanism.label), chosen.mechanism.colour
+            show("person", (limits, label), lambda: raised_belief(limits, label, colour))
             st.caption(f"{LINKED} The records are not used.")
 
 
 @session_cache(16, spinner="Composing losses …")
 def _risk(key: Hashable, n: int, releases: int, suspicion: float, _mechanism: Any) -> Risk:
     return risk(_mechanism, n=n, releases=releases, suspicion=suspicion)
-
-
-def _beliefs(limits: Risk, chosen: Chosen) -> None:
-    at, kept = limits.suspicion, np.isfinite(limits.rare)
-    beliefs = RaisedBeliefs(
-        before=_BEFORE,
-        most=limits.raised(_BEFORE),
-        usual=limits.usual(_BEFORE) if kept else np.full(len(_BEFORE), np.nan),
-        most_name="at most" if not limits.guarantee.delta else "at most, except with probability δ",
-        usual_name=f"at most, in {1 - RARE:.0%} of cases ({inside(chosen.mechanism.label)})",
-    )
-    marks = (at, limits.ceiling, float(limits.usual(at)) if kept else np.nan)
-    picture(
-        risk_figure(beliefs, chosen=marks, colour=chosen.mechanism.colour),
-        key="person",
-        title="How much can a belief about one person rise?",
-        alt=f"Beliefs before and after a release: {percent(at)} becomes at most {percent(limits.ceiling)}.",
-    )

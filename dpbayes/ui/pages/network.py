@@ -11,8 +11,8 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped, many, numeral, shortest
 from dpbayes.base.validation import InputError, brief, utf8_text
 from dpbayes.boards.board import View
+from dpbayes.boards.dag import dag_svg
 from dpbayes.boards.network import CuratorArrows, PublicArrows, arrow_worth
-from dpbayes.figures.dag import dag_svg
 from dpbayes.mechanisms.adaptive.process import require_feasible
 from dpbayes.mechanisms.adaptive.release import simulate_adaptive
 from dpbayes.model.network import Network

@@ -13,9 +13,8 @@ import streamlit as st
 from dpbayes.base.memo import Memo
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError
-from dpbayes.boards.board import Board, Frame, Panel, View
+from dpbayes.boards.board import Board, Frame, View
 from dpbayes.boards.document import script, style
-from dpbayes.figures.style import Figure
 from dpbayes.ui.server.program import plotly_address
 from dpbayes.ui.session.current import current, set_parameter
 from dpbayes.ui.session.downloads import download_button
@@ -206,20 +205,6 @@ def number_shown(name: str) -> float | None:
 def forget_numbers() -> None:
     """Forget the numbers of the former run, as a page begins."""
     st.session_state.pop(_NUMBERS, None)
-
-
-def picture(figure: Figure, *, key: str, title: str, alt: str, private: bool = False) -> None:
-    """Show one figure as a board without a slider.
-
-    Args:
-        figure: The figure.
-        key: The key of the picture on its page.
-        title: The title of the picture.
-        alt: Its description for a screen reader.
-        private: Whether it contains values that are not private.
-    """
-    board = Board(key, title, (Panel("picture", title, alt),), {}, private=private)
-    show(key, figure.to_json(), lambda: View(board, lambda _: (Frame("", {"picture": figure}),)))
 
 
 def _shared_view(name: str, inputs: Hashable, view: Callable[[], View]) -> _Computed:
