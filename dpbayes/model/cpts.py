@@ -30,7 +30,7 @@ def checked_cpts(network: Network, probabilities: ArrayLike) -> FloatArray:
         values = np.array(probabilities, dtype=np.float64)
     except (TypeError, ValueError):
         kind = brief(type(probabilities).__name__)
-        raise InputError(f"probabilities must be an array of numbers, not {kind}. Pass posterior.mean.") from None
+        raise InputError(f"probabilities must be an array, not {kind}. Use posterior.mean or dp.guess.") from None
     if values.shape != (network.cell_count,):
         raise InputError(
             f"The network needs {network.cell_count} probabilities, one for each cell; "

@@ -9,7 +9,7 @@ from itertools import chain, pairwise
 import numpy as np
 
 from dpbayes.base.libraries import pd
-from dpbayes.base.text import shortest
+from dpbayes.base.text import many, shortest
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief, distinct_names, finite_number
 from dpbayes.model.dataset import Dataset
@@ -228,14 +228,14 @@ def remarks(frame: "pd.DataFrame", columns: Iterable[Column]) -> Iterator[str]:
     for column in columns:
         values, name = frame[column.name].fillna(""), brief(column.name)
         if column.missing is None and (number := missing_values(column, values)):
-            counted = f"{number:,} missing values, which count as {brief(column.states[0])}"
+            counted = f"{many(number, 'missing value')}, which count as {brief(column.states[0])}"
             yield f"Column {name} has {counted}. Put None in its declaration to make them a state of their own."
         if isinstance(column, Cuts) and column.limits is not None:
             (low, high), numbers = column.limits, numbers_in(values)
             outside = np.flatnonzero(((numbers < low) | (numbers > high)) & ~np.isin(numbers, column.codes))
             if outside.size:
                 first, where = shortest(float(numbers[outside[0]])), f"{shortest(low)} to {shortest(high)}"
-                counted = f"{outside.size:,} numbers outside {where}, which count in the first or the last bin"
+                counted = f"{many(outside.size, 'number')} outside {where}, which count in the first or the last bin"
                 yield f"Column {name} has {counted}. If {first} is a code for missing values, declare missing={first}."
 
 

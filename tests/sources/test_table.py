@@ -115,7 +115,7 @@ def test_numbers_stand_for_missing_values(missing, state, codes, blank, back):
     if -1 in np.atleast_1d(np.array(missing, dtype=object)):
         table = dp.Table.from_frame(AGES, declared)
     else:
-        with pytest.warns(UserWarning, match='"age" has 1 numbers outside 0 to 120, .* declare missing=-1'):
+        with pytest.warns(UserWarning, match='"age" has 1 number outside 0 to 120, .* declare missing=-1'):
             table = dp.Table.from_frame(AGES, declared)
     assert (table.columns[0].missing, table.codes.ravel().tolist()) == (state, codes)
     assert dp.Table.from_frame(pd.DataFrame({"age": [None, 20.0]}), declared).codes.ravel().tolist() == [blank, 0]
@@ -172,7 +172,7 @@ def test_missing_values_belong_to_the_group_that_has_none():
 
 
 def test_a_warning_states_what_undeclared_missing_values_count_as():
-    with pytest.warns(UserWarning, match='"blood" has 1 missing values, which count as "A". Put None') as given:
+    with pytest.warns(UserWarning, match='"blood" has 1 missing value, which count as "A". Put None') as given:
         table = dp.Table.from_frame(FRAME, {"blood": ["A", "B", "0"], "region": ["a", "b", "c"]})
     assert len(given) == 1
     assert table.column("blood").tolist() == [0, 1, 2, 0]
