@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -126,7 +125,12 @@ def count(network: Network, data: Dataset | Source) -> Counts:
         require_columns(network, data)
     else:
         require_type("data", data, Dataset, "Read a data frame with dp.Table.from_frame.")
-    return _counts(network, data) if isinstance(data, Dataset) else data.counts(network)
+    if not isinstance(data, Dataset):
+        return data.counts(network)
+    columns, sums = [data.column(name) for name in network.names], np.zeros(network.cell_count, dtype=np.int64)
+    for start in range(0, data.n, BLOCK):
+        sums += _block_sums(network, [column[start : start + BLOCK] for column in columns])
+    return Counts(network, _assembled(network, sums), data.n)
 
 
 def require_columns(network: Network, data: Dataset | Source) -> None:
@@ -142,14 +146,6 @@ def require_columns(network: Network, data: Dataset | Source) -> None:
             )
 
 
-def _counts(network: Network, data: Dataset) -> Counts:
-    columns = [data.column(name) for name in network.names]
-    sums = np.zeros(network.cell_count, dtype=np.int64)
-    for start in range(0, data.n, BLOCK):
-        sums += _block_sums(network, [column[start : start + BLOCK] for column in columns])
-    return Counts(network, _assembled(network, sums), data.n)
-
-
 def _block_sums(network: Network, columns: Sequence[Codes]) -> IntArray:
     """Return numbers of records (K,) that add up over blocks, and of which `_assembled` makes the counts.
 
@@ -163,7 +159,7 @@ def _block_sums(network: Network, columns: Sequence[Codes]) -> IntArray:
     sizes = np.diff(network.cell_offsets)
     room = np.empty((max(sizes[sizes <= MOST_PLANES], default=0), -(-n // 64)), dtype=np.uint64)
     room[:1] = ~np.uint64(0)
-    for family, cells in zip(network.families, _cells_of_nodes(network, sums), strict=True):
+    for family, cells in zip(network.families, np.split(sums, network.cell_offsets[1:-1]), strict=True):
         if len(cells) <= MOST_PLANES:
             cells[0] = n
             cells[1:] = _count_planes([planes[j] for j in family], room[: len(cells)])
@@ -176,7 +172,7 @@ def _block_sums(network: Network, columns: Sequence[Codes]) -> IntArray:
 def _assembled(network: Network, sums: IntArray) -> IntArray:
     """Return the counts (K,) of every cell, from the added sums of all blocks."""
     values, cards = sums.copy(), network.cards.tolist()
-    for family, cells in zip(network.families, _cells_of_nodes(network, values), strict=True):
+    for family, cells in zip(network.families, np.split(values, network.cell_offsets[1:-1]), strict=True):
         if len(cells) > MOST_PLANES:
             continue
         below = 1  # cells in which nodes further to the right differ
@@ -186,11 +182,6 @@ def _assembled(network: Network, sums: IntArray) -> IntArray:
             states[:, 0] -= states[:, 1] if cards[node] == 2 else states[:, 1:].sum(axis=1)
             below *= cards[node]
     return values
-
-
-def _cells_of_nodes(network: Network, values: IntArray) -> list[IntArray]:
-    ends = network.cell_offsets.tolist()
-    return [values[start:end] for start, end in pairwise(ends)]
 
 
 def _bit_planes(column: Codes, card: int) -> Words:

@@ -74,7 +74,11 @@ def publish(path: Path, request: Chargeable, data: Counts | Dataset, *, after: i
     key = signing_key(path)  # an error here costs nothing
 
     def sampled() -> bytes:
-        document = drawn_document(request, data, _composed_before(path, request))
+        books = ledger.read_books(path)
+        account, spendings = books.account(request.dataset), books.of(request.dataset)
+        # Reservations of others at the same time are counted too: the sum may be too large, but never too small.
+        before = sum(spending.cost for spending in spendings) - account.cost_of(request.cost)
+        document = drawn_document(request, data, Composed(len(spendings) - 1, amount_in(account.measure, before)))
         return document if key is None else signed(document, key)
 
     release = ledger.spend(path, request.dataset, request.cost, question_of(request), sampled, after=after)
@@ -94,17 +98,6 @@ def publish_once(
         return published, False
     past = ledger.read_books(path).on(request.dataset, question_of(request)) if again else ()
     return publish(path, request, data, after=past[-1].row if past else 0), True
-
-
-def _composed_before(path: Path, request: Chargeable) -> Composed:
-    """Return the releases of the dataset in the ledger without the reservation for this request.
-
-    Reservations of others at the same time are counted too, so the sum may be too large but never too small.
-    """
-    books = ledger.read_books(path)
-    account, spendings = books.account(request.dataset), books.of(request.dataset)
-    before = sum(spending.cost for spending in spendings) - account.cost_of(request.cost)
-    return Composed(len(spendings) - 1, amount_in(account.measure, before))
 
 
 # Sampling

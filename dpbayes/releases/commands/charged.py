@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from dpbayes.base.command import HOLDS, say, warn
-from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief, utf8_text
 from dpbayes.mechanisms import RELEASABLE, releasable
 from dpbayes.mechanisms.adaptive.plan import plan_for
@@ -64,7 +63,7 @@ def add_release(parser: argparse.ArgumentParser) -> None:
         help="capped, bdeu, or the Dirichlet parameter of every cell; capped:8 and bdeu:2 state the equivalent sample "
         "size (default: capped; 1 for map)",
     )
-    for name, parameter in _settings().items():
+    for name, parameter in _SETTINGS.items():
         whose = ", ".join(mechanism for mechanism, entry in RELEASABLE.items() if name in entry.settings)
         about = parameter.description.removesuffix(".")
         parser.add_argument(f"--{name}", metavar="NUMBER", help=f"{about[:1].lower()}{about[1:]} ({whose})")
@@ -72,6 +71,7 @@ def add_release(parser: argparse.ArgumentParser) -> None:
 
 _FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
 _TABLE = "the table: CSV, Parquet or workbook"
+_SETTINGS = {name: parameter for entry in RELEASABLE.values() for name, parameter in entry.settings.items()}
 
 
 def _add_charged(parser: argparse.ArgumentParser) -> None:
@@ -103,25 +103,20 @@ def release(args: argparse.Namespace) -> int:
         **_loss(args),
         n=counts.n,
         prior=_prior(args, counts.network),
-        settings={name: getattr(args, name) for name in _settings() if getattr(args, name) is not None},
+        settings={name: getattr(args, name) for name in _SETTINGS if getattr(args, name) is not None},
         missing=states_of_missing(column for column in columns if column.name in counts.network.names),
     )
     return _charge(args, path, request, data, counts)
 
 
 def _ledger_of(args: argparse.Namespace) -> Path:
-    """Return the ledger, before anything that takes long. Errors: InputError for an invalid output or dataset."""
+    """Return the ledger, before anything that takes long. Errors: InputError for an output, an address or a dataset."""
     path = ledger.ledger_path(args.ledger)
-    require_output(args.out, [path, *_files_read(args)], force=args.force)
+    graph = [Path(args.network)] if _is_file(args.network) else []
+    table = parsed(args.source).paths if args.data is None else (args.data,)
+    require_output(args.out, [path, args.domains, *table, *graph], force=args.force)
     ledger.read_books(path).account(args.dataset)
     return path
-
-
-def _files_read(args: argparse.Namespace) -> list[Path]:
-    """Return the files and folders of the table, its domains and its graph. Errors: InputError for an address."""
-    network = [Path(args.network)] if _is_file(args.network) else []
-    table = parsed(args.source).paths if args.data is None else (args.data,)
-    return [args.domains, *table, *network]
 
 
 def _table_of(args: argparse.Namespace, columns: tuple[Column, ...]) -> Dataset | DeclaredTable:
@@ -181,10 +176,6 @@ def _declared(args: argparse.Namespace) -> tuple[Column, ...]:
     columns = read_domains(args.domains.read_bytes())
     require_declared(columns)
     return tuple(column.domain for column in columns if column.use and column.domain is not None)
-
-
-def _settings() -> dict[str, Parameter]:
-    return {name: parameter for entry in RELEASABLE.values() for name, parameter in entry.settings.items()}
 
 
 # adaptive
