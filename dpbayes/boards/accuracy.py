@@ -5,14 +5,13 @@ from functools import cached_property
 
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.text import many, numeral, share_text
-from dpbayes.boards.against_epsilon import TRAINING
 from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.accuracy.methods import EXACT, MAJORITY
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, epsilon_grid
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
-from dpbayes.figures.accuracy import accuracy_figure, certified_figure, log_loss_figure
-from dpbayes.figures.style import Figure
+from dpbayes.figures.accuracy import BAND, accuracy_figure, certified_figure, log_loss_figure
+from dpbayes.figures.style import Figure, without_legend
 from dpbayes.model.dataset import Dataset
 
 POINTS = 17
@@ -21,6 +20,9 @@ POINTS = 17
 GRID = epsilon_grid(0.01, 100, points=POINTS)
 """The usual epsilons."""
 
+
+FEW = 50
+"""Test records below which an accuracy is only rough."""
 
 WHY_MORE = (
     "The paper’s Fourier mechanism keeps only releases without a negative count, which at most doubles ε. Its sampler "
@@ -54,9 +56,10 @@ ACCURACY = Panel(
     "How many predictions are correct?",
     "Share of correct predictions against epsilon, one curve for each method, with bands of two standard errors.",
     large=True,
-    help="Majority class: the most frequent value is predicted for every record. Proved: with the noise that the proof "
-    "needs; paper: with the noise that the paper states. A noise-aware reader accounts for the noise of a release; the "
-    "other readers are naive and take noisy counts for exact ones.",
+    help="Exact: the posterior of the training records without noise. Majority class: the most frequent value is "
+    "predicted for every record. Proved: with the noise that the proof needs; paper: with the noise that the paper "
+    "states. A noise-aware reader accounts for the noise of a release; the other readers take noisy counts for exact "
+    "ones.",
 )
 LOSS = Panel(
     "loss",
@@ -65,6 +68,7 @@ LOSS = Panel(
     help="Log loss: −ln of the probability that a prediction gives to the true value, in nats; 0 is perfect.",
 )
 PROVED = Panel("proved", "What if only the proved ε counts?", "Correct predictions against the proved epsilon.")
+"""Only where more is proved than the paper states; else it is the same picture."""
 
 
 def prediction_accuracy(inputs: AccuracyInputs) -> View:
@@ -76,22 +80,29 @@ def prediction_accuracy(inputs: AccuracyInputs) -> View:
     Returns:
         A view whose stops are the epsilons of the slider.
     """
-    title, panels = f"Accuracy of predicting {inputs.plan.target}", (ACCURACY, LOSS, PROVED)
+    title, panels = (
+        f"Accuracy of predicting {inputs.plan.target}",
+        (ACCURACY, LOSS, *([PROVED] * _is_as_stated(inputs.plan))),
+    )
     board = Board("accuracy", title, panels, {}, "1", SLIDER, private=inputs.is_private)
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
+
+
+def _is_as_stated(plan: AccuracyPlan) -> bool:
+    """Whether the proved epsilon of a curve differs from the stated one."""
+    return any(abs(method.certified(plan, 1.0) - 1) > 1e-9 for method in plan.private)
 
 
 def _frame(inputs: AccuracyInputs, epsilon: float) -> Frame:
     study, grid = inputs.study, inputs.study.plan.grid
     figures: dict[str, Figure] = {
         "accuracy": accuracy_figure(study.curves, grid, epsilon=epsilon),
-        "loss": log_loss_figure(study.loss_curves(), grid, epsilon=epsilon),
-        "proved": certified_figure(study.certified_curves()),
+        "loss": without_legend(log_loss_figure(study.loss_curves(), grid, epsilon=epsilon)),
     }
-    captions = {
-        "accuracy": comparison_sentence(study, epsilon),
-        "proved": proved_sentence(study, epsilon),
-    }
+    captions = {"accuracy": comparison_sentence(study, epsilon), "loss": "Colours as in the large picture."}
+    if _is_as_stated(study.plan):
+        figures["proved"] = without_legend(certified_figure(study.certified_curves()))
+        captions["proved"] = proved_sentence(study, epsilon)
     return Frame(accuracy_headline(study, epsilon), figures, (_about(study),), captions, _numbers(study, epsilon))
 
 
@@ -103,27 +114,35 @@ def _numbers(study: AccuracyStudy, epsilon: float) -> dict[str, float]:
 
 def accuracy_headline(study: AccuracyStudy, epsilon: float) -> str:
     """Return the accuracy of the best curve with a proof near an epsilon, and that without privacy."""
-    numbers, target = _numbers(study, epsilon), study.plan.target
+    numbers, target, method = _numbers(study, epsilon), study.plan.target, study.best_near(epsilon)
     exact = share_text(numbers["exact"])
     if numbers["exact"] <= numbers["majority"]:
         return f"Even the exact posterior predicts {target} no better than its majority class ({exact})."
-    if "best" not in numbers:
+    if method is None:
         return f"Without privacy, {target} is predicted correctly in {exact} of records."
     place = numeral(study.plan.epsilons[study.place_of(epsilon)])
-    best = share_text(numbers["best"])
-    return f"ε = {place}: at best, {target} is predicted correctly in {best} of records ({exact} without privacy)."
+    best, name = share_text(numbers["best"]), method.called(study.plan.draws).removesuffix(" (proved)")
+    return f"ε = {place}: {name} predicts {target} correctly in {best} of records ({exact} without privacy)."
 
 
 def comparison_sentence(study: AccuracyStudy, epsilon: float) -> str:
-    """Return which curve has the highest accuracy, and how far it is from the exact posterior."""
+    """Return how far the best curve is from the exact posterior, and from which epsilon on it is no more."""
     best = study.best_near(epsilon)
     if best is None:
         return "No curve in the picture has a proved ε."
-    lost = study.behind(best, study.place_of(epsilon))
+    lost, name = study.behind(best, study.place_of(epsilon)), best.called(study.plan.draws).removesuffix(" (proved)")
+    if not _is_clear(lost):
+        return f"{name} has the highest accuracy, without a clear difference from the exact posterior."
     points, side = Estimate(100 * abs(lost.value), 200 * lost.error), "below" if lost.value > 0 else "above"
-    is_clear = points.value > points.error
-    away = f"{points} points {side} the exact posterior" if is_clear else "no clear difference from the exact posterior"
-    return f"{best.called(study.plan.draws)} has the highest accuracy: {away}."
+    start = f"{name} has the highest accuracy: {points} points {side} the exact posterior."
+    last = max(k for k in range(len(study.plan.epsilons)) if _is_clear(study.behind(best, k)))
+    if last + 1 == len(study.plan.epsilons):
+        return start
+    return f"{start} From ε = {numeral(study.plan.epsilons[last + 1], 2)} on, there is no clear difference."
+
+
+def _is_clear(lost: Estimate) -> bool:
+    return abs(lost.value) > BAND * lost.error
 
 
 def proved_sentence(study: AccuracyStudy, epsilon: float) -> str:
@@ -145,9 +164,8 @@ def _about(study: AccuracyStudy) -> str:
     model = "a new split of the table" if is_table else "a new random model and new records"
     fewest = min(len(measures.accuracy) for measures in study.measures.values())
     fewer = f" Noise-aware curves use the first {fewest:,}." if fewest < plan.repeats else ""
-    explored = int(TRAINING * plan.records)
-    few = f" These training records are few: Explore trains on {explored:,}." if plan.training < explored / 2 else ""
+    few = " So few test records measure an accuracy only roughly." if plan.testing < FEW else ""
     return (
         f"{many(plan.repeats, 'repeat')}, each with {model}: {many(plan.training, 'training record')}, "
-        f"{many(plan.testing, 'test record')}.{few * is_table} Bands show two standard errors.{fewer}"
+        f"{many(plan.testing, 'test record')}.{few} Bands show two standard errors.{fewer}"
     )

@@ -17,7 +17,7 @@ from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.comparison import MechanismErrors, is_near
 from dpbayes.experiments.planned_tables import Tables
 from dpbayes.experiments.releases import MechanismAt
-from dpbayes.figures.errors import errors_figure
+from dpbayes.figures.errors import errors_figure, errors_here_figure
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
 
@@ -86,6 +86,13 @@ ERRORS = Panel(
 )
 
 
+HERE = Panel(
+    "here",
+    "How large are the differences at this ε?",
+    "Mean absolute error of each mechanism at the chosen epsilon, with intervals of two standard errors.",
+)
+
+
 def comparison(inputs: ComparisonInputs) -> View:
     """Return the board of the errors of all mechanisms.
 
@@ -95,7 +102,9 @@ def comparison(inputs: ComparisonInputs) -> View:
     Returns:
         A view whose stops are the epsilons of the slider. Errors on the true table are not private.
     """
-    board = Board("comparison", "Mechanisms compared", (ERRORS,), {}, "1", SLIDER, private=inputs.tables.is_private)
+    board = Board(
+        "comparison", "Mechanisms compared", (ERRORS, HERE), {}, "1", SLIDER, private=inputs.tables.is_private
+    )
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
 
 
@@ -105,10 +114,12 @@ def _frame(inputs: ComparisonInputs, epsilon: float) -> Frame:
         raise InputError("No mechanism can be used with this network and these settings.")
     figure = errors_figure(inputs.curves, epsilon=epsilon, title="mean absolute error of a probability")
     numbers = {look.name: float(errors.mean()) for look, errors in here.items()}
-    note = _about(inputs)
-    return Frame(
-        comparison_headline(here, GRID[nearest_place(GRID, epsilon)]), {"errors": figure}, (note,), {}, numbers
+    figures, place = (
+        {"errors": figure, "here": errors_here_figure(here, title="mean absolute error")},
+        GRID[nearest_place(GRID, epsilon)],
     )
+    captions = {"here": f"At ε = {numeral(place)}, with two standard errors."}
+    return Frame(comparison_headline(here, place), figures, (_about(inputs),), captions, numbers)
 
 
 def comparison_headline(errors: Mapping[Look, FloatArray], epsilon: float) -> str:
@@ -137,7 +148,7 @@ def _about(inputs: ComparisonInputs) -> str:
     reader = "noise-aware where a release states its noise" if is_aware else "naive"
     return (
         f"Mean absolute error of all probabilities over {releases} {whose}; bars show one standard error. The reader "
-        f"is {reader}. The prior limits the error at small ε."
+        f"is {reader}. At small ε the prior decides the error, and a naive reader can have the smaller one."
     )
 
 

@@ -19,18 +19,15 @@ from dpbayes.experiments.die import SIDES, DieMethod, Scenario, SmoothRun
 from dpbayes.experiments.die_errors import (
     DRAWS,
     LEVELS,
-    MOST_SWEPT,
     DieNoise,
-    ErrorLaw,
     Quantiles,
     error_laws,
     noise_here,
     swept_errors,
     throws_grid,
 )
-from dpbayes.figures.hellinger import die_errors_figure, error_box_figure, sides_figure
+from dpbayes.figures.hellinger import die_errors_figure, error_box_figure
 from dpbayes.figures.style import Figure, without_legend
-from dpbayes.model.compositions import is_listable
 
 SWEPT = 1_000
 """Simulated releases of each Laplace mechanism at every point of a curve."""
@@ -65,13 +62,6 @@ class HellingerInputs:
     scenario: Scenario
     seed: int = 1
 
-    @property
-    def sides(self) -> tuple[int, ...]:
-        """The numbers of sides of the picture against sides: those with few candidates, and that of the scenario."""
-        every = range(int(SIDES.low), int(SIDES.high) + 1)
-        few = [m for m in every if is_listable(self.scenario.n, sides=m, most=MOST_SWEPT)]
-        return tuple(sorted({*few, self.scenario.sides}))
-
     @cached_property
     def swept(self) -> DieNoise:
         """The noise of the releases along all curves."""
@@ -89,11 +79,6 @@ class HellingerInputs:
         grid = throws_grid(self.scenario, THROWS)
         return swept_errors([self.scenario.at(n=n) for n in grid], STOPS, self.swept)
 
-    @cached_property
-    def along_sides(self) -> Quantiles:
-        """The errors at every number of sides and every stop."""
-        return swept_errors([self.scenario.at(sides=m) for m in self.sides], STOPS, self.swept)
-
 
 ERRORS = Panel(
     "errors",
@@ -106,7 +91,6 @@ ERRORS = Panel(
 )
 AT_EPSILON = Panel("epsilon", "Which mechanism wins at which ε?", "Median Hellinger distance against epsilon.")
 AT_THROWS = Panel("throws", "And with how many throws?", "Median Hellinger distance against the number of throws.")
-AT_SIDES = Panel("sides", "And with how many sides?", "Median Hellinger distance against the number of sides.")
 
 
 def hellinger_or_laplace(inputs: HellingerInputs) -> View:
@@ -118,7 +102,7 @@ def hellinger_or_laplace(inputs: HellingerInputs) -> View:
     Returns:
         A view whose stops are the epsilons of the slider.
     """
-    panels = (ERRORS, AT_EPSILON, AT_THROWS, *((AT_SIDES,) if len(inputs.sides) > 1 else ()))
+    panels = (ERRORS, AT_EPSILON, AT_THROWS)
     board = Board("hellinger", "A die: Hellinger or Laplace", panels, {}, "1", SLIDER)
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
 
@@ -126,37 +110,34 @@ def hellinger_or_laplace(inputs: HellingerInputs) -> View:
 def _frame(inputs: HellingerInputs, epsilon: float) -> Frame:
     scenario = inputs.scenario.at(epsilon=epsilon)
     laws = error_laws([scenario], noise_here(scenario, seed=inputs.seed))
-    medians = medians_of(laws)
+    quantiles = {method: law.quantiles()[0] for method, law in laws.items()}
+    medians = {method: float(values[MEDIAN]) for method, values in quantiles.items()}
     figures = {
-        "errors": error_box_figure({method.look: law.quantiles()[0] for method, law in laws.items()}),
+        "errors": error_box_figure({method.look: values for method, values in quantiles.items()}),
     } | _curves(inputs, scenario)
     counts = " + ".join(f"{count:,}" for count in scenario.counts)
     captions = {
         "errors": f"Boxes show the middle half of releases, whiskers 5% to 95%, for hypothetical throws {counts}.",
-        "throws": "Colours as in the boxes; Laplace noise on one count is dashed.",
+        "epsilon": "Colours as in the boxes.",
     }
     note = (
         f"Exponential mechanisms are computed exactly, Laplace from {DRAWS:,} simulated releases. Local sensitivity "
         "has no guarantee and is not ranked."
     )
     numbers = {method.value: median for method, median in medians.items()}
-    return Frame(die_headline(medians), figures, (second_sentence(medians, scenario), note), captions, numbers)
+    return Frame(die_headline(quantiles), figures, (second_sentence(quantiles, scenario), note), captions, numbers)
 
 
 def _curves(inputs: HellingerInputs, scenario: Scenario) -> dict[str, Figure]:
     k = nearest_place(STOPS, scenario.epsilon)
-    n, m = scenario.n, scenario.sides
     here = {method.look: errors[0, ::3] for method, errors in inputs.along_epsilon.items()}
-    throws, title = np.array(throws_grid(inputs.scenario, THROWS), dtype=float), "throws n"
+    throws = np.array(throws_grid(inputs.scenario, THROWS), dtype=float)
     figures = {
         "epsilon": die_errors_figure(
             np.array(STOPS[::3]), here, marked=scenario.epsilon, title="ε, nats of privacy loss"
         ),
-        "throws": die_errors_figure(throws, _at(inputs.along_throws, k), marked=n, title=title),
+        "throws": die_errors_figure(throws, _at(inputs.along_throws, k), marked=scenario.n, title="throws n"),
     }
-    if len(inputs.sides) > 1:
-        places = np.array(inputs.sides, dtype=float)
-        figures["sides"] = sides_figure(places, _at(inputs.along_sides, k), marked=m, title="sides m")
     return {key: without_legend(figure) for key, figure in figures.items()}
 
 
@@ -168,22 +149,26 @@ def _at(errors: Quantiles, k: int) -> dict[Look, FloatArray]:
 # Sentences
 
 
-def medians_of(laws: Mapping[DieMethod, ErrorLaw]) -> dict[DieMethod, float]:
-    """Return the median error of each mechanism."""
-    return {method: float(law.quantiles()[0, MEDIAN]) for method, law in laws.items()}
+Errors = Mapping[DieMethod, FloatArray]
+"""The quantiles (levels,) of the error of each mechanism."""
 
 
-def ranked(medians: Mapping[DieMethod, float]) -> tuple[DieMethod, DieMethod, bool]:
-    """Return the best mechanism with a proof, the best such of the other family, and whether they are called equal."""
-    proved = {method: error for method, error in medians.items() if method is not DieMethod.LOCAL}
+def ranked(errors: Errors) -> tuple[DieMethod, DieMethod, bool]:
+    """Return the best mechanism with a proof, the best such of the other family, and whether they are called equal.
+
+    Of equal medians, the one with the smaller largest quantile is better.
+    """
+    proved = {method: (float(own[MEDIAN]), float(own[-1])) for method, own in errors.items()}
+    del proved[DieMethod.LOCAL]
     best = min(proved, key=proved.__getitem__)
     rival = min((m for m in proved if m.is_laplace is not best.is_laplace), key=proved.__getitem__)
-    return best, rival, proved[rival] - proved[best] <= TIE * proved[rival]
+    return best, rival, proved[rival][0] - proved[best][0] <= TIE * proved[rival][0]
 
 
-def die_headline(medians: Mapping[DieMethod, float]) -> str:
+def die_headline(errors: Errors) -> str:
     """Return which mechanism with a proof is closest, or that the best of both families are equally close."""
-    best, rival, is_tie = ranked(medians)
+    best, rival, is_tie = ranked(errors)
+    medians = {method: float(own[MEDIAN]) for method, own in errors.items()}
     if is_tie:
         error = numeral(medians[best], 2)
         return (
@@ -193,13 +178,13 @@ def die_headline(medians: Mapping[DieMethod, float]) -> str:
     return f"{name} is closest to the exact posterior: the median Hellinger distance is {error}."
 
 
-def second_sentence(medians: Mapping[DieMethod, float], scenario: Scenario) -> str:
+def second_sentence(errors: Errors, scenario: Scenario) -> str:
     """Return the error of the other family's best mechanism, and what is proved of a run as in the Notes."""
-    best, rival, is_tie = ranked(medians)
+    best, rival, is_tie = ranked(errors)
     family = "exponential mechanism" if best.is_laplace else "Laplace mechanism"
     sentences = []
     if not is_tie:
-        more = distinct_texts(medians[best], medians[rival], most=2)[1]
+        more = distinct_texts(float(errors[best][MEDIAN]), float(errors[rival][MEDIAN]), most=2)[1]
         sentences.append(f"The best {family} with a proof ({rival.value}) has a median distance of {more}.")
     if scenario.calibration is SmoothRun.AS_PRINTED:
         stated, proved = scenario.claimed(DieMethod.SMOOTH), scenario.certified(DieMethod.SMOOTH)

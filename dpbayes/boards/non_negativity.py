@@ -30,7 +30,9 @@ SLIDER = Slider(
 )
 
 
-WORST_CASE = "The table has no records, which is the worst case: a true count only makes a negative result less likely."
+WORST_CASE = (
+    "Computed for a table without records, where a negative count is most likely: the shares hold for every table."
+)
 
 SHARE = Panel(
     "share",
@@ -81,8 +83,10 @@ def _frame(inputs: NonNegativity, curves: list[Curve], added: Curve, t: float) -
         "share": _figure(curves, t, "releases with a negative count", range=[-0.02, 1.04], tickformat=PERCENT),
         "added": _figure([added], t, "added to every table, records", rangemode="tozero"),
     }
+    exceeded = GRID[curves[0].y > curves[-1].y] if len(curves) > 2 else GRID[:0]
+    wrong = f" That is too small up to t = {numeral(float(exceeded.max()), 2)}." if len(exceeded) else ""
     captions = {
-        "share": f"Proved bound: {share_text(proved)}. The paper states {share_text(stated)}, which is exp(−t).",
+        "share": f"Proved bound: {share_text(proved)}. The paper states exp(−t) = {share_text(stated)}.{wrong}",
         "added": f"{numeral(numbers['added'], 3)} records at ε = {numeral(inputs.epsilon)}.",
     }
     return Frame(f"t = {numeral(t)}: {said}.", figures, (WORST_CASE,), captions, numbers)

@@ -74,6 +74,8 @@ ERRORS = Panel(
     "How well do private weights predict?",
     "Mean squared error against the prior precision, one curve for each predictor.",
     large=True,
+    help="The targets are scaled to the unit interval of their public bounds, and the error is that of the scaled "
+    "targets. Trimmed: the exact posterior limited to weights whose norm is at most B.",
 )
 EPSILONS = Panel(
     "epsilons",
@@ -119,20 +121,21 @@ def _frame(inputs: RegressionInputs, k: int) -> Frame:
         "errors": regression_errors_figure(np.array(PRECISIONS), result.curves, marked=PRECISIONS[k]),
         "epsilons": _epsilons(study, size, k),
     }
-    captions = {"errors": _root_error(result, records, k), "epsilons": epsilons_sentence(study, size, k)}
+    captions = {"epsilons": epsilons_sentence(study, size, k)}
     numbers = {
         name: float(errors.mean[k])
         for name, errors in (("private", result.several), ("exact", result.exact), ("mean", result.baseline))
     }
-    return Frame(regression_headline(numbers, study, records.target), figures, (_about(result),), captions, numbers)
+    roots = {name: records.root(error) for name, error in numbers.items()}
+    return Frame(regression_headline(roots, study, records.target), figures, (_about(result),), captions, numbers)
 
 
-def regression_headline(numbers: Mapping[str, float], study: RegressionScenario, target: str) -> str:
-    """Return the error of private samples, beside that without privacy or without features."""
-    first = f"{_samples(study)} predicts {target} with a mean squared error of {numeral(numbers['private'])}"
-    if numbers["private"] >= numbers["mean"]:
-        return f"{first}, no better than the training mean ({numeral(numbers['mean'])})."
-    return f"{first}; without privacy it is {numeral(numbers['exact'])}."
+def regression_headline(roots: Mapping[str, float], study: RegressionScenario, target: str) -> str:
+    """Return the root of the error in dollars, beside that without privacy or without features."""
+    first = f"{_samples(study)} predicts {target} within {round(roots['private']):,} dollars"
+    if roots["private"] >= roots["mean"]:
+        return f"{first}, no better than the training mean ({round(roots['mean']):,})."
+    return f"{first} (without privacy within {round(roots['exact']):,})."
 
 
 def _price(study: RegressionScenario, k: int) -> str:
@@ -151,18 +154,17 @@ def epsilons_sentence(study: RegressionScenario, size: tuple[int, int], k: int) 
     stated = rough(study.claimed(train, features=features)[k])
     per_sample = " for each sample" if study.draws > 1 else ""
     proved = numeral(study.certified[k])
-    return f"At b = {numeral(PRECISIONS[k], 4)}, ε = {proved} is proved; the paper states {stated}{per_sample}."
-
-
-def _root_error(result: RegressionResult, records: StudyRecords, k: int) -> str:
-    return f"The root of the error is {numeral(records.root(float(result.several.mean[k])))} US dollars."
+    return (
+        f"At b = {numeral(PRECISIONS[k], 4)}, ε = {proved} is proved; the paper states {stated}{per_sample}, "
+        "because its formula adds up all records instead of the one that changes."
+    )
 
 
 def _about(result: RegressionResult) -> str:
     return (
         f"{many(result.train, 'training record')}, {result.test:,} test records, "
-        f"{many(result.features, 'feature')}, {many(result.study.repeats, 'repeat')} with new splits. Bands show one "
-        "standard error. Predictors without an ε are not private."
+        f"{many(result.features, 'feature')}, {many(result.study.repeats, 'repeat')} with new splits. The "
+        "headline states the root of the mean squared error in US dollars. Predictors without an ε are not private."
     )
 
 

@@ -90,7 +90,7 @@ TRIM = Panel(
 ERROR = Panel("error", "How many samples are best?", "Error of the mean of N samples against N.")
 OMEGA = Panel(
     "omega",
-    "How small can a sample be?",
+    "How small can a sampled probability be?",
     "The least probability that is sampled, against epsilon.",
     help="ω is the least probability that is sampled. Where the paper’s ω is red, its samples lose more than ε.",
 )
@@ -143,7 +143,13 @@ def _row_of(inputs: SamplingInputs, sampler: PosteriorSampler) -> _Row:
     return _Row(sampler, state, state.sample(sampler.log_odds_bound, rng, (sampler.draws,)))
 
 
-SIMULATED = ("The samples are simulated from a seed; a real release has no seed.",)
+def _notes(sampler: PosteriorSampler) -> tuple[str, ...]:
+    """Return how the samples are made, and how several of them share epsilon."""
+    simulated = "The samples are simulated from a seed; a real release has no seed."
+    if sampler.draws == 1:
+        return (simulated,)
+    share = numeral(sampler.epsilon / sampler.draws, 3)
+    return (f"All {sampler.draws:,} samples share ε, so each has {share}, and the region is smaller. {simulated}",)
 
 
 def _frame(inputs: SamplingInputs | ReleasedSamples, epsilon: float) -> Frame:
@@ -161,18 +167,19 @@ def _frame(inputs: SamplingInputs | ReleasedSamples, epsilon: float) -> Frame:
             "the region."
         )
         figures["error"], captions["error"] = _error(row)
-    return Frame(_headline(sampler, inside), figures, SIMULATED, captions)
+    return Frame(_headline(sampler, row.region, inside), figures, _notes(sampler), captions)
 
 
-def _headline(sampler: PosteriorSampler, inside: float | None) -> str:
+def _headline(sampler: PosteriorSampler, region: tuple[float, float], inside: float | None) -> str:
     if sampler.calibration is Calibration.AS_PRINTED:
         stated, proved = numeral(sampler.epsilon, 6), numeral(sampler.certified.epsilon, 4)
         return f"The paper states ε = {stated} for this release, but the proved ε is {proved}."
-    region = f"No sampled probability is below {numeral(sampler.omega)}"
+    low, high = region
+    limits = f"Sampled probabilities are limited to {numeral(low, 3)} to {numeral(high, 3)}"
     if inside is None:
-        return f"{region}."
+        return f"{limits}."
     how = "very little" if inside < 0.1 else "partly" if inside < 0.9 else "strongly"
-    return f"{region}: the samples depend {how} on the data."
+    return f"{limits}, so they depend {how} on the table."
 
 
 def _trim(row: _Row, cell: int, exact: Dirichlets | None) -> Figure:
@@ -200,7 +207,7 @@ def _error(row: _Row) -> tuple[Figure, str]:
     least = numeral(float(errors[0].min()), 2)
     return (
         figure,
-        f"The mean of {many(int(best[0]), 'sample')} has the least error ({least}); more samples are trimmed more.",
+        f"The mean of {many(int(best[0]), 'sample')} has the least error ({least}); more samples have less ε each.",
     )
 
 
@@ -231,7 +238,8 @@ GAME = Panel(
     "The attacker's belief in the true table.",
     large=True,
     help="An answer is a sample of the posterior of one of two tables that differ in one record. The attacker knows "
-    "both, sees one answer after another, and names the likelier table; ε bounds what each answer adds.",
+    "both, sees one answer after another, and names the likelier table. The attacker wins a game if that is the true "
+    "one; ε bounds what each answer adds.",
 )
 WON = Panel("won", "How many answers are needed?", "Share of games won against the number of answers.")
 

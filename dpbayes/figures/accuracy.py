@@ -101,7 +101,7 @@ def _ticks(low: float, high: float) -> Axis:
     """Return ticks at 1, 2 and 5 times powers of ten between two numbers, or at powers of ten if these are many."""
     shown = _multiples((1, 2, 5), low, high)
     if len(shown) < _FEWEST:
-        shown = _multiples((1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8), low, high)
+        shown = _multiples((1, 1.5, 2, 3, 5, 7), low, high)
     if len(shown) > 12:
         shown = [tick for tick in shown if f"{tick:e}".startswith("1")]
     return {"tickvals": shown, "ticktext": [numeral(tick) for tick in shown]} if len(shown) > 1 else {}
@@ -120,7 +120,7 @@ def _figure(curves: Sequence[Curve], *, x: Axis, y: Axis, **layout: Any) -> Figu
     for curve in curves:
         doubt = BAND * np.where(np.isfinite(curve.error), curve.error, 0.0)
         low = np.maximum(curve.y - doubt, curve.y / 10)  # a logarithmic axis has no values below zero
-        name, fill = f"{curve.look.name} ± {BAND} standard errors", faded(curve.look.colour, 0.14)
+        name, fill = f"{curve.look.name} ± {BAND} standard errors", faded(curve.look.colour, 0.1)
         bands.append(band_of(curve.x, low, curve.y + doubt, fill, name=name))
         lines.append(_line(curve.look, curve.x, curve.y) | _dot(curve, doubt))
     return figure_of([*bands, *lines], x=x, y=y, height=400 + 14 * len(lines), **layout)

@@ -1,11 +1,12 @@
 """Errors against epsilon: of several mechanisms, and of one answer, whose error meets a tolerance at an epsilon."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from dpbayes.base.estimates import standard_error
 from dpbayes.base.looks import BOUND, EXACT, Curve, Look
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
@@ -20,8 +21,10 @@ from dpbayes.figures.style import (
     figure_of,
     line_of,
     log_axis,
+    names_axis,
     numerals,
     positive_range,
+    titled,
 )
 
 
@@ -46,6 +49,32 @@ def errors_figure(curves: Sequence[Curve], *, epsilon: float, title: str) -> Fig
         height=360 + 14 * len(curves),
         shapes=[chosen_epsilon(x, epsilon)],
     )
+
+
+def errors_here_figure(errors: Mapping[Look, FloatArray], *, title: str) -> Figure:
+    """Draw the mean error of each mechanism at one epsilon as a dot with two standard errors, one row for each.
+
+    Args:
+        errors: The errors (tables,) by look, in the order of the rows.
+        title: What is on the horizontal axis, with its unit.
+
+    Returns:
+        The figure.
+    """
+    dots: list[Trace] = [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "x": [float(values.mean())],
+            "y": [look.name],
+            "marker": {"color": look.colour, "symbol": look.symbol, "size": 9},
+            "error_x": {"type": "data", "array": [2 * float(standard_error(values))], "thickness": 1.5},
+            "hovertemplate": "%{x:,.3~r}<extra>" + look.name + "</extra>",
+            "showlegend": False,
+        }
+        for look, values in errors.items()
+    ]
+    return figure_of(dots, x=titled(title, rangemode="tozero"), y=names_axis(autorange="reversed"), height=360)
 
 
 def _marked(curve: Curve) -> Trace:

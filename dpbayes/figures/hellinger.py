@@ -9,13 +9,11 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
     LINES,
-    Axis,
     Figure,
     Trace,
     band_of,
     faded,
     figure_of,
-    interval_bar,
     line_of,
     log_axis,
     titled,
@@ -65,20 +63,11 @@ def die_errors_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, 
 
     `errors` are five quantiles at every place: (P, 5).
     """
-    return _curves_figure(places, errors, marked=marked, x=log_axis(title, float(places.min()), float(places.max())))
-
-
-def sides_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, marked: float, title: str) -> Figure:
-    """Draw the same along the number of sides; a mechanism for a single die is a point with an error bar."""
-    low, high = places[[0, -1]]
-    return _curves_figure(places, errors, marked=marked, x=titled(title, range=[low - 0.3, high + 0.3], dtick=1))
-
-
-def _curves_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, marked: float, x: Axis) -> Figure:
     traces = [trace for look, quantiles in errors.items() for trace in _curve(look, places, quantiles)]
     traces.append(
         LINES | {"x": [marked, marked], "y": [0.0, 1.0], "line": {"color": EXACT, "width": 2}, "name": "chosen"}
     )
+    x = log_axis(title, float(places.min()), float(places.max()))
     return figure_of(traces, x=x, y=titled("median distance", range=[-0.02, 1.03], automargin=True), height=430)
 
 
@@ -89,7 +78,4 @@ def _curve(look: Look, places: FloatArray, quantiles: FloatArray) -> list[Trace]
     line = line_of(look, places, middle, mode="lines+markers", marker={"symbol": look.symbol, "size": 7})
     if look.symbol.endswith("-open"):
         return [line]
-    if len(places) == 1:
-        bar = interval_bar(middle, low, high, thickness=1.5)
-        return [line | {"mode": "markers", "marker": line["marker"] | {"color": look.colour}, "error_y": bar}]
     return [band_of(places, low, high, faded(look.colour, 0.1)), line]

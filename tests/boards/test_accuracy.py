@@ -85,7 +85,15 @@ def test_the_side_of_the_exact_posterior_is_stated_without_a_sign(monkeypatch, l
     monkeypatch.setattr(type(study), "behind", lambda *_: Estimate(lost, 0.005))
     assert said in comparison_sentence(study, 1.0)
     monkeypatch.setattr(type(study), "behind", lambda *_: Estimate(lost / 10, 0.005))
-    assert "no clear difference" in comparison_sentence(study, 1.0)
+    assert "without a clear difference" in comparison_sentence(study, 1.0)
+
+
+def test_the_sentence_states_from_which_epsilon_on_privacy_costs_no_accuracy(monkeypatch):
+    study = accuracy_study(FIGURE_1)
+    monkeypatch.setattr(type(study), "behind", lambda _, __, k: Estimate(0.1 if k < GRID.index(10.0) else 0.0, 0.01))
+    assert "From ε = 10 on" in comparison_sentence(study, 1.0)
+    monkeypatch.setattr(type(study), "behind", lambda *_: Estimate(0.1, 0.01))
+    assert "From" not in comparison_sentence(study, 1.0)
 
 
 @pytest.mark.parametrize("is_table", [True, False])

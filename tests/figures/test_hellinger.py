@@ -7,7 +7,6 @@ from dpbayes.experiments.die_errors import LEVELS
 from dpbayes.figures.hellinger import (
     die_errors_figure,
     error_box_figure,
-    sides_figure,
 )
 from dpbayes.mechanisms.laplace import LaplaceUpdates
 
@@ -60,21 +59,3 @@ def test_curves_are_medians_with_the_middle_half_around_and_a_mark():
     assert list(mark.x) == [10, 10]
     assert titles(figure)[0] == "throws n"
     assert figure.layout.xaxis.type == "log"
-
-
-def test_a_mechanism_that_one_die_alone_has_is_a_point_with_its_middle_half():
-    values = np.sort(np.random.default_rng(1).random((3, 2, len(LEVELS))), axis=-1)
-    values[1:, 1] = np.nan
-    places, looks = np.array([2.0, 3.0, 4.0]), (DieMethod.CELLS.look, DieMethod.ONE.look)
-    curves = {look: values[:, k] for k, look in enumerate(looks)}
-    figure = sides_figure(places, curves, marked=3, title="m").to_plotly()
-    band, cells, one, mark = figure.data
-    assert cells.y == pytest.approx(values[:, 0, 2])
-    assert len(band.x) == 6
-    assert list(one.x) == [2]
-    assert one.y == pytest.approx(values[:1, 1, 2])
-    assert one.y[0] + one.error_y.array[0] == pytest.approx(values[0, 1, 3])
-    assert one.y[0] - one.error_y.arrayminus[0] == pytest.approx(values[0, 1, 1])
-    assert list(mark.x) == [3, 3]
-    assert figure.layout.xaxis.type is None
-    assert figure.layout.xaxis.dtick == 1

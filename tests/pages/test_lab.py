@@ -23,7 +23,8 @@ FEW = {
 NAMES = {
     Experiment.ACCURACY: ["accuracy"],
     Experiment.REGRESSION: ["regression"],
-    Experiment.SAMPLING: ["sampling", "query-game"],
+    Experiment.SAMPLING: ["sampling"],
+    Experiment.GAME: ["query-game"],
     Experiment.DIE: ["hellinger"],
     Experiment.NON_NEGATIVITY: ["non-negativity"],
     Experiment.COMPARISON: ["comparison"],

@@ -376,34 +376,3 @@ def checked_epsilons(epsilons: Sequence[float]) -> tuple[float, ...]:
     if any(later <= earlier for earlier, later in itertools.pairwise(numbers)):
         raise InputError("The values of epsilon must be in increasing order.")
     return numbers
-
-
-MOST_MAJORITY = 0.9
-"""Largest share of one state in a default target; above it, the majority class is almost always right."""
-
-
-def default_target(network: Network, table: Dataset | None = None) -> str:
-    """Return the node that is in the most families, the first of those: the class of a naive Bayes network.
-
-    Args:
-        network: The network that predicts.
-        table: The records to predict, if they are known. Columns in which more than `MOST_MAJORITY` of the records
-            have the same state are then left out, unless all columns are like that.
-
-    Returns:
-        The name of a node with at least two states, if there is one.
-    """
-    families = np.bincount(np.concatenate([np.array(family) for family in network.families]))
-    families[network.cards < 2] = 0
-    if table is not None:
-        uneven = [_majority(table, name) > MOST_MAJORITY for name in network.names]
-        if not all(uneven):
-            families[uneven] = 0
-    return network.names[int(families.argmax())]
-
-
-def _majority(table: Dataset, name: str) -> float:
-    """Return the share of a column's most frequent state; 1 for a node without a column, and without records."""
-    if name not in table.position or not table.n:
-        return 1.0
-    return float(np.bincount(table.column(name)).max() / table.n)

@@ -8,9 +8,11 @@ import streamlit as st
 
 from dpbayes.base import terms
 from dpbayes.base.looks import Look
+from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import many, shortest, typed
 from dpbayes.base.validation import InputError, brief
 from dpbayes.boards.accuracy import GRID, AccuracyInputs, prediction_accuracy
+from dpbayes.boards.against_epsilon import TRAINING as SHARE
 from dpbayes.boards.board import View
 from dpbayes.boards.comparison import ComparisonInputs, comparison, errors_table, releases_of
 from dpbayes.boards.hellinger import HellingerInputs, hellinger_or_laplace
@@ -24,7 +26,7 @@ from dpbayes.boards.sampling import (
     samples_of,
 )
 from dpbayes.experiments.accuracy.methods import ADDED, ALL_METHODS, METHODS, methods_for
-from dpbayes.experiments.accuracy.plan import AccuracyPlan, Method, Synthetic, default_target
+from dpbayes.experiments.accuracy.plan import TRAINING, AccuracyPlan, Method, Synthetic
 from dpbayes.experiments.die import Balance
 from dpbayes.experiments.non_negativity import NonNegativity
 from dpbayes.experiments.planned_tables import TrueTable
@@ -52,7 +54,7 @@ from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.board import share, show
 from dpbayes.ui.widgets.controls import prior_control
 from dpbayes.ui.widgets.from_python import FACE, board_in_python, counts_in_python, program, show_python
-from dpbayes.ui.widgets.show import numbers, sentence_instead
+from dpbayes.ui.widgets.show import next_page, numbers, sentence_instead
 
 FEATURES = 16
 """Features of the naive Bayes network of Figure 1."""
@@ -80,7 +82,7 @@ def lab_page(chosen: Chosen) -> None:
             shown.controls(chosen)  # what these refuse, a missing table or network, is said once, instead of the board
         shown.board(chosen)
         st.caption(shown.model)
-    st.page_link("pages/release.py", label="Next: Release, with the chosen mechanism", width="content")
+    next_page("Release", "pages/release.py")
 
 
 def _offered(group: str, *names: str) -> None:
@@ -110,15 +112,18 @@ def _accuracy_controls(chosen: Chosen) -> None:
     if scene is not Scene.NAIVE_BAYES:
         net = chosen.network
         controls.choice("Target, predicted from all other nodes", "target", net.names, default=_target(chosen, net))
-    _offered("accuracy", "mechanisms", "curves", "training", "repeats")
+    _offered("accuracy", "mechanisms", "curves")
+    limit = _most_training(chosen)
+    reach = [*(stop for stop in TRAINING.stops if stop < limit), float(limit)]
+    controls.parameter_control("accuracy.training", default=_usual_training(chosen), reach=reach)
+    _offered("accuracy", "repeats")
     prior_control()
     controls.text_field("Seed of the simulation", "seed", help=terms.SEED)
 
 
 def _target(chosen: Chosen, net: Network) -> str:
-    if chosen.settings.target in net.names:
-        return chosen.settings.target
-    return default_target(net, chosen.dataset if _scene(chosen) is Scene.TABLE else None)
+    """Return the chosen target, or that of the question on Explore."""
+    return chosen.settings.target if chosen.settings.target in net.names else question_of(chosen).target
 
 
 def _scene(chosen: Chosen) -> Scene:
@@ -157,10 +162,18 @@ def _drawn(chosen: Chosen) -> list[Method]:
     return drawn + aware if options.mechanisms is MechanismsShown.READERS else drawn
 
 
+def _usual_training(chosen: Chosen) -> int:
+    """Return how many records train unless chosen: as in the paper's figure, else the share that Explore trains on."""
+    return int(TRAINING.typical) if _scene(chosen) is Scene.NAIVE_BAYES else max(1, int(SHARE * chosen.records))
+
+
+def _most_training(chosen: Chosen) -> int:
+    """Return how many records can train: of a table all except one, which is predicted."""
+    return max(1, chosen.dataset.n - 1) if _scene(chosen) is Scene.TABLE else int(TRAINING.high)
+
+
 def _training(chosen: Chosen) -> int:
-    """Return how many records train: as chosen, but of a small table at most all except one, which is predicted."""
-    training: int = chosen.options("accuracy").training
-    return min(training, max(1, chosen.dataset.n - 1)) if _scene(chosen) is Scene.TABLE else training
+    return min(int(chosen.parameter("accuracy.training", _usual_training(chosen))), _most_training(chosen))
 
 
 def _table(chosen: Chosen, net: Network) -> Dataset:
@@ -177,7 +190,7 @@ def _accuracy_board(chosen: Chosen) -> None:
     if _scene(chosen) is not chosen.options("accuracy").scene:
         st.caption("These curves use synthetic records. Only the curator may see curves of true records.")
     plan, value = accuracy_plan(chosen), shortest(chosen.epsilon)
-    if plan.training != chosen.options("accuracy").training:
+    if plan.training < chosen.parameter("accuracy.training", 1):
         st.caption(
             f"The table has {many(plan.records, 'record')}, of which {plan.training:,} can be used for training."
         )
@@ -214,13 +227,12 @@ def _regression_board(chosen: Chosen) -> None:
         _show("regression", (scenario, n), regression, price, value, records=records)
 
 
-# Posterior sampling and the query game
+# Posterior sampling
 
 
 def _sampling_controls(chosen: Chosen) -> None:
     question_line(chosen)
-    _offered_mechanism = ("draws", "calibration")
-    for name in _offered_mechanism:
+    for name in ("draws", "calibration"):
         controls.parameter_control(name)
     prior_control(PosteriorSampler)
     if chosen.is_curator:
@@ -250,12 +262,15 @@ def _sampling_board(chosen: Chosen) -> None:
     else:
         public = ReleasedSamples(_at(sampler), cell, lambda epsilon: samples_of(inputs, epsilon))
         _show("sampling", key, posterior_sampling, public, value, table=chosen.data_title)
-    st.subheader("Query game: how many answers reveal which of two tables is used?")
-    left, right = st.columns([1, 3], gap="medium")
-    with left:
-        _offered("sampling", "answer_epsilon", "columns", "records", "share", "concentration")
-    with right, st.container(key="game"), sentence_instead():
-        _game(chosen)
+
+
+# The query game
+
+
+def _game_controls(_: Chosen) -> None:
+    _offered("sampling", "answer_epsilon", "columns", "records", "share", "concentration")
+    controls.parameter_control("calibration")
+    controls.text_field("Seed of the simulated games", "seed", help=terms.SEED)
 
 
 def game_of(chosen: Chosen) -> Game:
@@ -266,7 +281,7 @@ def game_of(chosen: Chosen) -> Game:
     return Game(sampler, options.records, successes, options.concentration, chosen.seed)
 
 
-def _game(chosen: Chosen) -> None:
+def _game_board(chosen: Chosen) -> None:
     options = chosen.options("sampling")
     key = (replace(options, answers=1), chosen.parameter("calibration"), chosen.seed)
     inputs, value = kept("lab.game", key, lambda: game_of(chosen)), str(options.answers)
@@ -319,7 +334,8 @@ def _comparison_controls(chosen: Chosen) -> None:
 
 def mechanisms_at(chosen: Chosen) -> dict[Look, MechanismAt]:
     """Return all mechanisms by their looks. One that the network does not allow raises the reason when it is used."""
-    return {Look(kind.label, kind.colour): _compared_at(chosen, kind) for kind in PRIVATE}
+    marks = {kind: f"{kind.label} (δ > 0)" if "delta" in parameters_of(kind) else kind.label for kind in PRIVATE}
+    return {Look(name, kind.colour): _compared_at(chosen, kind) for kind, name in marks.items()}
 
 
 def _compared_at(chosen: Chosen, kind: type[NetworkMechanism[Outcome]]) -> MechanismAt:
@@ -376,42 +392,57 @@ class Shown:
 
 EXPERIMENTS = {
     Experiment.ACCURACY: Shown(
-        "The curves show how many records a release predicts correctly. Look where they reach “exact (not private)”.",
+        "What does privacy cost in predictions? A release predicts one column of records that it has not seen. Where a "
+        "curve meets the blue line, privacy costs nothing.",
         _accuracy_controls,
         _accuracy_board,
         "Each record is predicted by the state with the largest P(target | all other nodes) under the CPTs of a "
-        "release. Training records are private, test records are not released. [Zhang16] Section 5.1.",
+        "release. Training records are private, test records are not released. Zhang et al. 2016, Section 5.1 and "
+        "Figure 1.",
     ),
     Experiment.REGRESSION: Shown(
-        "The curves show the error of a prediction. Look where one private sample comes close to the exact posterior.",
+        "What does privacy cost in a regression? A stronger prior gives a smaller ε and a larger error. "
+        "Look for a precision at which both are acceptable.",
         _regression_controls,
         _regression_board,
         "y = w·x + noise of variance σ², w ~ N(0, I/b), all features and targets within bounds that are public. A "
-        "sample of w within norm B is released. [Zhang16] Section 5.2 and Appendix D.",
+        "sample of w within norm B is released. Zhang et al. 2016, Section 5.2, Appendix D and Figure 2.",
     ),
     Experiment.SAMPLING: Shown(
-        "The curves show the posterior before and after trimming. Look how narrow the allowed region is at a small ε.",
+        "A sample of the posterior can be private if the posterior is trimmed first. Look how narrow the allowed "
+        "region is at a small ε, and how far the exact posterior lies from it.",
         _sampling_controls,
         _sampling_board,
-        "A sample of the posterior whose log-odds are trimmed to ±B is released; B follows from ε. [Zhang16] "
-        "Section 3.3, [Dimitrakakis14] Theorem 2.",
+        "A sample of the posterior whose log-odds are trimmed to ±B is released; B follows from ε. Zhang et al. 2016, "
+        "Section 3.3; Dimitrakakis et al. 2014, Theorem 2.",
+    ),
+    Experiment.GAME: Shown(
+        "How many answers reveal which of two tables is used? Each answer is private, but many together are not: "
+        "look where the attacker wins nearly every game.",
+        _game_controls,
+        _game_board,
+        "An answer is one sample of the trimmed posterior of one of two tables that differ in one record. Dimitrakakis "
+        "et al. 2014, Theorems 1 to 3.",
     ),
     Experiment.DIE: Shown(
-        "Each box shows how far releases are from the exact posterior. Look for the box that is nearest to 0.",
+        "Which mechanism releases the posterior of one die best? Each box shows how far its releases are from the "
+        "exact posterior: the nearer to 0, the better.",
         _die_controls,
         _die_board,
         "The exponential mechanism scores each posterior by its Hellinger distance to the exact one. The sensitivities "
-        "are proved, and the smooth one depends on the throws. Notes, Section 2.",
+        "are proved, and the smooth one depends on the throws. Enumeration needs few tables, "
+        "noise on one count two sides. Notes, Section 2.",
     ),
     Experiment.NON_NEGATIVITY: Shown(
-        "The curves show how many releases have a negative count. Look for the smallest increment t that avoids it.",
+        "How often does a Fourier release have a negative count? A larger increment t makes that rarer and adds more "
+        "records that nobody has. Look for a t at which both are small.",
         _non_negativity_controls,
         _non_negativity_board,
         "2 t |N_I| b records are added to every table; b is the scale of the noise. With true counts, a negative "
-        "result is at most as likely as with zero counts. [Zhang16] Algorithm 2, Corollary 3.",
+        "result is at most as likely as with zero counts. Zhang et al. 2016, Algorithm 2 and Corollary 3.",
     ),
     Experiment.COMPARISON: Shown(
-        "Each curve is the mean error of one mechanism. Look which curve is the lowest at your ε.",
+        "Which mechanism has the least error on my table? Mechanisms marked with δ give the weaker guarantee (ε, δ).",
         _comparison_controls,
         _comparison_board,
         "The error of a cell is |released probability − exact posterior mean|, averaged over all cells. All mechanisms "

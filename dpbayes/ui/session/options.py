@@ -195,6 +195,7 @@ class Experiment(enum.Enum):
     ACCURACY = "Accuracy (Figure 1)"
     REGRESSION = "Regression (Figure 2)"
     SAMPLING = "Posterior sampling"
+    GAME = "Query game"
     DIE = "A die: Hellinger or Laplace"
     NON_NEGATIVITY = "Non-negativity (Fourier)"
     COMPARISON = "Mechanisms compared"
@@ -237,7 +238,7 @@ class MechanismsShown(enum.Enum):
 MECHANISMS = Choice(
     MechanismsShown,
     title="mechanisms",
-    labels=("of Figure 1", "noise-aware too", "all"),
+    labels=("of the paper", "noise-aware too", "all"),
     description="A noise-aware reader models the added noise. Such curves take longer and use fewer repeats.",
 )
 SCENE = Choice(
@@ -245,7 +246,13 @@ SCENE = Choice(
     title="records to predict",
     labels=("my table", "my graph, synthetic", "Figure 1, synthetic"),
 )
-CALIBRATIONS = Choice(CalibrationsShown, title="calibration", labels=("proved", "as stated in the paper", "both"))
+CALIBRATIONS = Choice(
+    CalibrationsShown,
+    title="calibration",
+    labels=("proved", "as stated in the paper", "both"),
+    description="Proved: the noise that the proof needs for ε. As stated in the paper: the noise of the paper's "
+    "formula, whose proved ε can be larger.",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
