@@ -72,7 +72,8 @@ _CALIBRATIONS = {
 def lab_page(chosen: Chosen) -> None:
     """Show the select of experiments with the controls of the chosen one, and its board."""
     shown = EXPERIMENTS[chosen.options("lab").experiment]
-    st.caption(shown.picture)
+    with st.container(key="about"):
+        st.caption(shown.picture)
     with st.container(key="beside.lab"):
         left, main = st.columns([2, 9], gap="medium")
     with left:
