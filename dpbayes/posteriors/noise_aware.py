@@ -14,7 +14,7 @@ The posterior of a row uses the row's own noisy cells and the information on the
 The posterior of theta is the mixture of Dirichlet(alpha + k) over this distribution. The idea is from [Bernstein18].
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,12 +24,11 @@ from dpbayes.base.steps import slices
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
-from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.mixtures import BetaMixtures, DirichletMixtures
 from dpbayes.posteriors.noise_model import NoiseModel
-from dpbayes.posteriors.row_counts import RowCounts, rows_by_states
-from dpbayes.posteriors.row_priors import RowPriors
+from dpbayes.posteriors.row_counts import RowCounts
+from dpbayes.posteriors.row_priors import RowPriors, row_priors
 
 POINTS = 512
 """The number of points of a row's distribution of counts."""
@@ -99,8 +98,7 @@ def noise_aware(
     network, tables = prior.network, checked_tables(prior, noise, released)
     counts = np.empty((len(tables), points, network.cell_count))
     weights = np.empty((len(tables), points, network.row_count))
-    groups = rows_by_states(prior, noise, n, np.arange(network.row_count), cells=_BLOCK // points)
-    for rows, part, k, shares in _solved(network, tables, n, points, groups):
+    for rows, part, k, shares in _solved(prior, noise, tables, n, np.arange(network.row_count), points):
         counts[part, :, rows.cells] = k[1:].transpose(1, 3, 2, 0)
         weights[part, :, rows.rows] = shares.swapaxes(1, 2)
     shape = (*np.shape(released)[:-1], points)
@@ -117,8 +115,7 @@ def noise_aware_cells(
     network, tables = prior.network, checked_tables(prior, noise, released)
     of_cell = network.row_of_cell[cells]
     own, totals, weights = (np.empty((len(tables), points, len(cells))) for _ in range(3))
-    groups = rows_by_states(prior, noise, n, np.unique(of_cell), cells=_BLOCK // points)
-    for rows, part, k, shares in _solved(network, tables, n, points, groups):
+    for rows, part, k, shares in _solved(prior, noise, tables, n, np.unique(of_cell), points):
         places = np.flatnonzero(np.isin(of_cell, rows.rows))
         row = np.searchsorted(rows.rows, of_cell[places])
         state = cells[places] - rows.cells[row, 0]
@@ -143,9 +140,8 @@ def noise_aware_means(
     Errors: those of `noise_aware`.
     """
     network, tables = prior.network, checked_tables(prior, noise, released)
-    means, number = np.empty((len(tables), network.cell_count)), points if isinstance(points, int) else points.number
-    groups = rows_by_states(prior, noise, n, np.unique(network.row_of_cell[cells]), cells=_BLOCK // number)
-    for rows, part, k, shares in _solved(network, tables, n, points, groups):
+    means = np.empty((len(tables), network.cell_count))
+    for rows, part, k, shares in _solved(prior, noise, tables, n, np.unique(network.row_of_cell[cells]), points):
         shares /= rows.concentration + k[0]
         sums = np.moveaxis(np.vecdot(shares, k[1:]), 0, -1)
         means[part, rows.cells] = sums + rows.alpha * shares.sum(axis=-1, keepdims=True)
@@ -153,18 +149,27 @@ def noise_aware_means(
 
 
 def _solved(
-    network: Network, tables: FloatArray, n: int, points: int | ShiftedPoints, groups: Iterable[RowCounts]
+    prior: Dirichlets,
+    noise: NoiseModel,
+    tables: FloatArray,
+    n: int,
+    chosen: IntArray,
+    points: int | ShiftedPoints,
 ) -> Iterator[tuple[RowPriors, slice, FloatArray, FloatArray]]:
-    """Yield some rows, a part of the releases (B, K), and points and weights of the rows' counts given them."""
-    fits, number = network.residuals.consistent(tables, n), points if isinstance(points, int) else points.number
-    for rows in groups:
-        cells, lucks = rows.prior.cells, spread_points(number, rows.prior.states)
+    """Yield some of the chosen rows, a part of the releases (B, K), and points and weights of the counts given them."""
+    number, rng = (points, None) if isinstance(points, int) else (points.number, points.rng)
+    network, most = prior.network, _BLOCK // number
+    fits, node = network.residuals.consistent(tables, n), network.node_of_row
+    totals, contrasts = network.residuals.row_variances(noise.variances)
+    for rows in prior.readings.once((n, most, chosen.tobytes()), row_priors, prior, n, chosen, most):
+        of_node, cells = node[rows.rows, None], rows.cells
+        counts = RowCounts(rows, totals[of_node], contrasts[of_node], noise.scale, noise.sd)
+        lucks = own = spread_points(number, rows.states)
         for part in slices(len(tables), _OF_MANY // (number * len(cells))):
-            own = lucks
-            if isinstance(points, ShiftedPoints):
-                shifts = points.rng.random((len(lucks), part.stop - part.start, len(cells), 1))
+            if rng is not None:
+                shifts = rng.random((len(lucks), part.stop - part.start, len(cells), 1))
                 own = (lucks[:, None, None] + shifts) % 1
-            yield rows.prior, part, *rows.posterior(tables[part][:, cells], fits[part][:, cells], own)
+            yield rows, part, *counts.posterior(tables[part][:, cells], fits[part][:, cells], own)
 
 
 def checked_tables(prior: Dirichlets, noise: NoiseModel, released: FloatArray) -> FloatArray:

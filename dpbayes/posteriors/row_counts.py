@@ -3,16 +3,13 @@
 States are the first axis of all points, so that numpy's inner loops run over points and rows and are long.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.posteriors.noise_model import NoiseModel
-from dpbayes.posteriors.row_priors import RowPriors, row_priors, share_at_ends
+from dpbayes.posteriors.row_priors import RowPriors, share_at_ends
 from dpbayes.posteriors.whole_points import Ends, point_between
 
 _FIRST = 4
@@ -53,11 +50,6 @@ class RowCounts:
     def _is_fixed(self) -> BoolArray:
         """Whether the row has all n records, as a root's row does: (m, 1)."""
         return self.total == 0
-
-    @cached_property
-    def _fixed(self) -> IntArray:
-        """The indices of these rows."""
-        return np.flatnonzero(self._is_fixed)
 
     @cached_property
     def _narrow(self) -> FloatArray:
@@ -176,24 +168,12 @@ class RowCounts:
             points[k], log = point_between(lucks[k], centre, sds[k][..., None], left, self._ends[k])
             away.append(points[k] - centre)
             if k == 0:
-                points[0][..., self._fixed, :] = self.prior.n
-                log[..., self._fixed, :] = away[0][..., self._fixed, :] = 0.0
+                for values, certain in ((points[0], self.prior.n), (away[0], 0.0), (log, 0.0)):
+                    np.copyto(values, certain, where=self._is_fixed)
             left = points[0] if k == 0 else left - points[k]
             log_chance += log
         points[r] = left
         return points, log_chance
-
-
-def rows_by_states(
-    prior: Dirichlets, noise: NoiseModel, n: int, chosen: IntArray, *, cells: int
-) -> Iterator[RowCounts]:
-    """Yield the chosen rows (m,) in groups with the same number of states and at most `cells` cells."""
-    network = prior.network
-    totals, contrasts = (
-        variances[network.node_of_row][:, None] for variances in network.residuals.row_variances(noise.variances)
-    )
-    for rows in prior.readings.once((n, cells, chosen.tobytes()), row_priors, prior, n, chosen, cells):
-        yield RowCounts(rows, totals[rows.rows], contrasts[rows.rows], noise.scale, noise.sd)
 
 
 def conditional(covariance: FloatArray, sd: FloatArray | float) -> tuple[FloatArray, FloatArray]:
