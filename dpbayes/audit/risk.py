@@ -27,7 +27,7 @@ RARE = 0.01
 
 LINKED = (
     "These limits hold for an attacker who knows all other records, and for a record that is independent of the "
-    "others. If k records are linked, such as the records of one household, the privacy loss is up to k times ε."
+    "others. If several records are linked, as those of one household, the privacy loss is up to that many times ε."
 )
 """The conditions of the sentences."""
 
@@ -59,10 +59,6 @@ class Risk:
 
     def __str__(self) -> str:
         return sentences([self])
-
-    def raised(self, beliefs: ArrayLike) -> FloatArray:
-        """Return the limits of beliefs (...) by epsilon alone: (...)."""
-        return _raised(beliefs, self.releases * self.guarantee.epsilon)
 
     def usual(self, beliefs: ArrayLike) -> FloatArray:
         """Return levels that true beliefs (...) exceed with probability at most RARE: (...)."""
@@ -192,7 +188,7 @@ def belief_sentence(promise: Guarantee, *, suspicion: float = SUSPICION, release
     Errors: those of `ceiling`.
     """
     begun = "An" if releases == 1 else f"After {releases:,} releases, an"
-    belief = f"{begun} attacker’s {percent(suspicion)} belief about one person can rise to"
+    belief = f"{begun} attacker’s {percent(suspicion)} belief that a statement about one person is true can rise to"
     if not promise.is_private:
         return f"{belief} certainty: there is no guarantee."
     return f"{belief} {_limit(ceiling(suspicion, promise, releases=releases), promise)}."

@@ -20,7 +20,7 @@ from dpbayes.experiments.non_negativity import proved_share
 from dpbayes.experiments.releases import MechanismAt
 from dpbayes.figures.accuracy import accuracy_figure, at_epsilon
 from dpbayes.figures.explore import Spread, divergence_figure, shares_figure
-from dpbayes.figures.style import Figure
+from dpbayes.figures.style import Figure, small_epsilon_axis
 from dpbayes.mechanisms import LaplaceFourier, Mechanism, Outcome
 from dpbayes.mechanisms.parameters import EPSILON, Calibration
 from dpbayes.mechanisms.stealth import needed_increments
@@ -110,26 +110,27 @@ class Pictures:
             return None
         chosen, others = self.aware or self.curves, list(self.bounds)
         mean, low, high = chosen.divergence_spread
-        name = "noise-aware" if self.aware else "releases"
+        name = "noise-aware" if self.aware else "naive" if self.curves.of_posteriors else "releases"
         if self.aware is not None:
             naive = Look("naive", self.mechanism.colour, "dot", width=1.5)
             others.append(_curve(naive, self.curves.epsilons, self.curves.divergence_spread[0]))
         spread = Spread(Look(name, self.mechanism.colour), chosen.epsilons, mean, low, high)
         value = _log_at(chosen.epsilons, mean, epsilon)
-        figure = divergence_figure(spread, others, epsilon=epsilon, value=value)
-        return figure, self._divergence_text(value, epsilon), value
+        most = _log_at(self.bounds[0].x, self.bounds[0].y, epsilon) if self.bounds else None
+        figure = divergence_figure(spread, others, epsilon=epsilon, value=value, bound=most)
+        return figure, self._divergence_text(value, most, epsilon), value
 
-    def _divergence_text(self, value: float, epsilon: float) -> str:
-        curves = self.curves
+    def _divergence_text(self, value: float, most: float | None, epsilon: float) -> str:
+        curves, mean = self.curves, numeral(value, 2)
         assert curves is not None
         if not curves.of_posteriors:
-            return f"{numeral(value, 2)} nats from the exact predictions on average; no bound is proved."
-        naive = _log_at(curves.epsilons, curves.divergence_spread[0], epsilon)
-        compared = f"naive reader {numeral(naive, 2)}, " if self.aware else ""
-        if not self.bounds:
-            return f"{numeral(value, 2)} nats on average; {compared}no bound is proved."
-        most = _log_at(self.bounds[0].x, self.bounds[0].y, epsilon)
-        return f"{numeral(value, 2)} nats on average; {compared}proved at most {numeral(most, 2)} in 95% of releases."
+            return f"The mean KL divergence of predictions is {mean} nats. No bound is proved."
+        if self.aware is not None:
+            naive = numeral(_log_at(curves.epsilons, curves.divergence_spread[0], epsilon), 2)
+            return f"The mean KL divergence is {mean} nats; a naive reader’s is {naive}."
+        if most is None:
+            return f"The mean KL divergence is {mean} nats. No bound is proved."
+        return f"The mean KL divergence is {mean} nats, and at most {numeral(most, 2)} in 95% of releases (proved)."
 
     # The signs
 
@@ -141,7 +142,7 @@ class Pictures:
         if self.curves is None or not self.curves.of_posteriors:
             return []
         negative = (self.curves.limited > 0).mean(axis=1)  # other mechanisms clip negative counts to 0
-        own = _curve(Look(f"{self.mechanism.label}, simulated", self.mechanism.colour), self.curves.epsilons, negative)
+        own = _curve(Look(self.mechanism.label, self.mechanism.colour), self.curves.epsilons, negative)
         return [own] if self.inputs.fourier_at is None else [own, *self._lifted(self.inputs.fourier_at)]
 
     def _lifted(self, fourier_at: MechanismAt) -> list[Curve]:
@@ -156,9 +157,9 @@ class Pictures:
             )
             shares.append(float(np.mean(needed > fourier.t)))
             proved.append(float(proved_share(network, kind, fourier.t, law)))
-        simulated = Look("Fourier, simulated", LaplaceFourier.colour)
-        bound = Look("Fourier, proved at most", LaplaceFourier.colour, "dash", width=1.5)
-        return [_curve(look, np.array(COARSE), np.array(y)) for look, y in ((simulated, shares), (bound, proved))]
+        simulated = Look(LaplaceFourier.label, LaplaceFourier.colour)
+        curves = (simulated, shares), (PROVED_SHARE, proved)
+        return [_curve(look, np.array(COARSE), np.array(y)) for look, y in curves]
 
     def _signs(self, epsilon: float) -> tuple[Figure, str, float] | None:
         if not self.signs:
@@ -202,27 +203,28 @@ class Pictures:
         value = at_epsilon(shown, epsilon)
         curves = [*baselines, *([shown] if private else [])]
         figure = accuracy_figure(curves, study.plan.grid, epsilon=epsilon, marked=shown)
-        without, training = share_text(float(baselines[0].y[0])), study.plan.training
-        target = self.inputs.meanings.get(self.inputs.question.target, self.inputs.question.target)
-        text = (
-            f"Predicts {target} in {share_text(value)} of new records, {without} without privacy "
-            f"(trained on {training:,})."
-        )
-        return figure, text, value
+        axes = {"xaxis": small_epsilon_axis(study.plan.grid), "yaxis": figure.layout["yaxis"] | {"nticks": 4}}
+        without, majority = (float(one.y[0]) for one in baselines)
+        text = f"Right in {share_text(value)} of new records ({share_text(without)} without privacy)."
+        if value < majority:
+            text += f" The majority class alone is right in {share_text(majority)}."
+        return replace(figure, layout=figure.layout | axes), text, value
 
     def _rng(self, word: str) -> np.random.Generator:
         return stream(self.inputs.seed, "explore", word)
 
 
-PROVED, STATED = Look("proved bound, 95%", BOUND), Look("paper’s bound", BOUND, "dash", width=1.5)
+PROVED, STATED = Look("bound for naive", BOUND), Look("Zhang (2016)", BOUND, "dash", width=1.5)
+
+
+PROVED_SHARE = Look("Fourier, proved at most", LaplaceFourier.colour, "dash", width=1.5)
 
 
 def _signs_text(shares: Mapping[str, float]) -> str:
-    """Return the shares of releases with a negative count as a sentence."""
-    simulated = {name.removesuffix(", simulated"): share for name, share in shares.items() if "simulated" in name}
-    first, *others = (f"{name}: in {share_text(share)}" for name, share in simulated.items())
-    proved = [f", proved at most {share_text(share)}" for name, share in shares.items() if "proved" in name]
-    return "; ".join([f"{first} of releases", *others]) + "".join(proved) + "."
+    """Return the simulated shares of releases with a negative count as a sentence."""
+    simulated = {name: share_text(share) for name, share in shares.items() if name not in (PROVED_SHARE.name,)}
+    first, *others = (f"{share} of {name} releases" for name, share in simulated.items())
+    return f"Negative counts in {' and '.join([first, *others])} are set to 0, which distorts answers."
 
 
 def _curve(look: Look, x: FloatArray, y: FloatArray) -> Curve:

@@ -12,8 +12,9 @@ import numpy as np
 
 from dpbayes.audit.risk import belief_sentence
 from dpbayes.base.looks import PRIVATE
+from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import near_one, numeral
+from dpbayes.base.text import near_one, numeral, numeral_above
 from dpbayes.boards.against_epsilon import Pictures
 from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
 from dpbayes.boards.curator import SHOWN, CuratorInputs, shown_release
@@ -39,10 +40,13 @@ DRAWN, DRAWN_JOINT = 4, 3
 LEVEL = 0.95
 
 NEAR = 0.05
-"""An answer within this share of the axis of the table's own answer is called near."""
+"""An answer within this distance of the table's own answer is called near."""
 
 FEWEST, MOST = 2, 4
 """Decimals of a probability."""
+
+FEW = 40
+"""Fewer simulated releases than these have no range that contains 95%."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,36 +75,38 @@ class RecipientInputs:
 
 POSTERIOR = Panel(
     "posterior",
-    "The table, and what the public sees",
+    "The table, and what the public sees (simulated)",
     "The density of the answer in this release, and the answers of other possible releases as dots.",
     large=True,
     action="Draw another",
-    help="The blue curve shows what the table itself says about the answer. The other curve shows what the public "
-    "learns from one release. Each dot is the answer of one possible release.",
+    help="The blue curve is the posterior of the answer, computed from the table itself: its width is what the records "
+    "leave open. The other curve is what the public would learn from one release. Each dot is the answer of one "
+    "possible release, and the filled dot that of the curve. A curve that leaves the picture at an end has its share "
+    "there.",
 )
 DIVERGENCE = Panel(
     "divergence",
     "How far from the truth?",
     "KL divergence of the released posterior against epsilon.",
-    help="The KL divergence from the exact posterior to the released one, in nats, the unit of natural logarithms; 0 "
-    "means equal. A noise-aware reader models the public noise; a naive reader takes noisy counts as true counts. The "
-    "proved bound limits the divergence of a naive reader in 95% of releases. The paper’s bound is that of Zhang and "
-    "others (2016), as stated there.",
+    help="The KL divergence from the exact posterior of all probabilities to the released one, in nats, the unit of "
+    "natural logarithms; 0 means equal. A noise-aware reader models the public noise; a naive reader takes noisy "
+    "counts as true counts. The solid grey line is proved: 95% of releases are below it for a naive reader. The dashed "
+    "line is the bound that Zhang and others (AAAI 2016) state.",
 )
 SIGNS = Panel(
     "signs",
     "Can counts turn negative?",
     "How often a released count is negative, against epsilon.",
-    help="Noise can make a count negative, which no count of a table is. Solid lines: the share of simulated releases "
-    "with a negative count before it is set to 0. Fourier lifts all counts by an increment t; the dashed line is its "
-    "proved bound for every table.",
+    help="Noise can make a count negative, which no count of a table is. Such a count shows that noise was added, and "
+    "setting it to 0 distorts the answers of few records. Solid lines: the share of simulated releases with a negative "
+    "count. Fourier adds t to all counts; the dashed line is its proved bound for every table.",
 )
 ACCURACY = Panel(
     "accuracy",
     "Do predictions survive?",
     "Accuracy of predictions from a release against epsilon.",
-    help="How often the network predicts a column of records that were held back. Majority class: the most frequent "
-    "value is predicted for every record.",
+    help="How often the network, learned from 80% of the records, correctly predicts a column of the others. Majority "
+    "class: the most frequent value is predicted for every record.",
 )
 
 ONE_RELEASE = (
@@ -108,11 +114,20 @@ ONE_RELEASE = (
     "possible releases."
 )
 
+FROM_PRIOR = "With so much noise, only the prior answers: the assumption from before any record was seen."
+
+ONE_SIDE = "The range misses the table’s answer: noise pulls answers from few records towards the prior."
+
+WIDEST_OF_PRIOR = 0.25
+"""The widest range of answers that all come from the prior; those of a wider one come from the noise."""
+
+MOST_FOLD = 1e6
+"""A factor of probabilities above which its size is not stated."""
+
 SLIDER = slider_of(
     "epsilon",
     EPSILON,
     label="Privacy loss ε",
-    help="Small ε: no record shows, and little can be learned. Large ε: the reverse.",
     ends=("more private", "more accurate"),
 )
 
@@ -139,11 +154,9 @@ def one_answer(inputs: CuratorInputs) -> View:
         inputs: The table's counts and the mechanism.
 
     Returns:
-        A view whose stops are the epsilons of the slider, without its explanation. It contains exact values, which
-        are not private.
+        A view whose stops are the epsilons of the slider. It contains exact values, which are not private.
     """
-    slider = replace(SLIDER, help="")
-    board = Board("answer", _title(inputs), (POSTERIOR,), {}, "1", slider, private=True)
+    board = Board("answer", _title(inputs), (POSTERIOR,), {}, "1", SLIDER, private=True)
     return View(board, lambda stop: _frames(inputs, float(stop), ({}, {}, {})))
 
 
@@ -157,9 +170,8 @@ def explore_release(inputs: RecipientInputs) -> View:
         A view that contains nothing but what the releases contain. Two tables with the same releases have the same
         board.
     """
-    panel = replace(
-        POSTERIOR, title="What the public sees", action="", alt="The density of the answer in this release.", help=""
-    )
+    title, alt = "What the public sees (simulated)", "The density of the answer in this release."
+    panel = replace(POSTERIOR, title=title, action="", alt=alt, help="")
     board = Board("explore", _title(inputs), (panel,), {}, "1", SLIDER)
     return View(board, lambda stop: (_released_frame(inputs, stop),))
 
@@ -170,9 +182,13 @@ def probability_text(probability: float, decimals: int = FEWEST) -> str:
     return f"{probability:.{decimals}f}" if near <= probability <= 1 - near else near_one(probability)
 
 
-def _decimals(low: float, high: float) -> int:
-    """Return the decimals in which the ends of a range differ by several units of the last one."""
-    return min(max(FEWEST, 1 - math.ceil(math.log10((high - low) / 2))), MOST) if high > low else FEWEST
+def _decimals(low: float, high: float, *others: float) -> int:
+    """Return the decimals in which the ends of a range differ by several units of the last one.
+
+    They show that `others` are not 0 or 1.
+    """
+    units = [(high - low) / 2, *(min(number, 1 - number) for number in others)]
+    return min(max(FEWEST, *(-math.floor(math.log10(unit)) for unit in units if unit > 0)), MOST)
 
 
 def _range_text(low: float, high: float, decimals: int) -> str:
@@ -188,6 +204,17 @@ def _name(inputs: CuratorInputs | RecipientInputs) -> str:
     return inputs.question.named(inputs.meanings)
 
 
+def _promise(guarantee: Guarantee) -> str:
+    """Return what a guarantee says of one person's record, and of a belief about one person."""
+    belief = belief_sentence(guarantee)
+    if not guarantee.is_private or guarantee.delta:
+        return belief
+    if guarantee.epsilon > math.log(MOST_FOLD):
+        return f"One person’s record may change the probability of a result more than a million-fold. {belief}"
+    factor = numeral_above(math.exp(guarantee.epsilon))
+    return f"One person’s record changes the probability of any result at most {factor}-fold. {belief}"
+
+
 def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
     release = inputs.release_at(float(stop))
     read = answers_of(release, inputs.question, is_noise_aware=inputs.is_noise_aware, span=inputs.span)
@@ -201,7 +228,7 @@ def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
         numbers |= {"low": low, "high": high}
         headline += f", with a 95% credible interval of {_range_text(low, high, decimals)}"
     figure = answer_figure(picture, name=f"probability of {_name(inputs)}", colour=inputs.colour)
-    notes = belief_sentence(release.guarantee), *((ONE_RELEASE,) if read.interval is not None else ())
+    notes = _promise(release.guarantee), *((ONE_RELEASE,) if read.interval is not None else ())
     return Frame(f"{headline}.", {"posterior": figure}, notes, numbers=numbers)
 
 
@@ -215,25 +242,38 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Beside) -> tuple[Fram
     drawn = min(DRAWN if inputs.question.cell is not None else DRAWN_JOINT, inputs.most_releases)
     read = _answers(inputs, mechanism, drawn)
     low, high = (float(end) for end in np.quantile(read.means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2)))
-    is_prior = read.densities is not None and is_like_prior(read.densities, inputs.prior_density)
-    decimals = _decimals(low, high)
+    is_prior = (
+        read.densities is not None
+        and is_like_prior(read.densities, inputs.prior_density)
+        and high - low < WIDEST_OF_PRIOR
+    )
+    decimals = _decimals(low, high, exact)
     answer, ends = probability_text(exact, decimals), _range_text(low, high, decimals)
-    headline = f"ε = {numeral(epsilon)}: an answer of {answer} comes out as {ends} in 95 of 100 releases."
-    shown, within = read.means[:SHOWN], float(f"{NEAR * (inputs.span[1] - inputs.span[0]):.1g}")
-    near, error = int(np.count_nonzero(np.abs(shown - exact) <= within)), float(np.abs(read.means - exact).mean())
+    is_few = len(read.means) < FEW
+    of_all = f"{len(read.means)} possible releases" if is_few else "95 of 100 releases"
+    headline = f"an answer of {answer} comes out as {ends} in {of_all}."
+    shown = read.means[:SHOWN]
+    near, error = int(np.count_nonzero(np.abs(shown - exact) <= NEAR)), float(np.abs(read.means - exact).mean())
     caption = (
-        f"{near} of {len(shown)} possible releases answer within {within:g} of the table's {answer}; the mean absolute "
-        f"error is {numeral(error, 2)}."
+        f"{near} of the {len(shown)} dots are within {NEAR:g} of the table’s {answer}; the mean absolute error is "
+        f"{numeral(error, 2)}."
     )
     if is_prior:
-        caption = f"With so much noise every reader falls back to the prior. {caption}"
+        same = probability_text(float(read.means.mean()))
+        headline = f"this release says nothing about the table; it answers about {same} whatever the table says."
+        caption = f"{FROM_PRIOR} {caption}"
+    elif not (is_few or low <= exact <= high):
+        caption = f"{caption} {ONE_SIDE}"
     figures, captions, others = beside
     numbers = {**others, "exact": exact, "low": low, "high": high, "near": float(near), "error": error}
     return tuple(
         Frame(
-            headline,
-            {"posterior": _answer_figure(inputs, read, k, (low, high), is_prior=is_prior), **figures},
-            (belief_sentence(mechanism.certified),),
+            f"ε = {numeral(epsilon)}: {headline}",
+            {
+                "posterior": _answer_figure(inputs, read, k, None if is_few else (low, high), is_prior=is_prior),
+                **figures,
+            },
+            (_promise(mechanism.certified),),
             {"posterior": f"This release answers {probability_text(float(shown[k]), decimals)}. {caption}", **captions},
             numbers | {"released": float(shown[k])},
         )
@@ -251,7 +291,7 @@ def _answers(inputs: CuratorInputs, mechanism: Mechanism[Outcome], drawn: int) -
 
 
 def _answer_figure(
-    inputs: CuratorInputs, read: Answers, this: int, interval: tuple[float, float], *, is_prior: bool
+    inputs: CuratorInputs, read: Answers, this: int, interval: tuple[float, float] | None, *, is_prior: bool
 ) -> Figure:
     shown = None if read.shown is None else read.shown[this]
     exact, top = inputs.exact_density, frame_height(inputs.exact_density)

@@ -1,23 +1,18 @@
-"""Boards without a slider: the records of a column for the curator; the rows of a release, and a belief, for all."""
+"""Boards without a slider: the records of a column for the curator, and the rows of a release for all."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from dpbayes.audit.risk import RARE, Risk
-from dpbayes.base.text import many, numeral, percent, share_text
+from dpbayes.base.text import many, numeral, share_text
 from dpbayes.base.types import IntArray
 from dpbayes.boards.board import Board, Frame, Panel, View
-from dpbayes.figures.explore import RaisedBeliefs, risk_figure
 from dpbayes.figures.posterior import column_figure, rows_figure
 from dpbayes.mechanisms import MECHANISMS, OF_RECORDS, Outcome, Release, ReleasedPosterior
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_aware import roughness
 from dpbayes.posteriors.noise_model import Reading
-
-BELIEFS = np.linspace(0.0, 1.0, 201)
-"""Beliefs about a person before a release."""
 
 ROWS_SHOWN = 12
 """Rows that can be read on a phone."""
@@ -94,30 +89,3 @@ def _frame(network: Network, release: Release[Outcome], reading: Reading) -> Fra
     if not isinstance(release.outcome, ReleasedPosterior):
         finding = f"The release has {many(network.row_count, 'row')}, and no intervals."
     return Frame(finding, {"rows": figure}, captions={"rows": " ".join(notes)})
-
-
-def raised_belief(limits: Risk, mechanism: str, colour: str) -> View:
-    """Return the board of a belief about one person before and after releases.
-
-    Args:
-        limits: The risk of one person.
-        mechanism: The mechanism's name, and its colour.
-        colour: The colour of its curve.
-
-    Returns:
-        A view of one stop. It follows from public values alone.
-    """
-    at, is_finite = limits.suspicion, bool(np.isfinite(limits.rare))
-    beliefs = RaisedBeliefs(
-        before=BELIEFS,
-        most=limits.raised(BELIEFS),
-        usual=limits.usual(BELIEFS) if is_finite else np.full(len(BELIEFS), np.nan),
-        most_name="at most" if not limits.guarantee.delta else "at most, except with probability δ",
-        usual_name=f"at most, in {1 - RARE:.0%} of cases ({mechanism})",
-    )
-    marks = (at, limits.ceiling, float(limits.usual(at)) if is_finite else np.nan)
-    figure = risk_figure(beliefs, chosen=marks, colour=colour)
-    alt = f"Beliefs before and after a release: {percent(at)} becomes at most {percent(limits.ceiling)}."
-    title = "How much can a belief about one person rise?"
-    board = Board("person", title, (Panel("picture", title, alt),), {})
-    return View(board, lambda _: (Frame("", {"picture": figure}),))

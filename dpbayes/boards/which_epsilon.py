@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import numpy as np
-
+from dpbayes.audit.risk import belief_sentence
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import many, numeral
@@ -29,9 +28,6 @@ MOST_RELEASES, LEAST_RELEASES = 800, 100
 MOST_READ, MOST_SAMPLED = 6_000, 50_000
 """Noise-aware probabilities of all releases at one epsilon, and released values of a mechanism without a posterior."""
 
-RISE = 1.1
-"""The factor by which an error must rise with epsilon to be remarked on."""
-
 TOLERANCE = Parameter(
     "",
     low=1e-3,
@@ -43,9 +39,10 @@ TOLERANCE = Parameter(
 )
 
 PRIOR_ANSWERS = (
-    "The error is smaller at the smallest ε than at ε = {peak}: with so much noise nothing is learned, and the prior "
-    "answers, which happens to be near."
+    "Answers at ε = {small} are within it too: with so much noise nothing is learned, and the prior happens to be near "
+    "the table’s answer. In between, they are not."
 )
+"""An error that rises before it falls, for a tolerance that it passes twice."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,26 +126,32 @@ def _frame(inputs: ToleranceInputs, tolerance: float) -> Frame:
         errors.epsilons,
         half,
         most,
-        needed=NeededEpsilon(least.epsilon, least.low, least.high),
+        needed=NeededEpsilon(_rounded_up(least.epsilon), least.low, least.high),
         tolerance=tolerance,
         colour=inputs.mechanism_at(1.0).colour,
     )
-    numbers = {"least epsilon": _rounded_up(least.epsilon)} if math.isfinite(least.epsilon) else {}
-    caption = " ".join([*_interval(least), *_remarks(most, errors.epsilons)])
+    numbers, notes = dict[str, float](), [_about(inputs)]
+    if math.isfinite(least.epsilon):
+        epsilon = numbers["least epsilon"] = _rounded_up(least.epsilon)
+        notes.insert(0, belief_sentence(inputs.mechanism_at(epsilon).certified))
+    caption = " ".join([*_interval(least), *_remarks(most, errors.epsilons, tolerance)])
     headline = _headline(least, errors, tolerance)
-    return Frame(headline, {"errors": figure}, (_about(inputs),), {"errors": caption}, numbers)
+    return Frame(headline, {"errors": figure}, tuple(notes), {"errors": caption}, numbers)
 
 
 def _headline(least: LeastEpsilon, errors: AnswerErrors, tolerance: float) -> str:
     within = f"within {numeral(tolerance, 3)} of the table's"
     if not math.isfinite(least.epsilon):
         return f"No ε up to {numeral(float(errors.epsilons[-1]))} keeps 95 of 100 answers {within}."
-    less = " or less" if least.epsilon <= errors.epsilons[0] else ""
-    return f"ε = {numeral(_rounded_up(least.epsilon))}{less} keeps 95 of 100 answers {within}."
+    if least.epsilon <= errors.epsilons[0]:
+        return f"Every ε from {numeral(least.epsilon)} on keeps 95 of 100 answers {within}."
+    return f"ε = {numeral(_rounded_up(least.epsilon))} keeps 95 of 100 answers {within}."
 
 
 def _rounded_up(epsilon: float) -> float:
-    """Return an epsilon in two digits, never a smaller one."""
+    """Return an epsilon in two digits, never a smaller one; infinity as it is."""
+    if not math.isfinite(epsilon):
+        return epsilon
     place = 10.0 ** (math.floor(math.log10(epsilon)) - 1)
     return float(f"{math.ceil(epsilon / place - 1e-9) * place:.2g}")
 
@@ -157,20 +160,20 @@ def _about(inputs: ToleranceInputs) -> str:
     cost = (
         "No guarantee covers an ε that is chosen by looking at the table."
         if inputs.tables.is_private
-        else "No record is used, so this choice of ε costs no privacy."
+        else "No record is used, so this choice of ε costs no privacy. Your table may need another ε."
     )
     return f"From {many(inputs.releases, 'simulated release')} {inputs.tables.text} at each ε. {cost}"
 
 
-def _remarks(most: FloatArray, epsilons: FloatArray) -> list[str]:
-    """Explain an error that rises with epsilon before it falls."""
-    peak = int(np.argmax(np.where(np.isfinite(most), most, -1.0)))
-    return [PRIOR_ANSWERS.format(peak=numeral(float(epsilons[peak]), 2))] if most[peak] > RISE * most[0] else []
+def _remarks(most: FloatArray, epsilons: FloatArray, tolerance: float) -> list[str]:
+    """Explain an error that keeps to the tolerance at the least epsilon and not at a larger one."""
+    is_met_twice = most[0] <= tolerance and bool((most > tolerance).any())
+    return [PRIOR_ANSWERS.format(small=numeral(float(epsilons[0])))] if is_met_twice else []
 
 
 def _interval(least: LeastEpsilon) -> list[str]:
-    """State how sure the least epsilon is, if there is one."""
-    if not math.isfinite(least.epsilon):
+    """State how sure the least epsilon is, if there is one and it is not that of the whole axis."""
+    if not math.isfinite(least.epsilon) or least.low == least.high:
         return []
     high = f"to {numeral(least.high, 3)}" if math.isfinite(least.high) else "and above: the releases are too few"
-    return [f"The 95% interval of the least ε is {numeral(least.low, 3)} {high}; every larger ε is sufficient too."]
+    return [f"As the releases are simulated, the least ε may be {numeral(least.low, 3)} {high}; larger ε also suffice."]

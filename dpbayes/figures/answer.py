@@ -8,21 +8,26 @@ import numpy as np
 from dpbayes.base.looks import EXACT, PRIVATE
 from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import LINES, Figure, Trace, faded, figure_of, plain, titled
+from dpbayes.figures.style import LINES, Axis, Figure, Trace, faded, figure_of, plain, titled, upright
 
-DOTS_SHARE = 0.3
-"""The share of the picture's height below the densities, for the dots."""
+STRIP, CURVES = [0.0, 0.36], [0.43, 1.0]
+"""The parts of the picture's height for the dots, and above them for the densities."""
 
-DOTS_FILL = 0.94
-"""The part of that share which the tallest stack fills, so that its last dot is whole."""
+COLUMNS, ABREAST = 60, 5
+"""Columns of dots over the axis, and the most columns that a stack may have."""
 
-COLUMNS = 60
-"""Columns of dots over the axis."""
+TALLEST = 14
+"""Dots on each other at most, unless the widest stacks have more; they overlap then."""
 
-TALLEST = 16
-"""Dots on each other at most before they overlap."""
+TABLE, RELEASED, OTHERS, RANGE = (
+    "the table (curator only)",
+    "one possible release (what the public sees)",
+    "other possible releases",
+    "95 of 100 releases",
+)
+"""Names of the curves, the dots and the band."""
 
-PRIOR_ALONE = "nothing learned: this is the prior"
+NOTHING_LEARNED = "nothing learned"
 """The text in the picture of a release that is all but the prior."""
 
 LEAST_TOP = 4.0
@@ -65,7 +70,7 @@ def frame_height(density: FloatArray) -> float:
 
 
 def answer_figure(answers: AnswerPicture, *, name: str, colour: str = PRIVATE) -> Figure:
-    """Draw the densities above the axis and possible releases as dots below it; the filled dot is this release.
+    """Draw the densities, and below them possible releases as stacked dots; the filled dot is this release.
 
     A density that leaves the frame is cut off, and the picture states how much of it is at the ends.
 
@@ -74,35 +79,49 @@ def answer_figure(answers: AnswerPicture, *, name: str, colour: str = PRIVATE) -
         name: What the probability is of, for the axis.
         colour: The colour of the mechanism.
     """
-    top = answers.top
     traces: list[Trace] = []
+    notes, shapes = [*_ends(answers), *_outside(answers)], []
     if answers.exact is not None:
         fill = {"fill": "tozeroy", "fillcolor": faded(EXACT, 0.15)}
-        line = {"line": {"color": EXACT, "width": 3}, "name": "the table itself (curator only)"}
+        line = {"line": {"color": EXACT, "width": 3}, "name": TABLE}
         traces.append(LINES | {"x": answers.theta, "y": answers.exact, "hoverinfo": "skip"} | line | fill)
     if answers.density is not None:
-        shown = np.minimum(answers.density, 1.05 * top)
-        curve: Trace = {"x": answers.theta, "y": shown}
+        curve: Trace = {"x": answers.theta, "y": np.minimum(answers.density, 1.05 * answers.top)}
         curve["line"] = {"color": faded(colour, 0.35 if answers.is_prior else 1.0), "width": 3}
-        traces.append(LINES | curve | {"name": "this release (public)", "hoverinfo": "skip"})
-    below = -DOTS_SHARE / (1 - DOTS_SHARE) * top
-    if answers.interval is not None:
-        traces.append(_range(answers.interval, below, colour))
-    traces += _dots(answers, colour)
+        traces.append(LINES | curve | {"name": RELEASED, "showlegend": False, "hoverinfo": "skip"})
+    if answers.interval is not None and not answers.is_prior:
+        traces.append(_range(answers.interval, colour))
     if answers.answer is not None:
-        mark: Trace = {"x": [answers.answer] * 2, "y": [below, 0.0], "hoverinfo": "skip", "showlegend": False}
-        traces.insert(1, LINES | mark | {"line": {"color": EXACT, "width": 1.5, "dash": "dot"}})
-    middle = sum(answers.span) / 2
-    side = 0.02 if answers.answer is None or answers.answer > middle else 0.98  # beside the table's own curve
-    notes = [_note(side, 0.85, f"<b>{PRIOR_ALONE}</b>")] if answers.is_prior else []
-    notes += [*_ends(answers), *_outside(answers)]
+        traces.append(_nothing_learned(answers))
+        dots = {"color": EXACT, "width": 1.5, "dash": "dot"}
+        shapes = [upright(answers.answer, dots) | {"yref": "paper", "layer": "below"}]
+        notes.append(_beside(answers.answer, answers.span))
+    hidden: Axis = {"showticklabels": False, "showgrid": False, "zeroline": True}
     return figure_of(
-        traces,
-        x=titled(f"{plain(name, 80)}{_enlarged(answers.span)}", range=list(answers.span)),
-        y=titled("density", range=[below, top], showticklabels=False, zeroline=True),
+        [*traces, *_dots(answers, colour)],
+        x=titled(f"{plain(name, 80)}{_enlarged(answers.span)}", range=list(answers.span), anchor="y2"),
+        y=titled("density", range=[0, answers.top], domain=CURVES, **hidden),
+        yaxis2=titled("", range=[0, 1], domain=STRIP, **hidden),
         annotations=notes,
+        shapes=shapes,
         height=480,
     )
+
+
+def _beside(answer: float, span: tuple[float, float]) -> dict[str, Any]:
+    """Return the name of the line at the table's answer, on the side that has more room."""
+    side = {"xanchor": "left", "xshift": 6} if answer < sum(span) / 2 else {"xanchor": "right", "xshift": -6}
+    place = {"x": answer, "y": 1, "yref": "paper", "yanchor": "top", "showarrow": False}
+    return place | side | {"text": "the table’s answer", "font": {"color": EXACT}}
+
+
+def _nothing_learned(answers: AnswerPicture) -> Trace:
+    """Return what stands beside the dots of releases from which nothing is learned, on their wider side."""
+    low, high = np.quantile(answers.releases, (0.05, 0.95))
+    x, side = (low, "left") if low + high > sum(answers.span) else (high, "right")
+    text = NOTHING_LEARNED if answers.is_prior else " "
+    place = {"x": [float(x)], "y": [0.85], "yaxis": "y2", "textposition": f"middle {side}"}
+    return {"type": "scatter", "mode": "text", "text": [text], "showlegend": False, "hoverinfo": "skip"} | place
 
 
 def _enlarged(span: tuple[float, float]) -> str:
@@ -110,36 +129,45 @@ def _enlarged(span: tuple[float, float]) -> str:
     return "" if span == (0.0, 1.0) else f"<br><b>enlarged: {span[0]:g} to {span[1]:g}</b>"
 
 
-def _range(interval: tuple[float, float], below: float, colour: str) -> Trace:
+def _range(interval: tuple[float, float], colour: str) -> Trace:
     """Return the range of answers as a band behind the dots."""
     low, high = interval
-    band: Trace = {"x": [low, high, high, low, low], "y": [0.0, 0.0, below, below, 0.0], "fill": "toself"}
+    band: Trace = {"x": [low, high, high, low, low], "y": [0.0, 0.0, 1.0, 1.0, 0.0], "fill": "toself", "yaxis": "y2"}
     band |= {"fillcolor": faded(colour, 0.22), "line": {"color": faded(colour, 0.8), "width": 1.5}}
-    return LINES | band | {"name": "95 of 100 releases (simulated)", "hoverinfo": "skip"}
+    return LINES | band | {"name": RANGE, "hoverinfo": "skip"}
 
 
 def _dots(answers: AnswerPicture, colour: str) -> list[Trace]:
-    """Return possible releases, stacked downwards from the axis, and this one as a filled dot among them."""
-    low, width = answers.span[0], answers.span[1] - answers.span[0]
-    columns = np.clip(np.floor((answers.releases - low) / width * COLUMNS), 0, COLUMNS - 1)
-    same = columns[:, None] == columns
-    depths = np.tril(same).sum(axis=1)
-    step = DOTS_FILL * answers.top * DOTS_SHARE / (1 - DOTS_SHARE) / max(TALLEST, depths.max(initial=0))
-    x, y = low + width * (columns + 0.5) / COLUMNS, -depths * step
-    hover = f"%{{x:.{2 - round(np.log10(width))}f}}<extra></extra>"
-    marks = {"type": "scatter", "mode": "markers", "hovertemplate": hover, "cliponaxis": False}
+    """Return possible releases in stacks, and this one as a filled dot among them."""
+    x, y = _stacked(answers.releases, answers.span)
     strength = 0.4 if answers.is_prior else 1.0
-    hollow = {"color": faded(colour, 0.2 * strength), "size": 9}
+    hollow = {"color": faded(colour, 0.2 * strength), "size": 8}
     hollow["line"] = {"color": faded(colour, strength), "width": 1}
     this = [answers.this]
-    filled = {
-        "x": x[this],
-        "y": y[this],
-        "marker": {"color": colour, "size": 11},
-        "name": "this release’s answer (public)",
-    }
-    others = {"x": x, "y": y, "marker": hollow, "name": f"{many(len(x), 'possible release')} (simulated)"}
-    return [marks | filled] if len(x) == 1 else [marks | others, marks | filled]
+    filled = {"x": x[this], "y": y[this], "marker": {"color": colour, "size": 10}, "name": RELEASED}
+    filled["mode"] = "markers" if answers.density is None else "lines+markers"  # which the legend shows
+    others = {"x": x, "y": y, "marker": hollow, "name": OTHERS, "mode": "markers"}
+    dots = [filled] if len(x) == 1 else [others, filled]
+    same: Trace = {"type": "scatter", "yaxis": "y2", "cliponaxis": False, "hoverinfo": "skip"}
+    same["line"] = {"color": colour, "width": 3}
+    return [same | one for one in dots]
+
+
+def _stacked(values: FloatArray, span: tuple[float, float]) -> tuple[FloatArray, FloatArray]:
+    """Return places of dots in stacks from the median on; a full stack has several columns, in order of the values."""
+    unit = (span[1] - span[0]) / COLUMNS
+    shown, middle = np.clip(values, span[0] + unit / 2, span[1] - unit / 2), float(np.median(values))
+    order = np.argsort(np.argsort(shown, kind="stable"))
+    for abreast in range(1, ABREAST + 1):
+        stacks = np.round((shown - middle) / (unit * abreast))
+        same = stacks[:, None] == stacks
+        heights = -(-same.sum(axis=1) // abreast)
+        if heights.max(initial=0) <= TALLEST:
+            break
+    columns, rows = np.divmod((same & (order < order[:, None])).sum(axis=1), heights)
+    widths = -(-same.sum(axis=1) // heights)
+    x = middle + unit * (stacks * abreast + columns - (widths - 1) / 2)
+    return x, (rows + 0.5) / max(TALLEST, heights.max(initial=0))
 
 
 def _ends(answers: AnswerPicture) -> list[dict[str, Any]]:
@@ -153,7 +181,7 @@ def _ends(answers: AnswerPicture) -> list[dict[str, Any]]:
     for side, x in ((slice(None, middle), 0.02), (slice(middle, None), 0.98)):
         if outside[side].any():
             mass = float(np.sum(np.where(outside[side], answers.density[side] * steps[side], 0.0)))
-            notes.append(_note(x, 0.97, f"{100 * min(mass, 1.0):.0f}% here"))
+            notes.append(_note(x, 0.9, f"▴ {100 * min(mass, 1.0):.0f}% of this release"))
     return notes
 
 
@@ -165,7 +193,7 @@ def _outside(answers: AnswerPicture) -> list[dict[str, Any]]:
         (0.02, below, f"◂ {many(below, 'release')} further left"),
         (0.98, above, f"{many(above, 'release')} further right ▸"),
     )
-    return [_note(x, 0.04, text) for x, number, text in notes if number]
+    return [_note(x, sum(CURVES[:1] + STRIP[1:]) / 2, text) for x, number, text in notes if number]
 
 
 def _note(x: float, y: float, text: str) -> dict[str, Any]:

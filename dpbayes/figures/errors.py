@@ -85,6 +85,10 @@ def _marked(curve: Curve) -> Trace:
     return line_of(curve.look, curve.x, curve.y, **more)
 
 
+LEAST, MOST = (1e-4, 1e-3), 0.5
+"""Errors between which an axis begins, and the least at which it ends: it contains every tolerance."""
+
+
 @dataclass(frozen=True)
 class NeededEpsilon:
     """A least epsilon and its interval: `high` is infinite if it is unknown; all are infinite if none is sufficient."""
@@ -111,15 +115,15 @@ def error_figure(
         The figure, whose axes do not depend on the tolerance.
     """
     low, high = positive_range(half, most, otherwise=(0.01, 1.0))
-    span = [math.log10(max(low, 1e-4)) - 0.1, math.log10(high) + 0.15]
+    span = [math.log10(np.clip(low, *LEAST)) - 0.1, math.log10(max(high, MOST)) + 0.15]
     has_epsilon = math.isfinite(needed.epsilon)
     end = needed.high if math.isfinite(needed.high) else float(epsilons[-1])
     interval = [needed.low, end] if has_epsilon else [None, None]
     traces: list[Trace] = [
-        _line(Look("95 of 100 releases", colour), epsilons, most),
-        _line(Look("half of the releases", colour, "dot", width=1.5), epsilons, half),
+        _line(Look("95 of 100 releases err less", colour), epsilons, most),
+        _line(Look("half of the releases err less", colour, "dot", width=1.5), epsilons, half),
         LINES | _level([float(epsilons[0]), float(epsilons[-1])], tolerance, "tolerance", BOUND, 1.5, "dash"),
-        LINES | _level(interval, tolerance, "95% interval", faded(EXACT, 0.4), 9.0, "solid"),
+        LINES | _level(interval, tolerance, "uncertainty of the simulation", faded(EXACT, 0.4), 9.0, "solid"),
         {
             "type": "scatter",
             "mode": "markers",

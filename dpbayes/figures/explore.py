@@ -1,31 +1,30 @@
-"""Pictures of Explore: divergence, shares and coverage against epsilon, and a belief about one record.
+"""Pictures of Explore: divergence and shares against epsilon.
 
 Pictures against epsilon have the same logarithmic axis, and the same line at the epsilon that is chosen.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dpbayes.base.looks import BOUND, Curve, Look
-from dpbayes.base.text import numeral, share_text
+from dpbayes.base.text import numeral, power_of_ten, share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
-    LINES,
     PERCENT,
     Axis,
     Figure,
     Trace,
     band_of,
     chosen_epsilon,
-    epsilon_axis,
     faded,
     figure_of,
     line_of,
     log_axis,
     numerals,
-    shares,
+    small_epsilon_axis,
     titled,
     value_mark,
 )
@@ -57,7 +56,9 @@ class Spread:
     high: FloatArray
 
 
-def divergence_figure(spread: Spread, others: Sequence[Curve], *, epsilon: float, value: float) -> Figure:
+def divergence_figure(
+    spread: Spread, others: Sequence[Curve], *, epsilon: float, value: float, bound: float | None = None
+) -> Figure:
     """Draw the divergence of simulated releases against epsilon, both axes logarithmic, with bounds on it.
 
     Args:
@@ -65,6 +66,7 @@ def divergence_figure(spread: Spread, others: Sequence[Curve], *, epsilon: float
         others: Other readers, and bounds; those of a paper and those that are proved differ by their looks.
         epsilon: The chosen epsilon, marked by a line.
         value: The divergence there.
+        bound: The proved bound there, if there is one.
 
     Returns:
         The figure, whose axes do not depend on the chosen epsilon.
@@ -73,18 +75,21 @@ def divergence_figure(spread: Spread, others: Sequence[Curve], *, epsilon: float
     band = band_of(spread.x, low, high, faded(spread.look.colour, 0.2), name="90% range")
     lines = [_line(curve.look, curve.x, _positive(curve.y)) for curve in others]
     shown = _line(spread.look, spread.x, _positive(spread.mean))
-    mark = value_mark(epsilon, value, numeral(value, 2), spread.look.colour, side="bottom left")
+    marks = [value_mark(epsilon, value, numeral(value, 2), spread.look.colour, side="bottom left")]
+    if bound is not None:
+        marks.append(value_mark(epsilon, bound, numeral(bound, 2), BOUND, side="top right"))
     shapes, y = [chosen_epsilon(spread.x, epsilon)], _divergences("KL divergence,<br>nats", *_span(spread, others))
-    return figure_of([band, *lines, shown, mark], x=epsilon_axis(spread.x), y=y, height=HEIGHT, shapes=shapes)
+    x = small_epsilon_axis(spread.x)
+    return figure_of([band, *lines, shown, *marks], x=x, y=y, height=HEIGHT, shapes=shapes)
 
 
 def _divergences(title: str, low: float, high: float) -> Axis:
     """Return a logarithmic axis between two logarithms, which names few powers of ten."""
     if high - low < _FEW_DECADES:
         return log_axis(title, 10**low, 10**high, range=[low, high])
-    return titled(
-        title, type="log", range=[low, high], exponentformat="power", dtick=4 if high - low > _MANY_DECADES else 2
-    )
+    powers = range(math.ceil(low), math.floor(high) + 1, 4 if high - low > _MANY_DECADES else 2)
+    texts = [power_of_ten(power) if power else "1" for power in powers]
+    return titled(title, type="log", range=[low, high], tickvals=[10.0**power for power in powers], ticktext=texts)
 
 
 def shares_figure(curves: Sequence[Curve], *, epsilon: float, value: float, title: str) -> Figure:
@@ -105,7 +110,7 @@ def shares_figure(curves: Sequence[Curve], *, epsilon: float, value: float, titl
         epsilon, value, share_text(value), curves[0].look.colour, side=f"{'top' if value < HALF else 'bottom'} right"
     )
     y = titled(title, range=[-0.04, 1.06], tickformat=PERCENT, dtick=0.5)
-    return figure_of([*lines, mark], x=epsilon_axis(x), y=y, height=HEIGHT, shapes=[chosen_epsilon(x, epsilon)])
+    return figure_of([*lines, mark], x=small_epsilon_axis(x), y=y, height=HEIGHT, shapes=[chosen_epsilon(x, epsilon)])
 
 
 def _line(look: Look, x: FloatArray, y: FloatArray, *, share: bool = False) -> Trace:
@@ -126,58 +131,3 @@ def _span(spread: Spread, bounds: Sequence[Curve]) -> tuple[float, float]:
 def _positive(values: FloatArray) -> FloatArray:
     """Return the values that a logarithmic axis can show, NaN in place of the others."""
     return np.where(np.isfinite(values) & (values > 0), values, np.nan)
-
-
-@dataclass(frozen=True, eq=False)
-class RaisedBeliefs:
-    """Beliefs (B,) as probabilities: `before`, the `most` that epsilon allows, and the `usual` belief afterwards.
-
-    NaN stands for unknown values. The names appear in the legend.
-    """
-
-    before: FloatArray
-    most: FloatArray
-    usual: FloatArray
-    most_name: str
-    usual_name: str
-
-
-def risk_figure(beliefs: RaisedBeliefs, *, chosen: tuple[float, float, float], colour: str) -> Figure:
-    """Draw beliefs after a release; `chosen` is a person's belief, its largest and its usual value afterwards."""
-    line = LINES | {"x": beliefs.before}
-    traces: list[Trace] = [
-        line
-        | _raised(beliefs.before, beliefs.most)
-        | {"name": beliefs.most_name, "line": {"color": BOUND, "width": 2.5, "dash": "dash"}},
-        line
-        | _raised(beliefs.before, beliefs.usual)
-        | {"name": beliefs.usual_name, "line": {"color": colour, "width": 3}},
-        line
-        | _raised(beliefs.before, beliefs.before)
-        | {"name": "without a release", "line": {"color": BOUND, "width": 1.5, "dash": "dot"}},
-        _mark(chosen, colour),
-    ]
-    return figure_of(traces, x=_axis("belief before"), y=_axis("belief after"), height=330)
-
-
-def _mark(chosen: tuple[float, float, float], colour: str) -> Trace:
-    """Return the person's belief as a vertical line with a dot at each known value."""
-    belief, most, usual = chosen
-    heights = [height for height in (belief, usual, most) if np.isfinite(height)]
-    return {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "x": [belief] * len(heights),
-        "name": "chosen belief",
-        "line": {"color": colour, "width": 1},
-        "marker": {"color": colour, "size": 9, "symbol": "diamond"},
-    } | _raised([belief] * len(heights), heights, "<extra></extra>")
-
-
-def _raised(before: Sequence[float] | FloatArray, after: Sequence[float] | FloatArray, aside: str = "") -> Trace:
-    texts = [f"{first} → {then}" for first, then in zip(shares(before), shares(after), strict=True)]
-    return {"y": after, "customdata": texts, "hovertemplate": "%{customdata}" + aside}
-
-
-def _axis(text: str) -> Axis:
-    return titled(text, range=[0, 1], tickformat=PERCENT, automargin=True)

@@ -183,6 +183,14 @@ def epsilon_axis(x: FloatArray) -> Axis:
     return titled(EPSILON_AXIS, type="log", range=span, dtick=1, exponentformat="none")
 
 
+def small_epsilon_axis(x: FloatArray) -> Axis:
+    """Return the same axis of a small picture, whose first number says what it is."""
+    axis = {name: value for name, value in epsilon_axis(x).items() if name not in ("title", "dtick")}
+    powers = range(round(np.log10(x.min())), round(np.log10(x.max())) + 1)
+    texts = [f"{'ε = ' if power == powers[0] else ''}{10.0**power:,g}" for power in powers]
+    return axis | {"tickvals": [10.0**power for power in powers], "ticktext": texts}
+
+
 def titled(text: str, **more: Any) -> Axis:
     """Return an axis with a title."""
     return {"title": {"text": text}, **more}

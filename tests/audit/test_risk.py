@@ -124,7 +124,7 @@ def test_a_belief_rises_above_what_is_usual_in_few_of_all_outputs(releases):
     usual = float(one.usual(0.3))
     after = 0.3 * p / (0.3 * p + 0.7 * q)
     assert p[after > usual + 1e-9].sum() <= RARE
-    assert after.max() <= one.ceiling + 1e-12 == pytest.approx(float(one.raised(0.3)))
+    assert after.max() <= one.ceiling + 1e-12
     assert usual <= one.ceiling + 1e-12
 
 

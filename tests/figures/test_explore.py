@@ -1,11 +1,9 @@
-"""Pictures against epsilon with their bounds and one line at epsilon, and the picture of a belief."""
-
-import math
+"""Pictures against epsilon with their bounds and one line at epsilon."""
 
 import numpy as np
 
 from dpbayes.base.looks import BOUND, PRIVATE, Curve, Look
-from dpbayes.figures.explore import ABOVE, LEAST, RaisedBeliefs, Spread, divergence_figure, risk_figure, shares_figure
+from dpbayes.figures.explore import ABOVE, LEAST, Spread, divergence_figure, shares_figure
 
 X = np.geomspace(0.01, 100, 5)
 MEAN = np.array([100.0, 10.0, 1.0, 0.1, 0.0])
@@ -41,16 +39,3 @@ def test_an_epsilon_beyond_the_axis_is_marked_at_its_end():
     curve = Curve(Look("clipped", PRIVATE), X, np.linspace(1, 0, 5), NONE)
     (line,) = shares_figure([curve], epsilon=1000.0, value=0.0, title="share").to_plotly().layout.shapes
     assert line.x0 == X[-1]
-
-
-BEFORE = np.array([0.0, 0.5, 1.0])
-
-
-def drawn(usual: float):
-    beliefs = RaisedBeliefs(BEFORE, np.array([0.0, 0.9, 1.0]), np.array([0.0, usual, 1.0]), "at most", "often")
-    return risk_figure(beliefs, chosen=(0.5, 0.9, usual), colour="#123456").to_plotly()
-
-
-def test_what_is_not_known_has_no_mark():
-    mark = drawn(math.nan).data[-1]
-    assert list(mark.y) == [0.5, 0.9]

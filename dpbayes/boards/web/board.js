@@ -28,6 +28,7 @@ class Board {
     for (const button of root.querySelectorAll(".tools [data-save]")) {
       button.onclick = () => this.save([...this.panels.values()], button.dataset.save);
     }
+    root.addEventListener("keydown", ({ key }) => key === "Escape" && document.fullscreenElement && document.exitFullscreen());
     new ResizeObserver(() => this.fit()).observe(root);
     const resized = () => (root.isConnected ? this.fit() : removeEventListener("resize", resized));
     addEventListener("resize", resized);

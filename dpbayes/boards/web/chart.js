@@ -1,6 +1,6 @@
 // Draws the figure of one panel, and moves its lines without Plotly while its axes stay.
 const SMALL = 220; // pixels of height below which letters give way to curves
-const [LETTERS, SMALL_LETTERS] = [13, 11];
+const [LETTERS, SMALL_LETTERS, LARGE_LETTERS] = [13, 11, 18];
 const CONFIG = { displayModeBar: false, staticPlot: false, responsive: false, scrollZoom: false, doubleClick: false };
 
 class Chart {
@@ -32,7 +32,8 @@ class Chart {
   stroke() {
     const { figure } = this;
     const isNamed = Keys.can(figure.data) && named(figure.data).length > 0;
-    this.letters = this.size.height < SMALL ? SMALL_LETTERS : LETTERS;
+    const isLarge = this.root.closest(":fullscreen") && this.size.height > 2 * SMALL;
+    this.letters = isLarge ? LARGE_LETTERS : this.size.height < SMALL ? SMALL_LETTERS : LETTERS;
     const data = isNamed ? this.legend.show(figure.data, this.letters) : figure.data;
     if (!isNamed) this.legend.none();
     const height = Math.max(80, this.size.height - this.legend.height);
@@ -43,7 +44,7 @@ class Chart {
       height,
       showlegend: !isNamed,
       dragmode: false, // a finger scrolls the page
-      margin: isNamed ? { ...figure.layout.margin, t: 10, b: this.size.height < SMALL ? 34 : 44 } : figure.layout.margin,
+      margin: isNamed ? { ...figure.layout.margin, t: 10, b: figure.layout.xaxis?.title ? 3.2 * this.letters : 22 } : figure.layout.margin,
     };
     this.drawn = frameOf(figure);
     this.isMoved = false;
@@ -72,7 +73,7 @@ class Chart {
       paper_bgcolor: ground,
       plot_bgcolor: ground,
       xaxis: { ...axis, showgrid: false, zeroline: false, title: { font: { size: letters }, standoff: 8 } },
-      yaxis: { ...axis, title: { font: { size: letters }, standoff: 8 } },
+      yaxis: { ...axis, title: { font: { size: letters }, standoff: 14 } },
     };
   }
 

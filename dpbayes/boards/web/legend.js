@@ -80,7 +80,7 @@ function symbolOf({ mode, marker, line }) {
   if (!mode.includes("markers")) return "";
   const [symbol, colour] = [first(marker?.symbol) ?? "circle", first(marker?.color) ?? line?.color];
   const open = symbol.endsWith("-open") || symbol.startsWith("line");
-  return `<path d="${SYMBOLS[shape(symbol)]}" fill="${open ? "none" : colour}" stroke="${colour}" stroke-width="1.5"/>`;
+  return `<path d="${SYMBOLS[shape(symbol)]}" fill="${open ? "none" : colour}" stroke="${marker?.line?.color ?? colour}" stroke-width="1.5"/>`;
 }
 
 // A name is text that stands in Plotly's markup.

@@ -14,7 +14,6 @@ from dpbayes.base.validation import InputError
 from dpbayes.boards.board import View
 from dpbayes.boards.curator import RELEASES, CuratorInputs, shown_release
 from dpbayes.boards.explore import RecipientInputs, explore_release, explore_table
-from dpbayes.boards.static import raised_belief
 from dpbayes.boards.which_epsilon import ToleranceInputs, which_epsilon
 from dpbayes.experiments.planned_tables import TrueTable
 from dpbayes.mechanisms import Mechanism, Outcome, Release
@@ -27,7 +26,7 @@ from dpbayes.ui.session.options import ExploreView, SimulatedTables
 from dpbayes.ui.widgets.board import share, show
 from dpbayes.ui.widgets.controls import parameter_control
 from dpbayes.ui.widgets.from_python import FACE, counts_in_python, mechanism_in_python, program, show_python
-from dpbayes.ui.widgets.show import folded, inside, sentence_instead
+from dpbayes.ui.widgets.show import folded, sentence_instead
 
 NO_ARROWS = (
     "The graph has no arrows yet, so each column is answered on its own. Draw an arrow with *Edit* beside **Graph**, "
@@ -43,11 +42,13 @@ PERSON = "person.open"
 
 
 def explore_page(chosen: Chosen) -> None:
-    """Show the question, one of the two boards and the controls, and below what follows from them."""
+    """Show the question, one of the two boards and the controls, and below these what the epsilon means."""
     with st.container(key="explore"):
         main, controls = st.columns([9, 2], gap="medium")
     with controls:
         rail(chosen)
+        below = st.container(key="below")
+    epsilon: float | None = chosen.epsilon
     with main:
         line = question_line(chosen)
         with line:
@@ -55,12 +56,23 @@ def explore_page(chosen: Chosen) -> None:
         if not chosen.graph.edges:
             st.caption(NO_ARROWS)
         if chosen.options("explore").view is ExploreView.EPSILON:
-            _which_epsilon(chosen, line)
+            epsilon = _which_epsilon(chosen, line)
         else:
+            with below:
+                _make_a_release(chosen)
             _release(chosen)  # without a board, its refusal is the rest of the page
-    one_person(chosen)
-    if chosen.is_curator:
-        st.page_link("pages/release.py", label="Make a release", icon=":material/arrow_forward:")
+    if epsilon is not None:
+        with below:
+            one_person(chosen, epsilon)
+
+
+def _make_a_release(chosen: Chosen) -> None:
+    if not chosen.is_curator:
+        return
+    if st.button("Make a release", type="primary", key="make", width="stretch"):
+        st.switch_page("pages/release.py")
+    if not chosen.has_public_records:
+        st.caption("No guarantee covers an ε that is chosen by looking at this picture.")
 
 
 def _release(chosen: Chosen) -> None:
@@ -166,8 +178,8 @@ def _public_inputs(chosen: Chosen) -> tuple[Hashable, ...]:
 # Which epsilon
 
 
-def _which_epsilon(chosen: Chosen, line: "st.delta_generator.DeltaGenerator") -> None:
-    """Show the board of the least epsilon for each tolerance, and offer that epsilon in a line above.
+def _which_epsilon(chosen: Chosen, line: "st.delta_generator.DeltaGenerator") -> float | None:
+    """Show the board of the least epsilon for each tolerance, and offer that epsilon in a line above; return it.
 
     Errors: those of `tolerance_inputs`.
     """
@@ -177,8 +189,9 @@ def _which_epsilon(chosen: Chosen, line: "st.delta_generator.DeltaGenerator") ->
     with st.container(key="main"), st.container(key="picture"):
         least = show("which_epsilon", key, lambda: view, value).frame.numbers.get("least epsilon")
         if least is not None:
-            line.button(f"Use ε = {shortest(least)}", key="epsilon.use", on_click=_use, args=(least,))
+            line.button(f"Use ε = {shortest(least)}", type="primary", key="epsilon.use", on_click=_use, args=(least,))
     share(view, value)
+    return least
 
 
 def _use(epsilon: float) -> None:
@@ -190,7 +203,9 @@ def _use(epsilon: float) -> None:
 def tolerance_inputs(chosen: Chosen) -> ToleranceInputs:
     """Return what the board of the least epsilon depends on. Errors: InputError for a mechanism that reads records."""
     if chosen.reads_records:
-        raise InputError("This board simulates releases of a given graph. Choose a mechanism other than Adaptive.")
+        raise InputError(
+            "The least ε is computed for a given graph. Choose a mechanism other than Adaptive, such as Laplace."
+        )
     is_of_the_table = chosen.is_curator and chosen.options("explore").tables is SimulatedTables.LOADED
     return ToleranceInputs(
         lambda epsilon: _mechanism_at(chosen.mechanism, epsilon),
@@ -205,17 +220,15 @@ def tolerance_inputs(chosen: Chosen) -> ToleranceInputs:
 # One person
 
 
-def one_person(chosen: Chosen) -> None:
-    """Show how far a belief about one person can rise under the guarantee and the mechanism, which is public."""
-    with folded("Meaning of this epsilon for one person", key=PERSON) as is_open:
+def one_person(chosen: Chosen, epsilon: float) -> None:
+    """Show how far a belief about one person can rise at an epsilon, by the guarantee and the mechanism."""
+    with folded("Meaning for one person", key=PERSON) as is_open:
         if not is_open:
             return
-        left, right = st.columns(2)
-        with left:
-            parameter_control("release.suspicion")
-        with right:
-            parameter_control("release.releases")
-        mechanism, options = chosen.mechanism, chosen.options("release")
+        st.markdown(f"**ε = {shortest(epsilon)}**")
+        parameter_control("release.suspicion")
+        parameter_control("release.releases")
+        mechanism, options = _mechanism_at(chosen.mechanism, epsilon), chosen.options("release")
         if audit_of(mechanism).outputs is not None:
             belief = belief_sentence(mechanism.certified, suspicion=options.suspicion, releases=options.releases)
             st.markdown(f"{escaped(belief)} This follows from the guarantee: the worst-case loss is not known.")
@@ -225,9 +238,7 @@ def one_person(chosen: Chosen) -> None:
             key = (type(mechanism).__name__, values, chosen.network, chosen.settings.prior)
             limits = _risk(key, chosen.counts.n, options.releases, options.suspicion, mechanism)
             st.markdown(sentences([limits]))
-            label, colour = inside(chosen.mechanism.label), chosen.mechanism.colour
-            show("person", (limits, label), lambda: raised_belief(limits, label, colour))
-            st.caption(f"{LINKED} The records are not used.")
+            st.caption(f"{LINKED} These numbers follow from public settings, not from the records.")
 
 
 @session_cache(16, spinner="Composing losses …")

@@ -3,29 +3,27 @@
 import re
 from base64 import b64encode
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
 from dpbayes.base import terms
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.text import escaped, many, share_text
+from dpbayes.base.text import escaped, many
 from dpbayes.boards.dag import dag_svg, places_in_rows
-from dpbayes.experiments.non_negativity import proved_share
 from dpbayes.mechanisms import PRIVATE, reads_records
 from dpbayes.model.network import statement
 from dpbayes.model.question import Question, first_question
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.columns import encode, halves
-from dpbayes.ui.session.chosen import Chosen, kind_called, question_of, stealth_increment
+from dpbayes.ui.session.chosen import Chosen, kind_called, question_of
 from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.graphs import Graph, placed
 from dpbayes.ui.session.options import ExploreView
-from dpbayes.ui.session.settings import EXPLORED_NAMES, PARAMETERS
+from dpbayes.ui.session.settings import EXPLORED_NAMES
 from dpbayes.ui.session.uploads import Upload, keep_upload, upload
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.controls import prior_control
-from dpbayes.ui.widgets.show import folded, guarded, sentence_instead
+from dpbayes.ui.widgets.show import folded, guarded
 
 RARELY_CHANGED = ("noise", "calibration")
 """Parameters of mechanisms that are rarely changed."""
@@ -116,9 +114,6 @@ def release_controls(chosen: Chosen) -> None:
     defaults, names = chosen.defaults_for(kind), list(parameters_of(kind))[1:]
     for name in [name for name in names if name not in RARELY_CHANGED]:
         controls.parameter_control(name, default=defaults.get(name))
-    if hasattr(kind, "increment"):
-        with sentence_instead():
-            _stealth(chosen)
     if hasattr(kind, "noise_model"):
         _reader(chosen)
     with folded("More settings", key="settings.open") as is_open:
@@ -131,16 +126,20 @@ def release_controls(chosen: Chosen) -> None:
             controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)
 
 
+NOISE_AWARE = "The reader models the noise, whose distribution is public."
+NAIVE = "A naive reader takes noisy counts as true counts, as the papers do."
+
+
 def _reader(chosen: Chosen) -> None:
     """Offer the two readings of a release as a switch."""
-    parameter = PARAMETERS["release.reading"]
     st.session_state["reader"] = chosen.options("release").reading is Reading.NOISE_AWARE
 
     def read() -> None:
         aware = st.session_state["reader"]
         set_parameter("release.reading", Reading.NOISE_AWARE if aware else Reading.AS_REAL)
 
-    st.toggle("Account for the noise", key="reader", help=parameter.description, on_change=read)
+    st.toggle("Account for the noise", key="reader", on_change=read)
+    st.caption(NOISE_AWARE if st.session_state["reader"] else NAIVE)
 
 
 # The mechanism
@@ -204,21 +203,6 @@ def refusal_of(chosen: Chosen, name: str) -> str:
     if reads_records(kind_called(name)) and chosen.is_connected:
         return "This mechanism needs the records, which stay at their source."
     return ""
-
-
-def _stealth(chosen: Chosen) -> None:
-    """State the largest share of releases with a negative count, and find the increment for a target."""
-    net, calibration = chosen.network, chosen.parameter("calibration")
-    if not net.is_binary:
-        return
-    mechanism: Any = chosen.mechanism
-    name, law = mechanism.increment, mechanism.noise_law.drawn_once
-    share = share_text(float(proved_share(net, calibration, getattr(mechanism, name), law)))
-    st.caption(f"Proved for every table: at most {share} of releases have a negative count.")
-    left, right = st.columns([2, 1], vertical_alignment="bottom")
-    target = left.selectbox("Allowed share", (0.5, 0.1, 0.01, 0.001), index=1, format_func=share_text)
-    t = stealth_increment(net, calibration, target, law)
-    right.button(f"Find {name}", on_click=set_parameter, args=(name, t))
 
 
 # The rail

@@ -26,15 +26,16 @@ WHAT_IT_IS = (
     "dpbayes learns the probabilities of a Bayesian network from a table and publishes them with differential privacy."
 )
 EPSILON = (
-    "**Epsilon (ε)** limits what a release can reveal about one record. Small ε: nobody's record shows, and little can "
-    "be learned. Large ε: the reverse."
+    "**Epsilon (ε)** limits what a release can reveal about one record. Small ε: a record hardly shows, and little can "
+    "be learned. Large ε: much can be learned, also about one person."
 )
+QUESTION = "**How likely is bronchitis for a smoker?** A table of 1,000 synthetic patients answers."
 
 
 def home_page() -> None:
     """Show what this is beside a live picture, the two ways in, and the stories below."""
     with st.container(key="home"):
-        words, picture = st.columns([1, 2], gap="medium", vertical_alignment="center")
+        words, picture = st.columns([1, 2], gap="medium")
     with words:
         headline("Share what your data shows without exposing anyone in it.")
         st.markdown(WHAT_IT_IS)
@@ -45,17 +46,18 @@ def home_page() -> None:
             if st.button("My own data", key="own.data"):
                 change(seat=Seat.CURATOR, data="upload", graph="", target="", state="", evidence=())
                 st.switch_page("pages/data.py")
+            st.button("A story of 3 minutes", key="begin", on_click=open_step, args=("epsilon",))
     with picture:
+        st.markdown(QUESTION)
         value = shortest(float(current().parameter("epsilon")))
         show("answer", "home", asia_answer, value, is_public=True, is_alone=True)
     for column, (group, keys) in zip(st.columns(len(GROUPS), gap="medium"), GROUPS.items(), strict=True):
         with column, st.container(key=f"stories.{group}", gap="xsmall"):
-            st.markdown(f"### {group}")
+            st.markdown(f"**{group}**")
             for key in keys:
                 story = STORIES[key]
                 st.button(escaped(story.title), type="tertiary", key=f"open.{key}", on_click=open_step, args=(key,))
                 st.caption(f"{len(story.steps)} min. {escaped(story.question)}")
-    st.caption("Releases in these pictures are simulated and not private. The Release page makes real ones.")
 
 
 def asia_answer() -> View:

@@ -12,7 +12,7 @@ from dpbayes.base.validation import InputError, brief, finite_number
 from dpbayes.ui.pages.stories.opened import OpenStory, leave, open_step, open_story
 from dpbayes.ui.pages.stories.story import STORIES, Guess
 from dpbayes.ui.session.current import change, current
-from dpbayes.ui.session.settings import Present
+from dpbayes.ui.session.settings import Present, Settings
 from dpbayes.ui.widgets.board import number_shown
 
 MOST_GUESSED = 1e12
@@ -43,14 +43,18 @@ def banner(page: str) -> Callable[[], None]:
     """
     compare: Callable[[], None] = nothing
     story, key = open_story(), current().story
+    if page == "home" and story is not None:  # where stories are chosen
+        return compare
     is_presented = story is not None and current().present is Present.ON
     style = _PRESENT if is_presented else ""
     if story is None and not key:
         st.session_state[_BEFORE] = current()
     with st.container(key="present" if is_presented else "story"):
         if story is not None:
-            _line(story, page, is_presented=is_presented)
-            if (guess := _open_guess(story, page)) is not None:
+            guess = _open_guess(story, page)
+            is_guessed = guess is None or (story.key, story.number) in _guesses()
+            _line(story, page, is_presented=is_presented, is_guessed=is_guessed)
+            if guess is not None:
                 cover, compare = _guess(story, guess)
                 style += cover
             _keys(story, is_presented=is_presented)
@@ -64,23 +68,23 @@ def banner(page: str) -> Callable[[], None]:
 
 
 def _leave() -> None:
-    """Leave the story, and restore the settings from before it; a story that a link opened has none."""
+    """Leave the story, and restore the settings from before it, or the usual ones if a link opened the story."""
     leave()
-    st.session_state["settings"] = st.session_state.get(_BEFORE, current())
+    st.session_state["settings"] = st.session_state.get(_BEFORE, Settings())
 
 
 def nothing() -> None:
     """Compare no guess."""
 
 
-def _line(story: OpenStory, page: str, *, is_presented: bool) -> None:
+def _line(story: OpenStory, page: str, *, is_presented: bool, is_guessed: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="story-line"):
         with st.container(key="story-said"):
-            st.markdown(_said(story, is_presented=is_presented))
+            st.markdown(_said(story, is_presented=is_presented, is_guessed=is_guessed))
         with st.container(horizontal=True, width="content", gap="xxsmall", key="story-turn"):
             if story.step is not None and story.step.page != page:
                 st.button("Go to the step’s page", key="story.here", on_click=open_step, args=(story.key, story.number))
-            _turns(story, page)
+            _turns(story, is_guessed=is_guessed)
             if is_presented:
                 st.button("End", key="story.end", on_click=change, kwargs={"present": Present.OFF}, help="Escape")
                 return
@@ -94,22 +98,23 @@ def _line(story: OpenStory, page: str, *, is_presented: bool) -> None:
             st.button("Leave", key="story.leave", on_click=_leave, help="Restores the settings from before the story")
 
 
-def _said(story: OpenStory, *, is_presented: bool) -> str:
-    """Return the sentence of the step, and outside a presentation its title and what to do."""
+def _said(story: OpenStory, *, is_presented: bool, is_guessed: bool) -> str:
+    """Return the sentence of the step; outside a presentation its title, and after the guess what to do."""
     step = story.step
     said = escaped(step.say if step is not None else story.story.learnt)
     if is_presented:
         return said
     place = "summary" if step is None else f"{story.number} of {len(story.story.steps)}"
-    return f"**{escaped(story.story.title)}** · {place}: {said}" + (f" **{escaped(step.do)}**" if step else "")
+    do = f" **{escaped(step.do)}**" if step is not None and is_guessed else ""
+    return f"**{escaped(story.story.title)}** · {place}: {said}{do}"
 
 
-def _turns(story: OpenStory, page: str) -> None:
+def _turns(story: OpenStory, *, is_guessed: bool) -> None:
     """Offer the step before and the next one, after the guess; at the end the story that may follow."""
     key, number = story.key, story.number
     st.button("Back", key="story.back", disabled=number == 1, on_click=open_step, args=(key, number - 1))
     if number < story.story.places:
-        if _open_guess(story, page) is not None and (key, number) not in _guesses():
+        if not is_guessed:
             st.button("Skip the guess", key="story.skip", on_click=_take, args=((key, number),))
         else:
             st.button("Next", key="story.next", type="primary", on_click=open_step, args=(key, number + 1))
@@ -184,8 +189,8 @@ def _guess(story: OpenStory, guess: Guess) -> tuple[str, Callable[[], None]]:
 
     def compare() -> None:
         shown = number_shown(guess.number)
-        if guessed.given and not guessed.comparison and shown is not None:
-            guessed.comparison = _judged(guessed.given, shown)
+        if not guessed.comparison and shown is not None:
+            guessed.comparison = f"{_judged(guessed.given, shown)} {escaped(guess.why)}"
         answer.markdown(guessed.comparison, width="content")
 
     return "", compare
@@ -193,11 +198,13 @@ def _guess(story: OpenStory, guess: Guess) -> tuple[str, Callable[[], None]]:
 
 def _judged(given: str, shown: float) -> str:
     """Return the comparison of a guess with the number of the board, or the message of an error."""
+    answer = numeral(shown, DIGITS)
+    if not given:
+        return f"The answer is **{answer}**."
     try:
         number = finite_number("A guess", given.strip().replace(",", ""), low=-MOST_GUESSED, high=MOST_GUESSED)
     except InputError as error:
         return escaped(str(error))
-    answer = numeral(shown, DIGITS)
     if numeral(number, DIGITS) == answer:
         return f"You guessed {numeral(number)}, which is correct."
     return f"You guessed {numeral(number)}; the answer is **{answer}**."

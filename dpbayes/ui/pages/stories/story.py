@@ -13,10 +13,11 @@ from dpbayes.ui.session.settings import Settings
 
 @dataclass(frozen=True)
 class Guess:
-    """What a person guesses before she sees it: a question, and the number of the board that answers it."""
+    """What a person guesses before she sees it: a question, the number of the board that answers it, and why."""
 
     ask: str
     number: str
+    why: str
 
 
 @dataclass(frozen=True)
