@@ -55,14 +55,15 @@ def cuts(*points: float | None, missing: str | float | Sequence[float] | None = 
         ('< 30', '30 to < 50', '>= 50')
     """
     numbers = tuple(point for point in points if point is not None)
-    if any(pd.isna(point) for point in numbers):
-        raise InputError("cuts has NaN among its numbers. Write None for missing values: dp.cuts(0, 30, 120, None).")
+    for point in numbers:
+        if not np.isscalar(point) or point != point:
+            raise InputError(f"cuts has {brief(point)} among its numbers. Write numbers: dp.cuts(0, 30, 120, None).")
     if len(numbers) < 3:
         raise InputError(
             f"cuts needs the lower limit, at least one cut point and the upper limit; it has {len(numbers)} numbers: "
             "write, for example, dp.cuts(0, 30, 50, 120)."
         )
-    state = missing if isinstance(missing, str) else MISSING if None in points else None
+    state = missing if isinstance(missing, str) else MISSING if None in points or missing is True else None
     return CutPoints(numbers, state, _codes(missing))
 
 
@@ -70,7 +71,7 @@ def _codes(missing: Any) -> tuple[float, ...]:
     """Return the numbers that stand for missing values; none for the name of a state."""
     if missing is None or isinstance(missing, str | bool):
         return ()
-    return tuple(missing) if isinstance(missing, Sequence) else (missing,)
+    return tuple(missing) if isinstance(missing, Iterable) else (missing,)
 
 
 def declare(declarations: Mapping[str, Declaration]) -> tuple[Column, ...]:
@@ -248,9 +249,8 @@ def read_domains(text: str | bytes) -> tuple[DeclaredColumn, ...]:
         InputError: The text is neither JSON nor TOML, or declares a column in another form.
 
     Example:
-        >>> text = dp.write_domains([])
-        >>> dp.read_domains(text)
-        ()
+        >>> dp.read_domains('rain = ["no", "yes"]')[0].domain.states
+        ('no', 'yes')
     """
     entries = _entries(utf8_text(text) if isinstance(text, bytes) else text)
     return tuple(_column(name, entry) for name, entry in entries.items())

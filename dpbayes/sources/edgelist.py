@@ -14,6 +14,7 @@ _LINE = re.compile(rf"({_NAME})(,\s*+{_NAME}|(?:(?:->|→)\s*+{_NAME})*+)(?:#.*)
 _NEXT = re.compile(rf"(?:->|→|,)\s*({_NAME})", re.DOTALL)
 _QUOTED_OR_SEMICOLON = re.compile(r'("(?:[^"\\]|\\.)*+")|;')
 _PLAIN = re.compile(r'(?:(?!->|→)[^\s",#;])+(?: (?:(?!->|→)[^\s",#;])+)*')
+_TABLE = "Pass a table: dp.Table.from_frame(frame, declarations)."
 _OTHER_ARROW = re.compile(r"=>|<-|[⇒←]")
 
 
@@ -61,7 +62,9 @@ def network(arrows: str, states: Mapping[str, Sequence[str]] | Dataset | None = 
     names, edges = read_edges(lines)
     if isinstance(states, Dataset):
         states = {name: states.domain(name) for name in names}
+    require_type("states", {} if states is None else states, Mapping, _TABLE)
     for name, own in (states or {}).items():
+        require_type(f"The states of {brief(name)}", own, Sequence, _TABLE)
         if isinstance(own, str):
             raise InputError(f"The states of {brief(name)} must be a list, not {brief(own)}: write [{brief(own)}].")
     return Network.from_edges(names, edges, states or {})
