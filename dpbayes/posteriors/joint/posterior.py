@@ -189,7 +189,7 @@ def joint_noise_aware(prior: Dirichlets, noise: NoiseModel, released: FloatArray
     work = prior.readings.once(n, _Work.of, prior, n)
     try:
         with _blas().limit(limits=1, user_api="blas"):  # more threads take twice as long for matrices of this size
-            counts, weights, law = _read(_Batch(work, noise, tilted_rows(prior, noise, n), tables))
+            counts, weights, law = _read(_Releases(work, noise, tilted_rows(prior, noise, n), tables))
     except np.linalg.LinAlgError:
         raise InputError(
             "The joint posterior cannot be computed for this release. Use the row-wise posterior."
@@ -257,7 +257,7 @@ def tilted_rows(prior: Dirichlets, noise: NoiseModel, n: int) -> tuple[TiltedRow
 
 
 @dataclass(frozen=True, eq=False)
-class _Batch:
+class _Releases:
     """Releases (B, K), and the rows of the network in groups; `base` is the normal factor of released residuals.
 
     `where` (m, 2) has the group of every row, and its index there. `base` is a precision (R,) and a shift (B, R).
@@ -284,7 +284,7 @@ class _Batch:
         precision = 1 / np.maximum(self.noise.variances[design.sets], _LEAST_VARIANCE)
         return precision, self.work.network.residuals.of_tables(self.tables)[:, 1:] * precision
 
-    def part(self, releases: IntArray) -> "_Batch":
+    def part(self, releases: IntArray) -> "_Releases":
         """Return a part of a batch."""
         return replace(self, tables=self.tables[releases])
 
@@ -326,7 +326,7 @@ class _SweptLaws:
         return [*chain(*self.regions, *self.sites), self.mean, self.root, self.moved]
 
 
-def _read(batch: _Batch) -> tuple[FloatArray, FloatArray, TablesLaw]:
+def _read(batch: _Releases) -> tuple[FloatArray, FloatArray, TablesLaw]:
     """Return counts (B, S, K), weights (B, S, m) and the tables' distribution for some releases."""
     work, tables = batch.work, batch.tables
     laws, marginals, final, is_settled = _swept(batch)
@@ -348,7 +348,7 @@ def _read(batch: _Batch) -> tuple[FloatArray, FloatArray, TablesLaw]:
     return counts, weights, TablesLaw(work.design, laws.mean, laws.root, tuple(rows), is_settled)
 
 
-def _swept(batch: _Batch) -> tuple[_SweptLaws, list[Place], list[Tilted], BoolArray]:
+def _swept(batch: _Releases) -> tuple[_SweptLaws, list[Place], list[Tilted], BoolArray]:
     """Sweep until convergence, by at most as many sweeps as there are shares.
 
     The results are the last laws, and the rows' normal and final distributions and convergence (B,) given them. A
@@ -374,7 +374,7 @@ def _swept(batch: _Batch) -> tuple[_SweptLaws, list[Place], list[Tilted], BoolAr
             laws.moved[again] = np.inf
 
 
-def _final(batch: _Batch, laws: _SweptLaws) -> tuple[list[Place], list[Tilted]]:
+def _final(batch: _Releases, laws: _SweptLaws) -> tuple[list[Place], list[Tilted]]:
     """Return the rows' normal and final distributions given the last sites."""
     marginals, final = _marginals(batch, laws), []
     for rows, normal, site, region in zip(batch.groups, marginals, laws.sites, laws.regions, strict=True):
@@ -383,7 +383,7 @@ def _final(batch: _Batch, laws: _SweptLaws) -> tuple[list[Place], list[Tilted]]:
     return marginals, final
 
 
-def _sweep(batch: _Batch, laws: _SweptLaws, sweep: int, share: float) -> _SweptLaws:
+def _sweep(batch: _Releases, laws: _SweptLaws, sweep: int, share: float) -> _SweptLaws:
     """Update all rows' sites, the parents' factors, and the distribution of all tables."""
     marginals = _marginals(batch, laws)
     located, sites = [], []
@@ -425,7 +425,7 @@ def _parents(work: _Work, laws: _SweptLaws) -> list[ParentsFactor]:
     return parents_factors(work.parents, work.network, counts, work.n)
 
 
-def _first_region(rows: TiltedRows, batch: _Batch, fits: FloatArray) -> Place:
+def _first_region(rows: TiltedRows, batch: _Releases, fits: FloatArray) -> Place:
     """The rows' mean and covariance if prior and noise are both approximated as normal."""
     network = batch.work.network
     variances, nodes = network.residuals.row_variances(batch.noise.variances), network.node_of_row
@@ -449,7 +449,7 @@ def _first_site(rows: TiltedRows, tables: FloatArray) -> Normals:
     return Normals(precision, shift)
 
 
-def _combined(batch: _Batch, sites: list[Normals], factors: list[ParentsFactor]) -> Place:
+def _combined(batch: _Releases, sites: list[Normals], factors: list[ParentsFactor]) -> Place:
     """Multiply all normal factors: the mean (B, R) of the residuals, and a root (B, R, R) of their covariance."""
     design, shift = batch.work.design, batch.base[1].copy()
     number = len(shift)
@@ -471,7 +471,7 @@ def _combined(batch: _Batch, sites: list[Normals], factors: list[ParentsFactor])
     return np.matmul(np.matmul(root, shift[..., None]).swapaxes(-1, -2), root)[:, 0], root
 
 
-def _marginals(batch: _Batch, laws: _SweptLaws) -> list[Place]:
+def _marginals(batch: _Releases, laws: _SweptLaws) -> list[Place]:
     """The normal distributions of all rows."""
     number = len(laws.mean)
     regions = [
