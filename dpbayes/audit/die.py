@@ -194,10 +194,8 @@ AUDITS = (
     _exponential(HellingerGlobal),
     _exponential(
         HellingerLocal,
-        doubts=(
-            "The noise scale is independent of the data. Here the scale depends on the data and reveals information.",
-        ),
-        cases={"Local sensitivity, prior 0.1, n = 200": {"epsilon": 1.0, "n": 200, "sides": 2, "prior": 0.1}},
+        doubts=("The scale of the noise depends on the data and reveals information about them.",),
+        cases={"May the noise depend on the data?": {"epsilon": 1.0, "n": 200, "sides": 2, "prior": 0.1}},
     ),
     _exponential(HellingerSmooth),
     _exponential(HellingerEnumerated),

@@ -84,8 +84,8 @@ class Audit:
 
     is_slow(mechanism) -> whether the report takes seconds.
 
-    `tables` states how tables are described, `doubts` are assumptions that do not hold, and `cases` are settings at
-    which a claim is refuted, by title.
+    `tables` states how tables are described, `doubts` are reservations, and `cases` are settings at which a claim
+    is refuted, by the question that they answer.
     """
 
     kind: type[Any]
@@ -93,7 +93,7 @@ class Audit:
     claimed: Callable[..., Guarantee] = lambda mechanism, n: mechanism.claimed
     losses: Callable[..., LossLaw] | None = None
     outputs: Callable[..., Any] | None = None
-    picture: Callable[..., TwoLaws | None] = lambda mechanism, worst, n: None
+    picture: Callable[..., TwoLaws | None] | None = None
     tables: str = "The two tables differ in one record."
     doubts: tuple[str, ...] = ()
     is_slow: Callable[[Any], bool] = lambda mechanism: False

@@ -17,6 +17,9 @@ MOST_SHOWN = 60
 UNLIKELY = 1e-4
 """Outputs at either end that have less than this share of the largest probability are cut off."""
 
+NEAR = 4
+"""The laws of one number are drawn up to so many steps from both values, where they differ most."""
+
 _POINTS = 301
 
 
@@ -24,7 +27,7 @@ _POINTS = 301
 class TwoLaws:
     """The laws `first` and `second` (P,) of two neighbours over the same `places` (P,), with the titles of both axes.
 
-    `caption` has further sentences.
+    `caption` has further sentences. If they are the laws of one of several numbers, `part` is what it loses at most.
     """
 
     places: FloatArray | list[str]
@@ -34,6 +37,7 @@ class TwoLaws:
     y: str
     caption: str = ""
     is_logarithmic: bool = False
+    part: float = 0.0
 
 
 def two_laws(worst: WorstCase, *, x: str, ordered: bool = True) -> TwoLaws | None:
@@ -71,21 +75,20 @@ def noisy_number(law: NoiseLaw, *, step: float, what: str) -> TwoLaws:
     They are densities, or probabilities of whole numbers, at evenly spaced values where there are too many.
     """
     is_whole, scale = law.noise is Noise.WHOLE, law.scale
-    reach = math.ceil(6 * scale)
-    stride = max(1, (2 * reach + int(step)) // _POINTS) if is_whole else 1
-    value = np.linspace(-6 * scale, 6 * scale + step, _POINTS)
+    reach = NEAR * step
+    value = np.linspace(-reach, reach + step, _POINTS)
     if is_whole:
-        value = np.arange(-reach, reach + int(step) + 1, stride, dtype=np.float64)
+        value = np.arange(-reach, reach + step + 1)
     largest = math.tanh(0.5 / scale) if is_whole else 1 / (2 * scale)
     first, second = (largest * np.exp(-np.abs(value - at) / scale) for at in (step, 0.0))
-    caption = f"Each changed value loses at most {numeral(step / scale, 4)}; the losses add up to the worst case."
     return TwoLaws(
         places=[f"{int(k):,}" for k in value] if is_whole else value,
         first=first,
         second=second,
-        x=f"noisy value minus the value in the second table, {what}",
+        x=f"noisy value minus true value of the second table, {what}",
         y="probability" if is_whole else "density",
-        caption=caption + (f" The chart shows every {stride:,}th value." if stride > 1 else ""),
+        caption=f"One changed value, enlarged: its loss is at most {numeral(step / scale, 4)}, and losses add up.",
+        part=step / scale,
     )
 
 

@@ -51,5 +51,11 @@ AUDIT = Audit(
     kind=PosteriorSampler,
     report=audit_sampler,
     tables="Each table is shown by its counts in the CPT rows where the two differ.",
-    cases={"Posterior sampling as stated, ε = 2": {"calibration": Calibration.AS_PRINTED, "epsilon": 2.0, "draws": 1}},
+    cases={
+        "Is a sample of a trimmed posterior private?": {
+            "calibration": Calibration.AS_PRINTED,
+            "epsilon": 2.0,
+            "draws": 1,
+        }
+    },
 )

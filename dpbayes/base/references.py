@@ -23,6 +23,13 @@ class Paper:
         return self.called or self.venue
 
     @property
+    def cited(self) -> str:
+        """The people and the year, such as "Zhang et al. 2016"; the venue of a text without a year."""
+        first, _, others = self.authors.partition(",")
+        year = re.search(r"\d{4}$", self.venue)
+        return f"{first.split()[-1]}{' et al.' if others else ''} {year[0]}" if year else self.venue
+
+    @property
     def bibtex(self) -> str:
         """The entry of a bibliography, in Unicode as BibLaTeX reads it."""
         is_people = not self.authors.endswith(" authors")
@@ -60,6 +67,12 @@ class Reference:
 
     def __str__(self) -> str:
         return f"[{self.paper}] {self.place}"
+
+    @property
+    def cited(self) -> str:
+        """The place as a list of sources names it, such as "Zhang et al. 2016, Theorem 1"."""
+        place = re.sub(r"\w+\d\d", lambda key: PAPERS[key[0]].cited if key[0] in PAPERS else key[0], self.place)
+        return f"{PAPERS[self.paper].cited}, {place}"
 
     @property
     def in_words(self) -> str:

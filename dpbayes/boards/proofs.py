@@ -1,4 +1,4 @@
-"""Proofs: the privacy loss of one mechanism as stated, proved and measured, and the claims of the papers.
+"""Proofs: the privacy loss of one mechanism as stated, proved and computed, and the claims of the papers.
 
 An audit follows from public values alone. The bound of a claim may need the counts of a table: its board is then not
 private.
@@ -14,17 +14,19 @@ import numpy as np
 from dpbayes.audit.adaptive import AdaptiveAudit
 from dpbayes.audit.draws import DOUBT
 from dpbayes.audit.entry import TablePair
+from dpbayes.audit.pictures import TwoLaws
 from dpbayes.audit.registry import AUDITS, Audited
 from dpbayes.audit.report import AuditReport, AuditVerdict
-from dpbayes.base.text import distinct_texts, numeral, power_of_ten, whole_percent
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.text import distinct_texts, numeral, power_of_ten
 from dpbayes.boards.board import Board, Frame, Panel, Slider, View
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.claims import ClaimInputs, Evaluation, axis_parameter, finding, shown_as
-from dpbayes.figures.audit import Mark, laws_figure, losses_figure, privacy_curve_figure
+from dpbayes.figures.audit import LossBar, Mark, laws_figure, losses_figure, privacy_curve_figure, verdict_figure
 from dpbayes.figures.claims import BoundCurves, bound_figure
 from dpbayes.figures.style import Figure, titled
 
-# This mechanism: stated, proved, measured
+# This mechanism: stated, proved, computed
 
 COARSE = ("0.01", "0.03", "0.1", "0.3", "1", "3", "10", "30", "100")
 """The stops of mechanisms without noise: an audit integrates over their outputs, which takes half a second."""
@@ -37,22 +39,29 @@ LOSS_IN_WORDS = (
     "that differs in one record. It is in nats, the unit of natural logarithms: a loss of 1 is a factor of 2.7."
 )
 
+LIMIT = Panel(
+    "verdict",
+    "Does the privacy loss stay within the stated ε?",
+    "The privacy loss as stated, as proved, and as computed for the worst pair of tables.",
+    large=True,
+    help=f"{LOSS_IN_WORDS} Green is within the stated ε, red is above it; grey: the paper states none.",
+)
 CURVE = Panel(
     "curve",
-    "Which losses are possible?",
+    "Which δ does each ε need?",
     "The privacy curve: delta against epsilon.",
-    large=True,
-    help=f"{LOSS_IN_WORDS} Stated: the guarantee of the paper. Proved: the one that is proved for the same noise.",
+    help="(ε, δ)-differential privacy: for every set of outputs, the probability under one table is at most exp(ε) "
+    "times the probability under the other table, plus δ.",
 )
 WORST = Panel(
     "worst",
     "Where do two tables differ most?",
     "The releases of the worst pair of neighbouring tables.",
-    help=LOSS_IN_WORDS,
+    help="First and second table: two tables that differ in one record, chosen so that the privacy loss is largest. "
+    "They are named below the pictures.",
 )
 
-
-DELTA_TEXT = "δ is the largest share of outputs whose loss may exceed ε."
+DELTA_TEXT = "δ(ε) is the least δ for which (ε, δ) holds: the sum of P − exp(ε) Q where it is positive."
 
 
 def audit_view(
@@ -62,7 +71,7 @@ def audit_view(
     *,
     is_varied: bool = True,
 ) -> View:
-    """Return the board of a mechanism: the guarantee as stated and as proved, and the measured privacy loss.
+    """Return the board of a mechanism: the guarantee as stated and as proved, and the computed privacy loss.
 
     Args:
         kind: The class of the mechanism.
@@ -75,72 +84,113 @@ def audit_view(
     """
     stops = SLIDER.stops if hasattr(kind, "noise_model") else COARSE
     slider = replace(SLIDER, stops=stops) if is_varied else None
-    panels = (CURVE, WORST) if any(entry.kind is kind and entry.outputs is None for entry in AUDITS) else ()
+    entry = next((entry for entry in AUDITS if entry.kind is kind and entry.outputs is None), None)
+    panels = () if entry is None else (LIMIT, CURVE, WORST) if entry.picture else (LIMIT, CURVE)
     board = Board("audit", "Privacy loss", panels, {}, "1", slider)
 
     def frames_at(stop: str) -> tuple[Frame, ...]:
         audited = audited_at(float(stop))
-        return (_audit_frame(audited, report_of(audited)) if panels else _unaudited_frame(audited),)
+        if panels:
+            return (_audit_frame(audited, report_of(audited)),)
+        return (Frame(f"{_begun(audited.name)}: the worst-case privacy loss is not known.", {}, (_sources(audited),)),)
 
     return View(board, frames_at)
 
 
 def _audit_frame(audited: Audited, report: AuditReport) -> Frame:
-    figures, captions = {"curve": _curve(audited, report)}, {"curve": DELTA_TEXT}
-    figure, captions["worst"] = _worst(audited, report)
-    if figure is not None:
-        figures["worst"] = figure
-    measured = f"Measured: {_measured(report)}, the worst case of {audited.where}.{_at_zero(report)}"
-    numbers = {"exact loss": report.exact} if math.isfinite(report.exact) else {}
-    return Frame(audit_verdict(audited, report), figures, (*_guarantees(audited), measured), captions, numbers)
+    figures = {"verdict": _limit(audited, report), "curve": _curve(report)}
+    computed = f"Computed: the worst of all pairs that differ in one record, {audited.where}."
+    captions = {"verdict": computed, "curve": DELTA_TEXT}
+    if audited.entry.picture is not None:
+        figure, captions["worst"] = _worst(audited, report, audited.entry.picture)
+        figures |= {"worst": figure} if figure else {}
+    numbers = {"exact loss": report.at_least} if math.isfinite(report.at_least) else {}
+    notes = (_setting(audited, report), f"{_sources(audited)}{_at_zero(report)}")
+    return Frame(audit_verdict(audited, report), figures, tuple(filter(None, notes)), captions, numbers)
 
 
-def _unaudited_frame(audited: Audited) -> Frame:
-    unknown = "Measured: unknown. The distribution of the releases is not known."
-    headline = f"{_begun(audited.name)}: the worst-case privacy loss is not known."
-    return Frame(headline, {}, (*_guarantees(audited), unknown))
+def _setting(audited: Audited, report: AuditReport) -> str:
+    """Return why a claim is about another epsilon than the one that is set."""
+    claim, proved, epsilon = report.claimed, report.certified, getattr(audited.mechanism, "epsilon", math.inf)
+    if not claim.is_private or proved.epsilon != epsilon or claim.epsilon == epsilon:
+        return ""
+    return f"The slider sets the proved ε. For the same release, the formula of the paper gives {claim}."
 
 
-def _guarantees(audited: Audited) -> tuple[str, str]:
-    """State the guarantee as stated and as proved, with the sources."""
-    texts = []
-    for name, guarantee in (("Stated", audited.claimed), ("Proved", audited.certified)):
-        said = f"{guarantee} ({guarantee.reference})" if guarantee.is_private else "no guarantee"
-        texts.append(f"{name}: {said}.")
-    return texts[0], texts[1]
+def _sources(audited: Audited) -> str:
+    """State where the guarantee is stated and where it is proved."""
+    pairs = (("Stated", audited.claimed), ("Proved", audited.certified))
+    texts = [f"{name} in {guarantee.reference.cited}." for name, guarantee in pairs if guarantee.is_private]
+    if audited.claimed.reference == audited.certified.reference and len(texts) == 2:
+        return f"Stated and proved in {audited.claimed.reference.cited}."
+    return " ".join(texts) or "No guarantee is stated or proved."
 
 
-def _curve(audited: Audited, report: AuditReport) -> Figure:
-    promise, proved = audited.promised, report.certified
+def _limit(audited: Audited, report: AuditReport) -> Figure:
+    """Draw what is stated, proved and computed on one axis."""
+    claim, proved = report.claimed, report.certified
+    none = LossBar("Stated in the paper", 0.0, 0.0, "no guarantee")
+    rows = [none if not claim.is_private else replace(none, high=claim.epsilon, low=claim.epsilon, text=str(claim))]
+    if proved.is_private:
+        rows.append(LossBar("Proved", proved.epsilon, proved.epsilon, str(proved)))
+    delta = f" at δ = {numeral(claim.delta)}" if claim.delta else ""
+    rows.append(
+        LossBar("Computed for the worst pair", report.needed_at_least, report.needed, f"{loss_text(report)}{delta}")
+    )
+    return verdict_figure(rows, limit=_reference(audited, report).epsilon if claim.is_private else None)
+
+
+def _reference(audited: Audited, report: AuditReport) -> Guarantee:
+    """Return the guarantee that decides: the stated one, or the proved one of a mechanism that is repaired."""
+    return report.certified if _is_repaired(audited, report) else report.claimed
+
+
+def _is_repaired(audited: Audited, report: AuditReport) -> bool:
+    is_set = report.certified.epsilon == getattr(audited.mechanism, "epsilon", math.inf)
+    return is_set and report.verdict is AuditVerdict.CLAIM_REFUTED
+
+
+def _curve(report: AuditReport) -> Figure:
+    claim = report.claimed
     return privacy_curve_figure(
         report.curve.epsilons,
         report.curve.deltas,
         report.curve.lower,
-        broken=report.broken_at(promise),
-        claimed=Mark(promise.epsilon, promise.delta, "stated" if report.claimed.is_private else "ε setting"),
-        certified=Mark(proved.epsilon, proved.delta, "proved") if proved.is_private else None,
+        broken=report.broken_at(claim),
+        claimed=Mark(claim.epsilon, claim.delta, "stated") if claim.is_private else None,
+        certified=None,
     )
 
 
-def _worst(audited: Audited, report: AuditReport) -> tuple[Figure | None, str]:
+def _worst(audited: Audited, report: AuditReport, drawn: Callable[..., TwoLaws | None]) -> tuple[Figure | None, str]:
     """Return the picture of the worst pair, if it has one, and a sentence about it."""
     worst = report.worst
     if worst is None:
         return None, "There is no worst pair, because no record changes the release."
-    picture = audited.entry.picture(audited.mechanism, worst, **audited.sizes)
+    picture = drawn(audited.mechanism, worst, **audited.sizes)
     if picture is None:
         return None, "There are too many outputs to draw."
     y = titled(picture.y, **(STEEP if picture.is_logarithmic else {}))
-    return laws_figure(picture.places, picture.first, picture.second, x=picture.x, y=y), picture.caption
+    times = report.exact / picture.part if picture.part else 0.0
+    total = f" {times:,.0f} of them change: {times:,.0f} × {numeral(picture.part, 4)} = {numeral(report.exact, 4)}."
+    caption = picture.caption + (total if picture.part and abs(times - round(times)) < 1e-6 else "")
+    return laws_figure(picture.places, picture.first, picture.second, x=picture.x, y=y), caption
 
 
-def _measured(report: AuditReport) -> str:
-    """Return the worst-case privacy loss at the stated delta."""
-    if math.isinf(report.needed):
+def loss_text(report: AuditReport) -> str:
+    """Return the worst-case privacy loss at the stated delta: a number, or the two numbers between which it lies.
+
+    It has four digits, or more where four would make it equal the stated epsilon.
+    """
+    least, most = report.needed_at_least, report.needed
+    if math.isinf(least):
         return "unbounded"
-    is_exact = report.needed - report.needed_at_least <= 1e-6 * max(1.0, report.needed)
-    delta = f", δ = {numeral(report.claimed.delta)}" if report.claimed.delta else ""
-    return f"ε {'=' if is_exact else '≤'} {numeral(report.needed, 4)}{delta}"
+    if not least:
+        return f"at most {numeral(most, 4)}" if most else "0"
+    low = distinct_texts(least, report.claimed.epsilon, most=4)[0]
+    if most - least <= 1e-6 * max(1.0, most):
+        return low
+    return f"between {low} and {numeral(most, 4)}" if math.isfinite(most) else f"at least {low}"
 
 
 def _at_zero(report: AuditReport) -> str:
@@ -158,34 +208,26 @@ def audit_verdict(audited: Audited, report: AuditReport) -> str:
         report: The audit.
 
     Returns:
-        One sentence, or two with the loss that refutes the guarantee.
+        One sentence.
     """
-    name, claim = _begun(audited.name), f"the claim {report.claimed}"
+    name, claim, proved = _begun(audited.name), report.claimed, report.certified
     match report.verdict:
         case AuditVerdict.NO_PROMISE:
             epsilon = numeral(audited.promised.epsilon, 6)
-            return f"{name} states no guarantee. At ε = {epsilon} the worst-case privacy loss is {_least_loss(report)}."
-        case AuditVerdict.PROVED_AND_TIGHT:
-            return f"{name}: {claim} holds and is tight."
+            return f"{name}: no guarantee is stated. At ε = {epsilon} the privacy loss is {loss_text(report)}."
+        case AuditVerdict.CLAIM_REFUTED if _is_repaired(audited, report):
+            return f"{name}, repaired: the proved {proved} holds; the paper’s formula gives too little, {claim}."
         case AuditVerdict.CLAIM_REFUTED:
-            return f"{name}: {claim} is refuted. The worst-case privacy loss is {_least_loss(report)}."
+            return f"{name}: {claim} does not hold. The privacy loss is {loss_text(report)}."
+        case AuditVerdict.PROVED_AND_TIGHT:
+            return f"{name}: the stated {claim} holds and cannot be made smaller."
+        case AuditVerdict.HOLDS if proved.epsilon < claim.epsilon:
+            return f"{name}: the stated {claim} holds with a margin: {proved} is proved."
+        case AuditVerdict.HOLDS if proved.epsilon > claim.epsilon:
+            return f"{name}: the stated {claim} holds for these tables; in general, {proved} is proved."
         case AuditVerdict.HOLDS:
-            return f"{name}: {claim} holds{_spare(report)}."
-    return f"{name}: {claim} is neither proved nor refuted."
-
-
-def _least_loss(report: AuditReport) -> str:
-    """Return the loss in four digits, in more where four would make it equal the stated epsilon."""
-    least = report.needed_at_least
-    if math.isinf(least):
-        return "unbounded"
-    start = "" if least >= report.needed * (1 - 1e-6) else "at least "
-    return f"{start}{distinct_texts(least, report.claimed.epsilon, most=4)[0]}"
-
-
-def _spare(report: AuditReport) -> str:
-    spare = 1 - report.needed / report.claimed.epsilon if report.claimed.epsilon else 0.0
-    return f" with {whole_percent(spare)} to spare" if report.is_exact and spare > 0.005 else ""
+            return f"{name}: the stated {claim} holds."
+    return f"{name}: the stated {claim} is neither proved nor refuted."
 
 
 def _begun(name: str) -> str:

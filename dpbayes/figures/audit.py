@@ -1,11 +1,12 @@
-"""Pictures of an audit: the privacy curve, and the distributions of the worst neighbours."""
+"""Pictures of an audit: the verdict, the privacy curve, and the distributions of the worst neighbours."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpbayes.base.looks import BOUND, EXACT, INVALID, PRIVATE
+from dpbayes.base.looks import BOUND, EXACT, GREEN, INVALID, PRIVATE
 from dpbayes.base.text import numeral
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.figures.style import (
@@ -17,7 +18,6 @@ from dpbayes.figures.style import (
     faded,
     figure_of,
     names_axis,
-    numerals,
     titled,
 )
 
@@ -31,7 +31,78 @@ SECOND = "#6B7F2A"
 """The colour of the second of two neighbours; blue stands for exact and orange for released values."""
 
 BARS = 61
-"""Most outputs that are drawn as bars; more are drawn as lines."""
+"""Most outputs that are drawn as points; more are drawn as lines."""
+
+SMALL_GAP = 0.02
+"""Outputs at both ends whose probabilities differ by less than this share of the largest difference are left out."""
+
+
+# The verdict
+
+
+@dataclass(frozen=True)
+class LossBar:
+    """A privacy loss of the verdict: its name, its least and largest value, and both in words."""
+
+    name: str
+    low: float
+    high: float
+    text: str
+
+
+def verdict_figure(rows: Sequence[LossBar], *, limit: float | None) -> Figure:
+    """Draw each loss as a bar: the stated one in grey, the proved and the computed one green up to the `limit`.
+
+    Above the limit, a proved loss is grey and the computed loss, the last row, is red; without a limit, all are grey.
+    Between the least and the largest possible value, a bar is pale.
+    """
+    largest = max((row.high for row in rows if math.isfinite(row.high)), default=0.0) or 1.0
+    end, bound = 1.1 * largest, math.inf if limit is None else limit * (1 + 1e-9)
+    traces, names, lines = list[Trace](), list[Axis](), list[Axis]()
+    for place, row in enumerate(rows):
+        low, high = min(row.low, end), min(row.high, end)
+        above = BOUND if row.low <= bound or place < len(rows) - 1 else INVALID
+        inside = BOUND if limit is None or place == 0 or (above == BOUND and row.low > bound) else GREEN
+        within = min(low, bound)
+        pale = faded(inside if row.high <= bound else above, 0.35)
+        for start, stop, colour in ((0.0, within, inside), (within, low, above), (low, high, pale)):
+            if stop > start:
+                traces.append(_bar(place, start, stop, colour, row))
+        names.append(_left(place - 0.42, f"{row.name}: <b>{row.text}</b>"))
+        if limit is not None:
+            ends = {"x0": limit, "x1": limit, "y0": place - 0.26, "y1": place + 0.26}
+            lines.append({"type": "line", "line": {"color": BOUND, "width": 3, "dash": "dot"}} | ends)
+    return figure_of(
+        traces,
+        x=titled("privacy loss ε, nats", range=[0, end]),
+        y={"range": [len(rows) - 0.7, -0.65], "visible": False, "fixedrange": True},
+        height=380,
+        margin={"l": 16, "r": 24, "t": 12, "b": 52},
+        barmode="overlay",
+        annotations=names,
+        shapes=lines,
+    )
+
+
+def _bar(place: int, start: float, stop: float, colour: str, row: LossBar) -> Trace:
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "y": [place],
+        "base": [start],
+        "x": [stop - start],
+        "width": [0.36],
+        "marker": {"color": colour},
+        "name": row.name,
+        "hovertemplate": f"{row.name}: {row.text}<extra></extra>",
+        "showlegend": False,
+    }
+
+
+def _left(y: float, text: str) -> Axis:
+    """Return a text that begins at the left end of the picture."""
+    place = {"x": 0, "xref": "paper", "xanchor": "left", "y": y, "yanchor": "middle"}
+    return place | {"text": text, "showarrow": False, "font": {"size": 14}, "align": "left"}
 
 
 # The privacy curve
@@ -128,34 +199,21 @@ def _mark(mark: Mark, floor: float, *, symbol: str, colour: str, dash: str) -> T
 
 
 def laws_figure(outputs: FloatArray | list[str], first: FloatArray, second: FloatArray, *, x: str, y: Axis) -> Figure:
-    """Draw the distributions (R,) of two neighbours over the same outputs, and below the loss ln(first / second)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        loss = np.log(first) - np.log(second)
-    loss = np.where(np.isfinite(loss), loss, np.nan)
-    few = len(first) <= BARS and isinstance(outputs, list)
+    """Draw the distributions (R,) of two neighbours over the same outputs, enlarged to where they differ."""
+    gap = np.abs(first - second)
+    seen = np.flatnonzero(gap >= SMALL_GAP * gap.max()) if y.get("type") != "log" else np.arange(len(first))
+    shown = slice(seen[0], seen[-1] + 1)
+    places = outputs[shown]
+    mode = {"mode": "lines+markers" if len(places) <= BARS and isinstance(places, list) else "lines"}
     traces = [
-        _law(outputs, first, few=few, line={"color": PRIVATE}, name="first table"),
-        _law(outputs, second, few=few, line={"color": SECOND, "dash": "dash"}, name="second table"),
-        _law(outputs, loss, few=few, line={"color": BOUND}, name="privacy loss") | {"yaxis": "y2"},
+        LINES | mode | {"x": places, "y": law[shown], "name": name, "line": line | {"width": 2.5}}
+        for law, line, name in (
+            (first, {"color": PRIVATE}, "first table"),
+            (second, {"color": SECOND, "dash": "dash"}, "second table"),
+        )
     ]
-    axis = names_axis(x, anchor="y2", nticks=12) if isinstance(outputs, list) else titled(x, anchor="y2")
-    return figure_of(
-        traces,
-        x=axis,
-        y={"rangemode": "tozero", **y, "domain": [0.46, 1], "automargin": True},
-        height=430,
-        yaxis2=titled("privacy loss, nats", domain=[0, 0.36], anchor="x", automargin=True, zeroline=True),
-        bargap=0.15,
-    )
-
-
-def _law(x: FloatArray | list[str], y: FloatArray, *, few: bool, line: Axis, name: str) -> Trace:
-    shared: Trace = {"x": x, "y": y, "name": name, "hovertemplate": "%{x}: %{y:.4~r}"}
-    if few:
-        shared |= {"customdata": numerals(y), "hovertemplate": "%{x}: %{customdata}"}
-        pattern = {"shape": "/" if "dash" in line else "", "size": 6}
-        return {"type": "bar", "marker": {"color": faded(line["color"], 0.85), "pattern": pattern}, **shared}
-    return LINES | {"line": line | {"width": 2.5}, **shared}
+    axis = names_axis(x, nticks=6, tickangle=0) if isinstance(places, list) else titled(x)
+    return figure_of(traces, x=axis, y={**y, "automargin": True}, height=380)
 
 
 # Losses of simulated outputs

@@ -187,13 +187,11 @@ def test_a_mechanism_and_its_audit_are_on_every_page_after_two_files_and_one_lin
     assert "Geometric" in answer["release"][1]
     assert "comes out as" in answer["release"][0]
     assert answer["audited"] == [
-        "Geometric noise: the claim ε = 1 holds and is tight.",
-        "Stated: ε = 1",
-        "Proved: ε = 1",
-        "Measured: ε = 1, the worst case of tables of 20 records for a network of 2 nodes",
+        "Geometric noise: the stated ε = 1 holds and cannot be made smaller.",
+        "Stated and proved in Dwork et al. 2006, Laplace mechanism",
     ]
     assert "Geometric" in answer["subjects"]
-    assert answer["pictures"] == ["curve", "worst"]
+    assert answer["pictures"] == ["curve", "verdict", "worst"]
     assert "$P(G = k)" in answer["audit"]
     geometric, laplace, exact = (answer["curves"][name] for name in ("Geometric", "Laplace", "exact (not private)"))
     assert geometric[0] < geometric[-1]

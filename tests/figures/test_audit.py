@@ -3,16 +3,18 @@ import math
 import numpy as np
 import pytest
 
-from dpbayes.base.looks import BOUND, EXACT, INVALID
+from dpbayes.base.looks import BOUND, EXACT, GREEN, INVALID
 from dpbayes.figures.audit import (
     FLOOR,
     LEAST_DELTA,
+    LossBar,
     Mark,
     laws_figure,
     losses_figure,
     privacy_curve_figure,
+    verdict_figure,
 )
-from dpbayes.figures.style import EPSILON_AXIS, titled
+from dpbayes.figures.style import EPSILON_AXIS, faded, titled
 from dpbayes.theory.claims.setting import Axis
 
 EPSILONS = np.array([0.0, 1.0, 2.0, 3.0])
@@ -80,18 +82,32 @@ def test_a_curve_of_zeros_and_one_of_ones_are_drawn():
         assert math.log10(FLOOR) - 1e-9 <= figure.layout.yaxis.range[0] <= -3
 
 
-def test_the_laws_are_bars_with_their_loss_below():
-    first, second = np.array([0.5, 0.5, 0.0]), np.array([0.25, 0.5, 0.25])
-    figure = laws_figure(["a", "b", "c"], first, second, x="output", y=titled("probability")).to_plotly()
-    assert [trace.type for trace in figure.data] == ["bar"] * 3
-    assert list(named(figure, "first").y) == list(first)
-    loss = named(figure, "loss")
-    assert loss.y[:2] == pytest.approx([math.log(2), 0])
-    assert math.isnan(loss.y[2])  # minus infinity has no bar
-    assert loss.yaxis == "y2"
-    assert figure.layout.yaxis.domain[0] > figure.layout.yaxis2.domain[1]
-    assert figure.layout.yaxis2.title.text == "privacy loss, nats"
-    assert named(figure, "first").marker.color != named(figure, "second").marker.color
+def test_the_laws_are_drawn_where_they_differ():
+    first, second = np.array([0.1, 0.4, 0.3, 0.1, 0.1]), np.array([0.1, 0.3, 0.3, 0.2, 0.1])
+    figure = laws_figure(list("abcde"), first, second, x="output", y=titled("probability")).to_plotly()
+    assert list(named(figure, "first").x) == ["b", "c", "d"]
+    assert list(named(figure, "second").y) == [0.3, 0.3, 0.2]
+    assert len(laws_figure(np.arange(5.0), first, second, x="output", y={"type": "log"}).data[0]["x"]) == 5
+
+
+@pytest.mark.parametrize(
+    ("limit", "proved", "low", "high", "colours"),
+    [
+        (1.0, 1.0, 1.0, 1.0, [BOUND, GREEN, GREEN]),
+        (2.0, 9.0, 7.0, 7.0, [BOUND, BOUND, BOUND, GREEN, INVALID]),
+        (2.0, 1.0, 0.5, 1.0, [BOUND, GREEN, GREEN, faded(GREEN, 0.35)]),
+        (1.0, 0.0, 0.5, math.inf, [BOUND, GREEN, faded(BOUND, 0.35)]),
+        (None, 0.0, 3.0, 3.0, [BOUND]),
+    ],
+)
+def test_a_loss_is_green_within_the_stated_one_and_red_above_it(limit, proved, low, high, colours):
+    stated = limit or 0.0
+    values = ((stated, stated), (proved, proved), (low, high))
+    figure = verdict_figure([LossBar("loss", *value, "text") for value in values], limit=limit).to_plotly()
+    assert [bar.marker.color for bar in figure.data] == colours
+    ends = [bar.base[0] + bar.x[0] for bar in figure.data]
+    assert max(ends) == (max(high, proved, stated) if math.isfinite(high) else pytest.approx(1.1 * limit))
+    assert len(figure.layout.shapes) == (3 if limit else 0)
 
 
 def test_losses_are_drawn_as_the_share_of_outputs_above_them_beside_the_claim() -> None:

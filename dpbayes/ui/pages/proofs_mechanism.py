@@ -1,4 +1,4 @@
-"""Proofs, first part: the privacy loss of one mechanism as stated, proved and measured.
+"""Proofs, first part: the privacy loss of one mechanism as stated, proved and computed.
 
 An audit depends on public values only, so both seats see it; an attack on a record of the table is the curator's.
 """
@@ -27,7 +27,7 @@ from dpbayes.sources.named_networks import NAMED
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.kept import kept
-from dpbayes.ui.session.options import AttackedTables, AuditSubject
+from dpbayes.ui.session.options import AttackedTables, AuditSubject, Example
 from dpbayes.ui.session.settings import EXPLORED_NAMES, Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.board import share, show
@@ -56,18 +56,23 @@ def setting_of(name: str) -> str:
     return name if name == "epsilon" else f"audit.{name}"
 
 
-REFUTED_CASES: dict[str, dict[str, object]] = {
+EXAMPLES: dict[str, dict[str, object]] = {
     title: {"audit.subject": AuditSubject[entry.kind.__name__]}
     | {(setting_of(name) if entry.hypothetical else name): value for name, value in numbers.items()}
     for entry in AUDITS
     for title, numbers in entry.cases.items()
 }
-"""Settings at which a claim, or a hope, is refuted."""
+"""Settings at which a claim, or a hope, is refuted, by the question that they answer."""
 
 
 @refusals_said_once()
 def mechanism_part(chosen: Chosen) -> None:
-    """Show the board of the mechanism with its controls, and the proofs in full below."""
+    """Show the board of the mechanism, or of an example, with its controls, and the proofs in full below."""
+    example = str(chosen.options("audit").example.value)
+    settings = chosen.settings
+    for name, value in EXAMPLES.get(example, {}).items():
+        settings = settings.with_parameter(name, value)
+    chosen = Chosen(settings) if example in EXAMPLES else chosen
     kind = audited_kind(chosen.settings)
     with st.container(key="beside.mechanism"):
         left, main = st.columns([2, 9], gap="medium")
@@ -76,13 +81,11 @@ def mechanism_part(chosen: Chosen) -> None:
         if any(entry.kind is kind and entry.outputs is not None for entry in AUDITS):
             _outputs(chosen)
         else:
-            has_slider = _audit(chosen, kind)
+            has_slider = _audit(chosen, kind, is_fixed=example in EXAMPLES)
     with left, sentence_instead():
-        _controls(chosen, kind, has_slider=has_slider)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown("Examples:", width="content")
-        for title, case in REFUTED_CASES.items():
-            st.button(title, key=f"audit.case.{title}", on_click=_open, args=(case,))
+        _choices(example)
+        if example not in EXAMPLES:
+            _controls(chosen, kind, has_slider=has_slider)
     with st.container(key="below"), sentence_instead():
         audited = audited_at(chosen, chosen.epsilon)
         with folded("Worst pair, formula, assumptions and sources", key="audit.details") as is_open:
@@ -90,9 +93,19 @@ def mechanism_part(chosen: Chosen) -> None:
                 _details(chosen, audited)
 
 
-def _open(case: dict[str, object]) -> None:
-    for name, value in case.items():
-        set_parameter(name, value)
+def _choices(example: str) -> None:
+    """Show the mechanism, or the way back to it, and the questions that examples answer."""
+    with st.container(key="audit-choices", gap="xsmall"):
+        if example in EXAMPLES:
+            back, icon = Example["NONE"], ":material/arrow_back:"
+            st.button("My mechanism", key="audit.back", icon=icon, on_click=set_parameter, args=("audit.example", back))
+        else:
+            controls.parameter_control("audit.subject")
+        st.caption("Examples")
+        for option in [option for option in Example if option.value in EXAMPLES]:
+            title, is_open = str(option.value), option.value == example
+            arguments = ("audit.example", option)
+            st.button(title, key=f"audit.{option.name}", disabled=is_open, on_click=set_parameter, args=arguments)
 
 
 # What is audited
@@ -141,6 +154,8 @@ def _for_network(chosen: Chosen, kind: type[Mechanism[Outcome]], epsilon: float)
     n = settings.records if settings.data == "synthetic" else chosen.records
     title = NAMED[settings.published].title if settings.published else ""
     over = f"the {title} network" if title else f"a network of {many(len(net.names), 'node')}"
+    if "noise" in parameters_of(kind) and settings.options("audit").subject is AuditSubject["RELEASE"]:
+        settings = settings.with_parameter("noise", Noise.WHOLE)  # as a real release of this mechanism
     mechanism = Chosen(settings).mechanism_called(kind.__name__)
     return Audited(mechanism, {"n": n}, f"tables of {many(n, 'record')} for {over}")
 
@@ -148,7 +163,8 @@ def _for_network(chosen: Chosen, kind: type[Mechanism[Outcome]], epsilon: float)
 def _parameters(chosen: Chosen, kind: type[Any]) -> list[str]:
     """Return the settings of the audited mechanism."""
     if is_of_network(chosen.settings):
-        return list(parameters_of(kind))
+        is_release = chosen.options("audit").subject is AuditSubject["RELEASE"]
+        return [name for name in parameters_of(kind) if name != "noise" or not is_release]
     return [setting_of(name) for name in hypothetical_of(chosen.settings).parameters]
 
 
@@ -168,11 +184,11 @@ def _default(chosen: Chosen, kind: type[Any], name: str) -> Any:
 # The boards
 
 
-def _audit(chosen: Chosen, kind: type[Any]) -> bool:
-    """Show the audit, a slow one without a slider at the epsilon that is set; return whether it has a slider."""
+def _audit(chosen: Chosen, kind: type[Any], *, is_fixed: bool) -> bool:
+    """Show the audit, without a slider if it is slow or fixed; return whether it has a slider."""
     value, facts = shortest(chosen.epsilon), _facts(chosen, kind)
-    is_varied = "epsilon" in _parameters(chosen, kind)
-    inputs: Hashable = _inputs(chosen, kind)
+    is_varied = "epsilon" in _parameters(chosen, kind) and not is_fixed
+    inputs: Hashable = (_inputs(chosen, kind), value if is_fixed else "")
     report_of: Callable[[Audited], AuditReport] = Audited.report
     if is_varied:
         try:
@@ -232,10 +248,11 @@ def _facts(chosen: Chosen, kind: type[Any]) -> dict[str, str]:
 
 
 def _controls(chosen: Chosen, kind: type[Any], *, has_slider: bool) -> None:
-    controls.parameter_control("audit.subject")
     options = chosen.options("audit")
-    if is_of_network(chosen.settings) and options.subject is AuditSubject["RELEASE"]:
-        st.caption(f"Explore uses {escaped(kind.label)}.")
+    is_release = is_of_network(chosen.settings) and options.subject is AuditSubject["RELEASE"]
+    if is_release:
+        whole = " with whole numbers as noise, which a real release adds" if "noise" in parameters_of(kind) else ""
+        st.caption(f"{escaped(kind.label)}{whole}.")
     for name in _parameters(chosen, kind):
         if name != "epsilon" or not has_slider:
             controls.parameter_control(name, default=_default(chosen, kind, name))
@@ -243,8 +260,6 @@ def _controls(chosen: Chosen, kind: type[Any], *, has_slider: bool) -> None:
         st.caption(hypothetical_of(chosen.settings).caption)
     elif not reads_records(kind):
         prior_control(kind)
-        if "noise" in _parameters(chosen, kind) and chosen.parameter("noise") is Noise.REAL:
-            st.caption("A real release adds whole numbers as noise. Choose them under Noise to audit a real release.")
         st.caption("The audit uses the open network and the number of records, never the records themselves.")
     elif chosen.is_curator and not chosen.is_connected:
         controls.parameter_control("audit.tables")
@@ -314,7 +329,7 @@ def _of_the_table(chosen: Chosen, k: int) -> TablePair:
 def _details(chosen: Chosen, audited: Audited) -> None:
     """Show the worst pair, the formulas with their numbers, the assumptions and the sources."""
     st.markdown(formula(audited.mechanism))
-    assumption(f"Neighbours x ~ y are {audited.certified.neighbours.value}; n is public.", holds=True)
+    assumption(f"Neighbours x ~ y are {audited.certified.neighbours.value}; n is public.")
     entry = audited.entry
     if entry.kind is not object and entry.outputs is None:
         inputs = (_inputs(chosen, type(audited.mechanism)), chosen.epsilon)
@@ -360,28 +375,26 @@ $e^{{j\\varepsilon}}$ times the prior odds. The ε values of several releases of
 
 
 def _assumptions(chosen: Chosen, audited: Audited, report: AuditReport) -> None:
-    assumption("The audit uses public settings only: n, the network or die, the prior and the parameters.", holds=True)
-    if is_of_network(chosen.settings):
-        assumption("The domains of all columns are public, not taken from the data.", holds=not chosen.leaking_columns)
+    """Show what the audit covers, and its reservations."""
+    assumption("The audit uses public settings only: n, the network or the die, the prior, and the parameters.")
+    if is_of_network(chosen.settings) and not chosen.leaking_columns:
+        assumption("The possible values of all columns are public, not taken from the data.")
+    reservations = [*audited.entry.doubts]
     if report.is_exact:
-        assumption("The worst case is exact: the maximum is over all neighbouring tables and all outputs.", holds=True)
+        assumption("The worst case is exact: the maximum is over all neighbouring tables and all outputs.")
     else:
-        assumption(
-            f"The worst case is exact. Here the worst case is only known to lie between {numeral(report.at_least, 4)} "
-            f"and {numeral(report.exact, 4)}.",
-            holds=False,
-        )
+        span = f"between {numeral(report.at_least, 4)} and {numeral(report.exact, 4)}"
+        reservations.append(f"The worst case is only known to lie {span}.")
+    if chosen.leaking_columns and is_of_network(chosen.settings):
+        reservations.append("The possible values of some columns are taken from the data.")
     if not report.certified.is_private:
-        assumption(
-            "The guarantee is proved for every n and prior. The worst case is known for this setting only.", holds=False
+        reservations.append("No guarantee is proved for every n and prior: the worst case is that of this setting.")
+    if getattr(audited.mechanism, "noise", Noise.REAL) is Noise.REAL:
+        reservations.append(
+            "A computer does not sample real numbers exactly: the last digits of Laplace noise can reveal a table "
+            "(Mironov, CCS 2012). The audit is of the ideal distribution; a real release adds whole numbers instead."
         )
-    for doubt in audited.entry.doubts:
-        assumption(doubt, holds=False)
-    assumption(
-        "The mechanism is sampled exactly. Floating-point samplers are not exact: the last digits of Laplace noise "
-        "can reveal a table (Mironov, CCS 2012). The audit covers the ideal distribution only.",
-        holds=False,
-    )
+    st.markdown("\n".join(["Not covered:", *(f"- {text}" for text in reservations)]) if reservations else "")
 
 
 def python_of(audited: Audited, *, is_network: bool) -> str:

@@ -108,6 +108,12 @@ LABELS = {"RELEASE": "as on Explore", "PrintedMap": "Density-scored MAP, as stat
 """What the page calls a mechanism that links have another text for."""
 
 
+Example: type[enum.Enum] = enum.Enum(  # type: ignore[misc]  # the members come from a registry
+    "Example", {"NONE": "none"} | {f"example_{k}": case for k, case in enumerate(c for a in AUDITS for c in a.cases)}
+)
+"""A question that one audit answers, in place of the chosen mechanism."""
+
+
 class AttackedTables(enum.Enum):
     """The two tables of the audit of an adaptive release."""
 
@@ -128,6 +134,7 @@ class AuditOptions:
     """The Proofs page: what is audited, and the die, node or regression where it is no network."""
 
     subject: Annotated[enum.Enum, SUBJECT]
+    example: Annotated[enum.Enum, Choice(Example, title="example")]
     n: Annotated[int, Parameter("n", low=1, high=3000, typical=200, log=True, whole=True, title="throws or records")]
     sides: Annotated[int, die.SIDES]
     prior: Annotated[float, die.PRIOR]

@@ -155,7 +155,7 @@ def offered_name(name: str, end: str, *, simulates: bool = False, curator_only: 
     return f"{private}{'-'.join(filter(None, words))}.{end}"
 
 
-def assumption(text: str, *, holds: bool) -> None:
+def assumption(text: str, *, holds: bool = True) -> None:
     """Show one assumption of a statement with a tick or a cross."""
     st.markdown(f"{'✓' if holds else '✗'} &nbsp;{text}")
 
