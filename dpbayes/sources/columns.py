@@ -112,7 +112,7 @@ class Cuts:
         object.__setattr__(self, "points", points)
         object.__setattr__(self, "limits", limits or None)
         object.__setattr__(self, "codes", codes)
-        object.__setattr__(self, "missing", MISSING if codes else self.missing)
+        object.__setattr__(self, "missing", self.missing or (MISSING if codes else None))
         if (self.missing or "").strip(" +-").replace(".", "", 1).isdigit():
             raise InputError(
                 f'missing = "{self.missing}" of {brief(self.name)} is a text. Write a number without quotation marks: '
@@ -150,7 +150,7 @@ def halves(column: Column) -> Column:
         return column
     if isinstance(column, Cuts):
         low = len(column.points) // 2 + 1
-        halved: Column = replace(column, points=(column.points[low - 1],), missing=None)
+        halved: Column = replace(column, points=(column.points[low - 1],))
     else:
         low, groups = len(column.states) // 2, column.values or tuple((state,) for state in column.states)
         labels = _joined(column.states[:low]), _joined(column.states[low:])

@@ -19,7 +19,7 @@ GROUPED = Categories("x", ("low", "middle", "high"), values=(("1", "2"), ("3",),
         (GROUPED, ("low", "middle or high"), None),
         (Cuts("x", (1, 2, 3), missing="2 to < 3"), ("< 2", ">= 2"), ">= 2"),
         (Cuts("x", (1, 2), missing="1 to < 2"), ("< 2", ">= 2"), "< 2"),
-        (Cuts("x", (1,), missing="unknown"), ("< 1", ">= 1"), ">= 1"),
+        (Cuts("x", (1,), codes=(-1,)), ("< 1", ">= 1"), ">= 1"),
     ],
 )
 def test_states_are_gathered_in_their_order_and_missing_values_go_with_theirs(
@@ -40,3 +40,4 @@ def test_records_are_in_the_group_of_their_state() -> None:
     letters, numbers = pd.DataFrame({"x": list(FIVE)}), pd.DataFrame({"x": list("1234")})
     assert encode(letters, [halves(Categories("x", FIVE))]).codes.ravel().tolist() == [0, 0, 1, 1, 1]
     assert encode(numbers, [halves(GROUPED)]).codes.ravel().tolist() == [0, 0, 1, 1]
+    assert encode(numbers, [halves(Cuts("x", (3, 4), codes=(1,)))]).codes.ravel().tolist() == [1, 0, 0, 1]
