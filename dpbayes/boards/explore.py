@@ -188,7 +188,7 @@ def _decimals(low: float, high: float, *others: float) -> int:
     They show that `others` are not 0 or 1.
     """
     units = [(high - low) / 2, *(min(number, 1 - number) for number in others)]
-    return min(max(FEWEST, *(-math.floor(math.log10(unit)) for unit in units if unit > 0)), MOST)
+    return min(max((FEWEST, *(-math.floor(math.log10(unit)) for unit in units if unit > 0))), MOST)
 
 
 def _range_text(low: float, high: float, decimals: int) -> str:

@@ -39,11 +39,11 @@ def column_counts(name: str, states: Sequence[str], records: IntArray) -> View:
     """
     top, n = int(records.argmax()), int(records.sum())
     share = share_text(float(records[top] / n)) if n else "0%"
-    finding = f"The most frequent value of {name} is {states[top]}, in {share} of {many(n, 'record')}."
+    finding = f"{name}: {states[top]} is the most frequent value, in {share} of {many(n, 'record')}."
     panel = Panel("column", "How are the records distributed?", f"The number of records in each state of {name}.")
     board = Board("data", f"The column {name}", (panel,), {}, facts={"column": name, "n": f"{n:,}"}, private=True)
     figure = column_figure(states, records.astype(float), name=name)
-    return View(board, lambda _: (Frame(finding, {"column": figure}, captions={"column": "Not private."}),))
+    return View(board, lambda _: (Frame(finding, {"column": figure}),))
 
 
 def released_rows(network: Network, release: Release[Outcome], reading: Reading) -> View:

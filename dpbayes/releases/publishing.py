@@ -45,7 +45,7 @@ def require_declared(columns: Iterable[DeclaredColumn]) -> None:
     if read_off := [name for name, domain in domains.items() if domain and not domain.public]:
         raise InputError(
             f"The states of {_columns(read_off)} were read from the records, which leaks information. On the Data "
-            "page, declare them from public knowledge, and tick them as known without the data."
+            "page, declare them from public knowledge, and tick them as public."
         )
 
 

@@ -8,7 +8,7 @@ from dpbayes.boards.static import column_counts
 def test_the_finding_and_the_bars_are_the_counts() -> None:
     board = column_counts("rain", ("no", "yes", "unknown"), np.array([30, 26, 4])).complete()
     assert board.private
-    assert "no, in 50% of 60 records" in board.frame.headline
+    assert "no is the most frequent value, in 50% of 60 records" in board.frame.headline
     (bars,) = board.frame.figures["column"].data
     assert bars["y"].tolist() == [30, 26, 4]
     assert board.facts["n"] == "60"

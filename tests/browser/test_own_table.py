@@ -55,7 +55,7 @@ def test_declared_domains_last_as_long_as_the_session(visit):
     for title in ("Home", "Data", "Network", "Data"):
         screen.go(title)
     assert screen.table_cells(0)[values] == "cut at 30"
-    screen.button("Domain description").click()
+    screen.button("Save or load the columns").click()
     with screen.page.expect_download() as download:
         screen.button("Download").click()
     screen.press("Escape")
@@ -65,7 +65,7 @@ def test_declared_domains_last_as_long_as_the_session(visit):
     other = visit("data")
     other.load_own("ages.csv", "\n".join(["age,wet", *lines]))
     assert other.table_cells(0)[values] != "cut at 30"
-    other.button("Domain description").click()
+    other.button("Save or load the columns").click()
     files = other.page.get_by_test_id("stPopoverBody").locator("input[type=file]")
     files.set_input_files([{"name": "domains.json", "mimeType": "application/json", "buffer": description}])
     other.button("Use this description").click()

@@ -168,15 +168,15 @@ def test_declared_domains_stay_while_other_pages_are_looked_at(at: AppTest) -> N
 
 def test_what_leaks_is_stated_once_until_it_is_declared_public(at: AppTest) -> None:
     load(at, AGES)
-    assert "The values of the columns are public" not in everything(at)
+    assert "which values a column can take" not in everything(at)
     assert [c.value for c in at.caption].count(LEAK) == 1
-    press(at, "Mark all as known without the data")
+    press(at, "Mark all as public")
     assert domain_table(at)["public"].all()
     assert at.button(key="all.public").disabled
     assert any("cut points of age are still those read from the data" in plain(c.value) for c in at.caption)
     edit(at, {0: {"values": "cut at 10; 20; 50"}})
     assert not any("still those read from the data" in caption.value for caption in at.caption)
-    assert "values of the columns are public" in everything(at)
+    assert "which values a column can take" in everything(at)
 
 
 def test_a_line_that_is_wrong_leaves_its_column_as_it_was_and_takes_the_others(at: AppTest) -> None:
@@ -311,14 +311,22 @@ def test_an_edit_leaves_the_cells_that_the_browser_has_so_that_an_open_cell_stay
     assert domain_table(go(at, PAGE))["values"][0] == "sun; rain; snow"
 
 
-def test_numbers_in_a_column_of_states_are_refused_with_cut_points_that_can_be_typed(at: AppTest) -> None:
+@pytest.mark.parametrize("text", ["cut at 40; 60", "40; 60", "40, 60", "40 60", "cut 40 60"])
+def test_cut_points_of_numbers_may_be_typed_in_any_usual_way(at: AppTest, text: str) -> None:
     load(at, AGES)
-    edit(at, {0: {"values": "40; 60"}})
+    edit(at, {0: {"values": text}})
+    assert not refusals(at)
+    assert at.session_state["upload"].encoded[0].points == (40.0, 60.0)
+
+
+def test_other_values_of_a_column_of_numbers_are_refused_with_an_example_and_no_record(at: AppTest) -> None:
+    load(at, AGES)
+    edit(at, {0: {"values": "18-40; 41-95"}})
     example = re.search("“(cut at .*)”", refusals(at)[0])
     assert example
+    assert "record" not in refusals(at)[0]
     edit(at, {0: {"values": example[1]}})
     assert not refusals(at)
-    assert len(at.session_state["upload"].dataset.states[0]) == 3
 
 
 def test_no_column_in_use_is_one_sentence(at: AppTest) -> None:

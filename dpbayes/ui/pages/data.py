@@ -58,7 +58,7 @@ FIRST_RECORDS = 10
 MOST_RECORDS = 10_000
 """The number of records of a random sample that becomes a table."""
 
-OLD_COLUMNS = "Until the error below the table is corrected, the other pages use the last valid declaration."
+OLD_COLUMNS = "Until then, the other pages use the last valid columns."
 
 OTHER = "Other path …"
 
@@ -81,8 +81,11 @@ def _table(chosen: Chosen, place: DeltaGenerator) -> None:
         return
     with place:
         headline(_about(chosen))
-        if chosen.domains:  # as high with an error as without: the table below must not move under the hand
-            st.caption(OLD_COLUMNS if chosen.refused else _protected(chosen))
+        if chosen.domains:
+            if chosen.refused:
+                st.caption(f":red[{escaped(chosen.refused)}] {OLD_COLUMNS}")
+            else:
+                st.caption(_protected(chosen))
             next_page("Network", "pages/network.py", disabled=bool(chosen.refused))
     if not chosen.domains:
         return
@@ -111,11 +114,15 @@ def _about(chosen: Chosen) -> str:
 
 def _protected(chosen: Chosen) -> str:
     """Return which facts about the table are public."""
-    leaks = len(chosen.leaking_columns)
-    if leaks:
-        values = "The values of 1 column are" if leaks == 1 else f"The values of {leaks:,} columns are"
-        return f"The number of records is public. {values} not: they were read from the data."
-    return "The number of records and the values of the columns are public. A release protects everything else."
+    if leaks := len(chosen.leaking_columns):
+        return (
+            f"Public: how many records there are. The values of {many(leaks, 'column')} are not declared public yet; a "
+            "real release needs that."
+        )
+    return (
+        "Public: how many records there are, and which values a column can take. A release protects which record has "
+        "which value."
+    )
 
 
 def _declared(chosen: Chosen) -> Mapping[str, Column]:
@@ -160,7 +167,7 @@ def _preview(chosen: Chosen) -> None:
         st.dataframe(frame, hide_index=True)
         note_looked(chosen, RECORDS)
     with right, st.container(key="distribution"):
-        name = st.selectbox("Column", names, key="column")
+        name = st.selectbox("Column", names, key="column", index=_most_even(chosen))
         node = names.index(name)
         if chosen.is_connected:
             cards = int(counts.network.cards[node])
@@ -168,6 +175,14 @@ def _preview(chosen: Chosen) -> None:
         else:
             records = np.bincount(chosen.dataset.column(name), minlength=len(states[node]))
         show("column", (name, records.tobytes(), states[node]), lambda: column_counts(name, states[node], records))
+
+
+def _most_even(chosen: Chosen) -> int:
+    """Return the place of the column whose most frequent value has the least share, so that its picture says most."""
+    if chosen.is_connected or not chosen.dataset.n:
+        return 0
+    data = chosen.dataset
+    return int(np.argmin([np.bincount(data.column(name)).max() for name in data.names]))
 
 
 def _first_records(chosen: Chosen) -> "pd.DataFrame":
@@ -287,19 +302,20 @@ def _loader() -> None:
     except InputError as error:
         show_refusal(error)
         return
+    place = st.container()
     file = st.file_uploader("Table file (CSV, Excel or Parquet)", type=None, key="table.file")
     if file is None and upload() is None:
         st.info(
-            "The first row of the file must contain the column names. The table stays in this session and is never "
-            "part of a link."
+            "The first row of the file must contain the column names. The table stays in this session, on the computer "
+            "that runs dpbayes, and is never part of a link."
         )
     refused = _read(file) if file is not None else ""
     if refused:
         st.warning(escaped(refused))
     mine = upload()
     if mine is not None and not refused:
-        # The box above forgets the file when another page is opened.
-        st.caption(escaped(f"Table in use: {mine.name}. {mine.remark}"))
+        # The box below forgets the file when another page is opened.
+        place.markdown(f"Table in use: **{escaped(mine.name)}**. {escaped(mine.remark)}")
 
 
 def _read(file: UploadedFile) -> str:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -32,31 +33,37 @@ from dpbayes.ui.session.graphs import MAX_NAME
 from dpbayes.ui.session.kept import kept
 from dpbayes.ui.session.uploads import DescribedTable, Upload, keep_upload, upload
 from dpbayes.ui.widgets.from_python import DESCRIPTION
-from dpbayes.ui.widgets.show import sentence_instead, show_refusal
+from dpbayes.ui.widgets.show import sentence_instead
 
 CUT_AT = "cut at"
 OWN, NONE, COUNT_AS = "own state", "none", "counts as"
 
-VALUES_HELP = f"Categories, or “{CUT_AT}” and the cut points of numbers. Separate them with semicolons."
+VALUES_HELP = (
+    f"Categories, or for numbers cut points, as in “{CUT_AT} 40; 60”. Separate them with semicolons; numbers that are "
+    "categories have quotation marks."
+)
 MEANING_HELP = "What the column records, in a few words. Explore asks its questions in these words."
 MISSING_HELP = (
     f"“{NONE}”: the column has no missing values. “{OWN}”: they are a state of their own. “{COUNT_AS} …”: they count "
     "as one of the values."
 )
-PUBLIC = "known without the data"
-"""What the page calls a public domain, which is not a domain that will be published."""
+PUBLIC = "public"
+"""What the page calls a domain that is known without the records."""
 
 PUBLIC_HELP = (
-    "Anyone could list these values without the records. For example, sex: f, m is known; the highest age in the file "
-    "is not. A real release needs this for every column in use."
+    "You declare that anyone could list these values without the records. For example, sex: f, m is public; the "
+    "highest age in the file is not. A real release needs this for every column in use."
 )
 
 LEAK = (
-    "The values below were read from the data, which leaks information. Correct them to what is known without the "
-    "data, then tick *known without the data*: you declare by it that anyone could list them without the records."
+    "Values that were read from the data leak information. Correct them to values that anyone could list without the "
+    f"records, then tick *{PUBLIC}*."
 )
 
 DECLARED = "You declare that anyone could list these values and cut points without the records."
+
+_PREFIX, _BETWEEN = re.compile(rf"^({CUT_AT}|cut)?"), re.compile(r"[;,\s]+")
+"""What may stand before cut points, and between them."""
 
 MAX_TEXT = 100_000
 """Most letters of a domain: 256 states of nearly 400 letters."""
@@ -120,9 +127,10 @@ def _domain(name: str, shown: Column | None, edit: Mapping[str, Any]) -> Column:
         return _with_rule(replace(shown, public=public), rule)
     if isinstance(shown, Categories) and shown.values:
         raise InputError(f"The groups of {brief(name)} cannot be typed here; load a domain description instead.")
-    if text.strip().startswith(CUT_AT):
-        points = _values(name, text.strip().removeprefix(CUT_AT))
-        return _with_rule(Cuts(name, _points(name, points), public=public), rule)
+    if text.strip().startswith(CUT_AT) or (isinstance(shown, Cuts) and _points(text)):
+        if not (points := _points(text)):
+            raise InputError(f"The cut points of {brief(name)} must be numbers, as in “{CUT_AT} 40; 60”.")
+        return _with_rule(Cuts(name, points, public=public), rule)
     return _with_rule(Categories(name, tuple(_values(name, text)), public=public), rule)
 
 
@@ -134,11 +142,12 @@ def _values(name: str, text: str) -> list[str]:
     return [value.strip() for row in rows for value in row if value.strip()]
 
 
-def _points(name: str, values: list[str]) -> tuple[float, ...]:
+def _points(text: str) -> tuple[float, ...]:
+    """Return the cut points of a text such as "cut at 40; 60" or "40, 60"; none if it is another text."""
     try:
-        return tuple(float(value) for value in values)
+        return tuple(float(value) for value in _BETWEEN.split(_PREFIX.sub("", text.strip())) if value)
     except ValueError:
-        raise InputError(f"The cut points of {brief(name)} must be numbers, as in “{CUT_AT} 40; 60”.") from None
+        return ()
 
 
 def _with_rule(column: Column, text: str) -> Column:
@@ -167,8 +176,7 @@ def own_columns() -> None:
     mine = upload()
     if mine is None or not mine.columns:
         return
-    if refused := declare_columns(mine, keep_upload, _encoded).refused:
-        show_refusal(InputError(refused))
+    declare_columns(mine, keep_upload, _encoded)
 
 
 def declare_columns(mine: Table, keep: Callable[[Table], None], check: Callable[[Table], Table]) -> Table:
@@ -185,11 +193,11 @@ def declare_columns(mine: Table, keep: Callable[[Table], None], check: Callable[
     domains = [mine.domain(place) for place in range(len(mine.columns))]
     in_use = [place for place, column in enumerate(mine.columns) if column.use and domains[place] is not None]
     is_public = all(domains[place].public for place in in_use)  # type: ignore[union-attr]
-    said = _read_off(mine, in_use, is_refused=bool(mine.refused)) if is_public else LEAK
+    said = _read_off(mine, in_use) if is_public else LEAK
     st.caption(said)  # above the buttons: the table's tools lie over them
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
-            "Mark all as known without the data",
+            "Mark all as public",
             key="all.public",
             disabled=is_public,
             help=PUBLIC_HELP,
@@ -203,12 +211,13 @@ def declare_columns(mine: Table, keep: Callable[[Table], None], check: Callable[
         st.session_state[_SHOWN],
         hide_index=True,
         disabled=["column", TYPE],
+        column_order=["use", "column", TYPE, "values", "missing", "public", "meaning"],
         column_config={
             "use": st.column_config.CheckboxColumn(width="small"),
             "meaning": st.column_config.TextColumn(width="medium", help=MEANING_HELP, max_chars=MAX_NAME),
             "values": st.column_config.TextColumn(width="medium", help=VALUES_HELP),
             "missing": st.column_config.TextColumn(RULE, help=MISSING_HELP),
-            "public": st.column_config.CheckboxColumn(PUBLIC, width="medium", help=PUBLIC_HELP),
+            "public": st.column_config.CheckboxColumn(PUBLIC, width="small", help=PUBLIC_HELP),
         },
         key=_key(mine),
     )
@@ -218,7 +227,7 @@ def declare_columns(mine: Table, keep: Callable[[Table], None], check: Callable[
     return mine
 
 
-def _read_off(mine: DescribedTable, places: Sequence[int], *, is_refused: bool) -> str:
+def _read_off(mine: DescribedTable, places: Sequence[int]) -> str:
     """Return what the curator declares, and which public cut points are still those that were read from the data."""
     cuts = [
         escaped(mine.columns[place].name)
@@ -226,7 +235,7 @@ def _read_off(mine: DescribedTable, places: Sequence[int], *, is_refused: bool) 
         if isinstance(mine.domain(place), Cuts) and text_of(mine.domain(place)) == text_of(mine.proposals[place].domain)
     ]
     if not cuts:
-        return DECLARED if is_refused else f"{DECLARED} A release needs nothing more."
+        return DECLARED
     return (
         f"{DECLARED} But the cut points of {', '.join(cuts)} are still those read from the data. Choose cut points "
         "from public knowledge instead."
@@ -279,8 +288,8 @@ def _declared_cells(domain: Column | None) -> dict[str, object]:
 def missing_sentence(column: Column, number: int) -> str:
     """Return what happens to the missing values of a column, of which there are `number`."""
     state = column.domain[code_of_missing(column)]
-    rule = "a state of their own," if state not in column.states else "counted as"
-    return f"{brief(column.name)} has {many(number, 'missing value')}: {rule} “{state}”."
+    rule = "have the state" if state not in column.states else "count as"
+    return f"The {many(number, 'missing value')} of {brief(column.name)} {rule} “{state}”."
 
 
 def _set_aside(mine: DescribedTable) -> None:
@@ -317,8 +326,11 @@ def _edits(mine: Table) -> dict[int, dict[str, Any]]:
 
 def _description(mine: Table, keep: Callable[[Table], None]) -> None:
     """Offer the declared domains as a file, and take such a file."""
-    with st.popover("Domain description"):
-        st.caption("A file with the names of all columns and what you declared of them. It omits what was read off.")
+    with st.popover("Save or load the columns"):
+        st.caption(
+            "A file with what you declared of the columns. Save it before you reload or close the page, which forgets "
+            "the table; after another upload, load it here."
+        )
         download_button(
             "Download", write_domains(mine.columns), DESCRIPTION, mime="application/json", key="domains.out"
         )
@@ -344,20 +356,24 @@ def _encoded(mine: Upload) -> Upload:
             try:
                 data = encode(mine.frame, columns)
             except InputError as error:
-                raise InputError(f"{error}{_cuts_for_example(mine, columns)}") from None
+                raise _with_cuts(mine, columns) or error from None
         mine = replace(mine, dataset=data, encoded=columns)
     return mine
 
 
-def _cuts_for_example(mine: Upload, columns: Sequence[Column]) -> str:
-    """Return how cut points are typed, if the first column with values outside its states has numbers; else ""."""
-    column = next(column for column in columns if (encoded(column, mine.frame[column.name]) == OUTSIDE).any())
+def _with_cuts(mine: Upload, columns: Sequence[Column]) -> InputError | None:
+    """Return how cut points are typed if the first column with values outside its states has numbers."""
+    outside = (column for column in columns if (encoded(column, mine.frame[column.name]) == OUTSIDE).any())
+    column = next(outside, None)
+    if column is None or isinstance(column, Cuts):
+        return None
     numbers = numbers_in(mine.frame[column.name].dropna().drop_duplicates())
-    numbers = numbers[np.isfinite(numbers)]
-    if isinstance(column, Cuts) or not numbers.size:
-        return ""
-    points = dict.fromkeys(f"{point:.2g}" for point in np.quantile(numbers, [1 / 3, 2 / 3]))
-    return f" For example, type “{CUT_AT} {'; '.join(shortest(float(point)) for point in points)}” as its values."
+    if not np.isfinite(numbers).any():
+        return None
+    return InputError(
+        f"The column {brief(column.name)} has numbers other than the values that you typed. Type cut points, as in "
+        f"“{CUT_AT} 40; 60”."
+    )
 
 
 def _in_use(mine: Upload, place: int) -> Column:
@@ -385,7 +401,7 @@ def public_columns(chosen: Chosen, declared: Mapping[str, Column]) -> None:
         domain = declared.get(name)
         meaning = {"meaning": readable[name].meaning if name in readable else ""} if readable else {}
         cells = _declared_cells(domain) if domain else {"values": "; ".join(states)}
-        lines.append({"column": name, **meaning, **cells, "public": name not in leaks})
+        lines.append({"column": name, **meaning, **cells, PUBLIC: "no" if name in leaks else "yes"})
     with st.container(key="domains"):
         st.dataframe(
             pd.DataFrame.from_records(lines),
@@ -394,6 +410,6 @@ def public_columns(chosen: Chosen, declared: Mapping[str, Column]) -> None:
             column_config={
                 "values": st.column_config.TextColumn(width="medium"),
                 "missing": RULE,
-                "public": st.column_config.CheckboxColumn(PUBLIC, width="medium", help=PUBLIC_HELP),
+                PUBLIC: st.column_config.TextColumn(width="small", help=PUBLIC_HELP),
             },
         )
