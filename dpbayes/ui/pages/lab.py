@@ -123,8 +123,12 @@ def _accuracy_controls(chosen: Chosen) -> None:
 
 
 def _target(chosen: Chosen, net: Network) -> str:
-    """Return the chosen target, or that of the question on Explore."""
-    return chosen.settings.target if chosen.settings.target in net.names else question_of(chosen).target
+    """Return the chosen target, or that of the question on Explore; if it has one state, the first node of several."""
+    if chosen.settings.target in net.names:
+        return chosen.settings.target
+    varied = [name for name, card in zip(net.names, net.cards, strict=True) if card > 1]
+    target = question_of(chosen).target
+    return target if target in varied else next(iter(varied), target)
 
 
 def _scene(chosen: Chosen) -> Scene:
