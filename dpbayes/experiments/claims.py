@@ -1,27 +1,108 @@
-"""A claim of a paper along one axis: its bound, the measured values, and the finding at one point as a sentence."""
+"""The claims of the papers as they are shown: what is picked, a bound along one axis, and the finding as a sentence."""
 
+import enum
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import numpy as np
 
-from dpbayes.base.parameters import Parameter, parameters_of
+from dpbayes.base.memo import Memo
+from dpbayes.base.parameters import Choice, Parameter, parameters_of
 from dpbayes.base.steps import slices
 from dpbayes.base.text import numeral, typed
 from dpbayes.base.text import percent as in_percent
 from dpbayes.mechanisms.parameters import EPSILON
+from dpbayes.model.counts import Counts
+from dpbayes.model.network import Network
 from dpbayes.theory.claims.claim import Bound, Claim, Counterexample, Verdict, joined
 from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured
 from dpbayes.theory.claims.judgement import Decision, Judgement, judged
-from dpbayes.theory.claims.setting import Axis, ClaimParameters, EvaluationPoint, Subject, grid, moved
+from dpbayes.theory.claims.setting import Axis, ClaimParameters, EvaluationPoint, Subject, grid, moved, place
+from dpbayes.theory.index import CLAIMS, EXHIBITS, OPENING, counterexamples_of
+from dpbayes.theory.paper_map import PaperEntry, paper_map
+from dpbayes.theory.zhang16.summary import not_computable, table_1
 
 TOGETHER = 250
 """The number of cells times epsilons that are evaluated together, which takes a few hundredths of a second."""
 
 PRIOR = Parameter("a", 0.001, 1e9, 1, log=True, title="prior pseudo-count of every cell")
 RECORDS = Parameter("n", 1, 10**9, 1000, log=True, whole=True, title="records")
+
+
+# What a person picks
+
+
+ClaimShown = enum.Enum(  # type: ignore[misc]  # the members come from the claims
+    "ClaimShown", {f"claim_{k}": str(claim.reference) for k, claim in enumerate(CLAIMS)}
+)
+"""One claim, by its place in a paper; the members are in the order of the claims."""
+
+BoundClaim = enum.Enum("BoundClaim", {name: exhibit.title for name, exhibit in EXHIBITS.items()})  # type: ignore[misc]
+"""The bounds of claims, by the places of the claims."""
+
+OPENINGS = tuple(BoundClaim[name] for name in OPENING)
+"""The bounds for the first view, which fail at the default settings. The last needs no table."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundsOptions(ClaimParameters):
+    """What a bound is drawn against, and the numbers on which it depends."""
+
+    axis: Annotated[Axis, Choice(Axis, title="horizontal axis")]
+    prior: Annotated[float, PRIOR]
+    n: Annotated[int, RECORDS]
+
+
+def claim_of(shown: ClaimShown) -> Claim:
+    """Return the claim that is picked."""
+    return CLAIMS[list(ClaimShown).index(shown)]
+
+
+def exhibit_of(bound: BoundClaim) -> Exhibit:
+    """Return the claim with its bound that is picked."""
+    return EXHIBITS[bound.name]
+
+
+def shown_by(bound: BoundClaim) -> ClaimShown:
+    """Return the claim of a bound."""
+    return list(ClaimShown)[CLAIMS.index(exhibit_of(bound).claim)]
+
+
+def bounds_of(shown: ClaimShown) -> list[BoundClaim]:
+    """Return the bounds that are drawn of a claim: none of some, two of one."""
+    return [bound for bound in BoundClaim if exhibit_of(bound).claim == claim_of(shown)]
+
+
+def failures_of(shown: ClaimShown) -> tuple[Counterexample, ...]:
+    """Compute the settings at which a claim fails; nothing in them depends on a table."""
+    return counterexamples_of(claim_of(shown))
+
+
+def mentions() -> Mapping[Claim, PaperEntry]:
+    """Return, by claim, where the code and the tests of this program name it."""
+    package = Path(__file__).parents[1]
+    return {entry.claim: entry for entry in paper_map(package, package.parent / "tests")}
+
+
+def setting(
+    network: Network, prior: float, n: int | None, counts: Counts | None, seed: int, memo: Memo, **at: Any
+) -> tuple[Subject, EvaluationPoint]:
+    """Return the subject of claims, and the numbers `epsilon`, `draws` and `knobs` of a bound."""
+    return Subject(network, prior, n, counts, seed, memo), EvaluationPoint((at["epsilon"],), at["draws"], at["knobs"])
+
+
+def live_table_1(subject: Subject, at: EvaluationPoint, *, is_curator: bool) -> tuple[list[dict[str, str]], list[str]]:
+    """Return the rows of Table 1 of [Zhang16] at a setting as texts, and why other rows are missing."""
+    missing = not_computable(subject.network, subject.records)
+    rows = [row.texts(is_curator=is_curator) for row in table_1(subject, at)]
+    return rows, [f"{mechanism} is not in the table: {why}." for mechanism, why in missing.items()]
+
+
+# A bound along an axis
 
 
 def axis_parameter(axis: Axis) -> Parameter:
@@ -61,6 +142,11 @@ class ClaimInputs:
     def is_public(self) -> bool:
         """Whether the board depends on public values only."""
         return self.exhibit.uses.is_public_for(self.subject)
+
+    @property
+    def here(self) -> float:
+        """The setting's position on the axis. Errors: InputError on the axis of records without a table."""
+        return place(self.subject, self.at, self.axis)
 
     @property
     def has_moving_table(self) -> bool:
@@ -141,6 +227,17 @@ GENERAL = {
     Verdict.UNCLEAR: "cannot be checked as stated",
 }
 """The verdict on a claim as the beginning of every sentence about it."""
+
+
+SHORT = {
+    Verdict.HOLDS: "✓ holds",
+    Verdict.LOOSE: "✓ holds",
+    Verdict.AMENDED: "△ corrected",
+    Verdict.FALSE: "✗ fails",
+    Verdict.VACUOUS: "○ vacuous",
+    Verdict.UNCLEAR: "? unclear",
+}
+"""The verdicts as a list has room for them."""
 
 
 def finding(here: Evaluation) -> str:
@@ -261,3 +358,11 @@ def claim_verdict(claim: Claim, examples: tuple[Counterexample, ...]) -> str:
     return (
         f"{start}: it states {shown_as(first.printed)}, but the true value is {shown_as(first.truth)} ({first.unit})."
     )
+
+
+def failure_text(example: Counterexample) -> str:
+    """Return one setting at which a claim fails, with its numbers in Markdown."""
+    setting = example.setting.rstrip(".")
+    text = f"{setting[0].upper()}{setting[1:]}: the true value is **{shown_as(example.truth)}**, the paper states "
+    text += f"{shown_as(example.printed)}, and the proved bound is {shown_as(example.certified)} ({example.unit})."
+    return text.replace("$", "\\$").replace("~", "\\~")

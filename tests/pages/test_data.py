@@ -10,12 +10,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.text import many
+from dpbayes.experiments.claims import BoundClaim
 from dpbayes.sources.columns import Categories, Cuts
 from dpbayes.sources.domains import DeclaredColumn, read_domains, write_domains
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.pages.data_columns import LEAK
 from dpbayes.ui.session.graphs import MAX_NAME
-from dpbayes.ui.session.options import BoundClaim, ProofsView
+from dpbayes.ui.session.options import ProofsView
 from dpbayes.ui.session.settings import Seat
 from tests.conftest import thorough
 from tests.pages.conftest import (

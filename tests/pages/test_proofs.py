@@ -6,18 +6,18 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.audit.registry import audit
-from dpbayes.experiments.claims import shown_as
+from dpbayes.experiments.claims import SHORT, BoundClaim, ClaimShown, bounds_of, claim_of, shown_as
 from dpbayes.mechanisms import OF_RECORDS, LaplaceUpdates
 from dpbayes.mechanisms.die.hellinger import HellingerLocal
 from dpbayes.posteriors.hellinger import Die
 from dpbayes.sources.named_networks import load_named
 from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.index import CLAIMS, EXHIBITS, counterexamples_of
-from dpbayes.ui.pages.proofs_claims import BOUNDS, SHORT, claim_place
+from dpbayes.ui.pages.proofs_claims import claim_place
 from dpbayes.ui.pages.proofs_mechanism import EXAMPLES
 from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.link import query_of, settings_from
-from dpbayes.ui.session.options import AttackedTables, AuditSubject, BoundClaim, Experiment, ProofsView
+from dpbayes.ui.session.options import AttackedTables, AuditSubject, Experiment, ProofsView
 from dpbayes.ui.session.settings import Seat
 from tests.conftest import crossed, thorough
 from tests.pages.screen import (
@@ -180,8 +180,9 @@ def test_the_claims_open_on_one_that_fails_where_it_is_set() -> None:
         assert list(table["verdict"]) == [SHORT[claim.verdict] for claim in CLAIMS]
 
 
-@pytest.mark.parametrize("claim", thorough(CLAIMS, sample=CLAIMS[::6]), ids=claim_place)
-def test_every_claim_opens_with_its_verdict_its_finding_and_its_counterexamples(claim: Any) -> None:
+@pytest.mark.parametrize("shown", thorough(ClaimShown, sample=list(ClaimShown)[::6]), ids=claim_place)
+def test_every_claim_opens_with_its_verdict_its_finding_and_its_counterexamples(shown: ClaimShown) -> None:
+    claim = claim_of(shown)
     at = claim_opened(str(claim.reference))
     assert not sentences(at)
     text = plain(everything(at))
@@ -189,8 +190,8 @@ def test_every_claim_opens_with_its_verdict_its_finding_and_its_counterexamples(
     assert plain(claim.finding) in text
     for example in counterexamples_of(claim):
         assert f"the true value is **{shown_as(example.truth)}**" in text
-    names = [shown["name"] for shown in boards(at)]
-    assert names == ["claim"] * bool(BOUNDS[claim])
+    names = [board["name"] for board in boards(at)]
+    assert names == ["claim"] * bool(bounds_of(shown))
 
 
 COUNTED = [claim for claim in BoundClaim if EXHIBITS[claim.name].uses is Uses.COUNTS]

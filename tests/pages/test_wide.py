@@ -12,9 +12,10 @@ import pytest
 import streamlit as st
 
 from dpbayes.audit.loss import trimmed
+from dpbayes.experiments.claims import BoundClaim
 from dpbayes.theory.claims import setting as bounds_subject
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
-from dpbayes.ui.session.options import AuditSubject, BoundClaim, ProofsView
+from dpbayes.ui.session.options import AuditSubject, ProofsView
 from tests.conftest import crossed, thorough
 from tests.pages.conftest import (
     boards,

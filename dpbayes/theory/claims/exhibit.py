@@ -180,6 +180,11 @@ class Uses(enum.Enum):
     COUNTS = "the counts"
 
     @property
+    def reads_counts(self) -> bool:
+        """Whether something of the claim follows from the counts."""
+        return self is not Uses.PUBLIC
+
+    @property
     def is_for_all(self) -> bool:
         """Whether the recipient may see the claim, without simulations from the counts."""
         return self is not Uses.COUNTS

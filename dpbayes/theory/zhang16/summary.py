@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpbayes.base.references import Reference
+from dpbayes.base.text import numeral
+from dpbayes.base.types import FloatArray
 from dpbayes.model.network import Network
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict
 from dpbayes.theory.claims.exhibit import Uses
@@ -28,6 +30,26 @@ class Table1Row:
     utility_of: str
     utility: Bound
     uses: Uses = Uses.PUBLIC
+
+    def texts(self, *, is_curator: bool) -> dict[str, str]:
+        """Return the row as texts by column; a recipient sees no number that follows from the counts."""
+        pairs = ((_largest(bound.printed), _largest(bound.certified), bound.unit) for bound in self.privacy)
+        printed, certified = "curator only", "curator only"
+        if is_curator or self.uses.is_for_all:
+            printed, certified = _largest(self.utility.printed), _largest(self.utility.certified)
+        return {
+            "mechanism": self.mechanism,
+            "privacy, as stated": "; ".join(f"{stated} (proved {proved}) {unit}" for stated, proved, unit in pairs),
+            "utility of": self.utility_of,
+            "utility, as stated": printed,
+            "utility, proved": certified,
+            "unit": self.utility.unit,
+        }
+
+
+def _largest(values: FloatArray) -> str:
+    largest = float(np.max(values))
+    return numeral(largest) if math.isfinite(largest) else "unknown"
 
 
 def table_1(subject: Subject, at: EvaluationPoint) -> tuple[Table1Row, ...]:

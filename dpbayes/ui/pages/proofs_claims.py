@@ -1,33 +1,40 @@
 """Proofs, second part: every claim of the papers with its statement, its verdict and its board."""
 
-import math
-from collections.abc import Hashable, Mapping
+import enum
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
-import numpy as np
 import streamlit as st
 
-import dpbayes
 from dpbayes.base import terms
 from dpbayes.base.libraries import pd
 from dpbayes.base.memo import Memo
 from dpbayes.base.references import PAPERS
-from dpbayes.base.text import numeral, typed
+from dpbayes.base.text import typed
 from dpbayes.base.validation import InputError
 from dpbayes.boards.board import View
 from dpbayes.boards.proofs import claim_view
-from dpbayes.experiments.claims import ClaimInputs, claim_verdict, shown_as
-from dpbayes.theory.claims.claim import Claim, Counterexample, Verdict
-from dpbayes.theory.claims.exhibit import Uses
-from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject, place
-from dpbayes.theory.index import CLAIMS, EXHIBITS, OPENING, counterexamples_of
-from dpbayes.theory.paper_map import PaperEntry, paper_map
-from dpbayes.theory.zhang16.summary import Table1Row, not_computable, table_1
+from dpbayes.experiments.claims import (
+    OPENINGS,
+    SHORT,
+    BoundClaim,
+    ClaimInputs,
+    ClaimShown,
+    bounds_of,
+    claim_of,
+    claim_verdict,
+    exhibit_of,
+    failure_text,
+    failures_of,
+    live_table_1,
+    mentions,
+    setting,
+    shown_by,
+)
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.kept import server_cache
-from dpbayes.ui.session.options import BoundClaim, ClaimShown, Experiment
+from dpbayes.ui.session.options import Experiment
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.address import turn_to
 from dpbayes.ui.widgets.board import share, show
@@ -40,100 +47,78 @@ from dpbayes.ui.widgets.from_python import (
 )
 from dpbayes.ui.widgets.show import assumption, folded, refusals_said_once, sentence_instead, source
 
-CLAIM_OF = dict(zip(ClaimShown, CLAIMS, strict=True))
-OPTION_OF = dict(zip(CLAIMS, ClaimShown, strict=True))
-
-BOUNDS: dict[Claim, list[BoundClaim]] = {
-    claim: [BoundClaim[name] for name, exhibit in EXHIBITS.items() if exhibit.claim == claim] for claim in CLAIMS
-}
-"""The bounds that are drawn of each claim: none of some, two of one."""
-
-COLOURS = {
-    Verdict.HOLDS: "green",
-    Verdict.LOOSE: "green",
-    Verdict.AMENDED: "green",
-    Verdict.FALSE: "red",
-    Verdict.VACUOUS: "gray",
-    Verdict.UNCLEAR: "gray",
-}
-
-SHORT = {
-    Verdict.HOLDS: "✓ holds",
-    Verdict.LOOSE: "✓ holds",
-    Verdict.AMENDED: "△ corrected",
-    Verdict.FALSE: "✗ fails",
-    Verdict.VACUOUS: "○ vacuous",
-    Verdict.UNCLEAR: "? unclear",
-}
-"""The verdicts as the list has room for them."""
+COLOURS = {"✓": "green", "△": "green", "✗": "red", "○": "gray", "?": "gray"}
+"""The colours of verdicts, by their marks in the list."""
 
 
 @refusals_said_once()
 def claims_part(chosen: Chosen) -> None:
     """Show the claim that is picked with its board, the list of all claims, and their sources."""
-    claim, bound = selected(chosen)
+    shown, bound = selected(chosen)
+    claim = claim_of(shown)
     with st.container(key="beside.claims"):
         left, main = st.columns([4, 9], gap="medium")
     with left:
-        _list(claim)
+        _list(shown)
     with main.container(key="proofs-board", gap="xxsmall"):
         verdict = claim.verdict.value.capitalize()
-        st.markdown(f"Stated: **{claim.title}.** Verdict: :{COLOURS[claim.verdict]}[**{verdict}.**]")
+        colour = COLOURS[SHORT[claim.verdict][0]]
+        st.markdown(f"Stated: **{claim.title}.** Verdict: :{colour}[**{verdict}.**]")
         with sentence_instead():
             if bound is not None:
-                _bound_board(chosen, claim, bound)
+                _bound_board(chosen, shown, bound)
             else:
-                st.markdown(f"## {claim_verdict(claim, failures(claim))}".replace("$", r"\$"))
-        _finding(claim)
+                st.markdown(f"## {claim_verdict(claim_of(shown), failures(shown))}".replace("$", r"\$"))
+        _finding(shown)
     with left:
-        if bound is not None and (chosen.is_curator or EXHIBITS[bound.name].uses.is_for_all):
-            _bound_controls(chosen, claim, bound)
+        if bound is not None and (chosen.is_curator or exhibit_of(bound).uses.is_for_all):
+            _bound_controls(chosen, shown, bound)
     with st.container(key="below"), sentence_instead():
-        _details(chosen, claim, bound)
-        _sources(claim)
+        _details(chosen, shown, bound)
+        _sources(shown)
         _table_1_live(chosen)
 
 
 # The selection
 
 
-def selected(chosen: Chosen) -> tuple[Claim, BoundClaim | None]:
+def selected(chosen: Chosen) -> tuple[ClaimShown, BoundClaim | None]:
     """Return the claim that the settings name, and its bound; else one that fails as things are set."""
     explicit = dict(chosen.settings.parameters)
     named = explicit.get("proofs.bound")
     if "proofs.claim" not in explicit:
         bound = named or _opening(chosen)
-        return EXHIBITS[bound.name].claim, bound
-    claim = CLAIM_OF[explicit["proofs.claim"]]
-    bounds = BOUNDS[claim]
-    return claim, named if named in bounds else next(iter(bounds), None)
+        return shown_by(bound), bound
+    shown = explicit["proofs.claim"]
+    bounds = bounds_of(shown)
+    return shown, named if named in bounds else next(iter(bounds), None)
 
 
 def _opening(chosen: Chosen) -> BoundClaim:
-    """Return the first of `OPENING` that this seat can see as things are set."""
-    for name in OPENING[:-1]:
-        if chosen.is_curator or EXHIBITS[name].uses.is_for_all:
+    """Return the first of `OPENINGS` that this seat can see as things are set."""
+    for bound in OPENINGS[:-1]:
+        if chosen.is_curator or exhibit_of(bound).uses.is_for_all:
             try:
-                inputs = claim_inputs(chosen, BoundClaim[name])
-                EXHIBITS[name].limit(inputs.subject, inputs.at)
+                inputs = claim_inputs(chosen, bound)
+                inputs.exhibit.limit(inputs.subject, inputs.at)
             except InputError:
                 continue
-            return BoundClaim[name]
-    return BoundClaim[OPENING[-1]]
+            return bound
+    return OPENINGS[-1]
 
 
 # The list
 
 
-def _list(claim: Claim) -> None:
+def _list(shown: ClaimShown) -> None:
     """List all claims with their verdicts; a click on a row opens its claim."""
     key = "parameter.proofs.claim"
-    controls.mirror(key, OPTION_OF[claim])
+    controls.mirror(key, shown)
     st.selectbox(
         "Claim",
         list(ClaimShown),
         key=key,
-        format_func=lambda option: claim_place(CLAIM_OF[option]),
+        format_func=claim_place,
         on_change=lambda: set_parameter("proofs.claim", st.session_state[key]),
     )
     with st.container(key="claims-list", gap=None):
@@ -145,8 +130,8 @@ def _list(claim: Claim) -> None:
             on_select=_open_row,
             selection_mode="single-row",
         )
-    fails = sum(claim.verdict is Verdict.FALSE for claim in CLAIMS)
-    st.caption(f"Of the {len(CLAIMS)} claims in the papers, {fails} fail as stated. Click a row to open its claim.")
+    fails = sum(SHORT[claim_of(shown).verdict][0] == "✗" for shown in ClaimShown)
+    st.caption(f"Of the {len(ClaimShown)} claims in the papers, {fails} fail as stated. Click a row to open its claim.")
 
 
 def _open_row() -> None:
@@ -155,37 +140,36 @@ def _open_row() -> None:
     except (TypeError, LookupError):
         return
     for row in rows:
-        if isinstance(row, int) and 0 <= row < len(CLAIMS):
+        if isinstance(row, int) and 0 <= row < len(ClaimShown):
             set_parameter("proofs.claim", list(ClaimShown)[row])
 
 
 def claims_table() -> "pd.DataFrame":
-    """Return all claims as a table, one line for each, in the order of `CLAIMS`."""
+    """Return all claims as a table, one line for each, in their order."""
+    claims = [claim_of(shown) for shown in ClaimShown]
     return pd.DataFrame(
         {
-            "verdict": [SHORT[claim.verdict] for claim in CLAIMS],
-            "paper": [_paper(claim).partition(" ")[0] for claim in CLAIMS],
-            "place": [claim.reference.place for claim in CLAIMS],
-            "statement": [claim.title for claim in CLAIMS],
-            "finding": [claim.finding for claim in CLAIMS],
+            "verdict": [SHORT[claim.verdict] for claim in claims],
+            "paper": [claim_place(shown).partition(" ")[0] for shown in ClaimShown],
+            "place": [claim.reference.place for claim in claims],
+            "statement": [claim.title for claim in claims],
+            "finding": [claim.finding for claim in claims],
         }
     )
 
 
-def claim_place(claim: Claim) -> str:
+def claim_place(shown: ClaimShown) -> str:
     """Return the paper and the place in it."""
-    return f"{_paper(claim)}, {claim.reference.place}"
-
-
-def _paper(claim: Claim) -> str:
-    return PAPERS[claim.reference.paper].name.removeprefix("the ")
+    reference = claim_of(shown).reference
+    return f"{PAPERS[reference.paper].name.removeprefix('the ')}, {reference.place}"
 
 
 # One claim
 
 
-def _finding(claim: Claim) -> None:
+def _finding(shown: ClaimShown) -> None:
     """Show what was found about the claim, and the page that is about it."""
+    claim = claim_of(shown)
     st.markdown(f"**Finding.** {claim.finding}")
     opens = f"Open {claim.page}"
     if claim.page and st.button(opens, key="proofs.page", type="tertiary", icon=":material/arrow_forward:"):
@@ -202,13 +186,13 @@ def _turn_to_page(page: str) -> None:
 
 def claim_inputs(chosen: Chosen, bound: BoundClaim) -> ClaimInputs:
     """Return what the board of a bound is computed from. Errors: InputError."""
-    exhibit, settings = EXHIBITS[bound.name], chosen.settings
+    exhibit, settings = exhibit_of(bound), chosen.settings
     suited = {name: settings.parameter(f"bounds.{name}", value) for name, value in exhibit.defaults}
     options = replace(settings.options("bounds"), **suited)
-    counts = chosen.counts if chosen.is_curator and exhibit.uses is not Uses.PUBLIC else None
+    counts = chosen.counts if chosen.is_curator and exhibit.uses.reads_counts else None
     prior = float(settings.parameter("bounds.prior", settings.prior.pseudo_count))
-    subject = Subject(chosen.network, prior, chosen.n, counts, chosen.seed, _memo())
-    at = EvaluationPoint((settings.parameter("epsilon"),), settings.parameter("draws"), options)
+    numbers = {"epsilon": settings.parameter("epsilon"), "draws": settings.parameter("draws"), "knobs": options}
+    subject, at = setting(chosen.network, prior, chosen.n, counts, chosen.seed, _memo(), **numbers)
     wanted = settings.parameter("bounds.axis", exhibit.axes[0])
     axis = wanted if wanted in exhibit.axes else exhibit.axes[0]
     return ClaimInputs(exhibit, subject, at, axis)
@@ -216,8 +200,8 @@ def claim_inputs(chosen: Chosen, bound: BoundClaim) -> ClaimInputs:
 
 def value_of(chosen: Chosen, inputs: ClaimInputs) -> str:
     """Return the point of the axis that the settings name, as text. Errors: InputError without a table."""
-    here = place(inputs.subject, inputs.at, inputs.axis)
-    if inputs.axis is Axis.RECORDS:
+    here = inputs.here
+    if inputs.axis.control == "bounds.n":
         here = chosen.parameter("bounds.n", int(here))
     return typed(here)
 
@@ -237,39 +221,39 @@ def _inputs_key(inputs: ClaimInputs, bound: BoundClaim) -> Hashable:
         for name in sorted({knob.rpartition(".")[2] for knob in inputs.exhibit.knobs} - {inputs.axis.field, "n"})
         if name != "prior"
     )
-    prior = 0.0 if inputs.axis is Axis.PRIOR else subject.concentration
+    prior = 0.0 if inputs.axis.control == "bounds.prior" else subject.concentration
     return bound, inputs.axis, fixed, subject.network, prior, subject.n, subject.digest, subject.seed
 
 
-def _bound_board(chosen: Chosen, claim: Claim, bound: BoundClaim) -> None:
+def _bound_board(chosen: Chosen, shown: ClaimShown, bound: BoundClaim) -> None:
     """Show the bound of a claim along its axis."""
-    exhibit = EXHIBITS[bound.name]
+    exhibit = exhibit_of(bound)
     if not (chosen.is_curator or exhibit.uses.is_for_all):
-        st.markdown(f"## {claim_verdict(claim, failures(claim))}".replace("$", r"\$"))
+        st.markdown(f"## {claim_verdict(claim_of(shown), failures(shown))}".replace("$", r"\$"))
         st.info("This picture is computed from the counts of the table: only the curator sees it.")
         return
     inputs = claim_inputs(chosen, bound)
     value = value_of(chosen, inputs)
-    facts = {} if exhibit.uses is Uses.PUBLIC else {"table": chosen.data_title}
+    facts = {"table": chosen.data_title} if exhibit.uses.reads_counts else {}
 
     def view() -> View:
         return claim_view(inputs).stating(facts)
 
     def python() -> None:
-        show_python(python_of_bound(chosen, bound, *inputs.point(value)), "bounds", chosen)
+        show_python(python_of_bound(chosen, bound, inputs, value), "bounds", chosen)
 
     show("claim", _inputs_key(inputs, bound), view, value)
     share(view(), value, python=python)
 
 
-def _bound_controls(chosen: Chosen, claim: Claim, bound: BoundClaim) -> None:
+def _bound_controls(chosen: Chosen, shown: ClaimShown, bound: BoundClaim) -> None:
     """Show the controls of a bound, except the one that its slider is."""
-    exhibit, settings = EXHIBITS[bound.name], chosen.settings
+    exhibit, settings = exhibit_of(bound), chosen.settings
     wanted = settings.parameter("bounds.axis", exhibit.axes[0])
     axis = wanted if wanted in exhibit.axes else exhibit.axes[0]
     defaults = dict(exhibit.defaults) | {"prior": settings.prior.pseudo_count}
-    if len(BOUNDS[claim]) > 1:
-        _choice("Bound", "proofs.bound", BOUNDS[claim], bound)
+    if len(bounds_of(shown)) > 1:
+        _choice("Bound", "proofs.bound", bounds_of(shown), bound)
     if len(exhibit.axes) > 1:
         _choice("Horizontal axis", "bounds.axis", exhibit.axes, axis)
     for name in exhibit.knobs:
@@ -279,7 +263,7 @@ def _bound_controls(chosen: Chosen, claim: Claim, bound: BoundClaim) -> None:
         controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)
 
 
-def _choice(label: str, name: str, options: "list[BoundClaim] | tuple[Axis, ...]", value: object) -> None:
+def _choice(label: str, name: str, options: Sequence[enum.Enum], value: object) -> None:
     key = f"proofs.choice.{name}"
     controls.mirror(key, value)
     st.selectbox(
@@ -294,27 +278,22 @@ def _choice(label: str, name: str, options: "list[BoundClaim] | tuple[Axis, ...]
 # Below the board
 
 
-def failures(claim: Claim) -> tuple[Counterexample, ...]:
-    """Return the settings at which a claim fails, computed once; nothing in them depends on a table."""
-    return _failures(str(claim.reference))
+failures = server_cache(100)(failures_of)
+"""The settings at which a claim fails, computed once; nothing in them depends on a table."""
 
 
-@server_cache(100)
-def _failures(name: str) -> tuple[Counterexample, ...]:
-    return counterexamples_of(next(claim for claim in CLAIMS if str(claim.reference) == name))
-
-
-def _details(chosen: Chosen, claim: Claim, bound: BoundClaim | None) -> None:
+def _details(chosen: Chosen, shown: ClaimShown, bound: BoundClaim | None) -> None:
     """Show the formula with the present numbers, the conditions, and where the claim fails."""
+    claim = claim_of(shown)
     st.subheader("Formula and conditions")
     st.latex(claim.formula)
-    is_shown = bound is not None and (chosen.is_curator or EXHIBITS[bound.name].uses.is_for_all)
+    is_shown = bound is not None and (chosen.is_curator or exhibit_of(bound).uses.is_for_all)
     if bound is not None and is_shown:
         with sentence_instead():
             _filled_in(chosen, bound)
     source(claim.reference)
-    if failing := failures(claim):
-        st.markdown("**Where it fails**\n" + "\n".join(map(_fails, failing)))
+    if failing := failures(shown):
+        st.markdown("\n- ".join(["**Where it fails**", *map(failure_text, failing)]))
 
 
 def _filled_in(chosen: Chosen, bound: BoundClaim) -> None:
@@ -331,18 +310,10 @@ def _filled_in(chosen: Chosen, bound: BoundClaim) -> None:
         st.caption("A condition marked ✗ does not hold here; the stated bound is still shown.")
 
 
-def _fails(example: Counterexample) -> str:
-    """Return one setting with its numbers, as an item of a list."""
-    setting = example.setting.rstrip(".")
-    text = f"{setting[0].upper()}{setting[1:]}: the true value is **{shown_as(example.truth)}**, the paper states "
-    text += f"{shown_as(example.printed)}, and the proved bound is {shown_as(example.certified)} ({example.unit})."
-    return "- " + text.replace("$", "\\$").replace("~", "\\~")
-
-
-def python_of_bound(chosen: Chosen, bound: BoundClaim, subject: Subject, at: EvaluationPoint) -> str:
-    """Return the code that gives the bound as stated in the paper and as proved, at one setting."""
-    exhibit = EXHIBITS[bound.name]
-    needs_counts = exhibit.uses is Uses.COUNTS and subject.counts is not None and subject.n == chosen.n
+def python_of_bound(chosen: Chosen, bound: BoundClaim, inputs: ClaimInputs, value: str) -> str:
+    """Return the code that gives the bound as stated in the paper and as proved, at one point of the axis."""
+    exhibit, (subject, at) = exhibit_of(bound), inputs.point(value)
+    needs_counts = not exhibit.uses.is_for_all and subject.counts is not None and subject.n == chosen.n
     table = counts_in_python(chosen) if needs_counts else network_in_python(subject.network)
     counts = "counts" if needs_counts else "None"
     names = [name.rpartition(".")[2] for name in exhibit.knobs if name.startswith("bounds.")]
@@ -362,15 +333,12 @@ def python_of_bound(chosen: Chosen, bound: BoundClaim, subject: Subject, at: Eva
 # Sources, Table 1, verdicts
 
 
-@server_cache(1, spinner="Reading the docstrings …")
-def _entries() -> Mapping[Claim, PaperEntry]:
-    """Return, by claim, where the code and the tests name it."""
-    package = Path(dpbayes.__file__).parent
-    return {entry.claim: entry for entry in paper_map(package, package.parent / "tests")}
+_entries = server_cache(1, spinner="Reading the docstrings …")(mentions)
 
 
-def _sources(claim: Claim) -> None:
+def _sources(shown: ClaimShown) -> None:
     """Show which code and which tests name the claim, and how to cite its paper."""
+    claim = claim_of(shown)
     with folded("Code, tests and citation", key="proofs.sources") as is_open:
         if is_open:
             entry = _entries()[claim]
@@ -384,40 +352,16 @@ def _table_1_live(chosen: Chosen) -> None:
     with folded("Table 1 of AAAI 2016 at these settings", key="bounds.table1") as is_open:
         if not is_open:
             return
-        rows, missing = _table_1(chosen), not_computable(chosen.network, chosen.counts.n)
-        st.dataframe(pd.DataFrame([_as_row(row, chosen) for row in rows]), hide_index=True)
-        for mechanism, why in missing.items():
-            st.caption(f"{mechanism} is not in the table: {why}.")
+        prior = float(chosen.parameter("bounds.prior", chosen.settings.prior.pseudo_count))
+        numbers = {"epsilon": chosen.epsilon, "draws": chosen.parameter("draws"), "knobs": chosen.options("bounds")}
+        at = setting(chosen.network, prior, chosen.counts.n, chosen.counts, chosen.seed, _memo(), **numbers)
+        rows, missing = live_table_1(*at, is_curator=chosen.is_curator)
+        st.dataframe(pd.DataFrame(rows), hide_index=True)
+        for sentence in missing:
+            st.caption(sentence)
         hidden = "" if chosen.is_curator else " Values computed from the counts are shown to the curator only."
         st.caption(
             "ε, δ, t, ω, L0, the prior and the number of samples are those set on this page. The row of Fourier is "
             f"for its largest table, and the row of MAP is for the first binary node without parents.{hidden}"
             + (" Not private (curator view)." if chosen.is_curator else "")
         )
-
-
-def _table_1(chosen: Chosen) -> tuple[Table1Row, ...]:
-    prior = float(chosen.parameter("bounds.prior", chosen.settings.prior.pseudo_count))
-    subject = Subject(chosen.network, prior, chosen.counts.n, chosen.counts, chosen.seed, _memo())
-    return table_1(subject, EvaluationPoint((chosen.epsilon,), chosen.parameter("draws"), chosen.options("bounds")))
-
-
-def _as_row(row: Table1Row, chosen: Chosen) -> dict[str, str]:
-    promises = "; ".join(
-        f"{_value(bound.printed)} (proved {_value(bound.certified)}) {bound.unit}" for bound in row.privacy
-    )
-    is_seen = chosen.is_curator or row.uses.is_for_all
-    return {
-        "mechanism": row.mechanism,
-        "privacy, as stated": promises,
-        "utility of": row.utility_of,
-        "utility, as stated": _value(row.utility.printed) if is_seen else "curator only",
-        "utility, proved": _value(row.utility.certified) if is_seen else "curator only",
-        "unit": row.utility.unit,
-    }
-
-
-def _value(values: np.ndarray) -> str:
-    """Return the largest of some numbers."""
-    largest = float(np.max(values))
-    return numeral(largest) if math.isfinite(largest) else "unknown"

@@ -9,14 +9,12 @@ from dpbayes.base.parameters import Choice, Parameter, parameters_of
 from dpbayes.boards.which_epsilon import TOLERANCE
 from dpbayes.experiments import die
 from dpbayes.experiments.accuracy import plan
-from dpbayes.experiments.claims import PRIOR, RECORDS
+from dpbayes.experiments.claims import BoundClaim, BoundsOptions, ClaimShown
 from dpbayes.experiments.regression_scenario import RegressionScenario
 from dpbayes.mechanisms import OF_RECORDS, PRIVATE
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.mechanisms.regression import DRAWS, NOISE_VARIANCE, NORM_BOUND, PRIOR_PRECISION
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.theory.claims.setting import Axis, ClaimParameters
-from dpbayes.theory.index import CLAIMS, EXHIBITS
 
 # Explore
 
@@ -166,15 +164,6 @@ class ProofsView(enum.Enum):
     CLAIMS = "the papers' claims"
 
 
-ClaimShown = enum.Enum(  # type: ignore[misc]  # the members come from the claims
-    "ClaimShown", {f"claim_{k}": str(claim.reference) for k, claim in enumerate(CLAIMS)}
-)
-"""One claim, by its place in a paper; the members are in the order of `CLAIMS`."""
-
-BoundClaim = enum.Enum("BoundClaim", {name: exhibit.title for name, exhibit in EXHIBITS.items()})  # type: ignore[misc]
-"""The bounds of claims, by the places of the claims."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class ProofsOptions:
     """The part of the page, the claim that is shown, and its bound if it has several."""
@@ -182,15 +171,6 @@ class ProofsOptions:
     view: Annotated[ProofsView, Choice(ProofsView, title="part", labels=("This mechanism", "The papers’ claims"))]
     claim: Annotated[enum.Enum, Choice(ClaimShown, title="claim")]
     bound: Annotated[enum.Enum, Choice(BoundClaim, title="bound")]
-
-
-@dataclass(frozen=True, kw_only=True)
-class BoundsOptions(ClaimParameters):
-    """What a bound is drawn against, and the numbers on which it depends."""
-
-    axis: Annotated[Axis, Choice(Axis, title="horizontal axis")]
-    prior: Annotated[float, PRIOR]
-    n: Annotated[int, RECORDS]
 
 
 # Lab
