@@ -4,7 +4,6 @@ The attacker knows all other records, and has prior odds of two values of the re
 same table have independent noise. If j records are linked, the loss is j times epsilon.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,7 +57,14 @@ class Risk:
     rare: float
 
     def __str__(self) -> str:
-        return sentences([self])
+        """Return the meaning of the risk; "at most" rounds up."""
+        them = "it" if self.releases == 1 else f"{self.releases:,} releases"
+        return (
+            "Consider an attacker who knows all other records and finds two values of one record equally likely. "
+            f"Without the release, the attacker guesses right 50 times in 100; with {them}, at most "
+            f"{in_hundred(self.guess.high)} times. The guarantee alone allows {in_hundred(self.promised)} times. "
+            f"{_belief(self)}"
+        )
 
     def usual(self, beliefs: ArrayLike) -> FloatArray:
         """Return levels that true beliefs (...) exceed with probability at most RARE: (...)."""
@@ -197,22 +203,6 @@ def belief_sentence(promise: Guarantee, *, suspicion: float = SUSPICION, release
 def _limit(most: float, promise: Guarantee) -> str:
     apart = ", apart from rare cases (δ)" if promise.delta else ""
     return "near certainty" if in_hundred(most) == "100" else f"at most {in_hundred(most)}%{apart}"
-
-
-def sentences(risks: Sequence[Risk]) -> str:
-    """Return the meaning of risks of one mechanism and one suspicion, fewest releases first; "at most" rounds up."""
-    first, *more = risks
-    them = "it" if first.releases == 1 else f"{first.releases:,} releases"
-    text = (
-        "Consider an attacker who knows all other records and finds two values of one record equally likely. Without "
-        f"the release, the attacker guesses right 50 times in 100; with {them}, at most "
-        f"{in_hundred(first.guess.high)} times. The guarantee alone allows {in_hundred(first.promised)} times. "
-        f"{_belief(first)}"
-    )
-    for risk in more:
-        guess = f"the attacker guesses right at most {in_hundred(risk.guess.high)} times in 100"
-        text += f" After {risk.releases:,} releases, {guess}. {_belief(risk)}"
-    return text
 
 
 def _belief(risk: Risk) -> str:

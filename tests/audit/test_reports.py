@@ -1,4 +1,3 @@
-import dataclasses
 import math
 
 import numpy as np
@@ -88,9 +87,6 @@ def test_every_report_is_consistent(mechanism):
         assert len(laws.outputs) == len(laws.first) == len(laws.second)
         assert [laws.first.sum(), laws.second.sum()] == pytest.approx([1, 1])
         assert np.log(laws.first / laws.second).max() == pytest.approx(report.exact)
-    assert dataclasses.is_dataclass(report)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        report.exact = 0
 
 
 @pytest.mark.parametrize(

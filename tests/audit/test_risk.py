@@ -14,7 +14,6 @@ from dpbayes.audit.risk import (
     losses_of,
     promised_guess,
     risk,
-    sentences,
 )
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError
@@ -74,7 +73,7 @@ USUAL = "; in 99% of cases it rises to at most"
 )
 def test_a_belief_in_words(delta, ceiling, rare, text):
     one = Risk(Guarantee(1.0, delta), 3, Between(0.6, 0.61), promised=0.7, suspicion=0.1, ceiling=ceiling, rare=rare)
-    assert sentences([one]).endswith(f" The attacker’s 10% belief can rise to {text}")
+    assert str(one).endswith(f" The attacker’s 10% belief can rise to {text}")
 
 
 def gaussian_losses(mechanism: GaussianUpdates, releases: int) -> tuple[np.ndarray, np.ndarray]:

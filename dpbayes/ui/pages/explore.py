@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dpbayes.audit.registry import audit_of
-from dpbayes.audit.risk import LINKED, Risk, belief_sentence, risk, sentences
+from dpbayes.audit.risk import LINKED, Risk, belief_sentence, risk
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, shortest, typed
 from dpbayes.base.validation import InputError
@@ -237,7 +237,7 @@ def one_person(chosen: Chosen, epsilon: float) -> None:
             values = tuple(getattr(mechanism, name) for name in parameters_of(type(mechanism)))
             key = (type(mechanism).__name__, values, chosen.network, chosen.settings.prior)
             limits = _risk(key, chosen.counts.n, options.releases, options.suspicion, mechanism)
-            st.markdown(sentences([limits]))
+            st.markdown(str(limits))
             st.caption(f"{LINKED} These numbers follow from public settings, not from the records.")
 
 
