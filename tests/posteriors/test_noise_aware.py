@@ -85,6 +85,8 @@ def test_almost_without_information_it_is_the_prior(alpha, n):
     law, prior = posterior(mechanism, released(mechanism, counts), n), mechanism.prior
     assert (np.abs(law.mean - prior.mean) < 0.05 * prior.sd).all()
     np.testing.assert_allclose(law.sd, prior.sd, rtol=0.05)
+    roots = [ASIA.row_offsets[node] for node, parents in enumerate(ASIA.parents) if not parents]
+    assert (ASIA.row_sums(law.counts)[..., roots] == n).all()
 
 
 # Edges
