@@ -7,18 +7,10 @@ import numpy as np
 
 from dpbayes.base.types import AnyArray, IntArray
 from dpbayes.base.validation import InputError
-from dpbayes.model.elimination import MAX_TABLE_BITS, Factor, eliminated, elimination_plan, widest_scope
+from dpbayes.model.elimination import Factor, LargestSum, elimination_plan
 
 MAX_FAMILY = 19
 """The largest family, a node with its parents; it has 2^size coefficients."""
-
-
-@dataclass(frozen=True)
-class OddOverlap:
-    """O = max over d of #{gamma in N_I : <gamma, d> odd}: its value, or an upper bound if it is not exact."""
-
-    value: int
-    exact: bool
 
 
 @dataclass(frozen=True)
@@ -71,17 +63,14 @@ class Closure:
         return len(self._places[0])
 
     @cached_property
-    def odd_overlap(self) -> OddOverlap:
-        """The largest number of coefficients whose sign one record can change: exact, or an upper bound.
+    def odd_overlap(self) -> LargestSum:
+        """O = max over d of #{gamma in N_I : <gamma, d> odd}, the most coefficients whose sign one record changes.
 
         The L1 sensitivity of the integer Walsh coefficients sum_x (-1)^<gamma, x> under replacing one record is
         twice this number: gamma changes sign iff <gamma, d> is odd, where d is the exclusive or of the two records.
         Sharper than [Zhang16] Corollary 2, which uses |N_I|.
         """
-        plan, tables = elimination_plan(self.families), self._odd_counts
-        if widest_scope(plan) <= MAX_TABLE_BITS:
-            return OddOverlap(int(eliminated(tables, plan, np.max)), exact=True)
-        return OddOverlap(sum(int(table.max()) for _, table in tables), exact=False)
+        return LargestSum.of(self._odd_counts, elimination_plan(self.families))
 
     @property
     def _odd_counts(self) -> list[Factor]:

@@ -2,6 +2,7 @@
 
 import heapq
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -50,6 +51,21 @@ def eliminated(factors: Sequence[Factor], plan: Plan, best: Callable[..., AnyArr
         total, left = _gathered(left, variable, around)
         left.append((around, best(total, axis=len(around))))
     return np.asarray(sum(table for _, table in left))
+
+
+@dataclass(frozen=True)
+class LargestSum:
+    """The largest sum of tables of integers or, if it is not `exact`, the sum of their largest entries: a bound."""
+
+    value: int
+    exact: bool
+
+    @classmethod
+    def of(cls, factors: Sequence[Factor], plan: Plan) -> "LargestSum":
+        """Return the largest sum over all values of the variables, exact if the tables of the plan are small enough."""
+        if widest_scope(plan) <= MAX_TABLE_BITS:
+            return cls(int(eliminated(factors, plan, np.max)), exact=True)
+        return cls(sum(int(table.max()) for _, table in factors), exact=False)
 
 
 def largest(factors: Sequence[Factor], plan: Plan) -> tuple[float, dict[int, int]]:

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from dpbayes.base.validation import InputError
-from dpbayes.model import closure as closure_module
 from dpbayes.model.closure import Closure, walsh
 from dpbayes.model.network import Network
 from tests.strategies import (
@@ -55,7 +54,7 @@ def test_odd_overlap_is_the_maximum_over_all_pairs_of_records(network):
 
 @pytest.mark.parametrize("network", RANDOM, ids=range(len(RANDOM)))
 def test_without_the_exact_search_the_bound_is_never_below_the_maximum(network, monkeypatch):
-    monkeypatch.setattr(closure_module, "MAX_TABLE_BITS", 0)
+    monkeypatch.setattr("dpbayes.model.elimination.MAX_TABLE_BITS", 0)
     overlap = Closure(network.families).odd_overlap
     assert not overlap.exact
     assert largest_odd_count(network) <= overlap.value <= len(network.closure) - 1

@@ -5,13 +5,12 @@ max_d sum_A p_A (N_A - N_A(d)), an integer: see docs/proofs.md.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
-from dpbayes.model.elimination import MAX_TABLE_BITS, eliminated, widest_scope
+from dpbayes.model.elimination import LargestSum
 from dpbayes.model.fourier import require_binary
 from dpbayes.model.network import Network
 from dpbayes.model.residual_design import MOST_SETS, charge_tables
@@ -55,14 +54,6 @@ def walsh_sensitivity(network: Network) -> int:
 # Residuals
 
 
-@dataclass(frozen=True)
-class WholeCharge:
-    """max_d sum_A p_A (N_A - N_A(d)) or, if not `exact`, an upper bound from charging each family separately."""
-
-    value: int
-    exact: bool
-
-
 def whole_prices(wanted: FloatArray) -> tuple[int, ...]:
     """Return integer prices in about the wanted proportions (sets,), which must not be negative; 0 remains 0."""
     priced = wanted > 0
@@ -96,13 +87,13 @@ def checked_prices(network: Network, prices: Sequence[int]) -> tuple[int, ...]:
     return tuple(prices)
 
 
-def most_charged(network: Network, prices: Sequence[int]) -> WholeCharge:
-    """Return the largest charge of one record, at prices of all non-empty sets, in integer arithmetic."""
+def most_charged(network: Network, prices: Sequence[int]) -> LargestSum:
+    """Return the largest charge max_d sum_A p_A (N_A - N_A(d)) of one record, at prices of all non-empty sets."""
     checked_prices(network, prices)
     return largest_charge(network, np.array((0, *prices), dtype=np.int64))
 
 
-def largest_charge(network: Network, prices: IntArray) -> WholeCharge:
+def largest_charge(network: Network, prices: IntArray) -> LargestSum:
     """Return the same from prices (M,) of all sets, 0 for the empty set and for any set without a measurement.
 
     Errors: InputError for a negative price, and for sums that no machine's whole number holds.
@@ -112,8 +103,4 @@ def largest_charge(network: Network, prices: IntArray) -> WholeCharge:
         raise InputError(
             "The prices must be non-negative integers with a smaller sum; the price of the empty set must be 0."
         )
-    tables = charge_tables(network.residuals, prices)
-    plan = network.elimination
-    if widest_scope(plan) <= MAX_TABLE_BITS:
-        return WholeCharge(int(eliminated(tables, plan, np.max)), exact=True)
-    return WholeCharge(sum(int(table.max()) for _, table in tables), exact=False)
+    return LargestSum.of(charge_tables(network.residuals, prices), network.elimination)

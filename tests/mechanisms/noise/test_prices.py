@@ -123,7 +123,7 @@ def test_the_whole_sum_is_that_of_the_worst_record_among_all(network, seed):
 def test_families_that_are_too_dense_are_charged_each_by_itself_and_no_less(monkeypatch):
     own = request_of(ASIA, mechanism="residuals").prices
     exact = most_charged(ASIA, own)
-    monkeypatch.setattr(sensitivity, "MAX_TABLE_BITS", 2)
+    monkeypatch.setattr("dpbayes.model.elimination.MAX_TABLE_BITS", 2)
     bound = most_charged(ASIA, own)
     assert (exact.exact, bound.exact) == (True, False)
     assert bound.value > exact.value
