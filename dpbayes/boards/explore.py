@@ -109,11 +109,6 @@ ACCURACY = Panel(
     "class: the most frequent value is predicted for every record.",
 )
 
-ONE_RELEASE = (
-    "The credible interval is computed from this one release. The curator’s range contains the answers of 95 of 100 "
-    "possible releases."
-)
-
 FROM_PRIOR = "With so much noise, only the prior answers: the assumption from before any record was seen."
 
 ONE_SIDE = "The range misses the table’s answer: noise pulls answers from few records towards the prior."
@@ -228,8 +223,7 @@ def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
         numbers |= {"low": low, "high": high}
         headline += f", with a 95% credible interval of {_range_text(low, high, decimals)}"
     figure = answer_figure(picture, name=f"probability of {_name(inputs)}", colour=inputs.colour)
-    notes = _promise(release.guarantee), *((ONE_RELEASE,) if read.interval is not None else ())
-    return Frame(f"{headline}.", {"posterior": figure}, notes, numbers=numbers)
+    return Frame(f"{headline}.", {"posterior": figure}, (_promise(release.guarantee),), numbers=numbers)
 
 
 Beside = tuple[Mapping[str, Figure], Mapping[str, str], Mapping[str, float]]
@@ -241,44 +235,65 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Beside) -> tuple[Fram
     mechanism, exact = inputs.mechanism_at(epsilon), inputs.answer
     drawn = min(DRAWN if inputs.question.cell is not None else DRAWN_JOINT, inputs.most_releases)
     read = _answers(inputs, mechanism, drawn)
+    picture = _picture(inputs, read)
     low, high = (float(end) for end in np.quantile(read.means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2)))
-    is_prior = (
-        read.densities is not None
-        and is_like_prior(read.densities, inputs.prior_density)
-        and high - low < WIDEST_OF_PRIOR
+    near, error = np.count_nonzero(np.abs(picture.releases - exact) <= NEAR), np.abs(read.means - exact).mean()
+    figures, captions, others = beside
+    numbers = {**others, "exact": exact, "low": low, "high": high, "near": float(near), "error": float(error)}
+    headline, caption = _said(picture, len(read.means), numbers)
+    name, decimals = f"probability of {_name(inputs)}", _decimals(low, high, exact)
+
+    def frame(this: int) -> Frame:
+        shown = replace(picture, this=this, density=None if read.shown is None else read.shown[this])
+        figure, answer = answer_figure(shown, name=name, colour=mechanism.colour), float(read.means[this])
+        text = f"This release answers {probability_text(answer, decimals)}. {caption}"
+        return Frame(
+            f"ε = {numeral(epsilon)}: {headline}",
+            {"posterior": figure, **figures},
+            (_promise(mechanism.certified),),
+            {"posterior": text, **captions},
+            numbers | {"released": answer},
+        )
+
+    return tuple(map(frame, range(drawn)))
+
+
+def _picture(inputs: CuratorInputs, read: Answers) -> AnswerPicture:
+    """Return the picture of one answer in the table and in releases, without the density of one of these."""
+    low, high = np.quantile(read.means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+    is_near = read.densities is not None and is_like_prior(read.densities, inputs.prior_density)
+    is_prior = is_near and bool(high - low < WIDEST_OF_PRIOR)
+    return AnswerPicture(
+        points_of(inputs.span),
+        None,
+        read.means[:SHOWN],
+        0,
+        top=frame_height(inputs.exact_density),
+        span=inputs.span,
+        exact=inputs.exact_density,
+        answer=inputs.answer,
+        interval=None if is_prior or len(read.means) < FEW else (float(low), float(high)),
+        is_prior=is_prior,
     )
+
+
+def _said(picture: AnswerPicture, releases: int, numbers: Mapping[str, float]) -> tuple[str, str]:
+    """Return the headline of an answer in this many releases, and the caption of its picture."""
+    exact, low, high = (numbers[name] for name in ("exact", "low", "high"))
     decimals = _decimals(low, high, exact)
     answer, ends = probability_text(exact, decimals), _range_text(low, high, decimals)
-    is_few = len(read.means) < FEW
-    of_all = f"{len(read.means)} possible releases" if is_few else "95 of 100 releases"
-    headline = f"an answer of {answer} comes out as {ends} in {of_all}."
-    shown = read.means[:SHOWN]
-    near, error = int(np.count_nonzero(np.abs(shown - exact) <= NEAR)), float(np.abs(read.means - exact).mean())
     caption = (
-        f"{near} of the {len(shown)} dots are within {NEAR:g} of the table’s {answer}; the mean absolute error is "
-        f"{numeral(error, 2)}."
+        f"{numbers['near']:g} of the {len(picture.releases)} dots are within {NEAR:g} of the table’s {answer}; the "
+        f"mean absolute error is {numeral(numbers['error'], 2)}."
     )
-    if is_prior:
-        same = probability_text(float(read.means.mean()))
-        headline = f"this release says nothing about the table; it answers about {same} whatever the table says."
-        caption = f"{FROM_PRIOR} {caption}"
-    elif not (is_few or low <= exact <= high):
-        caption = f"{caption} {ONE_SIDE}"
-    figures, captions, others = beside
-    numbers = {**others, "exact": exact, "low": low, "high": high, "near": float(near), "error": error}
-    return tuple(
-        Frame(
-            f"ε = {numeral(epsilon)}: {headline}",
-            {
-                "posterior": _answer_figure(inputs, read, k, None if is_few else (low, high), is_prior=is_prior),
-                **figures,
-            },
-            (_promise(mechanism.certified),),
-            {"posterior": f"This release answers {probability_text(float(shown[k]), decimals)}. {caption}", **captions},
-            numbers | {"released": float(shown[k])},
-        )
-        for k in range(drawn)
-    )
+    if picture.is_prior:
+        same = probability_text(float(picture.releases.mean()))
+        said = f"this release says nothing about the table; it answers about {same} whatever the table says."
+        return said, f"{FROM_PRIOR} {caption}"
+    if picture.interval is None:
+        return f"an answer of {answer} comes out as {ends} in {releases} possible releases.", caption
+    misses = "" if low <= exact <= high else f" {ONE_SIDE}"
+    return f"an answer of {answer} comes out as {ends} in 95 of 100 releases.", f"{caption}{misses}"
 
 
 def _answers(inputs: CuratorInputs, mechanism: Mechanism[Outcome], drawn: int) -> Answers:
@@ -288,24 +303,3 @@ def _answers(inputs: CuratorInputs, mechanism: Mechanism[Outcome], drawn: int) -
     others = mechanism.simulate(inputs.counts, rng, (inputs.most_releases - 1,))
     is_noise_aware, span = inputs.is_noise_aware, inputs.span
     return answers_of_both(first, others, inputs.question, is_noise_aware=is_noise_aware, drawn=drawn - 1, span=span)
-
-
-def _answer_figure(
-    inputs: CuratorInputs, read: Answers, this: int, interval: tuple[float, float] | None, *, is_prior: bool
-) -> Figure:
-    shown = None if read.shown is None else read.shown[this]
-    exact, top = inputs.exact_density, frame_height(inputs.exact_density)
-    picture = AnswerPicture(
-        points_of(inputs.span),
-        shown,
-        read.means[:SHOWN],
-        this,
-        top=top,
-        span=inputs.span,
-        exact=exact,
-        answer=inputs.answer,
-        interval=interval,
-        is_prior=is_prior,
-    )
-    name = f"probability of {_name(inputs)}"
-    return answer_figure(picture, name=name, colour=inputs.mechanism_at(1.0).colour)

@@ -160,9 +160,9 @@ def _about(inputs: ToleranceInputs) -> str:
     cost = (
         "No guarantee covers an ε that is chosen by looking at the table."
         if inputs.tables.is_private
-        else "No record is used, so this choice of ε costs no privacy. Your table may need another ε."
+        else "No record is used, so this choice costs no privacy. Your table may need another ε."
     )
-    return f"From {many(inputs.releases, 'simulated release')} {inputs.tables.text} at each ε. {cost}"
+    return f"From {many(inputs.releases, 'simulated release')} {inputs.tables.text}. {cost}"
 
 
 def _remarks(most: FloatArray, epsilons: FloatArray, tolerance: float) -> list[str]:

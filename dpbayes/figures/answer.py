@@ -13,10 +13,16 @@ from dpbayes.figures.style import LINES, Axis, Figure, Trace, faded, figure_of, 
 STRIP, CURVES = [0.0, 0.36], [0.43, 1.0]
 """The parts of the picture's height for the dots, and above them for the densities."""
 
-COLUMNS, ABREAST = 60, 5
+BETWEEN = 0.395
+"""The height between them, where texts cover nothing."""
+
+SINGLE, CURVE = [0.0, 0.06], [0.1, 1.0]
+"""The same parts for one dot."""
+
+COLUMNS, ABREAST = 90, 6
 """Columns of dots over the axis, and the most columns that a stack may have."""
 
-TALLEST = 14
+TALLEST = 16
 """Dots on each other at most, unless the widest stacks have more; they overlap then."""
 
 TABLE, RELEASED, OTHERS, RANGE = (
@@ -89,19 +95,20 @@ def answer_figure(answers: AnswerPicture, *, name: str, colour: str = PRIVATE) -
         curve: Trace = {"x": answers.theta, "y": np.minimum(answers.density, 1.05 * answers.top)}
         curve["line"] = {"color": faded(colour, 0.35 if answers.is_prior else 1.0), "width": 3}
         traces.append(LINES | curve | {"name": RELEASED, "showlegend": False, "hoverinfo": "skip"})
-    if answers.interval is not None and not answers.is_prior:
+    if answers.interval is not None:
         traces.append(_range(answers.interval, colour))
     if answers.answer is not None:
         traces.append(_nothing_learned(answers))
         dots = {"color": EXACT, "width": 1.5, "dash": "dot"}
         shapes = [upright(answers.answer, dots) | {"yref": "paper", "layer": "below"}]
         notes.append(_beside(answers.answer, answers.span))
+    strip, curves = (SINGLE, CURVE) if len(answers.releases) == 1 else (STRIP, CURVES)
     hidden: Axis = {"showticklabels": False, "showgrid": False, "zeroline": True}
     return figure_of(
         [*traces, *_dots(answers, colour)],
         x=titled(f"{plain(name, 80)}{_enlarged(answers.span)}", range=list(answers.span), anchor="y2"),
-        y=titled("density", range=[0, answers.top], domain=CURVES, **hidden),
-        yaxis2=titled("", range=[0, 1], domain=STRIP, **hidden),
+        y=titled("density", range=[0, answers.top], domain=curves, **hidden),
+        yaxis2=titled("", range=[0, 1], domain=strip, **hidden),
         annotations=notes,
         shapes=shapes,
         height=480,
@@ -111,14 +118,14 @@ def answer_figure(answers: AnswerPicture, *, name: str, colour: str = PRIVATE) -
 def _beside(answer: float, span: tuple[float, float]) -> dict[str, Any]:
     """Return the name of the line at the table's answer, on the side that has more room."""
     side = {"xanchor": "left", "xshift": 6} if answer < sum(span) / 2 else {"xanchor": "right", "xshift": -6}
-    place = {"x": answer, "y": 1, "yref": "paper", "yanchor": "top", "showarrow": False}
+    place = {"x": answer, "y": BETWEEN, "yref": "paper", "yanchor": "middle", "showarrow": False}
     return place | side | {"text": "the table’s answer", "font": {"color": EXACT}}
 
 
 def _nothing_learned(answers: AnswerPicture) -> Trace:
-    """Return what stands beside the dots of releases from which nothing is learned, on their wider side."""
-    low, high = np.quantile(answers.releases, (0.05, 0.95))
-    x, side = (low, "left") if low + high > sum(answers.span) else (high, "right")
+    """Return what stands beside the dots of releases from which nothing is learned, away from the table's answer."""
+    low, middle, high = np.quantile(answers.releases, (0.05, 0.5, 0.95))
+    x, side = (low, "left") if middle < (answers.answer or 0.0) else (high, "right")
     text = NOTHING_LEARNED if answers.is_prior else " "
     place = {"x": [float(x)], "y": [0.85], "yaxis": "y2", "textposition": f"middle {side}"}
     return {"type": "scatter", "mode": "text", "text": [text], "showlegend": False, "hoverinfo": "skip"} | place
@@ -141,10 +148,10 @@ def _dots(answers: AnswerPicture, colour: str) -> list[Trace]:
     """Return possible releases in stacks, and this one as a filled dot among them."""
     x, y = _stacked(answers.releases, answers.span)
     strength = 0.4 if answers.is_prior else 1.0
-    hollow = {"color": faded(colour, 0.2 * strength), "size": 8}
+    hollow = {"color": faded(colour, 0.2 * strength), "size": 6}
     hollow["line"] = {"color": faded(colour, strength), "width": 1}
     this = [answers.this]
-    filled = {"x": x[this], "y": y[this], "marker": {"color": colour, "size": 10}, "name": RELEASED}
+    filled = {"x": x[this], "y": y[this], "marker": {"color": colour, "size": 9}, "name": RELEASED}
     filled["mode"] = "markers" if answers.density is None else "lines+markers"  # which the legend shows
     others = {"x": x, "y": y, "marker": hollow, "name": OTHERS, "mode": "markers"}
     dots = [filled] if len(x) == 1 else [others, filled]
@@ -167,7 +174,8 @@ def _stacked(values: FloatArray, span: tuple[float, float]) -> tuple[FloatArray,
     columns, rows = np.divmod((same & (order < order[:, None])).sum(axis=1), heights)
     widths = -(-same.sum(axis=1) // heights)
     x = middle + unit * (stacks * abreast + columns - (widths - 1) / 2)
-    return x, (rows + 0.5) / max(TALLEST, heights.max(initial=0))
+    most = TALLEST if len(values) > 1 else 1
+    return x, (rows + 0.5) / max(most, heights.max(initial=0))
 
 
 def _ends(answers: AnswerPicture) -> list[dict[str, Any]]:
@@ -193,7 +201,7 @@ def _outside(answers: AnswerPicture) -> list[dict[str, Any]]:
         (0.02, below, f"◂ {many(below, 'release')} further left"),
         (0.98, above, f"{many(above, 'release')} further right ▸"),
     )
-    return [_note(x, sum(CURVES[:1] + STRIP[1:]) / 2, text) for x, number, text in notes if number]
+    return [_note(x, BETWEEN, text) for x, number, text in notes if number]
 
 
 def _note(x: float, y: float, text: str) -> dict[str, Any]:

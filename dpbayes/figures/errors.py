@@ -41,6 +41,7 @@ def errors_figure(curves: Sequence[Curve], *, epsilon: float, title: str) -> Fig
     """
     x = np.concatenate([curve.x for curve in curves])
     low, high = positive_range(*(curve.y for curve in curves), otherwise=(0.01, 1.0))
+    low = max(low, high / WIDEST)
     span = [math.log10(low) - 0.1, math.log10(high) + 0.15]
     return figure_of(
         [_marked(curve) for curve in curves],
@@ -84,6 +85,9 @@ def _marked(curve: Curve) -> Trace:
     more = {"mode": "lines+markers", "marker": marker, "error_y": bar, "hovertemplate": hover}
     return line_of(curve.look, curve.x, curve.y, **more)
 
+
+WIDEST = 1e4
+"""How many times smaller the least error that is shown is than the largest one."""
 
 LEAST, MOST = (1e-4, 1e-3), 0.5
 """Errors between which an axis begins, and the least at which it ends: it contains every tolerance."""

@@ -173,7 +173,7 @@ def value_mark(x: float, y: float, text: str, colour: str, *, side: str = "botto
     low, high = ENDS
     above, beside = side.split()
     place = f"{above} {'right' if x < low else 'left' if x > high else beside}"
-    dot = {"mode": "markers+text", "marker": {"color": colour, "size": 8}, "textposition": place}
+    dot = {"mode": "markers+text", "marker": {"color": colour, "size": 8}, "textposition": place, "cliponaxis": False}
     return {"type": "scatter", "x": [x], "y": [y], "text": [text], "hoverinfo": "skip", "showlegend": False} | dot
 
 

@@ -11,7 +11,6 @@ import streamlit as st
 from dpbayes.base.text import escaped
 from dpbayes.ui.pages.stories.banner import banner, nothing
 from dpbayes.ui.pages.stories.opened import story_page, turned
-from dpbayes.ui.server.program import start_command
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import change, current, link_problems, show_place
 from dpbayes.ui.session.drawings import remember
@@ -141,9 +140,7 @@ def _missing_from_link() -> str:
 
 # The address that others can open, or the reason why they cannot
 
-ONLY_HERE = (
-    f"This address works on this computer only; `{start_command(for_class=True)}` opens it to the local network."
-)
+ONLY_HERE = "This address works on this computer only."
 
 
 @dataclass(frozen=True)

@@ -22,5 +22,5 @@ def test_the_address_shown_is_one_that_others_can_open_or_says_that_it_is_not(
 ) -> None:
     address, why = shareable(opened, served)
     assert address == shown
-    assert ("make serve" in why) == only_here
+    assert ("this computer only" in why) == only_here
     assert bool(why) == only_here

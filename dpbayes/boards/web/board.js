@@ -1,6 +1,6 @@
 // Draws a board: slider, headline, sentences and panels, all of one stop at a time. It tells its host where the hand
 // rests, and that it wants the stops that it does not have. It touches no element outside its own root.
-const [LEAST, TALLEST, PHONE, LOW] = [130, 620, 520, 560]; // pixels
+const [LEAST, SMALLEST, TALLEST, PHONE, LOW] = [130, 105, 620, 520, 560]; // pixels
 const GAP = 16; // between panels, and below the last one
 const EDGE_BELOW = 8; // below a picture of a low screen
 const SOON = 150; // milliseconds after the first drawing
@@ -243,7 +243,7 @@ class Panel {
     const word = full ? "Close" : "Enlarge";
     Object.assign(this.root.querySelector("[data-large]"), { textContent: word, ariaLabel: `${word}: ${this.title}` });
     const share = full ? innerHeight - 2 * GAP : (room - GAP * (rows - 1)) / rows;
-    const height = isPhone && !full ? 260 : Math.min(Math.max(LEAST, share - beside), full ? innerHeight : TALLEST);
+    const height = isPhone && !full ? 260 : Math.min(Math.max(isLow ? LEAST : SMALLEST, share - beside), full ? innerHeight : TALLEST);
     this.place.style.height = `${Math.round(height)}px`;
     this.measure();
   }
