@@ -1,6 +1,8 @@
 """A picture of a DAG: the places of its nodes, and an SVG file for a paper or a slide, or a figure for a notebook."""
 
 import math
+import re
+from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from graphlib import TopologicalSorter
 from html import escape
@@ -52,6 +54,14 @@ def dag_svg(places: Mapping[str, Place], arrows: Sequence[tuple[str, str]], *, c
         + "\n".join(drawn)
         + "\n</svg>\n"
     )
+
+
+def dag_mask(places: Mapping[str, Place], arrows: Sequence[tuple[str, str]], *, caption: str = "") -> str:
+    """Return a bare drawing as a mask in CSS, which has the colour of the page's text in any theme of the browser."""
+    svg = dag_svg(places, arrows, caption=caption, bare=True)
+    width, height = re.findall(r'(?:width|height)="([0-9]+)"', svg)[:2]
+    code = b64encode(svg.encode()).decode()
+    return f"aspect-ratio: {width} / {height}; mask-image: url(data:image/svg+xml;base64,{code})"
 
 
 def _wide(name: str) -> float:

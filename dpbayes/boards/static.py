@@ -9,15 +9,13 @@ from dpbayes.base.types import IntArray
 from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.figures.posterior import column_figure, rows_figure
 from dpbayes.mechanisms import MECHANISMS, OF_RECORDS, Outcome, Release, ReleasedPosterior
-from dpbayes.model.network import Network
+from dpbayes.model.network import Network, statement
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_aware import roughness
 from dpbayes.posteriors.noise_model import Reading
 
-ROWS_SHOWN = 12
-"""Rows that can be read on a phone."""
-
-BY_ROW = "The chart is of the row-wise posterior. The posterior of an answer is stated below the answer."
+ROWS_SHOWN = 24
+"""The most rows of a node that are drawn."""
 
 INTERVALS = {
     Reading.NOISE_AWARE: "The intervals are noise-aware: they include the uncertainty from the noise.",
@@ -46,8 +44,8 @@ def column_counts(name: str, states: Sequence[str], records: IntArray) -> View:
     return View(board, lambda _: (Frame(finding, {"column": figure}),))
 
 
-def released_rows(network: Network, release: Release[Outcome], reading: Reading) -> View:
-    """Return the board of a release: one state of each of its first rows, with the interval if there is a posterior.
+def released_rows(network: Network, release: Release[Outcome], reading: Reading, node: int) -> View:
+    """Return the board of one node of a release: one state in each row, with the interval if there is a posterior.
 
     It follows from the release alone.
 
@@ -55,37 +53,41 @@ def released_rows(network: Network, release: Release[Outcome], reading: Reading)
         network: The released graph.
         release: The released tables.
         reading: The reading of the noise; a release that does not state its noise is read as it is.
+        node: The node.
 
     Returns:
         A view of one stop.
     """
-    panel = Panel("rows", "What does the release say?", "One state of each row, with its 95% interval.", large=True)
+    event = statement(network.names[node], network.states[node][network.telling_state(node)])
+    panel = Panel("rows", f"How likely is {event}?", "Each row with its 95% interval.", large=True)
     board = Board("release", "The released probabilities", (panel,), {})
     reading = reading if release.tells_noise else Reading.AS_REAL
-    return View(board, lambda _: (_frame(network, release, reading),))
+    return View(board, lambda _: (_frame(network, release, reading, node, event),))
 
 
-def _frame(network: Network, release: Release[Outcome], reading: Reading) -> Frame:
-    rows = np.arange(min(network.row_count, ROWS_SHOWN))
-    telling = np.array([network.telling_state(int(node)) for node in network.node_of_row[rows]], dtype=np.int64)
-    cells = network.row_starts[rows] + telling
+def _frame(network: Network, release: Release[Outcome], reading: Reading, node: int, event: str) -> Frame:
+    every = np.flatnonzero(network.node_of_row == node)
+    rows, notes = every[:ROWS_SHOWN], list[str]()
+    cells = network.row_starts[rows] + network.telling_state(node)
     mean = release.outcome.probabilities[cells]
-    shown, naive, notes = (mean, mean, mean), None, list[str]()
-    if isinstance(release.outcome, ReleasedPosterior):
-        shown = mean, *release.posterior.interval(LEVEL, cells=cells)
-        notes.append(INTERVALS[reading])
+    shown = mean, mean, mean
     if reading is Reading.NOISE_AWARE:
         aware = release.noise_aware_cells(cells)
-        shown, naive = (aware.mean, *aware.interval(LEVEL)), shown
-        notes += filter(None, [BY_ROW, roughness(aware)])
-    if network.row_count > len(rows):
-        notes.insert(0, f"The chart shows {len(rows)} of {network.row_count:,} rows; the BIF file has all rows.")
+        shown = (aware.mean, *aware.interval(LEVEL))
+        notes += filter(None, [roughness(aware)])
+    elif isinstance(release.outcome, ReleasedPosterior):
+        shown = mean, *release.posterior.interval(LEVEL, cells=cells)
+    if isinstance(release.outcome, ReleasedPosterior):
+        notes.insert(0, f"Lines: 95% intervals. {INTERVALS[reading]}")
+    else:
+        notes.insert(0, "This release has no intervals.")
+    if len(every) > len(rows):
+        notes.insert(0, f"The chart shows {len(rows)} of {len(every):,} rows; the BIF file has all rows.")
     adaptive = OF_RECORDS[0].colour
     colour = next((kind.colour for kind in MECHANISMS if kind.label == release.mechanism), adaptive)
-    labels = [network.cell_label(int(cell)) for cell in cells]
-    figure = rows_figure(labels, shown, own=colour, as_real=naive)
-    width = float(np.mean(shown[2] - shown[1]))
-    finding = f"The 95% intervals of {many(len(rows), 'row')} are {numeral(width, 2)} wide on average."
-    if not isinstance(release.outcome, ReleasedPosterior):
-        finding = f"The release has {many(network.row_count, 'row')}, and no intervals."
-    return Frame(finding, {"rows": figure}, captions={"rows": " ".join(notes)})
+    labels = [network.row_label(int(row)).partition(" | ")[2] or "all records" for row in rows]
+    least, most = numeral(float(shown[0].min()), 2), numeral(float(shown[0].max()), 2)
+    finding = f"In this release, {event} has probability {least}."
+    if len(rows) > 1:
+        finding = f"In this release, the probability of {event} is {least} to {most}, depending on its parents."
+    return Frame(finding, {"rows": rows_figure(labels, shown, own=colour)}, captions={"rows": " ".join(notes)})

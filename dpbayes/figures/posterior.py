@@ -1,6 +1,7 @@
 """Pictures of tables: posterior densities of one probability, intervals of many, and the records of a column."""
 
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 
 import numpy as np
 
@@ -92,37 +93,26 @@ Spans = tuple[FloatArray, FloatArray, FloatArray]
 """Mean, low and high of many rows, each (rows,)."""
 
 
-def rows_figure(
-    labels: Sequence[str],
-    private: Spans,
-    *,
-    own: str = PRIVATE,
-    as_real: Spans | None = None,
-) -> Figure:
-    """Draw mean and 95% interval of many rows, one line each; `as_real` is naive where `private` is noise-aware."""
-    places = np.arange(len(labels), dtype=float)
-    sets = [(private, own, "circle", "private (this release)" if as_real is None else "private, noise-aware")]
-    if as_real is not None:
-        sets.append((as_real, faded(own, 0.65), "circle-open", "private, naive"))
-    offsets = np.linspace(-0.16, 0.16, len(sets)) if as_real is not None else [0.16]
-    traces = [
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "x": mean,
-            "y": places + offset,
-            "marker": {"color": colour, "symbol": symbol, "size": 8},
-            "error_x": interval_bar(mean, low, high, width=3),
-            "name": name,
-            "customdata": probabilities(mean),
-            "hovertemplate": "%{customdata}<extra></extra>",
-        }
-        for ((mean, low, high), colour, symbol, name), offset in zip(sets, offsets, strict=True)
-    ]
-    ticks = {"tickvals": places, "ticktext": [plain(label, 40) for label in labels]}
+def rows_figure(labels: Sequence[str], spans: Spans, *, own: str = PRIVATE) -> Figure:
+    """Draw mean and 95% interval of the rows of a release, one line each; long labels are wrapped."""
+    mean, low, high = spans
+    lines = [wrap(label.replace("< ", "<\N{NO-BREAK SPACE}"), 24) for label in labels]
+    marks = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": mean,
+        "y": np.arange(len(labels), dtype=float),
+        "marker": {"color": own, "symbol": "circle", "size": 8},
+        "error_x": interval_bar(mean, low, high, width=3),
+        "name": "this release",
+        "showlegend": False,
+        "customdata": probabilities(mean),
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
+    ticktext = ["<br>".join(map(plain, own_lines)) for own_lines in lines]
     return figure_of(
-        traces,
-        x=titled("probability, mean and 95% interval", range=[-0.01, 1.01]),
-        y={"automargin": True, "range": [len(labels) - 0.4, -0.6], **ticks},
-        height=110 + 24 * len(labels),
+        [marks],
+        x=titled("probability", range=[-0.01, 1.01]),
+        y={"automargin": True, "range": [len(labels) - 0.4, -0.6], "tickvals": marks["y"], "ticktext": ticktext},
+        height=90 + 24 * max(map(len, lines), default=1) * len(labels),
     )

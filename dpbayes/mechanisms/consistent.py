@@ -6,10 +6,10 @@ from typing import ClassVar
 from dpbayes.base.looks import ROSE
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
-from dpbayes.base.text import latex, numeral
+from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.base import Prior
-from dpbayes.mechanisms.exact_form import laplace_within
+from dpbayes.mechanisms.exact_form import laplace_within, nine_of_ten
 from dpbayes.mechanisms.laplace import LAPLACE, LaplaceUpdates
 from dpbayes.mechanisms.release import ReleasedPosterior
 
@@ -84,7 +84,6 @@ CONSISTENT = replace(
     ),
     require=lambda network: network.closure,  # refuses families that are too large to be fitted
     stated=lambda mechanism, scale: (
-        f"Nine of ten of the noisy counts are within {numeral(laplace_within(scale))} records of the true ones, and of "
-        "those fitted to them the typical error is less; small groups cannot be distinguished from the noise."
+        f"{nine_of_ten('noisy counts', laplace_within(scale))} The typical error of the fitted counts is less."
     ),
 )

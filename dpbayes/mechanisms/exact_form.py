@@ -165,12 +165,10 @@ class Releasable:
         return with_noise(self.noise, values, self.own_scales(spec, scale) or [float(scale)] * len(values))
 
 
-def nine_of_ten(what: str, within: float) -> str:
-    """Return a sentence on the distance within which nine of ten of the numbers are."""
-    return (
-        f"Nine of ten of the {what} are within {numeral(within)} records of the true ones, so small groups cannot be "
-        "distinguished from the noise."
-    )
+def nine_of_ten(what: str, within: float, unit: str = " records") -> str:
+    """Return a sentence on the distance within which, on average, nine of ten of the numbers are."""
+    sentence = f"On average, 90% of the {what} are within {numeral(within)}{unit} of the true ones"
+    return sentence + (", so smaller groups cannot be distinguished from the noise." if within >= 1 else ".")
 
 
 def laplace_within(scale: Fraction) -> float:

@@ -9,10 +9,10 @@ from dpbayes.base.looks import GREEN
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
-from dpbayes.base.text import latex, numeral
+from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.base import AdditiveNoise, Prior
-from dpbayes.mechanisms.exact_form import Releasable, ReleaseSpec, Sensitivity, laplace_within
+from dpbayes.mechanisms.exact_form import Releasable, ReleaseSpec, Sensitivity, laplace_within, nine_of_ten
 from dpbayes.mechanisms.noise.exact import DISCRETE_LAPLACE
 from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
 from dpbayes.mechanisms.noise.sensitivity import printed_walsh_sensitivity, walsh_sensitivity
@@ -175,8 +175,5 @@ FOURIER = Releasable(
     statistic=lambda network, counts: coefficients(network, counts)[1:],
     length=lambda spec: len(spec.network.closure) - 1,
     read=lambda mechanism, integers, n: mechanism.outcome_of(np.array((n, *integers), dtype=np.float64), n),
-    stated=lambda mechanism, scale: (
-        f"Nine of ten of the coefficients are within {numeral(laplace_within(scale))} of the true ones, so small "
-        "groups cannot be distinguished from the noise."
-    ),
+    stated=lambda mechanism, scale: nine_of_ten("coefficients", laplace_within(scale), ""),
 )

@@ -15,6 +15,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import change, current, link_problems, show_place
 from dpbayes.ui.session.drawings import remember
 from dpbayes.ui.session.link import left_out, query_of
+from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.settings import Seat
 from dpbayes.ui.widgets.address import begin_with_address, turn_to, write_in_place, write_link
 from dpbayes.ui.widgets.board import begin_share_menu, forget_numbers
@@ -93,7 +94,8 @@ def top_bar(title: str, *, has_seat: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="bar"):
         st.title(title, width="content")
         if has_seat:
-            mirror("segments.seat", current().seat)
+            may_change = title != "Release" or person().may(Act.READ_LEDGER)
+            mirror("segments.seat", current().seat if may_change else Seat.RECIPIENT)
             st.segmented_control(
                 "View as",
                 list(Seat),
@@ -102,6 +104,7 @@ def top_bar(title: str, *, has_seat: bool) -> None:
                 required=True,
                 on_change=lambda: change(seat=st.session_state["segments.seat"]),
                 label_visibility="collapsed",
+                disabled=not may_change,
             )
         # Opening it reruns all: a page's fragment moves on without the bar, and the link must not be yesterday's.
         menu = st.popover("Share", key="share", on_change="rerun")
@@ -120,8 +123,8 @@ def top_bar(title: str, *, has_seat: bool) -> None:
                 st.caption(why)
     if current().seat is Seat.RECIPIENT:
         st.caption(
-            "Recipient view: only what a release contains. This choice changes what is shown; it does not restrict "
-            "access." + ("" if has_seat else " Explore changes it.")
+            "Recipient view: the page shows what a recipient of a release sees."
+            + ("" if has_seat else " Explore changes the view.")
         )
     if missing:
         st.caption(missing)

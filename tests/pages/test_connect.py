@@ -238,7 +238,7 @@ def test_a_real_release_is_made_of_an_engines_counts(tmp_path: Path, monkeypatch
     at = counted_page()
     at.session_state["settings"] = settings_of(at).with_parameter("epsilon", 0.5)
     fine(at.switch_page("pages/release.py").run())
-    fine(next(box for box in at.selectbox if box.label == "Dataset to charge").set_value("garden").run())
+    fine(next(box for box in at.selectbox if box.label == "Dataset and its budget").set_value("garden").run())
     assert ledger.RECORDS_ELSEWHERE in everything(at)
     press(at, "Release and spend ε = 0.5")
     (spending,) = ledger.read_books(path).of("garden")

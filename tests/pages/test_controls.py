@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.base.text import letters
 from dpbayes.mechanisms import MECHANISMS, OF_RECORDS
+from dpbayes.ui.pages.release import ADAPTIVE
 from dpbayes.ui.session.settings import EXPLORED_NAMES, PARAMETERS, title_at_sentence_start
 from tests.conftest import IS_THOROUGH, thorough
 from tests.pages.conftest import fine, one_sentence, open_page, put, sentences, settings_of
@@ -59,9 +60,11 @@ NO_NUMBERS = ("nan", "text", "", "<b>", "\N{SNOWMAN}")
 
 BAD_NUMBERS: list[tuple[str, dict[str, str], str, str, tuple[str, ...]]] = [
     ("lab", GAME, "sampling.answer_epsilon", "3", ("0", "-1", "inf", "-inf", "1e99", "1,5", "$x$")),
-    ("explore", {}, "prior", "2", ("0.5.5", "-1", "1e99")),
+    ("explore", {}, "prior", "2", ("0.5.5", "3,5", "1e99")),
     ("explore", {}, "seed", "2", ("0.5.5", "-1", "1e99")),
-    ("data", {"records": "77"}, "records", "80", ("-1", "1e9", "2.5")),
+    ("data", {"records": "77"}, "records", "1,080", ("-1", "1e9", "2,5")),
+    ("release", {}, "release.epsilon", "3.5", ("0", "3,5", "1,000", "2..5")),
+    ("release", {"mechanism": ADAPTIVE}, "release.delta", "10^-6", ("-1", "1,5", "1e99", "1/3", "2")),
     ("lab", LAB, "regression.repeats", "2", ("0", "1e10")),
     ("lab", LAB, "regression.draws", "2", ("2.5",)),
 ]

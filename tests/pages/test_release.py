@@ -18,13 +18,12 @@ from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases import ledger
 from dpbayes.releases.document import read_document
 from dpbayes.releases.document.request import parsed_promise
-from dpbayes.releases.ledger import Account
 from dpbayes.releases.reading import answer_under, released_bif
 from dpbayes.releases.report import html_report
 from dpbayes.releases.verify import verify
 from dpbayes.sources.bif import read_bif
 from dpbayes.ui.pages.release import ADAPTIVE
-from dpbayes.ui.pages.release_history import DELTA, composed_line, example, left_as_epsilon
+from dpbayes.ui.pages.release_history import as_epsilon, composed_line, example
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import opened_release
@@ -87,9 +86,8 @@ def test_one_press_opens_the_dataset_and_makes_the_release(path: Path, query: di
     at = open_page(PAGE, epsilon="0.5", **query)
     assert not path.exists()
     assert (box(at, "Dataset name").value, box(at, "Total budget ε").value) == (name, "0.5")
-    assert page_headline(at).startswith("This release costs ε = 0.5 and leaves ε = 0. No further release")
     at = typed(at, Total_budget_ε="1.5")
-    assert page_headline(at) == "This release costs ε = 0.5 and leaves ε = 1."
+    assert page_headline(at) == "This release costs ε = 0.5."
     at = make(at)
     assert "The release is valid" in at.success[0].value
     account = ledger.read_books(path).account(name)
@@ -113,17 +111,16 @@ def test_afterwards_the_panel_shows_what_is_left_and_is_not_armed(path: Path, tm
     opened(tmp_path, budget="3")
     at = open_page(PAGE, epsilon="0.5")
     at = fine(at.selectbox(key="release.dataset.asia").set_value("garden").run())
-    assert metrics(at) == {"Left of the budget (ε)": "3 of 3", "Cost (ε)": "0.5", "Left after the release": "2.5"}
+    assert list(metrics(at).values()) == ["0.5", "0.5", "3"]
     at = make(at)
-    assert page_headline(at) == "garden is released, and ε = 2.5 of its budget is left."
-    assert metrics(at) == {"Left of the budget (ε)": "2.5 of 3"}
+    assert page_headline(at) == "The release garden-1 is made."
     assert make_button(at) is None
     assert not at.info
     again = open_page(PAGE, epsilon="0.5")
-    again = fine(again.selectbox(key="release.dataset.asia").set_value("garden").run())
+    assert again.selectbox(key="release.dataset.asia").options == ["garden"], "one budget for one table"
     assert "exists already" in again.info[0].value
     typed(again, Privacy_loss_ε="0.75")
-    assert metrics(again)["Left after the release"] == "1.75"
+    assert list(metrics(again).values()) == ["0.75", "1.25", "3"]
     assert make_button(again).label == "Release and spend ε = 0.75"
     assert ledger.read_books(path).account("garden").spent == Fraction(1, 2)
 
@@ -146,7 +143,10 @@ def test_a_press_makes_only_the_release_that_was_shown(path: Path) -> None:
     ],
 )
 def test_a_wrong_number_is_one_sentence_and_nothing_is_made(path: Path, texts: dict[str, str], part: str) -> None:
-    one_sentence(typed(open_page(PAGE), **texts), part)
+    at = typed(open_page(PAGE), **({"Justification": "the board"} | texts))
+    one_sentence(at, part)
+    assert page_headline(at) == "This release costs ε = 1." or page_headline(at).startswith("One step is missing")
+    assert box(at, "Justification").value == texts.get("Justification", "the board"), "what was typed stays"
     assert not path.exists()
 
 
@@ -184,35 +184,56 @@ def test_more_than_the_budget_cannot_be_spent(path: Path, tmp_path: Path) -> Non
     at = open_page(PAGE, epsilon="0.5")
     fine(at.selectbox(key="release.dataset.asia").set_value("garden").run())
     assert make_button(at).disabled
-    assert metrics(at)["Left after the release"] == "—"
+    assert list(metrics(at).values()) == ["0.5", "0.5", "0.3"]
     assert ledger.read_books(path).account("garden").spent == 0
     fine(at.button(key="release.left").click().run())
     fine(at.selectbox(key="release.dataset.asia").set_value("garden").run())
-    assert metrics(at)["Left after the release"] == "0"
+    assert list(metrics(at).values()) == ["0.3", "0.3", "0.3"]
     assert not make_button(at).disabled
 
 
-def test_the_same_records_under_another_name_are_doubted_before_anything_is_spent(path: Path, tmp_path: Path) -> None:
+def test_records_that_were_released_before_have_no_second_budget(path: Path, tmp_path: Path) -> None:
     opened(tmp_path)
     ledger.open_dataset(path, "orchard", Fraction(1), reason="the same people again")
     ledger.table_doubts(path, "orchard", Chosen(Settings()).dataset, remember=True)
     at = open_page(PAGE)
-    assert not sentences(at)
-    fine(at.selectbox(key="release.dataset.asia").set_value("garden").run())
-    assert any("used under the name" in sentence for sentence in sentences(at))
+    dataset = at.selectbox(key="release.dataset.asia")
+    assert (dataset.value, dataset.options) == ("orchard", ["orchard"])
+    ledger.table_doubts(path, "garden", Chosen(Settings()).dataset, remember=True)
+    assert any("used under the name" in sentence for sentence in sentences(open_page(PAGE)))
 
 
-def test_gaussian_noise_is_charged_to_a_budget_in_rho(path: Path, tmp_path: Path) -> None:
-    opened(tmp_path, budget="1")
-    at = open_page(PAGE, mechanism="GaussianUpdates", epsilon="0.5")
-    fine(at.selectbox(key="release.dataset.asia").set_value("garden").run())
-    assert any("is in pure ε" in sentence for sentence in sentences(at))
+def test_gaussian_noise_is_charged_to_a_budget_in_rho(path: Path) -> None:
     at = make(open_page(PAGE, mechanism="GaussianUpdates", epsilon="0.5"))
     assert "The release is valid" in at.success[0].value
     account = ledger.read_books(path).account("asia")
     assert account.measure is PrivacyMeasure.RHO
     assert account.left == 0
     assert 0 <= zcdp_rho(0.5, delta=1e-5) - float(account.spent) < 1e-5 * float(account.spent)
+
+
+@pytest.mark.parametrize("mechanism", [ADAPTIVE, "GaussianUpdates"])
+def test_a_budget_without_a_delta_pays_for_the_same_release_with_laplace_noise(path: Path, mechanism: str) -> None:
+    make(typed(open_page(PAGE, epsilon="0.5"), Total_budget_ε="3"))
+    at = open_page(PAGE, epsilon="0.75", mechanism=mechanism)
+    assert make_button(at) is None
+    assert "Laplace noise" in page_headline(at)
+    at = make(fine(at.button(key="release.laplace").click().run()))
+    assert "The release is valid" in at.success[0].value
+    assert list(ledger.read_books(path).accounts) == ["asia"]
+    assert ledger.read_books(path).account("asia").spent == Fraction(5, 4)
+
+
+def test_one_epsilon_of_an_adaptive_release_is_everywhere_on_the_page(path: Path) -> None:
+    at = typed(open_page(PAGE, mechanism=ADAPTIVE), Privacy_loss_ε="2.9", Total_budget_ε="3", δ="10^-6")
+    assert list(metrics(at).values()) == ["2.9", "2.9", "3"]
+    assert page_headline(at) == "This release costs ε = 2.9 at δ = 10⁻⁶."
+    assert make_button(at).label == "Release and spend ε = 2.9"
+    at = make(at)
+    assert any("(ε = 2.9), plus at most δ = 10⁻⁶" in plain(text.value) for text in at.markdown)
+    assert at.dataframe[1].value.iloc[0].tolist()[:3] == ["asia", "3", "2.9"]
+    request = read_document(ledger.outcome(path, 4)).request
+    assert request.stated == parsed_promise("2.9", "0.000001")
 
 
 def test_an_epsilon_at_a_delta_is_kept_in_a_rho_as_the_command_keeps_it(path: Path, tmp_path: Path) -> None:
@@ -238,7 +259,7 @@ def test_an_adaptive_release_chooses_its_graph(path: Path, delta: str, measure: 
     assert spending.cost == request.plan.total
     assert ledger.read_books(path).account("asia").measure is measure
     assert "The release is valid" in at.success[0].value
-    assert any(" → " in text.value for text in at.markdown)
+    assert any("Arrows" not in text.body and "mask-image" in text.body for text in at.get("html"))
 
 
 # The history
@@ -265,12 +286,12 @@ def test_the_lists_are_what_the_ledger_says_and_a_release_opens_as_it_was_releas
     published = released(tmp_path)
     at = open_page(PAGE)
     budgets, releases = (frame.value for frame in at.dataframe[:2])
-    assert budgets.iloc[0].tolist() == ["garden", "ε = 2", "ε = 0.5", "ε = 1.5", "1.5"]
-    assert releases.iloc[0].tolist()[:5] == [published.row, "garden", "ε = 0.5", "ε = 0.5", "released"]
+    assert budgets.iloc[0].tolist() == ["garden", "2", "0.5", "1.5"]
+    assert releases.iloc[0].tolist()[:3] == ["garden-1", "0.5", "released"]
     fine(at.selectbox(key="ledger.row").set_value(published.row).run())
     document = read_document(published.document)
     assert "60 records of the dataset garden" in "\n".join(text.value for text in at.markdown)
-    assert len(rows(at)[0]["x"]) == document.request.network.row_count
+    assert len(rows(at)[0]["x"]) == 3, "the rows of grass"
     assert read_bif(released_bif(document))[0] == document.request.network
 
 
@@ -294,17 +315,16 @@ def test_a_hash_that_was_kept_is_looked_for(path: Path, tmp_path: Path) -> None:
     assert not at.success
 
 
-def test_what_is_left_of_a_rho_is_stated_as_an_epsilon() -> None:
-    half = Account(dataset="*x*", budget=Fraction(1), measure=PrivacyMeasure.RHO, released=Fraction(1, 2))
-    assert left_as_epsilon(half) == f"{zcdp_epsilon(0.5, delta=DELTA):.4g}"
-    assert left_as_epsilon(replace(half, reserved=Fraction(1, 2))) == "0"
+def test_a_rho_is_stated_as_an_epsilon() -> None:
+    assert as_epsilon(PrivacyMeasure.RHO, Fraction(1, 2), 1e-6) == f"{zcdp_epsilon(0.5, delta=1e-6):.4g}"
+    assert as_epsilon(PrivacyMeasure.RHO, Fraction(0), 1e-6) == "0"
 
 
 @pytest.mark.parametrize("measure", PrivacyMeasure)
 def test_what_tiny_releases_cost_together_is_rounded_up_and_without_an_e(measure: PrivacyMeasure) -> None:
     tiny = Fraction(1, 123_457)
     amount = tiny if measure is PrivacyMeasure.EPSILON else Rho(tiny)
-    said = plain(composed_line("votes", [amount]))
+    said = plain(composed_line("votes", [amount], 1e-6))
     assert not E_NOTATION.search(said)
     match = re.search(r"at most (?:ε = )?([0-9.]+)(?: × 10⁻⁶)? at δ", said)
     assert match, said
@@ -330,7 +350,6 @@ def test_an_adaptive_release_is_opened_with_its_sentences_arrows_and_report(file
     assert "The release is valid" in at.success[0].value
     shown = "\n".join(text.value for text in at.markdown)
     assert "a graph over 4 columns of the dataset garden" in shown
-    assert " → " in shown
     assert files["release.html"]() == html_report(read_document(data)).encode()
 
 
@@ -341,10 +360,9 @@ def test_an_opened_release_is_read_with_its_noise_in_mind_and_all_follow_the_cho
     document = read_document(data)
     release = document.tables
     at = uploaded(data)
-    cells = NETWORK.row_starts + [NETWORK.telling_state(int(node)) for node in NETWORK.node_of_row]
-    aware, naive = rows(at)
+    cells = NETWORK.row_starts[1:] + NETWORK.telling_state(1)  # the rows of grass
+    (aware,) = rows(at)
     assert aware["x"] == pytest.approx(release.noise_aware().mean[cells])
-    assert naive["x"] == pytest.approx(release.posterior.mean[cells])
     assert static.INTERVALS[Reading.NOISE_AWARE] in frame_of(boards(at)[-1])["captions"]["rows"]
     assert files["release.bif"]() == released_bif(document).encode()
     target = NETWORK.names[-1]
@@ -353,7 +371,7 @@ def test_an_opened_release_is_read_with_its_noise_in_mind_and_all_follow_the_cho
         answer = answer_under(release.posterior_under(reading), release.outcome.prior, target, {}, LEVEL)
         assert at.dataframe[0].value["probability"].tolist() == pytest.approx(answer.mean, rel=1e-6)
     (alone,) = rows(at)
-    assert alone["x"] == pytest.approx(naive["x"])
+    assert alone["x"] == pytest.approx(release.posterior.mean[cells])
     assert files["release.bif"]() == released_bif(document, Reading.AS_REAL).encode()
 
 
@@ -361,7 +379,7 @@ def test_an_opened_estimate_offers_no_choice(path: Path, tmp_path: Path) -> None
     at = uploaded(released(tmp_path, mechanism="map").document)
     assert len(rows(at)) == 1
     assert "file.reading" not in [control.key for control in at.segmented_control]
-    assert "no intervals" in frame_of(boards(at)[-1])["headline"]
+    assert "no intervals" in frame_of(boards(at)[-1])["captions"]["rows"]
 
 
 @pytest.mark.parametrize("seat", ["curator", "recipient"])
@@ -369,12 +387,15 @@ def test_a_file_is_checked_in_either_seat_and_a_changed_one_is_not_shown(path: P
     data = released(tmp_path).document
     at = uploaded(data, seat=seat)
     assert "The release is valid" in at.success[0].value
-    assert len(boards(at)) == 1
+    assert len(boards(at)) == (seat == "recipient"), "a curator's page does not repeat a whole release"
     changed = data.replace(b'"n":60', b'"n":61')
     fine(at.file_uploader(key="release.file").set_value(("release.json", changed, "application/json")).run())
     assert not at.success
     assert "is not a valid release" in at.error[0].value
     assert not boards(at)
+    fine(at.file_uploader(key="release.file").set_value(("clinic.csv", b"age,bmi\n1,2", "text/csv")).run())
+    assert not at.success
+    assert "is not a valid release" in at.error[0].value
 
 
 def test_of_a_large_release_a_few_rows_are_shown_and_answers_are_naive(

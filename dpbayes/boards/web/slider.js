@@ -83,9 +83,9 @@ class Slider {
   }
 
   typed() {
-    const number = Number(this.box.value.trim().replace(",", "."));
+    const number = Number(this.box.value.trim());
     if (!this.box.value.trim() || !(number >= this.low && number <= this.high)) {
-      return this.refuse(`Enter a number from ${grouped(String(this.low))} to ${grouped(String(this.high))}.`);
+      return this.refuse(`Enter a number from ${grouped(String(this.low))} to ${grouped(String(this.high))}, such as 0.5.`);
     }
     this.refuse("");
     const stop = this.stops.find((text) => Number(text) === number);

@@ -20,6 +20,7 @@ from dpbayes.releases.ledger.books import (
 from dpbayes.releases.ledger.spending import (
     RECORDS_ELSEWHERE,
     check,
+    names_of,
     open_dataset,
     outcome,
     raise_budget,
@@ -43,6 +44,7 @@ __all__ = [
     "check",
     "composed",
     "ledger_path",
+    "names_of",
     "open_dataset",
     "outcome",
     "raise_budget",

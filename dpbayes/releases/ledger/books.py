@@ -199,8 +199,8 @@ class Account:
         cost = cost_in(self.measure, amount)
         if cost is None:
             raise LedgerError(
-                f"The budget of {brief(self.dataset)} is in pure ε, but Gaussian noise needs a budget in ρ. Use "
-                "Laplace noise, or open another dataset with an ε and a δ: its budget is in ρ."
+                f"The budget of {brief(self.dataset)} is in pure ε, and cannot pay for Gaussian noise. Use Laplace "
+                "noise."
             )
         return cost
 

@@ -210,6 +210,14 @@ def table_doubts(path: Path, dataset: str, data: Dataset, *, remember: bool = Fa
         return _doubts(name, seen)
 
 
+def names_of(path: Path, data: Dataset) -> tuple[str, ...]:
+    """Return the datasets for which exactly these records were released before. Errors: LedgerError."""
+    with reading(path) as (rows, books):
+        own = content_hash(fingerprint(data, rows.content(books.events[0])))
+        tables = [event for event in books.events if event.kind is EventKind.TABLE and event.content_hash == own]
+        return tuple(dict.fromkeys(event.dataset for event in tables if event.dataset))
+
+
 def _doubts(name: str, seen: set[tuple[str, bool]]) -> tuple[str, ...]:
     """Return the doubts about a name, by the names of earlier tables and whether they had the same records."""
     same_elsewhere = [

@@ -1,7 +1,5 @@
 """The left rail of the Explore page: the table, a small drawing of the graph with its editor, and the controls."""
 
-import re
-from base64 import b64encode
 from dataclasses import replace
 
 import streamlit as st
@@ -9,7 +7,7 @@ import streamlit as st
 from dpbayes.base import terms
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, many
-from dpbayes.boards.dag import dag_svg, places_in_rows
+from dpbayes.boards.dag import dag_mask, places_in_rows
 from dpbayes.mechanisms import PRIVATE, reads_records
 from dpbayes.model.network import statement
 from dpbayes.model.question import Question, first_question
@@ -246,14 +244,11 @@ def _graph(chosen: Chosen) -> bool:
 
 
 def _drawing(graph: Graph, size: str) -> str:
-    """Return the drawing as a mask, which has the colour of the page's text in any theme of the browser."""
+    """Return the drawing of the graph as a mask."""
     places = placed(graph).places
     if len(graph.names) <= MOST_NAMED:
         places = places_in_rows(placed(replace(graph, places={})).places, graph.edges)
-    svg = dag_svg(places, graph.edges, caption=size, bare=True)
-    width, height = re.findall(r'(?:width|height)="([0-9]+)"', svg)[:2]
-    code = b64encode(svg.encode()).decode()
-    return f"aspect-ratio: {width} / {height}; mask-image: url(data:image/svg+xml;base64,{code})"
+    return dag_mask(places, graph.edges, caption=size)
 
 
 def _line() -> "st.delta_generator.DeltaGenerator":

@@ -1,5 +1,6 @@
 """One real release: what it contains, what it costs, the button that makes it, and the result in the same place."""
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,10 +11,11 @@ from typing import Any
 import streamlit as st
 
 from dpbayes.base import terms
-from dpbayes.base.amounts import PrivacyMeasure, amount_in, amount_text, amount_with_symbol, measure_of, number_of
+from dpbayes.base.amounts import PrivacyMeasure, Rho, amount_in, amount_text, cost_in, measure_of, number_of
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.text import escaped, many, typed
+from dpbayes.base.text import escaped, many, numeral, typed
 from dpbayes.base.validation import InputError, brief
+from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms import OF_RECORDS, RELEASABLE, releasable
 from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.mechanisms.base import rule_for
@@ -32,9 +34,17 @@ from dpbayes.releases.publishing import Published, publish, require_declared, sh
 from dpbayes.sources.columns import Column, states_of_missing
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.shipped_tables import SHIPPED, shipped_domains
-from dpbayes.ui.pages.release_history import budget_boxes, budget_of, check_a_file, example_or_file, history
+from dpbayes.ui.pages.release_history import (
+    as_epsilon,
+    budget_boxes,
+    budget_of,
+    check_a_file,
+    example_or_file,
+    history,
+    release_names,
+)
 from dpbayes.ui.session.chosen import Chosen, TableMissing, kind_called
-from dpbayes.ui.session.current import change, set_parameter
+from dpbayes.ui.session.current import change, current, set_parameter
 from dpbayes.ui.session.link import read_parameter
 from dpbayes.ui.session.looked import looked_at
 from dpbayes.ui.session.roles import HOW, REFUSALS, Act, person
@@ -52,9 +62,12 @@ KINDS = (*(entry.kind.__name__ for entry in RELEASABLE.values()), ADAPTIVE)
 CHOOSES_ITS_GRAPH = "Adaptive: choose the graph too"
 
 NEW = "New dataset"
-REASON = "Opened with its first release"
+REASON = "First release of this table"
 
-_PRESSED, _CHARGED, _RELEASED = "release.pressed", "release.charged", "release.released"
+_PRESSED, _CHARGED, _RELEASED, _PURE = "release.pressed", "release.charged", "release.released", "release.pure"
+
+_STAYS: dict[str, Any] = {"persist_state": "session"}
+"""Of a text box: what was typed stays while the box is not shown."""
 
 
 def release_page(chosen: Chosen) -> None:
@@ -70,8 +83,8 @@ def release_page(chosen: Chosen) -> None:
     with st.container(key="release.shown"), sentence_instead():
         _release(chosen, path)
     with sentence_instead():
-        history(path)
-    check_a_file()
+        history(path, float(chosen.parameter("delta")))
+    check_a_file(is_brief=True)
     share_python(lambda: show_python(python_of(path if path.exists() else None), "release", chosen))
 
 
@@ -87,35 +100,60 @@ def python_of(path: Path | None) -> str:
 
 
 def _release(chosen: Chosen, path: Path) -> None:
-    """Show the request and its cost, then the button or the release. Errors: InputError for an unusable table."""
-    place = st.empty()
-    with place:
-        headline("One step is missing before a real release.")
-    require_releasable(chosen)
-    left, right = st.columns(2, gap="large")
-    with left:
-        st.subheader("What is released")
-        request = _request(chosen)
-    with right:
-        st.subheader("What it costs")
-        charged = _account_to_charge(chosen, path, request)
-    request = replace(request, dataset=charged.account.dataset)
-    published = None if charged.is_new else shown_again(path, request)
-    with right:
-        _costs(charged, request, is_made=published is not None)
+    """Show the request, its cost and the button; after the release, show the release first. Errors: InputError."""
+    place, result = st.empty(), st.container()
+    step = "choose a table and declare its columns on Data"
+    try:
+        require_releasable(chosen)
+        left, right = st.columns(2, gap="large")
+        step = "choose a mechanism and a graph that can be released"
+        with left:
+            st.subheader("The release")
+            request = _request(chosen)
+        step = "choose a budget"
+        with right:
+            st.subheader("Its budget")
+            charged = _account_to_charge(chosen, path, request)
+        request = replace(request, dataset=charged.account.dataset)
+        published = None if charged.is_new else shown_again(path, request)
+        with right:
+            if charged.cost is None:
+                step = "choose Laplace noise for this budget"
+                _only_pure(charged)
+            elif published is None:
+                _costs(charged)
+            if published is None:
+                _offer(chosen, path, charged, request)
         if published is None:
-            _seen(chosen)
-            _offer(chosen, path, charged, request)
+            with left:
+                _seen(chosen)
+    except InputError:
+        with place:
+            headline(f"One step is missing: {step}.")
+        raise
     with place:
-        headline(_finding(charged, request, is_made=published is not None))
+        if published is not None:
+            headline(f"The release {escaped(release_names(ledger.read_books(path))[published.row])} is made.")
+        else:
+            headline(_finding(charged) if charged.cost is not None else f"One step is missing: {step}.")
     if published is not None:
-        st.subheader("The release")
-        if published.row != st.session_state.get(_RELEASED):
-            st.info(
-                f"This release exists already, in row {published.row} of the ledger. Showing it again costs no budget."
-            )
-        opened_release(published.document, key="made")
-        st.markdown("Next: download release.json and send it. Its readers check it here, without the records.")
+        with result:
+            _result(published, charged)
+
+
+def _result(published: Published, charged: "ChargedAccount") -> None:
+    """Show a release, and what remains of its budget for another one."""
+    if published.row != st.session_state.get(_RELEASED):
+        st.info(f"This release exists already, in row {published.row} of the ledger. Showing it again costs no budget.")
+    opened_release(published.document, key="made")
+    st.markdown("Next: download release.json and send it. Its readers check it on this page, without the records.")
+    left = charged.shown(charged.account.left)
+    st.subheader("Another release of these records")
+    st.markdown(
+        f"The next release may cost at most ε = {left}. Change the mechanism or ε to make one."
+        if charged.account.left
+        else "The budget is used up. Another release needs a larger budget: see *Raise a budget*, under Ledger."
+    )
 
 
 def require_releasable(chosen: Chosen) -> None:
@@ -146,17 +184,15 @@ def _request(chosen: Chosen) -> Chargeable:
     first, second = st.columns(2)
     with first:
         controls.box("Privacy loss ε", "release.epsilon", typed(chosen.epsilon), _set_epsilon, help=terms.EPSILON)
-    dataset = suggested_name(chosen)
-    if chosen.reads_records:
+    dataset, delta = suggested_name(chosen), _delta(chosen)
+    if chosen.reads_records or "delta" in parameters_of(kind_called(chosen.settings.mechanism)):
+        more = " 0 is Laplace noise, with larger errors." * chosen.reads_records
         with second:
-            delta = st.text_input("δ", typed(chosen.parameter("delta")), help="0 is pure privacy, with larger errors.")
+            controls.box("δ", "release.delta", delta, _set_delta, help=terms.DELTA + more)
+    if chosen.reads_records:
         adaptive = adaptive_request(chosen, dataset, delta)
         _describe_adaptive(adaptive)
         return adaptive
-    if "delta" in parameters_of(kind_called(chosen.settings.mechanism)):
-        with second:
-            shown = typed(chosen.parameter("delta"))
-            controls.box("δ", "release.delta.typed", shown, lambda text: _set("delta", text), help=terms.DELTA)
     request = request_of(chosen, dataset)
     _describe(chosen, request)
     return request
@@ -176,11 +212,29 @@ def _mechanism(chosen: Chosen) -> None:
 
 
 def _set_epsilon(text: str) -> None:
-    _set("epsilon", text)
+    set_parameter("epsilon", read_parameter("epsilon", controls.plain_number(text)))
 
 
-def _set(name: str, text: str) -> None:
-    set_parameter(name, read_parameter(name, text.replace(",", "").strip()))
+def _delta(chosen: Chosen) -> str:
+    """Return the delta of the request as text: 0 only for an adaptive release with Laplace noise."""
+    is_pure = chosen.reads_records and st.session_state.get(_PURE)
+    return "0" if is_pure else typed(chosen.parameter("delta"))
+
+
+def _set_delta(text: str) -> None:
+    plain = controls.plain_number(text)
+    is_pure = current().mechanism == ADAPTIVE and not decimal("δ", plain)
+    if not is_pure:
+        set_parameter("delta", read_parameter("delta", plain))
+    st.session_state[_PURE] = is_pure
+
+
+def _use_laplace() -> None:
+    """Choose Laplace noise, for which a budget in pure epsilon pays."""
+    if current().mechanism == ADAPTIVE:
+        _set_delta("0")
+    else:
+        change(mechanism=KINDS[0])
 
 
 def _describe(chosen: Chosen, request: ReleaseRequest) -> None:
@@ -304,83 +358,125 @@ def _missing(chosen: Chosen, names: Sequence[str]) -> dict[str, str]:
 
 @dataclass(frozen=True, eq=False)
 class ChargedAccount:
-    """The account that a release is charged to. If it is new, the release opens it for a `reason`."""
+    """The account that a release is charged to, and the cost in its measure; None if its budget cannot pay.
+
+    If it is new, the release opens it for a `reason`. `problem` is a sentence about a wrong budget. An amount in rho is
+    shown as an epsilon at `delta`.
+    """
 
     account: Account
+    cost: Fraction | None
+    delta: Fraction
     reason: str = ""
+    problem: str = ""
 
     @property
     def is_new(self) -> bool:
         """Whether the ledger does not have the account yet."""
         return bool(self.reason)
 
+    @property
+    def is_enough(self) -> bool:
+        """Whether the budget can pay."""
+        return not self.problem and self.cost is not None and self.cost <= self.account.left
+
+    @property
+    def at_delta(self) -> str:
+        """The delta at which amounts are shown, for a sentence; "" for a budget in pure epsilon."""
+        return f" at δ = {numeral(float(self.delta))}" * (self.account.measure is PrivacyMeasure.RHO)
+
+    def shown(self, number: Fraction) -> str:
+        """Return an amount of the account as an epsilon."""
+        return as_epsilon(self.account.measure, number, float(self.delta))
+
 
 def _account_to_charge(chosen: Chosen, path: Path, request: Chargeable) -> ChargedAccount:
-    """Let the person choose the dataset that pays, or fill in a new one. Errors: InputError for an invalid budget."""
+    """Let the person choose the dataset that pays, or fill in a new one. Records have one budget: the first.
+
+    Errors: InputError.
+    """
     accounts = ledger.read_books(path).accounts if path.exists() else {}
+    same = ledger.names_of(path, chosen.dataset) if accounts and not chosen.is_connected else ()
+    delta = _promise(request)[1] or Fraction(_delta(chosen))
     if accounts:
-        options = [*accounts, NEW]
+        options = [*same] or [*accounts, NEW]
         key = f"release.dataset.{request.dataset}"  # another table has its own choice
-        st.session_state.setdefault(key, request.dataset if request.dataset in accounts else NEW)
-        if (paid := st.session_state.pop(_CHARGED, None)) in accounts:
-            st.session_state[key] = paid
-        dataset = st.selectbox("Dataset to charge", options, key=key)
+        paid = st.session_state.pop(_CHARGED, None) or st.session_state.get(key, request.dataset)
+        controls.mirror(key, paid if paid in options else options[0] if same else NEW)
+        dataset = st.selectbox("Dataset and its budget", options, key=key)
+        if same:
+            st.caption("These records were released before. Their budget pays for all releases of them.")
         if dataset in accounts:
-            return ChargedAccount(accounts[dataset])
-    return _new_account(request, is_taken=request.dataset in accounts)
+            account = accounts[dataset]
+            return ChargedAccount(account, cost_in(account.measure, request.cost), delta)
+    return _new_account(request, delta, is_taken=request.dataset in accounts)
 
 
-def _new_account(request: Chargeable, *, is_taken: bool) -> ChargedAccount:
-    """Return a new account with its budget as typed. Errors: InputError."""
-    st.caption("The release opens a dataset. Its budget limits all releases of these records together.")
-    name = st.text_input("Dataset name", "" if is_taken else request.dataset, placeholder="clinic-2026")
-    key = f"release.budget.{request.dataset}"  # another table has its own budget
-    budget = budget_of(*budget_boxes("Total budget ε", *_promise(request), key=key))
-    reason = st.text_input("Justification", REASON)
+def _new_account(request: Chargeable, delta: Fraction, *, is_taken: bool) -> ChargedAccount:
+    """Return a new account with its budget as typed. Errors: InputError without a name or a justification."""
+    table = request.dataset  # another table has its own budget
+    shown = "" if is_taken else table
+    name = st.text_input("Dataset name", shown, key=f"release.name.{table}", placeholder="clinic-2026", **_STAYS)
+    epsilon, typed_delta = budget_boxes(
+        "Total budget ε", *map(amount_text, _promise(request)), key=f"release.budget.{table}"
+    )
+    account, problem = Account(dataset=name.strip(), budget=Fraction(0), measure=measure_of(request.cost)), ""
+    try:
+        budget = budget_of(epsilon, typed_delta)
+        account = replace(account, budget=number_of(budget), measure=measure_of(budget))
+        if isinstance(budget, Rho) and not _promise(request)[1]:
+            delta = decimal("δ", controls.plain_number(typed_delta))
+    except InputError as error:
+        problem = str(error)
+        st.caption(f":red[{escaped(problem)}]")
+    reason = st.text_input("Justification", REASON, key=f"release.reason.{table}", **_STAYS)
+    st.caption(
+        "The budget limits all releases of these records together. A second budget for the same records adds to the "
+        "first. The ledger recognises a table only if its columns and values are unchanged."
+    )
     if not name.strip() or not reason.strip():
         raise InputError("A new dataset needs a name and a justification.")
-    account = Account(dataset=name.strip(), budget=number_of(budget), measure=measure_of(budget))
-    return ChargedAccount(account, reason)
+    return ChargedAccount(account, cost_in(account.measure, request.cost), delta, reason, problem)
 
 
-def _promise(request: Chargeable) -> tuple[str, str]:
-    """Return the epsilon and the delta of a request as texts."""
-    if isinstance(request, AdaptiveRequest):
-        return amount_text(Fraction(request.plan.epsilon)), amount_text(Fraction(request.plan.delta))
-    assert isinstance(request, ReleaseRequest)
-    if request.stated is None:
-        return amount_text(request.epsilon), "0"
-    return amount_text(request.stated.epsilon), amount_text(request.stated.delta)
+def _promise(request: Chargeable) -> tuple[Fraction, Fraction]:
+    """Return the epsilon and the delta of a request."""
+    stated = request.stated
+    if stated is not None:
+        return stated.epsilon, stated.delta
+    return number_of(request.cost), Fraction(0)
 
 
-def _costs(charged: ChargedAccount, request: Chargeable, *, is_made: bool) -> None:
-    """Show what is left, the cost and what remains. Errors: InputError for a rho and a budget in pure epsilon."""
-    account, symbol = charged.account, charged.account.measure.symbol
-    cost = account.cost_of(request.cost)
-    left, middle, right = st.columns(3)
-    left.metric(f"Left of the budget ({symbol})", f"{amount_text(account.left)} of {amount_text(account.budget)}")
-    if not is_made:
-        middle.metric(f"Cost ({symbol})", amount_text(cost))
-        right.metric("Left after the release", amount_text(account.left - cost) if cost <= account.left else "—")
-    if measure_of(request.cost) is not account.measure:
+def _costs(charged: ChargedAccount) -> None:
+    """Show the cost, the sum with all earlier releases, and the budget, all as epsilons."""
+    account, cost = charged.account, charged.cost or Fraction(0)
+    first, second, third = st.columns(3)
+    first.metric("This release, ε", charged.shown(cost))
+    second.metric("All releases, ε", charged.shown(account.spent + cost), help="This release and all earlier ones.")
+    third.metric("Total budget, ε", "—" if charged.problem else charged.shown(account.budget))
+    if account.measure is PrivacyMeasure.RHO:
         st.caption(
-            f"The budget is tracked in {symbol}: {amount_with_symbol(request.cost)} costs {symbol} = "
-            f"{amount_text(cost)}."
+            f"ε{charged.at_delta}. Together, releases cost less than the sum of their ε.",
+            help=f"They are added in ρ (zCDP): this release costs {amount_text(cost)}, and {amount_text(account.left)} "
+            f"of {amount_text(account.budget)} is left.",
         )
 
 
-def _finding(charged: ChargedAccount, request: Chargeable, *, is_made: bool) -> str:
-    account, name = charged.account, escaped(charged.account.dataset)
-    symbol, cost = account.measure.symbol, account.cost_of(request.cost)
-    if is_made:
-        return f"{name} is released, and {symbol} = {amount_text(account.left)} of its budget is left."
-    if cost > account.left:
-        return f"This release costs {symbol} = {amount_text(cost)}, more than {name} has left."
-    left = (
-        f"This release costs {symbol} = {amount_text(cost)} and leaves {symbol} = {amount_text(account.left - cost)}."
-    )
-    spent = " No further release of these records is then possible without a larger budget."
-    return left + spent * (cost == account.left)
+def _only_pure(charged: ChargedAccount) -> None:
+    """State that a budget in pure epsilon cannot pay for Gaussian noise, and offer Laplace noise."""
+    name = escaped(charged.account.dataset)
+    st.info(f"The budget of {name} has no δ, so it pays for Laplace noise only. The δ of this release is above 0.")
+    st.button("Use Laplace noise", type="primary", key="release.laplace", on_click=_use_laplace)
+
+
+def _finding(charged: ChargedAccount) -> str:
+    cost = charged.cost or Fraction(0)
+    if charged.problem:
+        return "One step is missing: enter a valid total budget."
+    if not charged.is_enough:
+        left = charged.shown(charged.account.left)
+        return f"This release costs ε = {charged.shown(cost)}, and the budget has only ε = {left} left."
+    return f"This release costs ε = {charged.shown(cost)}{charged.at_delta}."
 
 
 def _seen(chosen: Chosen) -> None:
@@ -409,29 +505,41 @@ def _offer(chosen: Chosen, path: Path, charged: ChargedAccount, request: Chargea
     elif not charged.is_new:
         for doubt in ledger.table_doubts(path, account.dataset, chosen.dataset):
             st.warning(escaped(doubt))
-    is_enough = account.cost_of(request.cost) <= account.left
-    if not is_enough:
-        _too_small(charged)
+    if charged.cost is None:
+        return
+    if not charged.is_enough and not charged.problem:
+        _too_small(charged, request)
     st.button(
-        f"Release and spend {amount_with_symbol(request.cost)}",
+        f"Release and spend ε = {charged.shown(charged.cost)}",
         type="primary",
-        disabled=not is_enough,
+        disabled=not charged.is_enough,
         key="release.make",
         on_click=lambda: st.session_state.update({_PRESSED: question_of(request)}),
     )
+    st.caption("A release cannot be undone, and its cost stays charged.")
     if st.session_state.pop(_PRESSED, None) == question_of(request):  # what was shown, and nothing else
         published = _publish(chosen, path, charged, request)
         st.session_state.update({_CHARGED: account.dataset, _RELEASED: published.row})
         st.rerun()
 
 
-def _too_small(charged: ChargedAccount) -> None:
-    """State the ways out of a budget that is too small, and offer to spend what is left of a pure epsilon."""
+def _too_small(charged: ChargedAccount, request: Chargeable) -> None:
+    """State the ways out of a budget that is too small, and offer to spend what is left."""
     account, place = charged.account, "above" if charged.is_new else "below, under Ledger"
+    if measure_of(request.cost) is not account.measure:
+        st.info(
+            "Laplace noise costs more in a budget with a δ than in one without. "
+            + ("Set the δ of the budget to 0." if charged.is_new else "Choose a smaller ε, or Gaussian noise.")
+        )
+        return
     st.info(f"Choose a smaller ε, or raise the total budget {place}.")
-    if account.measure is PrivacyMeasure.EPSILON and account.left >= EPSILON.low:
-        left = amount_text(account.left)
-        st.button(f"Use ε = {left}, all that is left", key="release.left", on_click=_set_epsilon, args=(left,))
+    left = account.left
+    if account.measure is PrivacyMeasure.RHO and left:
+        places = 10**4
+        left = Fraction(math.floor(places * zcdp_epsilon(float(left), delta=float(charged.delta))), places)
+    if left >= EPSILON.low:
+        text = amount_text(left)
+        st.button(f"Use ε = {text}, all that is left", key="release.left", on_click=_set_epsilon, args=(text,))
 
 
 def _publish(chosen: Chosen, path: Path, charged: ChargedAccount, request: Chargeable) -> Published:

@@ -22,14 +22,11 @@ from dpbayes.ui.session.kept import server_cache
 from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.session.uploads import document_place
-from dpbayes.ui.widgets.controls import mirror
+from dpbayes.ui.widgets.controls import mirror, plain_number
 from dpbayes.ui.widgets.opened_release import opened_release
 from dpbayes.ui.widgets.show import sentence_instead
 
-DELTA = 1e-6
-"""The delta at which a budget in rho, and all releases together, are stated as an epsilon."""
-
-BUDGET_DELTA = "0 is a budget in pure ε, which pays for Laplace noise. Above 0, the budget is tracked in ρ (zCDP)."
+BUDGET_DELTA = "With 0, the budget pays for Laplace noise only. Above 0, it pays for Gaussian noise, too."
 
 
 # Budgets as typed
@@ -58,34 +55,38 @@ def _followed(label: str, shown: str, key: str, **more: Any) -> str:
 
 def budget_of(epsilon: str, delta: str) -> Amount:
     """Return a typed budget: a pure epsilon, or the rho that gives (epsilon, delta). Errors: InputError."""
-    return typed_amount(epsilon, delta.strip() or "0")
+    return typed_amount(plain_number(epsilon), plain_number(delta) or "0")
 
 
 # The ledger
 
 
-def history(path: Path) -> None:
-    """Show the budgets and the releases of the ledger, if there is one. Errors: LedgerError."""
+def history(path: Path, delta: float) -> None:
+    """Show the budgets and the releases of the ledger, if there is one, as epsilons at `delta`. Errors: LedgerError."""
     books = ledger.read_books(path) if path.exists() else Books()
     accounts = tuple(books.accounts.values())
     if not accounts:
         return
-    st.subheader("Ledger")
+    st.subheader("Ledger", help=f"Not private (curator view). Its file: {escaped(str(path))}")
     spendings = {dataset: books.of(dataset) for dataset in books.accounts}
-    st.dataframe(pd.DataFrame.from_records([_budget_line(account) for account in accounts]), hide_index=True)
-    every = [spending for own in spendings.values() for spending in own]
+    st.dataframe(pd.DataFrame.from_records([_budget_line(account, delta) for account in accounts]), hide_index=True)
+    every, names = [spending for own in spendings.values() for spending in own], release_names(books)
     if every:
-        st.dataframe(pd.DataFrame.from_records([_release_line(spending) for spending in every]), hide_index=True)
+        lines = [_release_line(names[spending.row], spending, delta) for spending in every]
+        st.dataframe(pd.DataFrame.from_records(lines), hide_index=True)
+    if any(account.measure is PrivacyMeasure.RHO for account in accounts):
+        st.caption(f"For budgets with a δ, and for Gaussian noise, ε is stated at δ = {numeral(delta)}.")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         rows = [spending.row for spending in every if spending.release]
-        row = st.selectbox("Open a release", rows[::-1], None, placeholder="Row", key="ledger.row", width=200)
+        more: dict[str, Any] = {"placeholder": "Release", "key": "ledger.row", "width": 260}
+        row = st.selectbox("Open a release", rows, None, format_func=lambda row: names[row], **more)
         with st.popover("Raise a budget"):
             _raise(path, accounts)
         with st.popover("Total privacy loss", on_change="rerun", key="ledger.together") as part:
             if part.open:
                 with sentence_instead():
                     amounts = {name: [spending.amount for spending in own] for name, own in spendings.items()}
-                    st.markdown("\n\n".join(composed_line(name, own) for name, own in amounts.items()))
+                    st.markdown("\n\n".join(composed_line(name, own, delta) for name, own in amounts.items()))
         with st.popover("Check the ledger", on_change="rerun", key="ledger.check") as part:
             if part.open:
                 with sentence_instead():
@@ -93,42 +94,39 @@ def history(path: Path) -> None:
     if row is not None:
         with sentence_instead():
             opened_release(ledger.outcome(path, row), key="ledger")
-    st.caption(f"The ledger is {escaped(str(path))}. Not private (curator view).")
 
 
-def _budget_line(account: Account) -> dict[str, str]:
-    symbol = account.measure.symbol
-    return {
-        "dataset": account.dataset,
-        "budget": f"{symbol} = {amount_text(account.budget)}",
-        "spent": f"{symbol} = {amount_text(account.spent)}",
-        "left": f"{symbol} = {amount_text(account.left)}",
-        f"left as ε at δ = {numeral(DELTA)}": left_as_epsilon(account),
-    }
+def release_names(books: Books) -> dict[int, str]:
+    """Return the names of all releases by their rows: that of the dataset, and the place among its releases."""
+    own = {dataset: books.of(dataset) for dataset in books.accounts}
+    return {spending.row: f"{name}-{k}" for name, every in own.items() for k, spending in enumerate(every, start=1)}
 
 
-def left_as_epsilon(account: Account) -> str:
-    """Return what is left of a budget as an epsilon; of a rho, at DELTA."""
-    if account.measure is PrivacyMeasure.EPSILON or not account.left:
-        return amount_text(account.left)
-    return numeral(zcdp_epsilon(float(account.left), delta=DELTA), 4)
+def as_epsilon(measure: PrivacyMeasure, number: Fraction, delta: float) -> str:
+    """Return an amount in a measure as an epsilon: exactly, or for a rho at `delta` in four digits."""
+    if measure is PrivacyMeasure.EPSILON or not number:
+        return amount_text(number)
+    return numeral(zcdp_epsilon(float(number), delta=delta), 4)
 
 
-def composed_line(dataset: str, amounts: list[Amount]) -> str:
+def _budget_line(account: Account, delta: float) -> dict[str, str]:
+    amounts = {"total budget": account.budget, "spent": account.spent, "next release at most": account.left}
+    shown = {f"{name}, ε": as_epsilon(account.measure, number, delta) for name, number in amounts.items()}
+    return {"dataset": account.dataset, **shown}
+
+
+def composed_line(dataset: str, amounts: list[Amount], delta: float) -> str:
     """Return a sentence on the privacy loss of releases together, which is less than the sum that is charged."""
-    bound = numeral_above(ledger.composed(amounts, DELTA), 4)
-    return f"{escaped(dataset)}: all releases together lose at most ε = {bound} at δ = {numeral(DELTA)}."
+    bound = numeral_above(ledger.composed(amounts, delta), 4)
+    return f"{escaped(dataset)}: all releases together lose at most ε = {bound} at δ = {numeral(delta)}."
 
 
-def _release_line(spending: Spending) -> dict[str, object]:
-    cost = f"{measure_of(spending.amount).symbol} = {amount_text(number_of(spending.amount))}"
+def _release_line(name: str, spending: Spending, delta: float) -> dict[str, object]:
     return {
-        "row": spending.row,
-        "dataset": spending.reservation.dataset,
-        "privacy loss": cost,
-        "charged": f"{spending.measure.symbol} = {amount_text(spending.cost)}",
+        "release": name,
+        "privacy loss, ε": as_epsilon(measure_of(spending.amount), number_of(spending.amount), delta),
         "status": spending.state,
-        "time (UTC)": spending.reservation.time[:19].replace("T", " "),
+        "time (UTC)": spending.reservation.time[:16].replace("T", " "),
     }
 
 
@@ -158,18 +156,22 @@ def example_or_file() -> None:
     """Let anyone open a release of their own, or the example."""
     if not check_a_file() and st.toggle("Show an example", value=True, key="release.example"):
         with sentence_instead():
-            opened_release(example(), key="example", shows_certificate=True)
+            st.markdown("**An example:** a release of synthetic records, as a recipient sees it.")
+            opened_release(example(), key="example")
 
 
-def check_a_file() -> bool:
-    """Let anyone check a release file and use it; return whether there is one."""
+def check_a_file(*, is_brief: bool = False) -> bool:
+    """Let anyone check a release file and use it; return whether there is one. A `is_brief` check folds what it says.
+
+    A file of any kind can be chosen, so that a wrong file is refused here and replaces an earlier result.
+    """
     st.subheader("Check a release")
-    file = document_place("Release to check (release.json)", type="json", key="release.file")
+    file = document_place("Release to check (release.json)", key="release.file")
     if file is None:
         st.caption("The check needs no records, and the file is not stored.")
         return False
     try:
-        opened_release(file.getvalue(), key="file", shows_certificate=True)
+        opened_release(file.getvalue(), key="file", is_brief=is_brief)
     except InputError as error:
         st.warning(escaped(str(error)))
     return True

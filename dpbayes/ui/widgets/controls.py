@@ -4,6 +4,7 @@ Streamlit's `persist_state` keeps the value of one widget. A setting may have wi
 value leaves the setting unchanged.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -29,6 +30,9 @@ PSEUDO_COUNT = "Prior pseudo-count per cell"
 SAMPLE_SIZE = "Equivalent sample size N′"
 
 _PRIOR_KEY = "choice.prior.kind"
+
+_GROUPED = re.compile(r"\d{1,3}(,\d{3})+")
+_POWER, _RAISED = re.compile(r"^10\^?(?=-)"), str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
 
 def mirror(key: str, value: object) -> None:
@@ -58,18 +62,24 @@ def _refusal(key: str, kept: str) -> None:
 def text_field(label: str, field: str, *, prefix: str = "", help: str | None = None) -> None:
     """Show a settings field as a text box, which refuses invalid text with a message.
 
-    The box omits a `prefix` of the field's text. Numbers may have thousands separators.
+    The box omits a `prefix` of the field's text. Numbers are whole, and may have thousands separators.
     """
 
     def apply(text: str) -> None:
-        change(**{field: READERS[field](prefix + _plain(text))})
+        change(**{field: READERS[field](prefix + plain_number(text, whole=True))})
 
     box(label, field, _number_text(getattr(current(), field)).removeprefix(prefix), apply, help=help)
 
 
-def _plain(text: str) -> str:
-    """Return a typed number without thousands separators."""
-    return text.replace(",", "").strip()
+def plain_number(text: str, *, whole: bool = False) -> str:
+    """Return a typed number in the form that all readers take: "10^-6" and "10⁻⁶" are "1e-6".
+
+    Only a `whole` number may have thousands separators. Another comma stays, and the reader refuses it: "3,5" is never
+    35.
+    """
+    if whole and _GROUPED.fullmatch(text.strip()):
+        text = text.replace(",", "")
+    return _POWER.sub("1e", text.strip().translate(_RAISED))
 
 
 def box(label: str, name: str, shown: str, apply: Callable[[str], object], **more: Any) -> None:
@@ -167,7 +177,7 @@ def _number_parameter(name: str, default: object, reach: Sequence[float]) -> Non
             f"{title} as a number",
             name,
             _number_text(value),
-            lambda text: set_parameter(name, read_parameter(name, text.strip())),
+            lambda text: set_parameter(name, read_parameter(name, plain_number(text))),
             label_visibility="collapsed",
         )
     _refusal(f"box.{name}", _number_text(value))
@@ -197,7 +207,7 @@ def prior_control(*kinds: Any) -> None:
     )
 
     def apply(text: str) -> None:
-        change(prior=current().prior.with_size(_plain(text)))
+        change(prior=current().prior.with_size(plain_number(text)))
 
     if prior.kind is PriorKind.SYMMETRIC:
         box(PSEUDO_COUNT, "prior", typed(prior.size), apply, help=terms.PSEUDO_COUNT)

@@ -1,17 +1,20 @@
-"""An opened release: its checks, its sentences, a picture, answers to questions, and the files made from it."""
+"""An opened release: its checks, answers to questions, a picture, its promise, and the files made from it."""
 
+import math
 import re
 import secrets
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 import streamlit as st
 
-from dpbayes.base.amounts import amount_text, measure_of, number_of
+from dpbayes.base.amounts import Rho, amount_text, measure_of, number_of
 from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import label_of
-from dpbayes.base.text import escaped
+from dpbayes.base.text import escaped, numeral, numeral_above
 from dpbayes.boards.board import View
+from dpbayes.boards.dag import dag_mask, layered_positions, places_in_rows
 from dpbayes.boards.static import released_rows
 from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior
 from dpbayes.model.network import Network, assignment
@@ -20,7 +23,9 @@ from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_aware import MOST_CELLS
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import Document, SampledSteps, read_document
+from dpbayes.releases.document.document import likely_loss
 from dpbayes.releases.reading import (
+    JOINT,
     answer_under,
     intervals_as_text,
     posterior_name,
@@ -32,57 +37,106 @@ from dpbayes.releases.reading import (
 from dpbayes.releases.report import html_report
 from dpbayes.releases.signing import signature_line
 from dpbayes.releases.verify import Verification, verify
+from dpbayes.ui.session.current import current
 from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.kept import kept
 from dpbayes.ui.widgets.board import show
-from dpbayes.ui.widgets.show import assumption, numbers, sentence_instead
+from dpbayes.ui.widgets.show import assumption, folded, numbers, sentence_instead
 
-ARROWS_AT_ONCE = 60
+ARROWS_AT_ONCE, MOST_DRAWN = 60, 30
+"""The most arrows that are listed, and the most nodes of a graph that is drawn."""
+
 MOST_RECORDS = 1_000_000
 
 
-def opened_release(data: bytes, *, key: str, shows_certificate: bool = False) -> None:
-    """Show the checks of a release file and, if all pass, what it says, answers to questions, and its files.
+def opened_release(data: bytes, *, key: str, is_brief: bool = False) -> None:
+    """Show the checks of a release file and, if all pass, an answer, the graph, the promise, and the files.
 
-    `key` distinguishes the controls of two releases on one page.
-    `shows_certificate` opens the certificate, which is closed otherwise.
+    `key` distinguishes the controls of two releases on one page. Of a `is_brief` one, the answer is folded.
     Errors: InputError for an unusable file.
     """
     verification = kept(f"{key}.verified", data, lambda: verify(data))
-    _checks(verification)
     if not verification.holds:
+        _failed(verification)
         return
     document = kept(f"{key}.document", data, lambda: read_document(data))
+    st.success(f"The release is valid. {escaped(signature_line(document.content))}")
+    if is_brief:
+        with folded("What this release says", key=f"{key}.open") as is_open:
+            if is_open:
+                _said(document, data, key=key)
+    else:
+        _said(document, data, key=key)
+    with st.expander("Certificate and checks"):
+        _certificate(document, verification)
+
+
+def _said(document: Document, data: bytes, *, key: str) -> None:
+    """Offer the files of a release, and show what it says and its promise."""
+    files = st.container(horizontal=True)
     left, right = st.columns(2, gap="large")
     with left:
-        for sentence in document.content["sentences"]:
-            st.markdown(f"- {escaped(sentence)}")
-        st.markdown(f"- {escaped(signature_line(document.content))}")
-        if isinstance(document.sampled, SampledSteps):
-            arrow_list(document.network)
         reading = _reading(document.tables, key=key)
         with sentence_instead():
-            _ask(document, reading, data, key=key)
-    with right:
-        show(f"{key}.rows", (data, reading), lambda: released_view(document, reading))
-    _files(document, reading, data, key=key)
-    with st.expander("Certificate", expanded=shows_certificate):
-        for name, text in document.content["certificate"].items():
-            lines = "\n".join(f"- {escaped(line)}" for line in text) if isinstance(text, list) else escaped(text)
-            if name in ("epsilon", "delta", "rho", "noise"):
-                lines = _FRACTION.sub(_decimal, lines)
-            st.markdown(f"**{escaped(name.replace('_', ' ').capitalize())}**\n\n{lines}")
+            target = _ask(document, reading, data, key=key)
+            with right:
+                show(f"{key}.rows", (data, reading, target), lambda: released_view(document, reading, target))
+        if isinstance(document.sampled, SampledSteps):
+            _graph(document.network)
+        for line in promise_lines(document):
+            st.markdown(f"- {escaped(line)}")
+    with files:
+        _files(document, reading, data, key=key)
 
 
-def released_view(document: Document, reading: Reading) -> View:
-    """Return the board of a document's released rows, with the facts of its certificate."""
+def released_view(document: Document, reading: Reading, target: str) -> View:
+    """Return the board of the released rows of a node, with the facts of the certificate."""
     request = document.request
     loss = {measure_of(request.cost).symbol: amount_text(number_of(request.cost))}
     facts = {"table": request.dataset, "n": f"{request.n:,}", **loss}
-    return released_rows(document.network, document.tables, reading).stating(facts)
+    node = document.network.index(target)
+    return released_rows(document.network, document.tables, reading, node).stating(facts)
+
+
+def promise_lines(document: Document) -> tuple[str, str, str]:
+    """Return the promise of a release, its accuracy, and its main limits, a sentence each."""
+    cost, stated = document.request.cost, document.request.stated
+    loss = stated.epsilon if stated else number_of(cost)
+    promise = "One record changes the probability of any result by a factor of at most "
+    if stated is None and isinstance(cost, Rho):
+        promise = f"It is zero-concentrated with ρ = {amount_text(cost.value)}: {promise}"
+        loss = Fraction(likely_loss(cost))
+    factor = f"{numeral_above(math.exp(float(loss)))} (ε = {numeral_above(float(loss))})"
+    addition = f", plus at most δ = {numeral(float(stated.delta))}" if stated else ""
+    if stated is None and isinstance(cost, Rho):
+        addition = ", except in one release in a million"
+    return (
+        f"Promise: {promise[0].lower()}{promise[1:]}{factor}{addition}.",
+        f"Accuracy: {document.sampled.accuracy}",
+        "Not covered: choices that were made after looking at the records, persons with several records, and other "
+        "publications about the same people.",
+    )
 
 
 _FRACTION = re.compile(r"\b[0-9]+/[1-9][0-9]*\b")
+_LONG = re.compile(r"\b[0-9]+\.[0-9]{6,}\b")
+_HEADS = {"promise": "Promise", "not_covered": "Not covered", "noise": "Noise", "unit": "Unit"}
+"""The fields of a certificate that come first, in their order."""
+
+
+def _certificate(document: Document, verification: Verification) -> None:
+    """Show the sentences, the fields and the checks. Long decimals are shortened; the file has all digits."""
+    certificate = document.content["certificate"]
+    for sentence in document.content["sentences"]:
+        st.markdown(f"- {escaped(sentence)}")
+    for name in dict.fromkeys([*_HEADS, *certificate]):
+        text = certificate[name]
+        lines = "\n".join(f"- {escaped(line)}" for line in text) if isinstance(text, list) else escaped(text)
+        if name in ("epsilon", "delta", "rho", "noise"):
+            lines = _LONG.sub(lambda long: numeral(float(long[0]), 6), _FRACTION.sub(_decimal, lines))
+        st.markdown(f"**{escaped(name.replace('_', ' ').capitalize())}**\n\n{lines}")
+    st.markdown("**Checks**")
+    _listed(verification)
 
 
 def _decimal(fraction: re.Match[str]) -> str:
@@ -90,24 +144,30 @@ def _decimal(fraction: re.Match[str]) -> str:
     return amount_text(Fraction(fraction[0]))
 
 
-def arrow_list(network: Network) -> None:
-    """List the first arrows of a graph, and the number of the others."""
-    arrows = [f"{parent} → {child}" for parent, child in network.edges]
-    more = len(arrows) - ARROWS_AT_ONCE
-    st.markdown(escaped("; ".join(arrows[:ARROWS_AT_ONCE]) or "No arrows.") + (f" … and {more:,} more" * (more > 0)))
-
-
-def _checks(verification: Verification) -> None:
-    failing = sum(not check.holds for check in verification.checks)
-    if failing:
-        st.error(f"This file is not a valid release: {failing} of {len(verification.checks)} checks fail.")
+def _graph(network: Network) -> None:
+    """Draw the graph that an adaptive release has chosen; list the arrows of a large one."""
+    if len(network.names) <= MOST_DRAWN:
+        places = places_in_rows(layered_positions(network.names, network.edges), network.edges)
+        style = dag_mask(places, network.edges)
+        st.html(f'<div class="graph" role="img" aria-label="The released graph" style="{style}"></div>')
     else:
-        st.success(f"The release is valid: all {len(verification.checks)} checks pass.")
-    with st.expander("Checks", expanded=bool(failing)):
-        for check in verification.checks:
-            assumption(escaped(check.sentence), holds=check.holds)
-        for sentence in verification.left_out:
-            st.caption(escaped(sentence))
+        arrows = [f"{parent} → {child}" for parent, child in network.edges]
+        more = len(arrows) - ARROWS_AT_ONCE
+        st.markdown(escaped("; ".join(arrows[:ARROWS_AT_ONCE])) + (f" … and {more:,} more" * (more > 0)))
+    st.caption("The released graph. An arrow states that two columns depend on each other; it states no cause.")
+
+
+def _failed(verification: Verification) -> None:
+    """Show why a file is no valid release, and what to do."""
+    st.error("This file is not a valid release. Do not use it: ask the sender for release.json again.")
+    _listed(verification)
+
+
+def _listed(verification: Verification) -> None:
+    for check in sorted(verification.checks, key=lambda check: check.holds):
+        assumption(escaped(check.sentence) if check.holds else f":red[{escaped(check.sentence)}]", holds=check.holds)
+    for sentence in verification.left_out:
+        st.caption(escaped(sentence))
 
 
 def _reading(release: Release[Outcome], *, key: str) -> Reading:
@@ -130,21 +190,29 @@ def _reading(release: Release[Outcome], *, key: str) -> Reading:
 # A question
 
 
-def _ask(document: Document, reading: Reading, data: bytes, *, key: str) -> None:
-    """Answer a question about the released network. Errors: those of `query`."""
-    network = document.network
+def _ask(document: Document, reading: Reading, data: bytes, *, key: str) -> str:
+    """Answer a question about the released network, at first that of Explore; return its node. Errors: of `query`."""
+    network, settings = document.network, current()
     pairs = {assignment(name, state): (name, state) for name, states in zip(network.names, network.states, strict=True)
              for state in states}  # fmt: skip
+    names, before = network.names, settings.target
     left, right = st.columns(2)
-    target = left.selectbox("How likely is each state of", network.names, len(network.names) - 1, key=f"{key}.target")
+    target = left.selectbox("How likely is", names, index_of(names, before), key=f"{key}.target")
     given = [text for text, (name, _) in pairs.items() if name != target]
-    picked = right.multiselect("if", given, key=f"{key}.given", placeholder="nothing else is known")
+    first = [text for text in given if target == before and pairs[text] in settings.evidence]
+    picked = right.multiselect("if", given, first, key=f"{key}.given", placeholder="nothing else is known")
     evidence = dict(pairs[text] for text in picked)
     inputs = (data, reading, target, tuple(evidence.items()))
     frame, notes = kept(f"{key}.answer", inputs, lambda: _answer(document, reading, target, evidence))
     numbers(frame)
     for note in notes:
         st.caption(escaped(note))
+    return target
+
+
+def index_of(names: Sequence[str], name: str) -> int:
+    """Return the place of a name, the last one without it."""
+    return names.index(name) if name in names else len(names) - 1
 
 
 def _answer(
@@ -157,7 +225,8 @@ def _answer(
     law = document.tables.posterior_under(_of_files(network, reading))
     answer = answer_under(law, outcome.prior, target, evidence, LEVEL)
     columns = {**states, "probability": answer.mean, f"{LEVEL:.0%} interval": intervals_as_text(answer)}
-    notes = [f"From the {posterior_name(law)}.", answer.assumes, prior_warning(answer)]
+    joint = "The answer uses all released numbers together; the chart uses those of each row."
+    notes = [joint * (posterior_name(law) == JOINT), answer.assumes, prior_warning(answer)]
     return pd.DataFrame(columns), [note for note in notes if note]
 
 
@@ -179,13 +248,12 @@ def _files(document: Document, requested: Reading, data: bytes, *, key: str) -> 
     def offer(label: str, file: str, content: object, mime: str) -> None:
         download_button(label, content, file_name=file, mime=mime, key=f"{key}.{file}")  # type: ignore[arg-type]
 
-    with st.container(horizontal=True):
-        offer("release.json", "release.json", data, "application/json")
-        offer("Report (HTML)", "release.html", lambda: html_report(document).encode(), "text/html")
-        offer("Network (BIF)", "release.bif", lambda: released_bif(document, reading).encode(), "text/plain")
-        offer(
-            "Synthetic records (CSV)",
-            "records.csv",
-            lambda: records_csv(records_of(document, n, np.random.default_rng(secrets.randbits(128)), reading)),
-            "text/csv",
-        )
+    offer("Download release.json", "release.json", data, "application/json")
+    offer("Download report (HTML)", "release.html", lambda: html_report(document).encode(), "text/html")
+    offer("Download network (BIF)", "release.bif", lambda: released_bif(document, reading).encode(), "text/plain")
+    offer(
+        "Download synthetic records (CSV)",
+        "records.csv",
+        lambda: records_csv(records_of(document, n, np.random.default_rng(secrets.randbits(128)), reading)),
+        "text/csv",
+    )

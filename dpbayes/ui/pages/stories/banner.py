@@ -14,6 +14,7 @@ from dpbayes.ui.pages.stories.story import STORIES, Guess
 from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.settings import Present, Settings
 from dpbayes.ui.widgets.board import number_shown
+from dpbayes.ui.widgets.controls import plain_number
 
 MOST_GUESSED = 1e12
 
@@ -202,7 +203,7 @@ def _judged(given: str, shown: float) -> str:
     if not given:
         return f"The answer is **{answer}**."
     try:
-        number = finite_number("A guess", given.strip().replace(",", ""), low=-MOST_GUESSED, high=MOST_GUESSED)
+        number = finite_number("A guess", plain_number(given, whole=True), low=-MOST_GUESSED, high=MOST_GUESSED)
     except InputError as error:
         return escaped(str(error))
     if numeral(number, DIGITS) == answer:
