@@ -83,7 +83,7 @@ CONSISTENT = replace(
         "that agree on the nodes they share"
     ),
     require=lambda network: network.closure,  # refuses families that are too large to be fitted
-    stated=lambda mechanism, scale: (
+    accuracy=lambda spec, scale: (
         f"{nine_of_ten('noisy counts', laplace_within(scale))} The typical error of the fitted counts is less."
     ),
 )

@@ -75,8 +75,8 @@ class Releasable:
     number; span(spec, scale) -> the smallest and the largest plausible integer. If the numbers have different scales,
     prices(spec) -> the price of each, `own_scale` describes how its scale follows from the common scale, and
     priced(network) -> the best integer prices of sets of nodes.
-    read(mechanism, integers, n) -> the outcome that a recipient computes; stated(mechanism, scale) -> a sentence on the
-    accuracy. choose(spec, counts, scale) samples the output of mechanisms that do not add noise.
+    read(mechanism, integers, n) -> the outcome that a recipient computes; accuracy(spec, scale) -> a sentence on it.
+    choose(spec, counts, scale) samples the output of mechanisms that do not add noise.
     """
 
     kind: type[Any]
@@ -94,7 +94,7 @@ class Releasable:
     read: Callable[[Any, IntArray, int], Outcome] = lambda mechanism, integers, n: mechanism.outcome_of(
         integers.astype(np.float64), n
     )
-    stated: Callable[[Any, Fraction], str]
+    accuracy: Callable[[ReleaseSpec, Fraction], str]
 
     @property
     def label(self) -> str:
@@ -119,10 +119,6 @@ class Releasable:
     def outcome(self, spec: ReleaseSpec, integers: IntArray) -> Outcome:
         """Return the outcome that a recipient computes from released integers."""
         return self.read(self.simulated(spec), integers, spec.n)
-
-    def accuracy(self, spec: ReleaseSpec, scale: Fraction) -> str:
-        """Return a sentence on the accuracy of a release."""
-        return self.stated(self.simulated(spec), scale)
 
     @property
     def law(self) -> str:

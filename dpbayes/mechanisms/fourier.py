@@ -175,5 +175,5 @@ FOURIER = Releasable(
     statistic=lambda network, counts: coefficients(network, counts)[1:],
     length=lambda spec: len(spec.network.closure) - 1,
     read=lambda mechanism, integers, n: mechanism.outcome_of(np.array((n, *integers), dtype=np.float64), n),
-    stated=lambda mechanism, scale: nine_of_ten("coefficients", laplace_within(scale), ""),
+    accuracy=lambda spec, scale: nine_of_ten("coefficients", laplace_within(scale), ""),
 )

@@ -108,5 +108,5 @@ LAPLACE = Releasable(
     integers="a noisy count of every cell, in the order of the network's cells",
     noise=DISCRETE_LAPLACE,
     sensitivity=moved_counts,
-    stated=lambda mechanism, scale: nine_of_ten("counts", laplace_within(scale)),
+    accuracy=lambda spec, scale: nine_of_ten("counts", laplace_within(scale)),
 )

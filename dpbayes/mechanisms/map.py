@@ -266,8 +266,8 @@ MAP = Releasable(
     span=lambda spec, scale: (0, _cells(spec) - 1),
     choose=lambda spec, counts, scale: gumbel_choices(cell_scores(spec, counts, scale), _decisions(spec), scale),
     read=lambda mechanism, integers, n: MapEstimate(mechanism.prior.network, integers, mechanism.cells),
-    stated=lambda mechanism, scale: (
-        f"Every probability was chosen by lot from steps of {numeral(1 / mechanism.cells)}, the likelier the better it "
-        "fits; where there are many tables or few records it says little."
+    accuracy=lambda spec, scale: (
+        f"Every probability was chosen by lot from steps of {numeral(float(1 / spec.settings['cells']))}, the likelier "
+        "the better it fits; where there are many tables or few records it says little."
     ),
 )

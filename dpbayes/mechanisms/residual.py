@@ -193,6 +193,11 @@ def _rebuilt(mechanism: GaussianResiduals, integers: IntArray, n: int) -> Releas
     return mechanism.outcome_of(np.concatenate(([n], integers / lengths[1:])), n)
 
 
+def _accuracy(spec: ReleaseSpec, scale: Fraction) -> str:
+    noise = RESIDUALS.simulated(spec).node_noise_sd.max()
+    return nine_of_ten("counts that are rebuilt", NINE_OF_TEN * float(noise))
+
+
 RESIDUALS = Releasable(
     kind=GaussianResiduals,
     integers=(
@@ -210,7 +215,5 @@ RESIDUALS = Releasable(
     prices=_number_prices,
     priced=_priced,
     read=_rebuilt,
-    stated=lambda mechanism, scale: nine_of_ten(
-        "counts that are rebuilt", NINE_OF_TEN * float(mechanism.node_noise_sd.max())
-    ),
+    accuracy=_accuracy,
 )
