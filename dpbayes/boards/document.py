@@ -116,12 +116,19 @@ def _plain(value: Any, numbers: "_Numbers", parts: "_Parts") -> Any:
     if isinstance(value, Figure):
         figure = value.plain(numbers.add)
         layout = {name: parts.add(part) for name, part in figure["layout"].items()}
-        return parts.add({"data": [parts.add(trace) for trace in figure["data"]], "layout": layout})
+        traces = [{name: _part(value, parts) for name, value in trace.items()} for trace in figure["data"]]
+        return parts.add({"data": [parts.add(trace) for trace in traces], "layout": layout})
     if isinstance(value, Mapping):
         return {key: _plain(inner, numbers, parts) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(inner, numbers, parts) for inner in value]
     return parts.add(value) if isinstance(value, str) and len(value) > SHORT else value
+
+
+def _part(value: Any, parts: "_Parts") -> Any:
+    """Return a long property of a trace, which many traces have, as a part of its own."""
+    is_long = isinstance(value, str | dict) and "$" not in value and len(str(value)) > SHORT
+    return parts.add(value) if is_long else value
 
 
 class _Numbers:

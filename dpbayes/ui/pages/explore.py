@@ -226,19 +226,19 @@ def one_person(chosen: Chosen, epsilon: float) -> None:
         if not is_open:
             return
         st.markdown(f"**ε = {shortest(epsilon)}**")
+        mechanism, options = _mechanism_at(chosen.mechanism, epsilon), chosen.options("release")
+        with sentence_instead():
+            if audit_of(mechanism).outputs is not None:
+                belief = belief_sentence(mechanism.certified, suspicion=options.suspicion, releases=options.releases)
+                st.markdown(f"{escaped(belief)} This follows from the guarantee: the worst-case loss is not known.")
+            else:
+                values = tuple(getattr(mechanism, name) for name in parameters_of(type(mechanism)))
+                key = (type(mechanism).__name__, values, chosen.network, chosen.settings.prior)
+                limits = _risk(key, chosen.counts.n, options.releases, options.suspicion, mechanism)
+                st.markdown(str(limits))
+                st.caption(f"{LINKED} These numbers follow from public settings, not from the records.")
         parameter_control("release.suspicion")
         parameter_control("release.releases")
-        mechanism, options = _mechanism_at(chosen.mechanism, epsilon), chosen.options("release")
-        if audit_of(mechanism).outputs is not None:
-            belief = belief_sentence(mechanism.certified, suspicion=options.suspicion, releases=options.releases)
-            st.markdown(f"{escaped(belief)} This follows from the guarantee: the worst-case loss is not known.")
-            return
-        with sentence_instead():
-            values = tuple(getattr(mechanism, name) for name in parameters_of(type(mechanism)))
-            key = (type(mechanism).__name__, values, chosen.network, chosen.settings.prior)
-            limits = _risk(key, chosen.counts.n, options.releases, options.suspicion, mechanism)
-            st.markdown(str(limits))
-            st.caption(f"{LINKED} These numbers follow from public settings, not from the records.")
 
 
 @session_cache(16, spinner="Composing losses …")
