@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -45,7 +46,7 @@ class ReleaseSpec(Protocol):
     def rho(self) -> Fraction: ...
     @property
     def n(self) -> int: ...
-    @property
+    @cached_property
     def settings(self) -> Mapping[str, Fraction]: ...
     @property
     def prices(self) -> tuple[int, ...]: ...
@@ -101,7 +102,7 @@ class Releasable:
         """The mechanism's name."""
         return str(self.kind.label)
 
-    @property
+    @cached_property
     def settings(self) -> Mapping[str, Parameter]:
         """The mechanism's parameters by name, without those of the guarantee and of the noise."""
         every = parameters_of(self.kind).items()

@@ -8,6 +8,7 @@ import json
 import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.text import shortest
 from dpbayes.base.validation import InputError, brief, is_writable, utf8_text
 from dpbayes.sources.columns import MISSING, Categories, Column, Cuts
+
+_json = partial(json.dumps, ensure_ascii=False, allow_nan=False)
 
 # In Python
 
@@ -203,10 +206,6 @@ def write_domains(columns: Iterable[DeclaredColumn | Column] | Mapping[str, Decl
     declared = (c if isinstance(c, DeclaredColumn) else DeclaredColumn(c.name, c) for c in columns)
     lines = (f"  {_json(column.name)}: {_json(_entry(column))}" for column in declared)
     return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def _entry(column: DeclaredColumn) -> object:
