@@ -58,17 +58,6 @@ def renyi_epsilon(divergence: Callable[[FloatArray], FloatArray], *, delta: floa
     return max(0.0, _least(lambda order: divergence(order) + (_height(order) - math.log(delta)) / order))
 
 
-def renyi_of_pure(order: FloatArray, epsilon: float) -> FloatArray:
-    """Return the divergence of orders alpha - 1 (O,) that dominates all epsilon-private laws; see `rho_of_pure`."""
-    log_cosh = _log_cosh((order + 0.5) * epsilon) - _log_cosh(np.asarray(epsilon / 2))
-    # A difference of two logarithms loses its digits where alpha is all but 1; there the bound alpha rho is as good.
-    return np.minimum(log_cosh / order + 1e-15 * (1 + epsilon) / order, (1 + order) * rho_of_pure(epsilon))
-
-
-def _log_cosh(x: FloatArray) -> FloatArray:
-    return np.asarray(np.logaddexp(x, -x) - math.log(2))
-
-
 def zcdp_delta(rho: float, *, epsilon: float) -> float:
     """Return a delta at which rho-zCDP gives (epsilon, delta)."""
     if not rho:

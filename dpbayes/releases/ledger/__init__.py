@@ -15,7 +15,6 @@ from dpbayes.releases.ledger.books import (
     OverBudgetError,
     RepeatedRequestError,
     Spending,
-    composed,
 )
 from dpbayes.releases.ledger.spending import (
     RECORDS_ELSEWHERE,
@@ -42,7 +41,6 @@ __all__ = [
     "RepeatedRequestError",
     "Spending",
     "check",
-    "composed",
     "ledger_path",
     "names_of",
     "open_dataset",

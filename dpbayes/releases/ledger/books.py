@@ -4,15 +4,12 @@ import enum
 import hashlib
 import json
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from dpbayes.base.amounts import Amount, PrivacyMeasure, Rho, amount_in, amount_text, cost_in, measure_of, number_of
-from dpbayes.base.types import FloatArray
+from dpbayes.base.amounts import Amount, PrivacyMeasure, amount_in, amount_text, cost_in, measure_of, number_of
 from dpbayes.base.validation import InputError, brief, is_writable
-from dpbayes.base.zcdp import renyi_epsilon, renyi_of_pure
 from dpbayes.releases.document.canonical import one_line
 
 NO_HASH = "0" * 64
@@ -235,24 +232,6 @@ class Spending:
     def state(self) -> str:
         """Its result, in words."""
         return "released" if self.release else "reserved, no release"
-
-
-def composed(costs: Iterable[Amount], delta: float) -> float:
-    """Return an epsilon such that all releases together are (epsilon, delta)-private, for display only.
-
-    It follows from the sum of the Renyi divergences: alpha rho, and that of randomized response for a pure epsilon. So
-    it holds for all mechanisms with these guarantees, with independent noise, and for costs that do not depend on
-    earlier outcomes. It is at most the sum of pure epsilons.
-    """
-    costs = list(costs)
-    rho = float(sum(cost.value for cost in costs if isinstance(cost, Rho)))
-    pure = Counter(cost for cost in costs if not isinstance(cost, Rho))
-
-    def divergence(order: FloatArray) -> FloatArray:
-        return (1 + order) * rho + sum(times * renyi_of_pure(order, float(cost)) for cost, times in pure.items())
-
-    bound = renyi_epsilon(divergence, delta=delta)
-    return bound if rho else min(bound, float(sum(pure.elements())))
 
 
 @dataclass(frozen=True)

@@ -253,7 +253,6 @@ def _describe(chosen: Chosen, request: ReleaseRequest) -> None:
         )
         + (f" {escaped(', '.join(values))}." if values else "")
     )
-    _other_pages()
 
 
 def _describe_adaptive(request: AdaptiveRequest) -> None:
@@ -261,14 +260,6 @@ def _describe_adaptive(request: AdaptiveRequest) -> None:
         f"{many(request.n, 'record')}: a graph over {many(len(request.columns.names), 'column')} and its tables, "
         "together under one guarantee. Arrows are added only if they are useful despite the noise."
     )
-    _other_pages()
-
-
-def _other_pages() -> None:
-    with st.container(horizontal=True, key="release.links"):
-        st.page_link("pages/explore.py", label="Explore: errors and other settings", width="content")
-        st.page_link("pages/network.py", label="Network: the graph", width="content")
-        st.page_link("pages/data.py", label="Data: the columns", width="content")
 
 
 def _left_out(chosen: Chosen, names: tuple[str, ...]) -> str:
@@ -448,18 +439,19 @@ def _promise(request: Chargeable) -> tuple[Fraction, Fraction]:
 
 
 def _costs(charged: ChargedAccount) -> None:
-    """Show the cost, the sum with all earlier releases, and the budget, all as epsilons."""
+    """State the cost of all releases with this one beside the budget, as epsilons."""
     account, cost = charged.account, charged.cost or Fraction(0)
-    first, second, third = st.columns(3)
-    first.metric("This release, ε", charged.shown(cost))
-    second.metric("All releases, ε", charged.shown(account.spent + cost), help="This release and all earlier ones.")
-    third.metric("Total budget, ε", "—" if charged.problem else charged.shown(account.budget))
-    if account.measure is PrivacyMeasure.RHO:
-        st.caption(
-            f"ε{charged.at_delta}. Together, releases cost less than the sum of their ε.",
-            help=f"They are added in ρ (zCDP): this release costs {amount_text(cost)}, and {amount_text(account.left)} "
-            f"of {amount_text(account.budget)} is left.",
-        )
+    if charged.problem:
+        return
+    rho = (
+        f"At δ, releases together cost less than the sum of their ε. They are added in ρ (zCDP): this one costs "
+        f"{amount_text(cost)}, and {amount_text(account.left)} of {amount_text(account.budget)} is left."
+    )
+    st.markdown(
+        f"With this release, all releases of these records cost **ε = {charged.shown(account.spent + cost)}** of the "
+        f"total budget **ε = {charged.shown(account.budget)}**{charged.at_delta}.",
+        help=rho if account.measure is PrivacyMeasure.RHO else None,
+    )
 
 
 def _only_pure(charged: ChargedAccount) -> None:

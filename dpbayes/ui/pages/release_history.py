@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpbayes.base.amounts import Amount, PrivacyMeasure, amount_text, measure_of, number_of
 from dpbayes.base.libraries import pd
-from dpbayes.base.text import escaped, numeral, numeral_above
+from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError
 from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms.noise.exact import opendp
@@ -82,11 +82,6 @@ def history(path: Path, delta: float) -> None:
         row = st.selectbox("Open a release", rows, None, format_func=lambda row: names[row], **more)
         with st.popover("Raise a budget"):
             _raise(path, accounts)
-        with st.popover("Total privacy loss", on_change="rerun", key="ledger.together") as part:
-            if part.open:
-                with sentence_instead():
-                    amounts = {name: [spending.amount for spending in own] for name, own in spendings.items()}
-                    st.markdown("\n\n".join(composed_line(name, own, delta) for name, own in amounts.items()))
         with st.popover("Check the ledger", on_change="rerun", key="ledger.check") as part:
             if part.open:
                 with sentence_instead():
@@ -113,12 +108,6 @@ def _budget_line(account: Account, delta: float) -> dict[str, str]:
     amounts = {"total budget": account.budget, "spent": account.spent, "next release at most": account.left}
     shown = {f"{name}, ε": as_epsilon(account.measure, number, delta) for name, number in amounts.items()}
     return {"dataset": account.dataset, **shown}
-
-
-def composed_line(dataset: str, amounts: list[Amount], delta: float) -> str:
-    """Return a sentence on the privacy loss of releases together, which is less than the sum that is charged."""
-    bound = numeral_above(ledger.composed(amounts, delta), 4)
-    return f"{escaped(dataset)}: all releases together lose at most ε = {bound} at δ = {numeral(delta)}."
 
 
 def _release_line(name: str, spending: Spending, delta: float) -> dict[str, object]:

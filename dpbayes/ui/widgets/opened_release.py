@@ -3,7 +3,6 @@
 import math
 import re
 import secrets
-from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -23,7 +22,6 @@ from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_aware import MOST_CELLS
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import Document, SampledSteps, read_document
-from dpbayes.releases.document.document import likely_loss
 from dpbayes.releases.reading import (
     JOINT,
     answer_under,
@@ -101,17 +99,16 @@ def released_view(document: Document, reading: Reading, target: str) -> View:
 def promise_lines(document: Document) -> tuple[str, str, str]:
     """Return the promise of a release, its accuracy, and its main limits, a sentence each."""
     cost, stated = document.request.cost, document.request.stated
-    loss = stated.epsilon if stated else number_of(cost)
-    promise = "One record changes the probability of any result by a factor of at most "
-    if stated is None and isinstance(cost, Rho):
-        promise = f"It is zero-concentrated with ρ = {amount_text(cost.value)}: {promise}"
-        loss = Fraction(likely_loss(cost))
-    factor = f"{numeral_above(math.exp(float(loss)))} (ε = {numeral_above(float(loss))})"
-    addition = f", plus at most δ = {numeral(float(stated.delta))}" if stated else ""
-    if stated is None and isinstance(cost, Rho):
-        addition = ", except in one release in a million"
+    promise = document.content["sentences"][1]  # of a rho alone
+    if stated or not isinstance(cost, Rho):
+        loss = float(stated.epsilon if stated else number_of(cost))
+        promise = (
+            "one record changes the probability of any result by a factor of at most "
+            f"{numeral_above(math.exp(loss))} (ε = {numeral_above(loss)})"
+            + (f", plus at most δ = {numeral(float(stated.delta))}." if stated else ".")
+        )
     return (
-        f"Promise: {promise[0].lower()}{promise[1:]}{factor}{addition}.",
+        f"Promise: {promise}",
         f"Accuracy: {document.sampled.accuracy}",
         "Not covered: choices that were made after looking at the records, persons with several records, and other "
         "publications about the same people.",
@@ -120,7 +117,7 @@ def promise_lines(document: Document) -> tuple[str, str, str]:
 
 _FRACTION = re.compile(r"\b[0-9]+/[1-9][0-9]*\b")
 _LONG = re.compile(r"\b[0-9]+\.[0-9]{6,}\b")
-_HEADS = {"promise": "Promise", "not_covered": "Not covered", "noise": "Noise", "unit": "Unit"}
+_FIRST = ("promise", "not_covered", "noise", "unit")
 """The fields of a certificate that come first, in their order."""
 
 
@@ -129,7 +126,7 @@ def _certificate(document: Document, verification: Verification) -> None:
     certificate = document.content["certificate"]
     for sentence in document.content["sentences"]:
         st.markdown(f"- {escaped(sentence)}")
-    for name in dict.fromkeys([*_HEADS, *certificate]):
+    for name in dict.fromkeys([*_FIRST, *certificate]):
         text = certificate[name]
         lines = "\n".join(f"- {escaped(line)}" for line in text) if isinstance(text, list) else escaped(text)
         if name in ("epsilon", "delta", "rho", "noise"):
@@ -196,8 +193,9 @@ def _ask(document: Document, reading: Reading, data: bytes, *, key: str) -> str:
     pairs = {assignment(name, state): (name, state) for name, states in zip(network.names, network.states, strict=True)
              for state in states}  # fmt: skip
     names, before = network.names, settings.target
+    place = names.index(before) if before in names else len(names) - 1
     left, right = st.columns(2)
-    target = left.selectbox("How likely is", names, index_of(names, before), key=f"{key}.target")
+    target = left.selectbox("How likely is", names, place, key=f"{key}.target")
     given = [text for text, (name, _) in pairs.items() if name != target]
     first = [text for text in given if target == before and pairs[text] in settings.evidence]
     picked = right.multiselect("if", given, first, key=f"{key}.given", placeholder="nothing else is known")
@@ -208,11 +206,6 @@ def _ask(document: Document, reading: Reading, data: bytes, *, key: str) -> str:
     for note in notes:
         st.caption(escaped(note))
     return target
-
-
-def index_of(names: Sequence[str], name: str) -> int:
-    """Return the place of a name, the last one without it."""
-    return names.index(name) if name in names else len(names) - 1
 
 
 def _answer(

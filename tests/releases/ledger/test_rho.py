@@ -1,6 +1,5 @@
 """A budget in rho: what it pays, what it refuses, and that ledgers without one are as they were."""
 
-import math
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpbayes.base.amounts import PrivacyMeasure, Rho, cost_in, rho_of
-from dpbayes.base.zcdp import rho_of_pure, zcdp_epsilon
+from dpbayes.base.zcdp import rho_of_pure
 from dpbayes.releases import ledger
-from dpbayes.releases.ledger import composed
 from tests.releases.ledger.drawing import Drawing
 
 TENTH = Fraction(1, 10)
@@ -94,50 +92,3 @@ def test_a_rho_is_exact_and_above_nothing(in_rho: Path, rho: Rho) -> None:
         ledger.spend(in_rho, "clinic", rho, b"q", Drawing())
     with pytest.raises(ledger.LedgerError, match=r"^The budget must be"):
         ledger.open_dataset(in_rho, "more", rho, reason="None.")
-
-
-# Together
-
-
-@pytest.mark.parametrize("delta", [1e-9, 1e-6, 0.01])
-def test_rhos_alone_compose_by_their_sum(delta: float) -> None:
-    assert composed([Rho(TENTH)] * 5, delta) == pytest.approx(zcdp_epsilon(0.5, delta=delta), rel=1e-9)
-
-
-def least_epsilon(epsilon: float, times: int, delta: float) -> float:
-    """Bisect the exact curve of `times` randomized responses: binomially many ±epsilon."""
-
-    def exact_delta(together: float) -> float:
-        logs = [
-            (math.log(math.comb(times, no)) + (times - no) * epsilon - times * math.log1p(math.exp(epsilon)), no)
-            for no in range(times + 1)
-        ]
-        return sum(
-            math.exp(log) * max(0.0, -math.expm1(min(together - (times - 2 * no) * epsilon, 0.0))) for log, no in logs
-        )
-
-    low, high = 0.0, times * epsilon
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (middle, high) if exact_delta(middle) > delta else (low, middle)
-    return high
-
-
-@pytest.mark.parametrize("delta", [1e-9, 1e-6, 0.01])
-@pytest.mark.parametrize(("epsilon", "times"), [("1/10", 1), ("1/10", 100), ("1/3", 7), ("2", 20), ("0.001", 300)])
-def test_pure_releases_compose_to_no_less_than_randomized_response(epsilon: str, times: int, delta: float) -> None:
-    together, exact = (
-        composed([Fraction(epsilon)] * times, delta),
-        least_epsilon(float(Fraction(epsilon)), times, delta),
-    )
-    assert exact * (1 - 1e-9) <= together <= times * float(Fraction(epsilon)) * (1 + 1e-12)
-    assert together <= zcdp_epsilon(times * rho_of_pure(float(Fraction(epsilon))), delta=delta) + 1e-9
-
-
-@pytest.mark.parametrize(("epsilon", "times", "rho"), [("1/10", 40, "1/5"), ("1", 1, "1/100"), ("3", 4, "1")])
-def test_both_kinds_compose_to_no_more_than_their_sum_and_no_less_than_either(epsilon, times, rho) -> None:
-    pure, own = [Fraction(epsilon)] * times, Rho(Fraction(rho))
-    together = composed([*pure, own], 1e-6)
-    assert together <= float(sum(pure)) + zcdp_epsilon(float(own.value), delta=1e-6) + 1e-9
-    assert together >= max(composed(pure, 1e-6), composed([own], 1e-6))
-    assert composed([], 1e-6) == 0
