@@ -1,4 +1,4 @@
-"""Proofs: one mechanism as stated, proved and measured, and the papers' claims with their verdicts."""
+"""Proofs: one mechanism as stated, proved and computed, and the papers' claims with their verdicts."""
 
 import streamlit as st
 

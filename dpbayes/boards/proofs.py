@@ -25,6 +25,7 @@ from dpbayes.experiments.claims import ClaimInputs, Evaluation, axis_parameter, 
 from dpbayes.figures.audit import LossBar, Mark, laws_figure, losses_figure, privacy_curve_figure, verdict_figure
 from dpbayes.figures.claims import BoundCurves, bound_figure
 from dpbayes.figures.style import Figure, titled
+from dpbayes.theory.claims.exhibit import BoundKind
 
 # This mechanism: stated, proved, computed
 
@@ -320,6 +321,7 @@ def _bound_picture(curve: Evaluation, here: Evaluation) -> Figure:
         name=measured.name,
     )
     marks = {"stated": float(here.bound.printed[0]), "proved": float(here.bound.certified[0])}
+    marks |= {"true value": float(here.measured.exact[0])} if here.exhibit.says is not BoundKind.QUANTILE else {}
     return bound_figure(
         curves, x_title=curve.inputs.axis.title, y_title=curve.exhibit.unit, chosen=(float(here.x[0]), marks)
     )
@@ -341,15 +343,16 @@ def _values(here: Evaluation) -> str:
 def _claim_notes(here: Evaluation) -> tuple[str, ...]:
     measured, notes = here.measured, []
     if failing := [condition.text.rstrip(".") for condition in here.bound.assumptions if not condition.holds]:
-        notes.append(f"A condition of the claim does not hold here: {'; '.join(failing)}.")
+        notes.append(f"A condition of the claim is not met here: {'; '.join(failing)}.")
     if measured.releases:
         notes.append(
-            f"Simulated: {measured.releases:,} {here.exhibit.trials} with a fixed seed. Bars are 95% intervals."
+            f"Simulated: {measured.releases:,} {here.exhibit.trials} with a fixed seed; bars are 95% intervals."
         )
     if measured.note:
         notes.append(measured.note)
     is_private = not here.inputs.is_public
     if here.inputs.has_moving_table:
         notes.append("For other values of n, the counts keep the proportions of the table.")
-    notes.append("Not private (curator view)." if is_private else "Nothing here depends on the counts.")
-    return tuple(notes)
+    if is_private:
+        notes.append("Not private (curator view).")
+    return (" ".join(notes),) if notes else ()

@@ -225,19 +225,18 @@ GENERAL = {
     Verdict.FALSE: "fails",
     Verdict.VACUOUS: "is true but vacuous",
     Verdict.UNCLEAR: "cannot be checked as stated",
+    Verdict.DEFINITION: "is a definition",
 }
 """The verdict on a claim as the beginning of every sentence about it."""
 
 
-SHORT = {
-    Verdict.HOLDS: "✓ holds",
-    Verdict.LOOSE: "✓ holds",
-    Verdict.AMENDED: "△ corrected",
-    Verdict.FALSE: "✗ fails",
-    Verdict.VACUOUS: "○ vacuous",
-    Verdict.UNCLEAR: "? unclear",
-}
-"""The verdicts as a list has room for them."""
+SIGNS = dict(zip(Verdict, "✓✓△✗○?=", strict=True))
+"""The verdicts as a list marks them."""
+
+
+def verdict_text(verdict: Verdict) -> str:
+    """Return a verdict with its sign, in the same words everywhere."""
+    return f"{SIGNS[verdict]} {verdict.value}"
 
 
 def finding(here: Evaluation) -> str:
@@ -260,7 +259,7 @@ def finding(here: Evaluation) -> str:
         case Decision.UNCERTIFIED:
             return f"{start}: it states {_amount(here, printed)}; no bound is proved here."
         case Decision.UNPROVED:
-            return f"{start}: it states {_amount(here, printed)}, but only {proved} is proved."
+            return f"{start}: it states {_amount(here, printed)}, but the proved bound is larger, {proved}."
     if here.exhibit.says is BoundKind.QUANTILE and judgement.is_exceeded:
         share = percent_or_power(float(here.measured.exceeded[0]))
         allowed = percent_or_power(here.at.knobs.delta)
@@ -291,6 +290,8 @@ def _compared_with(here: Evaluation) -> tuple[str, float]:
     """Return what the stated bound is compared with, and its value: exact, else simulated, else proved."""
     measured, kind = here.measured, here.exhibit.says
     exact, simulated = float(measured.exact[0]), float(measured.value[0])
+    if here.exhibit.unit.startswith("total variation") and float(here.bound.certified[0]) == 1 < here.bound.printed[0]:
+        return "the largest possible distance", 1.0
     if here.judgement.by_proof:
         return "the proved bound", float(here.bound.certified[0])
     if kind is BoundKind.QUANTILE:
@@ -364,5 +365,6 @@ def failure_text(example: Counterexample) -> str:
     """Return one setting at which a claim fails, with its numbers in Markdown."""
     setting = example.setting.rstrip(".")
     text = f"{setting[0].upper()}{setting[1:]}: the true value is **{shown_as(example.truth)}**, the paper states "
-    text += f"{shown_as(example.printed)}, and the proved bound is {shown_as(example.certified)} ({example.unit})."
+    proved = "no bound" if math.isnan(example.certified) else shown_as(example.certified)
+    text += f"{shown_as(example.printed)}, and {proved} is proved ({example.unit})."
     return text.replace("$", "\\$").replace("~", "\\~")

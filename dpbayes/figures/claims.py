@@ -50,10 +50,12 @@ def bound_figure(
 ) -> Figure:
     """Draw a bound against x on logarithmic axes; `chosen` is the chosen setting and its values by curve."""
     x = curves.x
-    traces: list[Trace] = [
-        _line(x, curves.certified, "proved", {"color": BOUND, "width": 2.5}),
-        _line(x, curves.printed, "as stated in the paper", {"color": BOUND, "width": 2, "dash": "dash"}),
-    ]
+    holds = np.where(curves.violated, np.nan, curves.printed)
+    lines = (
+        (curves.certified, "proved", {"color": BOUND, "width": 2.5}),
+        (holds, "as stated in the paper", {"color": BOUND, "width": 2, "dash": "dash"}),
+    )
+    traces: list[Trace] = [_line(x, y, name, line) for y, name, line in lines if _drawn(y).any()]
     if curves.violated.any():
         wrong = np.where(curves.violated, curves.printed, np.nan)
         red = {"mode": "lines+markers", "marker": {"color": INVALID, "size": 5}}
@@ -64,13 +66,25 @@ def bound_figure(
     if np.any(curves.value > 0):
         traces.append(_dots(curves))
     traces.append(_chosen(x, *chosen))
+    texts = ((curves.certified, "proved", 0.75), (curves.printed, "stated", 0.08))
     span = [float(np.log10(x[0])) - 0.03, float(np.log10(x[-1])) + 0.03]
     across = _log(x_title, range=span, exponentformat="power" if span[0] < -5 else "none", **_steps(span))
-    return figure_of(traces, x=across, y=_log(y_title, range=_span(curves), **_steps(_span(curves))), height=460)
+    up = _log(y_title, range=_span(curves), **_steps(_span(curves)))
+    return figure_of(traces, x=across, y=up, height=460, annotations=[note for text in texts for note in _at(x, *text)])
+
+
+def _at(x: FloatArray, y: FloatArray, text: str, share: float) -> list[Axis]:
+    """Return the name of a line at one of its points, this share along the axis, if it is drawn there."""
+    k = int(share * (len(x) - 1))
+    if not _drawn(y[k]):
+        return []
+    place = {"x": float(np.log10(x[k])), "y": float(np.log10(y[k])), "yanchor": "bottom", "font": {"size": 13}}
+    return [place | {"text": text, "showarrow": False}]
 
 
 def _steps(span: Sequence[float]) -> Axis:
-    return {"dtick": 1 if span[1] - span[0] > 2 else "D2"}
+    decades = span[1] - span[0]
+    return {"dtick": max(1, round(decades / 4)) if decades > 2 else "D2"}
 
 
 def _line(x: FloatArray, y: FloatArray, name: str, line: Mapping[str, object]) -> Trace:
@@ -114,13 +128,13 @@ def _chosen(x: FloatArray, at: float, values: Mapping[str, float]) -> Trace:
     shown = {name: value for name, value in values.items() if np.isfinite(value) and value > 0}
     return {
         "type": "scatter",
-        "mode": "lines+markers",
+        "mode": "markers",
         "x": [place] * len(shown),
         "y": sorted(shown.values()),
-        "line": {"color": BOUND, "width": 1},
         "marker": {"symbol": "diamond-open", "size": 11, "color": BOUND, "line": {"width": 2}},
         "text": sorted(shown, key=lambda name: shown[name]),
-        "name": f"chosen value{beyond}",
+        "name": f"value of the slider{beyond}",
+        "showlegend": bool(beyond),
         "customdata": numerals(np.array(sorted(shown.values()))),
         "hovertemplate": "%{text}: %{customdata}<extra></extra>",
     }

@@ -162,7 +162,7 @@ def inputs_of(
 ) -> ClaimInputs:
     exhibit = EXHIBITS[name]
     own = dict(exhibit.defaults) | values
-    epsilon = float(own.pop("epsilon", 1.0))
+    epsilon, prior = float(own.pop("epsilon", 1.0)), own.pop("prior", prior)
     draws = int(own.pop("draws", 1))
     subject = Subject(NETWORK, prior, 1000, None if exhibit.uses is Uses.PUBLIC else counts, 1)
     at = EvaluationPoint((epsilon,), draws, ClaimParameters.usual(**own))

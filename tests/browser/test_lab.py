@@ -49,7 +49,7 @@ def test_a_row_of_the_list_of_claims_opens_its_board(visit) -> None:
     drawn(screen)
     before = screen.headline.inner_text()
     table = screen.main.get_by_test_id("stDataFrame").first
-    table.click(position={"x": 20, "y": 35 * 3 + 17})
+    table.click(position={"x": 120, "y": 35 * 3 + 17})
     expect(screen.headline).not_to_have_text(before)
     expect(screen.page).to_have_url(re.compile("proofs.claim="))
     drawn(screen)

@@ -6,11 +6,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.audit.registry import audit
-from dpbayes.experiments.claims import SHORT, BoundClaim, ClaimShown, bounds_of, claim_of, shown_as
+from dpbayes.experiments.claims import BoundClaim, ClaimShown, bounds_of, claim_of, shown_as, verdict_text
 from dpbayes.mechanisms import OF_RECORDS, LaplaceUpdates
 from dpbayes.mechanisms.die.hellinger import HellingerLocal
 from dpbayes.posteriors.hellinger import Die
 from dpbayes.sources.named_networks import load_named
+from dpbayes.theory.claims.claim import Verdict
 from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.index import CLAIMS, EXHIBITS, counterexamples_of
 from dpbayes.ui.pages.proofs_claims import claim_place
@@ -171,13 +172,18 @@ def test_a_recipient_never_sees_a_record_of_the_table() -> None:
 # The papers' claims
 
 
+def listed(at: AppTest) -> Any:
+    return next(frame.value for frame in at.dataframe if "statement" in frame.value)
+
+
 def test_the_claims_open_on_one_that_fails_where_it_is_set() -> None:
     for seat in Seat:
         at = open_page(PAGE, seat=seat.value, **CLAIMS_VIEW)
         assert " fails: it states " in headline(at)
-        table = next(frame.value for frame in at.dataframe if "verdict" in frame.value)
-        assert list(table["place"]) == [claim.reference.place for claim in CLAIMS]
-        assert list(table["verdict"]) == [SHORT[claim.verdict] for claim in CLAIMS]
+        assert list(listed(at)["claim"]) == list(map(claim_place, ClaimShown))
+        fine(at.selectbox(key="proofs-verdict").set_value("✗ fails").run())
+        failing = [claim for claim in CLAIMS if claim.verdict is Verdict.FALSE]
+        assert list(listed(at)["statement"]) == [claim.title for claim in failing]
 
 
 @pytest.mark.parametrize("shown", thorough(ClaimShown, sample=list(ClaimShown)[::6]), ids=claim_place)
@@ -186,7 +192,7 @@ def test_every_claim_opens_with_its_verdict_its_finding_and_its_counterexamples(
     at = claim_opened(str(claim.reference))
     assert not sentences(at)
     text = plain(everything(at))
-    assert f"{claim.verdict.value.capitalize()}." in text
+    assert verdict_text(claim.verdict) in text
     assert plain(claim.finding) in text
     for example in counterexamples_of(claim):
         assert f"the true value is **{shown_as(example.truth)}**" in text
@@ -225,15 +231,15 @@ def test_the_axis_and_the_numbers_are_set_below_the_board() -> None:
     prior = at.text_input(key="box.bounds.prior") if any(b.key == "box.bounds.prior" for b in at.text_input) else None
     assert prior is not None
     before = headline(at)
-    fine(prior.set_value("2").run())
-    assert settings_of(at).parameter("bounds.prior") == 2
+    fine(prior.set_value("3").run())
+    assert settings_of(at).parameter("bounds.prior") == 3
     assert headline(at) != before
 
 
 def test_bad_settings_have_their_sentence_and_the_rest_stays() -> None:
     shown = open_page(PAGE, records="0", **CLAIMS_VIEW, **{"proofs.bound": BoundClaim["THEOREM_1"].value})
     assert any("no records" in text for text in [*sentences(shown), *(headline(shown) for _ in boards(shown))])
-    assert shown.selectbox(key="parameter.proofs.claim").value is not None
+    assert len(listed(shown)) == len(CLAIMS)
     hostile = open_page(PAGE, **{"bounds.delta": "0", "proofs.claim": "<script>", "bounds.t": "1e99"})
     assert settings_of(hostile).parameters == ()
     one_sentence(open_page("pages/home.py", **{"proofs.claim": "[Zhang16] Theorem 99"}), "proofs.claim")

@@ -21,6 +21,7 @@ class Verdict(enum.Enum):
     FALSE = "fails"
     VACUOUS = "true but vacuous"
     UNCLEAR = "cannot be checked as stated"
+    DEFINITION = "is a definition"
 
 
 @dataclass(frozen=True)

@@ -32,9 +32,8 @@ ASSUMPTION_1 = Claim(
     Reference("Dimitrakakis14", "Assumption 1"),
     "The log-likelihood is Lipschitz in the data",
     r"d(p_\theta(x), p_\theta(y)) \le L \rho(x, y)",
-    Verdict.HOLDS,
-    "This is a definition. A factor of the likelihood without the parameter cancels in the posterior and may "
-    "be left out.",
+    Verdict.DEFINITION,
+    "A factor of the likelihood without the parameter cancels in the posterior and may be left out.",
 )
 
 
@@ -77,7 +76,7 @@ DISPLAY = Claim(
     "When an exponential family has the Lipschitz constant L",
     r"|T(x) - T(y)| / \rho(x, y) \le L / \eta_\theta",
     Verdict.AMENDED,
-    "The natural parameter may be negative: the condition needs |eta|.",
+    "The natural parameter may be negative: the condition needs |η|.",
 )
 
 

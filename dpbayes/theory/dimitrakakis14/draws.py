@@ -47,7 +47,7 @@ THEOREM_2_I = Claim(
     "A posterior sample is 2Lρ-private (Ass. 1)",
     r"\xi(B \mid x) \le e^{2 L \rho(x, y)} \xi(B \mid y)",
     Verdict.HOLDS,
-    "The factor 2 cannot be improved: at a parameter with little prior mass, the loss is almost 2 L rho.",
+    "The factor 2 cannot be improved: at a parameter with little prior mass, the loss is almost 2 L ρ.",
 )
 
 
@@ -94,7 +94,7 @@ THEOREM_2_II = Claim(
     "A posterior sample is (0, δ)-private (Ass. 2)",
     r"|\xi(B \mid x) - \xi(B \mid y)| \le \sqrt{\tfrac{\kappa}{2c} \rho(x, y)}",
     Verdict.FALSE,
-    "The proof relies on Theorem 1(ii). The bound sqrt(rho (E_x l + E_y l))/2 holds. For a uniform coin the stated "
+    "The proof relies on Theorem 1(ii). The bound √(ρ (E_x l + E_y l))/2 holds. For a uniform coin the stated "
     "bound is above 1.",
 )
 
@@ -151,7 +151,7 @@ ALGORITHM_1 = Claim(
     r"k \text{ answers}: \; \epsilon = 2 L \rho",
     Verdict.AMENDED,
     "Theorem 2 covers one sample, but the algorithm releases k samples and does not compose their losses. The loss of "
-    "k answers is k times as large; in zCDP, the loss is k (L rho)^2/2.",
+    "k answers is k times as large; in zCDP, the loss is k (L ρ)^2/2.",
 )
 
 
@@ -207,7 +207,7 @@ LEMMA_2 = Claim(
     "Samples give the posterior with a small L1 error",
     r"\|\hat P - P\|_1 \le \sqrt{\tfrac{3}{n} \ln \tfrac{1}{\delta}}, \quad m \le \log_2 \sqrt{1/\delta}",
     Verdict.LOOSE,
-    "With two cells the lemma needs delta <= 1/16. The bound sqrt(2 ln((2^m - 2)/delta)/n) holds for any m and delta. "
+    "With two cells the lemma needs δ <= 1/16. The bound √(2 ln((2^m - 2)/δ)/n) holds for any m and δ. "
     "Under the condition of the lemma, this bound is also smaller.",
 )
 
@@ -228,7 +228,7 @@ def lemma_2(samples: ArrayLike, *, delta: float, cells: int) -> Bound:
         np.minimum(certified, 2.0),
         "L1 distance",
         confidence=1 - delta,
-        assumptions=(Assumption("m is at most log2 sqrt(1/delta)", cells <= -math.log2(delta) / 2),),
+        assumptions=(Assumption("m is at most log2 √(1/δ)", cells <= -math.log2(delta) / 2),),
     )
 
 

@@ -189,7 +189,7 @@ LEMMA_6 = Claim(
     r"\sigma^2 \sim \mathrm{Exp}(\lambda): \; c = \lambda",
     Verdict.FALSE,
     "The prior gives small variances too much mass: the mass with a Lipschitz constant above L falls only like 1/L. "
-    "With the precision ~ Exp(lambda) and a bounded mean, c = 2 lambda / max(M, 1).",
+    "With the precision ~ Exp(λ) and a bounded mean, c = 2 λ / max(M, 1).",
 )
 
 

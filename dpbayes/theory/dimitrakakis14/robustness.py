@@ -39,7 +39,7 @@ DEFINITION_1 = Claim(
     Reference("Dimitrakakis14", "Definition 1"),
     "Differential privacy for neighbouring tables",
     r"P(B \mid x) \le e^\epsilon P(B \mid y) + \delta",
-    Verdict.HOLDS,
+    Verdict.DEFINITION,
     "This is the usual definition, for tables of equal size that differ in one record.",
 )
 
@@ -51,8 +51,8 @@ REMARK_1 = Claim(
     "Definitions 1 and 2 are equivalent",
     r"P(B \mid x) \le e^{\epsilon \rho} P(B \mid y) + \delta \rho",
     Verdict.AMENDED,
-    "The definitions are equivalent for delta = 0 and for epsilon = 0, as stated. Otherwise Definition 2 is stronger: "
-    "for k records, delta grows by the factor (e^(k epsilon) - 1)/(e^epsilon - 1), not by k.",
+    "The definitions are equivalent for δ = 0 and for ε = 0, as stated. Otherwise Definition 2 is stronger: "
+    "for k records, δ grows by the factor (e^(k ε) - 1)/(e^ε - 1), not by k.",
 )
 
 
@@ -70,7 +70,7 @@ def remark_1(epsilon: float, *, delta: float, records: ArrayLike) -> Bound:
         np.minimum(k * d, 1.0),
         np.minimum(factor * d, 1.0) if d else np.zeros(k.shape),
         "probability",
-        assumptions=(Assumption("epsilon or delta is 0", e == 0 or d == 0),),
+        assumptions=(Assumption("ε or δ is 0", e == 0 or d == 0),),
     )
 
 
@@ -130,8 +130,7 @@ THEOREM_1_I = Claim(
     "Similar tables have similar posteriors (Ass. 1)",
     r"D(\xi(\cdot \mid x) \| \xi(\cdot \mid y)) \le 2 L \rho(x, y)",
     Verdict.LOOSE,
-    "The largest divergence for a log ratio of range 2 L rho is known. For small L rho the divergence is about (L "
-    "rho)^2/2.",
+    "The largest divergence for a log ratio of range 2 L ρ is known. For small L ρ the divergence is about (L ρ)^2/2.",
 )
 
 
@@ -163,7 +162,7 @@ THEOREM_1_II = Claim(
     r"D(\xi(\cdot \mid x) \| \xi(\cdot \mid y)) \le \tfrac{\kappa}{c} \rho(x, y)",
     Verdict.FALSE,
     "The proof weights the parameters with a Lipschitz constant above L by the prior instead of the posterior. The "
-    "bound rho (E_x l + E_y l) holds, even for the sum of both divergences.",
+    "bound ρ (E_x l + E_y l) holds, even for the sum of both divergences.",
 )
 
 
@@ -245,7 +244,7 @@ KAPPA_CLAIM = Claim(
     "The constant κ of the proof",
     r"\kappa = \min_\omega 2\omega / (1 - e^{-\omega})^2 \approx 4.91081",
     Verdict.LOOSE,
-    "The minimum is computed correctly, at omega = 1.2564312. For the integral in the proof, the constant 2 suffices.",
+    "The minimum is computed correctly, at ω = 1.2564312. For the integral in the proof, the constant 2 suffices.",
 )
 
 

@@ -85,7 +85,7 @@ DILATION = Claim(
     r"\Pr[u = z] \le e^{\epsilon/2} \Pr[u = e^\lambda z] + \delta/2",
     Verdict.FALSE,
     "There may be no candidate with the dilated score, and the lemma confuses the good event with its complement. The "
-    "weights satisfy the lemma outside an event of probability |R| exp(-epsilon / (2 (e^lambda - 1))).",
+    "weights satisfy the lemma outside an event of probability |R| exp(-ε / (2 (e^λ - 1))).",
 )
 
 
@@ -170,7 +170,7 @@ BASELINE = Claim(
     "Smooth sensitivity has a smaller error than Laplace noise",
     r"",
     Verdict.UNCLEAR,
-    "The Notes do not state the noise, epsilon and delta. In the comparisons of this program, noise on the counts "
+    "The Notes do not state the noise, ε and δ. In the comparisons of this program, noise on the counts "
     "had a similar or smaller error at nearly all settings.",
 )
 

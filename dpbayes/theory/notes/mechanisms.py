@@ -61,7 +61,7 @@ GLOBAL = Claim(
     "Global sensitivity gives ε-privacy",
     r"P[r] \propto e^{-\epsilon H / (2 \Delta_g)}",
     Verdict.LOOSE,
-    "The loss is at least half of epsilon, and more with a strong prior. The weights of the candidates hardly differ, "
+    "The loss is at least half of ε, and more with a strong prior. The weights of the candidates hardly differ, "
     "so the error tends to 1 as n grows.",
 )
 
@@ -89,8 +89,8 @@ LOCAL = Claim(
     "Local sensitivity does not give privacy",
     r"P[r] \propto e^{-\epsilon H / (2 \Delta_l(x))}",
     Verdict.AMENDED,
-    "The mechanism does not guarantee epsilon: the loss exceeds epsilon for priors of about 0.3 and less. For larger "
-    "priors, no audit found a loss above epsilon. Any finite distribution with full support has some finite loss.",
+    "The mechanism does not guarantee ε: the loss exceeds ε for priors of about 0.3 and less. For larger "
+    "priors, no audit found a loss above ε. Any finite distribution with full support has some finite loss.",
 )
 
 
@@ -131,8 +131,8 @@ SMOOTH = Claim(
     "Smooth sensitivity gives (ε, δ)-privacy",
     r"P[r] \propto e^{-\epsilon H / (2 S_\beta(x))}",
     Verdict.UNCLEAR,
-    "The lemmas do not imply the claim: they omit the normaliser and the change from x to y. (1.5 epsilon, delta/2) "
-    "is proved, and no violation of (epsilon, delta) was found.",
+    "The lemmas do not imply the claim: they omit the normaliser and the change from x to y. (1.5 ε, δ/2) "
+    "is proved, and no violation of (ε, δ) was found.",
 )
 
 
@@ -211,7 +211,7 @@ METRIC = Claim(
     "Smooth sensitivity gives (ε, δ)-privacy in any metric space",
     r"P[r] \propto e^{-\epsilon d(x, r) / (2 S_\beta(x))}",
     Verdict.FALSE,
-    "A counterexample is a set of points on a line with many candidates beside one point. (1.5 epsilon, delta/2) "
+    "A counterexample is a set of points on a line with many candidates beside one point. (1.5 ε, δ/2) "
     "holds in any metric space. A sharper proof must use properties of the distances between posteriors.",
 )
 
@@ -298,7 +298,7 @@ EXHIBITS: dict[str, Exhibit] = {
         GLOBAL, global_mechanism, _global_mechanism_text, "a privacy loss of at most {} nats"
     ),
     "NOTES_LOCAL": _loss_exhibit(
-        LOCAL, local_mechanism, _local_mechanism_text, "no guarantee at a target loss of {} nats"
+        LOCAL, local_mechanism, _local_mechanism_text, "a target of {} nats, without a guarantee"
     ),
     "NOTES_SMOOTH": Exhibit(
         SMOOTH,

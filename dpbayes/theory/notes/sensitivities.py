@@ -76,8 +76,7 @@ PRIOR = Claim(
     "The density of the Dirichlet prior",
     r"\prod_i \xi_i^{\alpha_i} / B(\alpha)",
     Verdict.AMENDED,
-    "The exponents must be alpha_i - 1, and the throws of the die are categorical. The update of the posterior is "
-    "correct.",
+    "The exponents must be αᵢ - 1, and the throws of the die are categorical. The update of the posterior is correct.",
 )
 
 

@@ -142,10 +142,10 @@ LEMMA_1 = Claim(
 )
 COROLLARY_1 = Claim(
     Reference("Zhang16", "Corollary 1"),
-    "Algorithm 1 is ε-differentially private",
+    "Laplace noise on the counts (Algorithm 1) is ε-private",
     r"b = 2|\mathcal I| / \epsilon",
     Verdict.HOLDS,
-    "Lemma 1 holds with equality, so this noise gives no smaller epsilon.",
+    "Lemma 1 holds with equality, so this noise gives no smaller ε.",
 )
 
 

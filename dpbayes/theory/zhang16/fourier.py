@@ -26,7 +26,7 @@ THEOREM_2 = Claim(
     r"C^j(h) = \sum_{\gamma \preceq j} \langle f^\gamma, h \rangle\, C^j(f^\gamma)",
     Verdict.AMENDED,
     "The theorem holds. Equation (1), which its proof uses, needs a correction: the marginal must sum over the cells "
-    "eta with eta AND j = gamma, component by component.",
+    "η with η AND j = γ, component by component.",
 )
 COROLLARY_2 = Claim(
     Reference("Zhang16", "Corollary 2"),

@@ -345,7 +345,7 @@ ALGORITHM_3 = Claim(
     "One record changes the score by at most √(Lr)",
     r"\Delta = \sqrt{L r}",
     Verdict.FALSE,
-    "sqrt(L r) bounds the change of the probability of a set; tanh(L r / 2) is a smaller bound. The stated score is a "
+    "√(L r) bounds the change of the probability of a set; tanh(L r / 2) is a smaller bound. The stated score is a "
     "density. The change of a density grows with the number of records and depends on the parametrisation.",
 )
 FOOTNOTE_4 = Claim(
@@ -358,18 +358,17 @@ FOOTNOTE_4 = Claim(
 )
 COROLLARY_4 = Claim(
     Reference("Zhang16", "Corollary 4"),
-    "Algorithm 3 is ε-differentially private",
+    "The private MAP estimate (Algorithm 3) is ε-private",
     r"P[\theta] \propto e^{\epsilon u(D, \theta) / (2 \Delta)} \xi(\theta)",
     Verdict.FALSE,
-    "With the density as score, the privacy loss is several times epsilon. With the masses of cells as score, the "
-    "loss is epsilon.",
+    "With the density as score, the privacy loss is several times ε. With the masses of cells as score, the loss is ε.",
 )
 LEMMA_4 = Claim(
     Reference("Zhang16", "Lemma 4"),
     "The private MAP estimate has a score near the best",
     r"P(S_{2t}^c) \le e^{-\epsilon t} / \xi(S_t)",
     Verdict.FALSE,
-    "The exponent lacks a factor 1/(2 Delta), so the lemma holds only for Delta up to 1/2.",
+    "The exponent lacks a factor 1/(2 Δ), so the lemma holds only for Δ up to 1/2.",
 )
 
 

@@ -87,7 +87,7 @@ def table_error_bound(network: Network, *, epsilon: ArrayLike, t: ArrayLike, del
         table_error(network, noise=printed_noise(network), epsilon=epsilon, t=t, delta=delta),
         "L1 error of a family's table, records",
         1 - delta,
-        (Assumption("delta must lie strictly between 0 and 1.", 0 < delta < 1),),
+        (Assumption("δ must lie strictly between 0 and 1.", 0 < delta < 1),),
     )
 
 

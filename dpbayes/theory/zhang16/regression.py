@@ -234,7 +234,7 @@ GRADIENT = Claim(
     r"\partial f/\partial x_j = \tfrac{1}{2\sigma^2}(x_j w^\top w - y w_j), \quad "
     r"\partial f/\partial y = \tfrac{1}{2\sigma^2}(y - w^\top x)",
     Verdict.FALSE,
-    "The gradient is (y - w'x) (w, -1)/sigma^2. The stated gradient has the wrong sign and half the size, and it "
+    "The gradient is (y - w'x) (w, -1)/σ². The stated gradient has the wrong sign and half the size, and it "
     "contains x_j w'w in place of (w'x) w_j.",
     page="Lab: Regression (Figure 2)",
 )
@@ -244,16 +244,16 @@ NORM = Claim(
     r"\|\nabla f\|_2 \le \tfrac{n}{2\sigma^2}(1 + 2\|w\|_1 + d\|w\|_2)",
     Verdict.FALSE,
     "The paper sums signed terms in place of a norm. The largest norm of the gradient of one record is (1 + "
-    "B) sqrt(1 + B^2)/sigma^2.",
+    "B) √(1 + B^2)/σ².",
 )
 APPENDIX_D = Claim(
     Reference("Zhang16", "Appendix D"),
     "A sample of the weights is 2L(w)-private",
     r"2 L(w) = \tfrac{n}{\sigma^2}(1 + 2\|w\|_1 + d\|w\|_2)",
     Verdict.FALSE,
-    "The factor n counts every record although only one record is replaced, so the bound is never below n/sigma^2. "
-    "The bound fails for few records and a large ball. The loss is at most 4 B/sigma^2 for B up to 1 and (1 + "
-    "B)^2/sigma^2 above.",
+    "The factor n counts every record although only one record is replaced, so the bound is never below n/σ². "
+    "The bound fails for few records and a large ball. The loss is at most 4 B/σ² for B up to 1 and (1 + "
+    "B)^2/σ² above.",
 )
 PROPORTIONAL = Claim(
     Reference("Zhang16", "Section 5.2"),
@@ -268,7 +268,7 @@ LEMMA_D1 = Claim(
     "The truncated Gaussian is conjugate",
     r"p(w \mid D) \propto N(w \mid \mu_n, \Sigma_n) \mathbf 1\{\|w\|_2 \le 1\}",
     Verdict.HOLDS,
-    "mu_n and Sigma_n are the parameters of the Gaussian before truncation.",
+    "μₙ and Σₙ are the parameters of the Gaussian before truncation.",
     page="Lab: Regression (Figure 2)",
 )
 
@@ -303,6 +303,7 @@ EXHIBITS: dict[str, Exhibit] = {
         "norm of the gradient, nats per unit of the record",
         also=("bounds.features", "bounds.noise_variance"),
         measure=exact_value("largest exact norm", _steepest),
+        defaults=(("norm_bound", 5.0),),
     ),
     "PROPORTIONAL": Exhibit(
         PROPORTIONAL,

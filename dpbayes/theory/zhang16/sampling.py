@@ -108,7 +108,7 @@ def theorem_4_2(network: Network, *, prior: float = 1.0, start: float = 1.0, sla
                 "Lemma 3 gives a constant c for the network: L0 is large enough for the network's rows", has_constant
             ),
             Assumption(
-                "All records are at most (1 - delta) c apart: |I| <= (1 - delta) c",
+                "All records are at most (1 - δ) c apart: |I| <= (1 - δ) c",
                 len(network.names) <= (1 - slack) * combined,
             ),
         ),
@@ -177,10 +177,10 @@ def appendix_c_2(network: Network, *, epsilon: ArrayLike, draws: int = 1) -> Bou
         np.where(possible & network.is_binary, certified, np.nan),
         "nats of privacy loss",
         assumptions=(
-            Assumption("omega = exp(-epsilon/2) is below 1/2", bool(np.all(possible))),
+            Assumption("ω = exp(-ε/2) is below 1/2", bool(np.all(possible))),
             Assumption("Every node is binary", network.is_binary),
             Assumption(
-                "omega is a bound on the probabilities of joint outcomes, not on the CPT entries",
+                "ω is a bound on the probabilities of joint outcomes, not on the CPT entries",
                 len(network.names) == 1,
             ),
             Assumption("One sample is released", draws == 1),
@@ -237,14 +237,14 @@ THEOREM_4_1 = Claim(
     r"\xi(B \mid x) \le e^{2 L \rho(x, y)} \xi(B \mid y)",
     Verdict.AMENDED,
     "The claim holds for one sample, with distances between the joint values of a node and its parents. One record may "
-    "change these values at every node, so the loss is 2 sum_i L_i times the number of samples.",
+    "change these values at every node, so the loss is 2 Σ Lᵢ times the number of samples.",
 )
 THEOREM_4_2 = Claim(
     Reference("Zhang16", "Theorem 4(2)"),
     "A posterior sample is (0, √(M/2))-private",
     r"|\xi(B \mid x) - \xi(B \mid y)| \le \sqrt{\tfrac{M}{2} \max\{\rho(x, y), 1\}}",
     Verdict.VACUOUS,
-    "No two probabilities differ by more than 1, and sqrt(M/2) is at least 1.66 for two or more nodes under any prior. "
+    "No two probabilities differ by more than 1, and √(M/2) is at least 1.66 for two or more nodes under any prior. "
     "For one binary node it is at least 0.833, and for the prior Beta(a, a) below 1 only from a = 3,020 on.",
 )
 APPENDIX_C1 = Claim(
@@ -260,7 +260,7 @@ APPENDIX_C2 = Claim(
     r"\epsilon = 2 \ln(1/\omega), \quad \omega = e^{-\epsilon/2}",
     Verdict.FALSE,
     "A replaced record changes a term of every node in every sample, so the loss is 2 |I| N ln((1 - "
-    "omega)/omega). Up to epsilon = 2 ln 2 the stated omega leaves no interval to sample from.",
+    "ω)/ω). Up to ε = 2 ln 2 the stated ω leaves no interval to sample from.",
 )
 
 EXHIBITS: dict[str, Exhibit] = {
@@ -288,5 +288,6 @@ EXHIBITS: dict[str, Exhibit] = {
         (Axis.EPSILON,),
         *LOSS_TEXT,
         also=("draws",),
+        defaults=(("epsilon", 2.0),),
     ),
 }

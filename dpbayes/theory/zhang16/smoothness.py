@@ -164,9 +164,8 @@ ASSUMPTION_1 = Claim(
     Reference("Zhang16", "Assumption 1"),
     "The log-likelihood is Lipschitz in the data",
     r"|\ln p_\theta(x) - \ln p_\theta(y)| \le L \rho(x, y)",
-    Verdict.HOLDS,
-    "This is a definition. A factor of the likelihood without the parameter cancels in the posterior and may "
-    "be left out.",
+    Verdict.DEFINITION,
+    "A factor of the likelihood without the parameter cancels in the posterior and may be left out.",
 )
 LEMMA_2 = Claim(
     Reference("Zhang16", "Lemma 2"),
@@ -174,7 +173,7 @@ LEMMA_2 = Claim(
     r"|\ln p(x) - \ln p(y)| \le \|L\|_\infty \sum_i \rho_i(x_i, y_i)",
     Verdict.VACUOUS,
     "Equal values under different parents have distance 0, so no node with parents satisfies the condition. "
-    "With distances between the joint values of a node and its parents, the sharper bound sum_i L_i rho_i holds.",
+    "With distances between the joint values of a node and its parents, the sharper bound Σ Lᵢ ρᵢ holds.",
 )
 EXPONENTIAL = Claim(
     Reference("Zhang16", "Section 4.1, the exponential distribution"),
@@ -187,9 +186,8 @@ ASSUMPTION_2 = Claim(
     Reference("Zhang16", "Assumption 2"),
     "The prior gives little mass to Lipschitz constants above L",
     r"\xi(\Theta_L) \ge 1 - e^{-cL}, \quad L \ge L_0",
-    Verdict.HOLDS,
-    "This is a definition. A uniform row satisfies the assumption with c = ln((1 + exp(L0))/2)/L0, which is below 1 "
-    "for every L0.",
+    Verdict.DEFINITION,
+    "A uniform row satisfies the assumption with c = ln((1 + exp(L0))/2)/L0, which is below 1 for every L0.",
 )
 LEMMA_3 = Claim(
     Reference("Zhang16", "Lemma 3"),

@@ -48,7 +48,7 @@ RERUNS = Claim(
     "Re-running costs ε for each run",
     r"R\ \text{runs cost}\ R\,\varepsilon",
     Verdict.LOOSE,
-    "Releasing only the first success costs 2 epsilon for any number of runs, if this number is kept secret.",
+    "Releasing only the first success costs 2 ε for any number of runs, if this number is kept secret.",
 )
 
 # Probabilities
@@ -336,6 +336,7 @@ EXHIBITS: dict[str, Exhibit] = {
         "probability of a negative cell",
         says=BoundKind.CHANCE,
         measure=_measured_share,
+        defaults=(("t", 0.05),),
     ),
     "RERUNS": Exhibit(
         RERUNS,

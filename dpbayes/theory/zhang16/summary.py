@@ -111,7 +111,7 @@ def sampler_row(subject: Subject, at: EvaluationPoint) -> Table1Row:
         np.asarray(min(1.0, math.sqrt(math.log(2 / delta) / (2 * draws)))),
         "distance of the mean of a function in [0, 1]",
         confidence=1 - delta,
-        assumptions=(Assumption("The error from trimming, eta, is omitted", holds=True),),
+        assumptions=(Assumption("The error from trimming, η, is omitted", holds=True),),
     )
     # The printed promises say nothing of the distance between records: at rho = 1 they are 2 L and sqrt(M/2).
     lipschitz = theorem_4_1(network, omega=at.knobs.omega, draws=draws)
@@ -149,11 +149,11 @@ def counterexample_map_utility() -> Counterexample:
 
 LAPLACE = Claim(
     Reference("Zhang16", "Table 1, Laplace"),
-    "Privacy and utility of Algorithm 1",
+    "Algorithm 1 is ε-private, and its divergence has this order",
     r"(\epsilon, 0), \quad \mathcal O(mn \ln n)[1 - e^{-n\epsilon/2|\mathcal I|}]"
     r" + \sqrt{-\mathcal O(mn \ln n) \ln\delta}",
     Verdict.UNCLEAR,
-    "The privacy guarantee holds. The bound on the divergence has the errors of Theorem 1 and grows with epsilon. Its "
+    "The privacy guarantee holds. The bound on the divergence has the errors of Theorem 1 and grows with ε. Its "
     "constants are not stated.",
 )
 FOURIER = Claim(
@@ -170,7 +170,7 @@ SAMPLER = Claim(
     r"(2L, 0) \text{ or } (0, \sqrt{M/2}), \quad \mathcal O(\eta + \sqrt{\ln(1/\delta)/N})",
     Verdict.AMENDED,
     "2 L is the loss for one sample and records at distance 1. For N samples and distances up to |I|, the loss is up "
-    "to 2 L N |I|. sqrt(M/2) is at least 1.66 for two or more nodes, and at least 0.833 for one binary node. "
+    "to 2 L N |I|. √(M/2) is at least 1.66 for two or more nodes, and at least 0.833 for one binary node. "
     "It is below 1 only for one binary node, and for the prior Beta(a, a) only from a = 3,020 on.",
 )
 MAP = Claim(
@@ -188,8 +188,8 @@ FIGURE_1 = Claim(
     r"\text{accuracy}(\epsilon), \quad 16 \text{ features}, \quad n = 50, \quad 100 \text{ repeats}",
     Verdict.UNCLEAR,
     "The generator, t and the number of samples are not stated. With every probability from U(0, 1) the curves can be "
-    "reproduced. At the epsilon stated in the paper, the sampler becomes more accurate than the other mechanisms, but "
-    "this epsilon does not cover whole records. At the proved epsilon, the sampler is never the most accurate.",
+    "reproduced. At the ε stated in the paper, the sampler becomes more accurate than the other mechanisms, but "
+    "this ε does not cover whole records. At the proved ε, the sampler is never the most accurate.",
     page="Lab: Accuracy (Figure 1)",
 )
 FIGURE_2 = Claim(
@@ -198,7 +198,7 @@ FIGURE_2 = Claim(
     r"\text{MSE}(b), \quad B = 10/\sqrt b, \quad 2 L(w) \text{ falls with } B",
     Verdict.AMENDED,
     "On census-like records, the error grows with b, and the error of a private sample is only slightly larger. The "
-    "proved epsilon per record falls with b, but the stated 2 L(w) is never below n/sigma^2 = 37,000. The census "
+    "proved ε per record falls with b, but the stated 2 L(w) is never below n/σ² = 37,000. The census "
     "extract of the paper is not available here.",
     page="Lab: Regression (Figure 2)",
 )

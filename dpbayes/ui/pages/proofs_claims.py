@@ -1,6 +1,7 @@
 """Proofs, second part: every claim of the papers with its statement, its verdict and its board."""
 
 import enum
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
@@ -16,7 +17,7 @@ from dpbayes.boards.board import View
 from dpbayes.boards.proofs import claim_view
 from dpbayes.experiments.claims import (
     OPENINGS,
-    SHORT,
+    SIGNS,
     BoundClaim,
     ClaimInputs,
     ClaimShown,
@@ -30,6 +31,7 @@ from dpbayes.experiments.claims import (
     mentions,
     setting,
     shown_by,
+    verdict_text,
 )
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
@@ -47,7 +49,7 @@ from dpbayes.ui.widgets.from_python import (
 )
 from dpbayes.ui.widgets.show import assumption, folded, refusals_said_once, sentence_instead, source
 
-COLOURS = {"✓": "green", "△": "green", "✗": "red", "○": "gray", "?": "gray"}
+COLOURS = {"✓": "green", "△": "green", "✗": "red", "○": "gray", "?": "gray", "=": "gray"}
 """The colours of verdicts, by their marks in the list."""
 
 
@@ -57,24 +59,26 @@ def claims_part(chosen: Chosen) -> None:
     shown, bound = selected(chosen)
     claim = claim_of(shown)
     with st.container(key="beside.claims"):
-        left, main = st.columns([4, 9], gap="medium")
+        left, main = st.columns([6, 9], gap="medium")
     with left:
         _list(shown)
     with main.container(key="proofs-board", gap="xxsmall"):
-        verdict = claim.verdict.value.capitalize()
-        colour = COLOURS[SHORT[claim.verdict][0]]
-        st.markdown(f"Stated: **{claim.title}.** Verdict: :{colour}[**{verdict}.**]")
+        with st.container(key="finding", gap="xxsmall"):
+            verdict = f":{COLOURS[SIGNS[claim.verdict]]}[**{verdict_text(claim.verdict)}**]"
+            st.markdown(f"**{claim_place(shown)}:** {claim.title}. {verdict}.")
+            st.markdown(claim.finding)
         with sentence_instead():
             if bound is not None:
                 _bound_board(chosen, shown, bound)
             else:
                 st.markdown(f"## {claim_verdict(claim_of(shown), failures(shown))}".replace("$", r"\$"))
-        _finding(shown)
+        _page_about(shown)
+        with sentence_instead():
+            _details(chosen, shown, bound)
     with left:
         if bound is not None and (chosen.is_curator or exhibit_of(bound).uses.is_for_all):
             _bound_controls(chosen, shown, bound)
     with st.container(key="below"), sentence_instead():
-        _details(chosen, shown, bound)
         _sources(shown)
         _table_1_live(chosen)
 
@@ -110,50 +114,60 @@ def _opening(chosen: Chosen) -> BoundClaim:
 # The list
 
 
-def _list(shown: ClaimShown) -> None:
-    """List all claims with their verdicts; a click on a row opens its claim."""
-    key = "parameter.proofs.claim"
-    controls.mirror(key, shown)
-    st.selectbox(
-        "Claim",
-        list(ClaimShown),
-        key=key,
-        format_func=claim_place,
-        on_change=lambda: set_parameter("proofs.claim", st.session_state[key]),
+def _list(opened: ClaimShown) -> None:
+    """List the claims of one verdict, or all; a click opens a claim."""
+    counts = Counter(verdict_text(claim_of(shown).verdict) for shown in ClaimShown)
+    holds = sum(count for text, count in counts.items() if text[0] == "✓")
+    fails = sum(count for text, count in counts.items() if text[0] == "✗")
+    st.caption(f"Of {len(ClaimShown)} claims, {holds} hold and {fails} fail. Click one to open it.")
+    verdict = st.selectbox(
+        "Verdict",
+        ["", *counts],
+        key="proofs-verdict",
+        format_func=lambda text: f"{text} ({counts[text]})" if text else "all verdicts",
+        label_visibility="collapsed",
     )
+    listed = [shown for shown in ClaimShown if verdict in ("", verdict_text(claim_of(shown).verdict))]
+    key = f"proofs-rows-{verdict}"
     with st.container(key="claims-list", gap=None):
         st.dataframe(
-            claims_table(),
+            claims_table(listed).style.apply(lambda row: [OPEN if listed[row.name] is opened else ""] * 3, axis=1),
             hide_index=True,
-            height=420,
-            key="proofs-rows",
-            on_select=_open_row,
-            selection_mode="single-row",
+            height=430,
+            column_config={name: st.column_config.TextColumn(width=width) for name, width in WIDTHS.items()},
+            key=key,
+            on_select=lambda: _open_cell(key, listed),
+            selection_mode="single-cell",
         )
-    fails = sum(SHORT[claim_of(shown).verdict][0] == "✗" for shown in ClaimShown)
-    st.caption(f"Of the {len(ClaimShown)} claims in the papers, {fails} fail as stated. Click a row to open its claim.")
+    papers = {paper: PAPERS[paper] for paper in (claim_of(shown).reference.paper for shown in ClaimShown)}.values()
+    st.caption("; ".join(f"{paper.name.removeprefix('the ')}: {paper.title}, {paper.authors}" for paper in papers))
 
 
-def _open_row() -> None:
+OPEN = "background-color: rgba(31, 111, 168, 0.2)"
+"""The look of the row of the claim that is open."""
+
+WIDTHS = {"": 34, "statement": 330, "claim": 160}
+"""The widths of the columns of the list in pixels."""
+
+
+def _open_cell(key: str, listed: Sequence[ClaimShown]) -> None:
     try:
-        rows = list(st.session_state["proofs-rows"]["selection"]["rows"])
+        rows = [cell[0] for cell in st.session_state[key]["selection"]["cells"]]
     except (TypeError, LookupError):
         return
     for row in rows:
-        if isinstance(row, int) and 0 <= row < len(ClaimShown):
-            set_parameter("proofs.claim", list(ClaimShown)[row])
+        if isinstance(row, int) and 0 <= row < len(listed):
+            set_parameter("proofs.claim", listed[row])
 
 
-def claims_table() -> "pd.DataFrame":
-    """Return all claims as a table, one line for each, in their order."""
-    claims = [claim_of(shown) for shown in ClaimShown]
+def claims_table(listed: Sequence[ClaimShown]) -> "pd.DataFrame":
+    """Return claims as a table, one line for each."""
+    claims = [claim_of(shown) for shown in listed]
     return pd.DataFrame(
         {
-            "verdict": [SHORT[claim.verdict] for claim in claims],
-            "paper": [claim_place(shown).partition(" ")[0] for shown in ClaimShown],
-            "place": [claim.reference.place for claim in claims],
+            "": [SIGNS[claim.verdict] for claim in claims],
             "statement": [claim.title for claim in claims],
-            "finding": [claim.finding for claim in claims],
+            "claim": [claim_place(shown) for shown in listed],
         }
     )
 
@@ -167,10 +181,9 @@ def claim_place(shown: ClaimShown) -> str:
 # One claim
 
 
-def _finding(shown: ClaimShown) -> None:
-    """Show what was found about the claim, and the page that is about it."""
+def _page_about(shown: ClaimShown) -> None:
+    """Offer the page that is about the claim."""
     claim = claim_of(shown)
-    st.markdown(f"**Finding.** {claim.finding}")
     opens = f"Open {claim.page}"
     if claim.page and st.button(opens, key="proofs.page", type="tertiary", icon=":material/arrow_forward:"):
         _turn_to_page(claim.page)
@@ -187,11 +200,17 @@ def _turn_to_page(page: str) -> None:
 def claim_inputs(chosen: Chosen, bound: BoundClaim) -> ClaimInputs:
     """Return what the board of a bound is computed from. Errors: InputError."""
     exhibit, settings = exhibit_of(bound), chosen.settings
-    suited = {name: settings.parameter(f"bounds.{name}", value) for name, value in exhibit.defaults}
+    own = dict(exhibit.defaults)
+    epsilon, usual = own.pop("epsilon", None), own.pop("prior", settings.prior.pseudo_count)
+    suited = {name: settings.parameter(f"bounds.{name}", value) for name, value in own.items()}
     options = replace(settings.options("bounds"), **suited)
     counts = chosen.counts if chosen.is_curator and exhibit.uses.reads_counts else None
-    prior = float(settings.parameter("bounds.prior", settings.prior.pseudo_count))
-    numbers = {"epsilon": settings.parameter("epsilon"), "draws": settings.parameter("draws"), "knobs": options}
+    prior = float(settings.parameter("bounds.prior", usual))
+    numbers = {
+        "epsilon": settings.parameter("epsilon", epsilon),
+        "draws": settings.parameter("draws"),
+        "knobs": options,
+    }
     subject, at = setting(chosen.network, prior, chosen.n, counts, chosen.seed, _memo(), **numbers)
     wanted = settings.parameter("bounds.axis", exhibit.axes[0])
     axis = wanted if wanted in exhibit.axes else exhibit.axes[0]
@@ -251,7 +270,7 @@ def _bound_controls(chosen: Chosen, shown: ClaimShown, bound: BoundClaim) -> Non
     exhibit, settings = exhibit_of(bound), chosen.settings
     wanted = settings.parameter("bounds.axis", exhibit.axes[0])
     axis = wanted if wanted in exhibit.axes else exhibit.axes[0]
-    defaults = dict(exhibit.defaults) | {"prior": settings.prior.pseudo_count}
+    defaults = {"prior": settings.prior.pseudo_count} | dict(exhibit.defaults)
     if len(bounds_of(shown)) > 1:
         _choice("Bound", "proofs.bound", bounds_of(shown), bound)
     if len(exhibit.axes) > 1:
@@ -259,7 +278,7 @@ def _bound_controls(chosen: Chosen, shown: ClaimShown, bound: BoundClaim) -> Non
     for name in exhibit.knobs:
         if name not in (axis.control, "bounds.n"):
             controls.parameter_control(name, default=defaults.get(name.rpartition(".")[2]))
-    if chosen.is_curator:
+    if chosen.is_curator and exhibit.uses.reads_counts:
         controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)
 
 
@@ -285,7 +304,7 @@ failures = server_cache(100)(failures_of)
 def _details(chosen: Chosen, shown: ClaimShown, bound: BoundClaim | None) -> None:
     """Show the formula with the present numbers, the conditions, and where the claim fails."""
     claim = claim_of(shown)
-    st.subheader("Formula and conditions")
+    st.markdown("**Formula and conditions**")
     st.latex(claim.formula)
     is_shown = bound is not None and (chosen.is_curator or exhibit_of(bound).uses.is_for_all)
     if bound is not None and is_shown:
@@ -293,7 +312,11 @@ def _details(chosen: Chosen, shown: ClaimShown, bound: BoundClaim | None) -> Non
             _filled_in(chosen, bound)
     source(claim.reference)
     if failing := failures(shown):
-        st.markdown("\n- ".join(["**Where it fails**", *map(failure_text, failing)]))
+        st.markdown(
+            "\n- ".join(
+                ["**Where the statement as written fails**, each at a setting of its own", *map(failure_text, failing)]
+            )
+        )
 
 
 def _filled_in(chosen: Chosen, bound: BoundClaim) -> None:
@@ -307,7 +330,7 @@ def _filled_in(chosen: Chosen, bound: BoundClaim) -> None:
     if not evaluated.assumptions:
         st.caption("The claim has no conditions.")
     elif not evaluated.applies:
-        st.caption("A condition marked ✗ does not hold here; the stated bound is still shown.")
+        st.caption("A condition marked ✗ is not met here; the stated bound is still shown.")
 
 
 def python_of_bound(chosen: Chosen, bound: BoundClaim, inputs: ClaimInputs, value: str) -> str:

@@ -178,10 +178,11 @@ def posterior_kl(
 
 THEOREM_1 = Claim(
     Reference("Zhang16", "Theorem 1"),
-    "The KL divergence of the posterior is small",
+    "The KL divergence of the released posterior is below a bound",
     r"\Pr\Bigl[f \ge \mathbb E f + \bigl(-\tfrac12 \textstyle\sum c_{ij} \ln\delta\bigr)^{1/2}\Bigr] \le \delta",
     Verdict.FALSE,
-    "McDiarmid's inequality needs the sum of c squared. The theorem uses the sum of c, which makes the "
+    "McDiarmid’s inequality needs the sum of c² over all rows, where c is the most that one row changes the "
+    "divergence. The theorem uses the sum of c, which makes the "
     "deviation too small.",
 )
 CLOSED_FORM = Claim(
@@ -204,14 +205,14 @@ REFINED = Claim(
     "The mean KL divergence falls exponentially in ε",
     r"\mathbb E f_{ij} \le \tfrac n2 e^{-n\epsilon/2|\mathcal I|} \ln[(\alpha + n + 1)(\beta + n + 1)]",
     Verdict.FALSE,
-    "For small noise the mean is about b² {ψ₁(a) + ψ₁(b) - 2ψ₁(a+b)}, which falls as a power of epsilon only.",
+    "For small noise the mean is about b² {ψ₁(a) + ψ₁(b) - 2ψ₁(a+b)}, which falls as a power of ε only.",
 )
 ORDER = Claim(
     Reference("Zhang16", "Theorem 1, last display"),
     "The order of the KL divergence",
     r"\mathcal O(mn \ln n)[1 - e^{-n\epsilon/2|\mathcal I|}] + \sqrt{-\mathcal O(mn \ln n) \ln\delta}",
     Verdict.UNCLEAR,
-    "The constants are not given. The first term grows with epsilon, which contradicts the refined bound of "
+    "The constants are not given. The first term grows with ε, which contradicts the refined bound of "
     "the same theorem.",
     ours="the constant 1",
 )
@@ -235,7 +236,7 @@ LEMMA_A3 = Claim(
     r"f_{ij} \le \Delta\alpha \ln(\alpha + \Delta\alpha) + \Delta\beta \ln(\beta + \Delta\beta)"
     r" - Z^{(1)} \ln(\alpha + \Delta\alpha - 1) - Z^{(2)} \ln(\beta + \Delta\beta - 1)",
     Verdict.FALSE,
-    "The proof inverts a ratio of Gamma functions and loses a factor of 2. At zero counts and alpha = beta = "
+    "The proof inverts a ratio of Gamma functions and loses a factor of 2. At zero counts and α = β = "
     "2 the stated bound is 0.",
 )
 LEMMA_A4 = Claim(
