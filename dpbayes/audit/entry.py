@@ -37,14 +37,13 @@ Numbers = Mapping[str, Any]
 class TablePair:
     """The statistics of two neighbouring tables and their description.
 
-    `key` distinguishes the pairs of one mechanism; a `private` pair comes from true records.
+    `key` distinguishes the pairs of one mechanism.
     """
 
     first: Any
     second: Any
     description: str
     key: Hashable = "worst"
-    private: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

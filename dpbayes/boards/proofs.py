@@ -248,7 +248,7 @@ def outputs_view(audit: AdaptiveAudit, tables: TablePair) -> View:
 
     Args:
         audit: The losses.
-        tables: The two neighbouring tables. If they are private, so is the board.
+        tables: The two neighbouring tables.
 
     Returns:
         A view of one stop.
@@ -257,16 +257,15 @@ def outputs_view(audit: AdaptiveAudit, tables: TablePair) -> View:
     said = "is refuted" if audit.is_refuted else "is not refuted by simulated outputs"
     confidence = power_of_ten(round(np.log10(DOUBT)))
     notes = (
-        f"Stated and proved: {claimed} ({claimed.reference}). At δ > 0, a few outputs may have a loss above ε.",
-        f"Measured: the largest simulated loss is {numeral(audit.largest, 4)}. Lower bound for these two tables: "
+        f"Stated and proved: {claimed} ({claimed.reference.cited}). At δ > 0, a few outputs may have a loss above ε.",
+        f"Computed: the largest loss of a simulated output is {numeral(audit.largest, 4)}. For these two tables, "
         f"ε ≥ {numeral(bound, 4)} with confidence 1 − {confidence}. The worst case over all tables is not known.",
         tables.description,
-        *(("Not private (curator view).",) if tables.private else ()),
     )
     caption = "The loss of an output is ln P[output | table] − ln P[output | other table], computed exactly."
     figure = losses_figure(audit.first, audit.second, claimed=claimed.epsilon)
-    frame = Frame(f"Adaptive release: the claim {claimed} {said}.", {"losses": figure}, notes, {"losses": caption})
-    board = Board("audit", "Privacy loss", (LOSSES,), {}, private=tables.private)
+    frame = Frame(f"Adaptive release: the stated {claimed} {said}.", {"losses": figure}, notes, {"losses": caption})
+    board = Board("audit", "Privacy loss", (LOSSES,), {})
     return View(board, lambda stop: (frame,))
 
 

@@ -1,6 +1,6 @@
 """Proofs, first part: the privacy loss of one mechanism as stated, proved and computed.
 
-An audit depends on public values only, so both seats see it; an attack on a record of the table is the curator's.
+An audit depends on public values only, so both seats see it.
 """
 
 from collections.abc import Callable, Hashable
@@ -27,7 +27,7 @@ from dpbayes.sources.named_networks import NAMED
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.kept import kept
-from dpbayes.ui.session.options import AttackedTables, AuditSubject, Example
+from dpbayes.ui.session.options import AuditSubject, Example
 from dpbayes.ui.session.settings import EXPLORED_NAMES, Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.board import share, show
@@ -223,7 +223,7 @@ def _slow_report(inputs: Hashable, audited: Audited) -> Callable[[Audited], Audi
 def _outputs(chosen: Chosen) -> None:
     """Show the losses of simulated outputs of an adaptive release against the claim."""
     audited = audited_at(chosen, chosen.epsilon)
-    mechanism, tables = audited.mechanism, neighbours(chosen, audited)
+    mechanism, tables = audited.mechanism, neighbours(audited)
     outputs = audited.entry.outputs
     assert outputs is not None
     values = tuple(getattr(mechanism, name) for name in parameters_of(type(mechanism)))
@@ -248,9 +248,7 @@ def _facts(chosen: Chosen, kind: type[Any]) -> dict[str, str]:
 
 
 def _controls(chosen: Chosen, kind: type[Any], *, has_slider: bool) -> None:
-    options = chosen.options("audit")
-    is_release = is_of_network(chosen.settings) and options.subject is AuditSubject["RELEASE"]
-    if is_release:
+    if is_of_network(chosen.settings) and chosen.options("audit").subject is AuditSubject["RELEASE"]:
         whole = " with whole numbers as noise, which a real release adds" if "noise" in parameters_of(kind) else ""
         st.caption(f"{escaped(kind.label)}{whole}.")
     for name in _parameters(chosen, kind):
@@ -261,36 +259,23 @@ def _controls(chosen: Chosen, kind: type[Any], *, has_slider: bool) -> None:
     elif not reads_records(kind):
         prior_control(kind)
         st.caption("The audit uses the open network and the number of records, never the records themselves.")
-    elif chosen.is_curator and not chosen.is_connected:
-        controls.parameter_control("audit.tables")
-        if options.tables is AttackedTables.REAL:
-            controls.parameter_control("audit.record")
 
 
 # Two tables of an adaptive release
 
 
-def opposite(record: np.ndarray, net: Network) -> np.ndarray:
-    """Return the record with the states counted from the other end; a middle state moves on by one."""
-    mirrored = net.cards - 1 - record
-    return np.where(mirrored == record, (record + 1) % net.cards, mirrored)
-
-
-def record_text(net: Network, record: np.ndarray) -> str:
-    """Return a record as assignments, at most NAMED_VALUES of them."""
-    parts = [assignment(net.names[i], net.states[i][int(code)]) for i, code in enumerate(record)]
+def _record_text(net: Network, state: int) -> str:
+    """Return the record with the first (0) or the last (-1) state of each column, at most NAMED_VALUES of them."""
+    parts = [assignment(name, states[state]) for name, states in zip(net.names, net.states, strict=True)]
     return f"({', '.join(parts[:NAMED_VALUES])}{', …' if len(parts) > NAMED_VALUES else ''})"
 
 
-def neighbours(chosen: Chosen, audited: Audited) -> TablePair:
-    """Return the tables that the settings name; those of the recipient are made up. Errors: InputError."""
+def neighbours(audited: Audited) -> TablePair:
+    """Return two made-up tables, of which one has an odd record. Errors: InputError without records."""
     network, n = audited.mechanism.prior.network, audited.sizes["n"]
     if n == 0:
         raise InputError("A table without records has no neighbouring tables, so there is nothing to audit.")
     is_small = len(network.names) <= MOST_COLUMNS and n <= MOST_RECORDS
-    options = chosen.options("audit")
-    if is_small and chosen.is_curator and options.tables is AttackedTables.REAL and not chosen.is_connected:
-        return _of_the_table(chosen, options.record)
     if not is_small:
         network, n = _columns(network), min(n, FEW_RECORDS)
     common, odd = np.zeros(len(network.names), dtype=np.int64), network.cards - 1
@@ -298,8 +283,8 @@ def neighbours(chosen: Chosen, audited: Audited) -> TablePair:
     size = f"{many(len(network.names), 'column')} and {many(n, 'record')}"
     large = f"The open table is too large for many simulated releases. An example of {size} is audited. "
     description = (
-        f"{'' if is_small else large}The first table has {n - 1:,} records {record_text(network, common)} and one "
-        f"record {record_text(network, odd)}. In the second table all records are the same."
+        f"{'' if is_small else large}The first table has {n - 1:,} records {_record_text(network, 0)} and one "
+        f"record {_record_text(network, -1)}. In the second table all records are the same."
     )
     return TablePair(second.replace(0, odd.tolist()), second, description, key=("made up", network, n))
 
@@ -308,19 +293,6 @@ def _columns(network: Network) -> Network:
     """Return the first columns of a network without arrows."""
     names, states = network.names[:FEW_COLUMNS], network.states[:FEW_COLUMNS]
     return Network(names, states, ((),) * len(names))
-
-
-def _of_the_table(chosen: Chosen, k: int) -> TablePair:
-    network, data = chosen.network, chosen.dataset.select(chosen.network.names)
-    if k > data.n:
-        raise InputError(f"There is no record {k:,}: the table has {data.n:,} records. Choose a smaller record number.")
-    record = data.codes[k - 1].astype(np.int64)
-    replaced = opposite(record, network)
-    description = (
-        f"Record {k:,} is {record_text(network, record)}. In the second table it is {record_text(network, replaced)}."
-    )
-    tables = data, data.replace(k - 1, replaced.tolist())
-    return TablePair(*tables, description, key=(k, chosen.dataset), private=True)
 
 
 # The proofs in full

@@ -112,19 +112,11 @@ Example: type[enum.Enum] = enum.Enum(  # type: ignore[misc]  # the members come 
 """A question that one audit answers, in place of the chosen mechanism."""
 
 
-class AttackedTables(enum.Enum):
-    """The two tables of the audit of an adaptive release."""
-
-    REAL = "one record of the table"
-    MADE_UP = "a made-up table"
-
-
 SUBJECT = Choice(
     AuditSubject,
     title="mechanism",
     labels=tuple(LABELS.get(subject.name, str(subject.value)) for subject in AuditSubject),
 )
-TABLES = Choice(AttackedTables, title="audited table", labels=("open table", "example table"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,10 +140,6 @@ class AuditOptions:
     variance: Annotated[float, NOISE_VARIANCE]
     norm: Annotated[float, NORM_BOUND]
     draws: Annotated[int, DRAWS]
-    tables: Annotated[AttackedTables, TABLES]
-    record: Annotated[
-        int, Parameter("", low=1, high=10_000_000, typical=1, log=True, whole=True, title="replaced record")
-    ]
 
 
 # Proofs
