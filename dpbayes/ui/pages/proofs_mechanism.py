@@ -95,12 +95,12 @@ def mechanism_part(chosen: Chosen) -> None:
 
 def _choices(example: str) -> None:
     """Show the mechanism, or the way back to it, and the questions that examples answer."""
-    with st.container(key="audit-choices", gap="xsmall"):
-        if example in EXAMPLES:
-            back, icon = Example["NONE"], ":material/arrow_back:"
-            st.button("My mechanism", key="audit.back", icon=icon, on_click=set_parameter, args=("audit.example", back))
-        else:
-            controls.parameter_control("audit.subject")
+    if example in EXAMPLES:
+        back, icon = Example["NONE"], ":material/arrow_back:"
+        st.button("My mechanism", key="audit.back", icon=icon, on_click=set_parameter, args=("audit.example", back))
+    else:
+        controls.parameter_control("audit.subject")
+    with st.container(key="audit-examples", gap="xsmall"):
         st.caption("Examples")
         for option in [option for option in Example if option.value in EXAMPLES]:
             title, is_open = str(option.value), option.value == example
