@@ -25,7 +25,6 @@ from dpbayes.experiments.claims import ClaimInputs, Evaluation, axis_parameter, 
 from dpbayes.figures.audit import LossBar, Mark, laws_figure, losses_figure, privacy_curve_figure, verdict_figure
 from dpbayes.figures.claims import BoundCurves, bound_figure
 from dpbayes.figures.style import Figure, titled
-from dpbayes.theory.claims.exhibit import BoundKind
 
 # This mechanism: stated, proved, computed
 
@@ -320,7 +319,7 @@ def _bound_picture(curve: Evaluation, here: Evaluation) -> Figure:
         name=measured.name,
     )
     marks = {"stated": float(here.bound.printed[0]), "proved": float(here.bound.certified[0])}
-    marks |= {"true value": float(here.measured.exact[0])} if here.exhibit.says is not BoundKind.QUANTILE else {}
+    marks["true value"] = here.true_value
     return bound_figure(
         curves, x_title=curve.inputs.axis.title, y_title=curve.exhibit.unit, chosen=(float(here.x[0]), marks)
     )
