@@ -85,9 +85,16 @@ def _frame(network: Network, release: Release[Outcome], reading: Reading, node: 
         notes.insert(0, f"The chart shows {len(rows)} of {len(every):,} rows; the BIF file has all rows.")
     adaptive = OF_RECORDS[0].colour
     colour = next((kind.colour for kind in MECHANISMS if kind.label == release.mechanism), adaptive)
-    labels = [network.row_label(int(row)).partition(" | ")[2] or "all records" for row in rows]
+    labels = [_given(network, int(row)) or "all records" for row in rows]
     least, most = numeral(float(shown[0].min()), 2), numeral(float(shown[0].max()), 2)
     finding = f"In this release, {event} has probability {least}."
     if len(rows) > 1:
         finding = f"In this release, the probability of {event} is {least} to {most}, depending on its parents."
     return Frame(finding, {"rows": rows_figure(labels, shown, own=colour)}, captions={"rows": " ".join(notes)})
+
+
+def _given(network: Network, row: int) -> str:
+    """Return the states of the parents in a row."""
+    node, codes = network.node_and_codes(row)
+    pairs = zip(network.families[node][:-1], codes, strict=True)
+    return ", ".join(statement(network.names[j], network.states[j][code]) for j, code in pairs)

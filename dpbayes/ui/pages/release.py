@@ -247,10 +247,7 @@ def _describe(chosen: Chosen, request: ReleaseRequest) -> None:
     )
     values = [f"{name} = {amount_text(value)}" for name, value in request.settings.items()]
     st.caption(
-        escaped(
-            f"{request.entry.accuracy(request, request.calibrated.scale)} The table has {many(request.n, 'record')}. "
-            f"The prior is {_prior(chosen)}."
-        )
+        escaped(request.entry.accuracy(request, request.calibrated.scale))
         + (f" {escaped(', '.join(values))}." if values else "")
     )
 
@@ -267,10 +264,6 @@ def _left_out(chosen: Chosen, names: tuple[str, ...]) -> str:
     return f"Not released: {_listed([brief(name) for name in others[:5]])}{' and others' * (len(others) > 5)}." * bool(
         others
     )
-
-
-def _prior(chosen: Chosen) -> str:
-    return rule_for(kind_called(chosen.settings.mechanism), chosen.settings.prior).title
 
 
 def suggested_name(chosen: Chosen) -> str:

@@ -105,7 +105,7 @@ def as_epsilon(measure: PrivacyMeasure, number: Fraction, delta: float) -> str:
 
 
 def _budget_line(account: Account, delta: float) -> dict[str, str]:
-    amounts = {"total budget": account.budget, "spent": account.spent, "next release at most": account.left}
+    amounts = {"budget": account.budget, "spent": account.spent, "next at most": account.left}
     shown = {f"{name}, ε": as_epsilon(account.measure, number, delta) for name, number in amounts.items()}
     return {"dataset": account.dataset, **shown}
 

@@ -74,8 +74,9 @@ def _said(document: Document, data: bytes, *, key: str) -> None:
     files = st.container(horizontal=True)
     left, right = st.columns(2, gap="large")
     with left:
+        question = st.container()
         reading = _reading(document.tables, key=key)
-        with sentence_instead():
+        with question, sentence_instead():
             target = _ask(document, reading, data, key=key)
             with right:
                 show(f"{key}.rows", (data, reading, target), lambda: released_view(document, reading, target))
@@ -109,7 +110,7 @@ def promise_lines(document: Document) -> tuple[str, str, str]:
         )
     return (
         f"Promise: {promise}",
-        f"Accuracy: {document.sampled.accuracy}",
+        f"{'Method' if isinstance(document.sampled, SampledSteps) else 'Accuracy'}: {document.sampled.accuracy}",
         "Not covered: choices that were made after looking at the records, persons with several records, and other "
         "publications about the same people.",
     )
