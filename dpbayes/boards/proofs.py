@@ -17,7 +17,6 @@ from dpbayes.audit.entry import TablePair
 from dpbayes.audit.pictures import TwoLaws
 from dpbayes.audit.registry import AUDITS, Audited
 from dpbayes.audit.report import AuditReport, AuditVerdict
-from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import distinct_texts, numeral, power_of_ten
 from dpbayes.boards.board import Board, Frame, Panel, Slider, View
 from dpbayes.boards.explore import SLIDER
@@ -137,15 +136,12 @@ def _limit(audited: Audited, report: AuditReport) -> Figure:
     rows.append(
         LossBar("Computed for the worst pair", report.needed_at_least, report.needed, f"{loss_text(report)}{delta}")
     )
-    return verdict_figure(rows, limit=_reference(audited, report).epsilon if claim.is_private else None)
-
-
-def _reference(audited: Audited, report: AuditReport) -> Guarantee:
-    """Return the guarantee that decides: the stated one, or the proved one of a mechanism that is repaired."""
-    return report.certified if _is_repaired(audited, report) else report.claimed
+    limit = proved if _is_repaired(audited, report) else claim
+    return verdict_figure(rows, limit=limit.epsilon if claim.is_private else None)
 
 
 def _is_repaired(audited: Audited, report: AuditReport) -> bool:
+    """Whether the mechanism keeps the proved guarantee, which the stated formula does not give."""
     is_set = report.certified.epsilon == getattr(audited.mechanism, "epsilon", math.inf)
     return is_set and report.verdict is AuditVerdict.CLAIM_REFUTED
 

@@ -229,10 +229,8 @@ _kl_exhibit = partial(
     says=BoundKind.QUANTILE,
     measure=_measured_quantile,
     uses=Uses.COUNTS,
+    defaults=(("prior", 2.0), ("epsilon", 0.1)),  # at which the condition of the theorem is met
 )
-MET = (("prior", 2.0), ("epsilon", 0.1))
-"""A setting at which the condition of the theorem is met."""
-
 _mean_exhibit = partial(
     _kl_exhibit,
     axes=(Axis.EPSILON, Axis.RECORDS),
@@ -249,12 +247,10 @@ def _part(name: str) -> Callable[[Subject, EvaluationPoint], Bound]:
 
 
 EXHIBITS: dict[str, Exhibit] = {
-    "THEOREM_1": _kl_exhibit(claims.THEOREM_1, _part("theorem"), _theorem_1_formula, defaults=MET),
-    "C_SQUARED": _kl_exhibit(
-        claims.THEOREM_1, _part("c_squared"), _c_squared_formula, variant="with c squared", defaults=MET
-    ),
+    "THEOREM_1": _kl_exhibit(claims.THEOREM_1, _part("theorem"), _theorem_1_formula),
+    "C_SQUARED": _kl_exhibit(claims.THEOREM_1, _part("c_squared"), _c_squared_formula, variant="with c squared"),
     "CLOSED_FORM": _kl_exhibit(claims.CLOSED_FORM, _part("closed_form"), _closed_form_formula),
-    "EXPECTATION": _mean_exhibit(claims.EXPECTATION, _part("mean"), _expectation_formula, defaults=MET),
-    "REFINED": _mean_exhibit(claims.REFINED, _part("refined_mean"), _refined_formula, defaults=MET),
+    "EXPECTATION": _mean_exhibit(claims.EXPECTATION, _part("mean"), _expectation_formula),
+    "REFINED": _mean_exhibit(claims.REFINED, _part("refined_mean"), _refined_formula),
     "ORDER": _kl_exhibit(claims.ORDER, _part("order"), _order_formula),
 }
