@@ -31,11 +31,9 @@ MOST_RECORDS = 2**31 - 1
 _BLOCK = 1 << 14
 """Records that are compared at once. Single precision holds their counts exactly."""
 
-_LEAST_FOREST, _LEAST_PARENTS = 0.6, 1.2
-"""The score of "nothing" in units of scale * ln(candidates), which is about the largest noise of the candidates."""
-
-_FEW, _MANY = 60, 80
-"""From so few columns on, the score of "nothing" in the forest rises, to 1 for so many: nearly all pairs are noise."""
+_MARGIN, _LEAST_PARENTS = 1.0, 1.2
+"""The score of "nothing" is scale * (ln(candidates) + margin) in the forest, and a multiple of scale * ln(candidates)
+later. The largest noise of the candidates is about scale * ln(candidates)."""
 
 _PREFERENCE = 0.5
 """The addition to a pair's score for every pair after the first of one of its columns, in scales of the choice."""
@@ -46,6 +44,9 @@ each other in n records."""
 
 _KEPT = 0.8
 """The share of the expected noise that is subtracted, because the noise-aware estimates remove a part of the noise."""
+
+_EXPECTED = 0.5
+"""The share of the distance of independent columns that is subtracted."""
 
 MOST_CLIQUE, _MOST_CARRIED = 20_000, 1 << 23
 """Limits for the cells of a clique of the model, and for the numbers in memory for its pair marginals."""
@@ -126,28 +127,38 @@ def drawn_by_scores(scores: IntArray, draws: Draws) -> Choose:
 
 
 def chosen_forest(allowed: BoolArray, choose: Choose, *, n: int, cost: Amount) -> Iterator[PairChoice]:
-    """Yield allowed pairs (d, d), each at a cost, until "nothing" is selected or the forest is a tree.
+    """Yield the choices of allowed pairs (d, d), each at a cost: a tree selects one of its pairs with other columns.
 
-    There are none if the stage is omitted (`is_hopeless`) for n records.
+    The next tree is an open one of the fewest columns, so that no column that is in a pair chooses before one that is
+    in none. Each tree is open until it selects "nothing" or has no candidate. There are no choices if the stage is
+    omitted (`is_hopeless`) for n records, and no more of them when most were in vain.
     """
-    first, second = np.nonzero(np.triu(allowed, 1))
-    if not first.size or is_hopeless(_score_of_nothing(_least_forest(len(allowed)), len(first), cost), n):
+    columns = len(allowed)
+    if not allowed.any() or is_hopeless(_score_of_nothing(1, columns, cost, _MARGIN), n):
         return
-    tree, pairs_of = np.arange(len(allowed)), np.zeros(len(allowed), dtype=np.int64)
+    tree, is_open, pairs_of = np.arange(columns), np.ones(columns, dtype=bool), np.zeros(columns, dtype=np.int64)
     addition = round(_PREFERENCE * float(choice_scale(SENSITIVITY, cost)))
-    while (free := np.flatnonzero(tree[first] != tree[second])).size:
-        least = _score_of_nothing(_least_forest(len(allowed)), len(free), cost)
-        others = np.maximum(np.maximum(pairs_of[first[free]], pairs_of[second[free]]) - 1, 0)
-        pair = choose(Candidates(first[free], second[free], addition * others, least, cost))
-        yield PairChoice("forest", pair, len(free), cost)
-        if pair is None:
+    for made in range(columns - 1):
+        others = allowed & (tree[:, None] != tree)
+        places = np.flatnonzero(is_open & others.any(axis=1))
+        if not places.size or _is_in_vain(made, found=int(pairs_of.sum()) // 2, columns=columns):
             return
-        tree[tree == tree[pair[1]]] = tree[pair[0]]
-        pairs_of[list(pair)] += 1
+        own = tree[places[np.argmin(np.bincount(tree)[tree[places]])]]
+        first, second = np.nonzero(others & (tree == own)[:, None])
+        most_pairs = np.maximum(pairs_of[first], pairs_of[second])
+        least = _score_of_nothing(1, len(first), cost, _MARGIN)
+        pair = choose(Candidates(first, second, addition * np.maximum(most_pairs - 1, 0), least, cost))
+        yield PairChoice("forest", pair, len(first), cost)
+        is_open[tree == own] = pair is not None
+        if pair is not None:
+            is_open[tree == tree[pair[1]]] = True
+            tree[tree == tree[pair[1]]] = own
+            pairs_of[list(pair)] += 1
 
 
-def _least_forest(columns: int) -> float:
-    return float(np.interp(columns, (_FEW, _MANY), (_LEAST_FOREST, 1.0)))
+def _is_in_vain(made: int, *, found: int, columns: int) -> bool:
+    """Return whether so few of the choices so far found a pair that the stage ends."""
+    return 50 * (made - found) > 150 + columns + 20 * found
 
 
 def is_hopeless(least: int, n: int) -> bool:
@@ -155,14 +166,24 @@ def is_hopeless(least: int, n: int) -> bool:
     return least > HOPELESS * UNIT * n
 
 
-def _score_of_nothing(least: float, candidates: int, cost: Amount) -> int:
-    return round(least * float(choice_scale(SENSITIVITY, cost)) * math.log(candidates))
+def _score_of_nothing(least: float, candidates: int, cost: Amount, margin: float = 0.0) -> int:
+    return round(float(choice_scale(SENSITIVITY, cost)) * (least * math.log(candidates) + margin))
 
 
 def pair_noise(cards: IntArray, *, tables: int, cost: Amount) -> IntArray:
     """Return the expected L1 error of every pair's table, in units of 1/U, if `tables` tables share a cost: (d, d)."""
     variance = _variances(np.multiply.outer(1 - 1 / cards, 1 - 1 / cards), tables, cost)
     return _l1_noise(variance, np.multiply.outer(cards - 1, cards - 1), np.multiply.outer(cards, cards))
+
+
+def noise_of_independence(columns: IntArray, cards: IntArray, n: int) -> IntArray:
+    """Return a part of the L1 distance that pairs of independent columns have, in units of 1/U: (d, d).
+
+    It is due to the noise of the released columns with these variances (d,), and to the sampling of n records.
+    """
+    released = 2 / math.pi * columns * (cards - 1) * cards
+    sampled = 2 / math.pi * n * np.multiply.outer(cards - 1, cards - 1)
+    return np.rint(_EXPECTED * UNIT * np.sqrt(np.add.outer(released, released) + sampled)).astype(np.int64)
 
 
 def _variances(shares: FloatArray, tables: int, cost: Amount) -> FloatArray:

@@ -30,8 +30,9 @@ _TRIES = 24
 _CLOSE = Fraction(999, 1000)
 """The search ends at a level that uses this share of the limit."""
 
-_SINGLE = 3.0
-"""The factor for the precision of single columns, because every pair of columns depends on them."""
+_SINGLE, _SINGLE_OF_MANY = 3.0, 0.7
+"""The factor for the precision of single columns, because every pair of columns depends on them: the second number is
+in units of the root of the number of columns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +169,7 @@ def wanted_precisions(network: Network) -> FloatArray:
     wanted = np.zeros(len(values))
     wanted[has_numbers] = np.sqrt(values[has_numbers] / residuals.shares[has_numbers])
     nodes = np.array([member.bit_count() for member in network.closure.members])
-    wanted[nodes == 1] *= _SINGLE
+    wanted[nodes == 1] *= max(_SINGLE, _SINGLE_OF_MANY * math.sqrt(len(network.names)))
     wanted[0] = 0.0
     return wanted
 

@@ -15,6 +15,10 @@ _MOST_ROUNDS = 128
 """The largest number of rounds that add parents."""
 
 
+_GROWTH, _MANY = Fraction(11, 5), 400
+"""How many times its share the forest has from so many columns on."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class AdaptivePlan:
     """The public settings of an adaptive release. All defaults were chosen on made-up tables.
@@ -26,7 +30,8 @@ class AdaptivePlan:
         epsilon: The epsilon of the guarantee, exact, at most 1000.
         delta: The delta of the guarantee, exact, below 1; 0 for pure privacy.
         one_way: The share of the budget for the first measurement of all columns.
-        forest: The share of the budget for the choice of the forest.
+        forest: The share of the budget for the choice of the forest, for few columns. It grows with their number, at
+            400 columns to 2.2 times this share.
         pairs: The share of the budget up to which the columns and the forest are measured before parents are added.
         parents: The share of the budget for the choice of more parents. What the choices leave goes to the last
             measurement.
@@ -62,7 +67,7 @@ class AdaptivePlan:
             raise InputError(
                 f"epsilon must be from {numeral(float(LEAST_EPSILON))} to {MOST_EPSILON}, and delta below 1."
             )
-        if self.one_way >= self.pairs or self.forest + self.pairs + self.parents >= 1:
+        if self.one_way >= self.pairs or _GROWTH * self.forest + self.pairs + self.parents >= 1:
             raise InputError("The shares need one_way < pairs and forest + pairs + parents < 1.")
         whole_number("The number of batches", self.batches, low=1, high=20)
         whole_number("The number of parents", self.most_parents, low=1, high=8)
@@ -97,8 +102,9 @@ class AdaptivePlan:
         return amount_in(self.measure, self.total * (1 - self.forest - self.parents))
 
     def forest_cost(self, columns: int) -> Amount:
-        """Return the cost of every choice of a pair."""
-        return amount_in(self.measure, self.forest * self.total / max(columns - 1, 1))
+        """Return the cost of every choice of a pair: the share of the forest grows with the number of columns."""
+        share = self.forest * (1 + Fraction(min(columns, _MANY), _MANY) * (_GROWTH - 1))
+        return amount_in(self.measure, share * self.total / max(columns - 1, 1))
 
     def rounds(self, columns: int) -> int:
         """Return the most choices of parents in a batch."""

@@ -22,6 +22,7 @@ from dpbayes.mechanisms.adaptive.choices import (
     chosen_forest,
     chosen_parents,
     drawn_by_scores,
+    noise_of_independence,
     open_pairs,
     pair_counts,
     pair_noise,
@@ -205,7 +206,8 @@ def _with_forest(plan: AdaptivePlan, process: Process, source: _Source) -> tuple
 
     def expected() -> tuple[FloatArray, IntArray]:
         margins = column_distributions(measured)
-        return np.outer(margins, margins), pair_noise(cards, tables=len(cards), cost=plan.of_tables)
+        noise = pair_noise(cards, tables=len(cards), cost=plan.of_tables)
+        return np.outer(margins, margins), noise + noise_of_independence(measured.variances[1:], cards, measured.n)
 
     pairs = []
     choose = source.choosing("forest", expected)
