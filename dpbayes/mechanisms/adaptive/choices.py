@@ -31,9 +31,9 @@ MOST_RECORDS = 2**31 - 1
 _BLOCK = 1 << 14
 """Records that are compared at once. Single precision holds their counts exactly."""
 
-_MARGIN, _LEAST_PARENTS = 1.0, 1.2
-"""The score of "nothing" is scale * (ln(candidates) + margin) in the forest, and a multiple of scale * ln(candidates)
-later. The largest noise of the candidates is about scale * ln(candidates)."""
+_LEAST_PARENTS, _FEW = 1.2, 20
+"""The score of "nothing" among k candidates is scale * (ln k + c) in the forest, where c is 2 for so few columns and
+falls with more, and 0 under a pure epsilon; it is a multiple of scale * ln k later. The largest noise of all candidates is about scale * ln k."""
 
 _PREFERENCE = 0.5
 """The addition to a pair's score for every pair after the first of one of its columns, in scales of the choice."""
@@ -44,9 +44,6 @@ each other in n records."""
 
 _KEPT = 0.8
 """The share of the expected noise that is subtracted, because the noise-aware estimates remove a part of the noise."""
-
-_EXPECTED = 0.5
-"""The share of the distance of independent columns that is subtracted."""
 
 MOST_CLIQUE, _MOST_CARRIED = 20_000, 1 << 23
 """Limits for the cells of a clique of the model, and for the numbers in memory for its pair marginals."""
@@ -134,19 +131,19 @@ def chosen_forest(allowed: BoolArray, choose: Choose, *, n: int, cost: Amount) -
     omitted (`is_hopeless`) for n records, and no more of them when most were in vain.
     """
     columns = len(allowed)
-    if not allowed.any() or is_hopeless(_score_of_nothing(1, columns, cost, _MARGIN), n):
+    if not allowed.any() or is_hopeless(_score_of_nothing(1, columns, cost, _margin(columns, cost)), n):
         return
     tree, is_open, pairs_of = np.arange(columns), np.ones(columns, dtype=bool), np.zeros(columns, dtype=np.int64)
     addition = round(_PREFERENCE * float(choice_scale(SENSITIVITY, cost)))
-    for made in range(columns - 1):
+    for before in range(columns - 1):
         others = allowed & (tree[:, None] != tree)
         places = np.flatnonzero(is_open & others.any(axis=1))
-        if not places.size or _is_in_vain(made, found=int(pairs_of.sum()) // 2, columns=columns):
+        if not places.size or _is_in_vain(before, pairs=int(pairs_of.sum()) // 2, columns=columns):
             return
         own = tree[places[np.argmin(np.bincount(tree)[tree[places]])]]
         first, second = np.nonzero(others & (tree == own)[:, None])
         most_pairs = np.maximum(pairs_of[first], pairs_of[second])
-        least = _score_of_nothing(1, len(first), cost, _MARGIN)
+        least = _score_of_nothing(1, len(first), cost, _margin(columns, cost))
         pair = choose(Candidates(first, second, addition * np.maximum(most_pairs - 1, 0), least, cost))
         yield PairChoice("forest", pair, len(first), cost)
         is_open[tree == own] = pair is not None
@@ -156,9 +153,13 @@ def chosen_forest(allowed: BoolArray, choose: Choose, *, n: int, cost: Amount) -
             pairs_of[list(pair)] += 1
 
 
-def _is_in_vain(made: int, *, found: int, columns: int) -> bool:
-    """Return whether so few of the choices so far found a pair that the stage ends."""
-    return 50 * (made - found) > 150 + columns + 20 * found
+def _margin(columns: int, cost: Amount) -> float:
+    return 2 * math.sqrt(min(_FEW / columns, 1)) if isinstance(cost, Rho) else 0.0
+
+
+def _is_in_vain(choices: int, *, pairs: int, columns: int) -> bool:
+    """Return whether so few choices selected a pair that the stage ends."""
+    return 50 * (choices - pairs) > min(50 + 5 * columns, 150 + columns) + 25 * pairs
 
 
 def is_hopeless(least: int, n: int) -> bool:
@@ -176,14 +177,10 @@ def pair_noise(cards: IntArray, *, tables: int, cost: Amount) -> IntArray:
     return _l1_noise(variance, np.multiply.outer(cards - 1, cards - 1), np.multiply.outer(cards, cards))
 
 
-def noise_of_independence(columns: IntArray, cards: IntArray, n: int) -> IntArray:
-    """Return a part of the L1 distance that pairs of independent columns have, in units of 1/U: (d, d).
-
-    It is due to the noise of the released columns with these variances (d,), and to the sampling of n records.
-    """
-    released = 2 / math.pi * columns * (cards - 1) * cards
-    sampled = 2 / math.pi * n * np.multiply.outer(cards - 1, cards - 1)
-    return np.rint(_EXPECTED * UNIT * np.sqrt(np.add.outer(released, released) + sampled)).astype(np.int64)
+def noise_of_columns(variances: FloatArray, cards: IntArray) -> IntArray:
+    """Return the expected L1 error of the product of two released columns (d,), in units of 1/U: (d, d)."""
+    squares = 2 / math.pi * variances * (cards - 1) * cards
+    return np.rint(UNIT * np.sqrt(np.add.outer(squares, squares))).astype(np.int64)
 
 
 def _variances(shares: FloatArray, tables: int, cost: Amount) -> FloatArray:

@@ -16,7 +16,7 @@ _MOST_ROUNDS = 128
 
 
 _GROWTH, _MANY = Fraction(11, 5), 400
-"""How many times its share the forest has from so many columns on."""
+"""How much the shares of the columns and the forest grow, from so many columns on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,8 +30,8 @@ class AdaptivePlan:
         epsilon: The epsilon of the guarantee, exact, at most 1000.
         delta: The delta of the guarantee, exact, below 1; 0 for pure privacy.
         one_way: The share of the budget for the first measurement of all columns.
-        forest: The share of the budget for the choice of the forest, for few columns. It grows with their number, at
-            400 columns to 2.2 times this share.
+        forest: The share of the budget for the choice of the forest. These two shares grow with the number of columns,
+            up to 2.2 times at 400 columns.
         pairs: The share of the budget up to which the columns and the forest are measured before parents are added.
         parents: The share of the budget for the choice of more parents. What the choices leave goes to the last
             measurement.
@@ -67,8 +67,10 @@ class AdaptivePlan:
             raise InputError(
                 f"epsilon must be from {numeral(float(LEAST_EPSILON))} to {MOST_EPSILON}, and delta below 1."
             )
-        if self.one_way >= self.pairs or _GROWTH * self.forest + self.pairs + self.parents >= 1:
-            raise InputError("The shares need one_way < pairs and forest + pairs + parents < 1.")
+        if _GROWTH * self.one_way >= self.pairs or _GROWTH * self.forest + self.pairs + self.parents >= 1:
+            raise InputError(
+                f"The shares need g one_way < pairs and g forest + pairs + parents < 1, with g = {float(_GROWTH):g}."
+            )
         whole_number("The number of batches", self.batches, low=1, high=20)
         whole_number("The number of parents", self.most_parents, low=1, high=8)
         whole_number("The number of cells", self.most_cells, low=4, high=100_000)
@@ -101,10 +103,16 @@ class AdaptivePlan:
         """What the choices leave for the tables."""
         return amount_in(self.measure, self.total * (1 - self.forest - self.parents))
 
+    def columns_limit(self, columns: int) -> Fraction:
+        """Return the most that the first measurement of all columns costs."""
+        return self._grown(self.one_way, columns) * self.total
+
+    def _grown(self, share: Fraction, columns: int) -> Fraction:
+        return share * (1 + Fraction(min(columns, _MANY), _MANY) * (_GROWTH - 1))
+
     def forest_cost(self, columns: int) -> Amount:
-        """Return the cost of every choice of a pair: the share of the forest grows with the number of columns."""
-        share = self.forest * (1 + Fraction(min(columns, _MANY), _MANY) * (_GROWTH - 1))
-        return amount_in(self.measure, share * self.total / max(columns - 1, 1))
+        """Return the cost of every choice of a pair."""
+        return amount_in(self.measure, self._grown(self.forest, columns) * self.total / max(columns - 1, 1))
 
     def rounds(self, columns: int) -> int:
         """Return the most choices of parents in a batch."""

@@ -22,7 +22,7 @@ from dpbayes.mechanisms.adaptive.choices import (
     chosen_forest,
     chosen_parents,
     drawn_by_scores,
-    noise_of_independence,
+    noise_of_columns,
     open_pairs,
     pair_counts,
     pair_noise,
@@ -163,7 +163,7 @@ def carried_out(plan: AdaptivePlan, data: Dataset, draws: Draws) -> Process:
 def course(plan: AdaptivePlan, process: Process, source: _Source) -> Process:
     """Return the course of all stages from its start on, with the steps of a source."""
     columns = len(process.measured.network.names)
-    process = source.measured("columns", process, ((),) * columns, plan.one_way * plan.total)
+    process = source.measured("columns", process, ((),) * columns, plan.columns_limit(columns))
     process, graph = _with_forest(plan, process, source)
     is_last = _ends_with_pairs(plan, graph, process.measured.n)
     limit = plan.total - process.choices if is_last else plan.pairs * plan.total
@@ -207,7 +207,7 @@ def _with_forest(plan: AdaptivePlan, process: Process, source: _Source) -> tuple
     def expected() -> tuple[FloatArray, IntArray]:
         margins = column_distributions(measured)
         noise = pair_noise(cards, tables=len(cards), cost=plan.of_tables)
-        return np.outer(margins, margins), noise + noise_of_independence(measured.variances[1:], cards, measured.n)
+        return np.outer(margins, margins), noise + noise_of_columns(measured.variances[1:], cards)
 
     pairs = []
     choose = source.choosing("forest", expected)

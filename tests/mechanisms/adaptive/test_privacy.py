@@ -134,7 +134,7 @@ def test_the_addition_for_a_column_with_several_pairs_depends_on_earlier_choices
         for passed, pairs, addition in zip(draws.options, candidates, additions, strict=True):
             *own, nothing = passed
             np.testing.assert_array_equal(own - scores[tuple(np.transpose(pairs))], addition)
-            assert nothing == round(scale * (math.log(3) + 1))
+            assert nothing == round(scale * (math.log(3) + 2))
 
 
 # A whole release

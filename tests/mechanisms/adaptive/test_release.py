@@ -128,7 +128,7 @@ def test_the_noise_model_states_the_variance_of_the_tables(asia: Dataset) -> Non
         numbers += len(away)
     low, high = stats.chi2.ppf([CERTAINTY / 2, 1 - CERTAINTY / 2], numbers)
     assert low < squares < high
-    assert not low < 1.5 * squares < high  # such a test can fail
+    assert not low < 1.7 * squares < high  # such a test can fail
 
 
 def test_a_real_release_has_the_guarantee_and_another_graph_of_noise_each_time(asia: Dataset) -> None:
