@@ -33,7 +33,8 @@ _BLOCK = 1 << 14
 
 _LEAST_PARENTS, _FEW = 1.2, 20
 """The score of "nothing" among k candidates is scale * (ln k + c) in the forest, where c is 2 for so few columns and
-falls with more, and 0 under a pure epsilon; it is a multiple of scale * ln k later. The largest noise of all candidates is about scale * ln k."""
+falls with more, and 0 under a pure epsilon; it is a multiple of scale * ln k later. The largest noise of all k
+candidates is about scale * ln k."""
 
 _PREFERENCE = 0.5
 """The addition to a pair's score for every pair after the first of one of its columns, in scales of the choice."""
