@@ -34,12 +34,12 @@ def test_every_experiment_has_its_board_in_the_dark_on_a_phone(visit, experiment
 
 
 def test_the_board_follows_its_slider_and_a_link_reopens_it(visit) -> None:
-    screen = visit(f"lab?{urlencode(SMALL | {'lab.experiment': Experiment.NON_NEGATIVITY.value})}")
+    screen = visit(f"lab?{urlencode(SMALL | {'lab.experiment': Experiment.REGRESSION.value})}")
     before = screen.headline.inner_text()
     screen.settle(1000)
     screen.page.locator(".dpbayes-board [type=range]").first.press("ArrowRight")
     expect(screen.headline).not_to_have_text(before)
-    expect(screen.page).to_have_url(re.compile(r"[?&]t="))
+    expect(screen.page).to_have_url(re.compile(r"[?&]regression\.precision="))
     other = visit(screen.shared_link())
     expect(other.headline).to_have_text(screen.headline.inner_text())
 

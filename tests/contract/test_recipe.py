@@ -220,8 +220,6 @@ ABOUT = {
     "experiments/regression.py": "the experiment is about the regression sampler",
     "experiments/die.py": "Laplace noise on a die has the colour of Laplace noise on a network",
     "ui/pages/lab.py": "one of its experiments is about the sampler",
-    "boards/non_negativity.py": "the board is about Fourier, which alone raises counts",
-    "experiments/non_negativity.py": "its releases are of Fourier",
     "experiments/epsilon_curves.py": "Theorem 1 of the paper bounds the divergence of Laplace noise",
     "ui/pages/home.py": "its example is the one that Explore begins with",
     "boards/sampling.py": "the board is about the sampler",

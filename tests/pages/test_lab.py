@@ -26,7 +26,6 @@ NAMES = {
     Experiment.SAMPLING: ["sampling"],
     Experiment.GAME: ["query-game"],
     Experiment.DIE: ["hellinger"],
-    Experiment.NON_NEGATIVITY: ["non-negativity"],
     Experiment.COMPARISON: ["comparison"],
 }
 

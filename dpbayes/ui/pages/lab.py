@@ -16,7 +16,6 @@ from dpbayes.boards.against_epsilon import TRAINING as SHARE
 from dpbayes.boards.board import View
 from dpbayes.boards.comparison import ComparisonInputs, comparison, errors_table, releases_of
 from dpbayes.boards.hellinger import HellingerInputs, hellinger_or_laplace
-from dpbayes.boards.non_negativity import non_negativity
 from dpbayes.boards.regression import RegressionInputs, RegressionPrice, regression
 from dpbayes.boards.sampling import (
     ReleasedSamples,
@@ -28,7 +27,6 @@ from dpbayes.boards.sampling import (
 from dpbayes.experiments.accuracy.methods import ADDED, ALL_METHODS, METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import TRAINING, AccuracyPlan, Method, Synthetic
 from dpbayes.experiments.die import Balance
-from dpbayes.experiments.non_negativity import NonNegativity
 from dpbayes.experiments.planned_tables import TrueTable
 from dpbayes.experiments.regression_scenario import NormBound, Records, RegressionScenario
 from dpbayes.experiments.releases import MechanismAt
@@ -36,7 +34,6 @@ from dpbayes.experiments.sampling import Game, answering
 from dpbayes.mechanisms import (
     PRIVATE,
     Calibration,
-    LaplaceFourier,
     Mechanism,
     NetworkMechanism,
     Outcome,
@@ -313,20 +310,6 @@ def _die_board(chosen: Chosen) -> None:
     _show("hellinger", key, hellinger_or_laplace, inputs, value, python=python, n=f"{scenario.n:,}")
 
 
-# Non-negativity of Fourier
-
-
-def _non_negativity_controls(_: Chosen) -> None:
-    controls.parameter_control("calibration")
-
-
-def _non_negativity_board(chosen: Chosen) -> None:
-    inputs = NonNegativity(chosen.network, chosen.parameter("calibration"), chosen.epsilon)
-    value = shortest(chosen.parameter("t", chosen.defaults_for(LaplaceFourier)["t"]) if chosen.network.is_binary else 1)
-    python = board_in_python(non_negativity, inputs, value, inputs.network)
-    _show("non-negativity", (inputs.network, inputs.calibration), non_negativity, inputs, value, python=python)
-
-
 # Mechanisms compared
 
 
@@ -437,14 +420,6 @@ EXPERIMENTS = {
         "The exponential mechanism scores each posterior by its Hellinger distance to the exact one. The sensitivities "
         "are proved, and the smooth one depends on the throws. Enumeration needs few tables, "
         "noise on one count two sides. Notes, Section 2.",
-    ),
-    Experiment.NON_NEGATIVITY: Shown(
-        "How often does a Fourier release have a negative count? A larger increment t makes that rarer and adds more "
-        "records that nobody has. Look for a t at which both are small.",
-        _non_negativity_controls,
-        _non_negativity_board,
-        "2 t |N_I| b records are added to every table; b is the scale of the noise. With true counts, a negative "
-        "result is at most as likely as with zero counts. Zhang et al. 2016, Algorithm 2 and Corollary 3.",
     ),
     Experiment.COMPARISON: Shown(
         "Which mechanism has the least error on my table? Mechanisms marked with δ give the weaker guarantee (ε, δ).",

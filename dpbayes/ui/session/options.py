@@ -172,7 +172,6 @@ class Experiment(enum.Enum):
     SAMPLING = "Posterior sampling"
     GAME = "Query game"
     DIE = "A die: Hellinger or Laplace"
-    NON_NEGATIVITY = "Non-negativity (Fourier)"
     COMPARISON = "Mechanisms compared"
 
 
