@@ -8,7 +8,7 @@ import pytest
 
 import dpbayes as dp
 from dpbayes.base.randomness import stream
-from dpbayes.boards.against_epsilon import GRID, PROVED, PROVED_SHARE, STATED, STOPS, Pictures
+from dpbayes.boards.against_epsilon import DELTA, GRID, PROVED, PROVED_SHARE, STATED, STOPS, Pictures
 from dpbayes.boards.curator import SHOWN, CuratorInputs, shown_release
 from dpbayes.boards.explore import (
     DRAWN,
@@ -22,6 +22,7 @@ from dpbayes.experiments.answers import THETA, answers_of, density_of, evened, s
 from dpbayes.figures.answer import NOTHING_LEARNED, RELEASED
 from dpbayes.model.question import Question
 from dpbayes.theory.zhang16.fourier import noise_under
+from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
 from dpbayes.theory.zhang16.stealth import negative_marginal_probability
 
 NETWORK, CPTS = dp.load_named("asia")
@@ -158,8 +159,11 @@ def test_draw_another_shows_another_of_the_same_releases():
 )
 def test_bounds_on_the_divergence_stand_where_there_are_some(mechanism_at, bounds):
     frame = explore_table(replace(INPUTS, mechanism_at=mechanism_at, is_noise_aware=False)).frames_at("1")[0]
-    names = {trace.get("name") for trace in frame.figures["divergence"].data}
-    assert names & {PROVED.name, STATED.name} == bounds
+    curves = {trace.get("name"): trace["y"] for trace in frame.figures["divergence"].data}
+    assert curves.keys() & {PROVED.name, STATED.name} == bounds
+    if STATED.name in bounds:
+        bound = posterior_kl(laplace_at(1.0).prior, INPUTS.counts, epsilon=np.array(STOPS), delta=DELTA).theorem
+        np.testing.assert_allclose((curves[PROVED.name], curves[STATED.name]), (bound.certified, bound.printed))
     assert ("No bound is proved" in frame.captions["divergence"]) == (not bounds)
 
 
