@@ -1,4 +1,4 @@
-"""A picture of a DAG: the places of its nodes, and an SVG file for a paper or a slide, or a figure for a notebook."""
+"""A picture of a DAG: the places of its nodes, and an SVG for a page, or a figure for a notebook."""
 
 import math
 import re
@@ -17,32 +17,23 @@ Place = tuple[float, float]
 FONT, LETTER, TALL, EDGE = 16.0, 9.5, 30.0, 24.0
 """Height of letters, width of a letter, height of a node, and the margin, in units of the drawing."""
 
-INK, PAPER = "#1b1f24", "#ffffff"
+INK = "#1b1f24"
 
 
-def dag_svg(places: Mapping[str, Place], arrows: Sequence[tuple[str, str]], *, caption: str, bare: bool = False) -> str:
+def dag_svg(places: Mapping[str, Place], arrows: Sequence[tuple[str, str]], *, caption: str) -> str:
     """Return the text of an SVG: every node with its whole name at its place, arrows from border to border.
 
-    `caption` is below the picture, and is its title for screen readers. The picture is as wide as names and words need.
-    A `bare` picture has no background and no caption.
+    `caption` is its title for screen readers.
     """
-    words, paper = ([], "none") if bare else (caption.split(), PAPER)
     boxes = {name: _wide(name) / 2 for name in places}
     left = min((x - boxes[name] for name, (x, _) in places.items()), default=0.0) - EDGE
     right = max((x + boxes[name] for name, (x, _) in places.items()), default=0.0) + EDGE
-    lines = _lines(words, (right - left - 2 * EDGE) / (0.8 * LETTER))
     top = min((y for _, y in places.values()), default=0.0) - TALL / 2 - EDGE
-    foot = max((y for _, y in places.values()), default=0.0) + TALL / 2 + EDGE
-    right = max(right, left + 2 * EDGE + 0.8 * LETTER * max(map(len, lines), default=0))
-    height = foot - top + 20 * len(lines) + EDGE / 2
+    height = max((y for _, y in places.values()), default=0.0) + TALL / 2 + 1.5 * EDGE - top
     box = f"{left:.1f} {top:.1f} {right - left:.1f} {height:.1f}"
     drawn = [
         *(_arrow(places[parent], places[child], boxes[parent], boxes[child]) for parent, child in arrows),
-        *(_node(name, place, boxes[name], paper) for name, place in places.items()),
-        *(
-            f'<text x="{left + EDGE:.1f}" y="{foot + 20 * k + 6:.1f}" font-size="13">{escape(line)}</text>'
-            for k, line in enumerate(lines)
-        ),
+        *(_node(name, place, boxes[name]) for name, place in places.items()),
     ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" width="{right - left:.0f}" height="{height:.0f}" '
@@ -50,15 +41,14 @@ def dag_svg(places: Mapping[str, Place], arrows: Sequence[tuple[str, str]], *, c
         f"<title>{escape(caption)}</title>\n"
         '<defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="9" markerHeight="9" '
         f'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L10 5L0 10z" fill="{INK}"/></marker></defs>\n'
-        f'<rect x="{left:.1f}" y="{top:.1f}" width="100%" height="100%" fill="{paper}"/>\n'
         + "\n".join(drawn)
         + "\n</svg>\n"
     )
 
 
 def dag_mask(places: Mapping[str, Place], arrows: Sequence[tuple[str, str]], *, caption: str = "") -> str:
-    """Return a bare drawing as a mask in CSS, which has the colour of the page's text in any theme of the browser."""
-    svg = dag_svg(places, arrows, caption=caption, bare=True)
+    """Return the drawing as a mask in CSS, which has the colour of the page's text in any theme of the browser."""
+    svg = dag_svg(places, arrows, caption=caption)
     width, height = re.findall(r'(?:width|height)="([0-9]+)"', svg)[:2]
     code = b64encode(svg.encode()).decode()
     return f"aspect-ratio: {width} / {height}; mask-image: url(data:image/svg+xml;base64,{code})"
@@ -68,11 +58,11 @@ def _wide(name: str) -> float:
     return max(TALL, LETTER * len(name) + 24)
 
 
-def _node(name: str, place: Place, half: float, paper: str) -> str:
+def _node(name: str, place: Place, half: float) -> str:
     x, y = place
     return (
         f'<g class="node"><rect x="{x - half:.1f}" y="{y - TALL / 2:.1f}" width="{2 * half:.1f}" height="{TALL:g}" '
-        f'rx="{TALL / 2:g}" fill="{paper}" stroke="{EXACT}" stroke-width="2"/>'
+        f'rx="{TALL / 2:g}" fill="none" stroke="{EXACT}" stroke-width="2"/>'
         f'<text x="{x:.1f}" y="{y + FONT / 3:.1f}" text-anchor="middle">{escape(name)}</text></g>'
     )
 
@@ -91,16 +81,6 @@ def _border(place: Place, towards: Place, half: float) -> Place:
     ways = [size / abs(step) for size, step in ((half, across), (TALL / 2, down)) if step]
     share = min([1.0, *ways]) if ways else 0.0
     return place[0] + share * across, place[1] + share * down
-
-
-def _lines(words: Sequence[str], room: float) -> list[str]:
-    lines: list[str] = []
-    for word in words:
-        if lines and len(lines[-1]) + 1 + len(word) <= max(room, 40):
-            lines[-1] += f" {word}"
-        else:
-            lines.append(word)
-    return lines
 
 
 def dag_figure(places: Mapping[str, Place], arrows: Sequence[tuple[str, str]]) -> Figure:
@@ -216,7 +196,9 @@ def _heights(sizes: list[int]) -> list[list[float]]:
     step = min(STEP, room / max(1, sum(levels) - 1))
     steps = step * (sum(levels) - len(levels))
     gap = (room - steps) / max(1, len(levels) - 1)
-    heights, y = [], top if len(sizes) > 1 else (HEIGHT - steps) / 2
+    if len(sizes) == 1:  # without arrows
+        return [[HEIGHT * (level + 0.5) / levels[0] for level in range(levels[0])]]
+    heights, y = [], top
     for count in levels:
         heights.append([y + step * level for level in range(count)])
         y = heights[-1][-1] + gap

@@ -12,6 +12,8 @@ from dpbayes.base.types import FloatArray
 from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.arrows import (
+    FURTHER,
+    Arrow,
     ArrowErrors,
     ArrowStudy,
     Change,
@@ -46,6 +48,7 @@ class PublicArrows:
         origin: What the probabilities are, in a sentence: "the published probabilities of Asia".
         prior: The rule of the prior.
         seed: The seed of the simulation.
+        last: The arrow that was drawn or deleted last, which the headline is about.
     """
 
     source: Network
@@ -55,13 +58,15 @@ class PublicArrows:
     origin: str
     prior: PriorRule = PriorRule()
     seed: int = 1
+    last: Arrow | None = None
 
     @cached_property
     def study(self) -> ArrowStudy:
         """The graphs that are compared, at any epsilon."""
         rng = stream(self.seed, "network", "tables")
         compared = planned_pairs(self.source, self.probabilities, self.network, self.n, rng)
-        return arrow_study(compared, self.network, stream(self.seed, "network", "noise"), prior=self.prior)
+        rng = stream(self.seed, "network", "noise")
+        return arrow_study(compared, self.network, rng, prior=self.prior, last=self.last)
 
     @property
     def releases(self) -> str:
@@ -79,18 +84,23 @@ class CuratorArrows:
         network: The graph that is drawn over columns of the table.
         prior: The rule of the prior.
         seed: The seed of the simulation.
+        last: The arrow that was drawn or deleted last, which the headline is about.
+        proposes: Whether arrows to add are searched in the records.
     """
 
     table: Dataset
     network: Network
     prior: PriorRule = PriorRule()
     seed: int = 1
+    last: Arrow | None = None
+    proposes: bool = False
 
     @cached_property
     def study(self) -> ArrowStudy:
         """The graphs that are compared, at any epsilon."""
         compared = table_pairs(self.table, self.network)
-        return arrow_study(compared, self.network, stream(self.seed, "network", "noise"), prior=self.prior)
+        rng, offers = stream(self.seed, "network", "noise"), FURTHER if self.proposes else 0
+        return arrow_study(compared, self.network, rng, prior=self.prior, last=self.last, offers=offers)
 
     @property
     def releases(self) -> str:
@@ -103,16 +113,16 @@ class CuratorArrows:
 
 WORTH = Panel(
     "worth",
-    "Which arrows are worth their noise?",
-    "Bars: the error of all pairs of columns that each arrow saves at this epsilon; diamonds: the same without noise.",
+    "What does each arrow teach, and what does its noise cost?",
+    "A bar for each arrow: the error that it saves without noise, minus the error of its noise.",
+    help="What it teaches: without noise, the error rises by this without the arrow. What its noise costs: each parent "
+    "splits the table of the arrow's head into more rows, so fewer records stand against the same noise. Thin lines: "
+    "99.7% intervals of what is left, from the simulated releases.",
 )
 
-DEFINITION = "Error: mean total variation between the true and the released distribution of every two columns."
-
 READING = (
-    "A bar shows how much the error rises if the arrow is removed; for an arrow to add, how much it falls. The diamond "
-    "shows the same without noise: the distance to it is the price of the arrow. Each arrow splits its child's table "
-    "into more rows, so fewer records carry the same noise. Lines: intervals of three standard errors."
+    "Error: how far, on average, the released distribution of two columns is from the true one (total variation, 0 to "
+    "1). An arrow is worth it if it teaches more than its noise costs."
 )
 
 
@@ -134,13 +144,15 @@ def arrow_worth(inputs: PublicArrows | CuratorArrows) -> View:
 
 def _frame(inputs: PublicArrows | CuratorArrows, epsilon: float) -> Frame:
     errors = inputs.study.at(epsilon)
+    clear = clear_changes(errors)
     bars = [
-        ArrowBar(arrow_name(change), worth.value, CLEAR * worth.error, change.limit, k in clear_changes(errors))
-        for k, (change, worth) in enumerate(zip(errors.changes, errors.worths, strict=True))
+        ArrowBar(arrow_name(change), change.limit, net.value, CLEAR * net.error, k in clear, change.is_added)
+        for k, (change, net) in enumerate(zip(errors.changes, errors.worths, strict=True))
     ]
-    numbers = {"error": errors.error.value} | {bar.name: bar.worth for bar in bars}
-    notes, captions = (f"{verdict(errors)} {inputs.releases}",), {"worth": f"{DEFINITION} {READING}"}
-    return Frame(arrow_headline(errors, epsilon), {"worth": arrows_figure(bars)}, notes, captions, numbers)
+    numbers = {"error": errors.error.value} | {bar.name: bar.net for bar in bars}
+    headline, captions = arrow_headline(errors, epsilon, inputs.last), {"worth": inputs.releases}
+    figures = {"worth": arrows_figure(bars)} if bars else {}
+    return Frame(headline, figures, (READING, verdict(errors)), captions, numbers)
 
 
 def arrow_name(change: Change) -> str:
@@ -155,28 +167,33 @@ def clear_changes(errors: ArrowErrors) -> list[int]:
     return [k for k, worth in enumerate(errors.worths) if abs(worth.value) > max(least, CLEAR * worth.error)]
 
 
-def arrow_headline(errors: ArrowErrors, epsilon: float) -> str:
-    """Return the clearest finding about the drawn arrows, or about one to add, with the error before and after."""
-    clear, start, error = clear_changes(errors), f"ε = {numeral(epsilon)}:", "the mean error of all pairs"
-    if not clear:
-        return f"{start} no arrow makes a clear difference to {error} ({numeral(errors.error.value, 2)})."
+def arrow_headline(errors: ArrowErrors, epsilon: float, last: Arrow | None = None) -> str:
+    """Return the error with and without the arrow that was drawn or deleted last, else the clearest difference."""
+    clear, start = clear_changes(errors), f"ε = {numeral(epsilon)}:"
+    done = [k for k, change in enumerate(errors.changes) if change.arrow == last]
     drawn = [k for k in clear if not errors.changes[k].is_added]
-    most = max(drawn or clear, key=lambda k: abs(errors.worths[k].value))
+    if not errors.changes:
+        return f"{start} without arrows the error is {numeral(errors.error.value, 2)}."
+    if not (done or clear):
+        return f"{start} no arrow makes a clear difference to the error ({numeral(errors.error.value, 2)})."
+    most = max(done or drawn or clear, key=lambda k: abs(errors.worths[k].value))
     change, saves = errors.changes[most], errors.worths[most].value > 0
-    arrow = " → ".join(change.arrow)
-    now, after = distinct_texts(errors.error.value, float(errors.changed[most].mean()), most=2)
-    if change.is_added:
-        return f"{start} adding {arrow} would {'lower' if saves else 'raise'} {error} from {now} to {after}."
-    if saves:
-        return f"{start} {arrow} is worth its noise: without it, {error} rises from {now} to {after}."
-    return f"{start} {arrow} costs more than it is worth: without it, {error} falls from {now} to {after}."
+    arrow, is_with = " → ".join(change.arrow), change.is_added != bool(done)  # what was done leads to the drawn graph
+    start = f"{start} {'with' if is_with else 'without'} {arrow} the error"
+    if most not in clear:
+        return f"{start} stays at about {numeral(errors.error.value, 2)}: no clear difference."
+    ends = errors.error.value, float(errors.changed[most].mean())
+    before, after = distinct_texts(*(ends[::-1] if done else ends), most=2)
+    verb = "falls" if is_with == saves else "rises"
+    return f"{start} {verb if done else f'would {verb[:-1]}'} from {before} to {after}."
 
 
 def verdict(errors: ArrowErrors) -> str:
-    """Return how many drawn arrows are worth their noise, and how many are not."""
+    """Return how many drawn arrows are worth their noise, how many are not, and of how many that is not clear."""
     drawn = [k for k, change in enumerate(errors.changes) if not change.is_added]
     if not drawn:
         return "No arrow is drawn."
-    worths = [errors.worths[k].value for k in clear_changes(errors) if k in drawn]
-    good = sum(worth > 0 for worth in worths)
-    return f"{many(len(drawn), 'arrow')}: {good} clearly worth the noise, {len(worths) - good} clearly not."
+    nets = [errors.worths[k].value for k in clear_changes(errors) if k in drawn]
+    good = sum(net > 0 for net in nets)
+    bad, rest = len(nets) - good, len(drawn) - len(nets)
+    return f"{many(len(drawn), 'arrow')}: {good} worth the noise, {bad} not, {rest} without a clear difference."

@@ -1,18 +1,21 @@
-"""Boards without a slider: the records of a column for the curator, and the rows of a release for all."""
+"""Boards without a slider: the columns of a table for the curator, and the rows of a release for all."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from dpbayes.base.text import many, numeral, share_text
+from dpbayes.base.text import numeral
 from dpbayes.base.types import IntArray
 from dpbayes.boards.board import Board, Frame, Panel, View
-from dpbayes.figures.posterior import column_figure, rows_figure
+from dpbayes.figures.posterior import columns_figure, rows_figure
 from dpbayes.mechanisms import MECHANISMS, OF_RECORDS, Outcome, Release, ReleasedPosterior
 from dpbayes.model.network import Network, statement
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_aware import roughness
 from dpbayes.posteriors.noise_model import Reading
+
+COLUMNS_SHOWN = 40
+"""Columns of a table in one picture."""
 
 ROWS_SHOWN = 24
 """The most rows of a node that are drawn."""
@@ -24,24 +27,23 @@ INTERVALS = {
 """A sentence on the intervals of each reading."""
 
 
-def column_counts(name: str, states: Sequence[str], records: IntArray) -> View:
-    """Return the board of one column.
+def table_columns(names: Sequence[str], states: Sequence[Sequence[str]], records: Sequence[IntArray]) -> View:
+    """Return the board of the columns of a table.
 
     Args:
-        name: The column.
-        states: Its states.
-        records: The number of records in each state (states,).
+        names: The columns, of which the first ones are shown.
+        states: The values of each column.
+        records: The number of records with each value, (states,) for each column.
 
     Returns:
         A view of one stop. It is not private.
     """
-    top, n = int(records.argmax()), int(records.sum())
-    share = share_text(float(records[top] / n)) if n else "0%"
-    finding = f"{name}: {states[top]} is the most frequent value, in {share} of {many(n, 'record')}."
-    panel = Panel("column", "How are the records distributed?", f"The number of records in each state of {name}.")
-    board = Board("data", f"The column {name}", (panel,), {}, facts={"column": name, "n": f"{n:,}"}, private=True)
-    figure = column_figure(states, records.astype(float), name=name)
-    return View(board, lambda _: (Frame(finding, {"column": figure}),))
+    shown = slice(COLUMNS_SHOWN)
+    more = f"The first {COLUMNS_SHOWN} of {len(names)} columns." if len(names) > COLUMNS_SHOWN else ""
+    panel = Panel("columns", "How often does each value occur?", "The share of each value in the records, by column.")
+    board = Board("data", "The columns of the table", (panel,), {}, private=True)
+    figure = columns_figure(names[shown], states[shown], records[shown])
+    return View(board, lambda _: (Frame("", {"columns": figure}, captions={"columns": more}),))
 
 
 def released_rows(network: Network, release: Release[Outcome], reading: Reading, node: int) -> View:

@@ -304,6 +304,8 @@ def arrow_study(
     rng: np.random.Generator,
     *,
     prior: PriorRule | None = None,
+    last: Arrow | None = None,
+    offers: int = FURTHER,
 ) -> ArrowStudy:
     """Return the study of a drawn graph: without each arrow, and with each of the best further arrows.
 
@@ -312,9 +314,11 @@ def arrow_study(
         network: The drawn graph.
         rng: The source of the noise.
         prior: The rule of the prior; the recommended one by default.
+        last: An arrow whose change is among them in any case, if it can be removed or added.
+        offers: The most arrows that are searched and added.
 
     Returns:
-        The study, whose `at` returns the errors at an epsilon. The changes are in the order of their limits.
+        The study, whose `at` returns the errors at an epsilon. Removals come first, in the order of their limits.
 
     Example:
         >>> from dpbayes.sources.named_networks import load_named
@@ -326,8 +330,10 @@ def arrow_study(
     """
     removed = removals(comparison, network)
     if len(removed) > MOST_ARROWS:
-        removed = removed[: MOST_ARROWS // 2] + removed[-MOST_ARROWS // 2 :]
-    changes = (*removed, *additions(comparison, network)[:FURTHER])
+        kept = removed[: MOST_ARROWS // 2] + removed[-MOST_ARROWS // 2 :]
+        removed = tuple(one for one in removed if one in kept or one.arrow == last)
+    offered = additions(comparison, network)[:offers] if offers else ()
+    changes = (*removed, *offered, *_added(comparison, network, last, offered))
     tables = [comparison.tables.all_counts(network)]
     tables += [comparison.tables.counts(change.network, change.node) for change in changes]
     counts = tuple(np.broadcast_to(table, (comparison.releases, table.shape[-1])) for table in tables)
@@ -376,6 +382,17 @@ def _change(comparison: PairComparison, drawn: FloatArray, arrow: Arrow, network
     after = _with_table(network, node, drawn, comparison.table(changed, node))
     lower = comparison.errors(changed, after) - comparison.errors(network, drawn)
     return Change(arrow, is_added, changed, float(-lower if is_added else lower))
+
+
+def _added(
+    comparison: PairComparison, network: Network, arrow: Arrow | None, offered: tuple[Change, ...]
+) -> list[Change]:
+    """Return the addition of an arrow that is neither drawn nor offered, where it gives a network."""
+    if arrow is None or not {*arrow} <= {*network.names} or any(change.arrow == arrow for change in offered):
+        return []
+    pair, drawn = (network.index(arrow[0]), network.index(arrow[1])), comparison.probabilities(network)
+    larger = dict(_either(network, pair)).get(arrow)
+    return [_change(comparison, drawn, arrow, network, larger)] if larger else []
 
 
 def _either(network: Network, pair: tuple[int, int]) -> Iterator[tuple[Arrow, Network]]:

@@ -1,15 +1,15 @@
-"""What each arrow of a graph is worth: the error that it saves, with and without noise."""
+"""What each arrow of a graph teaches, minus what its noise costs: the error that it saves."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from dpbayes.base.looks import BOUND, EXACT, GREEN, INVALID
-from dpbayes.base.text import numeral
+from dpbayes.base.looks import BOUND, EXACT, GREEN, INVALID, PRIVATE
 from dpbayes.figures.style import LINES, Figure, Trace, distinct_labels, faded, figure_of, titled, upright
 
-LETTERS = 30
+LETTERS = 24
 """Letters of an arrow's name beside the picture."""
 
 LEAST_SPAN = 0.002
@@ -18,11 +18,20 @@ LEAST_SPAN = 0.002
 LEFT = 0.35
 """The part of the axis left of zero, of the part to its right without its margin."""
 
-UNKNOWN, WORTH, COST = BOUND, GREEN, INVALID
-"""The colours of an arrow without a clear difference, of one that is worth its noise, and of one that is not."""
+WIDTH, HATCH = 15, "2px,3px"
+"""The height of a bar in pixels, and the stripes of a price."""
 
-KEYS = {"worth its noise": WORTH, "costs more": COST, "no clear difference": UNKNOWN}
-"""The names of the bars in the legend."""
+TEACHES, PRICE, SAVES, COSTS, UNCLEAR = (
+    ("what it teaches", EXACT),
+    ("− what its noise costs", PRIVATE),
+    ("= what it saves", GREEN),
+    ("= a net loss", INVALID),
+    ("= no clear difference", BOUND),
+)
+"""The names of the parts of a row in the legend, and their colours."""
+
+SUM = "teaches − noise = <b>saves</b>"
+"""What stands above the numbers of the rows."""
 
 
 @dataclass(frozen=True)
@@ -31,113 +40,98 @@ class ArrowBar:
 
     Attributes:
         name: The arrow: "smoke → bronc".
-        worth: The error that it saves.
-        error: Half the width of the interval around `worth`.
-        limit: The error that it saves without noise.
-        is_clear: Whether `worth` is clearly not zero.
+        worth: The error that it saves without noise.
+        net: The error that it saves with its noise.
+        error: Half the width of the interval around `net`.
+        is_clear: Whether `net` is clearly not zero.
+        is_added: Whether the arrow is not in the drawn graph.
     """
 
     name: str
     worth: float
+    net: float
     error: float
-    limit: float
     is_clear: bool
+    is_added: bool = False
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The interval around `worth`."""
-        return self.worth - self.error, self.worth + self.error
+        """The interval around `net`."""
+        return self.net - self.error, self.net + self.error
 
     @property
-    def colour(self) -> str:
-        """The colour of its bar."""
+    def price(self) -> tuple[float, float]:
+        """The part of `worth` that the noise costs; what it costs beyond that is a loss, left of zero."""
+        return min(max(self.net, 0.0), self.worth), self.worth
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """The name and the colour of what is left."""
         if not self.is_clear:
-            return UNKNOWN
-        return WORTH if self.worth > 0 else COST
+            return UNCLEAR
+        return SAVES if self.net > 0 else COSTS
 
 
 def arrows_figure(bars: Sequence[ArrowBar]) -> Figure:
-    """Draw the error that each arrow saves as a bar, the largest on top, and what it saves without noise as a diamond.
+    """Draw a row for each arrow: what it teaches, the price of its noise at its end, and what is left.
 
-    The axis stays while epsilon moves, unless a bar or an interval needs more of it.
+    Arrows to add are below the drawn ones. Rows and axis stay while epsilon moves, unless a bar or an interval needs
+    more of the axis.
 
     Args:
-        bars: The arrows.
+        bars: The arrows, the drawn ones first.
     """
-    span = max([LEAST_SPAN, *(abs(bar.limit) for bar in bars)])
-    ends = [end for bar in bars for end in (bar.limit, *bar.interval) if np.isfinite(end)]
+    span = max([LEAST_SPAN, *(abs(bar.worth) for bar in bars)])
+    ends = [end for bar in bars for end in (bar.worth, *bar.interval) if np.isfinite(end)]
     low, high = min(-LEFT * span, 1.1 * min(ends, default=0.0)), max(1.25 * span, 1.1 * max(ends, default=0.0))
-    bars = sorted(bars, key=lambda bar: -bar.worth)
-    rows = np.arange(len(bars), 0.0, -1.0)
-    labels = distinct_labels([bar.name for bar in bars], LETTERS)
+    rows = [-float(place) - bar.is_added for place, bar in enumerate(bars)]
+    digits = max(2, 1 - math.floor(math.log10(span)))
+    shared = {"range": [min(rows, default=0.0) - 0.7, 1.5], "showgrid": False, "zeroline": False, "automargin": True}
+    sums = {"overlaying": "y", "side": "right", "tickvals": [1.0, *rows]}
     return figure_of(
-        [
-            *map(_bar, bars, rows),
-            *_whiskers(bars, rows),
-            *(_key(name, colour) for name, colour in KEYS.items()),
-            _limits(bars, rows),
-        ],
-        x=titled("error that the arrow saves", range=[low, high], zeroline=False),
-        y=titled(
-            "",
-            automargin=True,
-            tickvals=rows,
-            ticktext=labels,
-            range=[0.4, len(bars) + 1.2],
-            showgrid=False,
-            zeroline=False,
-        ),
-        height=110 + 34 * max(len(bars), 1),
+        [*_rows(bars, rows), *map(_key, (TEACHES, PRICE, SAVES, COSTS, UNCLEAR))],
+        x=titled("error saved (total variation)", range=[low, high], zeroline=False, nticks=6, tickangle=0),
+        y=titled("", tickvals=rows, ticktext=distinct_labels([bar.name for bar in bars], LETTERS), **shared),
+        yaxis2=titled("", ticktext=[SUM, *(_sum(bar, digits) for bar in bars)], **sums, **shared),
+        height=120 + 32 * max(len(bars), 1),
         shapes=[upright(0.0, {"color": BOUND, "width": 1.5})],
         showlegend=True,
-        annotations=_halves(len(bars) + 0.85),
     )
 
 
-def _bar(bar: ArrowBar, row: float) -> Trace:
-    line = {"color": faded(bar.colour, 0.45), "width": 14}
-    hover = f"{numeral(bar.worth, 2)} ± {numeral(bar.error, 1)}<extra></extra>"
-    return (
-        LINES
-        | {"x": np.array([0.0, bar.worth]), "y": np.array([row, row]), "line": line, "hovertemplate": hover}
-        | {"showlegend": False}
-    )
+def _rows(bars: Sequence[ArrowBar], rows: Sequence[float]) -> Iterator[Trace]:
+    """Yield the parts of every row, and the interval around what is left."""
+    for bar, row in zip(bars, rows, strict=True):
+        yield _part((0.0, bar.worth), row, *TEACHES)
+        yield _part((0.0, bar.net), row, *bar.kind)
+        yield _part(bar.price, row, *PRICE)
+        yield _part(bar.interval if np.isfinite(bar.error) else (bar.net, bar.net), row, "interval of 99.7%", BOUND)
 
 
-def _key(name: str, colour: str) -> Trace:
+def _part(ends: tuple[float, float], row: float, name: str, colour: str) -> Trace:
+    hover = {"hovertemplate": f"{name.lstrip('−= ')}<extra></extra>", "showlegend": False}
+    return _line(np.array(ends), np.array([row, row]), name, colour) | hover
+
+
+def _key(part: tuple[str, str]) -> Trace:
     """Return a bar of no length, which only the legend shows."""
-    line = {"color": faded(colour, 0.45), "width": 14}
-    return LINES | {"x": np.zeros(2), "y": np.ones(2), "line": line, "name": name, "hoverinfo": "skip"}
+    return _line(np.zeros(2), np.ones(2), *part) | {"hoverinfo": "skip", "yaxis": "y2"}
 
 
-def _whiskers(bars: Sequence[ArrowBar], rows: "np.ndarray") -> list[Trace]:
-    """Return the intervals around the ends of the bars."""
-    return [
-        LINES
-        | {
-            "x": np.array(bar.interval),
-            "y": np.array([row, row]),
-            "line": {"color": bar.colour, "width": 2.5},
-            "showlegend": False,
-            "hoverinfo": "skip",
-        }
-        for bar, row in zip(bars, rows, strict=True)
-        if np.isfinite(bar.error)
-    ]
+def _line(x: "np.ndarray", y: "np.ndarray", name: str, colour: str) -> Trace:
+    line: Trace = {"color": colour, "width": WIDTH}
+    if name == TEACHES[0]:
+        line["color"] = faded(colour, 0.45)
+    elif name == PRICE[0]:
+        line["dash"] = HATCH
+    elif name.startswith("interval"):
+        line["width"] = 2
+    return LINES | {"x": x, "y": y, "name": name, "line": line}
 
 
-def _limits(bars: Sequence[ArrowBar], rows: "np.ndarray") -> Trace:
-    marker = {"color": EXACT, "symbol": "diamond-open", "size": 11, "line": {"width": 2}}
-    limits = np.array([bar.limit for bar in bars])
-    hover = "without noise: %{x:.2~r}<extra></extra>"
-    marks = {"type": "scatter", "mode": "markers", "x": limits, "y": rows, "marker": marker}
-    return marks | {"name": "the same without noise", "hovertemplate": hover}
-
-
-def _halves(y: float) -> list[dict[str, object]]:
-    """Return what the two sides of zero mean, above the bars."""
-    shared = {"x": 0.0, "y": y, "showarrow": False}
-    return [
-        shared | {"xanchor": "right", "xshift": -8, "text": "◂ costs more than it is worth"},
-        shared | {"xanchor": "left", "xshift": 8, "text": "worth its noise ▸"},
-    ]
+def _sum(bar: ArrowBar, digits: int) -> str:
+    """Return the numbers of a row, rounded so that they add up."""
+    worth, net = (round(number, digits) + 0.0 for number in (bar.worth, bar.net))  # no "-0.00"
+    sign = "−" if worth >= net else "+"
+    numbers = [f"{number:.{digits}f}".replace("-", "−") for number in (worth, abs(worth - net), net)]
+    return f"{numbers[0]} {sign} {numbers[1]} = <b>{numbers[2]}</b>"

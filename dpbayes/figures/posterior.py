@@ -1,4 +1,4 @@
-"""Pictures of tables: posterior densities of one probability, intervals of many, and the records of a column."""
+"""Pictures of tables: posterior densities of one probability, intervals of many, and the records of all columns."""
 
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
@@ -6,7 +6,7 @@ from textwrap import wrap
 import numpy as np
 
 from dpbayes.base.looks import EXACT, PRIVATE
-from dpbayes.base.types import FloatArray
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.figures.answer import frame_height
 from dpbayes.figures.style import (
     LINES,
@@ -16,7 +16,6 @@ from dpbayes.figures.style import (
     faded,
     figure_of,
     interval_bar,
-    names_axis,
     plain,
     probabilities,
     titled,
@@ -82,12 +81,37 @@ def _span(theta: FloatArray, curves: Sequence[FloatArray], samples: FloatArray) 
     return [max(0.0, low - room), min(1.0, high + room)]
 
 
-def column_figure(states: Sequence[str], counts: FloatArray, *, name: str) -> Figure:
-    """Draw the number of records in each state (states,) of one column."""
-    bars = {"type": "bar", "x": distinct_labels(states, 24), "y": counts, "marker": {"color": EXACT}}
-    y = titled("records (not private)", automargin=True)
-    return figure_of([bars | {"showlegend": False}], x=names_axis(plain(name)), y=y, height=300)
+def columns_figure(names: Sequence[str], states: Sequence[Sequence[str]], records: Sequence[IntArray]) -> Figure:
+    """Draw a bar for each column, which its values share by their records.
 
+    Args:
+        names: The columns.
+        states: The values of each column.
+        records: The number of records with each value, (states,) for each column.
+    """
+    rows = -np.arange(len(names), dtype=float)
+    bars = []
+    for k in range(max(map(len, states))):
+        has = np.array([k < len(values) for values in states])
+        counts = [numbers[k] for numbers in records if k < len(numbers)]
+        shares = [100 * numbers[k] / max(numbers.sum(), 1) for numbers in records if k < len(numbers)]
+        labels = [plain(values[k], 24) for values in states if k < len(values)]
+        marker = {
+            "color": faded(EXACT, SHADES[k % len(SHADES)]),
+            "line": {"color": "rgba(128,128,128,0.6)", "width": 1},
+        }
+        texts = {"text": labels, "textposition": "inside", "insidetextanchor": "middle", "textangle": 0}
+        hover = {"customdata": counts, "hovertemplate": "%{text}: %{customdata:,} records (%{x:.3~g}%)<extra></extra>"}
+        bar = {"type": "bar", "orientation": "h", "x": np.array(shares), "y": rows[has], "width": 0.8}
+        bars.append(bar | {"marker": marker, "showlegend": False} | texts | hover)
+    ticks = {"tickvals": rows, "ticktext": distinct_labels(names, 24), "automargin": True, "showgrid": False}
+    x, y = titled("% of the records", range=[0, 100]), titled("", zeroline=False, **ticks)
+    small = {"minsize": 9, "mode": "hide"}
+    return figure_of(bars, x=x, y=y, height=90 + 24 * len(names), barmode="stack", uniformtext=small)
+
+
+SHADES = (0.65, 0.4, 0.2)
+"""The opacities of neighbouring values in a bar."""
 
 Spans = tuple[FloatArray, FloatArray, FloatArray]
 """Mean, low and high of many rows, each (rows,)."""

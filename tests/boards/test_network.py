@@ -23,21 +23,19 @@ from dpbayes.sources.named_networks import empty_over, load_named, naive_bayes_o
 ASIA, CPTS = load_named("asia")
 STATES = dict(zip(ASIA.names, ASIA.states, strict=True))
 PUBLIC = PublicArrows(ASIA, CPTS, ASIA, 1_000, "the published probabilities of Asia")
-ERROR = "the mean error of all pairs"
 TABLE = CuratorArrows(dp.sample_dataset(ASIA, CPTS, 2_000, np.random.default_rng(3)), ASIA)
 
 
 def test_the_picture_has_the_numbers_of_the_study():
     errors, frame = PUBLIC.study.at(1.0), arrow_worth(PUBLIC).frames_at("1")[0]
     traces = frame.figures["worth"].data
-    order = sorted(range(len(errors.changes)), key=lambda k: -errors.worths[k].value)
-    names = [arrow_name(errors.changes[k]) for k in order]
-    assert [text for text in frame.figures["worth"].layout["yaxis"]["ticktext"]] == names
-    for place, k in enumerate(order):
-        assert traces[place]["x"][1] == pytest.approx(errors.worths[k].value)
-        assert frame.numbers[names[place]] == errors.worths[k].value
-    diamonds = traces[-1]
-    np.testing.assert_array_equal(diamonds["x"], [errors.changes[k].limit for k in order])
+    names = [arrow_name(change) for change in errors.changes]
+    assert frame.figures["worth"].layout["yaxis"]["ticktext"] == names
+    for k, (change, net) in enumerate(zip(errors.changes, errors.worths, strict=True)):
+        teaches, left, price, interval = traces[4 * k : 4 * k + 4]
+        assert (teaches["x"][1], left["x"][1], frame.numbers[names[k]]) == (change.limit, net.value, net.value)
+        assert price["x"][1] - price["x"][0] == pytest.approx(change.limit - min(max(net.value, 0.0), change.limit))
+        assert interval["x"].mean() == pytest.approx(net.value)
     assert frame.numbers["error"] == errors.error.value
     frame.figures["worth"].to_plotly()  # refuses a property that Plotly does not know
 
@@ -65,21 +63,21 @@ def test_the_errors_of_a_graph_are_the_same_before_and_after_an_arrow_is_drawn()
 def test_every_arrow_is_worth_more_at_large_epsilon_and_noise_hides_it_at_small_epsilon():
     view = arrow_worth(PUBLIC)
     assert "no arrow makes a clear difference" in view.frames_at("0.01")[0].headline
-    assert "costs more than it is worth" in view.frames_at("0.1")[0].headline
+    assert "without smoke → lung the error would fall" in view.frames_at("0.1")[0].headline
     for stop in ("1", "10"):
         frame = view.frames_at(stop)[0]
-        assert frame.headline.startswith(f"ε = {stop}: bronc → dysp is worth its noise")
+        assert frame.headline.startswith(f"ε = {stop}: without bronc → dysp the error would rise")
     assert not clear_changes(PUBLIC.study.at(0.01))
     assert len(clear_changes(PUBLIC.study.at(10.0))) > len(clear_changes(PUBLIC.study.at(1.0)))
 
 
 def test_the_best_arrow_to_add_to_columns_without_arrows_is_named():
     empty = arrow_worth(replace(PUBLIC, network=empty_over(STATES))).frames_at("1")[0]
-    assert empty.headline.startswith("ε = 1: adding bronc → dysp would lower the mean error of all pairs from ")
+    assert empty.headline.startswith("ε = 1: with bronc → dysp the error would fall from ")
     assert set(empty.numbers) == {"error", *(name for name in empty.numbers if name.startswith("add "))}
     bayes = arrow_worth(replace(PUBLIC, network=naive_bayes_over(STATES, "dysp"))).frames_at("1")[0]
-    assert "dysp → bronc is worth its noise" in bayes.headline
-    assert "2 clearly not." in bayes.notes[0]
+    assert "without dysp → bronc the error would rise" in bayes.headline
+    assert "2 not, " in bayes.notes[1]
 
 
 def errors_of(*worths: float, added: bool = False) -> ArrowErrors:
@@ -94,22 +92,22 @@ def errors_of(*worths: float, added: bool = False) -> ArrowErrors:
     [
         (
             errors_of(0.1, -0.2),
-            "a1 → b1 costs more than it is worth: without it, the mean error of all pairs falls from 0.5 to 0.3.",
-            "2 arrows: 1 clearly worth the noise, 1",
+            "without a1 → b1 the error would fall from 0.5 to 0.3.",
+            "2 arrows: 1 worth the noise, 1 not, 0 without a clear difference.",
         ),
         (
             errors_of(0.001),
-            "no arrow makes a clear difference to the mean error of all pairs (0.5).",
-            "1 arrow: 0 clearly worth the noise, 0",
+            "no arrow makes a clear difference to the error (0.5).",
+            "1 arrow: 0 worth the noise, 0 not, 1 without a clear difference.",
         ),
         (
             errors_of(0.1, added=True),
-            f"adding a0 → b0 would lower {ERROR} from 0.5 to 0.4.",
+            "with a0 → b0 the error would fall from 0.5 to 0.4.",
             "No arrow",
         ),
         (
             errors_of(-0.1, added=True),
-            f"adding a0 → b0 would raise {ERROR} from 0.5 to 0.6.",
+            "with a0 → b0 the error would rise from 0.5 to 0.6.",
             "No arrow",
         ),
     ],
@@ -119,11 +117,32 @@ def test_the_headline_is_the_largest_clear_difference(errors: ArrowErrors, headl
     assert verdict(errors).startswith(counted)
 
 
+@pytest.mark.parametrize(
+    ("worth", "added", "headline"),
+    [
+        (0.1, True, "without a0 → b0 the error rises from 0.4 to 0.5."),
+        (0.1, False, "with a0 → b0 the error falls from 0.6 to 0.5."),
+        (-0.1, False, "with a0 → b0 the error rises from 0.4 to 0.5."),
+        (0.0, True, "without a0 → b0 the error stays at about 0.5: no clear difference."),
+    ],
+)
+def test_the_headline_answers_the_last_action_whatever_is_larger(worth: float, added: bool, headline: str):
+    assert arrow_headline(errors_of(worth, 0.2, added=added), 1.0, ("a0", "b0")) == f"ε = 1: {headline}"
+
+
+def test_the_last_arrow_has_a_row_and_records_propose_arrows_only_on_request():
+    arrow, network = ("asia", "tub"), ASIA.without_edge("asia", "tub")
+    changes = replace(TABLE, network=network, last=arrow).study.changes
+    assert [change.arrow for change in changes if change.is_added] == [arrow]
+    proposed = replace(TABLE, network=ASIA.without_edge("bronc", "dysp"), proposes=True).study.changes
+    assert ("bronc", "dysp") in {change.arrow for change in proposed if change.is_added}
+
+
 def test_only_the_board_of_a_table_is_private():
     assert not arrow_worth(PUBLIC).board.private
     private = arrow_worth(TABLE)
     assert private.board.private
-    assert "not private (curator view)" in private.frames_at("1")[0].notes[0]
+    assert "not private (curator view)" in private.frames_at("1")[0].captions["worth"]
     assert "table" not in {field.name for field in fields(PublicArrows)}
 
 

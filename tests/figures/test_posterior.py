@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from dpbayes.base.looks import EXACT, PRIVATE
-from dpbayes.figures.posterior import column_figure, density_figure, rows_figure
+from dpbayes.figures.posterior import columns_figure, density_figure, rows_figure
 
 THETA = np.linspace(0, 1, 201)
 PRIVATE_DENSITY, EXACT_DENSITY = stats.beta(3, 10).pdf(THETA), stats.beta(3.5, 10).pdf(THETA)
@@ -55,10 +55,9 @@ def test_rows_have_means_and_both_ends_of_their_intervals_and_whole_labels():
     assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1], "the first row is on top"
 
 
-def test_a_columns_records_are_exact_and_say_so():
-    figure = column_figure(["no", "<i>yes</i>"], np.array([3.0, 4.0]), name="<b>rain</b>").to_plotly()
-    (bar,) = figure.data
-    assert list(bar.y) == [3, 4]
-    assert bar.marker.color == EXACT
-    assert "not private" in figure.layout.yaxis.title.text
-    assert "<" not in bar.x[1] + figure.layout.xaxis.title.text
+def test_the_values_of_a_column_share_its_bar_by_their_records():
+    states, records = [["no", "<i>yes</i>"], ["a", "b", "c"]], [np.array([3, 1]), np.array([2, 0, 0])]
+    figure = columns_figure(["<b>rain</b>", "x"], states, records).to_plotly()
+    assert [list(bar.x) for bar in figure.data] == [[75, 100], [25, 0], [0]]
+    assert [list(bar.y) for bar in figure.data] == [[0, -1], [0, -1], [-1]]
+    assert "<" not in figure.data[1].text[0] + figure.layout.yaxis.ticktext[0]

@@ -119,7 +119,8 @@ def test_a_file_below_the_root_is_looked_at_declared_and_counted() -> None:
     assert not sentences(at)
     (board,) = boards(at)
     codes = in_memory().column("rain")
-    assert frame_of(board)["figures"]["column"]["data"][0]["y"].tolist() == np.bincount(codes, minlength=3).tolist()
+    bars = frame_of(board)["figures"]["columns"]["data"]
+    assert [bar["customdata"][0] for bar in bars] == np.bincount(codes, minlength=3).tolist()
 
 
 def test_a_table_of_a_database_is_chosen_by_the_public_name_of_its_connection() -> None:
@@ -140,7 +141,7 @@ def test_domains_are_proposed_on_demand_and_marked_as_a_leak() -> None:
     assert [mine.domain(0).states, mine.domain(1).states] == [("no", "yes"), ("dry", "wet")]
     assert mine.columns[2].use is False, "a different value in each record"
     assert mine.leaks == {"rain", "grass"}
-    assert "read from the data, which leaks information" in everything(at)
+    assert "read from the data leak information" in everything(at)
     assert not any("Propose values" in button.label for button in at.button)
 
 
@@ -176,7 +177,7 @@ def test_a_changed_graph_is_counted_at_once_after_a_quick_scan_and_on_request_af
     }
     fine(at.selectbox(key="start.kind").set_value("columns.bayes").run())
     fine(at.selectbox(key="start.class").set_value("grass").run())
-    press(at, "Use")
+    press(at, "Replace the drawing")
     assert asks(at)
     press(at, "Count the table")
     assert not asks(at)
@@ -189,7 +190,7 @@ def asks(at: AppTest) -> bool:
 
 def press_choice(at: AppTest, kind: str) -> None:
     fine(at.selectbox(key="start.kind").set_value(kind).run())
-    press(at, "Use")
+    press(at, "Replace the drawing")
 
 
 def test_pages_that_need_records_say_so_and_records_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.releases.document import read_document
 from dpbayes.sources.bif import write_bif
 from dpbayes.sources.named_networks import MAX_NODES, load_named
-from dpbayes.ui.pages.network import arrow_inputs, arrow_view, drawing_svg
+from dpbayes.ui.pages.network import arrow_inputs, arrow_view
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import MAX_NAME, Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.looked import GRAPHS
@@ -48,7 +48,7 @@ def test_where_probabilities_are_public_both_seats_see_the_same_board(seat: str)
     assert boards(at) == 1
     view = arrow_view(Chosen(Settings(seat=Seat(seat))))
     assert not view.board.private
-    assert "the published probabilities of Asia" in view.complete().frame.notes[0]
+    assert "the published probabilities of Asia" in view.complete().frame.captions["worth"]
     assert view.complete().block() == arrow_view(Chosen(Settings())).complete().block()
 
 
@@ -59,7 +59,7 @@ def test_a_table_without_public_probabilities_has_a_board_for_the_curator_alone(
     assert "looked" not in open_page(PAGE).session_state, "public probabilities show nothing of the table"
     view = arrow_view(Chosen(Settings(data="fulton_binary")))
     assert view.board.private
-    assert "not private (curator view)" in view.frames_at("1")[0].notes[0]
+    assert "not private (curator view)" in view.frames_at("1")[0].captions["worth"]
     other = open_page(PAGE, data="fulton_binary", seat="recipient")
     assert boards(other) == 0
     assert "for the curator only, from the records" in everything(other)
@@ -94,7 +94,7 @@ def test_another_drawing_or_table_is_another_board(other: dict[str, object]) -> 
 
 def use(at: AppTest, kind: str) -> AppTest:
     fine(at.selectbox(key="start.kind").set_value(kind).run())
-    return press(at, "Use")
+    return press(at, "Replace the drawing")
 
 
 def test_a_start_replaces_the_drawing_and_the_data_comes_back() -> None:
@@ -112,7 +112,7 @@ def test_naive_bayes_has_the_class_that_was_chosen() -> None:
     at = open_page(PAGE)
     fine(at.selectbox(key="start.kind").set_value("columns.bayes").run())
     fine(at.selectbox(key="start.class").set_value("dysp").run())
-    press(at, "Use")
+    press(at, "Replace the drawing")
     edges = graph_of(settings_of(at).graph).edges
     assert sorted(edges) == sorted(("dysp", name) for name in ASIA.names if name != "dysp")
 
@@ -311,12 +311,3 @@ def test_a_bad_file_is_one_sentence_and_the_drawing_stays() -> None:
         assert len(sentences(at)[0]) < 300
         assert has_editor(at)
         assert settings_of(at) == before
-
-
-def test_the_drawing_is_offered_as_a_picture_with_every_name() -> None:
-    at = open_page("pages/network.py", source="asia")
-    (button,) = [candidate for candidate in at.get("download_button") if candidate.label == "Download drawing (SVG)"]
-    assert button is not None
-    svg = drawing_svg(Chosen(settings_of(at)))
-    assert all(f">{name}</text>" in svg for name in ASIA.names)
-    assert svg.count('class="arrow"') == len(ASIA.edges)

@@ -64,16 +64,16 @@ def test_a_visitor_without_the_right_has_no_upload(become: Become) -> None:
     at = open_page("pages/data.py", data="upload")
     at.get("file_uploader")[0].set_value(("garden.csv", CSV.encode(), "text/csv"))
     fine(at.run())
-    assert "The column rain" in everything(at)
+    assert "The columns of the table" in everything(at)
     become(VISITOR)
     fine(at.run())
-    assert "The column rain" not in everything(at)
+    assert "The columns of the table" not in everything(at)
     assert REFUSALS[Act.UPLOAD] in said(at)
     assert "Upload" not in open_page("pages/data.py").segmented_control(key="origin").options
     assert REFUSALS[Act.UPLOAD] in said(fine(at.switch_page("pages/explore.py").run()))
     fine(at.switch_page("pages/data.py").run())
     become(OWNER)
-    assert "The column rain" in everything(fine(at.run())), "nothing is lost"
+    assert "The columns of the table" in everything(fine(at.run())), "nothing is lost"
 
 
 def test_a_visitor_keeps_no_connection(become: Become, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

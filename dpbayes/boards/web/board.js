@@ -230,6 +230,8 @@ class Panel {
     if (this.caption.textContent !== caption) this.caption.textContent = caption;
     if (!figure) return;
     this.chart ??= new Chart(this.place, this.board.renderer);
+    const named = figure.layout.yaxis?.tickvals?.length;
+    if (this.named !== named) [this.named = named, this.board.fit()];
     this.measure();
     this.chart.show(figure);
   }
@@ -243,7 +245,8 @@ class Panel {
     const word = full ? "Close" : "Enlarge";
     Object.assign(this.root.querySelector("[data-large]"), { textContent: word, ariaLabel: `${word}: ${this.title}` });
     const share = full ? innerHeight - 2 * GAP : (room - GAP * (rows - 1)) / rows;
-    const height = isPhone && !full ? 260 : Math.min(Math.max(isLow ? LEAST : SMALLEST, share - beside), full ? innerHeight : TALLEST);
+    const least = Math.max(isLow ? LEAST : SMALLEST, 18 * (this.named ?? 0) + 70); // names of rows are read one below the other
+    const height = isPhone && !full ? Math.max(260, least) : Math.min(Math.max(least, share - beside), full ? innerHeight : TALLEST);
     this.place.style.height = `${Math.round(height)}px`;
     this.measure();
   }

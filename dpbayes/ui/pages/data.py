@@ -11,7 +11,7 @@ from streamlit.typing import UploadedFile
 from dpbayes.base.libraries import pd
 from dpbayes.base.text import escaped, many
 from dpbayes.base.validation import InputError
-from dpbayes.boards.static import column_counts
+from dpbayes.boards.static import table_columns
 from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.files import TableFile, read_table
@@ -64,9 +64,12 @@ OTHER = "Other path …"
 
 
 def data_page(chosen: Chosen) -> None:
-    """Show the headline, the source, the columns and a preview, and lead to the next page."""
-    place = st.container()
+    """Show the source, the headline with the next page, the columns and a preview."""
     _origin(chosen)
+    place = st.container()
+    chosen = Chosen.now()
+    if chosen.is_curator and chosen.settings.data == "upload" and person().may(Act.UPLOAD):
+        own_columns()
     with sentence_instead():
         _table(Chosen.now(), place)
 
@@ -149,7 +152,7 @@ def python_of(chosen: Chosen) -> str:
 
 
 def _preview(chosen: Chosen) -> None:
-    """Show the first records and the distribution of one column, to the curator only."""
+    """Show the distributions of all columns and the first records, to the curator only."""
     if chosen.is_connected:
         try:
             counts = chosen.counts
@@ -157,32 +160,20 @@ def _preview(chosen: Chosen) -> None:
             if str(error) != NOT_COUNTED:  # the button says so
                 show_refusal(error)
             return
-        names, states = chosen.network.names, chosen.network.states
+        net = counts.network
+        names, states = net.names, net.states
+        tables = [net.table(counts.values, node).reshape(-1, net.cards[node]) for node in range(len(names))]
+        records = [table.sum(axis=0).astype(np.int64) for table in tables]
     else:
-        names, states = chosen.dataset.names, chosen.dataset.states
+        data = chosen.dataset
+        names, states = data.names, data.states
+        records = [np.bincount(data.column(name), minlength=len(s)) for name, s in zip(names, states, strict=True)]
     st.subheader("Preview: not private (curator view)")
-    left, right = st.columns([3, 2], gap="medium")
-    with left:
-        frame = chosen.connected.head if chosen.is_connected else _first_records(chosen)
-        st.dataframe(frame, hide_index=True)
-        note_looked(chosen, RECORDS)
-    with right, st.container(key="distribution"):
-        name = st.selectbox("Column", names, key="column", index=_most_even(chosen))
-        node = names.index(name)
-        if chosen.is_connected:
-            cards = int(counts.network.cards[node])
-            records = counts.network.table(counts.values, node).reshape(-1, cards).sum(axis=0)
-        else:
-            records = np.bincount(chosen.dataset.column(name), minlength=len(states[node]))
-        show("column", (name, records.tobytes(), states[node]), lambda: column_counts(name, states[node], records))
-
-
-def _most_even(chosen: Chosen) -> int:
-    """Return the place of the column whose most frequent value has the least share, so that its picture says most."""
-    if chosen.is_connected or not chosen.dataset.n:
-        return 0
-    data = chosen.dataset
-    return int(np.argmin([np.bincount(data.column(name)).max() for name in data.names]))
+    key = names, states, tuple(numbers.tobytes() for numbers in records)
+    show("columns", key, lambda: table_columns(names, states, records))
+    st.caption("The first records")
+    st.dataframe(chosen.connected.head if chosen.is_connected else _first_records(chosen), hide_index=True)
+    note_looked(chosen, RECORDS)
 
 
 def _first_records(chosen: Chosen) -> "pd.DataFrame":
@@ -220,7 +211,6 @@ def _origin(chosen: Chosen) -> None:
             _connector(chosen)
     else:
         _loader()
-        own_columns()
 
 
 def _is_offered(origin: str) -> bool:
@@ -303,9 +293,9 @@ def _loader() -> None:
         show_refusal(error)
         return
     place = st.container()
-    file = st.file_uploader("Table file (CSV, Excel or Parquet)", type=None, key="table.file")
+    file = st.file_uploader("Table file (CSV, Excel or Parquet)", type=None, key="table.file", width=480)
     if file is None and upload() is None:
-        st.info(
+        st.caption(
             "The first row of the file must contain the column names. The table stays in this session, on the computer "
             "that runs dpbayes, and is never part of a link."
         )

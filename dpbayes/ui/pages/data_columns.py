@@ -71,6 +71,9 @@ MAX_TEXT = 100_000
 FEW_REASONS = 6
 """More unused columns than this are counted, and not listed."""
 
+ROWS_SHOWN = 10
+"""Whole rows of the table of columns."""
+
 TICKS = ("use", "public")
 TYPE = "type"
 RULE = "missing values"
@@ -211,13 +214,13 @@ def declare_columns(mine: Table, keep: Callable[[Table], None], check: Callable[
         st.session_state[_SHOWN],
         hide_index=True,
         disabled=["column", TYPE],
-        column_order=["use", "column", TYPE, "values", "missing", "public", "meaning"],
+        column_order=["use", "column", "values", "public", "missing", "meaning", TYPE],
         column_config={
-            "use": st.column_config.CheckboxColumn(width="small"),
+            "use": st.column_config.CheckboxColumn(width=55, help="Only columns in use become nodes of the network."),
             "meaning": st.column_config.TextColumn(width="medium", help=MEANING_HELP, max_chars=MAX_NAME),
-            "values": st.column_config.TextColumn(width="medium", help=VALUES_HELP),
+            "values": st.column_config.TextColumn(width=140, help=VALUES_HELP),
             "missing": st.column_config.TextColumn(RULE, help=MISSING_HELP),
-            "public": st.column_config.CheckboxColumn(PUBLIC, width="small", help=PUBLIC_HELP),
+            "public": st.column_config.CheckboxColumn(PUBLIC, width=75, help=PUBLIC_HELP),
         },
         key=_key(mine),
     )
@@ -401,15 +404,16 @@ def public_columns(chosen: Chosen, declared: Mapping[str, Column]) -> None:
         domain = declared.get(name)
         meaning = {"meaning": readable[name].meaning if name in readable else ""} if readable else {}
         cells = _declared_cells(domain) if domain else {"values": "; ".join(states)}
-        lines.append({"column": name, **meaning, **cells, PUBLIC: "no" if name in leaks else "yes"})
+        public = {PUBLIC: "no" if name in leaks else "yes"}
+        lines.append({"column": name, "values": cells["values"]} | public | cells | public | meaning)
     with st.container(key="domains"):
         st.dataframe(
             pd.DataFrame.from_records(lines),
             hide_index=True,
-            height=min(38 + 35 * len(lines), 400),
+            height=38 + 35 * min(len(lines), ROWS_SHOWN),
             column_config={
-                "values": st.column_config.TextColumn(width="medium"),
-                "missing": RULE,
-                PUBLIC: st.column_config.TextColumn(width="small", help=PUBLIC_HELP),
+                "values": st.column_config.TextColumn(width=150),
+                "missing": st.column_config.TextColumn(RULE, help=MISSING_HELP),
+                PUBLIC: st.column_config.TextColumn(width=65, help=PUBLIC_HELP),
             },
         )

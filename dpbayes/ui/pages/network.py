@@ -8,10 +8,9 @@ from functools import partial
 import streamlit as st
 
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import escaped, many, numeral, shortest
+from dpbayes.base.text import escaped, numeral, shortest
 from dpbayes.base.validation import InputError, brief, utf8_text
 from dpbayes.boards.board import View
-from dpbayes.boards.dag import dag_svg
 from dpbayes.boards.network import CuratorArrows, PublicArrows, arrow_worth
 from dpbayes.mechanisms.adaptive.process import require_feasible
 from dpbayes.mechanisms.adaptive.release import simulate_adaptive
@@ -43,8 +42,14 @@ from dpbayes.ui.widgets.show import next_page, offered_name, sentence_instead
 OVER_COLUMNS = ("columns.bayes", "columns.empty")
 """Graphs over the states of the table's columns, which look at no record."""
 
+ARRANGED = "arranged"
+"""The present graph with automatic places."""
+
 ADAPTIVE = "adaptive"
 """The graph of a simulated adaptive release, which depends on the records."""
+
+PROPOSES = "network.proposes"
+"""The key of whether arrows are proposed from the records."""
 
 DELTA = 1e-5
 """The delta of a simulated adaptive release."""
@@ -59,9 +64,6 @@ WITHOUT_RECORDS = (
     "only, from the records."
 )
 
-FEW = 5
-"""Names that are listed of those that a file leaves out."""
-
 
 def network_page(chosen: Chosen) -> None:
     """Show the drawing beside the price and worth of its arrows, and its files."""
@@ -73,7 +75,6 @@ def network_page(chosen: Chosen) -> None:
     with worth, st.container(key="worth"), sentence_instead():
         _worth(chosen)
     _exchange(chosen)
-    next_page("Explore", "pages/explore.py")
 
 
 # The drawing
@@ -88,7 +89,8 @@ def editor(chosen: Chosen, *, again: Callable[[], None] = st.rerun) -> None:
         st.session_state["rev"] = history.rev
         st.session_state["drawing"] = _shape(history.present.graph)
     start: Graph = st.session_state["drawing"]
-    beyond = Beyond(earlier=bool(history.past), later=bool(history.future), turn=partial(_turn, again=again))
+    turn, fixed = partial(_turn, again=again), bool(chosen.domains) and _is_own(chosen)
+    beyond = Beyond(earlier=bool(history.past), later=bool(history.future), turn=turn, fixed=fixed)
     try:
         drawn = dag_editor(
             start,
@@ -160,8 +162,7 @@ def _add_columns(chosen: Chosen, again: Callable[[], None]) -> None:
 
 def start_from(chosen: Chosen) -> None:
     """Offer ready networks, graphs over the table's columns, and for the curator that of a simulated release."""
-    is_own = chosen.settings.data == "upload" or chosen.is_connected
-    choices = (*(() if is_own else ("data",)), *(OVER_COLUMNS if chosen.domains else ()), *NAMED)
+    choices = (ARRANGED, *(() if _is_own(chosen) else ("data",)), *(OVER_COLUMNS if chosen.domains else ()), *NAMED)
     if chosen.is_curator and chosen.domains and not chosen.is_connected:
         choices += (ADAPTIVE,)
     with st.container(horizontal=True, vertical_alignment="center", key="start"):
@@ -182,7 +183,8 @@ def start_from(chosen: Chosen) -> None:
             root = st.selectbox(
                 "Class column", list(chosen.domains), key="start.class", label_visibility="collapsed", width=240
             )
-        is_used = st.button("Use", help="Replace the drawing", disabled=kind is None)
+        is_used = st.button("Replace the drawing", help="Undo restores the present one.", disabled=kind is None)
+        next_page("Explore", "pages/explore.py")
     if kind == ADAPTIVE:
         st.caption(
             f"An adaptive release at ε = {numeral(chosen.epsilon)} and δ = {numeral(DELTA)} is simulated. Its graph "
@@ -194,10 +196,16 @@ def start_from(chosen: Chosen) -> None:
             st.rerun()
 
 
+def _is_own(chosen: Chosen) -> bool:
+    return chosen.settings.data == "upload" or chosen.is_connected
+
+
 def _start(chosen: Chosen, kind: str, root: str) -> None:
     """Draw the network that was chosen. Errors: InputError if it cannot be."""
     if kind == "data":
         replace_drawing("The table's own network", graph="")
+    elif kind == ARRANGED:
+        replace_drawing("", graph=code_of(placed(replace(chosen.graph, places={}))))
     elif kind in NAMED:
         replace_drawing("The chosen network", graph=kind)
     else:
@@ -218,6 +226,7 @@ def _over_columns(chosen: Chosen, kind: str, root: str) -> Network:
 
 def _choice_title(kind: str) -> str:
     titles = {
+        ARRANGED: "this graph, parents above children",
         "data": "the table’s own network",
         "columns.bayes": "naive Bayes over the table’s columns",
         "columns.empty": "the table’s columns, no arrows",
@@ -235,6 +244,8 @@ def _worth(chosen: Chosen) -> None:
         _ = chosen.network
         st.caption(WITHOUT_RECORDS)
         return
+    if chosen.public_source is None:
+        st.toggle("Propose arrows from the records", key=PROPOSES, help="Not private (curator view).")
     view, value = arrow_view(chosen), shortest(chosen.epsilon)
     is_public = not view.board.private or chosen.has_public_records
     show("network", arrow_inputs(chosen), lambda: view, value, is_public=is_public)
@@ -245,21 +256,25 @@ def arrow_view(chosen: Chosen) -> View:
     """Return the board: from public probabilities where there are some, else from the table, for the curator only."""
     network, source = chosen.network, chosen.public_source
     prior, seed, facts = chosen.settings.prior, chosen.seed, {"table": chosen.data_title}
+    last = drawings().last_arrow
     if source is not None:
-        return arrow_worth(PublicArrows(*source, network, _records(chosen), _origin(chosen), prior, seed)).stating(
-            facts
-        )
+        public = PublicArrows(*source, network, _records(chosen), _origin(chosen), prior, seed, last)
+        return arrow_worth(public).stating(facts)
     if not chosen.is_curator:
         raise InputError(WITHOUT_RECORDS)
     table = chosen.dataset
     _ = chosen.counts  # refuses a node that is no column
-    return arrow_worth(CuratorArrows(table, network, prior, seed)).stating(facts)
+    return arrow_worth(CuratorArrows(table, network, prior, seed, last, _proposes())).stating(facts)
+
+
+def _proposes() -> bool:
+    return bool(st.session_state.get(PROPOSES))
 
 
 def python_of(chosen: Chosen) -> str:
     """Return the code that computes the numbers of the board. Errors: InputError for a drawing that is no network."""
     if chosen.public_source is None:
-        kind, records, values = "CuratorArrows", table_in_python(chosen), "data, network"
+        kind, records, values = "CuratorArrows", table_in_python(chosen), f"data, network, proposes={_proposes()}"
     else:
         kind, values = "PublicArrows", f"source, probabilities, network, {_records(chosen)}, 'public probabilities'"
         records = f"{public_source_in_python(chosen)}\nsource = network"
@@ -269,7 +284,7 @@ def python_of(chosen: Chosen) -> str:
         records,
         network_in_python(chosen.network),
         value_in_python("prior", chosen.settings.prior),
-        f"view = arrow_worth({kind}({values}, prior=prior, seed={chosen.seed!r}))",
+        f"view = arrow_worth({kind}({values}, prior=prior, seed={chosen.seed!r}, last={drawings().last_arrow!r}))",
         f"print(view.frames_at({shortest(chosen.epsilon)!r})[0].numbers)",
     )
 
@@ -289,7 +304,7 @@ def _origin(chosen: Chosen) -> str:
 
 def arrow_inputs(chosen: Chosen) -> Hashable:
     """Return what the board depends on, without epsilon."""
-    shared = chosen.network, chosen.settings.prior, chosen.seed, chosen.data_title
+    shared = chosen.network, chosen.settings.prior, chosen.seed, chosen.data_title, drawings().last_arrow, _proposes()
     if chosen.public_source is None:
         return shared, chosen.dataset
     source, probabilities = chosen.public_source
@@ -304,7 +319,7 @@ def _exchange(chosen: Chosen) -> None:
     with st.expander("Import or export"):
         left, right = st.columns(2)
         with left:
-            title = "BIF file, list of arrows, or release file"
+            title = "BIF (a common file format of Bayesian networks), list of arrows, or release file"
             file = document_place(title, type=["bif", "txt", "csv", "json"], key="network.file")
             if file is not None and st.button("Use this file"):
                 with sentence_instead():
@@ -318,28 +333,12 @@ def _offer(chosen: Chosen) -> None:
     uniform = 1.0 / network.cards[network.node_of_row[network.row_of_cell]]
     download_button("Download list of arrows", write_edges(network), offered_name("network", "txt"), key="edges.out")
     download_button(
-        "Download BIF (uniform tables)",
+        "Download BIF, without probabilities",
         lambda: write_bif(network, uniform),
         offered_name("network", "bif"),
         key="bif.out",
         help="The file contains the structure only: its probabilities are uniform and do not depend on the data.",
     )
-    download_button(
-        "Download drawing (SVG)",
-        lambda: drawing_svg(chosen),
-        offered_name("drawing", "svg"),
-        "image/svg+xml",
-        key="drawing.out",
-        help="The drawing above with every name in full. The file contains no values from the data.",
-    )
-
-
-def drawing_svg(chosen: Chosen) -> str:
-    """Return the drawing as an SVG file, which states its content."""
-    graph = placed(chosen.graph)
-    size = f"{many(len(graph.names), 'node')} and {many(len(graph.edges), 'arrow')}"
-    caption = f"Network of {size}, to be fitted to {chosen.data_title}."
-    return dag_svg({name: graph.places[name] for name in graph.names}, graph.edges, caption=caption)
 
 
 def _import(name: str, content: bytes, chosen: Chosen) -> None:
@@ -358,10 +357,5 @@ def _import(name: str, content: bytes, chosen: Chosen) -> None:
             replace_drawing(FILE, graph=code)
     else:
         names, edges = read_edges(text)
-        if left_out := [node for node in chosen.graph.names if node not in names]:
-            st.toast(
-                f"The file lacks {many(len(left_out), 'node')} of the drawing, which were removed: "
-                f"{escaped(', '.join(left_out[:FEW]))}{' …' if len(left_out) > FEW else ''}. Undo restores them."
-            )
         replace_drawing(FILE, graph=code_of(drawable(Graph.of(Network.from_edges(names, edges)))))
     st.rerun()

@@ -71,6 +71,13 @@ class DrawingHistory:
         """All drawings, in order."""
         return (*self.past, self.present, *self.future)
 
+    @property
+    def last_arrow(self) -> tuple[str, str] | None:
+        """The arrow that was drawn or deleted last, if that alone separates the last two drawings."""
+        before, now = (self.past or (self.present,))[-1].graph, self.present.graph
+        changed = {*before.edges} ^ {*now.edges}
+        return changed.pop() if len(changed) == 1 and {*before.names} == {*now.names} else None
+
     def followed_by(self, shown: DrawnNetwork) -> "DrawingHistory":
         """Return the history with a new present drawing; undone drawings are dropped."""
         return DrawingHistory(shown, (*self.past, self.present)[-KEPT:], (), self.rev)
@@ -110,6 +117,12 @@ def replace_drawing(by: str, **fields: object) -> None:
     """Change settings so that another network is drawn. `by` names the new network for the message; "" for none."""
     change(**fields)
     st.session_state["replaced_by"] = by
+
+
+def forget_later() -> None:
+    """Forget what Redo restores, here and in the browser: a story starts without it."""
+    history = drawings()
+    st.session_state["drawings"] = dataclasses.replace(history, future=(), rev=history.rev + 1)
 
 
 def remember() -> str:

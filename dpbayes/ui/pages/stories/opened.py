@@ -6,6 +6,7 @@ import streamlit as st
 
 from dpbayes.ui.pages.stories.story import STORIES, Step, Story
 from dpbayes.ui.session.current import change, current
+from dpbayes.ui.session.drawings import forget_later
 from dpbayes.ui.session.link import settings_from
 from dpbayes.ui.session.settings import Present
 from dpbayes.ui.widgets.address import shown_page
@@ -69,6 +70,8 @@ def _take(key: str, story: Story, number: int) -> None:
         return
     step, before = story.steps[number - 1], current()
     present = before.present if before.story == key else Present.OFF
+    if number == 1:
+        forget_later()
     st.session_state["settings"] = replace(step.settings, story=key, step=number, present=present)
     st.session_state[_TO_TURN_TO] = step.page, shown_page()
 

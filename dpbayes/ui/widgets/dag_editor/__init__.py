@@ -32,11 +32,13 @@ class Beyond:
     """Whether Python has earlier and later drawings than the browser, and the function that restores them.
 
     `turn` is called with the drawing on screen and "undo" or "redo", before the page runs. It must increase `rev`.
+    If the nodes are `fixed`, the browser adds and renames none.
     """
 
     earlier: bool = False
     later: bool = False
     turn: Callable[[Graph, str], None] = lambda drawing, direction: None
+    fixed: bool = False
 
 
 def _asset(name: str) -> str:
@@ -87,6 +89,7 @@ def dag_editor(
             "rev": rev,
             "drawing": _plain(last()),  # a new editor in the browser starts from the last drawing
             "height": SHOWN_HEIGHT,
+            "fixed": beyond.fixed,
             "beyond": {"undo": beyond.earlier, "redo": beyond.later},
             "notes": list(map(list, notes.items())),
             "meanings": list(map(list, meanings.items())),

@@ -56,6 +56,8 @@ class Editor {
     this.notes = new Map(data.notes);
     this.meanings = new Map(data.meanings);
     this.height = data.height;
+    this.fixed = data.fixed;
+    this.root.classList.toggle("fixed", data.fixed);
     this.fitScreen();
     const isAnother = this.rev !== data.rev;
     if (isAnother) this.#start(data);
@@ -125,6 +127,7 @@ class Editor {
   }
 
   addNode(p) {
+    if (this.fixed) return;
     if (this.graph.nodes.length >= MAX_NODES) return this.say(`A drawing has at most ${MAX_NODES.toLocaleString("en")} nodes.`, true);
     const name = Graph.freshName(this.graph), { x, y } = this.picture.box(name, p), id = newId("n");
     this.edit(Graph.withNode(this.graph, { id, name, x, y }), id, `${name} added; F2 or a double-click renames it.`);
@@ -145,9 +148,8 @@ class Editor {
     const label = Graph.label(this.graph, id), after = Graph.without(this.graph, id);
     if (!label) return;
     if (this.source === id) this.source = null;
-    const heir = Graph.heir(this.graph, after, id);
-    this.edit(after, heir, `${label} deleted.`);
-    this.focus(heir);
+    this.edit(after, null, `${label} deleted.`); // nothing is selected, so a second press deletes nothing
+    this.focus(null);
   }
 
   moveTo(id, p) {
@@ -177,7 +179,7 @@ class Editor {
   // Renaming: an input over the node, which stays open as long as the name is refused
 
   rename(id) {
-    if (!Graph.node(this.graph, id)) return;
+    if (this.fixed || !Graph.node(this.graph, id)) return;
     const name = Graph.name(this.graph, id), input = this.picture.nameInput(id, name);
     this.renaming = { id, name, input };
     input.onkeydown = (e) => {

@@ -79,14 +79,6 @@ const Graph = {
     nodes: graph.nodes.filter((n) => n.id !== id),
     edges: graph.edges.filter((e) => e.id !== id && e.from !== id && e.to !== id),
   }),
-
-  // The element to attend to once `id` has gone from `before`: the arrow's source, or the node that took its place.
-  heir(before, after, id) {
-    const edge = Graph.edge(before, id);
-    if (edge) return (Graph.node(after, edge.from) ?? after.nodes[0])?.id ?? null;
-    const place = before.nodes.findIndex((n) => n.id === id);
-    return after.nodes[Math.min(Math.max(place, 0), after.nodes.length - 1)]?.id ?? null;
-  },
 };
 
 class History {

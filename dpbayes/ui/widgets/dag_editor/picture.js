@@ -68,7 +68,7 @@ class Picture {
   box(name, p) {
     const label = this.#label(name), h = 1.9 * this.font;
     const w = Math.max(pen.measureText(label).width + 1.6 * this.font, 1.4 * h);
-    const edge = 0.5 * this.font; // room for the handle, which sticks out
+    const edge = 0.6 * this.font; // room for the handle, which sticks out
     return {
       label, w, h,
       x: clamp(p.x, w / 2 + edge, WORLD.width - w / 2 - edge),
@@ -178,7 +178,11 @@ class Picture {
     const wide = Math.max(w, this.finger), high = Math.max(h, this.finger), grown = Math.max(0, this.finger / 2 - 0.6 * h);
     set(reach, { x: -wide / 2, y: -high / 2, width: wide, height: high });
     set(grip, { cx: w / 2 + grown / 2, r: 0.6 * h + grown }); // it grows outwards, and leaves the pill to be taken
-    set(port, { cx: w / 2, r: 0.3 * this.font });
+    const r = (FINGER_PX ? 0.6 : 0.42) * this.font, arm = 0.55 * r;
+    set(port, {
+      transform: `translate(${w / 2})`,
+      d: `M${-r} 0a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0M${-arm} 0H${arm}M0 ${-arm}V${arm}`,
+    });
   }
 
   #paintEdge(graph, edge, selected) {
@@ -215,7 +219,7 @@ class Picture {
 
 function nodeElement() {
   const element = make("g", "node");
-  const port = make("circle", "port");
+  const port = make("path", "port");
   element.append(make("title"), make("rect", "ring"), make("rect", "reach"));
   element.append(make("rect", "pill"), make("text"), make("circle", "grip"), port);
   return element;
