@@ -57,7 +57,7 @@ def test_an_own_file_needs_few_actions_to_pictures_and_to_a_verified_release(vis
     expect(screen.page.locator(".dpbayes-board .panel")).to_have_count(4)
     expect(pictures.nth(3)).to_be_attached()
     assert person.actions <= MOST_TO_PICTURES, person.actions
-    person.click(screen.main.get_by_role("link", name="Make a release"))
+    person.click(person.button("Make a release"))
     person.click(person.button("Release and spend ε = 1"))
     expect(screen.main.get_by_text("The release is valid")).to_be_visible()
     with screen.page.expect_download() as download:

@@ -194,7 +194,8 @@ def _ask(document: Document, reading: Reading, data: bytes, *, key: str) -> str:
     pairs = {assignment(name, state): (name, state) for name, states in zip(network.names, network.states, strict=True)
              for state in states}  # fmt: skip
     names, before = network.names, settings.target
-    place = names.index(before) if before in names else len(names) - 1
+    last = max((j for j, parents in enumerate(network.parents) if parents), default=len(names) - 1)
+    place = names.index(before) if before in names else last
     left, right = st.columns(2)
     target = left.selectbox("How likely is", names, place, key=f"{key}.target")
     given = [text for text, (name, _) in pairs.items() if name != target]
