@@ -52,7 +52,6 @@ def test_a_document_is_read_back_as_it_was_written(document: bytes) -> None:
     process = carried_out(PLAN, DATA, SimulatedDraws(np.random.default_rng(2)))
     assert read.request == REQUEST
     assert read.sampled.process.events == process.events
-    assert read.sampled.process.steps == process.steps
     drawn = AdaptiveRelease(PLAN, process, is_simulated=True)
     np.testing.assert_array_equal(read.sampled.release.probabilities, drawn.probabilities)
     np.testing.assert_array_equal(read.sampled.process.measured.numbers, process.measured.numbers)

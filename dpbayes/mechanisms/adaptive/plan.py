@@ -148,20 +148,3 @@ PURE: dict[str, Any] = {
     "most_parents": 2,
 }
 """Shares and sizes at a pure epsilon. Costs add up linearly, so that there are fewer choices and measurements."""
-
-
-@dataclass(frozen=True)
-class ProcessStep:
-    """One step of an adaptive release, as data for a table or a picture.
-
-    `stage` is "columns", "forest", "pairs", "parents" or "families". `outcome` states what was chosen, such as
-    "smoke - lung" or "nothing"; it is empty for a measurement. `number` counts the candidates, or the tables that were
-    measured. `cost` is what the step adds to the rho, or to the pure epsilon, of the worst record so far. `error` is
-    the standard deviation of the noise in records: of a score, or of a cell, averaged over the tables.
-    """
-
-    stage: str
-    outcome: str
-    number: int
-    cost: Fraction
-    error: float

@@ -1,9 +1,8 @@
 """The stages of an adaptive release, all within one rho or pure epsilon: docs/proofs.md has the proof."""
 
-import math
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import Union
@@ -31,7 +30,7 @@ from dpbayes.mechanisms.adaptive.choices import (
     state_starts,
     whole_expected,
 )
-from dpbayes.mechanisms.adaptive.draws import Draws, choice_scale
+from dpbayes.mechanisms.adaptive.draws import Draws
 from dpbayes.mechanisms.adaptive.measured import (
     MeasuredResiduals,
     MeasuredTables,
@@ -39,7 +38,7 @@ from dpbayes.mechanisms.adaptive.measured import (
     table_prices,
     wanted_precisions,
 )
-from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, ProcessStep
+from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
 from dpbayes.mechanisms.adaptive.reading import Measured, column_distributions, model_probabilities
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -76,7 +75,6 @@ class Process:
     measured: Measured
     choices: Fraction = Fraction(0)
     events: tuple[Event, ...] = ()
-    steps: tuple[ProcessStep, ...] = ()
 
     @classmethod
     def start(cls, plan: AdaptivePlan, columns: Network, n: int) -> "Process":
@@ -98,27 +96,14 @@ class Process:
 
     def after(self, event: Event) -> "Process":
         """Return the course after one more step. Errors: InputError for a measurement that does not fit."""
-        return self._after_choice(event) if isinstance(event, PairChoice) else self._after_measurement(event)
-
-    def _after_choice(self, chosen: PairChoice) -> "Process":
-        names = self.measured.network.names
-        outcome = "nothing" if chosen.pair is None else " - ".join(names[j] for j in chosen.pair)
-        outcome += "" if chosen.is_taken else " (not taken: the model would be too large)"
-        error = float(choice_scale(2, chosen.cost)) * math.pi / math.sqrt(6)
-        cost = number_of(chosen.cost)
-        step = ProcessStep(chosen.stage, outcome, chosen.candidates, cost, error)
-        return Process(self.measured, self.choices + cost, (*self.events, chosen), (*self.steps, step))
-
-    def _after_measurement(self, event: Measurement) -> "Process":
+        if isinstance(event, PairChoice):
+            return replace(self, choices=self.choices + number_of(event.cost), events=(*self.events, event))
         before = self.measured_over(event.parents)
-        network = before.network
-        needed = len(network.names if isinstance(before, MeasuredTables) else network.closure)
+        needed = len(before.network.names if isinstance(before, MeasuredTables) else before.network.closure)
         if len(event.prices) != needed:
             raise InputError(f"A measurement of this network needs {needed:,} prices.")
         measured = before.with_results(np.array(event.prices, dtype=np.int64), event.integers)
-        error = float(np.sqrt(network.residuals.cell_variances(measured.variances)).mean())
-        step = ProcessStep(event.stage, "", len(network.names), measured.cost - self.measured.cost, error)
-        return Process(measured, self.choices, (*self.events, event), (*self.steps, step))
+        return replace(self, measured=measured, events=(*self.events, event))
 
 
 _Source = Union["_Curator", "_Released"]

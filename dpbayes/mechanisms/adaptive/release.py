@@ -14,7 +14,7 @@ from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import require_type
 from dpbayes.mechanisms.adaptive.draws import OpenDPDraws, SimulatedDraws
-from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, ProcessStep, plan_for
+from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import Process, carried_out, require_feasible
 from dpbayes.mechanisms.adaptive.reading import PRIOR, Measured, model_probabilities
 from dpbayes.mechanisms.noise.exact import opendp, rounded_up
@@ -49,7 +49,7 @@ class AdaptiveRelease:
         >>> network, probabilities = dp.load_named("asia")
         >>> table = dp.sample_dataset(network, probabilities, 5000, np.random.default_rng(1))
         >>> simulated = dp.simulate_adaptive(table, epsilon=1, delta=1e-5, rng=np.random.default_rng(1))
-        >>> len(simulated.network.names), simulated.steps[0].stage
+        >>> len(simulated.network.names), simulated.process.events[0].stage
         (8, 'columns')
     """
 
@@ -75,11 +75,6 @@ class AdaptiveRelease:
     def measured(self) -> Measured:
         """The noisy residuals of the tables, and the variance of their noise."""
         return self.process.measured
-
-    @property
-    def steps(self) -> tuple[ProcessStep, ...]:
-        """What each step chose or measured, and its cost."""
-        return self.process.steps
 
     @property
     def network(self) -> Network:

@@ -82,7 +82,7 @@ def require_independent_results(plan: AdaptivePlan, tables: Sequence[Dataset], *
         expected = carried_out(plan, first, Scripted(path))
         for table in rest:
             other = carried_out(plan, table, Scripted(path))
-            assert other.steps == expected.steps
+            assert other.events == expected.events
             assert other.measured.network == expected.measured.network
             np.testing.assert_array_equal(other.measured.numbers, expected.measured.numbers)
             np.testing.assert_array_equal(other.measured.variances, expected.measured.variances)

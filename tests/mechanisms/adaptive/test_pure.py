@@ -210,7 +210,7 @@ def test_a_pure_release_has_a_pure_guarantee(asia: Dataset) -> None:
 def test_a_release_ends_with_the_pairs_where_no_parent_can_be_chosen(asia: Dataset) -> None:
     few = asia.take(slice(0, 50))
     process_of_few = carried_out(plan_for(Fraction(1, 10), Fraction(0)), few, SimulatedDraws(np.random.default_rng(1)))
-    assert [step.stage for step in process_of_few.steps] == ["columns", "pairs"]
+    assert [event.stage for event in process_of_few.events] == ["columns", "pairs"]
     assert process_of_few.cost > Fraction(99, 1000)
 
 
