@@ -1,29 +1,44 @@
 """The probabilities that a recipient reads from an adaptive release. They cost no privacy.
 
-The noise-aware means of the rows are raked to the released distribution of every column, which is more precise.
+A row's probabilities are the expected shares of its records. The prior of a node's rows is estimated from the release:
+it is even, or has its mean at the row of the graph with one parent fewer. The results are raked to the released
+distribution of every column, which is more precise.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
+from scipy import special
 
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals, MeasuredTables
 from dpbayes.model.network import Network
 from dpbayes.model.pair_marginals import family_marginals
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.posteriors.noise_aware import noise_aware_means
+from dpbayes.posteriors.mixtures import DirichletMixtures
+from dpbayes.posteriors.noise_aware import noise_aware, points_for
 from dpbayes.posteriors.noise_model import NoiseModel
 
 Measured = MeasuredResiduals | MeasuredTables
 """What was measured: with Gaussian noise under a rho, or with Laplace noise under an epsilon. Both are read alike."""
 
 PRIOR = 0.5
-"""Every Dirichlet parameter of the rows."""
+"""Every Dirichlet parameter of the rows before it is estimated."""
 
-LEAST_PRIOR, MOST_PRIOR = 0.5, 5.0
+LEAST_PRIOR, MOST_PRIOR = 0.1, 10.0
 """The range of the Dirichlet parameter of the columns."""
 
-_POINTS = 128
-"""Points of a row's law: enough for its mean."""
+_EVEN, _CENTRED = (PRIOR, 0.02, 0.1, 2.0), (1.0, 4.0, 16.0, 64.0)
+"""Candidates for a node's prior: the parameter of every cell, or the sum of a row's with a mean of fewer parents."""
+
+_PREFERENCE, _SMOOTHED = 1.0, 0.01
+"""The addition to the log evidence of the prior before it is estimated, and the share of a mean that is even."""
+
+_ADDED = 0.05
+"""The records that are added to every row, with the mean of its prior, because it may have none."""
+
+_FEW, _POINTS = 32, 128
+"""Points of a row's law for the evidence, and for the mean."""
 
 _SWEEPS, _FITS = 6, 10
 """Sweeps over all columns, and fits of a column's rows in each."""
@@ -35,9 +50,8 @@ _CLOSE = 1e-4
 def column_distributions(measured: Measured) -> FloatArray:
     """Return the distribution of every column, read from its own released counts: (R,), column after column."""
     network = measured.network
-    columns = Network(network.names, network.states, ((),) * len(network.names))
-    alone = measured.within(columns)
-    return _means(alone, column_prior(alone))
+    alone = measured.within(Network(network.names, network.states, ((),) * len(network.names)))
+    return _shares(alone, np.full(alone.network.cell_count, column_prior(alone)))
 
 
 def column_prior(alone: Measured) -> float:
@@ -56,11 +70,10 @@ def column_prior(alone: Measured) -> float:
 
 
 def model_probabilities(measured: Measured) -> FloatArray:
-    """Return the CPTs (K,) of the network of the measurements: noise-aware means, raked to the columns."""
+    """Return the CPTs (K,) of the network of the measurements: expected shares, raked to the columns."""
     network = measured.network
     aim = np.split(column_distributions(measured), np.cumsum(network.cards)[:-1])
-    probabilities = _means(measured, PRIOR)
-    probabilities = probabilities / network.over_cells(network.row_sums(probabilities))
+    probabilities = _from_few_parents(measured, aim)
     for _ in range(_SWEEPS):
         joint = family_marginals(network, probabilities)
         raked, worst = probabilities.copy(), 0.0
@@ -85,9 +98,63 @@ def _fitted(table: FloatArray, rows: FloatArray, wanted: FloatArray) -> FloatArr
     return table
 
 
-def _means(measured: Measured, parameter: float) -> FloatArray:
+def _from_few_parents(measured: Measured, columns: Sequence[FloatArray]) -> FloatArray:
+    """Return the expected shares (K,) of all rows, estimated with one parent first, then with two, and so on."""
     network = measured.network
-    prior = Dirichlets(network, np.full(network.cell_count, parameter))
-    noise = NoiseModel(network, measured.variances)
-    cells = np.arange(network.cell_count)
-    return noise_aware_means(prior, noise, measured.tables, measured.n, cells=cells, points=_POINTS)
+    tables = [column[None] for column in columns]
+    for number in range(1, max(map(len, network.families))):
+        has = [len(own) >= number for own in network.parents]
+        parents = [own[:number] if grows else () for own, grows in zip(network.parents, has, strict=True)]
+        part = measured.within(Network(network.names, network.states, tuple(parents)))
+        below = [table if grows else table[:1] for table, grows in zip(tables, has, strict=True)]
+        shares = np.split(_shares(part, _estimated_prior(part, below)), part.network.cell_offsets[1:-1])
+        for node in np.flatnonzero(has).tolist():
+            tables[node] = shares[node].reshape(-1, len(columns[node]))
+    return np.concatenate([table.ravel() for table in tables])
+
+
+def _estimated_prior(measured: Measured, below: Sequence[FloatArray]) -> FloatArray:
+    """Return the Dirichlet parameters (K,): the mean of the candidates, weighted by their evidence for each node.
+
+    The tables (rows, r) of the nodes with one parent fewer are fitted to the same release, so their numbers count.
+    """
+    network = measured.network
+    node_of_cell, sizes = network.node_of_row[network.row_of_cell], np.diff(network.cell_offsets)
+    parts = [np.repeat(table, size // table.size, axis=0).ravel() for table, size in zip(below, sizes, strict=True)]
+    mean = (1 - _SMOOTHED) * np.concatenate(parts) + _SMOOTHED / network.cards[node_of_cell]
+    candidates = np.stack([*(np.full_like(mean, a) for a in _EVEN), *(total * mean for total in _CENTRED)])
+    law, ratios = _posterior(measured, np.full_like(mean, PRIOR), _FEW), np.empty((len(candidates), network.row_count))
+    before = _log_chance(law.counts, law.prior)
+    for candidate, ratio in zip(candidates, ratios, strict=True):
+        after = _log_chance(law.counts, Dirichlets(network, candidate))
+        ratio[:] = special.logsumexp(after - before, b=law.weights, axis=0)
+    evidence = np.add.reduceat(ratios, network.row_offsets[:-1], axis=1)
+    evidence[0] += _PREFERENCE
+    evidence[len(_EVEN) :] -= [table.size - len(table) for table in below]
+    weights = special.softmax(evidence, axis=0)[:, node_of_cell]
+    return np.asarray(np.exp((weights * np.log(candidates)).sum(axis=0)))
+
+
+def _log_chance(counts: FloatArray, law: Dirichlets) -> FloatArray:
+    """Return ln P(a row's cells | its total) of counts (S, K), up to what does not depend on the Dirichlets: (S, m)."""
+    network, alpha = law.network, law.alpha
+    of_rows = _log_rise(network.row_sums(counts), network.row_sums(alpha))
+    return np.asarray(network.row_sums(_log_rise(counts, alpha)) - of_rows)
+
+
+def _log_rise(counts: FloatArray, alpha: FloatArray) -> FloatArray:
+    return np.asarray(special.gammaln(counts + alpha) - special.gammaln(alpha))
+
+
+def _shares(measured: Measured, alpha: FloatArray) -> FloatArray:
+    """Return the expected counts of the cells, as shares of their rows (K,)."""
+    network, law = measured.network, _posterior(measured, alpha, _POINTS)
+    counts = (network.over_cells(law.weights) * law.counts).sum(axis=0) + _ADDED * law.prior.mean
+    return np.asarray(counts / network.over_cells(network.row_sums(counts)))
+
+
+def _posterior(measured: Measured, alpha: FloatArray, points: int) -> DirichletMixtures:
+    """Return the noise-aware posterior of the rows under these Dirichlet parameters (K,)."""
+    prior, noise = Dirichlets(measured.network, alpha), NoiseModel(measured.network, measured.variances)
+    points = min(points, points_for(len(alpha)))
+    return noise_aware(prior, noise, measured.tables, measured.n, points=points)
