@@ -46,8 +46,9 @@ each other in n records."""
 _KEPT = 0.8
 """The share of the expected noise that is subtracted, because the noise-aware estimates remove a part of the noise."""
 
-MOST_CLIQUE, _MOST_CARRIED = 20_000, 1 << 23
-"""Limits for the cells of a clique of the model, and for the numbers in memory for its pair marginals."""
+MOST_CLIQUE, _MOST_CARRIED, _MOST_CELLS = 20_000, 1 << 23, 1 << 15
+"""Limits for the cells of a clique of the model, for the numbers in memory for its pair marginals, and for the cells of
+all its tables, so that a release takes seconds."""
 
 
 # Scores
@@ -184,6 +185,11 @@ def noise_of_columns(variances: FloatArray, cards: IntArray) -> IntArray:
     return np.rint(UNIT * np.sqrt(np.add.outer(squares, squares))).astype(np.int64)
 
 
+def is_affordable(cells: IntArray, noise: IntArray, n: int) -> BoolArray:
+    """Return whether tables of so many cells fit in a clique, and would not be omitted for their noise in n records."""
+    return np.asarray((cells <= MOST_CLIQUE) & (noise < HOPELESS * UNIT * n))
+
+
 def _variances(shares: FloatArray, tables: int, cost: Amount) -> FloatArray:
     """Return tables * p/rho for residuals with the shares p of a record, or the variance of cells at an epsilon."""
     if isinstance(cost, Rho):
@@ -263,10 +269,12 @@ class GrowingGraph:
         most = min(MOST_CLIQUE, _MOST_CARRIED // int(self.cards.sum()))
         return clique_cells(elimination_plan(families), self.cards) <= most
 
-    def candidates(self, *, most_parents: int, most_cells: int) -> BoolArray:
-        """Return whether a column may become a parent of another: (parent, child)."""
+    def candidates(self, *, most_parents: int, noise: IntArray, n: int) -> BoolArray:
+        """Return whether a column may become a parent of another, in n records with this noise: (parent, child)."""
         full = np.array([len(own) >= most_parents for own in self.parents])
-        small = np.multiply.outer(self.cards, self._family_products(self.cards)) <= most_cells
+        cells = self._family_products(self.cards)
+        small = np.multiply.outer(self.cards - 1, cells) <= _MOST_CELLS - cells.sum()
+        small &= is_affordable(np.multiply.outer(self.cards, cells), noise, n)
         adjacent = np.zeros_like(self.reaches)
         for child, own in enumerate(self.parents):
             adjacent[list(own), child] = True
@@ -287,7 +295,7 @@ class GrowingGraph:
 
 def open_pairs(graph: GrowingGraph, plan: AdaptivePlan, is_open: BoolArray, *, n: int) -> tuple[IntArray, IntArray]:
     """Return the candidates of a round, parents and children that are open (d,); none if the round is hopeless."""
-    allowed = graph.candidates(most_parents=plan.most_parents, most_cells=plan.most_cells)
+    allowed = graph.candidates(most_parents=plan.most_parents, noise=graph.noise(plan.of_tables), n=n)
     parent, child = np.nonzero(allowed & is_open)
     cost = plan.parent_cost(len(graph.cards))
     if not parent.size or is_hopeless(_score_of_nothing(_LEAST_PARENTS, len(parent), cost), n):

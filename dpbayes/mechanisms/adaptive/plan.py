@@ -37,7 +37,6 @@ class AdaptivePlan:
             measurement.
         batches: How often parents are chosen and measured.
         most_parents: The largest number of parents of a node.
-        most_cells: The largest number of cells of a node's table.
 
     Raises:
         InputError: A number is outside its range, or no rho gives this epsilon and a delta above 0.
@@ -56,7 +55,6 @@ class AdaptivePlan:
     parents: Fraction = Fraction(2, 25)
     batches: int = 3
     most_parents: int = 3
-    most_cells: int = 1500
 
     def __post_init__(self) -> None:
         for name in ("epsilon", "delta", "one_way", "forest", "pairs", "parents"):
@@ -73,7 +71,6 @@ class AdaptivePlan:
             )
         whole_number("The number of batches", self.batches, low=1, high=20)
         whole_number("The number of parents", self.most_parents, low=1, high=8)
-        whole_number("The number of cells", self.most_cells, low=4, high=100_000)
         _ = self.budget
 
     @cached_property

@@ -21,6 +21,7 @@ from dpbayes.mechanisms.adaptive.choices import (
     chosen_forest,
     chosen_parents,
     drawn_by_scores,
+    is_affordable,
     noise_of_columns,
     open_pairs,
     pair_counts,
@@ -189,14 +190,15 @@ def require_feasible(domains: Sequence[Sequence[str]], n: int) -> None:
 def _with_forest(plan: AdaptivePlan, process: Process, source: _Source) -> tuple[Process, GrowingGraph]:
     measured, cards = process.measured, process.measured.network.cards
 
+    noise = pair_noise(cards, tables=len(cards), cost=plan.of_tables)
+
     def expected() -> tuple[FloatArray, IntArray]:
         margins = column_distributions(measured)
-        noise = pair_noise(cards, tables=len(cards), cost=plan.of_tables)
         return np.outer(margins, margins), noise + noise_of_columns(measured.variances[1:], cards)
 
     pairs = []
     choose = source.choosing("forest", expected)
-    allowed = (np.outer(cards, cards) <= plan.most_cells) & np.outer(cards > 1, cards > 1)
+    allowed = is_affordable(np.outer(cards, cards), noise, measured.n) & np.outer(cards > 1, cards > 1)
     for chosen in chosen_forest(allowed, choose, n=measured.n, cost=plan.forest_cost(len(cards))):
         process = process.after(chosen)
         pairs += [chosen.pair] if chosen.pair else []

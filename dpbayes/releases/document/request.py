@@ -166,7 +166,7 @@ def request_from(content: Mapping[str, Any]) -> ReleaseRequest:
 # An adaptive release
 
 SHARES = ("one_way", "forest", "pairs", "parents")
-SIZES = ("batches", "most_parents", "most_cells")
+SIZES = ("batches", "most_parents")
 """The fields of a plan that are exact shares, and those that are whole numbers."""
 
 

@@ -14,7 +14,7 @@ import dpbayes as dp
 from dpbayes.base.amounts import Rho
 from dpbayes.base.validation import InputError
 from dpbayes.base.zcdp import zcdp_epsilon
-from dpbayes.mechanisms.adaptive.choices import GrowingGraph, PairChoice
+from dpbayes.mechanisms.adaptive.choices import UNIT, GrowingGraph, PairChoice
 from dpbayes.mechanisms.adaptive.draws import OpenDPDraws, SimulatedDraws, choice_scale
 from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals, new_prices, wanted_precisions
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
@@ -308,13 +308,16 @@ def test_prices_use_the_limit_and_never_more() -> None:
 
 def test_no_parent_closes_a_cycle() -> None:
     graph = GrowingGraph.of([(), (0,), (1,), ()], np.array([2, 2, 2, 2]))
-    allowed = graph.candidates(most_parents=2, most_cells=100)
+    cheap = np.zeros((4, 4), dtype=np.int64)
+    allowed = graph.candidates(most_parents=2, noise=cheap, n=100)
     assert allowed[0, 2]
     assert not allowed[2, 0]
     assert not allowed[1, 0]
     assert not np.diag(allowed).any()
     assert allowed[3].tolist() == [True, True, True, False]
-    assert not graph.candidates(most_parents=2, most_cells=4)[3, 1]
+    assert not graph.candidates(most_parents=2, noise=cheap + UNIT * 100, n=100)[3, 1]
+    large = GrowingGraph.of([(), (0,), ()], np.array([30, 30, 30]))  # 27,000 cells, more than a clique may have
+    assert not large.candidates(most_parents=2, noise=cheap[:3, :3], n=100)[2, 1]
 
 
 # What a recipient checks
