@@ -6,6 +6,7 @@ from scipy import stats
 
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration, Exact, GaussianUpdates, LaplaceFourier, LaplaceUpdates
+from dpbayes.mechanisms.exact_form import nine_of_ten
 from dpbayes.mechanisms.stealth import increment_for, needed_increments
 from dpbayes.model.counts import Counts
 from dpbayes.model.fourier import coefficients
@@ -223,3 +224,8 @@ def test_a_family_too_wide_for_its_residuals_is_released_without_a_noise_model(k
     assert not release.tells_noise
     with pytest.raises(InputError, match="does not state which noise was added"):
         release.noise_aware()
+
+
+def test_groups_are_hidden_only_by_noise_of_a_record_or_more():
+    assert "smaller groups" in nine_of_ten("counts", 9.5)
+    assert "groups" not in nine_of_ten("counts", 0.789)
