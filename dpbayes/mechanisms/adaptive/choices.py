@@ -14,7 +14,7 @@ import numpy as np
 from dpbayes.base.amounts import Amount, Rho
 from dpbayes.base.types import AnyArray, BoolArray, FloatArray, IntArray
 from dpbayes.mechanisms.adaptive.draws import Draws, choice_scale
-from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
+from dpbayes.mechanisms.adaptive.plan import PARTNERS, AdaptivePlan
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.elimination import elimination_plan
 from dpbayes.model.pair_marginals import clique_cells
@@ -31,13 +31,10 @@ MOST_RECORDS = 2**31 - 1
 _BLOCK = 1 << 14
 """Records that are compared at once. Single precision holds their counts exactly."""
 
-_LEAST_PARENTS, _FEW = 1.2, 20
-"""The score of "nothing" among k candidates is scale * (ln k + c) in the forest, where c is 2 for so few columns and
-falls with more, and 0 under a pure epsilon; it is a multiple of scale * ln k later. The largest noise of all k
-candidates is about scale * ln k."""
-
-_PREFERENCE = 0.5
-"""The addition to a pair's score for every pair after the first of one of its columns, in scales of the choice."""
+_FEW, _MARGIN_OF_PARENTS, _MARGIN_OF_TARGET = 20, 1.0, -3.0
+"""The score of "nothing" among k candidates is scale * (ln k + c): the largest noise of k scores is about scale * ln k.
+In the forest, c is 2 for so few columns and falls with more. Under a pure epsilon it is 0. A target gets a pair in vain
+rather than none."""
 
 HOPELESS = 1.0
 """A stage is omitted if the score of "nothing" exceeds this multiple of the score of two binary columns that determine
@@ -101,11 +98,10 @@ class PairChoice:
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The pairs `first`, `second` (k,) of a choice, what is `added` to their scores, and the score of "nothing"."""
+    """The pairs `first`, `second` (k,) of a choice, and the score of "nothing"."""
 
     first: IntArray
     second: IntArray
-    added: IntArray
     least: int
     cost: Amount
 
@@ -118,50 +114,67 @@ def drawn_by_scores(scores: IntArray, draws: Draws) -> Choose:
     """Return choices by the scores (d, d) of all pairs, which have the expected noise subtracted."""
 
     def choose(among: Candidates) -> tuple[int, int] | None:
-        own = scores[among.first, among.second] + among.added
+        own = scores[among.first, among.second]
         at = draws.chosen(np.append(own, among.least), SENSITIVITY, among.cost)
         return None if at == len(own) else (int(among.first[at]), int(among.second[at]))
 
     return choose
 
 
-def chosen_forest(allowed: BoolArray, choose: Choose, *, n: int, cost: Amount) -> Iterator[PairChoice]:
-    """Yield the choices of allowed pairs (d, d), each at a cost: a tree selects one of its pairs with other columns.
+def chosen_partners(target: int, allowed: BoolArray, choose: Choose, *, n: int, cost: Amount) -> Iterator[PairChoice]:
+    """Yield the choices of allowed pairs (d, d) of a target, until "nothing" is selected; none that are hopeless."""
+    is_free = allowed[target].copy()
+    for _ in range(PARTNERS):
+        others = np.flatnonzero(is_free)
+        if not others.size or is_hopeless(least := _score_of_nothing(len(others), cost, _MARGIN_OF_TARGET), n):
+            return
+        pair = choose(Candidates(np.full_like(others, target), others, least, cost))
+        yield PairChoice("forest", pair, len(others), cost)
+        if pair is None:
+            return
+        is_free[pair[1]] = False
+
+
+def chosen_forest(
+    allowed: BoolArray, choose: Choose, *, n: int, cost: Amount, pairs: Sequence[tuple[int, int]] = ()
+) -> Iterator[PairChoice]:
+    """Yield the choices of allowed pairs (d, d), after earlier `pairs`: a tree selects one of its pairs with others.
 
     The next tree is an open one of the fewest columns, so that no column that is in a pair chooses before one that is
     in none. Each tree is open until it selects "nothing" or has no candidate. There are no choices if the stage is
     omitted (`is_hopeless`) for n records, and no more of them when most were in vain.
     """
-    columns = len(allowed)
-    if not allowed.any() or is_hopeless(_score_of_nothing(1, columns, cost, _margin(columns, cost)), n):
+    columns, nothings = len(allowed), 0
+    if not allowed.any() or is_hopeless(_score_of_nothing(columns, cost, _margin(columns, cost)), n):
         return
-    tree, is_open, pairs_of = np.arange(columns), np.ones(columns, dtype=bool), np.zeros(columns, dtype=np.int64)
-    addition = round(_PREFERENCE * float(choice_scale(SENSITIVITY, cost)))
+    tree, is_open = np.arange(columns), np.ones(columns, dtype=bool)
+    for one, other in pairs:
+        tree[tree == tree[other]] = tree[one]
     for before in range(columns - 1):
         others = allowed & (tree[:, None] != tree)
         places = np.flatnonzero(is_open & others.any(axis=1))
-        if not places.size or _is_in_vain(before, pairs=int(pairs_of.sum()) // 2, columns=columns):
+        if not places.size or _is_in_vain(nothings, pairs=before - nothings, columns=columns):
             return
         own = tree[places[np.argmin(np.bincount(tree)[tree[places]])]]
         first, second = np.nonzero(others & (tree == own)[:, None])
-        most_pairs = np.maximum(pairs_of[first], pairs_of[second])
-        least = _score_of_nothing(1, len(first), cost, _margin(columns, cost))
-        pair = choose(Candidates(first, second, addition * np.maximum(most_pairs - 1, 0), least, cost))
+        least = _score_of_nothing(len(first), cost, _margin(columns, cost))
+        pair = choose(Candidates(first, second, least, cost))
         yield PairChoice("forest", pair, len(first), cost)
-        is_open[tree == own] = pair is not None
-        if pair is not None:
-            is_open[tree == tree[pair[1]]] = True
+        if pair is None:
+            nothings += 1
+            is_open[tree == own] = False
+        else:
             tree[tree == tree[pair[1]]] = own
-            pairs_of[list(pair)] += 1
+            is_open[tree == own] = True
 
 
 def _margin(columns: int, cost: Amount) -> float:
     return 2 * math.sqrt(min(_FEW / columns, 1)) if isinstance(cost, Rho) else 0.0
 
 
-def _is_in_vain(choices: int, *, pairs: int, columns: int) -> bool:
+def _is_in_vain(nothings: int, *, pairs: int, columns: int) -> bool:
     """Return whether so few choices selected a pair that the stage ends."""
-    return 50 * (choices - pairs) > min(50 + 5 * columns, 150 + columns) + 25 * pairs
+    return 50 * nothings > min(50 + 5 * columns, 150 + columns) + 25 * pairs
 
 
 def is_hopeless(least: int, n: int) -> bool:
@@ -169,8 +182,8 @@ def is_hopeless(least: int, n: int) -> bool:
     return least > HOPELESS * UNIT * n
 
 
-def _score_of_nothing(least: float, candidates: int, cost: Amount, margin: float = 0.0) -> int:
-    return round(float(choice_scale(SENSITIVITY, cost)) * (least * math.log(candidates) + margin))
+def _score_of_nothing(candidates: int, cost: Amount, margin: float) -> int:
+    return round(float(choice_scale(SENSITIVITY, cost)) * (math.log(candidates) + margin))
 
 
 def pair_noise(cards: IntArray, *, tables: int, cost: Amount) -> IntArray:
@@ -298,7 +311,7 @@ def open_pairs(graph: GrowingGraph, plan: AdaptivePlan, is_open: BoolArray, *, n
     allowed = graph.candidates(most_parents=plan.most_parents, noise=graph.noise(plan.of_tables), n=n)
     parent, child = np.nonzero(allowed & is_open)
     cost = plan.parent_cost(len(graph.cards))
-    if not parent.size or is_hopeless(_score_of_nothing(_LEAST_PARENTS, len(parent), cost), n):
+    if not parent.size or is_hopeless(_score_of_nothing(len(parent), cost, _MARGIN_OF_PARENTS), n):
         return parent[:0], child[:0]
     return parent, child
 
@@ -316,8 +329,8 @@ def chosen_parents(
         parent, child = open_pairs(graph, plan, is_open, n=n)
         if not parent.size:
             return
-        least = _score_of_nothing(_LEAST_PARENTS, len(parent), cost)
-        pair = choose(Candidates(parent, child, np.zeros_like(parent), least, cost))
+        least = _score_of_nothing(len(parent), cost, _MARGIN_OF_PARENTS)
+        pair = choose(Candidates(parent, child, least, cost))
         if pair is None:
             yield graph, PairChoice("parents", None, len(parent), cost)
             return

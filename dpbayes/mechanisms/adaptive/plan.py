@@ -11,6 +11,9 @@ from dpbayes.base.validation import InputError, brief, whole_number
 
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 1000), 1000
 
+PARTNERS = 4
+"""The most pairs that a target selects before the other columns."""
+
 _MOST_ROUNDS = 128
 """The largest number of rounds that add parents."""
 
@@ -37,6 +40,8 @@ class AdaptivePlan:
             measurement.
         batches: How often parents are chosen and measured.
         most_parents: The largest number of parents of a node.
+        target: The name of a column that will be predicted from the others. Half of the share of the forest is for its
+            own pairs, and tables with it are measured more precisely. "" for none.
 
     Raises:
         InputError: A number is outside its range, or no rho gives this epsilon and a delta above 0.
@@ -55,6 +60,7 @@ class AdaptivePlan:
     parents: Fraction = Fraction(2, 25)
     batches: int = 3
     most_parents: int = 3
+    target: str = ""
 
     def __post_init__(self) -> None:
         for name in ("epsilon", "delta", "one_way", "forest", "pairs", "parents"):
@@ -108,8 +114,13 @@ class AdaptivePlan:
         return share * (1 + Fraction(min(columns, _MANY), _MANY) * (_GROWTH - 1))
 
     def forest_cost(self, columns: int) -> Amount:
-        """Return the cost of every choice of a pair."""
-        return amount_in(self.measure, self._grown(self.forest, columns) * self.total / max(columns - 1, 1))
+        """Return the cost of every choice of a pair by a tree."""
+        share = self._grown(self.forest, columns) / (2 if self.target else 1)
+        return amount_in(self.measure, share * self.total / max(columns - 1, 1))
+
+    def partner_cost(self, columns: int) -> Amount:
+        """Return the cost of every choice of a pair by the target."""
+        return amount_in(self.measure, self._grown(self.forest, columns) * self.total / (2 * PARTNERS))
 
     def rounds(self, columns: int) -> int:
         """Return the most choices of parents in a batch."""
@@ -120,13 +131,13 @@ class AdaptivePlan:
         return amount_in(self.measure, self.parents * self.total / (self.rounds(columns) * self.batches))
 
 
-def plan_for(epsilon: float | Fraction | str, delta: float | Fraction | str) -> AdaptivePlan:
+def plan_for(epsilon: float | Fraction | str, delta: float | Fraction | str, target: str = "") -> AdaptivePlan:
     """Return the plan with the default shares for a pure epsilon, or for an epsilon at a delta above 0.
 
     A float means the decimal that it is written as. Errors: InputError.
     """
     exact = _exact("delta", delta)
-    return AdaptivePlan(epsilon=_exact("epsilon", epsilon), delta=exact, **({} if exact else PURE))
+    return AdaptivePlan(epsilon=_exact("epsilon", epsilon), delta=exact, target=target, **({} if exact else PURE))
 
 
 def _exact(name: str, value: float | Fraction | str) -> Fraction:

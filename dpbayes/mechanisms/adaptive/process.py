@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from itertools import chain
 from typing import Union
 
 import numpy as np
 
 from dpbayes.base.amounts import PrivacyMeasure, number_of
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.base.validation import InputError
+from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms.adaptive.choices import (
     MOST_RECORDS,
     Candidates,
@@ -20,6 +21,7 @@ from dpbayes.mechanisms.adaptive.choices import (
     PairChoice,
     chosen_forest,
     chosen_parents,
+    chosen_partners,
     drawn_by_scores,
     is_affordable,
     noise_of_columns,
@@ -39,7 +41,7 @@ from dpbayes.mechanisms.adaptive.measured import (
     table_prices,
     wanted_precisions,
 )
-from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
+from dpbayes.mechanisms.adaptive.plan import PARTNERS, AdaptivePlan
 from dpbayes.mechanisms.adaptive.reading import Measured, column_distributions, model_probabilities
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -50,6 +52,10 @@ MOST_STATES = 8192
 
 _PRICES = 1 << 42
 """About the sum of the prices at the whole budget: prices are fine, and sums fit the machine's whole numbers."""
+
+
+_OF_TARGET = 2.0
+"""The factor for the precision of tables with the target."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +85,12 @@ class Process:
 
     @classmethod
     def start(cls, plan: AdaptivePlan, columns: Network, n: int) -> "Process":
-        """Return the course before the first step, of n records of these columns; their arrows are not used."""
+        """Return the course before the first step, of n records of these columns; their arrows are not used.
+
+        Errors: InputError for a target that is no column.
+        """
+        if plan.target and plan.target not in columns.names:
+            raise InputError(f"The target {brief(plan.target)} is not a column.")
         alone = _network(columns, ((),) * len(columns.names))
         unit = int(_PRICES / plan.total)
         if plan.measure is PrivacyMeasure.EPSILON:
@@ -113,16 +124,17 @@ _Source = Union["_Curator", "_Released"]
 
 @dataclass(frozen=True, eq=False)
 class _Curator:
-    """A source of steps that sees the records: the table, its pair counts, and the draws."""
+    """A source of steps that sees the records: the table, its pair counts, the draws, and the name of the target."""
 
     data: Dataset
     counts: IntArray
     draws: Draws
+    target: str
 
     def measured(self, stage: str, process: Process, parents: Sequence[tuple[int, ...]], limit: Fraction) -> Process:
         """Return the course after measuring a network so that all measurements together cost at most the limit."""
         before = process.measured_over(parents)
-        prices = _prices(before, limit)
+        prices = _prices(before, limit, self.target)
         integers = before.noisy(self.data, prices, self.draws)
         return process.after(Measurement(stage, tuple(parents), tuple(prices.tolist()), integers))
 
@@ -140,7 +152,7 @@ def carried_out(plan: AdaptivePlan, data: Dataset, draws: Draws) -> Process:
     """Carry out all stages. Errors: InputError for a table without records, and for sizes above a limit."""
     require_feasible(data.states, data.n)
     columns = Network(data.names, data.states, ((),) * len(data.names))
-    process = course(plan, Process.start(plan, columns, data.n), _Curator(data, pair_counts(data), draws))
+    process = course(plan, Process.start(plan, columns, data.n), _Curator(data, pair_counts(data), draws, plan.target))
     if process.cost > plan.total:
         raise AssertionError("the steps cost more than the budget")
     return process
@@ -157,15 +169,18 @@ def course(plan: AdaptivePlan, process: Process, source: _Source) -> Process:
     return process if is_last else _with_parents(plan, process, graph, source)
 
 
-def _prices(measured: Measured, limit: Fraction) -> IntArray:
+def _prices(measured: Measured, limit: Fraction, target: str) -> IntArray:
     if isinstance(measured, MeasuredTables):
         return table_prices(measured, limit)
-    return new_prices(measured, wanted_precisions(measured.network), limit)
+    wanted, network = wanted_precisions(measured.network), measured.network
+    if target:
+        wanted[[member >> network.index(target) & 1 == 1 for member in network.closure.members]] *= _OF_TARGET
+    return new_prices(measured, wanted, limit)
 
 
 def most_steps(plan: AdaptivePlan, columns: int) -> int:
     """Return the most choices and measurements of a release."""
-    return columns + 2 + plan.batches * (plan.rounds(columns) + 1)
+    return columns + 2 + PARTNERS + plan.batches * (plan.rounds(columns) + 1)
 
 
 def _ends_with_pairs(plan: AdaptivePlan, graph: GrowingGraph, n: int) -> bool:
@@ -196,10 +211,15 @@ def _with_forest(plan: AdaptivePlan, process: Process, source: _Source) -> tuple
         margins = column_distributions(measured)
         return np.outer(margins, margins), noise + noise_of_columns(measured.variances[1:], cards)
 
-    pairs = []
+    pairs: list[tuple[int, int]] = []
     choose = source.choosing("forest", expected)
     allowed = is_affordable(np.outer(cards, cards), noise, measured.n) & np.outer(cards > 1, cards > 1)
-    for chosen in chosen_forest(allowed, choose, n=measured.n, cost=plan.forest_cost(len(cards))):
+    np.fill_diagonal(allowed, val=False)
+    forest = chosen_forest(allowed, choose, n=measured.n, cost=plan.forest_cost(len(cards)), pairs=pairs)
+    if plan.target:  # the forest begins after the last choice of the target
+        target, cost = measured.network.index(plan.target), plan.partner_cost(len(cards))
+        forest = chain(chosen_partners(target, allowed, choose, n=measured.n, cost=cost), forest)
+    for chosen in forest:
         process = process.after(chosen)
         pairs += [chosen.pair] if chosen.pair else []
     return process, GrowingGraph.of(rooted(pairs, len(cards)), cards)
