@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.base.parameters import Parameter
-from dpbayes.base.text import numeral, shortest, typed
+from dpbayes.base.text import numeral, shortest
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief, finite_number
 from dpbayes.model.network import Network
@@ -88,12 +88,8 @@ class PriorRule:
         return np.asarray(np.clip(shared, LEAST_CAPPED, 1.0) if self.kind is PriorKind.CAPPED else shared)
 
     def decimals(self, network: Network) -> tuple[str, ...]:
-        """Return the prior of a network as decimals of at most twelve digits: one for all cells, or one for each."""
-        if self.kind is PriorKind.SYMMETRIC:
-            return (typed(self.size),)
-        sizes = np.diff(network.cell_offsets)
-        texts = [typed(round(parameter, _PLACES)) for parameter in self.of_tables(sizes).tolist()]
-        return tuple(text for text, cells in zip(texts, sizes.tolist(), strict=True) for _ in range(cells))
+        """Return the prior of a network as the decimals of a request."""
+        return decimals_of(self.on(network))
 
     def fits(self, prior: Dirichlets) -> bool:
         """Whether this rule gives a prior (K,), whose decimals may be rounded."""
@@ -146,6 +142,13 @@ def prior_rule(value: "PriorRule | float | str") -> PriorRule:
                 "equivalent sample size after a colon if needed, such as bdeu:2."
             ) from None
     return PriorRule.symmetric().with_size(value)
+
+
+def decimals_of(prior: Dirichlets) -> tuple[str, ...]:
+    """Return the parameters of a prior (K,) as decimals of at most 20 places: the shortest texts of the doubles."""
+    values, cells = np.unique(prior.alpha, return_inverse=True)
+    texts = [shortest(round(value, _PLACES)) for value in values.tolist()]
+    return tuple(texts[cell] for cell in cells.tolist())
 
 
 def rule_of(prior: Dirichlets) -> PriorRule | None:

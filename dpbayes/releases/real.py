@@ -31,6 +31,7 @@ from dpbayes.posteriors.answers import QueryAnswer, evidence_of
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import Reading
+from dpbayes.posteriors.prior_rules import decimals_of
 from dpbayes.releases import ledger as books
 from dpbayes.releases.document import Document, read_document
 from dpbayes.releases.document.request import (
@@ -377,7 +378,7 @@ def request_for(mechanism: Any, dataset: str, table: Dataset) -> ReleaseRequest:
         mechanism=entry.name,
         n=table.n,
         missing=_states_of_missing(table, mechanism.prior.network.names),
-        prior=tuple(map(_text, mechanism.prior.alpha.tolist())),
+        prior=decimals_of(mechanism.prior),
         settings={name: _text(float(getattr(mechanism, name))) for name in form.settings},
         **own,
     )

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import dpbayes as dp
+from dpbayes.__main__ import main
 from dpbayes.mechanisms import REGISTRY
 from dpbayes.releases import ledger as books
 from dpbayes.releases.real import request_for
@@ -172,6 +173,30 @@ def test_a_mechanism_becomes_the_request_that_the_command_makes(entry):
     np.testing.assert_allclose(request.dirichlets.alpha, mechanism.prior.alpha, rtol=0)
     stated = request.stated.epsilon if request.stated else request.cost
     assert stated == Fraction(3, 2)
+
+
+@pytest.mark.parametrize("first", ["python", "command"])
+def test_the_command_and_python_make_one_request(first, tmp_path):
+    """The capped prior is 4/24 = 1/6 in each cell of "ill"."""
+    frame = pd.DataFrame({"age": AGE, "size": RNG.choice(["s", "m", "l", "x"], 2000), "ill": AGE > 60})
+    declared = {"age": dp.cuts(0, 30, 60, 120), "size": ["s", "m", "l", "x"], "ill": [False, True]}
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    (tmp_path / "d.json").write_text(dp.write_domains(declared))
+    ledger = dp.open_ledger(tmp_path / "t.ledger", epsilon=3, reason="a test")
+    words = ["release", "--ledger", str(ledger), "--dataset", "table", "--data", str(tmp_path / "t.csv"), "--domains"]
+    words += [str(tmp_path / "d.json"), "--network", "age -> ill; size -> ill", "--mechanism", "laplace"]
+    words += ["--epsilon", "1", "--graph-unseen", "--out", str(tmp_path / "c.json")]
+    table = dp.Table.from_frame(frame, declared)
+    mechanism = dp.LaplaceUpdates(prior=dp.network("age -> ill; size -> ill", table), epsilon=1)
+    doors = {
+        "command": lambda: main(words),
+        "python": lambda: dp.release(table, mechanism, graph_unseen=True, ledger=ledger).save(tmp_path / "p.json"),
+    }
+    for door in sorted(doors, key=lambda door: door != first):
+        doors[door]()
+    assert (tmp_path / "c.json").read_bytes() == (tmp_path / "p.json").read_bytes()
+    assert books.read_books(ledger).account("table").left == 2
+    assert repr(1 / 6) in dp.load(tmp_path / "c.json").read.request.prior
 
 
 def test_a_mechanism_is_released_with_its_own_noise():

@@ -86,8 +86,8 @@ def test_a_release_is_written_with_its_four_sentences_and_shown_again_for_nothin
 @pytest.mark.parametrize(
     ("mechanism", "option", "prior"),
     [
-        ("laplace", None, ("1",) * 3 + ("0.444444444444",) * 9),  # 4/9 of a node with nine cells
-        ("laplace", "capped:3", ("1",) * 3 + ("0.333333333333",) * 9),
+        ("laplace", None, ("1",) * 3 + ("0.4444444444444444",) * 9),  # 4/9 of a node with nine cells
+        ("laplace", "capped:3", ("1",) * 3 + ("0.3333333333333333",) * 9),
         ("laplace", "0.30", ("0.3",)),
         ("map", None, ("1",)),
     ],
