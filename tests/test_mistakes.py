@@ -93,7 +93,7 @@ MISTAKES = {
         "LaplaceUpdates",
         "dp.LaplaceUpdates",
     ),
-    "a file's name instead of its text": (lambda: dp.read_domains("d.toml"), "JSON or TOML", "not its name"),
+    "a description that is not there": (lambda: dp.read_domains("d.toml"), "d.toml", "No such file"),
     "a text as a question's evidence": (
         lambda: dp.Question(ASIA, "dysp", "yes", "smoke=yes"),
         "str",

@@ -45,7 +45,7 @@ from dpbayes.releases.publishing import drawn_document, publish_once, require_de
 from dpbayes.releases.reading import answer_under, records_of
 from dpbayes.releases.verify import contents_of
 from dpbayes.sources.columns import states_of_missing
-from dpbayes.sources.domains import DeclaredColumn
+from dpbayes.sources.domains import Declarations, DeclaredColumn, declare
 from dpbayes.sources.table import Table
 
 
@@ -224,12 +224,13 @@ class RealRelease:
         return file
 
 
-def load(path: str | PathLike[str], table: Table | None = None) -> RealRelease:
+def load(path: str | PathLike[str], table: Table | Declarations | None = None) -> RealRelease:
     """Return the release of a file. `verify` checks it.
 
     Args:
         path: The file, such as release.json.
-        table: A table with the declarations, for the types of synthetic records. Its records are not used.
+        table: The declarations of the columns, for synthetic numbers; or a table, for the types of its frame, too. Its
+            records are not used.
 
     Returns:
         The release.
@@ -244,6 +245,10 @@ def load(path: str | PathLike[str], table: Table | None = None) -> RealRelease:
         ...     print(refusal)
         The file "nowhere.json" cannot be read: No such file or directory.
     """
+    if table is not None and not isinstance(table, Table):
+        columns = declare(table)
+        names, states = [column.name for column in columns], [column.domain for column in columns]
+        table = Table(tuple(names), tuple(states), np.empty((0, len(names)), dtype=np.uint8), columns)
     loaded = RealRelease(contents_of(path), table and table.take(slice(0)))
     _ = loaded.read
     return loaded

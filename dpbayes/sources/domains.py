@@ -9,6 +9,9 @@ import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
+from os import PathLike
+from os.path import isfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,8 +35,11 @@ class CutPoints:
     codes: tuple[float, ...] = ()
 
 
-Declaration = Column | CutPoints | Sequence[object] | Mapping[str, Sequence[object]]
-"""What declares a column: its values, groups of values by their label, or `cuts`."""
+Declaration = Column | CutPoints | Sequence[object] | Mapping[str, object]
+"""What declares a column: its values, groups of values by their label, `cuts`, or an entry of a domain description."""
+
+Declarations = Mapping[str, Declaration] | Sequence["Column | DeclaredColumn"] | str | PathLike[str]
+"""Declarations by column, declared columns, or the file of a domain description."""
 
 
 def cuts(*points: float | None, missing: str | float | Sequence[float] | None = None) -> CutPoints:
@@ -77,16 +83,17 @@ def _codes(missing: Any) -> tuple[float, ...]:
     return tuple(missing) if isinstance(missing, Iterable) else (missing,)
 
 
-def declare(declarations: Mapping[str, Declaration]) -> tuple[Column, ...]:
+def declare(declarations: Declarations) -> tuple[Column, ...]:
     """Return the public domains of columns from declarations that were made without the records.
 
     Args:
-        declarations: For each column its values, a mapping of labels to the values of each group, `cuts`, or a
-            `Categories` or `Cuts`. None (or NaN or "") among the values declares that missing values are a
-            state of their own; in a group, they belong to this group.
+        declarations: For each column its values, a mapping of labels to the values of each group, `cuts`, a
+            `Categories` or `Cuts`, or an entry of a domain description, such as {"values": ["no", "yes"]}. None (or
+            NaN or "") among the values declares that missing values are a state of their own; in a group, they belong
+            to this group. Or the file of a domain description, or what `read_domains` returns.
 
     Returns:
-        The columns, in the order of the declarations.
+        The columns in use, in the order of the declarations.
 
     Raises:
         InputError: A declaration is of another kind, or declares no valid domain.
@@ -95,32 +102,53 @@ def declare(declarations: Mapping[str, Declaration]) -> tuple[Column, ...]:
         >>> [column.domain for column in dp.declare({"smoker": ["no", "yes"], "blood": ["A", "B", "0", None]})]
         [('no', 'yes'), ('A', 'B', '0', 'missing')]
     """
-    if not isinstance(declarations, Mapping):
-        raise InputError(
-            f"The declarations must be a dictionary of columns, not {brief(declarations)}: write, for example, "
-            '{"smoker": ["no", "yes"]}.'
-        )
-    return tuple(_declared(name, declaration) for name, declaration in declarations.items())
+    columns = [column for column in _described(declarations) if column.use]
+    for column in columns:
+        if column.domain is None:
+            raise InputError(f'Column {brief(column.name)} has no declared values. Declare them, or add "use": False.')
+    return tuple(column.domain for column in columns if column.domain is not None)
 
 
-def _declared(name: str, declaration: Declaration) -> Column:
+def _described(declarations: object) -> "tuple[DeclaredColumn, ...]":
+    """Return the columns of declarations in any form. Errors: InputError."""
+    if isinstance(declarations, str | PathLike):
+        return read_domains(declarations)
+    if isinstance(declarations, Mapping):
+        return tuple(_declared(name, declaration) for name, declaration in declarations.items())
+    columns: Any = declarations if isinstance(declarations, Sequence) else [type(declarations).__name__]
+    for column in columns:
+        if not isinstance(column, Categories | Cuts | DeclaredColumn):
+            raise InputError(
+                f"declarations must be a dictionary of columns or the file of one, not {brief(column)}: write, for "
+                'example, {"smoker": ["no", "yes"]}.'
+            )
+    return tuple(c if isinstance(c, DeclaredColumn) else DeclaredColumn(c.name, c) for c in columns)
+
+
+def _declared(name: str, declaration: object) -> "DeclaredColumn":
+    if isinstance(declaration, Mapping):
+        is_entry = set(declaration) <= set(_DOMAINS | _RULES | _ABOUT)
+        return _column(name, declaration) if is_entry else DeclaredColumn(name, _grouped(name, declaration))
+    return DeclaredColumn(name, _domain_of(name, declaration))
+
+
+def _domain_of(name: str, declaration: Any) -> Column:
     if isinstance(declaration, Categories | Cuts):
-        if declaration.name != name:
-            raise InputError(f"The declaration of column {brief(name)} is that of column {brief(declaration.name)}.")
         return declaration
     if isinstance(declaration, CutPoints):
         low, *points, high = declaration.points
         column = Cuts(name, tuple(points), limits=(low, high), public=True)
         return replace(column, missing=declaration.missing, codes=declaration.codes)
-    if isinstance(declaration, Mapping):
-        groups = {label: _texts(name, values) for label, values in declaration.items()}
-        blank = [label for label, values in groups.items() if len(values) < len(declaration[label])]
-        if len(blank) > 1:
-            raise InputError(f"Missing values of {brief(name)} are in {len(blank)} groups. Write None in one of them.")
-        values, missing = tuple(groups.values()), next(iter(blank), None)
-        return Categories(name, tuple(groups), values=values, public=True, missing=missing)
     states = _texts(name, declaration)
     return Categories(name, states, public=True, missing=MISSING if len(states) < len(declaration) else None)
+
+
+def _grouped(name: str, declaration: Mapping[str, Any]) -> Categories:
+    groups = {label: _texts(name, values) for label, values in declaration.items()}
+    blank = [label for label, values in groups.items() if len(values) < len(declaration[label])]
+    if len(blank) > 1:
+        raise InputError(f"Missing values of {brief(name)} are in {len(blank)} groups. Write None in one of them.")
+    return Categories(name, tuple(groups), values=tuple(groups.values()), public=True, missing=next(iter(blank), None))
 
 
 def _texts(name: str, values: object) -> tuple[str, ...]:
@@ -193,7 +221,7 @@ def write_domains(columns: Iterable[DeclaredColumn | Column] | Mapping[str, Decl
     """Return a domain description as JSON, which `read_domains` reads.
 
     Args:
-        columns: The columns, as `read_domains` or `declare` returns them, or declarations as `declare` takes them.
+        columns: Declarations as `declare` takes them, or the columns that `read_domains` or `declare` returns.
 
     Returns:
         The text, a column on each line.
@@ -202,9 +230,8 @@ def write_domains(columns: Iterable[DeclaredColumn | Column] | Mapping[str, Decl
         >>> dp.read_domains(dp.write_domains({"rain": ["no", "yes"]}))[0].domain.states
         ('no', 'yes')
     """
-    columns = declare(columns) if isinstance(columns, Mapping) else columns
-    declared = (c if isinstance(c, DeclaredColumn) else DeclaredColumn(c.name, c) for c in columns)
-    lines = (f"  {_json(column.name)}: {_json(_entry(column))}" for column in declared)
+    described = _described(columns if isinstance(columns, Mapping) else tuple(columns))
+    lines = (f"  {_json(column.name)}: {_json(_entry(column))}" for column in described)
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
@@ -234,28 +261,35 @@ def _number(point: float) -> float | int:
     return int(point) if point.is_integer() and abs(point) < 1e15 else point
 
 
-def read_domains(text: str | bytes) -> tuple[DeclaredColumn, ...]:
+def read_domains(source: str | bytes | PathLike[str]) -> tuple[DeclaredColumn, ...]:
     """Return the columns that a domain description declares, in its order.
 
     Args:
-        text: The description, a file of JSON or TOML with an entry for each column, such as `smoker = ["no", "yes"]`.
-            docs/your-table.md shows every form.
+        source: The file of the description or its text, JSON or TOML with an entry for each column, such as
+            `smoker = ["no", "yes"]`. docs/your-table.md shows every form.
 
     Returns:
         The columns, each with its domain and whether it is in use.
 
     Raises:
-        InputError: The text is neither JSON nor TOML, or declares a column in another form.
+        InputError: The file cannot be read, is neither JSON nor TOML, or declares a column in another form.
 
     Example:
         >>> dp.read_domains('rain = ["no", "yes"]')[0].domain.states
         ('no', 'yes')
     """
-    entries = _entries(utf8_text(text) if isinstance(text, bytes) else text)
+    what, text = "description", source
+    if isinstance(text, PathLike) or (isinstance(text, str) and (text.endswith((".json", ".toml")) or isfile(text))):
+        what = f"file {brief(source, 200)}"
+        try:
+            text = Path(text).read_bytes()
+        except OSError as error:
+            raise InputError(f"The {what} cannot be read: {error.strerror}.") from None
+    entries = _entries(what, utf8_text(text) if isinstance(text, bytes) else text)
     return tuple(_column(name, entry) for name, entry in entries.items())
 
 
-def _entries(text: str) -> dict[str, object]:
+def _entries(what: str, text: str) -> dict[str, object]:
     is_json = text.lstrip().startswith("{")
     try:
         entries: dict[str, object] = json.loads(text, object_pairs_hook=_object) if is_json else tomllib.loads(text)
@@ -263,10 +297,9 @@ def _entries(text: str) -> dict[str, object]:
         raise
     except (ValueError, RecursionError) as error:
         kind = "valid JSON" if is_json else "JSON or TOML"
-        cure = " Pass the text of the file, not its name." if text.endswith((".json", ".toml")) else ""
-        raise InputError(f"The description is not {kind}: {brief(str(error), 80)}.{cure}") from None
+        raise InputError(f"The {what} is not {kind}: {brief(str(error), 80)}.") from None
     if not entries and not is_json:
-        raise InputError('The description declares no column. Write a line for each, such as smoker = ["no", "yes"].')
+        raise InputError(f'The {what} declares no column. Write a line for each, such as smoker = ["no", "yes"].')
     return entries
 
 
@@ -301,8 +334,10 @@ def _domain(name: str, kind: str, fields: Mapping[str, Any]) -> Column:
     given = fields[kind]
     if kind == "points":
         column: Column = Cuts(name, tuple(given), public=True)
+    elif kind == "groups":
+        column = _grouped(name, given)
     else:
-        (column,) = declare({name: cuts(*given) if kind == "cuts" else given})
+        column = _domain_of(name, cuts(*given) if kind == "cuts" else given)
     missing, public = fields.get("missing", False), fields.get("public", True)
     state = missing if isinstance(missing, str) else MISSING if missing is True else column.missing
     if isinstance(column, Cuts):

@@ -1,7 +1,7 @@
 """A table with the declarations of its columns: from a data frame, and back to one."""
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -12,27 +12,8 @@ from dpbayes.base.randomness import generator
 from dpbayes.base.types import Codes, FloatArray
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.dataset import Dataset
-from dpbayes.sources.columns import Categories, Column, Cuts, encode, remarks
-from dpbayes.sources.domains import Declaration, DeclaredColumn, declare, value_text
-
-
-def columns_of(declarations: "Declarations") -> tuple[Column, ...]:
-    """Return the public domains of declarations in any form. Errors: InputError for a column without a domain."""
-    if isinstance(declarations, Mapping):
-        return declare(declarations)
-    columns = []
-    for declared in declarations:
-        if isinstance(declared, DeclaredColumn) and not declared.use:
-            continue
-        column = declared.domain if isinstance(declared, DeclaredColumn) else declared
-        if not isinstance(column, Categories | Cuts):
-            raise InputError(f"A declared column must be a Categories or Cuts, not {brief(declared)}.")
-        columns.append(column)
-    return tuple(columns)
-
-
-Declarations = Mapping[str, Declaration] | Sequence[Column | DeclaredColumn]
-"""Declarations by column, or declared columns."""
+from dpbayes.sources.columns import Column, Cuts, encode, remarks
+from dpbayes.sources.domains import Declarations, declare, value_text
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,7 +58,7 @@ class Table(Dataset):
 
         Args:
             frame: A data frame of pandas, polars or pyarrow, or of another library that narwhals supports.
-            declarations: As `declare` takes them, or the columns that `read_domains` returns.
+            declarations: As `declare` takes them: a dictionary, or the file of a domain description.
 
         Returns:
             The table. A `UserWarning` states what missing values count as, if the declaration does not, and how many
@@ -93,7 +74,7 @@ class Table(Dataset):
             >>> dp.Table.from_frame(frame, {"rain": ["no", "yes", None]}).states
             (('no', 'yes', 'missing'),)
         """
-        columns = columns_of(declarations)
+        columns = declare(declarations)
         try:
             data = nw.from_native(frame, eager_only=True)
         except TypeError:

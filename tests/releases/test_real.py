@@ -58,6 +58,9 @@ def test_a_release_is_charged_saved_loaded_verified_and_queried(ledger, tmp_path
     typed = dp.load(file, dp.Table.from_frame(FRAME.head(0), DECLARED))
     assert typed.synthetic(10).to_frame().dtypes.to_dict() == FRAME.dtypes.to_dict()
     assert dp.load(file, TABLE).table.n == 0
+    assert dp.load(file, DECLARED).synthetic(50).to_frame()["age"].between(0, 120).all()
+    with pytest.raises(dp.InputError, match='"DataFrame"'):
+        dp.load(file, FRAME)
 
 
 def test_the_same_request_costs_nothing_and_again_charges(ledger):

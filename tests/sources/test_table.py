@@ -144,7 +144,10 @@ def test_declared_missing_values_come_back_in_types_that_have_them():
         (FRAME, {"blood": {"A", "B", "0"}}, ("blood", "list of its values")),
         (FRAME, {"visits": [0, 1]}, ("visits", '"2" in record 2', "cut points")),
         (FRAME, {}, ("at least one column",)),
-        (FRAME, ["smoker"], ("Categories",)),
+        (FRAME, ["smoker"], ('"smoker"', '["no", "yes"]')),
+        (DECLARED, FRAME, ("declarations", "DataFrame", '["no", "yes"]')),
+        (FRAME, {"visits": {"values": [1, 2], "cuts": [0, 1, 2]}}, ("visits", "one of the fields")),
+        (FRAME, {"visits": {"meaning": "visits a year"}}, ("visits", '"use": False')),
         ("clinic.csv", DECLARED, ("data frame", "str", "read_csv")),
         ({"a": [1]}, {"a": [1]}, ("data frame", "dict")),
         (FRAME, {"age": dp.Categories("other", ("a",))}, ("age", "other")),
@@ -155,6 +158,29 @@ def test_a_mistake_has_one_sentence(frame, declarations, names):
     with pytest.raises(dp.InputError) as refusal:
         dp.Table.from_frame(frame, declarations)
     assert all(name in str(refusal.value) for name in names)
+
+
+def test_entries_of_a_file_and_files_are_declarations(tmp_path):
+    """Only an entry has nothing but these fields: groups with one of their names among other labels stay groups."""
+    entries = {
+        "smoker": {"values": [False, True], "use": True},
+        "age": {"cuts": [0, 30, 50, 120], "missing": True},
+        "blood": {"use": False},
+        "region": {"groups": {"values": ["a", "b"], "cuts": ["c"]}},
+        "visits": {"values": [1], "other": [2]},
+    }
+    table = dp.Table.from_frame(FRAME, entries)
+    assert table.states == (
+        *(("False", "True"), ("< 30", "30 to < 50", ">= 50", "missing")),
+        *(("values", "cuts"), ("values", "other")),
+    )
+    file = tmp_path / "entries.txt"
+    file.write_text(dp.write_domains(entries))
+    for same in (file, str(file), file.read_text(), dp.read_domains(file), dp.read_domains(str(file))):
+        assert dp.Table.from_frame(FRAME, same).columns == table.columns
+    file.write_text("a = [")
+    with pytest.raises(dp.InputError, match=r'entries.txt" is not JSON or TOML'):
+        dp.declare(file)
 
 
 def test_a_blank_value_declares_missing_values():
