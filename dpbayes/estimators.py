@@ -21,7 +21,9 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import Codes, FloatArray
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.mechanisms import releasable
-from dpbayes.mechanisms.adaptive.release import release, simulate_adaptive
+from dpbayes.mechanisms.adaptive.draws import OpenDPDraws, SimulatedDraws
+from dpbayes.mechanisms.adaptive.plan import plan_for
+from dpbayes.mechanisms.adaptive.release import released
 from dpbayes.mechanisms.noise.exact import rounded_up
 from dpbayes.mechanisms.release import Outcome, Release
 from dpbayes.model.counts import count
@@ -371,11 +373,9 @@ def _exact(name: str, value: Any) -> Fraction:
 
 def _adaptive(model: Any, table: Dataset) -> _Fitted:
     epsilon, delta = _exact("epsilon", model.epsilon), _exact("delta", model.delta)
-    if model.random_state is None:
-        released = release(table, epsilon=epsilon, delta=delta)
-    else:
-        released = simulate_adaptive(table, epsilon=epsilon, delta=delta, rng=_generator(model))
-    return _Fitted(released.network, released.probabilities, released.guarantee)
+    draws = OpenDPDraws() if model.random_state is None else SimulatedDraws(_generator(model))
+    release = released(plan_for(epsilon, delta), table, draws)
+    return _Fitted(release.network, release.probabilities, release.guarantee)
 
 
 def _tables(model: Any, table: Dataset, network: Network) -> _Fitted:

@@ -13,11 +13,11 @@ from dpbayes.base.references import Reference
 from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import require_type
-from dpbayes.mechanisms.adaptive.draws import OpenDPDraws, SimulatedDraws
+from dpbayes.mechanisms.adaptive.draws import Draws, OpenDPDraws, SimulatedDraws
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
-from dpbayes.mechanisms.adaptive.process import Process, carried_out, require_feasible
+from dpbayes.mechanisms.adaptive.process import Process, carried_out
 from dpbayes.mechanisms.adaptive.reading import PRIOR, Measured, model_probabilities
-from dpbayes.mechanisms.noise.exact import opendp, rounded_up
+from dpbayes.mechanisms.noise.exact import rounded_up
 from dpbayes.mechanisms.release import Release, ReleasedPosterior
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -117,6 +117,15 @@ class AdaptiveRelease:
         return even_records(self.network, self.probabilities, n, generator(seed))
 
 
+def released(plan: AdaptivePlan, table: Dataset, draws: Draws) -> AdaptiveRelease:
+    """Return a release with these draws. Its cost is not charged to a ledger, and each call costs the guarantee again.
+
+    The domains of the table must not depend on its records. Errors: InputError if the table is too large or has no
+    records, or if OpenDP is needed and not installed.
+    """
+    return AdaptiveRelease(plan, carried_out(plan, table, draws), is_simulated=not isinstance(draws, OpenDPDraws))
+
+
 def simulate_adaptive(
     table: Dataset,
     *,
@@ -147,35 +156,4 @@ def simulate_adaptive(
         ε = 1, δ = 0.00001
     """
     require_type("table", table, Dataset, "Read a data frame with dp.Table.from_frame.")
-    plan = plan_for(epsilon, delta)
-    return AdaptiveRelease(plan, carried_out(plan, table, SimulatedDraws(generator(rng))), is_simulated=True)
-
-
-def release(table: Dataset, *, epsilon: float | Fraction | str, delta: float | Fraction | str = 0) -> AdaptiveRelease:
-    """Release a graph over all columns of a table, and its tables, under one (epsilon, delta).
-
-    OpenDP draws all noise and all choices exactly, from the operating system's randomness. The graph and the tables
-    are chosen for a small error of the tables of two columns. The domains of the table must not depend on its records.
-    The cost is not charged to a ledger: the curator must account for it. Each call costs the guarantee again.
-
-    Args:
-        table: The table, with public domains.
-        epsilon: The epsilon of the guarantee; a float means the decimal that it is written as.
-        delta: The delta of the guarantee; 0 for pure privacy, whose error is larger.
-
-    Returns:
-        The release.
-
-    Raises:
-        InputError: A number is outside its range, the table is too large or has no records, or OpenDP is not installed.
-
-    Example:
-        >>> released = release(dp.load_shipped("house_votes_84"), epsilon=1, delta=1e-5)
-        >>> print(released.guarantee)
-        ε = 1, δ = 0.00001
-    """
-    require_type("table", table, Dataset, "Read a data frame with dp.Table.from_frame.")
-    plan = plan_for(epsilon, delta)
-    require_feasible(table.states, table.n)
-    opendp()  # before anything is drawn
-    return AdaptiveRelease(plan, carried_out(plan, table, OpenDPDraws()), is_simulated=False)
+    return released(plan_for(epsilon, delta), table, SimulatedDraws(generator(rng)))

@@ -13,11 +13,11 @@ from dpbayes.base.amounts import number_of
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.adaptive import choices, draws, process
 from dpbayes.mechanisms.adaptive.choices import SENSITIVITY
-from dpbayes.mechanisms.adaptive.draws import SimulatedDraws, confirmed_choice, confirmed_noise
+from dpbayes.mechanisms.adaptive.draws import OpenDPDraws, SimulatedDraws, confirmed_choice, confirmed_noise
 from dpbayes.mechanisms.adaptive.measured import MeasuredTables, measurable, table_prices
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import carried_out
-from dpbayes.mechanisms.adaptive.release import release
+from dpbayes.mechanisms.adaptive.release import released
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from tests.conftest import thorough
@@ -198,13 +198,13 @@ def test_combined_tables_are_weighted_least_squares() -> None:
 
 
 def test_a_pure_release_has_a_pure_guarantee(asia: Dataset) -> None:
-    released = release(asia.take(slice(0, 500)), epsilon=2, delta=0)
-    assert str(released.guarantee) == "ε = 2"
-    assert released.guarantee.delta == 0
-    assert released.plan.total == 2 >= released.spent > Fraction(19, 10)
-    assert not released.is_simulated
-    posterior = released.noise_aware(points=64)
-    np.testing.assert_allclose(released.network.row_sums(posterior.mean), 1)
+    release = released(plan_for(2, 0), asia.take(slice(0, 500)), OpenDPDraws())
+    assert str(release.guarantee) == "ε = 2"
+    assert release.guarantee.delta == 0
+    assert release.plan.total == 2 >= release.spent > Fraction(19, 10)
+    assert not release.is_simulated
+    posterior = release.noise_aware(points=64)
+    np.testing.assert_allclose(release.network.row_sums(posterior.mean), 1)
 
 
 def test_a_release_ends_with_the_pairs_where_no_parent_can_be_chosen(asia: Dataset) -> None:

@@ -27,7 +27,7 @@ from dpbayes.mechanisms.adaptive.process import (
     require_feasible,
 )
 from dpbayes.mechanisms.adaptive.reading import column_distributions, column_prior, model_probabilities
-from dpbayes.mechanisms.adaptive.release import AdaptiveRelease, release, simulate_adaptive
+from dpbayes.mechanisms.adaptive.release import AdaptiveRelease, released, simulate_adaptive
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.pair_marginals import pair_marginals
@@ -131,7 +131,7 @@ def test_the_noise_model_states_the_variance_of_the_tables(asia: Dataset) -> Non
 
 
 def test_a_real_release_has_the_guarantee_and_another_graph_of_noise_each_time(asia: Dataset) -> None:
-    first, second = (release(asia.take(slice(0, 500)), epsilon=2, delta="0.00001") for _ in range(2))
+    first, second = (released(plan_for(2, "0.00001"), asia.take(slice(0, 500)), OpenDPDraws()) for _ in range(2))
     assert not first.is_simulated
     assert str(first.guarantee) == "ε = 2, δ = 0.00001"
     assert first.spent <= first.plan.rho
@@ -250,7 +250,7 @@ def test_tables_without_anything_to_release_are_refused(table: Dataset, message:
 @pytest.mark.parametrize("epsilon", ["abc", 0, -1, 1001, math.inf])
 def test_an_epsilon_out_of_range_is_refused(asia: Dataset, epsilon) -> None:
     with pytest.raises(InputError, match=r"epsilon|number"):
-        release(asia, epsilon=epsilon, delta=1e-5)
+        dp.simulate_adaptive(asia, epsilon=epsilon, delta=1e-5, rng=1)
 
 
 def test_a_plan_that_leaves_nothing_for_the_families_is_refused() -> None:
