@@ -10,8 +10,8 @@ __version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from dpbayes import estimators as estimators
+    from dpbayes import plot as plot
     from dpbayes.api import *  # noqa: F403
-    from dpbayes.boards import plot as plot
 
 
 def __getattr__(name: str) -> object:
@@ -20,7 +20,7 @@ def __getattr__(name: str) -> object:
     `dp.plot` and `dp.estimators`, which need packages of their own, are imported when they are first used.
     """
     if name in ("estimators", "plot"):
-        return import_module(f"dpbayes.{'boards.' * (name == 'plot')}{name}")
+        return import_module(f"dpbayes.{name}")
     api = import_module("dpbayes.api")
     if name == "__all__" or name in api.__all__:
         return getattr(api, name)

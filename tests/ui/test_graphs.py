@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpbayes.base.validation import InputError
-from dpbayes.boards.dag import HEIGHT, WIDTH
+from dpbayes.figures.dag import HEIGHT, WIDTH
 from dpbayes.sources.named_networks import MAX_NODES, NAMED
 from dpbayes.ui.session.graphs import MAX_NAME, TEMPLATES, Graph, code_of, drawable, graph_of, network_of, placed
 from dpbayes.ui.widgets import dag_editor

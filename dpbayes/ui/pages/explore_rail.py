@@ -7,7 +7,7 @@ import streamlit as st
 from dpbayes.base import terms
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, many
-from dpbayes.boards.dag import dag_mask, places_in_rows
+from dpbayes.figures.dag import dag_mask, places_in_rows
 from dpbayes.mechanisms import PRIVATE, reads_records
 from dpbayes.model.network import statement
 from dpbayes.model.question import Question, first_question

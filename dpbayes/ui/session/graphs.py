@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from dpbayes.base.validation import InputError, brief, distinct_names, whole_number
-from dpbayes.boards.dag import HEIGHT, WIDTH, layered_positions
+from dpbayes.figures.dag import HEIGHT, WIDTH, layered_positions
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import MAX_NODES, NAMED, chain, empty, full, load_named, naive_bayes, tree
 

@@ -13,8 +13,8 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import label_of
 from dpbayes.base.text import escaped, numeral, numeral_above
 from dpbayes.boards.board import View
-from dpbayes.boards.dag import dag_mask, layered_positions, places_in_rows
 from dpbayes.boards.static import released_rows
+from dpbayes.figures.dag import dag_mask, layered_positions, places_in_rows
 from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior
 from dpbayes.model.network import Network, assignment
 from dpbayes.model.query import query

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import dpbayes as dp
-from dpbayes.boards import plot
+from dpbayes import plot
 
 NETWORK, CPTS = dp.load_named("asia")
 DATA = dp.sample_dataset(NETWORK, CPTS, 500, np.random.default_rng(1))

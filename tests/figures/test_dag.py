@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from dpbayes.boards.dag import TALL, dag_svg, layered_positions
+from dpbayes.figures.dag import TALL, dag_svg, layered_positions
 from dpbayes.sources.named_networks import load_named
 
 SPACE = "{http://www.w3.org/2000/svg}"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpbayes.boards import dag
-from dpbayes.boards.dag import HEIGHT, WIDTH, _mean
+from dpbayes.figures import dag
+from dpbayes.figures.dag import HEIGHT, WIDTH, _mean
 from dpbayes.sources.named_networks import NAMED, load_named
 
 

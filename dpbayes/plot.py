@@ -12,13 +12,13 @@ import numpy as np
 from dpbayes.audit.report import AuditReport
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError, brief, require_type
-from dpbayes.boards.dag import dag_figure, layered_positions
 from dpbayes.experiments.accuracy.methods import METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, epsilon_grid
 from dpbayes.experiments.accuracy.study import accuracy_study
 from dpbayes.experiments.releases import density, density_grid
 from dpbayes.figures.accuracy import accuracy_figure
 from dpbayes.figures.audit import Mark, privacy_curve_figure
+from dpbayes.figures.dag import dag_figure, layered_positions
 from dpbayes.figures.posterior import density_figure
 from dpbayes.figures.style import PlotlyFigure
 from dpbayes.mechanisms import PRIVATE
