@@ -171,8 +171,9 @@ def _preview(chosen: Chosen) -> None:
     st.subheader("Preview: not private (curator view)")
     key = names, states, tuple(numbers.tobytes() for numbers in records)
     show("columns", key, lambda: table_columns(names, states, records))
-    st.caption("The first records")
-    st.dataframe(chosen.connected.head if chosen.is_connected else _first_records(chosen), hide_index=True)
+    if not chosen.is_connected:  # whose first records are above
+        st.caption("The first records")
+        st.dataframe(_first_records(chosen), hide_index=True)
     note_looked(chosen, RECORDS)
 
 

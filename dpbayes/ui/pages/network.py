@@ -149,11 +149,10 @@ def _add_columns(chosen: Chosen, again: Callable[[], None]) -> None:
         return
     picked = st.multiselect("Columns of the table that are not in the network", unused, key="unused")
     if picked and st.button("Add as nodes"):
-        places = {name: (60 + 90.0 * (i % 10), 40 + 30.0 * (i // 10)) for i, name in enumerate(picked)}
         states = {name: chosen.domains[name] for name in picked}
-        added = Graph((*old.names, *picked), old.edges, {**old.places, **places}, {**old.states, **states})
+        added = Graph((*old.names, *picked), old.edges, old.places, {**old.states, **states})
         with sentence_instead():
-            replace_drawing("", graph=code_of(drawable(added)))
+            replace_drawing("", graph=code_of(drawable(placed(added))))
             again()
 
 
