@@ -3,6 +3,7 @@
 If the ledger names a signing key, a release is signed before the ledger stores it.
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,7 +23,7 @@ from dpbayes.releases import ledger
 from dpbayes.releases.document.document import Composed, Provenance, document_bytes
 from dpbayes.releases.document.request import AdaptiveRequest, Chargeable, ReleaseRequest, question_of
 from dpbayes.releases.document.sampled import SampledSteps, SampledTables
-from dpbayes.releases.signing import signed, signing_key
+from dpbayes.releases.signing import named_keys, signed, signing_key
 from dpbayes.sources.domains import DeclaredColumn
 
 
@@ -98,6 +99,19 @@ def publish_once(
         return published, False
     past = ledger.read_books(path).on(request.dataset, question_of(request)) if again else ()
     return publish(path, request, data, after=past[-1].row if past else 0), True
+
+
+def unsigned_note(path: Path, document: bytes) -> str:
+    """Return a sentence about an earlier release that the ledger's later key did not sign; "" for others.
+
+    The document stays as it is: another one would not be the one that the ledger contains.
+    """
+    if "signature" in json.loads(document) or not named_keys(path):
+        return ""
+    return (
+        "This release is not signed, because it is older than the ledger's signing key. Publish it without a signature, "
+        "or make a new release, which is signed and charged again: --again, or again=True in Python."
+    )
 
 
 # Sampling

@@ -41,7 +41,7 @@ from dpbayes.releases.document.request import (
     typed_amount,
 )
 from dpbayes.releases.output import require_output, write_output
-from dpbayes.releases.publishing import drawn_document, publish_once, require_declared
+from dpbayes.releases.publishing import drawn_document, publish_once, require_declared, unsigned_note
 from dpbayes.releases.reading import answer_under, records_of
 from dpbayes.releases.verify import contents_of
 from dpbayes.sources.columns import states_of_missing
@@ -219,7 +219,11 @@ class RealRelease:
         file = Path(path)
         if file.is_file() and file.read_bytes() == self.document:
             return file
-        require_output(file, [], force=force)
+        try:
+            require_output(file, [], force=force)
+        except InputError as error:
+            kept = "A ledger keeps its releases: the same call without again=True returns this release at no cost."
+            raise InputError(f"{error} {kept}") from None
         write_output(file, self.document, force=force)
         return file
 
@@ -409,7 +413,9 @@ def _accounted(
         raise InputError(f"There is no ledger at {path}. Open a dataset in it first: {NEW_LEDGER}.")
     for doubt in books.table_doubts(path, request.dataset, table, remember=True):
         warnings.warn(doubt, UnaccountedWarning, stacklevel=3)
-    published, _ = publish_once(path, request, data, again=again)
+    published, is_new = publish_once(path, request, data, again=again)
+    if not is_new and (note := unsigned_note(path, published.document)):
+        warnings.warn(note, stacklevel=3)
     return RealRelease(published.document, declared)
 
 

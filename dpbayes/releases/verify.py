@@ -17,7 +17,6 @@ import numpy as np
 from dpbayes.audit.registry import audit
 from dpbayes.audit.report import SLACK, AuditReport
 from dpbayes.base.amounts import Amount, Rho, amount_text, measure_of, number_of
-from dpbayes.base.display import titled_lines
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief
@@ -30,7 +29,7 @@ from dpbayes.releases.document.canonical import hash_of
 from dpbayes.releases.document.document import Document, content_of, read_document
 from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.document.sampled import SampledSteps, SampledTables
-from dpbayes.releases.signing import NOT_SIGNED, PublicKey, signature_error, signer_from
+from dpbayes.releases.signing import NOT_SIGNED, PublicKey, read_public_key, signature_error, signer_from
 
 MOST_AUDITED = 20_000
 """The largest number of cells of a network for which the audit is run."""
@@ -64,12 +63,14 @@ class Verification:
         return all(check.holds for check in self.checks)
 
     def __repr__(self) -> str:
-        failed = [check for check in self.checks if not check.holds]
-        lines = [f"{check.name}: {check.sentence}" for check in failed or self.checks]
-        return titled_lines("All checks hold" if self.holds else "Checks that fail", lines, len(lines))
+        lines = [f"{'holds' if check.holds else 'FAILS'}  {check.name}: {check.sentence}" for check in self.checks]
+        title = "All checks hold" if self.holds else "Not all checks hold"
+        return "\n  ".join([title, *lines, *(f"  -    {sentence}" for sentence in self.left_out)])
 
 
-def verify(release: "HasDocument | bytes | str | PathLike[str]", key: PublicKey | None = None) -> Verification:
+def verify(
+    release: "HasDocument | bytes | str | PathLike[str]", key: PublicKey | bytes | str | PathLike[str] | None = None
+) -> Verification:
     """Check a release against itself and the mathematics: hash, noise, guarantee, certificate, audit and signature.
 
     A file of another kind fails the first check, which states the reason. Without a key, a signature is compared with
@@ -77,19 +78,21 @@ def verify(release: "HasDocument | bytes | str | PathLike[str]", key: PublicKey 
 
     Args:
         release: The release, the path of its file, or its bytes.
-        key: The public key with which the release must be signed.
+        key: The public key with which the release must be signed: the file of the key, such as key.pem, or its text.
 
     Returns:
         The checks; `holds` is whether all hold.
 
     Raises:
-        InputError: The file cannot be read.
+        InputError: A file cannot be read, or the key is not a public key.
 
     Example:
         >>> dp.verify(b"{}").holds
         False
     """
     data = contents_of(release)
+    if key is not None and not isinstance(key, PublicKey):
+        key = read_public_key(key.encode() if isinstance(key, str) and "-----BEGIN" in key else contents_of(key))
     try:
         document = read_document(data)
     except InputError as error:

@@ -99,9 +99,9 @@ def test_a_program_can_run_twice(ledger, tmp_path):
 
 
 def test_a_check_that_fails_is_shown():
-    assert repr(dp.verify(b"{}")).startswith("Checks that fail\n  form: ")
-    checks = (Check("form", True, "It is a release."), Check("hash", False, "It differs."))
-    assert repr(Verification(checks)).splitlines() == ["Checks that fail", "  hash: It differs."]
+    checks = (Check("form", True, "It is one."), Check("hash", False, "It differs."))
+    lines = repr(Verification(checks, ("Not signed.",))).splitlines()[1:]
+    assert lines == ["  holds  form: It is one.", "  FAILS  hash: It differs.", "    -    Not signed."]
 
 
 def test_a_dataset_without_a_budget_is_refused(ledger):
@@ -124,17 +124,31 @@ def test_domains_that_reveal_records_are_refused_as_by_the_command(ledger):
 def test_an_existing_file_is_kept_unless_forced(ledger, tmp_path):
     file = tmp_path / "release.json"
     file.write_text("mine")
-    with pytest.raises(dp.InputError):
+    with pytest.raises(dp.InputError, match="without again=True"):
         released(ledger).save(file)
     assert file.read_text() == "mine"
     assert dp.load(released(ledger).save(file, force=True)).document
 
 
-def test_a_ledger_with_a_key_signs(ledger):
+def test_a_ledger_with_a_key_signs(ledger, tmp_path):
+    """A release from before the key stays as it is, with a warning: the ledger contains no other document."""
     pytest.importorskip("cryptography")
-    make_key(ledger, "Statistics office", reason="the first key")
-    checks = {check.name: check.holds for check in dp.verify(released(ledger)).checks}
-    assert checks["signature"]
+    first = released(ledger)
+    assert "The release is not signed" in repr(dp.verify(first))
+    _, public = make_key(ledger, "Statistics office", reason="the first key")
+    (tmp_path / "key.pem").write_bytes(public)
+    with pytest.warns(UserWarning, match="not signed.*again=True"):
+        assert released(ledger).document == first.document
+    new = released(ledger, again=True)
+    for key in (str(tmp_path / "key.pem"), tmp_path / "key.pem", public, public.decode()):
+        assert dp.verify(new, key=key).holds
+        assert not dp.verify(first, key).holds
+    assert '"Statistics office" (key ' in repr(dp.verify(new))
+    assert "with the given key." in repr(dp.verify(new, public))
+    with pytest.raises(dp.InputError, match=r"nowhere.pem.*No such file"):
+        dp.verify(new, "nowhere.pem")
+    with pytest.raises(dp.InputError, match="not an Ed25519 public key"):
+        dp.verify(new, new.document)
 
 
 def test_records_of_a_release_are_a_frame_with_the_types_of_the_table(ledger):

@@ -24,7 +24,7 @@ from dpbayes.releases.document.request import (
     parsed_promise,
 )
 from dpbayes.releases.output import add_out, require_output, write_output
-from dpbayes.releases.publishing import publish_once, require_declared
+from dpbayes.releases.publishing import publish_once, require_declared, unsigned_note
 from dpbayes.sources.bif import read_bif
 from dpbayes.sources.columns import Column, encode, remarks, states_of_missing
 from dpbayes.sources.domains import read_domains
@@ -216,7 +216,8 @@ def _charge(
         warn(doubt)
     published, is_new = publish_once(path, request, data, again=args.again)
     if not is_new:
-        warn("This release exists already. The same release is written again at no cost.")
+        note = unsigned_note(path, published.document)
+        warn(f"This release exists already. The same release is written again at no cost. {note}".rstrip())
     try:
         write_output(args.out, published.document, force=args.force)
     except OSError as error:

@@ -15,7 +15,7 @@ from dpbayes.releases.document import Document, read_document
 from dpbayes.releases.output import add_out, require_output, write_output
 from dpbayes.releases.reading import records_csv, records_of, released_bif
 from dpbayes.releases.report import html_report
-from dpbayes.releases.signing import named_keys, read_public_key, signature_line, signer_from
+from dpbayes.releases.signing import named_keys, signature_line, signer_from
 from dpbayes.releases.verify import verify
 
 
@@ -75,7 +75,7 @@ def add_check(parser: argparse.ArgumentParser) -> None:
 def check_release(args: argparse.Namespace) -> int:
     """Print the checks, and return FAILS unless all of them hold. Errors: InputError, OSError."""
     data = args.file.read_bytes()
-    verification = verify(data, None if args.key is None else read_public_key(args.key.read_bytes()))
+    verification = verify(data, args.key)
     for check in verification.checks:
         say(f"{'holds' if check.holds else 'FAILS'}  {check.sentence}")
     for sentence in verification.left_out:
