@@ -45,7 +45,8 @@ class Risk:
 
     `guess` is the success of the best guesser at even odds, `promised` the largest success that the guarantee allows.
     `ceiling` is the limit of the belief `suspicion`, which is certain if delta is 0. `rare` is a loss that is exceeded
-    with probability at most RARE, for all neighbours.
+    with probability at most RARE, for all neighbours. It `is_audited` if `guess` and `rare` follow from the
+    distribution of the mechanism's noise, and not from the guarantee alone.
     """
 
     guarantee: Guarantee
@@ -55,15 +56,20 @@ class Risk:
     suspicion: float
     ceiling: float
     rare: float
+    is_audited: bool = True
 
     def __str__(self) -> str:
         """Return the meaning of the risk; "at most" rounds up."""
         them = "it" if self.releases == 1 else f"{self.releases:,} releases"
+        allowed = (
+            f", by the distribution of the noise. The guarantee alone allows {in_hundred(self.promised)} times."
+            if self.is_audited
+            else ", by the guarantee alone. The risk of the mechanism, dp.risk(mechanism, n=...), may be lower."
+        )
         return (
             "Consider an attacker who knows all other records and finds two values of one record equally likely. "
             f"Without the release, the attacker guesses right 50 times in 100; with {them}, at most "
-            f"{in_hundred(self.guess.high)} times. The guarantee alone allows {in_hundred(self.promised)} times. "
-            f"{_belief(self)}"
+            f"{in_hundred(self.guess.high)} times{allowed} {_belief(self)}"
         )
 
     def usual(self, beliefs: ArrayLike) -> FloatArray:
@@ -102,6 +108,7 @@ def risk(mechanism: Any, *, n: int | None = None, releases: int = 1, suspicion: 
         suspicion=suspicion,
         ceiling=ceiling(suspicion, promise, releases=releases),
         rare=rare if promise.delta else min(rare, most),
+        is_audited=not isinstance(law, PromisedLoss),
     )
 
 
@@ -117,7 +124,7 @@ def ceiling(suspicion: float, promise: Guarantee, *, releases: int = 1) -> float
 
     With delta = 0, no release exceeds the limit. Errors: InputError for a belief out of (0, 1).
     """
-    odds = special.logit(finite_number("The prior probability", suspicion, low=1e-12, high=1 - 1e-12))
+    odds = special.logit(finite_number("suspicion", suspicion, low=1e-12, high=1 - 1e-12))
     return float(special.expit(odds + releases * promise.epsilon))
 
 

@@ -108,7 +108,8 @@ class QueryAnswer:
         """Return the answer as a data frame with a row for each state of the target.
 
         Returns:
-            The columns "state", "probability", "low" and "high". Its `attrs` have the "question" and the "level".
+            The columns "state", "probability", "low" and "high", and "reason" if the answer has no interval because of
+            its assumption. Its `attrs` have the "question" and the "level".
 
         Raises:
             InputError: The answer is that of a batch of releases.
@@ -121,6 +122,8 @@ class QueryAnswer:
         if self.mean.ndim != 1:
             raise InputError("This answer is of a batch of releases. Ask one release: release.part(0).")
         frame = pd.DataFrame({"state": self.states, "probability": self.mean, "low": self.low, "high": self.high})
+        if self.assumes:
+            frame["reason"] = self.assumes
         frame.attrs = {"question": self.question, "level": self.level}
         return frame
 

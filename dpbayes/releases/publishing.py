@@ -109,8 +109,8 @@ def unsigned_note(path: Path, document: bytes) -> str:
     if "signature" in json.loads(document) or not named_keys(path):
         return ""
     return (
-        "This release is not signed, because it is older than the ledger's signing key. Publish it without a signature, "
-        "or make a new release, which is signed and charged again: --again, or again=True in Python."
+        "This release is not signed, because it is older than the ledger's signing key. Publish it without a "
+        "signature, or make a new release, which is signed and charged again: --again, or again=True in Python."
     )
 
 

@@ -73,6 +73,7 @@ USUAL = "; in 99% of cases it rises to at most"
 )
 def test_a_belief_in_words(delta, ceiling, rare, text):
     one = Risk(Guarantee(1.0, delta), 3, Between(0.6, 0.61), promised=0.7, suspicion=0.1, ceiling=ceiling, rare=rare)
+    assert ", by the distribution of the noise. The guarantee" in str(one)
     assert str(one).endswith(f" The attacker’s 10% belief can rise to {text}")
 
 
@@ -173,7 +174,7 @@ def test_nothing_is_lost_of_a_table_without_records():
 
 def test_bad_numbers_and_mechanisms_without_a_promise_are_refused():
     mechanism = LaplaceUpdates(prior=ASIA, epsilon=1.0)
-    with pytest.raises(InputError, match="prior probability"):
+    with pytest.raises(InputError, match="suspicion must"):
         risk(mechanism, n=10, suspicion=0.0)
     with pytest.raises(InputError, match="belief"):
         best_guess(losses_of(mechanism, n=10), 0)
@@ -186,5 +187,6 @@ def test_bad_numbers_and_mechanisms_without_a_promise_are_refused():
 def test_the_risk_of_a_release_is_that_of_its_guarantee():
     release = GaussianUpdates(prior=COIN, epsilon=1, delta=1e-6).simulate(Counts(COIN.network, np.array([1, 2]), 3), 1)
     one = risk(release, releases=2, suspicion=0.2)
+    assert "by the guarantee alone. The risk of the mechanism" in str(one)
     assert one.guess.high == one.promised == promised_guess(release.guarantee, releases=2)
     assert one.ceiling == ceiling(0.2, release.guarantee, releases=2)

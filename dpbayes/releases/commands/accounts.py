@@ -28,7 +28,9 @@ def add_accounts(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="action")
 
     def add(name: str, about: str) -> argparse.ArgumentParser:
-        return actions.add_parser(name, help=about, description=sentence(about))
+        action = actions.add_parser(name, help=about, description=sentence(about))
+        action.add_argument("--ledger", **LEDGER, default=argparse.SUPPRESS)  # keeps the one before the action
+        return action
 
     add("list", "list datasets with their budgets, all releases, and all signing keys")
     for name, about in (("open", "open a dataset with a total budget"), ("raise", "raise a dataset's total budget")):

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from pathlib import Path
 
 from dpbayes.base.amounts import Amount, PrivacyMeasure, amount_in, amount_text, cost_in, measure_of, number_of
 from dpbayes.base.validation import InputError, brief, is_writable
@@ -238,19 +239,23 @@ class Spending:
 class Books:
     """All accounts by dataset and all spendings by the row of their reservation, in the order of the rows.
 
-    `keys` has the rows of the signing keys; the newest one signs.
+    `keys` has the rows of the signing keys; the newest one signs. `file` is the ledger.
     """
 
     events: tuple[Event, ...] = ()
     accounts: dict[str, Account] = field(default_factory=dict)
     spendings: dict[int, Spending] = field(default_factory=dict)
     keys: list[int] = field(default_factory=list)
+    file: Path | None = None
 
     def account(self, dataset: str) -> Account:
         """Return the account of one dataset. Errors: LedgerError for one that was not opened."""
         name = checked_dataset(dataset)
         if name not in self.accounts:
-            raise LedgerError(f"The ledger has no dataset {brief(name)}; open it with a budget first.")
+            listed = ", ".join(map(brief, list(self.accounts)[:8])) or "none"
+            raise LedgerError(
+                f"The ledger {self.file} has no dataset {brief(name)}; it has {listed}. Open it with a budget first."
+            )
         return self.accounts[name]
 
     def of(self, dataset: str) -> tuple[Spending, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from shlex import quote
 
 import numpy as np
 
@@ -46,7 +47,7 @@ def outcome(path: Path, row: int) -> bytes:
     """Return the bytes that were released for the reservation in `row`. Errors: LedgerError if none were."""
     with reading(path) as (rows, books):
         if row not in books.spendings:
-            raise LedgerError(f"Row {row} of the ledger is not a reservation. Name the row of a reservation.")
+            raise LedgerError(f"Row {row} of the ledger {path} is not a reservation. Name the row of a reservation.")
         release = books.spendings[row].release
         if release is None:
             raise LedgerError(f"The reservation in row {row} has no release. Its cost stays charged.")
@@ -69,7 +70,7 @@ def open_dataset(path: Path, dataset: str, budget: Amount, *, reason: str) -> Ev
             present = f"{amount_text(account.budget)} in {account.measure.symbol}"
             raise LedgerError(
                 f"The dataset {brief(name)} is already open, with a budget of {present}. Use it, or raise it: "
-                "dpbayes ledger raise."
+                f"{_raising(path, name)}."
             )
         return rows.add(books, EventKind.OPENED, dataset=name, amount=amount, reason=reason)
 
@@ -94,6 +95,11 @@ def raise_budget(path: Path, dataset: str, budget: Amount, *, reason: str) -> Ev
                 f"{amount_text(number_of(budget))} is not larger."
             )
         return rows.add(books, EventKind.RAISED, dataset=name, amount=amount, reason=reason)
+
+
+def _raising(path: Path, dataset: str) -> str:
+    """Return the command that raises a budget."""
+    return f"dpbayes ledger raise {quote(dataset)} --ledger {quote(str(path))} --budget NUMBER --reason TEXT"
 
 
 def spend(
@@ -148,7 +154,8 @@ def _reserve(path: Path, dataset: str, promised: Amount, question: bytes, *, aft
                 costs = f"the {costs} that {amount_with_symbol(amount)} costs"
             raise OverBudgetError(
                 f"The budget of {brief(account.dataset)} has {amount_text(account.left)} left of "
-                f"{amount_text(account.budget)}, less than {costs}. Choose a smaller amount, or raise the budget."
+                f"{amount_text(account.budget)}, less than {costs}. Choose a smaller amount, or raise the budget: "
+                f"{_raising(path, account.dataset)}."
             )
         return rows.add(books, EventKind.RESERVED, dataset=account.dataset, amount=amount, content=question)
 

@@ -270,7 +270,8 @@ def _checked(connection: sqlite3.Connection, path: Path) -> Books:
             f"The tables or triggers of the ledger {path} were changed. Restore a copy of the file."
         )
     # All at once: an error in the middle would keep the file open as long as the error exists.
-    return books_of(_events(connection.execute(f"SELECT {', '.join(COLUMNS)} FROM event ORDER BY row").fetchall()))
+    rows = connection.execute(f"SELECT {', '.join(COLUMNS)} FROM event ORDER BY row").fetchall()
+    return replace(books_of(_events(rows)), file=path)
 
 
 def _events(rows: Iterable[Sequence[object]]) -> Iterator[Event]:

@@ -75,6 +75,7 @@ def test_an_answer_has_an_interval_only_where_a_released_table_joins_its_columns
         has_interval = [bool(np.isfinite([a.low, a.high, a.sd]).all()) for a in answers.values()]
         assert has_interval == [joined(release.network, *pair) for pair in pairs]
         assert [not answer.assumes for answer in answers.values()] == has_interval
+        assert ["reason" not in answer.to_frame() for answer in answers.values()] == has_interval
         assert 0 < sum(has_interval) < len(pairs)
         np.testing.assert_allclose([a.mean.sum() for a in answers.values()], 1.0)
     given = replace(release.tables.posterior, is_graph_chosen=False)

@@ -127,7 +127,7 @@ def refused(words, why, tmp_path, capsys):
     assert pd.Series([said]).str.contains(why)[0], said
     assert said.count("\n") == 1
     assert "Traceback" not in said
-    assert main(["ledger", "--ledger", str(tmp_path / "ledger.sqlite"), "list"]) == HOLDS
+    assert main(["ledger", "list", "--ledger", str(tmp_path / "ledger.sqlite")]) == HOLDS
     assert "left 2" in capsys.readouterr().out
     return said
 
