@@ -23,7 +23,7 @@ from dpbayes.base.validation import InputError, brief, finite_number, whole_numb
 from dpbayes.mechanisms import releasable
 from dpbayes.mechanisms.adaptive.draws import OpenDPDraws, SimulatedDraws
 from dpbayes.mechanisms.adaptive.plan import plan_for
-from dpbayes.mechanisms.adaptive.release import released
+from dpbayes.mechanisms.adaptive.release import drawn_release
 from dpbayes.mechanisms.noise.exact import rounded_up
 from dpbayes.mechanisms.release import Outcome, Release
 from dpbayes.model.counts import count
@@ -374,7 +374,7 @@ def _exact(name: str, value: Any) -> Fraction:
 def _adaptive(model: Any, table: Dataset) -> _Fitted:
     epsilon, delta = _exact("epsilon", model.epsilon), _exact("delta", model.delta)
     draws = OpenDPDraws() if model.random_state is None else SimulatedDraws(_generator(model))
-    release = released(plan_for(epsilon, delta), table, draws)
+    release = drawn_release(plan_for(epsilon, delta), table, draws)
     return _Fitted(release.network, release.probabilities, release.guarantee)
 
 

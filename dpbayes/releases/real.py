@@ -310,11 +310,12 @@ def release(
     return _accounted(request, table, count(request.network, table), ledger, again=again)
 
 
-def release_adaptive(
+def release_adaptive(  # noqa: PLR0913 - who calls it sets each by name
     table: Dataset,
     *,
     epsilon: float | Fraction | str,
     delta: float | Fraction | str = 0,
+    target: str = "",
     ledger: str | PathLike[str] | None = None,
     dataset: str = "table",
     again: bool = False,
@@ -327,6 +328,7 @@ def release_adaptive(
         table: The table, with public domains.
         epsilon: The epsilon of the guarantee; a float means the decimal that it is written as.
         delta: The delta of the guarantee; 0 for pure privacy, whose error is larger.
+        target: A column to predict from the others, whose tables are then more accurate. The name is public.
         ledger: The file of the ledger.
         dataset: The name of the dataset in the ledger.
         again: Whether an earlier release of the same request is sampled and charged again.
@@ -346,7 +348,7 @@ def release_adaptive(
     """
     require_type("table", table, Dataset, "Read a data frame with dp.Table.from_frame.")
     _require_public(table)
-    plan = plan_for(epsilon, delta)
+    plan = plan_for(epsilon, delta, target)
     request = AdaptiveRequest.of(dataset, table, plan, _states_of_missing(table))
     return _accounted(request, table, table, ledger, again=again)
 

@@ -17,6 +17,7 @@ from dpbayes.releases import verify as verification
 from dpbayes.releases.document.canonical import canonical
 from dpbayes.releases.document.document import document_bytes, read_document
 from dpbayes.releases.document.request import AdaptiveRequest
+from dpbayes.releases.document.sampled import SampledSteps
 from dpbayes.releases.publishing import publish, shown_again
 from dpbayes.releases.signing import NOT_SIGNED
 from dpbayes.releases.verify import verify
@@ -64,6 +65,21 @@ def test_a_document_is_verified(document: bytes) -> None:
     assert checked.holds, checked
     assert [check.name for check in checked.checks] == [*FIRST, "rho", *LAST]
     assert checked.left_out == (NOT_SIGNED,)
+
+
+def test_a_target_is_a_public_part_of_the_request(document: bytes) -> None:
+    request = AdaptiveRequest.of("garden", DATA, plan_for(5, 1e-5, "d"))
+    process = carried_out(request.plan, DATA, SimulatedDraws(np.random.default_rng(2)))
+    read = read_document(document)
+    drawn = document_bytes(SampledSteps(request, process), read.composed, read.drawn)
+    assert read_document(drawn).request == request
+    assert "predictions of d" in read_document(drawn).sampled.accuracy
+    assert verify(drawn).holds
+    content = json.loads(drawn)
+    content["request"]["target"] = "a"
+    assert "steps" in failed(hashed(content))
+    with pytest.raises(InputError, match="target"):
+        AdaptiveRequest.of("garden", DATA, plan_for(5, 1e-5, "e"))
 
 
 def test_a_release_is_charged_before_it_is_drawn_and_shown_again_for_nothing(tmp_path) -> None:

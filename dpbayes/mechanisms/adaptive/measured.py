@@ -199,12 +199,7 @@ def new_prices(measured: MeasuredResiduals, wanted: FloatArray, limit: Fraction)
                 break
         else:
             high = level
-        if best is None:
-            level /= 2
-        elif math.isinf(high):
-            level *= 2
-        else:
-            level = (low + high) / 2
+        level = min(2 * level, (low + high) / 2)
     if best is None:
         raise InputError("The budget is too small to measure so many tables. Use a larger epsilon or fewer columns.")
     return best

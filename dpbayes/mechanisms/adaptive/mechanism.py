@@ -20,7 +20,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.adaptive.draws import SimulatedDraws
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import require_feasible
-from dpbayes.mechanisms.adaptive.release import guarantee_of, released
+from dpbayes.mechanisms.adaptive.release import drawn_release, guarantee_of
 from dpbayes.mechanisms.base import Prior, check_mechanism, public_facts, require_own_counts
 from dpbayes.mechanisms.parameters import DELTA, EPSILON
 from dpbayes.mechanisms.release import Release
@@ -139,7 +139,7 @@ class AdaptiveTables:
         draws, network = SimulatedDraws(rng), self.prior.network
         models = []
         for _ in range(size[0] if size else 1):
-            release = released(self.plan, statistic.records, draws)
+            release = drawn_release(self.plan, statistic.records, draws)
             models.append((release.network, release.probabilities))
         probabilities = np.stack([conditionals(network, *model) for model in models])
         outcome = ReleasedModels(tuple(models), probabilities if size else probabilities[0])

@@ -109,7 +109,7 @@ class AdaptiveRelease:
 
     @cached_property
     def probabilities(self) -> FloatArray:
-        """CPTs (K,) for synthetic records: the noise-aware means, raked to the released distribution of each column."""
+        """CPTs (K,) for synthetic records: expected shares, raked to the released distribution of each column."""
         return model_probabilities(self.measured)
 
     def synthetic(self, n: int, seed: int | np.random.Generator = 0) -> Dataset:
@@ -117,7 +117,7 @@ class AdaptiveRelease:
         return even_records(self.network, self.probabilities, n, generator(seed))
 
 
-def released(plan: AdaptivePlan, table: Dataset, draws: Draws) -> AdaptiveRelease:
+def drawn_release(plan: AdaptivePlan, table: Dataset, draws: Draws) -> AdaptiveRelease:
     """Return a release with these draws. Its cost is not charged to a ledger, and each call costs the guarantee again.
 
     The domains of the table must not depend on its records. Errors: InputError if the table is too large or has no
@@ -131,6 +131,7 @@ def simulate_adaptive(
     *,
     epsilon: float | Fraction | str,
     delta: float | Fraction | str = 0,
+    target: str = "",
     rng: np.random.Generator | int,
 ) -> AdaptiveRelease:
     """Simulate an adaptive release with a generator. It shows what a release does, and must not be published.
@@ -141,6 +142,7 @@ def simulate_adaptive(
         table: The table, with public domains.
         epsilon: The epsilon of the guarantee; a float means the decimal that it is written as.
         delta: The delta of the guarantee; 0 for pure privacy, whose error is larger.
+        target: A column to predict from the others, whose tables are then more accurate.
         rng: A generator or a seed.
 
     Returns:
@@ -156,4 +158,4 @@ def simulate_adaptive(
         ε = 1, δ = 0.00001
     """
     require_type("table", table, Dataset, "Read a data frame with dp.Table.from_frame.")
-    return released(plan_for(epsilon, delta), table, SimulatedDraws(generator(rng)))
+    return drawn_release(plan_for(epsilon, delta, target), table, SimulatedDraws(generator(rng)))

@@ -185,6 +185,7 @@ def add_adaptive(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `adaptive`."""
     _add_charged(parser)
     parser.add_argument("--data", **_FILE, required=True, help=_TABLE)
+    parser.add_argument("--target", default="", metavar="COLUMN", help="a column to predict from the others")
     parser.set_defaults(network="")
 
 
@@ -193,7 +194,7 @@ def adaptive(args: argparse.Namespace) -> int:
     path, columns = _ledger_of(args), _declared(args)
     data = _table_of(args, columns)
     assert isinstance(data, Dataset), "only files are read"
-    plan = plan_for(decimal("epsilon", args.epsilon), decimal("delta", args.delta))
+    plan = plan_for(decimal("epsilon", args.epsilon), decimal("delta", args.delta), args.target)
     request = AdaptiveRequest.of(args.dataset, data, plan, states_of_missing(columns))
     return _charge(args, path, request, data, data)
 

@@ -22,7 +22,7 @@ from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief, finite_number, is_writable, whole_number
 from dpbayes.mechanisms import Releasable, releasable
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
-from dpbayes.mechanisms.adaptive.process import require_feasible
+from dpbayes.mechanisms.adaptive.process import Process, require_feasible
 from dpbayes.mechanisms.exact_form import Sensitivity
 from dpbayes.mechanisms.noise.exact import Calibrated
 from dpbayes.mechanisms.noise.sensitivity import checked_prices
@@ -191,6 +191,7 @@ class AdaptiveRequest:
         if self.columns.edges:
             raise InputError("A request for an adaptive release starts without arrows.")
         require_feasible(self.columns.states, self.n)
+        Process.start(self.plan, self.columns, self.n)  # refuses a target that is no column, before anything is charged
 
     @classmethod
     def of(
@@ -213,6 +214,7 @@ class AdaptiveRequest:
             "columns": [{"name": node["name"], "states": node["states"]} for node in _nodes(self.columns)],
             "shares": {name: fraction_text(Fraction(getattr(self.plan, name))) for name in SHARES},
             "sizes": {name: getattr(self.plan, name) for name in SIZES},
+            **({"target": self.plan.target} if self.plan.target else {}),
         }
 
     @property
@@ -225,7 +227,7 @@ class AdaptiveRequest:
 def adaptive_request_from(content: Mapping[str, Any]) -> AdaptiveRequest:
     """Return the request of JSON of its shape. Errors: InputError."""
     settings: dict[str, Any] = {name: fraction(f"The share {name}", content["shares"][name]) for name in SHARES}
-    settings |= {name: content["sizes"][name] for name in SIZES}
+    settings |= {name: content["sizes"][name] for name in SIZES} | {"target": content.get("target", "")}
     promise = _stated_in(content) or EpsilonDelta(fraction("epsilon", content.get("epsilon")), Fraction(0))
     return AdaptiveRequest(
         dataset=content["dataset"],

@@ -157,6 +157,7 @@ class SampledSteps:
             "columns": [{"name": str, "states": [str]}],
             "shares": dict.fromkeys(SHARES, str),
             "sizes": dict.fromkeys(SIZES, int),
+            "target?": str,
         },
         "steps": [dict],
     }
@@ -207,7 +208,9 @@ class SampledSteps:
         """How many choices and measurements share the guarantee."""
         choices = sum(isinstance(event, PairChoice) for event in self.process.events)
         measured = many(len(self.process.events) - choices, "measurement")
-        return f"The guarantee covers {many(choices, 'choice')} and {measured} together."
+        target = self.request.plan.target
+        aim = f" They are chosen for predictions of {target}." if target else ""
+        return f"The guarantee covers {many(choices, 'choice')} and {measured} together.{aim}"
 
     @property
     def noise(self) -> str:

@@ -17,7 +17,7 @@ from dpbayes.mechanisms.adaptive.draws import OpenDPDraws, SimulatedDraws, confi
 from dpbayes.mechanisms.adaptive.measured import MeasuredTables, measurable, table_prices
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import carried_out
-from dpbayes.mechanisms.adaptive.release import released
+from dpbayes.mechanisms.adaptive.release import drawn_release
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from tests.conftest import thorough
@@ -198,7 +198,7 @@ def test_combined_tables_are_weighted_least_squares() -> None:
 
 
 def test_a_pure_release_has_a_pure_guarantee(asia: Dataset) -> None:
-    release = released(plan_for(2, 0), asia.take(slice(0, 500)), OpenDPDraws())
+    release = drawn_release(plan_for(2, 0), asia.take(slice(0, 500)), OpenDPDraws())
     assert str(release.guarantee) == "ε = 2"
     assert release.guarantee.delta == 0
     assert release.plan.total == 2 >= release.spent > Fraction(19, 10)

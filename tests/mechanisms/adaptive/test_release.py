@@ -27,7 +27,7 @@ from dpbayes.mechanisms.adaptive.process import (
     require_feasible,
 )
 from dpbayes.mechanisms.adaptive.reading import column_distributions, column_prior, model_probabilities
-from dpbayes.mechanisms.adaptive.release import AdaptiveRelease, released, simulate_adaptive
+from dpbayes.mechanisms.adaptive.release import AdaptiveRelease, drawn_release, simulate_adaptive
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.pair_marginals import pair_marginals
@@ -132,7 +132,7 @@ def test_the_noise_model_states_the_variance_of_the_tables(asia: Dataset) -> Non
 
 
 def test_a_real_release_has_the_guarantee_and_another_graph_of_noise_each_time(asia: Dataset) -> None:
-    first, second = (released(plan_for(2, "0.00001"), asia.take(slice(0, 500)), OpenDPDraws()) for _ in range(2))
+    first, second = (drawn_release(plan_for(2, "0.00001"), asia.take(slice(0, 500)), OpenDPDraws()) for _ in range(2))
     assert not first.is_simulated
     assert str(first.guarantee) == "ε = 2, δ = 0.00001"
     assert first.spent <= first.plan.rho

@@ -303,6 +303,7 @@ def test_an_adaptive_release_is_made_verified_viewed_and_written_again_for_nothi
 def test_an_adaptive_release_without_delta_is_pure(words: list[str], tmp_path, capsys):
     usual = words[1 : words.index("--network")]
     file = tmp_path / "release.json"
-    assert main(["adaptive", *usual, "--epsilon", "0.2", "--out", str(file)]) == HOLDS
+    assert main(["adaptive", *usual, "--epsilon", "0.2", "--target", "grass", "--out", str(file)]) == HOLDS
+    assert read_document(file.read_bytes()).request.plan.target == "grass"
     assert read_document(file.read_bytes()).content["certificate"]["epsilon"] == "1/5"
     assert main(["verify", str(file)]) == HOLDS
