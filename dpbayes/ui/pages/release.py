@@ -1,6 +1,5 @@
 """One real release: what it contains, what it costs, the button that makes it, and the result in the same place."""
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,12 +13,11 @@ from dpbayes.base import terms
 from dpbayes.base.amounts import PrivacyMeasure, Rho, amount_in, amount_text, cost_in, measure_of, number_of
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, many, numeral, typed
-from dpbayes.base.validation import InputError, brief
-from dpbayes.base.zcdp import zcdp_epsilon
+from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import OF_RECORDS, RELEASABLE, releasable
 from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.mechanisms.base import rule_for
-from dpbayes.mechanisms.parameters import EPSILON, Calibration
+from dpbayes.mechanisms.parameters import Calibration
 from dpbayes.releases import ledger
 from dpbayes.releases.document.canonical import decimal
 from dpbayes.releases.document.request import (
@@ -66,6 +64,14 @@ REASON = "First release of this table"
 
 _PRESSED, _CHARGED, _RELEASED, _PURE = "release.pressed", "release.charged", "release.released", "release.pure"
 
+CHECK = program(
+    PATH,
+    "from dpbayes.releases.verify import verify",
+    'verification = verify(Path("release.json").read_bytes())  # python -m dpbayes verify release.json',
+    "print(verification.holds)",
+)
+"""The code that checks a release file."""
+
 _STAYS: dict[str, Any] = {"persist_state": "session"}
 """Of a text box: what was typed stays while the box is not shown."""
 
@@ -77,7 +83,7 @@ def release_page(chosen: Chosen) -> None:
         if not person().may(Act.RELEASE):
             st.caption(f"{REFUSALS[Act.RELEASE]} {HOW}")
         example_or_file()
-        share_python(lambda: show_python(python_of(None), "release", chosen))
+        share_python(lambda: show_python(CHECK, "release", chosen))
         return
     path = ledger.ledger_path()
     with st.container(key="release.shown"), sentence_instead():
@@ -85,18 +91,7 @@ def release_page(chosen: Chosen) -> None:
     with sentence_instead():
         history(path, float(chosen.parameter("delta")))
     check_a_file(is_brief=True)
-    share_python(lambda: show_python(python_of(path if path.exists() else None), "release", chosen))
-
-
-def python_of(path: Path | None) -> str:
-    """Return the code that checks a release file and, with a ledger, prints the remaining budgets."""
-    read = 'verification = verify(Path("release.json").read_bytes())  # python -m dpbayes verify release.json'
-    check = (PATH, "from dpbayes.releases.verify import verify", read)
-    if path is None:
-        return program(*check, "print(verification.holds)")
-    accounts = f"accounts = ledger.read_books(Path({str(path)!r})).accounts"
-    left = "print(verification.holds, {dataset: str(account.left) for dataset, account in accounts.items()})"
-    return program(*check, "from dpbayes.releases import ledger", accounts, left)
+    share_python(lambda: show_python(CHECK, "release", chosen))
 
 
 def _release(chosen: Chosen, path: Path) -> None:
@@ -117,12 +112,8 @@ def _release(chosen: Chosen, path: Path) -> None:
         request = replace(request, dataset=charged.account.dataset)
         published = None if charged.is_new else shown_again(path, request)
         with right:
-            if charged.cost is None:
-                step = "choose Laplace noise for this budget"
-                _only_pure(charged)
-            elif published is None:
-                _costs(charged)
             if published is None:
+                _costs(charged)
                 _offer(chosen, path, charged, request)
         if published is None:
             with left:
@@ -135,7 +126,7 @@ def _release(chosen: Chosen, path: Path) -> None:
         if published is not None:
             headline(f"The release {escaped(release_names(ledger.read_books(path))[published.row])} is made.")
         else:
-            headline(_finding(charged) if charged.cost is not None else f"One step is missing: {step}.")
+            headline(_finding(charged))
     if published is not None:
         with result:
             _result(published, charged)
@@ -229,21 +220,13 @@ def _set_delta(text: str) -> None:
     st.session_state[_PURE] = is_pure
 
 
-def _use_laplace() -> None:
-    """Choose Laplace noise, for which a budget in pure epsilon pays."""
-    if current().mechanism == ADAPTIVE:
-        _set_delta("0")
-    else:
-        change(mechanism=KINDS[0])
-
-
 def _describe(chosen: Chosen, request: ReleaseRequest) -> None:
     network = request.network
     graph = f"{many(len(network.names), 'node')} and {many(len(network.edges), 'arrow')}"
     records = "" if chosen.settings.data == "synthetic" else f" of {many(request.n, 'record')}"  # the title has them
     st.markdown(
         f"**{escaped(chosen.data_title)}**{records}: the tables of the drawn graph with {graph}, as "
-        f"{many(request.entry.length(request), 'whole number')} with noise. {escaped(_left_out(chosen, network.names))}"
+        f"{many(request.entry.length(request), 'whole number')} with noise."
     )
     values = [f"{name} = {amount_text(value)}" for name, value in request.settings.items()]
     st.caption(
@@ -256,13 +239,6 @@ def _describe_adaptive(request: AdaptiveRequest) -> None:
     st.markdown(
         f"{many(request.n, 'record')}: a graph over {many(len(request.columns.names), 'column')} and its tables, "
         "together under one guarantee. Arrows are added only if they are useful despite the noise."
-    )
-
-
-def _left_out(chosen: Chosen, names: tuple[str, ...]) -> str:
-    others = [name for name in chosen.domains if name not in names]
-    return f"Not released: {_listed([brief(name) for name in others[:5]])}{' and others' * (len(others) > 5)}." * bool(
-        others
     )
 
 
@@ -433,8 +409,8 @@ def _promise(request: Chargeable) -> tuple[Fraction, Fraction]:
 
 def _costs(charged: ChargedAccount) -> None:
     """State the cost of all releases with this one beside the budget, as epsilons."""
-    account, cost = charged.account, charged.cost or Fraction(0)
-    if charged.problem:
+    account, cost = charged.account, charged.cost
+    if charged.problem or cost is None:
         return
     rho = (
         f"At δ, releases together cost less than the sum of their ε. They are added in ρ (zCDP): this one costs "
@@ -447,21 +423,15 @@ def _costs(charged: ChargedAccount) -> None:
     )
 
 
-def _only_pure(charged: ChargedAccount) -> None:
-    """State that a budget in pure epsilon cannot pay for Gaussian noise, and offer Laplace noise."""
-    name = escaped(charged.account.dataset)
-    st.info(f"The budget of {name} has no δ, so it pays for Laplace noise only. The δ of this release is above 0.")
-    st.button("Use Laplace noise", type="primary", key="release.laplace", on_click=_use_laplace)
-
-
 def _finding(charged: ChargedAccount) -> str:
-    cost = charged.cost or Fraction(0)
     if charged.problem:
         return "One step is missing: enter a valid total budget."
+    if charged.cost is None:
+        return "One step is missing: choose Laplace noise for this budget."
+    cost, left = charged.shown(charged.cost), charged.shown(charged.account.left)
     if not charged.is_enough:
-        left = charged.shown(charged.account.left)
-        return f"This release costs ε = {charged.shown(cost)}, and the budget has only ε = {left} left."
-    return f"This release costs ε = {charged.shown(cost)}{charged.at_delta}."
+        return f"This release costs ε = {cost}, and the budget has only ε = {left} left."
+    return f"This release costs ε = {cost}{charged.at_delta}."
 
 
 def _seen(chosen: Chosen) -> None:
@@ -490,10 +460,10 @@ def _offer(chosen: Chosen, path: Path, charged: ChargedAccount, request: Chargea
     elif not charged.is_new:
         for doubt in ledger.table_doubts(path, account.dataset, chosen.dataset):
             st.warning(escaped(doubt))
+    if not charged.is_enough and not charged.problem:
+        st.info(_way_out(charged, request))
     if charged.cost is None:
         return
-    if not charged.is_enough and not charged.problem:
-        _too_small(charged, request)
     st.button(
         f"Release and spend ε = {charged.shown(charged.cost)}",
         type="primary",
@@ -508,23 +478,17 @@ def _offer(chosen: Chosen, path: Path, charged: ChargedAccount, request: Chargea
         st.rerun()
 
 
-def _too_small(charged: ChargedAccount, request: Chargeable) -> None:
-    """State the ways out of a budget that is too small, and offer to spend what is left."""
-    account, place = charged.account, "above" if charged.is_new else "below, under Ledger"
-    if measure_of(request.cost) is not account.measure:
-        st.info(
-            "Laplace noise costs more in a budget with a δ than in one without. "
-            + ("Set the δ of the budget to 0." if charged.is_new else "Choose a smaller ε, or Gaussian noise.")
+def _way_out(charged: ChargedAccount, request: Chargeable) -> str:
+    """Return what to do about a budget that cannot pay."""
+    if charged.cost is None:
+        return (
+            f"The budget of {escaped(charged.account.dataset)} has no δ, so it pays for Laplace noise only. Set δ to 0 "
+            "for an adaptive release, or choose a mechanism with Laplace noise."
         )
-        return
-    st.info(f"Choose a smaller ε, or raise the total budget {place}.")
-    left = account.left
-    if account.measure is PrivacyMeasure.RHO and left:
-        places = 10**4
-        left = Fraction(math.floor(places * zcdp_epsilon(float(left), delta=float(charged.delta))), places)
-    if left >= EPSILON.low:
-        text = amount_text(left)
-        st.button(f"Use ε = {text}, all that is left", key="release.left", on_click=_set_epsilon, args=(text,))
+    if measure_of(request.cost) is not charged.account.measure:
+        way = "Set the δ of the budget to 0." if charged.is_new else "Choose a smaller ε, or Gaussian noise."
+        return f"Laplace noise costs more in a budget with a δ than in one without. {way}"
+    return f"Choose a smaller ε, or raise the total budget {'above' if charged.is_new else 'below, under Ledger'}."
 
 
 def _publish(chosen: Chosen, path: Path, charged: ChargedAccount, request: Chargeable) -> Published:
