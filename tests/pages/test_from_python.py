@@ -97,7 +97,6 @@ SHOWN: list[tuple[str, dict[str, str], Callable[[AppTest, list[Any]], None]]] = 
     ("proofs", SMALL | CLAIMS_VIEW | {"proofs.bound": EXHIBITS["LEMMA_1"].title}, in_bounds),
     ("lab", {"lab.experiment": "Regression (Figure 2)", "regression.n": "2000", "regression.repeats": "3"}, in_lab),
     ("lab", {"lab.experiment": "A die: Hellinger or Laplace", "hellinger.n": "12", "seed": "4"}, in_lab),
-    ("lab", SMALL | {"lab.experiment": "Non-negativity (Fourier)", "t": "0.2"}, in_lab),
 ]
 
 

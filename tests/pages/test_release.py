@@ -162,7 +162,7 @@ def test_what_was_looked_at_is_stated(path: Path) -> None:
     assert any("You have looked at exact posteriors of this table." in text.value for text in at.markdown)
     fine(at.switch_page("pages/data.py").run())
     at = fine(at.switch_page(PAGE).run())
-    said = "exact posteriors, records and distributions of columns"
+    said = "exact posteriors, distributions of columns and records"
     assert any(f"You have looked at {said} of this table." in text.value for text in at.markdown)
     at.session_state["settings"] = replace(at.session_state["settings"], source="sprinkler")
     assert any("shown you nothing" in text.value for text in fine(at.run()).markdown), "another table"
