@@ -29,7 +29,10 @@ def main(words: Sequence[str] | None = None) -> int:
         from dpbayes.releases import commands
 
         return run_command(words[0], commands.COMMANDS[words[0]], words[1:])
-    options = _parser().parse_args(words)
+    parser = _parser()
+    if words and not words[0].startswith("-"):
+        parser.error(f'there is no command "{words[0]}"; the commands are {", ".join(COMMANDS)}')
+    options = parser.parse_args(words)
     try:
         with extra("app", "The dashboard"):
             from dpbayes.ui.server import serve

@@ -295,8 +295,8 @@ def _classes(declared: Sequence[Any] | None, labels: Any, leaks: list[str]) -> A
     classes = np.unique(np.asarray(declared))
     if not 1 <= len(classes) <= MAX_STATES:
         raise InputError(f"The number of classes must be 1 to {MAX_STATES}; {len(classes)} is not.")
-    if not np.isin(labels, classes).all():
-        raise InputError("y has a class that is not one of the declared classes.")
+    if (other := ~np.isin(labels, classes)).any():
+        raise InputError(f"y has the class {brief(np.asarray(labels)[other][0])}, which is not one of classes. Add it.")
     return classes
 
 

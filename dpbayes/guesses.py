@@ -36,7 +36,10 @@ def guess(network: Network, stated: Mapping[str, float]) -> FloatArray:
     for name, probability in stated.items():
         cells = [cell for cell, label in enumerate(labels) if _parts(name) <= _parts(label)]
         if not cells:
-            raise InputError(f"The network has no probability {brief(name)}. Write a name such as {brief(labels[-1])}.")
+            node = name.partition("=")[0]
+            near = [label for label in labels if label.partition("=")[0] == node] or labels
+            names = " or ".join(map(brief, near[-2:]))
+            raise InputError(f"The network has no probability {brief(name)}. Write a name such as {names}.")
         values[cells] = finite_number(f"The probability {brief(name)}", probability, low=0, high=1)
     free = np.isnan(values)
     rest, number = 1 - network.row_sums(np.nan_to_num(values)), network.row_sums(free.astype(np.int64))

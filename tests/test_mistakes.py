@@ -75,7 +75,13 @@ MISTAKES = {
     "evidence as a list": (lambda: POSTERIOR.query("dysp", ["smoke"]), "list", '{"smoke": "yes"}'),
     "an unknown node": (lambda: POSTERIOR.query("Dysp"), "Dysp", "dysp"),
     "evidence of a release as text": (lambda: released().query("a", "b=yes"), "str", '{"smoke": "yes"}'),
-    "a level as a truth value": (lambda: POSTERIOR.query("dysp", interval=True), "level", "True"),
+    "a level as a truth value": (lambda: POSTERIOR.query("dysp", interval=True), "interval", "True"),
+    "a table as a question's network": (lambda: dp.Question(DATA, "dysp", "yes"), "network", "dp.network"),
+    "a negative epsilon to compare": (lambda: dp.compare(DATA, ASIA, epsilons=[-1]), "epsilons", "0.001 and 1,000; -1"),
+    "a negative adaptive epsilon": (lambda: dp.release_adaptive(DATA, epsilon=-1), "epsilon", "0.001 and 1,000; -1"),
+    "an adaptive delta of 1": (lambda: dp.release_adaptive(DATA, epsilon=1, delta=1), "delta", "; 1 is not"),
+    "arrows as a prior": (lambda: dp.LaplaceUpdates(prior="a -> b", epsilon=1), '"a -> b"', "dp.network("),
+    "a wrong state in a guess": (lambda: dp.guess(BINARY, {"a=maybe": 0.1}), "a=maybe", '"a=no" or "a=yes"'),
     "a node that is no column": (lambda: dp.network("Smoke -> dysp", DATA), "Smoke", "smoke"),
     "a comma between arrows": (lambda: dp.network("a -> b, b -> c"), "a -> b, b -> c", "semicolons"),
     "another domain than the table's": (
@@ -142,6 +148,12 @@ MISTAKES = {
     "a name is drawn": (lambda: dp.plot.network("asia"), "str", "load_named"),
     "a frame is predicted": (lambda: dp.plot.accuracy(ASIA, FRAME, "dysp"), "DataFrame", "from_frame"),
 }
+
+
+@pytest.mark.parametrize("name", ["to_csv", "head"])
+def test_a_method_of_frames_is_refused_with_the_way_to_a_frame(name):
+    with pytest.raises(AttributeError, match=rf"Dataset has no {name}\. Write \.to_frame\(\)"):
+        getattr(DATA, name)
 
 
 @pytest.mark.parametrize(("mistake", "value", "cure"), MISTAKES.values(), ids=MISTAKES)

@@ -88,6 +88,6 @@ def distinct_names(kind: str, names: Iterable[object]) -> tuple[str, ...]:
         if not isinstance(name, str) or not name.strip():
             raise InputError(f"Every {kind} needs a name; {brief(name)} is empty or not text.")
         if name in seen:
-            raise InputError(f"The {kind} name {brief(name)} is used twice; give each {kind} its own name.")
+            raise InputError(f"The name {brief(name)} is used twice for a {kind}; give each {kind} its own name.")
         seen[name] = None
     return tuple(seen)

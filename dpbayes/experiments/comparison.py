@@ -18,6 +18,7 @@ from dpbayes.experiments.planned_tables import TrueTable, planned_tables
 from dpbayes.experiments.releases import MechanismAt, concluded
 from dpbayes.mechanisms import PRIVATE
 from dpbayes.mechanisms.base import rule_for
+from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -131,6 +132,8 @@ def compare(
         True
     """
     require_type("epsilons", epsilons, (list, tuple, np.ndarray), "Write a list, such as [0.1, 1].")
+    for epsilon in epsilons:
+        EPSILON.checked("Every epsilon of epsilons", epsilon)
     size = whole_number("releases", releases, low=2, high=MOST_RELEASES)
     tables, number = TrueTable(count(network, table)).of(size), int(generator(seed).integers(2**32))
     return MechanismErrors({kind.label: _at(kind, network) for kind in PRIVATE}, tables, seed=number).table(epsilons)

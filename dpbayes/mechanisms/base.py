@@ -9,7 +9,7 @@ from dpbayes.base.parameters import check_parameters
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import generator
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, finite_number, require_type
+from dpbayes.base.validation import InputError, brief, finite_number, require_type
 from dpbayes.mechanisms.release import OutcomeT_co, Release, ReleasedPosterior
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
@@ -58,9 +58,8 @@ def check_mechanism(mechanism: Any) -> None:
     """
     prior = mechanism.prior
     if not isinstance(prior, Dirichlets) or prior.alpha.ndim != 1:
-        raise InputError(
-            "A mechanism needs one prior: a network, or a Dirichlets with one value for each cell. Batches are refused."
-        )
+        given = brief(prior if isinstance(prior, str) else type(prior).__name__)
+        raise InputError(f'prior must be one network, such as dp.network("a -> b"), or one Dirichlets, not {given}.')
     for extreme in (prior.alpha.min(), prior.alpha.max()):
         finite_number("Every value of the prior", extreme, low=LEAST_ALPHA, high=MOST_PRIOR)
     check_parameters(mechanism)

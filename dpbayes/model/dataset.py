@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,13 @@ class Dataset:
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "states", tuple(tuple(s) for s in self.states))
         object.__setattr__(self, "codes", codes)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """Refuse a name of data frames, such as `head`, and name the way to one."""
+            cure = "Write .to_frame() for a data frame, and .n for the number of records."
+            raise AttributeError(f"A {type(self).__name__} has no {name}. {cure}")
 
     def __repr__(self) -> str:
         columns = (f"{name}: {', '.join(states)}" for name, states in zip(self.names, self.states, strict=True))

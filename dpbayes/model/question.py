@@ -8,6 +8,7 @@ import numpy as np
 
 from dpbayes.base.libraries import nx
 from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.validation import require_type
 from dpbayes.model.network import Network, statement
 from dpbayes.model.query import place_of, places_of, query
 
@@ -37,6 +38,7 @@ class Question:
     evidence: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        require_type("network", self.network, Network, "Make one with dp.network or dp.load_named.")
         places_of(self.network, self.target, self.evidence)
         self._place(self.target, self.state)
         object.__setattr__(self, "state", str(self.state))

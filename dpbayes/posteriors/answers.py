@@ -177,7 +177,7 @@ def answer_of(
     level: float,
 ) -> QueryAnswer:
     """Return the answer for sampled CPTs (S, ..., K). Errors: those of `query`, and a level outside of [0, 1]."""
-    tail = (1 - (level := finite_number("The level", level, low=0, high=1))) / 2
+    tail = (1 - (level := finite_number("interval", level, low=0, high=1))) / 2
     answers = np.concatenate(
         [query(network, probabilities[part], target, evidence) for part in slices(len(probabilities), _AT_ONCE)]
     )

@@ -258,7 +258,7 @@ class Dirichlets(AnsweringPosterior):
 
         The cell of a row with a single state has the probability 1.
         """
-        tail = (1 - finite_number("The level", level, low=0, high=1)) / 2
+        tail = (1 - finite_number("interval", level, low=0, high=1)) / 2
         alpha = self.alpha[..., cells]
         rest = self.rest_of(cells) if isinstance(cells, int) else self.rest[..., cells]
         positive = np.maximum(rest, np.finfo(float).tiny)

@@ -213,7 +213,7 @@ class BetaMixtures:
 
     def interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
         """Return the central credible interval: two arrays (..., cells)."""
-        tail = (1 - finite_number("The level", level, low=0, high=1)) / 2
+        tail = (1 - finite_number("interval", level, low=0, high=1)) / 2
         low = self.quantile(tail)
         # Both have errors of `_CLOSE`, which could exchange the ends of a very narrow interval.
         return low, np.maximum(low, self.quantile(1 - tail))

@@ -204,11 +204,13 @@ def encoded(column: Column, values: "pd.Series") -> IntArray:
 
 def _rule(column: Column, value: str) -> str:
     if isinstance(column, Cuts):
-        return "which is not a number"
+        return 'which is not a number. Declare the values of a column of texts: ["no", "yes"]'
     if column.values:
         return "which is in none of its groups"
-    cure = "Declare it, or cut points if the column has numbers: dp.cuts(0, 30, 120)"
-    return f"which is not a declared state. {'Declare [False, True]' if value in ('False', 'True') else cure}"
+    cure = "Declare [False, True]"
+    if value not in ("False", "True"):
+        cure = f"Declare it beside {brief(', '.join(column.states))}, or bins of numbers: dp.cuts(0, 30, 120)"
+    return f"which is not a declared state. {cure}"
 
 
 def code_of_missing(column: Column) -> int:

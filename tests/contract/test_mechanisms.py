@@ -112,7 +112,7 @@ def test_counts_of_another_network_are_refused_even_with_as_many_cells(kind, set
 @pytest.mark.parametrize("batch", [(2,), (1,), (3, 4)])
 def test_a_batch_of_priors_is_no_prior(kind, settings, batch):
     many = Dirichlets(ASIA, np.ones((*batch, ASIA.cell_count)))
-    with pytest.raises(InputError, match="needs one prior"):
+    with pytest.raises(InputError, match="prior must be one network"):
         kind(prior=many, **settings)
 
 
@@ -128,7 +128,7 @@ def test_a_prior_that_no_audit_could_judge_is_refused_where_the_mechanism_is_mad
 @every_mechanism
 @pytest.mark.parametrize("prior", [None, 1.0, np.ones(ASIA.cell_count), ASIA.graph])
 def test_what_is_no_prior_is_refused_in_a_sentence(kind, settings, prior):
-    with pytest.raises(InputError, match="needs one prior"):
+    with pytest.raises(InputError, match="prior must be one network"):
         kind(prior=prior, **settings)
 
 

@@ -116,7 +116,7 @@ def test_no_document_states_that_domains_read_from_the_records_are_public() -> N
         ({"bins": None}, "number of bins"),
         ({"bins": 2.5}, "number of bins"),
         ({"bins": [3, 3]}, "3 features and 2 numbers of bins"),
-        ({"classes": [0, 1]}, "not one of the declared classes"),
+        ({"classes": [0, 1]}, "not one of classes"),
         ({"prior": 0}, "prior"),
     ],
 )

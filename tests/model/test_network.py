@@ -100,7 +100,7 @@ def test_rows_and_cells_are_named_by_their_node_and_codes(network):
     ("build", "sentence"),
     [
         (lambda: Network.from_edges([], []), "has no nodes"),
-        (lambda: Network.from_edges("aa", []), 'node name "a" is used twice'),
+        (lambda: Network.from_edges("aa", []), '"a" is used twice for a node'),
         (lambda: Network.from_edges(["a", " "], []), "needs a name"),
         (lambda: Network.from_edges("ab", ["ab", "ab"]), "same parent twice"),
         (lambda: Network.from_edges("ab", ["cb"]), 'parent "c" that is not in the network'),

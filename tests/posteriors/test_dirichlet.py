@@ -55,7 +55,7 @@ def test_the_only_state_of_a_row_is_certain():
 
 @pytest.mark.parametrize("level", [-0.1, 1.1, "wide"])
 def test_a_level_outside_zero_to_one_is_refused(level):
-    with pytest.raises(InputError, match="The level must be"):
+    with pytest.raises(InputError, match="interval must be"):
         dirichlet(1, 1, 1).interval(level)
 
 

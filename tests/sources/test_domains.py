@@ -110,7 +110,7 @@ FORM = 'The declaration of column "a" must be a list of values, or an object wit
         ('{"a": {"groups": {"x": "y"}}}', 'list of its values, not "y"'),
         ('{"a": {"cuts": [1, 2, null]}}', "cuts needs the lower limit"),
         ('{"a": {"points": [true]}}', "must be a number, not"),
-        ('{"a": ["x", "x"]}', 'The state of "a" name "x" is used twice'),
+        ('{"a": ["x", "x"]}', 'The name "x" is used twice for a state of "a"'),
         ('{"a": [" "]}', "is empty or not text"),
         ('{"a": []}', "has 0 states; it needs 1 to 256"),
         ('{"a": {"values": ["x"], "missing": " "}}', 'missing values of "a" needs a name'),

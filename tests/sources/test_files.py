@@ -99,7 +99,7 @@ def test_a_file_longer_than_its_head_and_a_block_is_read_whole(monkeypatch: pyte
         (b"a,b\n", "has a header but no records"),
         (b"a,b\n1,2\n\n3\n", "The header has 2 columns, but line 4 has 1."),
         (b"a,b\n1,2\n1,2,3\n", "The header has 2 columns, but line 3 has 3."),
-        (b"a,a\n1,2\n", 'The column name "a" is used twice'),
+        (b"a,a\n1,2\n", '"a" is used twice for a column'),
         (b"a,\n1,2\n", "Every column needs a name"),
         (b"sep=;\na;b\n1;2\n", "Every column needs a name"),
         (b"PK\x03\x04\x00", "Unpack an archive"),

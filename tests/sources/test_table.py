@@ -142,7 +142,7 @@ def test_declared_missing_values_come_back_in_types_that_have_them():
         (FRAME, {"weight": [1]}, ("weight", "age, smoker")),
         (FRAME, {"visits": [dp.cuts(0, 1, 2), None]}, ("visits", "dp.cuts(", "None")),
         (FRAME, {"blood": {"A", "B", "0"}}, ("blood", "list of its values")),
-        (FRAME, {"visits": [0, 1]}, ("visits", '"2" in record 2', "cut points")),
+        (FRAME, {"visits": [0, 1]}, ("visits", '"2" in record 2', '"0, 1"', "dp.cuts(")),
         (FRAME, {}, ("at least one column",)),
         (FRAME, ["smoker"], ('"smoker"', '["no", "yes"]')),
         (DECLARED, FRAME, ("declarations", "DataFrame", '["no", "yes"]')),

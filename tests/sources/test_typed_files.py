@@ -268,7 +268,7 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "a title above": (lambda: workbook([["Survey"], *GOOD]), 'Row 2 has the value "wet" to the right of the last'),
     "a value beside": (lambda: workbook([["a"], [1], [2, None, "note"]]), 'Row 3 has the value "note"'),
     "no name": (lambda: workbook([["a", None, "c"], [1, 2, 3]]), "Every column needs a name"),
-    "a name twice": (lambda: workbook([["a", "a"], [1, 2]]), 'The column name "a" is used twice'),
+    "a name twice": (lambda: workbook([["a", "a"], [1, 2]]), '"a" is used twice for a column'),
     "too many columns": (lambda: workbook([[f"c{i}" for i in range(501)], [1]]), "501 columns; the limit is 500"),
     "opposite corners": (lambda: cells(A1="a", XFD1048576=2), "to the right of the last"),
     "a row far below": (lambda: row_number(b"99999999999"), "more than 10,000,000 rows and cells"),

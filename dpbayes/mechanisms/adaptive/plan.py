@@ -7,7 +7,7 @@ from typing import Any
 
 from dpbayes.base.amounts import Amount, EpsilonDelta, PrivacyMeasure, Rho, amount_in, measure_of, number_of, rho_of
 from dpbayes.base.text import numeral
-from dpbayes.base.validation import InputError, brief, whole_number
+from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 1000), 1000
 
@@ -136,15 +136,18 @@ def plan_for(epsilon: float | Fraction | str, delta: float | Fraction | str, tar
 
     A float means the decimal that it is written as. Errors: InputError.
     """
-    exact = _exact("delta", delta)
-    return AdaptivePlan(epsilon=_exact("epsilon", epsilon), delta=exact, target=target, **({} if exact else PURE))
+    exact = _exact("delta", delta, low=0, high=1 - 1e-12)
+    loss = _exact("epsilon", epsilon, low=float(LEAST_EPSILON), high=MOST_EPSILON)
+    return AdaptivePlan(epsilon=loss, delta=exact, target=target, **({} if exact else PURE))
 
 
-def _exact(name: str, value: float | Fraction | str) -> Fraction:
+def _exact(name: str, value: float | Fraction | str, *, low: float, high: float) -> Fraction:
     try:
-        return Fraction(str(value))
+        exact = Fraction(str(value))
     except (ValueError, ZeroDivisionError):
         raise InputError(f"{name} must be a number; {brief(value)} is not.") from None
+    finite_number(name, float(exact), low=low, high=high)
+    return exact
 
 
 PURE: dict[str, Any] = {

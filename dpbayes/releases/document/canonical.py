@@ -52,7 +52,7 @@ def decimal(name: str, text: object) -> Fraction:
     """Return a decimal exactly as typed, such as 0.5 or 1e-5. Errors: InputError for another text."""
     match = _DECIMAL.fullmatch(text.strip()) if isinstance(text, str) else None
     if match is None:
-        raise InputError(f"{name} must be a decimal such as 0.5 or 1e-5, not {brief(text)}.")
+        raise InputError(f"{name} must be a decimal such as 0.5 or 1e-5, without a sign, not {brief(text)}.")
     return Fraction(match[0])
 
 

@@ -120,6 +120,12 @@ def test_what_cannot_be_released_is_one_sentence_and_costs_nothing(words, more, 
     refused([*words, *more], why, tmp_path, capsys)
 
 
+def test_an_unknown_command_is_refused_with_the_commands(capsys):
+    with pytest.raises(SystemExit):
+        main(["relase"])
+    assert 'no command "relase"; the commands are release, adaptive, ledger,' in capsys.readouterr().err
+
+
 def refused(words, why, tmp_path, capsys):
     """Check that a command is refused in one sentence about this, and nothing is charged; return the sentence."""
     assert main(words) == REFUSED
