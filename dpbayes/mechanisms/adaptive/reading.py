@@ -16,7 +16,7 @@ from dpbayes.model.network import Network
 from dpbayes.model.pair_marginals import family_marginals
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
-from dpbayes.posteriors.noise_aware import noise_aware, points_for
+from dpbayes.posteriors.noise_aware import LEAST_POINTS, MOST_NUMBERS, noise_aware
 from dpbayes.posteriors.noise_model import NoiseModel
 
 Measured = MeasuredResiduals | MeasuredTables
@@ -103,12 +103,11 @@ def _from_few_parents(measured: Measured, columns: Sequence[FloatArray]) -> Floa
     network = measured.network
     tables = [column[None] for column in columns]
     for number in range(1, max(map(len, network.families))):
-        has = [len(own) >= number for own in network.parents]
-        parents = [own[:number] if grows else () for own, grows in zip(network.parents, has, strict=True)]
+        parents = [own[:number] if len(own) >= number else () for own in network.parents]
         part = measured.within(Network(network.names, network.states, tuple(parents)))
-        below = [table if grows else table[:1] for table, grows in zip(tables, has, strict=True)]
+        below = [table if own else table[:1] for table, own in zip(tables, parents, strict=True)]
         shares = np.split(_shares(part, _estimated_prior(part, below)), part.network.cell_offsets[1:-1])
-        for node in np.flatnonzero(has).tolist():
+        for node in (node for node, own in enumerate(parents) if own):
             tables[node] = shares[node].reshape(-1, len(columns[node]))
     return np.concatenate([table.ravel() for table in tables])
 
@@ -123,27 +122,21 @@ def _estimated_prior(measured: Measured, below: Sequence[FloatArray]) -> FloatAr
     parts = [np.repeat(table, size // table.size, axis=0).ravel() for table, size in zip(below, sizes, strict=True)]
     mean = (1 - _SMOOTHED) * np.concatenate(parts) + _SMOOTHED / network.cards[node_of_cell]
     candidates = np.stack([*(np.full_like(mean, a) for a in _EVEN), *(total * mean for total in _CENTRED)])
-    law, ratios = _posterior(measured, np.full_like(mean, PRIOR), _FEW), np.empty((len(candidates), network.row_count))
-    before = _log_chance(law.counts, law.prior)
-    for candidate, ratio in zip(candidates, ratios, strict=True):
-        after = _log_chance(law.counts, Dirichlets(network, candidate))
-        ratio[:] = special.logsumexp(after - before, b=law.weights, axis=0)
-    evidence = np.add.reduceat(ratios, network.row_offsets[:-1], axis=1)
+    law = _posterior(measured, candidates[0], _FEW)
+    chances = np.stack([_log_chance(network, law.counts, alpha) for alpha in candidates])
+    of_rows = special.logsumexp(chances - chances[0] + np.log(np.maximum(law.weights, 1e-300)), axis=1)
+    evidence = np.add.reduceat(of_rows, network.row_offsets[:-1], axis=1)
     evidence[0] += _PREFERENCE
     evidence[len(_EVEN) :] -= [table.size - len(table) for table in below]
     weights = special.softmax(evidence, axis=0)[:, node_of_cell]
     return np.asarray(np.exp((weights * np.log(candidates)).sum(axis=0)))
 
 
-def _log_chance(counts: FloatArray, law: Dirichlets) -> FloatArray:
-    """Return ln P(a row's cells | its total) of counts (S, K), up to what does not depend on the Dirichlets: (S, m)."""
-    network, alpha = law.network, law.alpha
-    of_rows = _log_rise(network.row_sums(counts), network.row_sums(alpha))
-    return np.asarray(network.row_sums(_log_rise(counts, alpha)) - of_rows)
-
-
-def _log_rise(counts: FloatArray, alpha: FloatArray) -> FloatArray:
-    return np.asarray(special.gammaln(counts + alpha) - special.gammaln(alpha))
+def _log_chance(network: Network, counts: FloatArray, alpha: FloatArray) -> FloatArray:
+    """Return ln P(a row's cells | its total) of counts (S, K), up to what does not depend on alpha (K,): (S, m)."""
+    totals, of_rows = network.row_sums(counts), network.row_sums(alpha)
+    cells = network.row_sums(special.gammaln(counts + alpha) - special.gammaln(alpha))
+    return np.asarray(cells - special.gammaln(totals + of_rows) + special.gammaln(of_rows))
 
 
 def _shares(measured: Measured, alpha: FloatArray) -> FloatArray:
@@ -156,5 +149,5 @@ def _shares(measured: Measured, alpha: FloatArray) -> FloatArray:
 def _posterior(measured: Measured, alpha: FloatArray, points: int) -> DirichletMixtures:
     """Return the noise-aware posterior of the rows under these Dirichlet parameters (K,)."""
     prior, noise = Dirichlets(measured.network, alpha), NoiseModel(measured.network, measured.variances)
-    points = min(points, points_for(len(alpha)))
+    points = max(LEAST_POINTS, min(points, MOST_NUMBERS // len(alpha)))
     return noise_aware(prior, noise, measured.tables, measured.n, points=points)

@@ -16,7 +16,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms.adaptive.choices import UNIT, GrowingGraph, PairChoice
 from dpbayes.mechanisms.adaptive.draws import OpenDPDraws, SimulatedDraws, choice_scale
-from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals, new_prices, wanted_precisions
+from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import (
     MOST_STATES,
@@ -295,16 +295,6 @@ def test_measurements_of_a_set_are_combined_by_precision(asia: Dataset) -> None:
     other = (both.numbers[1] - first.numbers[1] / 4) / 0.75
     exact = network.residuals.of_tables(dp.count(network, table).values.astype(float))[1]
     assert abs(other - exact) < 7 * math.sqrt(first.variances[1] / 3)
-
-
-def test_prices_use_the_limit_and_never_more() -> None:
-    network, _ = dp.load_named("asia")
-    measured = MeasuredResiduals.nothing(network, 1000, 2**46)
-    for limit in (Fraction(1, 100), Fraction(1, 7)):
-        prices = new_prices(measured, wanted_precisions(network), limit)
-        after = MeasuredResiduals(network, measured.unit, measured.prices + prices, measured.numbers)
-        assert Fraction(99, 100) * limit < after.cost <= limit
-        measured = after
 
 
 def test_no_parent_closes_a_cycle() -> None:
