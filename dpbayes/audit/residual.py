@@ -14,7 +14,7 @@ from dpbayes.model.residual_design import Charges, WorstCharge
 
 def _charge(mechanism: GaussianResiduals) -> WorstCharge:
     """Return the largest change of all residuals by one record, in squared standard deviations."""
-    return Charges.squared(mechanism.prior.network.residuals).worst(inverse(mechanism.variances))
+    return Charges(mechanism.prior.network.residuals).worst(inverse(mechanism.variances))
 
 
 def residual_loss(mechanism: GaussianResiduals, *, n: int, releases: int = 1) -> Loss:

@@ -1,14 +1,13 @@
 """Conditional probability tables on the flat cell axis: checking given ones and drawing random ones."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, brief, finite_number
+from dpbayes.base.validation import InputError, brief
 from dpbayes.model.network import Network
 
 TOLERANCE = 1e-3
@@ -47,47 +46,24 @@ def checked_cpts(network: Network, probabilities: ArrayLike) -> FloatArray:
     return values / divisors
 
 
-@dataclass(frozen=True, eq=False)
-class ForeignTable:
-    """A node's probabilities as another program orders them: an axis for each of the `axes`, its states in order.
+def cpts_of_tables(network: Network, tables: Mapping[str, tuple[Sequence[str], FloatArray]]) -> FloatArray:
+    """Return the CPTs (K,) of tables by node: the names of the parents and the node in any order, and an axis for each.
 
-    `axes` has the parents and the node itself, by name, each with its states.
+    Errors: InputError for a node without a table, or with one of other parents or another shape.
     """
-
-    axes: Mapping[str, Sequence[str]]
-    values: FloatArray
+    return checked_cpts(network, np.concatenate([_own_order(network, i, tables) for i in range(len(network.names))]))
 
 
-def cpts_of_tables(network: Network, tables: Mapping[str, ForeignTable]) -> FloatArray:
-    """Return the CPTs (K,) of tables whose parents and states may be in any order.
-
-    Errors: InputError for a node without a table, or with one of other parents, other states or another shape.
-    """
-    return checked_cpts(
-        network, np.concatenate([_own_order(network, i, tables).ravel() for i in range(len(network.names))])
-    )
-
-
-def _own_order(network: Network, node: int, tables: Mapping[str, ForeignTable]) -> FloatArray:
+def _own_order(network: Network, node: int, tables: Mapping[str, tuple[Sequence[str], FloatArray]]) -> FloatArray:
     name, family = network.names[node], network.families[node]
     if name not in tables:
         raise InputError(f"The node {brief(name)} has no probabilities.")
-    table = tables[name]
-    members = [network.names[j] for j in family]
-    if sorted(table.axes) != sorted(members):
+    axes, values = tables[name]
+    if sorted(axes) != sorted(network.names[j] for j in family):
         raise InputError(f"The probabilities of {brief(name)} must be over the node and its parents.")
-    if table.values.shape != tuple(map(len, table.axes.values())):
-        raise InputError(f"The probabilities of {brief(name)} have the shape {table.values.shape}, not one per state.")
-    values = table.values.transpose([list(table.axes).index(member) for member in members])
-    for axis, j in enumerate(family):
-        states = list(table.axes[network.names[j]])
-        if sorted(states) != sorted(network.states[j]):
-            raise InputError(
-                f"The probabilities of {brief(name)} use states of {brief(network.names[j])} that the network does not "
-                "have."
-            )
-        values = values.take([states.index(state) for state in network.states[j]], axis)
-    return np.asarray(values)
+    if values.shape != tuple(len(network.states[network.index(axis)]) for axis in axes):
+        raise InputError(f"The probabilities of {brief(name)} have the shape {values.shape}, not one per state.")
+    return np.asarray(values.transpose([axes.index(network.names[j]) for j in family])).ravel()
 
 
 def _row_problem(network: Network, values: FloatArray, row: int) -> str:
@@ -102,14 +78,12 @@ def _row_problem(network: Network, values: FloatArray, row: int) -> str:
     return f"The probabilities of the row {label} sum to {numeral(total, 6)}; they must sum to 1."
 
 
-def random_cpts(network: Network, rng: np.random.Generator, *, concentration: float = 1.0) -> FloatArray:
-    """Draw every row from the symmetric Dirichlet(concentration): probabilities (K,), strictly inside (0, 1).
+def random_cpts(network: Network, rng: np.random.Generator) -> FloatArray:
+    """Draw every row uniformly from all distributions of its states: probabilities (K,), strictly inside (0, 1).
 
     Cells are moved by less than SMALLEST to keep off 0 and 1; the one cell of a one-state node is 1.
     """
-    concentration = finite_number("The concentration", concentration, low=0.01, high=1e6)
-    # At small concentrations a whole row can underflow to zero; it then becomes uniform instead of 0/0.
-    gammas = np.maximum(rng.standard_gamma(concentration, network.cell_count), np.finfo(float).tiny)
-    shares = gammas / np.asarray(network.row_sums(gammas))[network.row_of_cell]
+    waits = rng.standard_exponential(network.cell_count)
+    shares = waits / network.over_cells(network.row_sums(waits))
     lengths = network.cards[network.node_of_row][network.row_of_cell]
     return np.asarray(SMALLEST + (1.0 - lengths * SMALLEST) * shares, dtype=np.float64)

@@ -1,7 +1,7 @@
 """The largest or least sum of tables that share binary variables, by eliminating one variable after another."""
 
 import heapq
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ MAX_TABLE_BITS = 20
 """The largest table of an exact search, as a power of two."""
 
 Factor = tuple[tuple[int, ...], AnyArray]
-"""Variables, and a table with an axis of length two for each of them before any batch axes."""
+"""Variables, and a table with an axis of length two for each of them."""
 
 Plan = tuple[tuple[int, tuple[int, ...]], ...]
 """The variables in the order of their elimination, each with those that it is joined to by then."""
@@ -44,15 +44,6 @@ def widest_scope(plan: Plan) -> int:
     return max((1 + len(around) for _, around in plan), default=0)
 
 
-def eliminated(factors: Sequence[Factor], plan: Plan, best: Callable[..., AnyArray]) -> AnyArray:
-    """Return the best sum of the factors over all values of the variables, `best` being np.max or np.min: (*batch,)."""
-    left = list(factors)
-    for variable, around in plan:
-        total, left = _gathered(left, variable, around)
-        left.append((around, best(total, axis=len(around))))
-    return np.asarray(sum(table for _, table in left))
-
-
 @dataclass(frozen=True)
 class LargestSum:
     """The largest sum of tables of integers or, if it is not `exact`, the sum of their largest entries: a bound."""
@@ -64,25 +55,26 @@ class LargestSum:
     def of(cls, factors: Sequence[Factor], plan: Plan) -> "LargestSum":
         """Return the largest sum over all values of the variables, exact if the tables of the plan are small enough."""
         if widest_scope(plan) <= MAX_TABLE_BITS:
-            return cls(int(eliminated(factors, plan, np.max)), exact=True)
+            return cls(int(largest(factors, plan)[0]), exact=True)
         return cls(sum(int(table.max()) for _, table in factors), exact=False)
 
 
-def largest(factors: Sequence[Factor], plan: Plan) -> tuple[float, dict[int, int]]:
-    """Return the largest sum of the factors, none with batch axes, and values (0 or 1) of the variables that give it.
+def largest(factors: Sequence[Factor], plan: Plan) -> tuple[AnyArray, dict[int, int]]:
+    """Return the largest sum of the factors, and values (0 or 1) of the variables that give it.
 
-    Found on the way back, variable after variable.
+    The sum has the type of the factors, so integers remain exact. The values are found on the way back, variable after
+    variable.
     """
     left, choices = list(factors), []
     for variable, around in plan:
         table, left = _gathered(left, variable, around)
-        total = np.broadcast_to(table, (2,) * (len(around) + 1))
-        left.append((around, total.max(axis=-1)))
-        choices.append((variable, around, total.argmax(axis=-1)))
+        off, on = table[..., 0], table[..., 1]
+        left.append((around, np.maximum(off, on)))
+        choices.append((variable, around, on > off))
     chosen: dict[int, int] = {}
     for variable, around, choice in reversed(choices):
         chosen[variable] = int(choice[tuple(chosen[other] for other in around)])
-    return float(sum(float(table) for _, table in left)), chosen
+    return np.asarray(sum(table for _, table in left)), chosen
 
 
 def _gathered(factors: Sequence[Factor], variable: int, around: tuple[int, ...]) -> tuple[AnyArray, list[Factor]]:

@@ -120,15 +120,13 @@ class Network:
             raise InputError(f"The arrows close a cycle: {' → '.join(error.args[1])}. Remove one of them.") from None
 
     def _refuse_large_tables(self) -> None:
-        for i, name in enumerate(self.names):
-            cells = math.prod(len(self.states[j]) for j in self.families[i])
-            if cells > MAX_CELLS:
-                raise InputError(
-                    f"The table of {brief(name)} with its {len(self.parents[i])} parents would have {cells:,} cells; "
-                    f"the limit is {MAX_CELLS:,}. Remove some of its parents."
-                )
-        if self.cell_count > MAX_CELLS:
-            raise InputError(f"The network has {self.cell_count:,} cells; the limit is {MAX_CELLS:,}.")
+        cells = [math.prod(len(self.states[j]) for j in family) for family in self.families]
+        if sum(cells) > MAX_CELLS:
+            largest = cells.index(max(cells))
+            raise InputError(
+                f"The network would have {sum(cells):,} cells; the limit is {MAX_CELLS:,}. The largest table, of "
+                f"{brief(self.names[largest])} with its {len(self.parents[largest])} parents, has {cells[largest]:,}."
+            )
 
     # The graph
 
@@ -361,18 +359,16 @@ def _checked_parents(name: str, parents: Sequence[str], position: Mapping[str, i
     for parent in parents:
         if parent not in position:
             raise InputError(f"The node {brief(name)} has a parent {brief(parent)} that is not in the network.")
-        if parent == name:
-            raise InputError(f"The node {brief(name)} cannot be its own parent.")
     if len(set(parents)) != len(parents):
         raise InputError(f"The node {brief(name)} lists the same parent twice.")
     return tuple(sorted(parents, key=position.__getitem__))
 
 
-def assignment(name: str, state: str) -> str:
+def assignment(name: str, state: str, equals: str = "=") -> str:
     """Return "smoke=yes", or "age < 25" where the state is itself a comparison."""
-    return f"{name} {state}" if state.startswith(("<", ">")) else f"{name}={state}"
+    return f"{name} {state}" if state.startswith(("<", ">")) else f"{name}{equals}{state}"
 
 
 def statement(name: str, state: str) -> str:
     """Return "smoke = yes", or "age < 25" where the state is itself a comparison."""
-    return f"{name} {state}" if state.startswith(("<", ">")) else f"{name} = {state}"
+    return assignment(name, state, " = ")

@@ -18,8 +18,12 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class _RegressionRecords:
-    """n records of `features` (n, d) and a `target` (n,), read-only; `names` has d + 1, the target's last."""
+class RegressionData:
+    """n records of `features` (n, d) and a `target` (n,) in their own units; `names` has d + 1, the target's last.
+
+    The arrays are read-only. The model has no intercept: who wants one adds a column of ones with the bounds (-1, 1).
+    Errors: InputError for other shapes, repeated names, no feature, and values that are not finite numbers.
+    """
 
     features: FloatArray
     target: FloatArray
@@ -47,14 +51,6 @@ class _RegressionRecords:
     def n(self) -> int:
         """The number of records; public, since neighbours share it."""
         return len(self.target)
-
-
-class RegressionData(_RegressionRecords):
-    """n records of `features` (n, d) and a `target` (n,) in their own units; `names` has d + 1, the target's last.
-
-    The arrays are read-only. The model has no intercept: who wants one adds a column of ones with the bounds (-1, 1).
-    Errors: InputError for other shapes, repeated names, no feature, and values that are not finite numbers.
-    """
 
 
 @dataclass(frozen=True)
@@ -91,7 +87,7 @@ class PublicBounds:
 
 
 @dataclass(frozen=True, eq=False)
-class ScaledRegression(_RegressionRecords):
+class ScaledRegression(RegressionData):
     """Records with ||x|| <= 1 and |y| <= 1: the only kind that `moments`, and so the sampler, takes.
 
     `scaled` makes them. `clipped` counts the values that lay outside the public bounds; it is the curator's to see.

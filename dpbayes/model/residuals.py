@@ -76,16 +76,15 @@ class Residuals:
         of_sets = np.asarray(np.bincount(self.closure.slots, of_slots), dtype=np.float64)
         cells = np.repeat(precisions, [math.prod(cards) for cards in self._family_cards])
         # In orthonormal coordinates, a family's table has the entries sqrt(w_F) t_A.
-        numbers = self._turned(tables, self._turned_bases) * np.sqrt(self._weights) * cells
+        turned = self._turned(tables, {r: basis.T for r, basis in self._bases.items()})
+        numbers = turned * np.sqrt(self._weights) * cells
         order, starts = self._by_number
         sums, total = np.asarray(np.add.reduceat(numbers[..., order], starts, axis=-1)), of_sets[self.set_of_number]
         return np.divide(sums, total, out=np.zeros_like(sums), where=total > 0), of_sets
 
     def whole(self, counts: IntArray) -> IntArray:
         """Return the residuals of consistent tables (..., K) times `lengths`, as exact whole numbers: (..., R)."""
-        turned = self._turned(counts, {r: _whole_basis(r).T for r in self.cards})
-        order, starts = self._by_number
-        return np.asarray(turned[..., order[starts]])
+        return self._of_numbers(counts, {r: _whole_basis(r).T for r in self.cards})
 
     def tables(self, residuals: FloatArray) -> FloatArray:
         """Return the families' tables (..., K) from residuals (..., R); they agree on shared nodes."""
@@ -145,15 +144,8 @@ class Residuals:
 
         The contrast of state k against those before it is (1, .., 1, -k, 0, ..) over sqrt(k (k + 1)).
         """
-        of_card = {r: np.sqrt(np.arange(1.0, r) * np.arange(2.0, r + 1)) for r in set(self.cards)}
-        parts = []
-        for member in self.closure.members:
-            length = np.ones(1)
-            for node, card in enumerate(self.cards):
-                if member >> node & 1:
-                    length = np.multiply.outer(length, of_card[card]).ravel()
-            parts.append(length)
-        return np.concatenate(parts)
+        of_card = {r: np.diag([1.0, *np.sqrt(np.arange(1.0, r) * np.arange(2.0, r + 1))]) for r in self.cards}
+        return self._of_numbers(np.ones(len(self._number)), of_card)
 
     # The layout
 
@@ -218,13 +210,14 @@ class Residuals:
             turned[..., cells] = tables.reshape(shape)
         return turned
 
+    def _of_numbers(self, values: AnyArray, matrices: Mapping[int, AnyArray]) -> AnyArray:
+        """Return the turned tables where every number of the residuals is first: (..., R)."""
+        order, starts = self._by_number
+        return np.asarray(self._turned(values, matrices)[..., order[starts]])
+
     @cached_property
     def _bases(self) -> dict[int, FloatArray]:
         return {r: _basis(r) for r in self.cards}
-
-    @cached_property
-    def _turned_bases(self) -> dict[int, FloatArray]:
-        return {r: basis.T for r, basis in self._bases.items()}
 
     @cached_property
     def families_by_shape(self) -> tuple[tuple[tuple[int, ...], IntArray], ...]:

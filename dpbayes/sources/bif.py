@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief
-from dpbayes.model.cpts import ForeignTable, checked_cpts, cpts_of_tables
+from dpbayes.model.cpts import checked_cpts, cpts_of_tables
 from dpbayes.model.network import Network
 
 MAX_CHARACTERS = 5_000_000
@@ -61,7 +61,6 @@ class _Block:
     child: str
     parents: tuple[str, ...]
     entries: tuple[_BifEntry, ...]
-    line: int
 
 
 def read_bif(text: str) -> tuple[Network, FloatArray]:
@@ -84,13 +83,12 @@ def read_bif(text: str) -> tuple[Network, FloatArray]:
     if len(text) > MAX_CHARACTERS:
         raise InputError(f"The file has {len(text):,} characters; the limit for a BIF file is {MAX_CHARACTERS:,}.")
     states, blocks = _parsed(text.removeprefix("\ufeff"))  # some editors write a byte-order mark
-    _require_blocks(states, blocks)
+    for name in (*states, *blocks):
+        if name not in states or name not in blocks:
+            raise InputError(f"The BIF file needs both a variable block and a probability block for {brief(name)}.")
     network = Network(tuple(states), tuple(states.values()), tuple(blocks[name].parents for name in states))
     # The file may list the parents in any order; the cells follow the network's.
-    tables = {
-        name: ForeignTable({axis: states[axis] for axis in (*block.parents, name)}, _values(block, states))
-        for name, block in blocks.items()
-    }
+    tables = {name: ((*block.parents, name), _values(block, states)) for name, block in blocks.items()}
     return network, cpts_of_tables(network, tables)
 
 
@@ -133,21 +131,6 @@ def _written(name: str) -> str:
         return name
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
-
-
-def _require_blocks(states: Mapping[str, tuple[str, ...]], blocks: Mapping[str, _Block]) -> None:
-    """Check that there is a block for every variable, and that blocks name no others."""
-    if not states:
-        raise InputError("The BIF file declares no variables.")
-    for block in blocks.values():
-        for name in (block.child, *block.parents):
-            if name not in states:
-                raise InputError(
-                    f"The probability block in line {block.line} names {brief(name)}, which is not a declared variable."
-                )
-    for name in states:
-        if name not in blocks:
-            raise InputError(f"The BIF file has no probability block for the variable {brief(name)}.")
 
 
 def _values(block: _Block, states: Mapping[str, tuple[str, ...]]) -> FloatArray:
@@ -275,4 +258,4 @@ def _probability(block: re.Match[str], line: int, ends: Sequence[int]) -> _Block
         )
         for entry in re.finditer(_ENTRY, block["entries"], re.DOTALL)
     )
-    return _Block(family[0], family[1:], tuple(entries), line)
+    return _Block(family[0], family[1:], tuple(entries))

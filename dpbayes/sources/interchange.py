@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from dpbayes.base.libraries import extra, nx
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief
-from dpbayes.model.cpts import ForeignTable, checked_cpts, cpts_of_tables
+from dpbayes.model.cpts import checked_cpts, cpts_of_tables
 from dpbayes.model.network import Network
 
 
@@ -42,19 +42,14 @@ def from_networkx(graph: "nx.DiGraph[Any]") -> tuple[Network, FloatArray | None]
     network = Network.from_edges(nodes, [(str(parent), str(child)) for parent, child in graph.edges], states)
     if not any("probabilities" in own for own in nodes.values()):
         return network, None
-    declared = dict(zip(network.names, network.states, strict=True))
-    tables: dict[str, ForeignTable] = {}
+    tables: dict[str, tuple[tuple[str, ...], FloatArray]] = {}
     for name, own in nodes.items():
         if "probabilities" in own:
             axes = (*_texts(name, "parents", own.get("parents", ())), name)
-            unknown = next((axis for axis in axes if axis not in declared), None)
-            if unknown is not None:
-                raise InputError(f"The node {brief(name)} has a parent {brief(unknown)} that is not in the graph.")
             try:
-                values = np.asarray(own["probabilities"], dtype=np.float64)
+                tables[name] = axes, np.asarray(own["probabilities"], dtype=np.float64)
             except (TypeError, ValueError):
                 raise InputError(f"The probabilities of the node {brief(name)} must be an array of numbers.") from None
-            tables[name] = ForeignTable({axis: declared[axis] for axis in axes}, values)
     return network, cpts_of_tables(network, tables)
 
 

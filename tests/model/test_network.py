@@ -105,7 +105,7 @@ def test_rows_and_cells_are_named_by_their_node_and_codes(network):
         (lambda: Network.from_edges("ab", ["ab", "ab"]), "same parent twice"),
         (lambda: Network.from_edges("ab", ["cb"]), 'parent "c" that is not in the network'),
         (lambda: Network.from_edges("ab", ["ac"]), 'ends at "c", which is not a node'),
-        (lambda: Network.from_edges("ab", ["aa"]), "cannot be its own parent"),
+        (lambda: Network.from_edges("ab", ["aa"]), "close a cycle: a → a"),
         (lambda: Network.from_edges("ab", ["ab", "ba"]), "close a cycle"),
         (lambda: Network.from_edges("abcd", ["ab", "bc", "cd", "da"]), "close a cycle"),
         (lambda: Network.from_edges("a", [], {"a": ()}), "no states"),
@@ -134,11 +134,11 @@ def test_a_cycle_is_named_arrow_by_arrow():
 def test_many_small_tables_that_add_up_to_too_many_cells_are_refused(monkeypatch):
     monkeypatch.setattr(network_module, "MAX_CELLS", 7)
     assert Network.from_edges("abc", []).cell_count == 6
-    with pytest.raises(InputError, match="The network has 8 cells; the limit is 7"):
+    with pytest.raises(InputError, match="would have 8 cells; the limit is 7"):
         Network.from_edges("abcd", [])
 
 
 def test_hundreds_of_parents_are_refused_without_building_their_table():
     names = [f"v{i}" for i in range(400)]
-    with pytest.raises(InputError, match="Remove some of its parents"):
+    with pytest.raises(InputError, match="with its 399 parents"):
         Network.from_edges(names, [(name, names[-1]) for name in names[:-1]])

@@ -29,7 +29,7 @@ def test_the_charge_is_how_far_records_move_the_residuals(network):
     records = all_records(network)
     tables = np.array([_counted(network, record) for record in records])
     numbers = residuals.of_tables(tables)
-    charges = Charges.squared(residuals)
+    charges = Charges(residuals)
     for first, second in product(range(len(records)), repeat=2):
         moved = np.square(numbers[first] - numbers[second])
         by_set = np.bincount(residuals.set_of_number, moved, minlength=len(residuals.sizes))
@@ -45,7 +45,7 @@ def _counted(network: Network, record: tuple) -> np.ndarray:
 
 @pytest.mark.parametrize("network", [*NETWORKS.values(), ASIA], ids=[*NETWORKS, "asia"])
 def test_the_worst_record_is_the_worst_of_all(network):
-    charges = Charges.squared(network.residuals)
+    charges = Charges(network.residuals)
     rng = np.random.default_rng(1)
     every = charges.moved(all_differences(network))
     for _ in range(5):
@@ -63,12 +63,12 @@ def test_noise_at_stated_prices_loses_1_and_no_more(network):
     prices = np.random.default_rng(4).exponential(size=len(network.closure))
     scales = gaussian_at(residuals, prices).scales
     inverse = np.divide(1.0, scales, out=np.zeros_like(scales), where=scales > 0)
-    loss = float((Charges.squared(residuals).moved(all_differences(network)) @ inverse).max())
+    loss = float((Charges(residuals).moved(all_differences(network)) @ inverse).max())
     assert 1 - 1e-9 < loss <= 1
 
 
 def test_where_the_search_would_be_too_large_the_bound_is_never_below_and_said_to_be_one(monkeypatch):
-    charges = Charges.squared(ASIA.residuals)
+    charges = Charges(ASIA.residuals)
     prices = np.random.default_rng(2).exponential(size=len(ASIA.closure))
     exact = charges.worst(prices)
     monkeypatch.setattr("dpbayes.model.residual_design.MAX_TABLE_BITS", 1)
@@ -87,7 +87,7 @@ def test_the_best_variances_lose_one_and_no_others_tried_are_better(network):
     residuals = network.residuals
     design = best_gaussian(residuals)
     noisy = design.scales > 0
-    every = Charges.squared(residuals).moved(all_differences(network))[:, noisy]
+    every = Charges(residuals).moved(all_differences(network))[:, noisy]
     assert (every / design.scales[noisy]).sum(axis=1).max() == pytest.approx(1, rel=1e-9)
     assert (every / design.scales[noisy]).sum(axis=1).max() <= 1
     assert 0 <= design.gap <= residual_design.GAP

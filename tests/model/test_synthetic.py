@@ -55,20 +55,15 @@ def test_sizes_progress_and_reproducibility(n: int) -> None:
     assert shares == ([] if n == 0 else [1.0] if n <= BLOCK else [BLOCK / n, 1.0])
 
 
-def test_random_cpts_are_inside_and_follow_the_concentration(mixed: Network) -> None:
-    for concentration in (0.01, 1.0, 100.0):
-        p = random_cpts(mixed, np.random.default_rng(1), concentration=concentration)
-        several = mixed.cards[mixed.node_of_row][mixed.row_of_cell] > 1
-        assert (p[several] > 0).all()
-        assert (p[several] < 1).all()
-        assert (p[~several] == 1).all()
-        np.testing.assert_allclose(mixed.row_sums(p), 1.0, atol=1e-12)
+def test_random_cpts_are_inside_and_uniform(mixed: Network) -> None:
+    p = random_cpts(mixed, np.random.default_rng(1))
+    several = mixed.cards[mixed.node_of_row][mixed.row_of_cell] > 1
+    assert (p[several] > 0).all()
+    assert (p[several] < 1).all()
+    assert (p[~several] == 1).all()
+    np.testing.assert_allclose(mixed.row_sums(p), 1.0, atol=1e-12)
     uniform = random_cpts(chain(500), np.random.default_rng(1))[0::2]
     assert stats.kstest(uniform, "uniform").pvalue > ALARM
-    assert (
-        stats.kstest(random_cpts(chain(500), np.random.default_rng(1), concentration=3.0)[0::2], "uniform").pvalue
-        < ALARM
-    )
 
 
 @pytest.mark.parametrize("n", [-1, 1.5, MAX_RECORDS + 1, "x"])

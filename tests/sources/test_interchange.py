@@ -47,7 +47,7 @@ def spoilt(**attributes: object) -> "nx.DiGraph[str]":
         (nx.MultiDiGraph([("a", "b")]), "at most one arrow"),
         (nx.DiGraph([(1, "1")]), "same name as text"),
         (nx.DiGraph([("a", "b"), ("b", "a")]), "close a cycle"),
-        (spoilt(parents=("elsewhere",)), '"elsewhere" that is not in the graph'),
+        (spoilt(parents=("elsewhere",)), '"x2" must be over the node and its parents'),
         (spoilt(parents=()), '"x2" must be over the node and its parents'),
         (spoilt(probabilities=[0.5, 0.5]), r'"x2" have the shape \(2,\)'),
         (spoilt(probabilities=[[0.5, 0.5], [0.5, 0.6]]), "sum to 1.1"),

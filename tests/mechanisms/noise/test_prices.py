@@ -114,8 +114,9 @@ def test_the_whole_sum_is_that_of_the_worst_record_among_all(network, seed):
     sizes = network.residuals.sizes[1:]
     own = np.where(sizes > 0, np.random.default_rng(seed).integers(1, 1000, len(sizes)), 0).tolist()
     every = np.array(list(product((0, 1), repeat=len(network.names))))
-    charges = Charges(network.residuals, np.concatenate(([0.0], sizes.astype(float))))
-    by_hand = np.rint((charges.moved(every)[:, 1:] @ np.array(own)).max())
+    charges = Charges(network.residuals)
+    of_units = np.divide(sizes, charges.factors[1:], out=np.zeros(len(sizes)), where=sizes > 0)
+    by_hand = np.rint((charges.moved(every)[:, 1:] @ (own * of_units)).max(initial=0.0))
     assert most_charged(network, own).value == by_hand
     assert most_charged(network, own).exact
 
