@@ -62,9 +62,8 @@ def _shown() -> None:
         turned()
     elif page_of_step:
         turn_to(f"pages/{page_of_step}.py")
-    replaced = remember()
-    if replaced and page.title != "Network":  # that page says it itself, for as long as it is so
-        st.toast(f"{replaced}; Undo on the Network page restores it.")
+    if remember() and page.title != "Network":  # that page says it itself, for as long as it is so
+        st.toast("Another network replaced the drawing; Undo on the Network page restores it.")
     with st.container():  # whatever is said here, the page keeps its place: elsewhere it would be built anew
         top_bar("dpbayes" if page.title == "Home" else page.title, has_seat=page.title in WITH_SEAT)
         write_in_place(page.url_path)

@@ -9,7 +9,7 @@ from streamlit.runtime.scriptrunner import RerunData
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.ui.session.current import change, current, follow_address, link_problems, set_parameter
-from dpbayes.ui.session.drawings import DrawingHistory, DrawnNetwork, draw, drawings, remember, revisit
+from dpbayes.ui.session.drawings import DrawnNetwork, draw, drawings, remember, revisit
 from dpbayes.ui.session.graphs import MAX_CODE, Graph, code_of
 from dpbayes.ui.session.link import query_of
 from dpbayes.ui.session.settings import Settings
@@ -158,16 +158,15 @@ def test_back_goes_over_a_drawing_as_undo_does(run: SimpleNamespace) -> None:
     for arrow in (((names[0], names[-1]),), ((names[0], names[-2]),)):
         draw(Graph(names, arrow))
     history = drawings()
-    assert len(history.past) == 2
+    assert len(history.line) == 3
     st.session_state["settings"] = first
     revisit()
-    assert remember() == ""
+    assert not remember()
     assert drawings().line == (DrawnNetwork(history.line[0].graph, first), *history.line[1:])
-    assert drawings().past == ()
+    assert drawings().place == 0
     assert drawings().rev == history.rev + 1
     revisit()
     assert drawings().rev == history.rev + 1, "what is drawn already stays as it is"
-    assert isinstance(drawings(), DrawingHistory)
 
 
 def test_a_run_that_back_began_shows_the_page_and_the_settings_of_its_address(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ def drawn(number: int, **settings: str) -> DrawnNetwork:
 
 @given(st.lists(st.sampled_from(["draw", "undo", "redo"]), max_size=2 * KEPT))
 def test_a_history_is_a_list_with_a_finger_on_it(steps: list[str]) -> None:
-    history, line, finger = DrawingHistory(drawn(0)), [drawn(0)], 0
+    history, line, finger = DrawingHistory((drawn(0),)), [drawn(0)], 0
     for number, step in enumerate(steps, start=1):
         if step == "draw":
             history = history.followed_by(drawn(number))
@@ -25,32 +25,32 @@ def test_a_history_is_a_list_with_a_finger_on_it(steps: list[str]) -> None:
             finger = max(0, finger - 1) if step == "undo" else min(len(line) - 1, finger + 1)
             place = history.nearest(line[finger])
             assert place is not None
-            history = history.at(place, Settings())
+            history = history.at(place, line[finger])
         line, finger = line[-KEPT - 1 :], finger - max(0, len(line) - KEPT - 1)
         assert history.line == tuple(line)
         assert history.present == line[finger]
 
 
 def test_no_more_is_kept_than_said() -> None:
-    history = DrawingHistory(drawn(0))
+    history = DrawingHistory((drawn(0),))
     for number in range(1, 3 * KEPT):
         history = history.followed_by(drawn(number))
-    assert len(history.past) == KEPT
-    assert history.past[-1] == drawn(3 * KEPT - 2)
+    assert len(history.line) == KEPT + 1
+    assert history.line[-2] == drawn(3 * KEPT - 2)
     assert history.nearest(drawn(0)) is None
 
 
 def test_a_place_that_the_text_of_a_graph_would_round_is_no_step() -> None:
     here, near, elsewhere = (DrawnNetwork(Graph(("a",), (), {"a": (x, 5.0)}), Settings()) for x in (7.2, 7.0, 8.0))
-    assert DrawingHistory(here).nearest(near) == 0
-    assert DrawingHistory(here).nearest(elsewhere) is None
+    assert DrawingHistory((here,)).nearest(near) == 0
+    assert DrawingHistory((here,)).nearest(elsewhere) is None
 
 
 @pytest.mark.parametrize(
-    ("settings", "by_hand"),
+    ("settings", "chosen"),
     [
         ({}, False),
-        ({"graph": "chain:3"}, False),
+        ({"graph": "chain:3"}, True),
         ({"graph": "g:x"}, True),
         ({"source": "g:x"}, True),
         ({"data": "adult"}, False),
@@ -58,5 +58,5 @@ def test_a_place_that_the_text_of_a_graph_would_round_is_no_step() -> None:
         ({"data": "adult", "graph": "g:x"}, True),
     ],
 )
-def test_what_was_drawn_or_read_from_a_file_is_the_persons_own(settings: dict[str, str], by_hand: bool) -> None:
-    assert drawn(0, **settings).is_by_hand == by_hand
+def test_a_network_that_comes_with_the_table_is_not_chosen(settings: dict[str, str], chosen: bool) -> None:
+    assert drawn(0, **settings).is_chosen == chosen

@@ -20,8 +20,9 @@ from dpbayes.sources.bif import read_bif, write_bif
 from dpbayes.sources.edgelist import read_edges, write_edges
 from dpbayes.sources.named_networks import NAMED, empty_over, naive_bayes_over
 from dpbayes.ui.session.chosen import USUAL_RECORDS, Chosen
+from dpbayes.ui.session.current import change
 from dpbayes.ui.session.downloads import download_button
-from dpbayes.ui.session.drawings import draw, drawings, replace_drawing, travel
+from dpbayes.ui.session.drawings import draw, drawings, travel
 from dpbayes.ui.session.graphs import Graph, code_of, drawable, placed
 from dpbayes.ui.session.looked import GRAPHS, note_looked
 from dpbayes.ui.session.settings import Cpts
@@ -57,8 +58,6 @@ DELTA = 1e-5
 MOST_RECORDS = 10_000_000
 """Records of a planned table at most."""
 
-FILE = "The network of the file"
-
 WITHOUT_RECORDS = (
     "What an arrow is worth is computed from public probabilities, which this table does not have, or for the curator "
     "only, from the records."
@@ -90,7 +89,7 @@ def editor(chosen: Chosen, *, again: Callable[[], None] = st.rerun) -> None:
         st.session_state["drawing"] = _shape(history.present.graph)
     start: Graph = st.session_state["drawing"]
     turn, fixed = partial(_turn, again=again), bool(chosen.domains) and _is_own(chosen)
-    beyond = Beyond(earlier=bool(history.past), later=bool(history.future), turn=turn, fixed=fixed)
+    beyond = Beyond(earlier=history.place > 0, later=history.place < len(history.line) - 1, turn=turn, fixed=fixed)
     try:
         drawn = dag_editor(
             start,
@@ -107,8 +106,8 @@ def editor(chosen: Chosen, *, again: Callable[[], None] = st.rerun) -> None:
         with sentence_instead():
             _take(drawn, chosen)
             again()
-    if history.replaced:
-        st.caption(f"{history.replaced}; Undo restores it.")
+    if history.is_replaced:
+        st.caption("Another network replaced the drawing; Undo restores it.")
     _add_columns(chosen, again)
     if strays:
         st.caption(
@@ -152,7 +151,7 @@ def _add_columns(chosen: Chosen, again: Callable[[], None]) -> None:
         states = {name: chosen.domains[name] for name in picked}
         added = Graph((*old.names, *picked), old.edges, old.places, {**old.states, **states})
         with sentence_instead():
-            replace_drawing("", graph=code_of(drawable(placed(added))))
+            change(graph=code_of(drawable(placed(added))))
             again()
 
 
@@ -202,13 +201,13 @@ def _is_own(chosen: Chosen) -> bool:
 def _start(chosen: Chosen, kind: str, root: str) -> None:
     """Draw the network that was chosen. Errors: InputError if it cannot be."""
     if kind == "data":
-        replace_drawing("The table's own network", graph="")
+        change(graph="")
     elif kind == ARRANGED:
-        replace_drawing("", graph=code_of(placed(replace(chosen.graph, places={}))))
+        change(graph=code_of(placed(replace(chosen.graph, places={}))))
     elif kind in NAMED:
-        replace_drawing("The chosen network", graph=kind)
+        change(graph=kind)
     else:
-        replace_drawing("The chosen network", graph=code_of(drawable(Graph.of(_over_columns(chosen, kind, root)))))
+        change(graph=code_of(drawable(Graph.of(_over_columns(chosen, kind, root)))))
 
 
 def _over_columns(chosen: Chosen, kind: str, root: str) -> Network:
@@ -343,7 +342,7 @@ def _offer(chosen: Chosen) -> None:
 def _import(name: str, content: bytes, chosen: Chosen) -> None:
     """Draw the network of a file. Errors: InputError for another file."""
     if name.lower().endswith(".json"):
-        replace_drawing("The graph of the release", graph=code_of(drawable(Graph.of(read_document(content).network))))
+        change(graph=code_of(drawable(Graph.of(read_document(content).network))))
         st.rerun()
     text = utf8_text(content)
     if name.lower().endswith(".bif") or "probability" in text:
@@ -351,10 +350,10 @@ def _import(name: str, content: bytes, chosen: Chosen) -> None:
         code = code_of(drawable(Graph.of(net)))
         given_cpts()[code] = cpts
         if chosen.settings.data == "synthetic":
-            replace_drawing(FILE, source=code, cpts=Cpts.GIVEN, graph="")
+            change(source=code, cpts=Cpts.GIVEN, graph="")
         else:
-            replace_drawing(FILE, graph=code)
+            change(graph=code)
     else:
         names, edges = read_edges(text)
-        replace_drawing(FILE, graph=code_of(drawable(Graph.of(Network.from_edges(names, edges)))))
+        change(graph=code_of(drawable(Graph.of(Network.from_edges(names, edges)))))
     st.rerun()
