@@ -1,7 +1,5 @@
 """Made-up tables: ancestral sampling from a network with known conditional probability tables."""
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -24,8 +22,6 @@ def sample_dataset(
     probabilities: ArrayLike,
     n: int,
     rng: np.random.Generator | int,
-    *,
-    progress: Callable[[float], object] | None = None,
 ) -> Dataset:
     """Sample n independent records. Every node is sampled given its parents.
 
@@ -36,7 +32,6 @@ def sample_dataset(
         probabilities: Its CPTs (K,).
         n: The number of records, 0 to MAX_RECORDS.
         rng: A generator or a seed.
-        progress: Called with the share of records done after every block.
 
     Returns:
         The table.
@@ -60,8 +55,6 @@ def sample_dataset(
         for node in network.order:
             u = rng.random(out=uniforms[: len(block)])
             block[:, node] = last_reached(starts[node], u, _rows(network, block, node))
-        if progress is not None:
-            progress((first + len(block)) / n)
     return Dataset(network.names, network.states, codes)
 
 

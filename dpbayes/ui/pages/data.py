@@ -306,7 +306,7 @@ def _loader() -> None:
     mine = upload()
     if mine is not None and not refused:
         # The box below forgets the file when another page is opened.
-        place.markdown(f"Table in use: **{escaped(mine.name)}**. {escaped(mine.remark)}")
+        place.markdown(f"Table in use: **{escaped(mine.title)}**. {escaped(mine.remark)}")
 
 
 def _read(file: UploadedFile) -> str:

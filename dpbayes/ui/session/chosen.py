@@ -5,7 +5,7 @@ Only public tables are cached for all sessions. An upload stays in its session.
 
 import hashlib
 from collections.abc import Container, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -45,10 +45,10 @@ from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.kept import kept, server_cache, session_cache
 from dpbayes.ui.session.roles import HOW, REFUSALS, Act, person
 from dpbayes.ui.session.settings import CONNECTED, Cpts, Seat, Settings
-from dpbayes.ui.session.uploads import DescribedTable, given_cpts, upload
+from dpbayes.ui.session.uploads import Upload, given_cpts, upload
 
 SLOW_SAMPLE = 500_000
-"""Records of a synthetic table above which a progress bar is shown during sampling."""
+"""Records of a synthetic table above which a table is not shared, and a message is shown during sampling."""
 
 FIRST_COLUMNS = 12
 """The number of columns of an uploaded table that are nodes at first."""
@@ -167,7 +167,7 @@ class Chosen:
         return connected(self.settings.data.partition(":")[2])
 
     @property
-    def _own(self) -> DescribedTable | None:
+    def _own(self) -> Connected | Upload | None:
         return self._connected_here if self.is_connected else upload() if self.settings.data == "upload" else None
 
     @property
@@ -253,12 +253,9 @@ class Chosen:
 
     def _drawn(self) -> Dataset:
         settings, rng = self.settings, stream(self.settings.data_seed, "records")
-        if settings.records <= SLOW_SAMPLE:
+        waits = settings.records > SLOW_SAMPLE
+        with st.spinner(f"Sampling {settings.records:,} records …") if waits else nullcontext():
             return sample_dataset(*self.truth, settings.records, rng)
-        bar = st.progress(0.0, f"Sampling {settings.records:,} records …")
-        data = sample_dataset(*self.truth, settings.records, rng, progress=bar.progress)
-        bar.empty()
-        return data
 
     @property
     def has_public_records(self) -> bool:
@@ -269,11 +266,7 @@ class Chosen:
     @property
     def leaking_columns(self) -> frozenset[str]:
         """The columns whose domains were read from the data, and therefore reveal something about it."""
-        if self.is_connected:
-            connected = self._connected_here
-            return connected.leaks if connected else frozenset()
-        mine = upload()
-        return mine.leaks if self.settings.data == "upload" and mine else frozenset()
+        return self._own.leaks if self._own else frozenset()
 
     @property
     def data_title(self) -> str:
@@ -284,11 +277,9 @@ class Chosen:
         if settings.data == "synthetic":
             name = NAMED[settings.source].title if settings.source in NAMED else "the drawn network"
             return f"{many(settings.records, 'synthetic record')} from {name}"
-        if self.is_connected:
-            connected = self._connected_here
-            return connected.title if connected else "a connected table"
-        mine = upload()
-        return mine.name if mine else "an uploaded table"
+        if self._own is not None:
+            return self._own.title
+        return "a connected table" if self.is_connected else "an uploaded table"
 
     # The network
 

@@ -53,13 +53,13 @@ class DescribedTable:
 
 @dataclass(frozen=True, eq=False)
 class Upload(DescribedTable):
-    """An uploaded table: the file as text, the declared domains, and the records.
+    """An uploaded table: the name of the file, the file as text, the declared domains, and the records.
 
     `dataset` is None until all columns in use have domains that contain their values; `encoded` are these domains.
     `remark` states how the file was read.
     """
 
-    name: str
+    title: str
     frame: "pd.DataFrame"
     dataset: Dataset | None = None
     encoded: tuple[Column, ...] = ()

@@ -74,7 +74,7 @@ def _columns_in_use(chosen: Chosen) -> tuple[Column, ...]:
 def _file_name(chosen: Chosen) -> str | None:
     """Return the name of the loaded file; None if the code needs no file for the records."""
     mine = None if chosen.is_connected else upload()
-    return None if mine is None or any(table.title == mine.name for table in SHIPPED.values()) else mine.name
+    return None if mine is None or any(table.title == mine.title for table in SHIPPED.values()) else mine.title
 
 
 def program(*parts: str) -> str:
@@ -118,7 +118,7 @@ def table_in_python(chosen: Chosen) -> str:
 def _file() -> str:
     """Return the code that reads the uploaded file, as `frame`."""
     mine = upload()
-    name = mine.name if mine is not None else "table.csv"
+    name = mine.title if mine is not None else "table.csv"
     if key := next((key for key, table in SHIPPED.items() if mine is not None and table.title == name), ""):
         return f"from dpbayes.sources.shipped_tables import shipped_frame\nframe = shipped_frame({key!r})"
     return f"frame = dp.read_table({name!r}, Path({name!r}).read_bytes()).frame  # the file that was loaded here"
