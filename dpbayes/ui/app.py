@@ -1,8 +1,6 @@
 """The pages with their navigation, and the run of one page below the bar and the banner of a story."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
@@ -116,7 +114,8 @@ def top_bar(title: str, *, has_seat: bool) -> None:
                 f"This link reopens {'the rest of the' if missing else 'the same'} view. Uploaded tables are not part "
                 "of the link."
             )
-            address, why = shareable((st.context.url or "").partition("?")[0], Served.now())
+            public_name = str(st.get_option("browser.serverAddress") or "")
+            address, why = shareable((st.context.url or "").partition("?")[0], public_name)
             st.code(f"{address}?{urlencode(query_of(current()))}", language=None, wrap_lines=True)
             if why:
                 st.caption(why)
@@ -145,36 +144,19 @@ def _missing_from_link() -> str:
 ONLY_HERE = "This address works on this computer only."
 
 
-@dataclass(frozen=True)
-class Served:
-    """The address that the server listens on, and its name for other computers, "" if unknown."""
-
-    listens: str
-    public_name: str
-
-    @classmethod
-    def now(cls) -> "Served":
-        """Return the configuration of this server."""
-        address = str(st.get_option("browser.serverAddress") or "")
-        return cls(str(st.get_option("server.address") or ""), "" if is_own(address) else address)
+OWN_NAMES = (None, "", "localhost", "127.0.0.1", "::1")
+"""The names of a computer for itself."""
 
 
-def is_own(host: str) -> bool:
-    """Return whether a host name means the computer that uses it, such as localhost."""
-    if host.rstrip(".") == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
+def shareable(opened: str, public_name: str) -> tuple[str, str]:
+    """Return the address for other persons of a page opened at `opened`, and why they cannot use it, else "".
 
-
-def shareable(opened: str, served: Served) -> tuple[str, str]:
-    """Return the address for other persons of a page opened at `opened`, and why they cannot use it, else ""."""
+    A server that others can reach has a `public_name` (browser.serverAddress).
+    """
     parts = urlsplit(opened)
-    if not is_own(parts.hostname or "localhost"):  # opened from another computer, or by a name that others can use
+    if parts.hostname not in OWN_NAMES:  # opened from another computer, or by a name that others can use
         return opened, ""
-    if is_own(served.listens) or not served.public_name:
+    if public_name in OWN_NAMES:
         return opened, ONLY_HERE
     port = f":{parts.port}" if parts.port else ""
-    return urlunsplit(parts._replace(netloc=f"{served.public_name}{port}")), ""
+    return urlunsplit(parts._replace(netloc=f"{public_name}{port}")), ""

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from dpbayes.base.validation import InputError
 from dpbayes.sources.named_networks import MAX_NODES
 from dpbayes.ui.session.graphs import MAX_NAME, Graph
-from dpbayes.ui.widgets.dag_editor import HEIGHT, WIDTH, DrawingError, read_drawing, read_sent
+from dpbayes.ui.widgets.dag_editor import HEIGHT, WIDTH, read_drawing, read_sent
 
 
 def node(name: object = "a", **fields: object) -> dict[str, object]:
@@ -56,7 +57,7 @@ def test_too_many_edges_are_refused_with_a_sentence() -> None:
 
 
 def refused_with_a_sentence(value: Any) -> None:
-    with pytest.raises(DrawingError) as refusal:
+    with pytest.raises(InputError) as refusal:
         read_drawing(value)
     assert str(refusal.value).endswith((".", "not."))
     assert "\n" not in str(refusal.value)
@@ -69,5 +70,5 @@ def test_what_was_drawn_before_python_brought_another_drawing_is_over() -> None:
     assert read_sent({"rev": 3, "drawing": sent}, rev=3, given=given) == read_drawing(sent)
     assert read_sent({"rev": 2, "drawing": sent}, rev=3, given=given) == given
     for value in (None, sent, {"rev": 3}, {"rev": 3, "drawing": None}):
-        with pytest.raises(DrawingError):
+        with pytest.raises(InputError):
             read_sent(value, rev=3, given=given)

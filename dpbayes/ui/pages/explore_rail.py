@@ -210,15 +210,14 @@ MOST_DRAWN, MOST_NAMED = 60, 20
 """Nodes of a graph that is drawn beside the pictures, and of one whose nodes are in rows so that names are legible."""
 
 
-def rail(chosen: Chosen) -> bool:
-    """Show what the pictures are of, with its controls; return whether the editor of the graph is open."""
+def rail(chosen: Chosen) -> None:
+    """Show what the pictures are of, with its controls."""
     with st.container(key="rail"):
         _table(chosen)
         if chosen.options("explore").view is ExploreView.EPSILON and chosen.is_curator:
             controls.parameter_control("explore.tables")
-        is_edited = _graph(chosen)
+        _graph(chosen)
         release_controls(chosen)
-    return is_edited
 
 
 def _table(chosen: Chosen) -> None:
@@ -229,7 +228,7 @@ def _table(chosen: Chosen) -> None:
     st.caption(escaped(chosen.data_title))
 
 
-def _graph(chosen: Chosen) -> bool:
+def _graph(chosen: Chosen) -> None:
     graph = chosen.graph
     size = f"{many(len(graph.names), 'node')}, {many(len(graph.edges), 'arrow')}"
     with _line():
@@ -240,7 +239,6 @@ def _graph(chosen: Chosen) -> bool:
         st.html(f'<div class="graph" role="img" aria-label="The graph: {size}" style="{_drawing(graph, size)}"></div>')
     if is_edited:
         _edit()
-    return is_edited
 
 
 def _drawing(graph: Graph, size: str) -> str:

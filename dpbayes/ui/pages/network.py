@@ -28,7 +28,7 @@ from dpbayes.ui.session.looked import GRAPHS, note_looked
 from dpbayes.ui.session.settings import Cpts
 from dpbayes.ui.session.uploads import document_place, given_cpts
 from dpbayes.ui.widgets.board import share, show
-from dpbayes.ui.widgets.dag_editor import Beyond, DrawingError, dag_editor
+from dpbayes.ui.widgets.dag_editor import Beyond, dag_editor
 from dpbayes.ui.widgets.from_python import (
     FACE,
     network_in_python,
@@ -99,7 +99,7 @@ def editor(chosen: Chosen, *, again: Callable[[], None] = st.rerun) -> None:
             meanings={name: readable.meaning for name, readable in chosen.readable.items()},
             beyond=beyond,
         )
-    except DrawingError as error:
+    except InputError as error:
         st.warning(escaped(str(error)))
         return
     if drawn != start:

@@ -118,11 +118,6 @@ def _decoded(code: str) -> Graph:
 def _graph_from(content: Mapping[str, Any]) -> Graph:
     json.dumps(content, ensure_ascii=False).encode()  # raises for unpaired surrogates, which no page can show
     names = tuple(content["n"])
-    if len(names) > MAX_NODES or not all(isinstance(name, str) and 0 < len(name) <= MAX_NAME for name in names):
-        raise InputError(
-            f"The network in this link has more than {MAX_NODES:,} nodes, or names that are not 1 to {MAX_NAME} "
-            "characters of text."
-        )
     places = {
         name: (float(place[0]), float(place[1]))
         for name, place in zip(names, content["p"], strict=True)
@@ -140,25 +135,16 @@ def _position(value: object) -> int:
 
 
 def placed(graph: Graph) -> Graph:
-    """Return the graph with a position in the box for every node: its own, else in layers, else on a circle."""
+    """Return the graph with a position in the box for every node: its own, else in layers; a cycle is one layer."""
     places = graph.places
     if len(places) < len(graph.names):
         try:
-            network = network_of(graph)
-            places = layered_positions(network.names, network.edges) | dict(places)
-        except InputError:  # a cycle has no layers
-            places = _circle(graph.names) | dict(places)
+            edges = network_of(graph).edges
+        except InputError:
+            edges = ()
+        places = layered_positions(graph.names, edges) | dict(places)
     inside = {name: (min(max(x, 0.0), WIDTH), min(max(y, 0.0), HEIGHT)) for name, (x, y) in places.items()}
     return replace(graph, places={name: inside[name] for name in graph.names})
-
-
-def _circle(names: Sequence[str]) -> dict[str, Place]:
-    turns = [2 * math.pi * i / len(names) for i in range(len(names))]
-    middle, radius = (WIDTH / 2, HEIGHT / 2), 0.35 * HEIGHT
-    return {
-        name: (middle[0] + radius * math.sin(turn), middle[1] - radius * math.cos(turn))
-        for name, turn in zip(names, turns, strict=True)
-    }
 
 
 def network_of(graph: Graph, domains: Mapping[str, Sequence[str]] | None = None) -> Network:

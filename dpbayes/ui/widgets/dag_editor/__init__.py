@@ -23,10 +23,6 @@ SHOWN_HEIGHT = 480
 """The largest height of the drawing on screen, in pixels."""
 
 
-class DrawingError(InputError):
-    """The browser has sent something that is not a drawing; the message states the reason."""
-
-
 @dataclass(frozen=True)
 class Beyond:
     """Whether Python has earlier and later drawings than the browser, and the function that restores them.
@@ -72,7 +68,7 @@ def dag_editor(
     tooltips, which may change in every run. A node with a note has a dashed border. Undo and Redo first use the
     browser's own steps since the last `rev`, and then the drawings `beyond` them.
 
-    Errors: DrawingError when `drawing`, or what the browser sends, is not a drawing.
+    Errors: InputError when `drawing`, or what the browser sends, is not a drawing.
     """
     read_drawing(_plain(drawing))  # the browser does not check it
 
@@ -80,7 +76,7 @@ def dag_editor(
         state = st.session_state.get(key, {})
         try:
             return read_sent(state.get("graph"), rev=rev, given=drawing)
-        except DrawingError:  # raised once, when the drawing is returned
+        except InputError:  # raised once, when the drawing is returned
             return drawing
 
     result = _mount(
@@ -104,7 +100,7 @@ def dag_editor(
 def read_sent(value: Any, *, rev: int, given: Graph) -> Graph:
     """Return the drawing that the browser sent; `given` if the browser sent it before it received this `rev`.
 
-    Errors: DrawingError.
+    Errors: InputError.
     """
     try:
         return read_drawing(value["drawing"]) if value["rev"] == rev else given
@@ -122,7 +118,7 @@ def _plain(drawing: Graph) -> dict[str, Any]:
 def read_drawing(value: Any) -> Graph:
     """Return the drawing in `value`, which comes from the browser and may have any form.
 
-    Errors: DrawingError.
+    Errors: InputError.
     """
     try:
         json.dumps(value, ensure_ascii=False).encode()  # raises for unpaired surrogates, which no page can show
@@ -131,10 +127,10 @@ def read_drawing(value: Any) -> Graph:
         if len(edges) > len(names) ** 2 or not set(names).issuperset(end for edge in edges for end in edge):
             raise ValueError
         return drawable(Graph(names, edges, {name: (x, y) for name, x, y in places}))
-    except InputError as error:
-        raise DrawingError(str(error)) from None
+    except InputError:
+        raise
     except (TypeError, KeyError, ValueError, RecursionError):
-        raise DrawingError("The browser sent what is not a drawing. The network is unchanged.") from None
+        raise InputError("The browser sent what is not a drawing. The network is unchanged.") from None
 
 
 def _position(value: float, limit: float) -> float:
