@@ -55,7 +55,15 @@ def survey(python: str | Path) -> Split:
 
 
 def made_up(seed: int) -> Split:
-    """Return a table of a random network: 5 to 30 columns of 2 to 8 states, 300 to 20,000 records, many rare states.
+    """Return a table of a random network, whose last column is the target; see `made_up_network`."""
+    network, probabilities, n = made_up_network(seed)
+    return _sampled(network, probabilities, n=n, target=network.names[-1], seed=seed)
+
+
+def made_up_network(seed: int) -> tuple[Network, FloatArray, int]:
+    """Return a random network of 5 to 30 columns of 2 to 8 states, its CPTs, and the number of records of a table.
+
+    The table has 300 to 20,000 records, with many rare states.
 
     Every row of the network is a Dirichlet sample. Its parameters differ between states, so that some states are rare.
     """
@@ -78,7 +86,7 @@ def made_up(seed: int) -> Split:
         rows = (network.cell_offsets[j + 1] - network.cell_offsets[j]) // card
         probabilities[cells] = rng.dirichlet(popular, size=rows).ravel()
     n = int(np.exp(rng.uniform(np.log(300), np.log(20_000))))
-    return _sampled(network, probabilities, n=n, target=names[-1], seed=seed)
+    return network, probabilities, n
 
 
 COMPARED: Mapping[str, Callable[[str], Split]] = {

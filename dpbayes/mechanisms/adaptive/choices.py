@@ -31,7 +31,7 @@ MOST_RECORDS = 2**31 - 1
 _BLOCK = 1 << 14
 """Records that are compared at once. Single precision holds their counts exactly."""
 
-_FEW, _MARGIN_OF_PARENTS, _MARGIN_OF_TARGET = 20, 1.0, -3.0
+_FEW, _MARGIN_OF_PARENTS, _MARGIN_OF_TARGET = 25, 1.0, -3.0
 """The score of "nothing" among k candidates is scale * (ln k + c): the largest noise of k scores is about scale * ln k.
 In the forest, c is 2 for so few columns and falls with more. Under a pure epsilon it is 0. A target gets a pair in vain
 rather than none."""
@@ -169,7 +169,7 @@ def chosen_forest(
 
 
 def _margin(columns: int, cost: Amount) -> float:
-    return 2 * math.sqrt(min(_FEW / columns, 1)) if isinstance(cost, Rho) else 0.0
+    return 2 * min(_FEW / columns, 1) if isinstance(cost, Rho) else 0.0
 
 
 def _is_in_vain(nothings: int, *, pairs: int, columns: int) -> bool:
