@@ -58,6 +58,27 @@ class PrivacyLeakWarning(UserWarning):
 class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Predictions from a released network and its CPTs."""
 
+    def __init__(
+        self,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        bounds: tuple[Any, Any] | None = None,
+        bins: int | Sequence[int] = 5,
+        columns: Mapping[str, Declaration] | None = None,
+        classes: Sequence[Any] | None = None,
+        prior: float = 1.0,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.bins = bins
+        self.columns = columns
+        self.classes = classes
+        self.prior = prior
+        self.random_state = random_state
+
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Return P(class | features) (n, classes): the tables of the class and of its children decide."""
         check_is_fitted(self)
@@ -121,27 +142,6 @@ class DPNaiveBayes(_Classifier):
         ε = 1
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        bounds: tuple[Any, Any] | None = None,
-        bins: int | Sequence[int] = 5,
-        columns: Mapping[str, Declaration] | None = None,
-        classes: Sequence[Any] | None = None,
-        prior: float = 1.0,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.bins = bins
-        self.columns = columns
-        self.classes = classes
-        self.prior = prior
-        self.random_state = random_state
-
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Release the network of the records X (n, d) and their classes y (n,). Errors: InputError, ValueError."""
         table = _encoded(self, X, y)
@@ -195,16 +195,10 @@ class DPBayesNetClassifier(_Classifier):
         prior: float = 1.0,
         random_state: Any = None,
     ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
+        data: dict[str, Any] = {"bounds": bounds, "bins": bins, "columns": columns, "classes": classes}
+        super().__init__(epsilon=epsilon, delta=delta, **data, prior=prior, random_state=random_state)
         self.graph = graph
         self.target = target
-        self.bounds = bounds
-        self.bins = bins
-        self.columns = columns
-        self.classes = classes
-        self.prior = prior
-        self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Release the network of the records X (n, d) and their classes y (n,). Errors: InputError, ValueError."""

@@ -4,7 +4,7 @@ If the ledger names a signing key, a release is signed before the ledger stores 
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -24,7 +24,7 @@ from dpbayes.releases.document.document import Composed, Provenance, document_by
 from dpbayes.releases.document.request import AdaptiveRequest, Chargeable, ReleaseRequest, question_of
 from dpbayes.releases.document.sampled import SampledSteps, SampledTables
 from dpbayes.releases.signing import named_keys, signed, signing_key
-from dpbayes.sources.domains import DeclaredColumn
+from dpbayes.sources.columns import Column
 
 
 @dataclass(frozen=True)
@@ -35,24 +35,14 @@ class Published:
     document: bytes
 
 
-def require_declared(columns: Iterable[DeclaredColumn]) -> None:
-    """Refuse domains that reveal records, because their states were read from them.
-
-    Errors: InputError that names the columns in use with the same remedy.
-    """
-    domains = {column.name: column.domain for column in columns if column.use}
-    if undeclared := [name for name, domain in domains.items() if domain is None]:
-        raise InputError(f"No states are declared for {_columns(undeclared)}. Declare them on the Data page.")
-    if read_off := [name for name, domain in domains.items() if domain and not domain.public]:
+def require_public(columns: Iterable[Column]) -> None:
+    """Refuse domains that reveal records, because their states were read from them. Errors: InputError."""
+    if read_off := [brief(column.name) for column in columns if not column.public]:
+        listed = f"{', '.join(read_off[:5])}{' and others' * (len(read_off) > 5)}"
         raise InputError(
-            f"The states of {_columns(read_off)} were read from the records, which leaks information. On the Data "
-            "page, declare them from public knowledge, and tick them as public."
+            f"The states of the column{'s' * (len(read_off) > 1)} {listed} were read from the records, which leaks "
+            "information. On the Data page, declare them from public knowledge, and tick them as public."
         )
-
-
-def _columns(names: Sequence[str]) -> str:
-    listed = ", ".join(brief(name) for name in names[:5])
-    return f"the column{'s' if len(names) > 1 else ''} {listed}{' and others' * (len(names) > 5)}"
 
 
 # Charging

@@ -4,7 +4,6 @@ import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from os import PathLike
@@ -41,11 +40,11 @@ from dpbayes.releases.document.request import (
     typed_amount,
 )
 from dpbayes.releases.output import require_output, write_output
-from dpbayes.releases.publishing import drawn_document, publish_once, require_declared, unsigned_note
+from dpbayes.releases.publishing import drawn_document, publish_once, require_public, unsigned_note
 from dpbayes.releases.reading import answer_under, records_of
 from dpbayes.releases.verify import contents_of
 from dpbayes.sources.columns import states_of_missing
-from dpbayes.sources.domains import Declarations, DeclaredColumn, declare
+from dpbayes.sources.domains import Declarations, declare
 from dpbayes.sources.table import Table
 
 
@@ -353,14 +352,9 @@ def release_adaptive(  # noqa: PLR0913 - who calls it sets each by name
     return _accounted(request, table, table, ledger, again=again)
 
 
-def _text(number: float | Fraction | str) -> str:
-    """Return a number as a decimal: of a float, the one that it is written as."""
-    return f"{Decimal(repr(number)):f}" if isinstance(number, float) else str(number)
-
-
 def _require_public(table: Dataset) -> None:
     if isinstance(table, Table):
-        require_declared(DeclaredColumn(column.name, column) for column in table.columns)
+        require_public(table.columns)
 
 
 def _states_of_missing(table: Dataset, names: Iterable[str] | None = None) -> Mapping[str, str]:
@@ -379,10 +373,10 @@ def request_for(mechanism: Any, dataset: str, table: Dataset) -> ReleaseRequest:
             f"{names}."
         )
     require_columns(mechanism.prior.network, table)
-    form, loss = entry.exact_form, Fraction(_text(mechanism.epsilon))
+    form, loss = entry.exact_form, Fraction(str(mechanism.epsilon))
     own: dict[str, Any] = {"epsilon": loss}
     if form.noise.measure is PrivacyMeasure.RHO:
-        own = {"stated": EpsilonDelta(loss, Fraction(_text(mechanism.delta)))}
+        own = {"stated": EpsilonDelta(loss, Fraction(str(mechanism.delta)))}
     return ReleaseRequest(
         dataset=dataset,
         network=mechanism.prior.network,
@@ -390,7 +384,7 @@ def request_for(mechanism: Any, dataset: str, table: Dataset) -> ReleaseRequest:
         n=table.n,
         missing=_states_of_missing(table, mechanism.prior.network.names),
         prior=decimals_of(mechanism.prior),
-        settings={name: _text(float(getattr(mechanism, name))) for name in form.settings},
+        settings={name: str(float(getattr(mechanism, name))) for name in form.settings},
         **own,
     )
 
@@ -451,7 +445,7 @@ def open_ledger(
         >>> path.name
         'clinic.ledger'
     """
-    file, budget = Path(path), typed_amount(_text(epsilon), _text(delta))
+    file, budget = Path(path), typed_amount(str(epsilon), str(delta))
     with suppress(books.LedgerError):
         account = books.read_books(file).account(dataset)
         if amount_in(account.measure, account.budget) == budget:

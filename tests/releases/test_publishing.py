@@ -9,9 +9,7 @@ import pytest
 from dpbayes.base.validation import InputError
 from dpbayes.releases import ledger, publishing
 from dpbayes.releases.document import read_document
-from dpbayes.releases.publishing import publish, require_declared, shown_again
-from dpbayes.sources.columns import Categories
-from dpbayes.sources.domains import DeclaredColumn
+from dpbayes.releases.publishing import publish, require_public, shown_again
 from tests.releases.made import COLUMNS, counts, opened, request_with
 
 
@@ -65,13 +63,11 @@ def test_counts_of_another_table_are_refused_before_they_are_paid_for(tmp_path):
 
 
 def test_domains_that_betray_records_are_refused():
-    require_declared(COLUMNS)
-    leaking = DeclaredColumn("rain", Categories("rain", ("no", "yes"), missing=COLUMNS[0].domain.missing))
-    undeclared = DeclaredColumn("rain")
-    for column, why in ((leaking, "read from the records"), (undeclared, "No states")):
-        with pytest.raises(InputError, match=why):
-            require_declared([column, COLUMNS[1]])
-        require_declared([replace(column, use=False), COLUMNS[1]])
-    many = [replace(leaking, name=f"c{k}", domain=replace(leaking.domain, name=f"c{k}")) for k in range(7)]
+    columns = [column.domain for column in COLUMNS]
+    require_public(columns)
+    leaking = replace(columns[0], public=False)
+    with pytest.raises(InputError, match='the column "rain" were read from the records'):
+        require_public([leaking, columns[1]])
+    many = [replace(leaking, name=f"c{k}") for k in range(7)]
     with pytest.raises(InputError, match='the columns "c0", "c1", "c2", "c3", "c4" and others were read'):
-        require_declared(many)
+        require_public(many)

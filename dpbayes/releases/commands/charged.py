@@ -24,10 +24,10 @@ from dpbayes.releases.document.request import (
     parsed_promise,
 )
 from dpbayes.releases.output import add_out, require_output, write_output
-from dpbayes.releases.publishing import publish_once, require_declared, unsigned_note
+from dpbayes.releases.publishing import publish_once, require_public, unsigned_note
 from dpbayes.sources.bif import read_bif
 from dpbayes.sources.columns import Column, encode, remarks, states_of_missing
-from dpbayes.sources.domains import read_domains
+from dpbayes.sources.domains import declare
 from dpbayes.sources.edgelist import network, read_edges
 from dpbayes.sources.engines.address import parsed
 from dpbayes.sources.engines.table import DeclaredTable, open_table
@@ -172,10 +172,10 @@ def _loss(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _declared(args: argparse.Namespace) -> tuple[Column, ...]:
-    """Return the domains of the columns in use. Errors: InputError if they reveal records; OSError."""
-    columns = read_domains(args.domains.read_bytes())
-    require_declared(columns)
-    return tuple(column.domain for column in columns if column.use and column.domain is not None)
+    """Return the domains of the columns in use. Errors: InputError, also if they reveal records."""
+    columns = declare(args.domains)
+    require_public(columns)
+    return columns
 
 
 # adaptive

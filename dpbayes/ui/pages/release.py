@@ -28,9 +28,8 @@ from dpbayes.releases.document.request import (
     question_of,
 )
 from dpbayes.releases.ledger import Account
-from dpbayes.releases.publishing import Published, publish, require_declared, shown_again
+from dpbayes.releases.publishing import Published, publish, require_public, shown_again
 from dpbayes.sources.columns import Column, states_of_missing
-from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.shipped_tables import SHIPPED, shipped_domains
 from dpbayes.ui.pages.release_history import (
     as_epsilon,
@@ -49,7 +48,7 @@ from dpbayes.ui.session.roles import HOW, REFUSALS, Act, person
 from dpbayes.ui.session.uploads import upload
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.board import share_python
-from dpbayes.ui.widgets.from_python import PATH, program, show_python
+from dpbayes.ui.widgets.from_python import FACE, program, show_python
 from dpbayes.ui.widgets.opened_release import opened_release
 from dpbayes.ui.widgets.show import headline, sentence_instead
 
@@ -64,12 +63,7 @@ REASON = "First release of this table"
 
 _PRESSED, _CHARGED, _RELEASED, _PURE = "release.pressed", "release.charged", "release.released", "release.pure"
 
-CHECK = program(
-    PATH,
-    "from dpbayes.releases.verify import verify",
-    'verification = verify(Path("release.json").read_bytes())  # python -m dpbayes verify release.json',
-    "print(verification.holds)",
-)
+CHECK = program(FACE, 'print(dp.verify("release.json").holds)  # python -m dpbayes verify release.json')
 """The code that checks a release file."""
 
 _STAYS: dict[str, Any] = {"persist_state": "session"}
@@ -152,13 +146,13 @@ def require_releasable(chosen: Chosen) -> None:
     if chosen.refused:
         raise TableMissing("The table needs its columns first. Correct them on Data.")
     if chosen.is_connected:
-        require_declared(DeclaredColumn(column.name, column) for column in chosen.connected.in_use)
+        require_public(chosen.connected.in_use)
         return
     _ = chosen.dataset
     mine = upload()
     if chosen.settings.data == "upload" and mine is not None:
         try:
-            require_declared(DeclaredColumn(column.name, column) for column in mine.encoded)
+            require_public(mine.encoded)
         except InputError as error:
             raise TableMissing(str(error)) from None
 

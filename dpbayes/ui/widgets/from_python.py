@@ -30,7 +30,6 @@ from dpbayes.ui.session.uploads import upload
 
 FACE = "import dpbayes as dp"
 STREAM = "from dpbayes.base.randomness import stream"
-PATH = "from pathlib import Path"
 
 DESCRIPTION = "domains.json"
 """The file from which the code reads the domains of the person's own columns."""
@@ -106,13 +105,11 @@ def table_in_python(chosen: Chosen) -> str:
         return _synthetic(chosen)
     if settings.data in SHIPPED:
         return f"data = dp.load_shipped({settings.data!r})"
-    description = "# offered beside this code"
-    described = f'{PATH}\ncolumns = dp.read_domains(Path("{DESCRIPTION}").read_bytes())  {description}'
-    in_use = "[column.domain for column in columns if column.use and column.domain]"
+    described = f'columns = dp.declare("{DESCRIPTION}")  # the file is offered beside this code'
     if chosen.is_connected:
         address = 'dp.open_table("…")  # the table’s address, as given by the person who started the server'
-        return f"{described}\nengine = {address}\ndata = dp.DeclaredTable(engine, tuple({in_use}))"
-    return f"{described}\n{_file()}\ndata = dp.Table.from_frame(frame, {in_use})"
+        return f"{described}\nengine = {address}\ndata = dp.DeclaredTable(engine, columns)"
+    return f"{described}\n{_file()}\ndata = dp.Table.from_frame(frame, columns)"
 
 
 def _file() -> str:
@@ -121,7 +118,7 @@ def _file() -> str:
     name = mine.title if mine is not None else "table.csv"
     if key := next((key for key, table in SHIPPED.items() if mine is not None and table.title == name), ""):
         return f"from dpbayes.sources.shipped_tables import shipped_frame\nframe = shipped_frame({key!r})"
-    return f"frame = dp.read_table({name!r}, Path({name!r}).read_bytes()).frame  # the file that was loaded here"
+    return f"frame = dp.read_table({name!r}).frame  # the file that was loaded here"
 
 
 def _synthetic(chosen: Chosen) -> str:
