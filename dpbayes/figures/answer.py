@@ -161,7 +161,7 @@ def _dots(answers: AnswerPicture, colour: str) -> list[Trace]:
 
 
 def _stacked(values: FloatArray, span: tuple[float, float]) -> tuple[FloatArray, FloatArray]:
-    """Return places of dots in stacks from the median on; a full stack has several columns, in order of the values."""
+    """Return places of dots in stacks from the median on; where these would be too high, dots are at their values."""
     unit = (span[1] - span[0]) / COLUMNS
     shown, middle = np.clip(values, span[0] + unit / 2, span[1] - unit / 2), float(np.median(values))
     order = np.argsort(np.argsort(shown, kind="stable"))
@@ -171,9 +171,8 @@ def _stacked(values: FloatArray, span: tuple[float, float]) -> tuple[FloatArray,
         heights = -(-same.sum(axis=1) // abreast)
         if heights.max(initial=0) <= TALLEST:
             break
-    columns, rows = np.divmod((same & (order < order[:, None])).sum(axis=1), heights)
-    widths = -(-same.sum(axis=1) // heights)
-    x = middle + unit * (stacks * abreast + columns - (widths - 1) / 2)
+    rows = (same & (order < order[:, None])).sum(axis=1) % heights
+    x = middle + unit * stacks if abreast == 1 else shown
     most = TALLEST if len(values) > 1 else 1
     return x, (rows + 0.5) / max(most, heights.max(initial=0))
 
