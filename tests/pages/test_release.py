@@ -331,8 +331,6 @@ def test_without_a_file_there_is_an_example_that_verifies(path: Path) -> None:
     at = open_page(PAGE, seat="recipient")
     assert "The release is valid" in at.success[0].value
     assert verify(example()).holds
-    assert any(text.value == "**Delta**\n\n0" for text in at.markdown)
-    assert not any(re.search("[0-9]/1\\b", text.value) for text in at.markdown)
     assert not path.exists(), "public records cost no budget"
 
 

@@ -1,9 +1,7 @@
 """An opened release: its checks, answers to questions, a picture, its promise, and the files made from it."""
 
 import math
-import re
 import secrets
-from fractions import Fraction
 
 import numpy as np
 import streamlit as st
@@ -41,8 +39,8 @@ from dpbayes.ui.session.kept import kept
 from dpbayes.ui.widgets.board import show
 from dpbayes.ui.widgets.show import assumption, folded, numbers, sentence_instead
 
-ARROWS_AT_ONCE, MOST_DRAWN = 60, 30
-"""The most arrows that are listed, and the most nodes of a graph that is drawn."""
+MOST_DRAWN = 30
+"""The most nodes of a graph that is drawn."""
 
 MOST_RECORDS = 1_000_000
 
@@ -55,7 +53,8 @@ def opened_release(data: bytes, *, key: str, is_brief: bool = False) -> None:
     """
     verification = kept(f"{key}.verified", data, lambda: verify(data))
     if not verification.holds:
-        _failed(verification)
+        st.error("This file is not a valid release. Do not use it: ask the sender for release.json again.")
+        _listed(verification)
         return
     document = kept(f"{key}.document", data, lambda: read_document(data))
     st.success(f"The release is valid. {escaped(signature_line(document.content))}")
@@ -65,8 +64,11 @@ def opened_release(data: bytes, *, key: str, is_brief: bool = False) -> None:
                 _said(document, data, key=key)
     else:
         _said(document, data, key=key)
-    with st.expander("Certificate and checks"):
-        _certificate(document, verification)
+    with st.expander("Full statement and checks"):
+        for sentence in document.content["sentences"]:
+            st.markdown(f"- {escaped(sentence)}")
+        st.markdown("The report and release.json contain the certificate.\n\n**Checks**")
+        _listed(verification)
 
 
 def _said(document: Document, data: bytes, *, key: str) -> None:
@@ -116,49 +118,15 @@ def promise_lines(document: Document) -> tuple[str, str, str]:
     )
 
 
-_FRACTION = re.compile(r"\b[0-9]+/[1-9][0-9]*\b")
-_LONG = re.compile(r"\b[0-9]+\.[0-9]{6,}\b")
-_FIRST = ("promise", "not_covered", "noise", "unit")
-"""The fields of a certificate that come first, in their order."""
-
-
-def _certificate(document: Document, verification: Verification) -> None:
-    """Show the sentences, the fields and the checks. Long decimals are shortened; the file has all digits."""
-    certificate = document.content["certificate"]
-    for sentence in document.content["sentences"]:
-        st.markdown(f"- {escaped(sentence)}")
-    for name in dict.fromkeys([*_FIRST, *certificate]):
-        text = certificate[name]
-        lines = "\n".join(f"- {escaped(line)}" for line in text) if isinstance(text, list) else escaped(text)
-        if name in ("epsilon", "delta", "rho", "noise"):
-            lines = _LONG.sub(lambda long: numeral(float(long[0]), 6), _FRACTION.sub(_decimal, lines))
-        st.markdown(f"**{escaped(name.replace('_', ' ').capitalize())}**\n\n{lines}")
-    st.markdown("**Checks**")
-    _listed(verification)
-
-
-def _decimal(fraction: re.Match[str]) -> str:
-    """Return a fraction of the certificate as a number that people read."""
-    return amount_text(Fraction(fraction[0]))
-
-
 def _graph(network: Network) -> None:
-    """Draw the graph that an adaptive release has chosen; list the arrows of a large one."""
+    """Draw the graph that an adaptive release has chosen; list the arrows of a graph with many nodes."""
     if len(network.names) <= MOST_DRAWN:
         places = places_in_rows(layered_positions(network.names, network.edges), network.edges)
         style = dag_mask(places, network.edges)
         st.html(f'<div class="graph" role="img" aria-label="The released graph" style="{style}"></div>')
     else:
-        arrows = [f"{parent} → {child}" for parent, child in network.edges]
-        more = len(arrows) - ARROWS_AT_ONCE
-        st.markdown(escaped("; ".join(arrows[:ARROWS_AT_ONCE])) + (f" … and {more:,} more" * (more > 0)))
+        st.markdown(escaped("; ".join(f"{parent} → {child}" for parent, child in network.edges)))
     st.caption("The released graph. An arrow states that two columns depend on each other; it states no cause.")
-
-
-def _failed(verification: Verification) -> None:
-    """Show why a file is no valid release, and what to do."""
-    st.error("This file is not a valid release. Do not use it: ask the sender for release.json again.")
-    _listed(verification)
 
 
 def _listed(verification: Verification) -> None:
