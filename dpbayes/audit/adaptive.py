@@ -4,7 +4,7 @@ The computation uses only the two random steps of the process, and not the proof
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -133,7 +133,6 @@ def _losses(
     *,
     rng: np.random.Generator,
     draws: int,
-    progress: Callable[[float], object] = lambda share: None,
 ) -> AdaptiveAudit:
     draws = whole_number("The number of draws", draws, low=LEAST_DRAWS, high=MOST_DRAWS)
     if (first.names, first.states) != (second.names, second.states) or len(first.codes) != len(second.codes):
@@ -144,7 +143,6 @@ def _losses(
     for k in range(draws):
         losses[0, k] = _loss(plan, first, second, SimulatedDraws(rng))
         losses[1, k] = _loss(plan, second, first, SimulatedDraws(rng))
-        progress((k + 1) / draws)
     return AdaptiveAudit(guarantee_of(plan), losses[0], losses[1])
 
 

@@ -78,8 +78,8 @@ class Audit:
     losses(mechanism, n, releases) -> the privacy loss of several releases from one table; without it, the curve of one
     release and the guarantee of several are used.
 
-    outputs(mechanism, first, second, rng, draws, progress) -> the exact losses of simulated releases of two tables, for
-    a mechanism without a report, which would have to enumerate too many outputs; it calls `progress` with shares.
+    outputs(mechanism, first, second, rng, draws) -> the exact losses of simulated releases of two tables, for a
+    mechanism without a report, which would have to enumerate too many outputs.
 
     is_slow(mechanism) -> whether the report takes seconds.
 

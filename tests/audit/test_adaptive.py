@@ -132,9 +132,7 @@ def test_the_registry_has_the_audit_of_the_outputs_for_exactly_this_mechanism() 
     mechanism = AdaptiveTables(prior=Network.from_edges(TABLE.names, [], {}), epsilon=1, delta=1e-5)
     outputs = audit_of(mechanism).outputs
     assert outputs is not None
-    shares = list[float]()
-    audit = outputs(mechanism, TABLE, NEIGHBOUR, rng=np.random.default_rng(1), draws=5, progress=shares.append)
-    assert shares == [0.2, 0.4, 0.6, 0.8, 1.0]
+    audit = outputs(mechanism, TABLE, NEIGHBOUR, rng=np.random.default_rng(1), draws=5)
     same = audited(1, 1e-5, draws=5)
     np.testing.assert_array_equal(audit.first, same.first)
     np.testing.assert_array_equal(audit.second, same.second)

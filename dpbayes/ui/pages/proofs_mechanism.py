@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dpbayes.audit.adaptive import AdaptiveAudit
 from dpbayes.audit.entry import Hypothetical, TablePair
 from dpbayes.audit.exact_class import formula
 from dpbayes.audit.registry import AUDITS, Audited
@@ -22,7 +21,7 @@ from dpbayes.boards.board import View
 from dpbayes.boards.proofs import audit_view, outputs_view
 from dpbayes.mechanisms import Mechanism, Noise, Outcome, reads_records
 from dpbayes.model.dataset import Dataset
-from dpbayes.model.network import Network, assignment
+from dpbayes.model.network import assignment
 from dpbayes.sources.named_networks import NAMED
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import set_parameter
@@ -39,16 +38,10 @@ SIZES = ("n", "features")
 """The options that determine the size of the tables."""
 
 DRAWS = 100
-"""Simulated releases of each table. Each takes two runs of the process: 0.1 seconds for Asia."""
-
-MOST_COLUMNS, MOST_RECORDS = 12, 20_000
-"""Columns and records of tables that are audited as they are."""
+"""Simulated releases of each table. Each takes two runs of the process."""
 
 FEW_COLUMNS, FEW_RECORDS = 4, 20
-"""Columns and records of the example table that is audited instead of a larger one."""
-
-NAMED_VALUES = 8
-"""The largest number of values of a record that its description names."""
+"""Columns and records of the made-up tables. Larger ones take longer, and their losses are not larger."""
 
 
 def setting_of(name: str) -> str:
@@ -194,7 +187,8 @@ def _audit(chosen: Chosen, kind: type[Any], *, is_fixed: bool) -> bool:
         try:
             audited = audited_at(chosen, chosen.epsilon)
             if audited.is_slow:
-                is_varied, inputs, report_of = False, (inputs, value), _slow_report(inputs, audited)
+                report = _report(inputs, audited)
+                is_varied, inputs, report_of = False, (inputs, value), lambda _: report
             with st.spinner("Searching for the best noise on this network"):
                 getattr(audited.mechanism, "design", None)  # computed once for all epsilons
         except InputError as error:  # another epsilon may be possible
@@ -214,10 +208,9 @@ def _audit(chosen: Chosen, kind: type[Any], *, is_fixed: bool) -> bool:
     return is_varied
 
 
-def _slow_report(inputs: Hashable, audited: Audited) -> Callable[[Audited], AuditReport]:
+def _report(inputs: Hashable, audited: Audited) -> AuditReport:
     with st.spinner("Comparing all tables …", show_time=True):
-        report = kept("audit.slow", (inputs, audited.mechanism.epsilon), audited.report)
-    return lambda _: report
+        return kept("audit.report", (inputs, audited.mechanism.epsilon), audited.report)
 
 
 def _outputs(chosen: Chosen) -> None:
@@ -228,15 +221,9 @@ def _outputs(chosen: Chosen) -> None:
     assert outputs is not None
     values = tuple(getattr(mechanism, name) for name in parameters_of(type(mechanism)))
     key = (type(mechanism), values, mechanism.prior.network, tables.key, chosen.seed)
-    rng = stream(chosen.seed, "audit", type(mechanism).__name__)
-
-    def simulated() -> AdaptiveAudit:
-        bar = st.progress(0.0, f"Simulating {DRAWS} releases of each table …")
-        result = outputs(mechanism, tables.first, tables.second, rng=rng, draws=DRAWS, progress=bar.progress)
-        bar.empty()
-        return result
-
-    result = kept("audit.outputs", key, simulated)
+    simulation = {"rng": stream(chosen.seed, "audit", type(mechanism).__name__), "draws": DRAWS}
+    with st.spinner(f"Simulating {DRAWS} releases of each table …", show_time=True):
+        result = kept("audit.outputs", key, lambda: outputs(mechanism, tables.first, tables.second, **simulation))
     facts = _facts(chosen, type(mechanism))
     show("audit", key, lambda: outputs_view(result, tables).stating(facts))
 
@@ -264,35 +251,20 @@ def _controls(chosen: Chosen, kind: type[Any], *, has_slider: bool) -> None:
 # Two tables of an adaptive release
 
 
-def _record_text(net: Network, state: int) -> str:
-    """Return the record with the first (0) or the last (-1) state of each column, at most NAMED_VALUES of them."""
-    parts = [assignment(name, states[state]) for name, states in zip(net.names, net.states, strict=True)]
-    return f"({', '.join(parts[:NAMED_VALUES])}{', …' if len(parts) > NAMED_VALUES else ''})"
-
-
 def neighbours(audited: Audited) -> TablePair:
     """Return two made-up tables, of which one has an odd record. Errors: InputError without records."""
-    network, n = audited.mechanism.prior.network, audited.sizes["n"]
+    network, n = audited.mechanism.prior.network, min(audited.sizes["n"], FEW_RECORDS)
     if n == 0:
         raise InputError("A table without records has no neighbouring tables, so there is nothing to audit.")
-    is_small = len(network.names) <= MOST_COLUMNS and n <= MOST_RECORDS
-    if not is_small:
-        network, n = _columns(network), min(n, FEW_RECORDS)
-    common, odd = np.zeros(len(network.names), dtype=np.int64), network.cards - 1
-    second = Dataset(network.names, network.states, np.repeat(common[None], n, axis=0))
-    size = f"{many(len(network.names), 'column')} and {many(n, 'record')}"
-    large = f"The open table is too large for many simulated releases. An example of {size} is audited. "
-    description = (
-        f"{'' if is_small else large}The first table has {n - 1:,} records {_record_text(network, 0)} and one "
-        f"record {_record_text(network, -1)}. In the second table all records are the same."
-    )
-    return TablePair(second.replace(0, odd.tolist()), second, description, key=("made up", network, n))
-
-
-def _columns(network: Network) -> Network:
-    """Return the first columns of a network without arrows."""
     names, states = network.names[:FEW_COLUMNS], network.states[:FEW_COLUMNS]
-    return Network(names, states, ((),) * len(names))
+    same, odd = (", ".join(map(assignment, names, [values[place] for values in states])) for place in (0, -1))
+    second = Dataset(names, states, np.zeros((n, len(names)), dtype=np.int64))
+    description = (
+        f"An example of {many(len(names), 'column')} and {many(n, 'record')} is audited. The first table has "
+        f"{many(n - 1, 'record')} ({same}) and one record ({odd}). In the second table all records are the same."
+    )
+    first = second.replace(0, [len(values) - 1 for values in states])
+    return TablePair(first, second, description, key=("made up", names, states, n))
 
 
 # The proofs in full
@@ -304,9 +276,7 @@ def _details(chosen: Chosen, audited: Audited) -> None:
     assumption(f"Neighbours x ~ y are {audited.certified.neighbours.value}; n is public.")
     entry = audited.entry
     if entry.kind is not object and entry.outputs is None:
-        inputs = (_inputs(chosen, type(audited.mechanism)), chosen.epsilon)
-        slow = audited.is_slow
-        report = _slow_report(inputs[0], audited)(audited) if slow else kept("audit.report", inputs, audited.report)
+        report = _report(_inputs(chosen, type(audited.mechanism)), audited)
         _worst_pair(audited, report)
         st.markdown(_formulas(audited, report))
         _assumptions(chosen, audited, report)
