@@ -65,10 +65,6 @@ EXHIBITS: dict[str, Exhibit] = {
 """All claims with a bound on the page, by a unique name."""
 
 
-OPENING = ("COROLLARY_4", "ALT_THEOREM_1_II")
-"""The exhibits for the first view of the page, which fail at the default settings. The second needs no table."""
-
-
 def counterexamples_of(claim: Claim) -> tuple[Counterexample, ...]:
     """Compute all counterexamples to this claim."""
     topics = {_topic(module.__name__) for module in MODULES if claim in claims_of(module)}

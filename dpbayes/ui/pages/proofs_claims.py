@@ -4,6 +4,7 @@ import enum
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -12,11 +13,10 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.memo import Memo
 from dpbayes.base.references import PAPERS
 from dpbayes.base.text import typed
-from dpbayes.base.validation import InputError
 from dpbayes.boards.board import View
 from dpbayes.boards.proofs import claim_view
 from dpbayes.experiments.claims import (
-    OPENINGS,
+    OPENING,
     SIGNS,
     BoundClaim,
     ClaimInputs,
@@ -47,7 +47,7 @@ from dpbayes.ui.widgets.from_python import (
     program,
     show_python,
 )
-from dpbayes.ui.widgets.show import assumption, folded, refusals_said_once, sentence_instead, source
+from dpbayes.ui.widgets.show import assumption, folded, headline, refusals_said_once, sentence_instead, source
 
 COLOURS = {"✓": "green", "△": "green", "✗": "red", "○": "gray", "?": "gray", "=": "gray"}
 """The colours of verdicts, by their marks in the list."""
@@ -58,6 +58,7 @@ def claims_part(chosen: Chosen) -> None:
     """Show the claim that is picked with its board, the list of all claims, and their sources."""
     shown, bound = selected(chosen)
     claim = claim_of(shown)
+    drawn = bound if bound is not None and (chosen.is_curator or exhibit_of(bound).uses.is_for_all) else None
     with st.container(key="beside.claims"):
         left, main = st.columns([6, 9], gap="medium")
     with left:
@@ -68,16 +69,18 @@ def claims_part(chosen: Chosen) -> None:
             st.markdown(f"**{claim_place(shown)}:** {claim.title}. {verdict}.")
             st.markdown(claim.finding)
         with sentence_instead():
-            if bound is not None:
-                _bound_board(chosen, shown, bound)
+            if drawn is not None:
+                _bound_board(chosen, drawn)
             else:
-                st.markdown(f"## {claim_verdict(claim_of(shown), failures(shown))}".replace("$", r"\$"))
+                headline(claim_verdict(claim, failures(shown)).replace("$", r"\$"))
+            if drawn is not bound:
+                st.info("The picture is computed from the counts of the table: only the curator sees it.")
         _page_about(shown)
         with sentence_instead():
-            _details(chosen, shown, bound)
+            _details(chosen, shown, drawn)
     with left:
-        if bound is not None and (chosen.is_curator or exhibit_of(bound).uses.is_for_all):
-            _bound_controls(chosen, shown, bound)
+        if drawn is not None:
+            _bound_controls(chosen, shown, drawn)
     with st.container(key="below"), sentence_instead():
         _sources(shown)
         _table_1_live(chosen)
@@ -87,28 +90,15 @@ def claims_part(chosen: Chosen) -> None:
 
 
 def selected(chosen: Chosen) -> tuple[ClaimShown, BoundClaim | None]:
-    """Return the claim that the settings name, and its bound; else one that fails as things are set."""
+    """Return the claim that the settings name, and its bound; else one that fails."""
     explicit = dict(chosen.settings.parameters)
     named = explicit.get("proofs.bound")
     if "proofs.claim" not in explicit:
-        bound = named or _opening(chosen)
+        bound = named or OPENING
         return shown_by(bound), bound
     shown = explicit["proofs.claim"]
     bounds = bounds_of(shown)
     return shown, named if named in bounds else next(iter(bounds), None)
-
-
-def _opening(chosen: Chosen) -> BoundClaim:
-    """Return the first of `OPENINGS` that this seat can see as things are set."""
-    for bound in OPENINGS[:-1]:
-        if chosen.is_curator or exhibit_of(bound).uses.is_for_all:
-            try:
-                inputs = claim_inputs(chosen, bound)
-                inputs.exhibit.limit(inputs.subject, inputs.at)
-            except InputError:
-                continue
-            return bound
-    return OPENINGS[-1]
 
 
 # The list
@@ -131,7 +121,7 @@ def _list(opened: ClaimShown) -> None:
     key = f"proofs-rows-{verdict}"
     with st.container(key="claims-list", gap=None):
         st.dataframe(
-            claims_table(listed).style.apply(lambda row: [OPEN if listed[row.name] is opened else ""] * 3, axis=1),
+            _coloured(listed, opened),
             hide_index=True,
             height=430,
             column_config={name: st.column_config.TextColumn(width=width) for name, width in WIDTHS.items()},
@@ -160,16 +150,12 @@ def _open_cell(key: str, listed: Sequence[ClaimShown]) -> None:
             set_parameter("proofs.claim", listed[row])
 
 
-def claims_table(listed: Sequence[ClaimShown]) -> "pd.DataFrame":
-    """Return claims as a table, one line for each."""
-    claims = [claim_of(shown) for shown in listed]
-    return pd.DataFrame(
-        {
-            "": [SIGNS[claim.verdict] for claim in claims],
-            "statement": [claim.title for claim in claims],
-            "claim": [claim_place(shown) for shown in listed],
-        }
-    )
+def _coloured(listed: Sequence[ClaimShown], opened: ClaimShown) -> Any:
+    """Return claims as a table, one line for each, of which one is coloured."""
+    claims = [(claim_of(shown), claim_place(shown)) for shown in listed]
+    lines = [(SIGNS[claim.verdict], claim.title, place) for claim, place in claims]
+    table = pd.DataFrame.from_records(lines, columns=list(WIDTHS))
+    return table.style.apply(lambda row: [OPEN if listed[row.name] is opened else ""] * 3, axis=1)
 
 
 def claim_place(shown: ClaimShown) -> str:
@@ -183,18 +169,12 @@ def claim_place(shown: ClaimShown) -> str:
 
 def _page_about(shown: ClaimShown) -> None:
     """Offer the page that is about the claim."""
-    claim = claim_of(shown)
-    opens = f"Open {claim.page}"
-    if claim.page and st.button(opens, key="proofs.page", type="tertiary", icon=":material/arrow_forward:"):
-        _turn_to_page(claim.page)
-
-
-def _turn_to_page(page: str) -> None:
-    """Go to the page that a claim names by its title, at the view that may follow behind a colon."""
-    title, _, view = page.partition(": ")
-    if view:
-        set_parameter("lab.experiment", Experiment(view))
-    turn_to(f"pages/{title.lower()}.py")
+    page = claim_of(shown).page
+    title, _, experiment = page.partition(": ")
+    if page and st.button(f"Open {page}", key="proofs.page", type="tertiary", icon=":material/arrow_forward:"):
+        if experiment:
+            set_parameter("lab.experiment", Experiment(experiment))
+        turn_to(f"pages/{title.lower()}.py")
 
 
 def claim_inputs(chosen: Chosen, bound: BoundClaim) -> ClaimInputs:
@@ -212,9 +192,14 @@ def claim_inputs(chosen: Chosen, bound: BoundClaim) -> ClaimInputs:
         "knobs": options,
     }
     subject, at = setting(chosen.network, prior, chosen.n, counts, chosen.seed, _memo(), **numbers)
-    wanted = settings.parameter("bounds.axis", exhibit.axes[0])
-    axis = wanted if wanted in exhibit.axes else exhibit.axes[0]
-    return ClaimInputs(exhibit, subject, at, axis)
+    return ClaimInputs(exhibit, subject, at, _axis(chosen, bound))
+
+
+def _axis(chosen: Chosen, bound: BoundClaim) -> Any:
+    """Return the axis that the settings name; of a claim without this axis, its first."""
+    axes = exhibit_of(bound).axes
+    wanted = chosen.settings.parameter("bounds.axis", axes[0])
+    return wanted if wanted in axes else axes[0]
 
 
 def value_of(chosen: Chosen, inputs: ClaimInputs) -> str:
@@ -244,16 +229,11 @@ def _inputs_key(inputs: ClaimInputs, bound: BoundClaim) -> Hashable:
     return bound, inputs.axis, fixed, subject.network, prior, subject.n, subject.digest, subject.seed
 
 
-def _bound_board(chosen: Chosen, shown: ClaimShown, bound: BoundClaim) -> None:
+def _bound_board(chosen: Chosen, bound: BoundClaim) -> None:
     """Show the bound of a claim along its axis."""
-    exhibit = exhibit_of(bound)
-    if not (chosen.is_curator or exhibit.uses.is_for_all):
-        st.markdown(f"## {claim_verdict(claim_of(shown), failures(shown))}".replace("$", r"\$"))
-        st.info("This picture is computed from the counts of the table: only the curator sees it.")
-        return
     inputs = claim_inputs(chosen, bound)
     value = value_of(chosen, inputs)
-    facts = {"table": chosen.data_title} if exhibit.uses.reads_counts else {}
+    facts = {"table": chosen.data_title} if inputs.exhibit.uses.reads_counts else {}
 
     def view() -> View:
         return claim_view(inputs).stating(facts)
@@ -267,10 +247,8 @@ def _bound_board(chosen: Chosen, shown: ClaimShown, bound: BoundClaim) -> None:
 
 def _bound_controls(chosen: Chosen, shown: ClaimShown, bound: BoundClaim) -> None:
     """Show the controls of a bound, except the one that its slider is."""
-    exhibit, settings = exhibit_of(bound), chosen.settings
-    wanted = settings.parameter("bounds.axis", exhibit.axes[0])
-    axis = wanted if wanted in exhibit.axes else exhibit.axes[0]
-    defaults = {"prior": settings.prior.pseudo_count} | dict(exhibit.defaults)
+    exhibit, axis = exhibit_of(bound), _axis(chosen, bound)
+    defaults = {"prior": chosen.settings.prior.pseudo_count} | dict(exhibit.defaults)
     if len(bounds_of(shown)) > 1:
         _choice("Bound", "proofs.bound", bounds_of(shown), bound)
     if len(exhibit.axes) > 1:
@@ -301,15 +279,14 @@ failures = server_cache(100)(failures_of)
 """The settings at which a claim fails, computed once; nothing in them depends on a table."""
 
 
-def _details(chosen: Chosen, shown: ClaimShown, bound: BoundClaim | None) -> None:
-    """Show the formula with the present numbers, the conditions, and where the claim fails."""
+def _details(chosen: Chosen, shown: ClaimShown, drawn: BoundClaim | None) -> None:
+    """Show the formula, of a drawn bound with the present numbers and conditions, and where the claim fails."""
     claim = claim_of(shown)
     st.markdown("**Formula and conditions**")
     st.latex(claim.formula)
-    is_shown = bound is not None and (chosen.is_curator or exhibit_of(bound).uses.is_for_all)
-    if bound is not None and is_shown:
+    if drawn is not None:
         with sentence_instead():
-            _filled_in(chosen, bound)
+            _filled_in(chosen, drawn)
     source(claim.reference)
     if failing := failures(shown):
         st.markdown(
