@@ -23,7 +23,7 @@ def composition_count(n: int, *, sides: int) -> int:
 
 def is_listable(n: int, *, sides: int, most: int = MOST_CANDIDATES) -> bool:
     """Return whether there are at most `most` ways."""
-    return _log10_count(n, sides) < 18 and composition_count(n, sides=sides) <= most
+    return composition_count(n, sides=sides) <= most
 
 
 def require_listable(n: int, *, sides: int, most: int = MOST_CANDIDATES) -> None:
@@ -32,16 +32,12 @@ def require_listable(n: int, *, sides: int, most: int = MOST_CANDIDATES) -> None
         return
     # The largest number of throws that fits.
     low = bisect.bisect(range(1, n), 0, key=lambda throws: 1 - is_listable(throws, sides=sides, most=most))
-    exponent = _log10_count(n, sides)
-    posteriors = f"{composition_count(n, sides=sides):,}" if exponent < 12 else f"about {power_of_ten(round(exponent))}"
+    count = composition_count(n, sides=sides)
+    posteriors = f"{count:,}" if count < 10**12 else f"about {power_of_ten(round(math.log10(count)))}"
     raise InputError(
         f"A die of {sides} sides thrown {many(n, 'time')} has {posteriors} possible posteriors, and at most {most:,} "
         f"can be listed here. Use at most {many(low, 'throw')}, or fewer sides."
     )
-
-
-def _log10_count(n: int, sides: int) -> float:
-    return (math.lgamma(n + sides) - math.lgamma(n + 1) - math.lgamma(sides)) / math.log(10)
 
 
 def compositions(n: int, *, sides: int) -> IntArray:

@@ -164,8 +164,8 @@ def _block_sums(network: Network, columns: Sequence[Codes]) -> IntArray:
             cells[0] = n
             cells[1:] = _count_planes([planes[j] for j in family], room[: len(cells)])
         else:
-            cards = network.cards[list(family)]
-            cells[:] = np.bincount(_cell_index([columns[j] for j in family], cards, n), minlength=len(cells))
+            cards = network.cards[list(family)].tolist()
+            cells[:] = np.bincount(np.ravel_multi_index([columns[j] for j in family], cards), minlength=len(cells))
     return sums
 
 
@@ -210,11 +210,3 @@ def _count_planes(family: Sequence[Words], room: Words) -> IntArray:
     # A block has at most 2^19 records, so 32 bits hold every sum.
     counts: IntArray = np.bitwise_count(room[1:]).sum(axis=-1, dtype=np.uint32).astype(np.int64)
     return counts
-
-
-def _cell_index(columns: Sequence[Codes], cards: IntArray, n: int) -> IntArray:
-    index = np.zeros(n, dtype=np.int64)
-    for column, card in zip(columns, cards, strict=True):
-        index *= card
-        index += column
-    return index

@@ -17,7 +17,7 @@ ROUNDING = 1e-12
 """A row that misses 1 by no more than this is left as it is, so that reading what was written changes nothing."""
 
 SMALLEST = 1e-9
-"""No random cell is below this, so that every record is possible."""
+"""Added to what random cells are drawn from, so that every record is possible."""
 
 
 def checked_cpts(network: Network, probabilities: ArrayLike) -> FloatArray:
@@ -40,7 +40,7 @@ def checked_cpts(network: Network, probabilities: ArrayLike) -> FloatArray:
     negative = np.logical_or.reduceat(~(values >= 0.0), network.row_starts)
     wrong = np.flatnonzero(negative | ~(np.abs(sums - 1.0) <= TOLERANCE))
     if wrong.size:
-        raise InputError(_row_problem(network, values, int(wrong[0])))
+        raise InputError(_row_problem(network, values, int(wrong[0]), sums[wrong[0]]))
     off = np.abs(sums - 1.0) > ROUNDING
     divisors = np.where(off, sums, 1.0)[network.row_of_cell]
     return values / divisors
@@ -66,24 +66,20 @@ def _own_order(network: Network, node: int, tables: Mapping[str, tuple[Sequence[
     return np.asarray(values.transpose([axes.index(network.names[j]) for j in family])).ravel()
 
 
-def _row_problem(network: Network, values: FloatArray, row: int) -> str:
+def _row_problem(network: Network, values: FloatArray, row: int, total: float) -> str:
     cells = values[network.cells_of_row(row)]
     label = brief(network.row_label(row), 80)
     if not np.isfinite(cells).all():
         return f"The row {label} has a probability that is not a finite number."
     if cells.min() < 0.0:
         return f"The row {label} has a negative probability, {numeral(cells.min(), 6)}."
-    with np.errstate(over="ignore"):
-        total = cells.sum()
     return f"The probabilities of the row {label} sum to {numeral(total, 6)}; they must sum to 1."
 
 
-def random_cpts(network: Network, rng: np.random.Generator) -> FloatArray:
-    """Draw every row uniformly from all distributions of its states: probabilities (K,), strictly inside (0, 1).
+def random_cpts(network: Network, rng: np.random.Generator, *size: int) -> FloatArray:
+    """Draw every row uniformly from all distributions of its states: probabilities (*size, K), strictly inside (0, 1).
 
-    Cells are moved by less than SMALLEST to keep off 0 and 1; the one cell of a one-state node is 1.
+    The one cell of a one-state node is 1.
     """
-    waits = rng.standard_exponential(network.cell_count)
-    shares = waits / network.over_cells(network.row_sums(waits))
-    lengths = network.cards[network.node_of_row][network.row_of_cell]
-    return np.asarray(SMALLEST + (1.0 - lengths * SMALLEST) * shares, dtype=np.float64)
+    drawn = rng.standard_exponential((*size, network.cell_count)) + SMALLEST
+    return np.asarray(drawn / network.over_cells(network.row_sums(drawn)))

@@ -1,9 +1,9 @@
 """A table of n categorical records with public domains, as small-integer codes."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,14 +105,10 @@ class Dataset:
         columns = zip(self.names, self.states, self.codes.T, strict=True)
         return pd.DataFrame({name: np.array(states, dtype=object)[codes] for name, states, codes in columns})
 
-    def take(self, records: Sequence[int] | NDArray[np.integer] | slice) -> "Dataset":
-        """Return the table with these records only."""
-        return Dataset(self.names, self.states, self.codes_of(records))
-
-    def codes_of(self, records: Sequence[int] | NDArray[np.integer] | slice) -> Codes:
-        """Return the codes of some records. Errors: InputError for a record that the table does not have."""
+    def take(self, records: Sequence[int] | NDArray[np.integer] | slice) -> Self:
+        """Return the table with these records only. Errors: InputError for a record that the table does not have."""
         try:
-            return self.codes[records]
+            return replace(self, codes=self.codes[records])
         except IndexError:
             raise InputError(f"records must be indices below {self.n:,}, not {brief(records)}.") from None
 

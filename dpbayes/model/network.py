@@ -188,12 +188,8 @@ class Network:
     @cached_property
     def order(self) -> tuple[int, ...]:
         """Node indices, parents before children; of several that may come next, the first in network order."""
-        order: dict[int, None] = {}
-        left = dict.fromkeys(range(len(self.names)))
-        while left:
-            node = next(i for i in left if order.keys() >= set(self.families[i][:-1]))
-            order[node] = left.pop(node)
-        return tuple(order)
+        place = self.position.__getitem__
+        return tuple(map(place, nx.lexicographical_topological_sort(self.graph, key=place)))
 
     @cached_property
     def families(self) -> tuple[tuple[int, ...], ...]:

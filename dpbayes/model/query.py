@@ -76,7 +76,7 @@ def query_slopes(network: Network, probabilities: FloatArray, target: str, evide
         joint = _summed(plan, _tables(network, plan, flat, observed))
         if aim in free:
             joint = _apart(joint, free.index(aim))
-        places = tuple(observed.get(member, slice(None)) for member in family)
+        places = agreeing(network, node, observed)
         cells = network.table(flat, node)[:, None, *places]
         part = np.divide(joint, cells, out=np.zeros_like(joint), where=cells > 0).reshape(*shares.shape[:2], -1)
         total = joint.reshape(len(flat), -1).sum(axis=-1)[:, None, None]
@@ -150,10 +150,19 @@ def _plan(network: Network, aims: tuple[int, ...], observed: Iterable[int] = ())
 
 def _tables(network: Network, plan: "_Contraction", flat: FloatArray, observed: Mapping[int, int]) -> list[FloatArray]:
     """Return the CPTs of a plan, without the states that the evidence excludes."""
-    places = {
-        node: tuple(observed.get(member, slice(None)) for member in network.families[node]) for node in plan.nodes
-    }
-    return [network.table(flat, node)[:, *places[node]] for node in plan.nodes]
+    return [network.table(flat, node)[:, *agreeing(network, node, observed)] for node in plan.nodes]
+
+
+def agreeing(network: Network, node: int, observed: Mapping[int, int]) -> tuple[int | slice, ...]:
+    """Return the part of a node's table that agrees with evidence, as an index of its axes."""
+    return tuple(observed.get(member, slice(None)) for member in network.families[node])
+
+
+def relevant(network: Network, nodes: Iterable[int]) -> tuple[int, ...]:
+    """Return these nodes and their ancestors, in network order: the tables of all others sum to one."""
+    names = {network.names[node] for node in nodes}
+    every = names.union(*(nx.ancestors(network.graph, name) for name in names))
+    return tuple(node for node, name in enumerate(network.names) if name in every)
 
 
 def _summed(plan: "_Contraction", tables: list[FloatArray]) -> FloatArray:
@@ -178,10 +187,7 @@ class _Contraction:
 
     @classmethod
     def of(cls, network: Network, aims: tuple[int, ...], observed: frozenset[int]) -> "_Contraction":
-        wanted = {network.names[i] for i in (*aims, *observed)}
-        # A node with no asked-for descendant sums to one, so it never enters the product.
-        relevant = wanted.union(*(nx.ancestors(network.graph, name) for name in wanted))
-        nodes = tuple(node for node, name in enumerate(network.names) if name in relevant)
+        nodes = relevant(network, (*aims, *observed))
         left = [[j for j in network.families[node] if j not in observed] for node in nodes]
         batch, *labels = (opt_einsum.get_symbol(k) for k in range(1 + len(network.names)))
         factors = ",".join(batch + "".join(labels[j] for j in members) for members in left)

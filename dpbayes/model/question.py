@@ -6,11 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
-from dpbayes.base.libraries import nx
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import require_type
 from dpbayes.model.network import Network, statement
-from dpbayes.model.query import place_of, places_of, query
+from dpbayes.model.query import agreeing, place_of, places_of, query, relevant
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class Question:
     def __post_init__(self) -> None:
         require_type("network", self.network, Network, "Make one with dp.network or dp.load_named.")
         places_of(self.network, self.target, self.evidence)
-        self._place(self.target, self.state)
+        place_of(self.network, self.target, self.state)
         object.__setattr__(self, "state", str(self.state))
         object.__setattr__(self, "evidence", {name: str(state) for name, state in self.evidence.items()})
 
@@ -58,13 +57,10 @@ class Question:
     @cached_property
     def cell(self) -> int | None:
         """The cell that is the answer; None if the answer depends on several cells."""
-        node = self.network.index(self.target)
-        *parents, _ = (self.network.names[member] for member in self.network.families[node])
-        if set(parents) != set(self.evidence):
+        node, observed = places_of(self.network, self.target, self.evidence)
+        if observed.keys() != set(self.network.families[node][:-1]):
             return None
-        cells = np.asarray(self.network.table(np.arange(self.network.cell_count), node))
-        places = [self._place(name, self.evidence[name]) for name in parents]
-        return int(cells[(*places, self._place(self.target, self.state))])
+        return int(self._agreeing(node, observed)[place_of(self.network, self.target, self.state)])
 
     @cached_property
     def cells(self) -> IntArray:
@@ -73,30 +69,24 @@ class Question:
         Only rows and states that agree with the evidence matter. A node that is given with all its parents contributes
         the same factor to the probability of every state.
         """
-        network, evidence = self.network, dict(self.evidence)
         if self.cell is not None:
             return np.array([self.cell])
-        queried = {self.target, *evidence}
-        matter = queried.union(*(nx.ancestors(network.graph, name) for name in queried))
-        cells, every = [], np.arange(network.cell_count)
-        for node, name in enumerate(network.names):
-            members = [network.names[member] for member in network.families[node]]
-            if name in matter and not set(members) <= set(evidence):
-                places = tuple(
-                    self._place(member, evidence[member]) if member in evidence else slice(None) for member in members
-                )
-                cells.append(np.ravel(np.asarray(network.table(every, node))[places]))
-        return np.sort(np.concatenate(cells)).astype(np.int64)
+        aim, observed = places_of(self.network, self.target, self.evidence)
+        matter = relevant(self.network, (aim, *observed))
+        nodes = (node for node in matter if not observed.keys() >= set(self.network.families[node]))
+        return np.sort(np.concatenate([self._agreeing(node, observed) for node in nodes]))
+
+    def _agreeing(self, node: int, observed: Mapping[int, int]) -> IntArray:
+        """Return the cells of a node that agree with the evidence, by state of the others."""
+        own = self.network.table(np.arange(self.network.cell_count), node)[agreeing(self.network, node, observed)]
+        return np.asarray(own, dtype=np.int64).ravel()
 
     def answers(self, probabilities: FloatArray) -> FloatArray:
         """Return the answers of CPTs (..., K): (...). Errors: those of `query`."""
         if self.cell is not None:
             return np.asarray(probabilities[..., self.cell])
         states = query(self.network, probabilities, self.target, self.evidence)
-        return np.asarray(states[..., self._place(self.target, self.state)])
-
-    def _place(self, name: str, state: str) -> int:
-        return place_of(self.network, name, state)
+        return np.asarray(states[..., place_of(self.network, self.target, self.state)])
 
 
 def first_question(network: Network, node: int | None = None, state: str = "") -> Question:

@@ -188,9 +188,6 @@ def _parsed(text: str) -> tuple[dict[str, tuple[str, ...]], dict[str, _Block]]:
     Errors: InputError with the line for what is not in the grammar, and for what is declared twice.
     """
     text = _IGNORED.sub(_blank, text)
-    if not re.match(rf"\s*+(?:network|variable|probability){_END}", text):
-        first = brief(text.split()[0]) if text.strip() else "missing"
-        raise InputError(f'This is not a BIF file: its first word should be "network", but it is {first}.')
     ends = [match.start() for match in re.finditer("\n", text)]
     states: dict[str, tuple[str, ...]] = {}
     blocks: dict[str, _Block] = {}

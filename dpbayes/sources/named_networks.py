@@ -61,8 +61,6 @@ def load_named(key: str) -> tuple[Network, FloatArray]:
 
 def naive_bayes_over(states: Mapping[str, Sequence[str]], root: str) -> Network:
     """The column `root`, such as a class, with arrows to all others. Errors: InputError naming an unknown column."""
-    if root not in states:
-        raise InputError(f"There is no column {brief(root)} to use as the root.")
     return Network.from_edges(states, [(root, name) for name in states if name != root], states)
 
 

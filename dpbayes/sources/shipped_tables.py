@@ -8,9 +8,9 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.network import Network
 from dpbayes.model.regression import PublicBounds, RegressionData
-from dpbayes.sources.columns import Column, encode
+from dpbayes.sources.columns import encode
 from dpbayes.sources.data_files import read_data, read_index
-from dpbayes.sources.domains import DeclaredColumn, read_domains
+from dpbayes.sources.domains import DeclaredColumn, declare, read_domains
 from dpbayes.sources.files import read_table
 from dpbayes.sources.table import Table
 
@@ -50,7 +50,7 @@ def load_shipped(key: str) -> Table:
         >>> dp.load_shipped("house_votes_84").n
         435
     """
-    columns = _columns(key)
+    columns = declare(shipped_domains(key))
     records = encode(shipped_frame(key), columns)
     return Table(records.names, records.states, records.codes, columns)
 
@@ -84,7 +84,7 @@ def default_network(key: str) -> Network:
         ('party', 'handicapped_infants')
     """
     edges = [(parent, child) for child, parents in _shipped(key).parents.items() for parent in parents]
-    domains = {column.name: column.domain for column in _columns(key)}
+    domains = {column.name: column.domain for column in declare(shipped_domains(key))}
     return Network.from_edges(tuple(domains), edges, domains)
 
 
@@ -101,10 +101,6 @@ def shipped_regression(key: str) -> tuple[RegressionData, PublicBounds]:
     values = shipped_frame(key)[list(bounds)].astype(float).to_numpy()
     limits = {name: (low, high) for name, (low, high) in bounds.items()}
     return RegressionData(values[:, :-1], values[:, -1], tuple(bounds)), PublicBounds(limits)
-
-
-def _columns(key: str) -> tuple[Column, ...]:
-    return tuple(column.domain for column in shipped_domains(key) if column.use and column.domain)
 
 
 def _shipped(key: str) -> ShippedTable:

@@ -97,10 +97,6 @@ class Table(Dataset):
         """Return other records, such as synthetic ones, over the same columns."""
         return replace(self, codes=codes)
 
-    def take(self, records: Any) -> "Table":
-        """Return the table with these records only."""
-        return self.with_codes(self.codes_of(records))
-
     def select(self, names: Iterable[str]) -> "Table":
         """Return the table with these columns only, in this order."""
         part = super().select(names)

@@ -72,8 +72,8 @@ ROWS = "(s0) 0.1, 0.9; (s1) 0.2, 0.8;"
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "This is not a BIF file"),
-        ("a,b\n1,2\n", "This is not a BIF file"),
+        ("", "has no nodes"),
+        ("a,b\n1,2\n", 'Line 1 of the BIF file, "a,b", does not begin a complete block'),
         ("network x {", 'Line 1 of the BIF file, "network x {", does not begin a complete block'),
         ("network x { } /* open", "comment that begins in line 1 of the BIF file is not closed"),
         ('network x { }\nvariable "open {', "quoted name that begins in line 2 of the BIF file is not closed"),

@@ -113,7 +113,7 @@ def test_starts_over_declared_columns_keep_their_order_and_states() -> None:
 
 
 def test_starts_from_no_columns_or_an_unknown_one_are_refused() -> None:
-    with pytest.raises(InputError, match='no column "income"'):
+    with pytest.raises(InputError, match='"income" that is not in the network'):
         naive_bayes_over(DECLARED, "income")
     with pytest.raises(InputError, match="no nodes"):
         empty_over({})

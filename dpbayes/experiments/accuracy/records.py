@@ -11,7 +11,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.types import CodeArray, FloatArray, IntArray, SingleArray
 from dpbayes.experiments.accuracy.blanket import TestRecords
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
-from dpbayes.model.cpts import SMALLEST
+from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 
@@ -166,13 +166,11 @@ def _tally(target: CodeArray, states: int) -> IntArray:
 
 def _random_cpts(network: Network, target: int, strength: float, rng: np.random.Generator, repeats: int) -> FloatArray:
     """Mix uniform Dirichlet rows with equal probabilities; a target without parents has only these: (R, K)."""
-    drawn = rng.standard_exponential((repeats, network.cell_count)) + SMALLEST
-    shares = drawn / network.row_sums(drawn)[:, network.row_of_cell]
     even = 1 / network.cards[network.node_of_row][network.row_of_cell]
     weight = np.full(network.cell_count, strength)
     if len(network.families[target]) == 1:
         weight[network.cell_offsets[target] : network.cell_offsets[target + 1]] = 0.0
-    return weight * shares + (1 - weight) * even
+    return weight * random_cpts(network, rng, repeats) + (1 - weight) * even
 
 
 def _sample(network: Network, cpts: FloatArray, n: int, rng: np.random.Generator) -> list[CodeArray]:

@@ -71,8 +71,7 @@ def counts_in(connection: Backend, table: "ir.Table", network: Network, columns:
         group = next(group for group in groups if set(names) <= set(group.columns))
         cards = [int(network.cards[j]) for j in family]
         cells = np.ravel_multi_index([group.code(name) for name in names], cards)
-        counted = np.zeros(math.prod(cards), dtype=np.int64)
-        np.add.at(counted, cells, group.records)
+        counted = np.bincount(cells, group.records, minlength=math.prod(cards))  # exact up to 2^53 records
         values[network.cell_offsets[node] : network.cell_offsets[node + 1]] = counted
     return Counts(network, values, int(groups[0].records.sum()))
 
