@@ -41,8 +41,10 @@ def main() -> None:
     drawn = dag_editor(
         STARTS[start],
         rev=st.session_state.rev,
-        key="dag",
         notes={"lung": "no column of this name in the data"} if noted else {},
+        meanings={},
+        fixed=False,
+        beyond={},
     )
     st.code(json.dumps({"places": drawn.places, "edges": drawn.edges, "epsilon": epsilon}), language=None)
 

@@ -265,8 +265,7 @@ def _synthesise(chosen: Chosen) -> None:
     with fourth:
         controls.text_field("Seed", "data_seed", help="The same seed gives the same table.")
     if settings.graph and st.button("Sample from the edited network"):
-        change(source=settings.graph, cpts=Cpts.RANDOM, graph="")
-        st.toast(f"Records are now sampled from the edited network of {len(chosen.graph.names)} nodes.")
+        chosen.adopt_as_source()
         st.rerun()
 
 

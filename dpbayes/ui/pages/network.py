@@ -28,7 +28,7 @@ from dpbayes.ui.session.looked import GRAPHS, note_looked
 from dpbayes.ui.session.settings import Cpts
 from dpbayes.ui.session.uploads import document_place, given_cpts
 from dpbayes.ui.widgets.board import share, show
-from dpbayes.ui.widgets.dag_editor import Beyond, dag_editor
+from dpbayes.ui.widgets.dag_editor import dag_editor
 from dpbayes.ui.widgets.from_python import (
     FACE,
     network_in_python,
@@ -88,16 +88,14 @@ def editor(chosen: Chosen, *, again: Callable[[], None] = st.rerun) -> None:
         st.session_state["rev"] = history.rev
         st.session_state["drawing"] = _shape(history.present.graph)
     start: Graph = st.session_state["drawing"]
-    turn, fixed = partial(_turn, again=again), bool(chosen.domains) and _is_own(chosen)
-    beyond = Beyond(earlier=history.place > 0, later=history.place < len(history.line) - 1, turn=turn, fixed=fixed)
     try:
         drawn = dag_editor(
             start,
             rev=history.rev,
-            key="dag",
             notes=strays,
             meanings={name: readable.meaning for name, readable in chosen.readable.items()},
-            beyond=beyond,
+            fixed=bool(chosen.domains) and _is_own(chosen),
+            beyond={direction: partial(_turn, direction, again) for direction in history.beyond},
         )
     except InputError as error:
         st.warning(escaped(str(error)))
@@ -132,7 +130,7 @@ def _take(drawn: Graph, chosen: Chosen) -> None:
     st.session_state["drawing"] = drawn
 
 
-def _turn(drawn: Graph, direction: str, again: Callable[[], None]) -> None:
+def _turn(direction: str, again: Callable[[], None], drawn: Graph) -> None:
     """Undo or redo beyond the steps in the browser, from the drawing that it shows."""
     with suppress(InputError):  # too large to keep, which the page has shown
         _take(drawn, Chosen.now())

@@ -362,20 +362,16 @@ class Chosen:
     @property
     def statistic(self) -> Counts:
         """The counts, with the records if the chosen mechanism reads them. Errors: InputError, as for both."""
-        return self.statistic_for(self.mechanism)
+        if not self.reads_records:
+            return self.counts
+        data, net, mechanism = self.dataset, self.network, self.mechanism
+        self._require_columns(data.position)
+        return kept("records", (data, net), lambda: mechanism.statistic(data))
 
     @property
     def reads_records(self) -> bool:
         """Whether the chosen mechanism needs the records, and not only the counts of the graph."""
         return reads_records(kind_called(self.settings.mechanism))
-
-    def statistic_for(self, mechanism: Mechanism[Outcome]) -> Counts:
-        """Return the counts for a mechanism, with the records if it reads them. Errors: InputError."""
-        if not reads_records(type(mechanism)):
-            return self.counts
-        data, net = self.dataset, self.network
-        self._require_columns(data.position)
-        return kept("records", (data, net), lambda: mechanism.statistic(data))
 
     def _require_columns(self, columns: Container[str]) -> None:
         missing = [name for name in self.network.names if name not in columns]
@@ -397,30 +393,29 @@ class Chosen:
 
     def mechanism_called(self, name: str) -> Mechanism[Outcome]:
         """Return the mechanism of this class with the chosen parameters. Errors: InputError."""
-        return self._mechanisms.once(name, Chosen._mechanism, self, kind_called(name), self.network)
+        return self._mechanisms.once(name, Chosen._mechanism, self, kind_called(name))
 
     @cached_property
     def _mechanisms(self) -> Memo:
         """The mechanisms of this run. Each one keeps the result of the search for its noise."""
         return Memo()
 
-    def _mechanism(self, kind: type[NetworkMechanism[Outcome]], network: Network) -> Mechanism[Outcome]:
-        rule = rule_for(kind, self.settings.prior)
-        prior = self.prior if network is self.network and rule == self.settings.prior else rule.on(network)
-        defaults = self._defaults(kind, prior)
+    def _mechanism(self, kind: type[NetworkMechanism[Outcome]]) -> Mechanism[Outcome]:
+        defaults = self.defaults_for(kind)
         values = {name: self.parameter(name, defaults.get(name)) for name in parameters_of(kind)}
-        return kind(prior=prior, **values)
+        return kind(prior=self._prior_of(kind), **values)
+
+    def _prior_of(self, kind: type[Any]) -> Dirichlets:
+        rule = rule_for(kind, self.settings.prior)
+        return self.prior if rule == self.settings.prior else rule.on(self.network)
 
     def defaults_for(self, kind: type[Any]) -> dict[str, object]:
         """Return the default values that depend on the network: the increment for non-negative releases."""
-        return self._defaults(kind, self.prior)
-
-    def _defaults(self, kind: type[Any], prior: Dirichlets) -> dict[str, object]:
-        if not hasattr(kind, "increment") or not prior.network.is_binary:
+        if not hasattr(kind, "increment") or not self.network.is_binary:
             return {}
         others = {name: self.parameter(name) for name in parameters_of(kind) if name != kind.increment}
-        law = kind(prior=prior, **others).noise_law.drawn_once
-        return {kind.increment: stealth_increment(prior.network, self.parameter("calibration"), NEGATIVE, law)}
+        law = kind(prior=self._prior_of(kind), **others).noise_law.drawn_once
+        return {kind.increment: stealth_increment(self.network, self.parameter("calibration"), NEGATIVE, law)}
 
 
 @server_cache(8)

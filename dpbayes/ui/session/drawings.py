@@ -19,6 +19,7 @@ KEPT = 60
 """The largest number of drawings that Undo can restore."""
 
 STEPS = {"undo": -1, "redo": 1}
+"""The directions in which a person can go over the drawings."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,11 @@ class DrawingHistory:
     def present(self) -> DrawnNetwork:
         """The drawing in the editor."""
         return self.line[self.place]
+
+    @property
+    def beyond(self) -> tuple[str, ...]:
+        """The directions in which there is a drawing."""
+        return tuple(direction for direction, step in STEPS.items() if 0 <= self.place + step < len(self.line))
 
     @property
     def last_arrow(self) -> tuple[str, str] | None:
@@ -141,14 +147,15 @@ def draw(graph: Graph) -> None:
 
 
 def travel(direction: str) -> None:
-    """Restore the drawing before the present one, or after it, with its table, if the editor has none."""
+    """Restore the drawing before the present one, or after it, with its table, if there is one."""
     history = drawings()
-    _turn_to(history.place + STEPS.get(direction, 0), history.rev + 1)
+    if direction in history.beyond:
+        _turn_to(history.place + STEPS[direction], history.rev + 1)
 
 
 def _turn_to(place: int, rev: int) -> None:
     history = drawings()
-    if 0 <= place < len(history.line) and place != history.place:
+    if place != history.place:
         then = history.line[place]
         change(**then.origin)
         st.session_state["drawings"] = replace(history.at(place, DrawnNetwork(then.graph, current())), rev=rev)

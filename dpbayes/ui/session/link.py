@@ -65,10 +65,6 @@ def _evidence(text: str) -> tuple[tuple[str, str], ...]:
     return tuple((unquote(name), unquote(state)) for name, _, state in parts if name and state)
 
 
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(unquote(name) for name in text.split("~~") if name)
-
-
 def _without_tilde(text: str) -> str:
     return text.replace("%", "%25").replace("~", "%7E")
 

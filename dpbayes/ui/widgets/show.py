@@ -2,10 +2,9 @@
 
 import logging
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
 
 import streamlit as st
 
@@ -14,7 +13,6 @@ from dpbayes.base.references import PAPERS, Reference
 from dpbayes.base.terms import explained
 from dpbayes.base.text import escaped, near_one
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms import MECHANISMS
 from dpbayes.ui.session.chosen import GraphUnusable, TableMissing, choose_table
 from dpbayes.ui.session.current import change, current, shown_place
 from dpbayes.ui.widgets.address import turn_to
@@ -28,15 +26,6 @@ _LOG = logging.getLogger(__name__)
 
 MOST_ROWS = 1_000
 """The largest number of rows that a table shows; the downloaded file has all rows."""
-
-
-NAMES = tuple(kind.label for kind in MECHANISMS if kind.label[0] == kind.named[0])
-"""Labels of mechanisms that begin with a person's name, and therefore always with a capital letter."""
-
-
-def inside(label: str) -> str:
-    """Return a mechanism's label for the middle of a sentence: with a small letter, unless it is a person's name."""
-    return label if label.startswith(NAMES) else label[0].lower() + label[1:]
 
 
 def headline(text: str) -> None:
@@ -132,16 +121,12 @@ def next_page(title: str, file: str, *, disabled: bool = False) -> None:
         turn_to(file)
 
 
-def numbers(frame: "pd.DataFrame", *, help: Mapping[str, str] | None = None, unknown: str = "—", **more: Any) -> None:
-    """Show a table of formatted numbers that sort as numbers; `help` explains columns.
-
-    A long table shows its first rows; the file beside it has all rows.
-    """
+def numbers(frame: "pd.DataFrame") -> None:
+    """Show a table of formatted numbers that sort as numbers, if it is long its first rows: the file has all rows."""
     if len(frame) > MOST_ROWS:
         st.caption(f"The first {MOST_ROWS:,} of {len(frame):,} rows; the file has all of them.")
-    columns = {name: st.column_config.NumberColumn(help=text) for name, text in (help or {}).items()}
     styled = frame.head(MOST_ROWS).style.format(_cell_text)  # the cells stay numbers
-    st.dataframe(styled, hide_index=True, column_config=columns, placeholder=unknown, **more)
+    st.dataframe(styled, hide_index=True, placeholder="—")
 
 
 def _cell_text(value: object) -> str:

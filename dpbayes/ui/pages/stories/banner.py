@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpbayes.base.text import escaped, numeral
 from dpbayes.base.validation import InputError, brief, finite_number
-from dpbayes.ui.pages.stories.opened import OpenStory, leave, open_step, open_story
+from dpbayes.ui.pages.stories.opened import OpenStory, open_step, open_story
 from dpbayes.ui.pages.stories.story import STORIES, Guess
 from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.settings import Present, Settings
@@ -70,7 +70,6 @@ def banner(page: str) -> Callable[[], None]:
 
 def _leave() -> None:
     """Leave the story, and restore the settings from before it, or the usual ones if a link opened the story."""
-    leave()
     st.session_state["settings"] = st.session_state.get(_BEFORE, Settings())
 
 

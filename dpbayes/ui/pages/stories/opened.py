@@ -43,11 +43,6 @@ def open_step(key: str, number: int = 1) -> None:
     st.session_state[_TO_OPEN] = key, number
 
 
-def leave() -> None:
-    """Leave the story, and keep all other settings."""
-    change(story="", step=1, present=Present.OFF)
-
-
 def story_page() -> str | None:
     """Take the settings of the step that must be opened, and return its page; None without one.
 
@@ -60,7 +55,11 @@ def story_page() -> str | None:
     if (story := STORIES.get(key)) is not None:
         _take(key, story, number)
         del st.session_state[_TO_OPEN]  # at last: a message may end the run at each access to the state
-    return page_to_turn_to()
+    page, before = st.session_state.get(_TO_TURN_TO, (None, ""))
+    if page is not None and shown_page() != before:
+        turned()
+        return None
+    return page
 
 
 def _take(key: str, story: Story, number: int) -> None:
@@ -74,15 +73,6 @@ def _take(key: str, story: Story, number: int) -> None:
         forget_later()
     st.session_state["settings"] = replace(step.settings, story=key, step=number, present=present)
     st.session_state[_TO_TURN_TO] = step.page, shown_page()
-
-
-def page_to_turn_to() -> str | None:
-    """Return the page of a step whose settings were taken, as long as the page before it is shown."""
-    page, before = st.session_state.get(_TO_TURN_TO, (None, ""))
-    if page is not None and shown_page() != before:
-        turned()
-        return None
-    return page
 
 
 def turned() -> None:

@@ -6,9 +6,7 @@ Streamlit shows given graphs, but has no element for drawing a graph.
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
@@ -19,22 +17,11 @@ from dpbayes.ui.session.graphs import Graph, drawable
 WIDTH, HEIGHT = 1000, 600
 """The size of the box of positions. The browser determines its size on screen."""
 
+KEY = "dag"
+"""The key of the only editor of a page."""
+
 SHOWN_HEIGHT = 480
 """The largest height of the drawing on screen, in pixels."""
-
-
-@dataclass(frozen=True)
-class Beyond:
-    """Whether Python has earlier and later drawings than the browser, and the function that restores them.
-
-    `turn` is called with the drawing on screen and "undo" or "redo", before the page runs. It must increase `rev`.
-    If the nodes are `fixed`, the browser adds and renames none.
-    """
-
-    earlier: bool = False
-    later: bool = False
-    turn: Callable[[Graph, str], None] = lambda drawing, direction: None
-    fixed: bool = False
 
 
 def _asset(name: str) -> str:
@@ -49,50 +36,54 @@ _mount = st.components.v2.component(
     js="\n".join(_asset(name) for name in ("graph.js", "picture.js", "pointer.js", "dag_editor.js")),
 )
 
-_NO_NOTES: Mapping[str, str] = MappingProxyType({})
-_NOTHING_BEYOND = Beyond()
-
 
 def dag_editor(
     drawing: Graph,
     *,
     rev: int,
-    key: str,
-    notes: Mapping[str, str] = _NO_NOTES,
-    meanings: Mapping[str, str] = _NO_NOTES,
-    beyond: Beyond = _NOTHING_BEYOND,
+    notes: Mapping[str, str],
+    meanings: Mapping[str, str],
+    fixed: bool,
+    beyond: Mapping[str, Callable[[Graph], None]],
 ) -> Graph:
     """Show the editor and return the present drawing.
 
     The browser controls the drawing until `rev` changes, and then takes `drawing`. `notes` and `meanings` (by node) are
-    tooltips, which may change in every run. A node with a note has a dashed border. Undo and Redo first use the
-    browser's own steps since the last `rev`, and then the drawings `beyond` them.
+    tooltips, which may change in every run. A node with a note has a dashed border. If the nodes are `fixed`, the
+    browser adds and renames none. Undo and Redo first use the browser's own steps since the last `rev`, and then the
+    function of "undo" or "redo" in `beyond`, if Python has a drawing there. It is called with the drawing on screen
+    before the page runs, and must increase `rev`.
 
     Errors: InputError when `drawing`, or what the browser sends, is not a drawing.
     """
     read_drawing(_plain(drawing))  # the browser does not check it
 
     def last() -> Graph:
-        state = st.session_state.get(key, {})
+        state = st.session_state.get(KEY, {})
         try:
             return read_sent(state.get("graph"), rev=rev, given=drawing)
         except InputError:  # raised once, when the drawing is returned
             return drawing
 
+    def turned() -> None:
+        direction = str(st.session_state[KEY].get("turn"))
+        if direction in beyond:
+            beyond[direction](last())
+
     result = _mount(
-        key=key,
+        key=KEY,
         data={
             "rev": rev,
             "drawing": _plain(last()),  # a new editor in the browser starts from the last drawing
             "height": SHOWN_HEIGHT,
-            "fixed": beyond.fixed,
-            "beyond": {"undo": beyond.earlier, "redo": beyond.later},
+            "fixed": fixed,
+            "beyond": dict.fromkeys(beyond, True),
             "notes": list(map(list, notes.items())),
             "meanings": list(map(list, meanings.items())),
         },
         default={"graph": {"rev": rev, "drawing": _plain(drawing)}},
         on_graph_change=lambda: None,
-        on_turn_change=lambda: beyond.turn(last(), str(st.session_state[key].get("turn"))),
+        on_turn_change=turned,
     )
     return read_sent(result.graph, rev=rev, given=drawing)
 
