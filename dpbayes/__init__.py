@@ -21,12 +21,14 @@ def __getattr__(name: str) -> object:
     """
     if name in ("estimators", "plot"):
         return import_module(f"dpbayes.{name}")
-    api = import_module("dpbayes.api")
-    if name == "__all__" or name in api.__all__:
-        return getattr(api, name)
+    api = vars(import_module("dpbayes.api"))
+    if name == "__all__":
+        return sorted(entry for entry in api if not entry.startswith("_"))
+    if name in api and not name.startswith("_"):
+        return api[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    names: list[str] = import_module("dpbayes.api").__all__
+    names: list[str] = __getattr__("__all__")  # type: ignore[assignment]  # of this name
     return sorted([*names, "estimators", "plot"])

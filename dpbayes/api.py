@@ -1,118 +1,72 @@
 """What a curator and a recipient need: the names of `import dpbayes as dp`."""
 
-from dpbayes.audit.adaptive import AdaptiveAudit, audit_adaptive
-from dpbayes.audit.draws import audit_by_draws
-from dpbayes.audit.registry import audit as audit_report
-from dpbayes.audit.risk import risk
-from dpbayes.base.privacy import Guarantee, compose
-from dpbayes.base.validation import InputError
-from dpbayes.boards.of_table import explore
-from dpbayes.experiments.comparison import compare, least_epsilon
-from dpbayes.guesses import guess
-from dpbayes.mechanisms import (
-    MECHANISMS,
-    Calibration,
-    ConsistentLaplace,
-    Exact,
-    GaussianResiduals,
-    GaussianUpdates,
-    LaplaceFourier,
-    LaplaceUpdates,
-    MapExponential,
-    Noise,
-    PosteriorSampler,
-    Release,
-)
-from dpbayes.mechanisms.adaptive.release import AdaptiveRelease, simulate_adaptive
-from dpbayes.model.counts import Counts, count
-from dpbayes.model.dataset import Dataset
-from dpbayes.model.network import Network
-from dpbayes.model.query import query
-from dpbayes.model.question import Question
-from dpbayes.model.synthetic import sample_dataset
-from dpbayes.posteriors.answers import QueryAnswer
-from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.posteriors.divergence import hellinger, kl
-from dpbayes.releases.real import RealRelease, UnaccountedWarning, load, open_ledger, release, release_adaptive
-from dpbayes.releases.verify import verify
-from dpbayes.sources.bif import read_bif, write_bif
-from dpbayes.sources.columns import Categories
-from dpbayes.sources.domains import cuts, declare, read_domains, write_domains
-from dpbayes.sources.edgelist import network, write_edges
-from dpbayes.sources.engines.table import DeclaredTable, open_table
-from dpbayes.sources.files import read_table
-from dpbayes.sources.interchange import from_networkx, from_pgmpy, to_pgmpy
-from dpbayes.sources.named_networks import chain, empty, full, load_named, naive_bayes, tree
-from dpbayes.sources.shipped_tables import default_network, load_shipped
-from dpbayes.sources.table import Table
+from dpbayes.audit.adaptive import AdaptiveAudit as AdaptiveAudit
+from dpbayes.audit.adaptive import audit_adaptive as audit_adaptive
+from dpbayes.audit.draws import audit_by_draws as audit_by_draws
+from dpbayes.audit.registry import audit as _audit
+from dpbayes.audit.risk import risk as risk
+from dpbayes.base.privacy import Guarantee as Guarantee
+from dpbayes.base.privacy import compose as compose
+from dpbayes.base.validation import InputError as InputError
+from dpbayes.boards.of_table import explore as explore
+from dpbayes.experiments.comparison import compare as compare
+from dpbayes.experiments.comparison import least_epsilon as least_epsilon
+from dpbayes.guesses import guess as guess
+from dpbayes.mechanisms import MECHANISMS as MECHANISMS
+from dpbayes.mechanisms import Calibration as Calibration
+from dpbayes.mechanisms import ConsistentLaplace as ConsistentLaplace
+from dpbayes.mechanisms import Exact as Exact
+from dpbayes.mechanisms import GaussianResiduals as GaussianResiduals
+from dpbayes.mechanisms import GaussianUpdates as GaussianUpdates
+from dpbayes.mechanisms import LaplaceFourier as LaplaceFourier
+from dpbayes.mechanisms import LaplaceUpdates as LaplaceUpdates
+from dpbayes.mechanisms import MapExponential as MapExponential
+from dpbayes.mechanisms import Noise as Noise
+from dpbayes.mechanisms import PosteriorSampler as PosteriorSampler
+from dpbayes.mechanisms import Release as Release
+from dpbayes.mechanisms.adaptive.release import AdaptiveRelease as AdaptiveRelease
+from dpbayes.mechanisms.adaptive.release import simulate_adaptive as simulate_adaptive
+from dpbayes.model.counts import Counts as Counts
+from dpbayes.model.counts import count as count
+from dpbayes.model.dataset import Dataset as Dataset
+from dpbayes.model.network import Network as Network
+from dpbayes.model.query import query as query
+from dpbayes.model.question import Question as Question
+from dpbayes.model.synthetic import sample_dataset as sample_dataset
+from dpbayes.posteriors.answers import QueryAnswer as QueryAnswer
+from dpbayes.posteriors.dirichlet import Dirichlets as Dirichlets
+from dpbayes.posteriors.divergence import hellinger as hellinger
+from dpbayes.posteriors.divergence import kl as kl
+from dpbayes.releases.real import RealRelease as RealRelease
+from dpbayes.releases.real import UnaccountedWarning as UnaccountedWarning
+from dpbayes.releases.real import load as load
+from dpbayes.releases.real import open_ledger as open_ledger
+from dpbayes.releases.real import release as release
+from dpbayes.releases.real import release_adaptive as release_adaptive
+from dpbayes.releases.verify import verify as verify
+from dpbayes.sources.bif import read_bif as read_bif
+from dpbayes.sources.bif import write_bif as write_bif
+from dpbayes.sources.columns import Categories as Categories
+from dpbayes.sources.domains import cuts as cuts
+from dpbayes.sources.domains import declare as declare
+from dpbayes.sources.domains import read_domains as read_domains
+from dpbayes.sources.domains import write_domains as write_domains
+from dpbayes.sources.edgelist import network as network
+from dpbayes.sources.edgelist import write_edges as write_edges
+from dpbayes.sources.engines.table import DeclaredTable as DeclaredTable
+from dpbayes.sources.engines.table import open_table as open_table
+from dpbayes.sources.files import read_table as read_table
+from dpbayes.sources.interchange import from_networkx as from_networkx
+from dpbayes.sources.interchange import from_pgmpy as from_pgmpy
+from dpbayes.sources.interchange import to_pgmpy as to_pgmpy
+from dpbayes.sources.named_networks import chain as chain
+from dpbayes.sources.named_networks import empty as empty
+from dpbayes.sources.named_networks import full as full
+from dpbayes.sources.named_networks import load_named as load_named
+from dpbayes.sources.named_networks import naive_bayes as naive_bayes
+from dpbayes.sources.named_networks import tree as tree
+from dpbayes.sources.shipped_tables import default_network as default_network
+from dpbayes.sources.shipped_tables import load_shipped as load_shipped
+from dpbayes.sources.table import Table as Table
 
-__all__ = [
-    "MECHANISMS",
-    "AdaptiveAudit",
-    "AdaptiveRelease",
-    "Calibration",
-    "Categories",
-    "ConsistentLaplace",
-    "Counts",
-    "Dataset",
-    "DeclaredTable",
-    "Dirichlets",
-    "Exact",
-    "GaussianResiduals",
-    "GaussianUpdates",
-    "Guarantee",
-    "InputError",
-    "LaplaceFourier",
-    "LaplaceUpdates",
-    "MapExponential",
-    "Network",
-    "Noise",
-    "PosteriorSampler",
-    "QueryAnswer",
-    "Question",
-    "RealRelease",
-    "Release",
-    "Table",
-    "UnaccountedWarning",
-    "audit_adaptive",
-    "audit_by_draws",
-    "audit_report",
-    "chain",
-    "compare",
-    "compose",
-    "count",
-    "cuts",
-    "declare",
-    "default_network",
-    "empty",
-    "explore",
-    "from_networkx",
-    "from_pgmpy",
-    "full",
-    "guess",
-    "hellinger",
-    "kl",
-    "least_epsilon",
-    "load",
-    "load_named",
-    "load_shipped",
-    "naive_bayes",
-    "network",
-    "open_ledger",
-    "open_table",
-    "query",
-    "read_bif",
-    "read_domains",
-    "read_table",
-    "release",
-    "release_adaptive",
-    "risk",
-    "sample_dataset",
-    "simulate_adaptive",
-    "to_pgmpy",
-    "tree",
-    "verify",
-    "write_bif",
-    "write_domains",
-    "write_edges",
-]
+audit_report = _audit

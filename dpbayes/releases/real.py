@@ -1,7 +1,7 @@
 """Real releases from Python: made, asked, saved, read again and verified, as strictly as by the commands."""
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -43,7 +43,7 @@ from dpbayes.releases.output import require_output, write_output
 from dpbayes.releases.publishing import drawn_document, publish_once, require_public, unsigned_note
 from dpbayes.releases.reading import answer_under, records_of
 from dpbayes.releases.verify import contents_of
-from dpbayes.sources.columns import states_of_missing
+from dpbayes.sources.columns import Column, states_of_missing
 from dpbayes.sources.domains import Declarations, declare
 from dpbayes.sources.table import Table
 
@@ -304,7 +304,7 @@ def release(
             "A graph or a prior that was chosen from the records reveals information about them, and a release "
             "publishes both. Pass graph_unseen=True if no record was used, or let dp.release_adaptive choose the graph."
         )
-    _require_public(table)
+    require_public(_declared(table))
     request = request_for(mechanism, dataset, table)
     return _accounted(request, table, count(request.network, table), ledger, again=again)
 
@@ -346,21 +346,15 @@ def release_adaptive(  # noqa: PLR0913 - who calls it sets each by name
         100
     """
     require_type("table", table, Dataset, "Read a data frame with dp.Table.from_frame.")
-    _require_public(table)
+    require_public(_declared(table))
     plan = plan_for(epsilon, delta, target)
-    request = AdaptiveRequest.of(dataset, table, plan, _states_of_missing(table))
+    request = AdaptiveRequest.of(dataset, table, plan, states_of_missing(_declared(table)))
     return _accounted(request, table, table, ledger, again=again)
 
 
-def _require_public(table: Dataset) -> None:
-    if isinstance(table, Table):
-        require_public(table.columns)
-
-
-def _states_of_missing(table: Dataset, names: Iterable[str] | None = None) -> Mapping[str, str]:
-    """Return by column the declared state that a missing value counts as; none if the declarations are not known."""
-    columns = table.columns if isinstance(table, Table) else ()
-    return states_of_missing(column for column in columns if names is None or column.name in names)
+def _declared(table: Dataset) -> tuple[Column, ...]:
+    """Return the declarations of a table's columns; none if they are not known."""
+    return table.columns if isinstance(table, Table) else ()
 
 
 def request_for(mechanism: Any, dataset: str, table: Dataset) -> ReleaseRequest:
@@ -382,7 +376,7 @@ def request_for(mechanism: Any, dataset: str, table: Dataset) -> ReleaseRequest:
         network=mechanism.prior.network,
         mechanism=entry.name,
         n=table.n,
-        missing=_states_of_missing(table, mechanism.prior.network.names),
+        missing=states_of_missing(c for c in _declared(table) if c.name in mechanism.prior.network.names),
         prior=decimals_of(mechanism.prior),
         settings={name: str(float(getattr(mechanism, name))) for name in form.settings},
         **own,

@@ -82,12 +82,6 @@ def test_a_release_with_other_bins_is_charged_to_the_same_budget_with_a_warning(
     assert books.read_books(ledger).account("table").left == 0
 
 
-def test_without_a_ledger_a_warning_states_that_nothing_is_accounted_for():
-    with pytest.warns(dp.UnaccountedWarning, match="No ledger accounts"):
-        release = released(None)
-    assert dp.verify(release).holds
-
-
 def test_a_program_can_run_twice(ledger, tmp_path):
     for _ in range(2):
         assert dp.open_ledger(ledger, epsilon=2.0, reason="decided by the board") == ledger
@@ -102,11 +96,6 @@ def test_a_check_that_fails_is_shown():
     checks = (Check("form", True, "It is one."), Check("hash", False, "It differs."))
     lines = repr(Verification(checks, ("Not signed.",))).splitlines()[1:]
     assert lines == ["  holds  form: It is one.", "  FAILS  hash: It differs.", "    -    Not signed."]
-
-
-def test_a_dataset_without_a_budget_is_refused(ledger):
-    with pytest.raises(dp.InputError, match="clinic"):
-        released(ledger, dataset="clinic")
 
 
 def test_domains_that_reveal_records_are_refused_as_by_the_command(ledger):
@@ -147,8 +136,6 @@ def test_a_ledger_with_a_key_signs(ledger, tmp_path):
     assert "with the given key." in repr(dp.verify(new, public))
     with pytest.raises(dp.InputError, match=r"nowhere.pem.*No such file"):
         dp.verify(new, "nowhere.pem")
-    with pytest.raises(dp.InputError, match="not an Ed25519 public key"):
-        dp.verify(new, new.document)
 
 
 def test_records_of_a_release_are_a_frame_with_the_types_of_the_table(ledger):
@@ -193,27 +180,20 @@ def test_a_mechanism_becomes_the_request_that_the_command_makes(entry):
 
 
 @pytest.mark.parametrize("first", ["python", "command"])
-def test_the_command_and_python_make_one_request(first, tmp_path):
-    """The capped prior is 4/24 = 1/6 in each cell of "ill"."""
-    frame = pd.DataFrame({"age": AGE, "size": RNG.choice(["s", "m", "l", "x"], 2000), "ill": AGE > 60})
-    declared = {"age": dp.cuts(0, 30, 60, 120), "size": ["s", "m", "l", "x"], "ill": [False, True]}
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    (tmp_path / "d.json").write_text(dp.write_domains(declared))
-    ledger = dp.open_ledger(tmp_path / "t.ledger", epsilon=3, reason="a test")
-    words = ["release", "--ledger", str(ledger), "--dataset", "table", "--data", str(tmp_path / "t.csv"), "--domains"]
-    words += [str(tmp_path / "d.json"), "--network", "age -> ill; size -> ill", "--mechanism", "laplace"]
-    words += ["--epsilon", "1", "--graph-unseen", "--out", str(tmp_path / "c.json")]
-    table = dp.Table.from_frame(frame, declared)
-    mechanism = dp.LaplaceUpdates(prior=dp.network("age -> ill; size -> ill", table), epsilon=1)
-    doors = {
-        "command": lambda: main(words),
-        "python": lambda: dp.release(table, mechanism, graph_unseen=True, ledger=ledger).save(tmp_path / "p.json"),
-    }
-    for door in sorted(doors, key=lambda door: door != first):
-        doors[door]()
-    assert (tmp_path / "c.json").read_bytes() == (tmp_path / "p.json").read_bytes()
-    assert books.read_books(ledger).account("table").left == 2
-    assert repr(1 / 6) in dp.load(tmp_path / "c.json").read.request.prior
+def test_the_command_and_python_make_one_request(first, ledger, tmp_path):
+    """The capped prior is 4/12 in each cell of "ill"."""
+    FRAME.to_csv(tmp_path / "t.csv", index=False)
+    (tmp_path / "d.json").write_text(dp.write_domains(DECLARED))
+    words = ["release", "--ledger", str(ledger), "--dataset", "table", "--data", f"{tmp_path}/t.csv", "--epsilon", "1"]
+    words += ["--domains", f"{tmp_path}/d.json", "--network", "smoker -> ill; age -> ill", "--mechanism", "laplace"]
+    words += ["--graph-unseen", "--force", "--out", f"{tmp_path}/c.json"]
+    if first == "command":
+        main(words)
+    release = released(ledger)
+    main(words)
+    assert (tmp_path / "c.json").read_bytes() == release.document
+    assert books.read_books(ledger).account("table").left == 1
+    assert repr(1 / 3) in release.read.request.prior
 
 
 def test_a_mechanism_is_released_with_its_own_noise():

@@ -107,13 +107,6 @@ def test_a_state_is_no_novel() -> None:
         Categories("a", ("b", "x" * 501))
 
 
-def test_missing_values_have_a_state_with_a_name_and_values_are_in_one_group() -> None:
-    with pytest.raises(InputError, match="needs a name"):
-        Categories("a", ("x",), missing=" ")
-    with pytest.raises(InputError, match="used twice"):
-        Categories("a", ("l", "r"), values=(("x",), ("x",)))
-
-
 # Proposals
 
 

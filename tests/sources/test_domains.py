@@ -174,8 +174,3 @@ def test_a_description_fits_the_table_that_it_describes_and_no_other() -> None:
         for_table((a, b), ("a",))
     with pytest.raises(InputError, match='lacks the table\'s column "c"'):
         for_table((a, b), ("a", "b", "c"))
-
-
-def test_a_column_has_no_other_columns_domain() -> None:
-    with pytest.raises(InputError, match='The domain of column "a" has the name of another column, "b"'):
-        DeclaredColumn("a", Cuts("b", (1,)))

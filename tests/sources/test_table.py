@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpbayes as dp
-from dpbayes.sources.columns import Cuts
 from dpbayes.sources.domains import value_text
 
 FRAME = pd.DataFrame(
@@ -91,12 +90,6 @@ def test_a_part_of_a_table_keeps_its_declarations():
 )
 def test_values_have_the_texts_that_declarations_have(value, text):
     assert value_text(value) == text
-
-
-def test_limits_are_beside_the_cut_points():
-    (age,) = dp.declare({"age": dp.cuts(0, 30, 120)})
-    assert age == Cuts("age", (30.0,), limits=(0, 120), public=True)
-    assert dp.declare({"age": dp.cuts(0, 30, 120, None)})[0].missing == "missing"
 
 
 AGES = pd.DataFrame({"age": [20, -1, 99, 50]})

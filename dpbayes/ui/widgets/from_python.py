@@ -222,7 +222,7 @@ def rule_in_python(rule: PriorRule, network: str) -> str:
 def _class(kind: type, imports: dict[str, None]) -> str:
     from dpbayes import api  # with all that it offers
 
-    if kind.__name__ in api.__all__:
+    if hasattr(api, kind.__name__):
         return f"dp.{kind.__name__}"
     return _imported(kind, imports)
 
