@@ -247,9 +247,9 @@ def noise_of(kind, graph):
 
 
 def test_the_numbers_of_the_corrections():
-    asia = load_named("asia")[0].closure
+    asia = load_named("asia")[0]
     said = " ".join(TEXTS["ARCHITECTURE.md"].split())
-    assert f"Asia has |N_I| = {len(asia)} and O = {asia.odd_overlap.value}." in said
+    assert f"Asia has |N_I| = {len(asia.closure)} and O = {asia.odd_overlap.value}." in said
     five, eight = (full(k) for k in (5, 8))
     less = noise_of(LaplaceUpdates, five) / noise_of(LaplaceFourier, five)
     more = noise_of(LaplaceFourier, eight) / noise_of(LaplaceUpdates, eight)

@@ -25,7 +25,7 @@ def _law(mechanism: LaplaceFourier, *, n: int, releases: int) -> Law:
         )
     whole = 2 if mechanism.noise is Noise.WHOLE else 0
     most = LaplaceNoise(moved * releases, 2 / mechanism.noise_scale, whole=whole)
-    if network.closure.odd_overlap.exact or not moved:
+    if network.odd_overlap.exact or not moved:
         return most
     certain = min(2 ** (max(map(len, network.families)) - 1), moved)
     return BetweenLosses(replace(most, moved=certain * releases), most)

@@ -38,7 +38,7 @@ class LaplaceFourier(AdditiveNoise):
     """Add Laplace noise to the Walsh coefficients of N_I, lift the first one, rebuild every family's table.
 
     The noise scale b of the integer coefficients is 2|N_I|/epsilon as stated in the paper, or 2 O/epsilon as proved,
-    with O from `Closure.odd_overlap`. With the proved scale, the coefficient of the empty set, which is n and public,
+    with O from `Network.odd_overlap`. With the proved scale, the coefficient of the empty set, which is n and public,
     gets no noise. The lift of that coefficient is 2 t |N_I| b. At the paper's scale, this equals the paper's lift,
     4 t |N_I|^2/epsilon. Noise of whole numbers has the same scale; tables rebuilt from whole coefficients may have
     fractional cells. [Zhang16] Algorithm 2, Corollary 2, Corollary 3.
@@ -79,10 +79,10 @@ class LaplaceFourier(AdditiveNoise):
     @property
     def formula(self) -> str:
         """The noise and its scale, as a formula."""
-        closure = self.prior.network.closure
+        network = self.prior.network
         return (
-            f"$s_\\gamma + {self.noise.symbol}(b)$ for each of $|N_I| = {len(closure)}$ coefficients, here with $b = "
-            f"{latex(self.noise_scale)}$; one record changes at most $O = {closure.odd_overlap.value}$ of "
+            f"$s_\\gamma + {self.noise.symbol}(b)$ for each of $|N_I| = {len(network.closure)}$ coefficients, here "
+            f"with $b = {latex(self.noise_scale)}$; one record changes at most $O = {network.odd_overlap.value}$ of "
             f"them.{self.noise.meaning} The increment $t$ adds $2t|N_I|b = {latex(self.lift)}$ records to every table."
         )
 
@@ -155,7 +155,7 @@ def coefficient_noise(
 
 
 def _walsh_sensitivity(spec: ReleaseSpec) -> Sensitivity:
-    exact = spec.network.closure.odd_overlap.exact
+    exact = spec.network.odd_overlap.exact
     return Sensitivity(
         walsh_sensitivity(spec.network),
         "all Walsh coefficients together, in L1",

@@ -1,4 +1,4 @@
-"""The downward closure N_I of a network's families, and the sensitivity of its Fourier coefficients."""
+"""The downward closure N_I of a network's families, and the transform of their tables."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,7 +7,6 @@ import numpy as np
 
 from dpbayes.base.types import AnyArray, IntArray
 from dpbayes.base.validation import InputError
-from dpbayes.model.elimination import Factor, LargestSum, elimination_plan
 
 MAX_FAMILY = 19
 """The largest family, a node with its parents; it has 2^size coefficients."""
@@ -61,28 +60,6 @@ class Closure:
 
     def __len__(self) -> int:
         return len(self._places[0])
-
-    @cached_property
-    def odd_overlap(self) -> LargestSum:
-        """O = max over d of #{gamma in N_I : <gamma, d> odd}, the most coefficients whose sign one record changes.
-
-        The L1 sensitivity of the integer Walsh coefficients sum_x (-1)^<gamma, x> under replacing one record is
-        twice this number: gamma changes sign iff <gamma, d> is odd, where d is the exclusive or of the two records.
-        Sharper than [Zhang16] Corollary 2, which uses |N_I|.
-        """
-        return LargestSum.of(self._odd_counts, elimination_plan(self.families))
-
-    @property
-    def _odd_counts(self) -> list[Factor]:
-        """For every family and every d within it, the number of gammas of no earlier family with odd <gamma, d>."""
-        is_first = np.zeros(len(self.slots), dtype=np.int64)
-        is_first[self.representatives] = 1
-        tables: list[Factor] = []
-        for family in self.families:
-            own, is_first = np.split(is_first, [2 ** len(family)])
-            signs = walsh(own.reshape((2,) * len(family)), len(family))
-            tables.append((family, (signs.flat[0] - signs) // 2))
-        return tables
 
 
 def walsh(values: AnyArray, bits: int) -> AnyArray:

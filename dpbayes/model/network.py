@@ -16,8 +16,8 @@ from dpbayes.base.text import many
 from dpbayes.base.types import AnyArray, IntArray
 from dpbayes.base.validation import InputError, brief, distinct_names
 from dpbayes.model.closure import MAX_FAMILY, Closure
-from dpbayes.model.elimination import Plan, elimination_plan
-from dpbayes.model.residual_design import NoiseDesign, best_gaussian
+from dpbayes.model.elimination import LargestSum, Plan, elimination_plan
+from dpbayes.model.residual_design import NoiseDesign, best_gaussian, charge_tables
 from dpbayes.model.residuals import Residuals
 
 MAX_STATES = 256
@@ -200,6 +200,17 @@ class Network:
     def closure(self) -> Closure:
         """The downward closure N_I of the families ([Zhang16] section 3.2)."""
         return Closure(self.families)
+
+    @cached_property
+    def odd_overlap(self) -> LargestSum:
+        """O = max over d of #{gamma in N_I : <gamma, d> odd}, of binary nodes: the most signs that one record changes.
+
+        The L1 sensitivity of the integer Walsh coefficients sum_x (-1)^<gamma, x> under replacing one record is
+        twice this number: gamma changes sign iff <gamma, d> is odd, where d is the exclusive or of the two records.
+        Sharper than [Zhang16] Corollary 2, which uses |N_I|.
+        """
+        charges = charge_tables(self.residuals, np.ones(len(self.closure), dtype=np.int64))
+        return LargestSum.of([(family, table // 2) for family, table in charges], self.elimination)
 
     @property
     def has_residuals(self) -> bool:

@@ -45,10 +45,10 @@ def walsh_sensitivity(network: Network) -> int:
     """Return 2 O, the L1 sensitivity of the integer Walsh coefficients; a proved bound if O is not computed exactly.
 
     Replacing record a by b flips the sign of gamma's term iff <gamma, a xor b> is odd, and any a xor b can occur.
-    `Closure.odd_overlap` states whether it is exact. [Zhang16] Corollary 2, sharpened.
+    `Network.odd_overlap` states whether it is exact. [Zhang16] Corollary 2, sharpened.
     """
     require_binary(network)
-    return 2 * network.closure.odd_overlap.value
+    return 2 * network.odd_overlap.value
 
 
 # Residuals

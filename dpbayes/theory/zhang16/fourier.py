@@ -84,7 +84,7 @@ def printed_noise(network: Network) -> CoefficientNoise:
 def certified_noise(network: Network) -> CoefficientNoise:
     """Return noise of scale 2 O/epsilon; the empty set's coefficient, n, is public and stays exact.
 
-    [Zhang16] Corollary 2, sharpened by `Closure.odd_overlap`. Errors: InputError when a node is not binary.
+    [Zhang16] Corollary 2, sharpened by `Network.odd_overlap`. Errors: InputError when a node is not binary.
     """
     return CoefficientNoise(walsh_sensitivity(network), 1)
 
@@ -100,7 +100,7 @@ def scale_bound(network: Network, epsilon: ArrayLike) -> Bound:
 
     [Zhang16] Corollary 2.
     """
-    exact = network.closure.odd_overlap.exact
+    exact = network.odd_overlap.exact
     return Bound(
         COROLLARY_2,
         printed_noise(network).scale(epsilon),
@@ -112,12 +112,12 @@ def scale_bound(network: Network, epsilon: ArrayLike) -> Bound:
 
 
 def _corollary_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    closure = subject.network.closure
+    closure, most = subject.network.closure, subject.network.odd_overlap.value
     return f"""
 - **As stated**: $2|N_I|/\\epsilon = 2 \\cdot {len(closure)}/{at.epsilon[0]:g} = {bound.stated}$ (in the paper times
   $2^{{-|I|/2}}$, which cancels when tables are rebuilt).
-- **Proved**: $2O/\\epsilon = 2 \\cdot {closure.odd_overlap.value}/{at.epsilon[0]:g} = {bound.proved}$; a record flips
-  $O = {closure.odd_overlap.value}$ coefficients at most.
+- **Proved**: $2O/\\epsilon = 2 \\cdot {most}/{at.epsilon[0]:g} = {bound.proved}$; a record flips
+  $O = {most}$ coefficients at most.
 """
 
 

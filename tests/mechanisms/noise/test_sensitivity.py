@@ -30,7 +30,7 @@ def test_count_sensitivity_of_binary_networks_is_twice_the_number_of_nodes(netwo
 def test_walsh_sensitivity_is_reached_and_never_exceeded_over_all_pairs_of_records(network):
     values = coefficients(network, counts_per_record(network))
     assert largest_distance(values) == walsh_sensitivity(network)
-    assert network.closure.odd_overlap.exact
+    assert network.odd_overlap.exact
 
 
 def test_the_printed_sensitivity_of_naive_bayes_is_two_records_coefficients_too_large():

@@ -46,7 +46,7 @@ def evaluated(name: str, at: EvaluationPoint) -> Bound:
         ("COROLLARY_1", setting(2.5), 2.5, 2.5),
         ("PROPOSITION_1", setting(2.0), 8 * math.log(CELLS / 0.05), -8 * math.log(1 - 0.95 ** (1 / CELLS))),
         ("CLIPPED", setting(0.01), 1600 * math.log(CELLS / 0.05), 1000),
-        ("COROLLARY_2", setting(2.0), len(ASIA.closure), ASIA.closure.odd_overlap.value),
+        ("COROLLARY_2", setting(2.0), len(ASIA.closure), ASIA.odd_overlap.value),
         ("RERUNS", setting(runs=20), 20, 2),
         ("LEMMA_2", setting(level=5.0), 5.0 * NODES, 5.0 * (NODES + 1) / 2),
         ("LEMMA_3", setting(level=16.0), math.exp(-16 * (1 - math.log(NODES) / 10)), NODES * math.exp(-16)),
