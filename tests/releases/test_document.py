@@ -305,7 +305,7 @@ def test_fields_of_another_type_are_refused(changes, said):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"network": [{"name": "a", "states": ["x", "y"], "parents": ["a"]}]}, "own parent"),
+        ({"network": [{"name": "a", "states": ["x", "y"], "parents": ["a"]}]}, "close a cycle"),
         ({"network": []}, "no nodes"),
         ({"mechanism": "sampler"}, "choose one of: " + ", ".join(RELEASABLE)),
         ({"settings": {"t": ["1"]}}, "no setting"),
