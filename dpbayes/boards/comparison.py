@@ -1,13 +1,12 @@
 """Mechanisms compared: the error of each mechanism's probabilities against epsilon, on one table or on planned ones."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from dpbayes.base.estimates import standard_error
-from dpbayes.base.libraries import pd
 from dpbayes.base.looks import Curve, Look
 from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
@@ -114,12 +113,11 @@ def _frame(inputs: ComparisonInputs, epsilon: float) -> Frame:
         raise InputError("No mechanism can be used with this network and these settings.")
     figure = errors_figure(inputs.curves, epsilon=epsilon, title="mean absolute error of a probability")
     numbers = {look.name: float(errors.mean()) for look, errors in here.items()}
-    figures, place = (
-        {"errors": figure, "here": errors_here_figure(here, title="mean absolute error")},
-        GRID[nearest_place(GRID, epsilon)],
-    )
+    figures = {"errors": figure, "here": errors_here_figure(here, title="mean absolute error")}
+    place = GRID[nearest_place(GRID, epsilon)]
     captions = {"here": f"At ε = {numeral(place)}, with two standard errors."}
-    return Frame(comparison_headline(here, place), figures, (_about(inputs),), captions, numbers)
+    notes = (_about(inputs), *_missing(inputs, here, place))
+    return Frame(comparison_headline(here, place), figures, notes, captions, numbers)
 
 
 def comparison_headline(errors: Mapping[Look, FloatArray], epsilon: float) -> str:
@@ -152,19 +150,8 @@ def _about(inputs: ComparisonInputs) -> str:
     )
 
 
-def errors_table(inputs: ComparisonInputs, epsilon: float) -> "pd.DataFrame":
-    """Return the error and the guarantee of each mechanism at exactly one epsilon, the least error first.
-
-    A mechanism that cannot be used is in the last rows, with the reason.
-
-    Args:
-        inputs: The mechanisms and the tables.
-        epsilon: The epsilon.
-
-    Returns:
-        A frame with one row for each mechanism.
-    """
-    names = {"proved": "proved guarantee", "error": "mean absolute error", "standard_error": "standard error"}
-    frame = inputs.compared.table([epsilon]).drop(columns="epsilon").sort_values("error", ignore_index=True)
-    frame = frame if (frame["reason"] != "").any() else frame.drop(columns="reason")
-    return frame.rename(columns=names | {"reason": "why not"})
+def _missing(inputs: ComparisonInputs, here: Collection[Look], epsilon: float) -> list[str]:
+    """Return why the other mechanisms cannot be used at an epsilon."""
+    others = {look.name: at for look, at in inputs.mechanisms.items() if look not in here}
+    rows = replace(inputs.compared, mechanisms=others).table([epsilon]).to_dict("records")
+    return [f"{row['mechanism']} is missing. {row['reason']}" for row in rows]

@@ -13,7 +13,6 @@ from dpbayes.boards.comparison import (
     ComparisonInputs,
     comparison,
     comparison_headline,
-    errors_table,
 )
 from dpbayes.experiments.planned_tables import PlannedTables, TrueTable
 from dpbayes.mechanisms import PRIVATE
@@ -33,22 +32,15 @@ INPUTS = ComparisonInputs({look: at(kind) for kind, look in LOOKS.items()}, True
 PLANNED = replace(INPUTS, tables=PlannedTables(NETWORK, CPTS, 1000))
 
 
-def test_the_table_is_sorted_by_error_and_states_the_guarantee():
-    frame = errors_table(INPUTS, 0.7)
-    assert frame["mean absolute error"].is_monotonic_increasing
-    row = frame.set_index("mechanism").loc["Laplace"]
-    assert row["proved guarantee"] == str(at(dp.LaplaceUpdates)(0.7).certified)
-
-
-def test_a_mechanism_that_cannot_be_used_is_listed_with_the_reason():
+def test_a_mechanism_that_cannot_be_used_is_named_with_the_reason():
     def never(epsilon):
         raise InputError("This mechanism needs binary nodes.")
 
     gone = Look("gone", "#000000")
     few = replace(INPUTS, mechanisms={LOOKS[dp.LaplaceUpdates]: at(dp.LaplaceUpdates), gone: never})
     assert [curve.look.name for curve in few.curves] == ["Laplace"]
-    table = errors_table(few, 1.0).set_index("mechanism")["why not"]
-    assert table.to_dict() == {"Laplace": "", "gone": "This mechanism needs binary nodes."}
+    (frame,) = comparison(few).frames_at("1")
+    assert frame.notes[1:] == ("gone is missing. This mechanism needs binary nodes.",)
     with pytest.raises(InputError, match="No mechanism"):
         comparison(replace(INPUTS, mechanisms={gone: never})).frames_at("1")
 

@@ -14,7 +14,7 @@ from dpbayes.base.validation import InputError, brief
 from dpbayes.boards.accuracy import GRID, AccuracyInputs, prediction_accuracy
 from dpbayes.boards.against_epsilon import TRAINING as SHARE
 from dpbayes.boards.board import View
-from dpbayes.boards.comparison import ComparisonInputs, comparison, errors_table, releases_of
+from dpbayes.boards.comparison import ComparisonInputs, comparison, releases_of
 from dpbayes.boards.hellinger import HellingerInputs, hellinger_or_laplace
 from dpbayes.boards.regression import RegressionInputs, RegressionPrice, regression
 from dpbayes.boards.sampling import (
@@ -51,7 +51,7 @@ from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.board import share, show
 from dpbayes.ui.widgets.controls import prior_control
 from dpbayes.ui.widgets.from_python import FACE, board_in_python, counts_in_python, program, show_python
-from dpbayes.ui.widgets.show import next_page, numbers, sentence_instead
+from dpbayes.ui.widgets.show import next_page, sentence_instead
 
 FEATURES = 16
 """Features of the naive Bayes network of Figure 1."""
@@ -78,6 +78,8 @@ def lab_page(chosen: Chosen) -> None:
     with main, st.container(key="main"), sentence_instead():
         with left:
             shown.controls(chosen)  # what these refuse, a missing table or network, is said once, instead of the board
+            if chosen.is_curator:
+                controls.text_field("Seed of the simulation", "seed", help=terms.SEED)
         shown.board(chosen)
         st.caption(shown.model)
     next_page("Release", "pages/release.py")
@@ -116,7 +118,6 @@ def _accuracy_controls(chosen: Chosen) -> None:
     controls.parameter_control("accuracy.training", default=_usual_training(chosen), reach=reach)
     _offered("accuracy", "repeats")
     prior_control()
-    controls.text_field("Seed of the simulation", "seed", help=terms.SEED)
 
 
 def _target(chosen: Chosen, net: Network) -> str:
@@ -154,14 +155,14 @@ def accuracy_plan(chosen: Chosen) -> AccuracyPlan:
 
 def _drawn(chosen: Chosen) -> list[Method]:
     """Return the methods that are drawn: those of Figure 1 with the chosen mechanism, and others if they are wanted."""
-    options, aware = chosen.options("accuracy"), [method for method in ALL_METHODS.values() if method.is_aware]
+    options = chosen.options("accuracy")
     if options.mechanisms is MechanismsShown.ALL:
         return list(ALL_METHODS.values())
     drawn = [method for method in METHODS.values() if method.option[0] not in ADDED]
     if options.scene is not Scene.NAIVE_BAYES:
         kind = kind_called(chosen.settings.mechanism)
         drawn += [method for method in METHODS.values() if method.kind is kind and method not in drawn]
-    return drawn + aware if options.mechanisms is MechanismsShown.READERS else drawn
+    return drawn
 
 
 def _usual_training(chosen: Chosen) -> int:
@@ -210,7 +211,6 @@ def _regression_controls(chosen: Chosen) -> None:
     if chosen.options("regression").norm_bound is NormBound.EPSILON:
         _offered("regression", "epsilon")
     _offered("regression", "noise_variance", "train_share", "draws", "repeats")
-    controls.text_field("Seed of splits and samples", "seed", help=terms.SEED)
 
 
 def _regression_board(chosen: Chosen) -> None:
@@ -237,8 +237,6 @@ def _sampling_controls(chosen: Chosen) -> None:
     for name in ("draws", "calibration"):
         controls.parameter_control(name)
     prior_control(PosteriorSampler)
-    if chosen.is_curator:
-        controls.text_field("Seed of the simulated samples", "seed", help=terms.SEED)
 
 
 def _at(mechanism: Mechanism[Outcome]) -> Callable[[float], Any]:
@@ -259,11 +257,9 @@ def _sampling_board(chosen: Chosen) -> None:
     value = shortest(chosen.epsilon)
     parameters = (sampler.draws, sampler.calibration, chosen.settings.prior, chosen.network)
     key = (chosen.is_curator, cell, parameters, chosen.counts.digest, chosen.seed)
-    if chosen.is_curator:
-        _show("sampling", key, posterior_sampling, inputs, value, table=chosen.data_title)
-    else:
-        public = ReleasedSamples(_at(sampler), cell, lambda epsilon: samples_of(inputs, epsilon))
-        _show("sampling", key, posterior_sampling, public, value, table=chosen.data_title)
+    public = ReleasedSamples(_at(sampler), cell, lambda epsilon: samples_of(inputs, epsilon))
+    shown = inputs if chosen.is_curator else public
+    _show("sampling", key, posterior_sampling, shown, value, table=chosen.data_title)
 
 
 # The query game
@@ -272,7 +268,6 @@ def _sampling_board(chosen: Chosen) -> None:
 def _game_controls(_: Chosen) -> None:
     _offered("sampling", "answer_epsilon", "columns", "records", "share", "concentration")
     controls.parameter_control("calibration")
-    controls.text_field("Seed of the simulated games", "seed", help=terms.SEED)
 
 
 def game_of(chosen: Chosen) -> Game:
@@ -299,7 +294,6 @@ def _die_controls(chosen: Chosen) -> None:
     if chosen.options("hellinger").balance is Balance.SHARE:
         _offered("hellinger", "share")
     _offered("hellinger", "calibration", "prior", "delta")
-    controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)
 
 
 def _die_board(chosen: Chosen) -> None:
@@ -317,7 +311,6 @@ def _comparison_controls(chosen: Chosen) -> None:
     for name in ("release.reading", "calibration", "noise", "delta"):
         controls.parameter_control(name)
     prior_control(*PRIVATE)
-    controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)
 
 
 def mechanisms_at(chosen: Chosen) -> dict[Look, MechanismAt]:
@@ -348,8 +341,6 @@ def _comparison_board(chosen: Chosen) -> None:
     compared = kept("lab.comparison", key, inputs)
     python = _compare_in_python(chosen) if chosen.is_curator else ""
     _show("comparison", key, comparison, compared, value, python=python, table=chosen.data_title)
-    st.subheader("At this ε")
-    numbers(errors_table(compared, chosen.epsilon))
 
 
 def _compare_in_python(chosen: Chosen) -> str:

@@ -205,14 +205,13 @@ class MechanismsShown(enum.Enum):
     """Which curves are drawn: by default those of Figure 1, and the chosen mechanism."""
 
     FIGURE_1 = "Figure 1"
-    READERS = "naive and noise-aware"
     ALL = "all"
 
 
 MECHANISMS = Choice(
     MechanismsShown,
     title="mechanisms",
-    labels=("of the paper", "noise-aware too", "all"),
+    labels=("of the paper", "all, also noise-aware"),
     description="A noise-aware reader models the added noise. Such curves take longer and use fewer repeats.",
 )
 SCENE = Choice(

@@ -24,9 +24,6 @@ WENT_WRONG = (
 
 _LOG = logging.getLogger(__name__)
 
-MOST_ROWS = 1_000
-"""The largest number of rows that a table shows; the downloaded file has all rows."""
-
 
 def headline(text: str) -> None:
     """Show the headline of the page, with its terms explained in a tooltip; names in it must be `escaped`."""
@@ -122,11 +119,8 @@ def next_page(title: str, file: str, *, disabled: bool = False) -> None:
 
 
 def numbers(frame: "pd.DataFrame") -> None:
-    """Show a table of formatted numbers that sort as numbers, if it is long its first rows: the file has all rows."""
-    if len(frame) > MOST_ROWS:
-        st.caption(f"The first {MOST_ROWS:,} of {len(frame):,} rows; the file has all of them.")
-    styled = frame.head(MOST_ROWS).style.format(_cell_text)  # the cells stay numbers
-    st.dataframe(styled, hide_index=True, placeholder="—")
+    """Show a table of formatted numbers that sort as numbers."""
+    st.dataframe(frame.style.format(_cell_text), hide_index=True)  # the cells stay numbers
 
 
 def _cell_text(value: object) -> str:
