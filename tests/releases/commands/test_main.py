@@ -18,7 +18,6 @@ from dpbayes.base.command import FAILS, HOLDS, REFUSED
 from dpbayes.model.counts import Counts
 from dpbayes.model.cpts import random_cpts
 from dpbayes.releases import ledger, publishing
-from dpbayes.releases.commands.view import VIEWS
 from dpbayes.releases.document import read_document
 from dpbayes.releases.publishing import publish
 from dpbayes.sources.bif import read_bif, write_bif
@@ -209,14 +208,6 @@ def test_a_ledger_without_its_last_rows_is_known_by_a_hash_kept_elsewhere(tmp_pa
     assert "All 2 rows" in capsys.readouterr().out, "the copy is whole in itself, and older"
     assert main(["ledger", "--ledger", str(alone / path.name), "check", "--seen", kept]) == REFUSED
     assert "its last rows were removed" in capsys.readouterr().err
-
-
-def test_every_view_is_made_of_the_file_alone(file, tmp_path):
-    for ending in VIEWS:
-        more = ["--records", "50", "--seed", "1"] if ending == ".csv" else []
-        assert main(["view", str(file), "--out", str(tmp_path / f"view{ending}"), *more]) == HOLDS
-    assert read_bif((tmp_path / "view.bif").read_text())[0] == NETWORK
-    assert len(pd.read_csv(tmp_path / "view.csv")) == 50
 
 
 def test_no_view_is_made_of_what_does_not_verify(file, tmp_path, capsys):
